@@ -1,0 +1,72 @@
+# Drives everything; settings live in Config.mak.  `make run` and `make test` work on a fresh machine.
+include Config.mak
+
+VENV     := .venv
+BIN      := $(VENV)/bin
+RUN_INP  := inp/tutorial/three-basic-geometric-objects.py
+RUN_OUT  := out/tutorial/three-basic-geometric-objects
+PACKAGES := meson-python meson ninja numpy scipy h5py matplotlib
+TESTING  := pytest hypothesis pytest-timeout
+
+comma := ,
+empty :=
+space := $(empty) $(empty)
+SETUP := -Csetup-args=-Dopenmp=$(if $(filter yes,$(OPENMP)),true,false) \
+         -Csetup-args=-Dchecks=$(if $(filter yes,$(DEBUG)),true,false)
+ifneq ($(strip $(FFLAGS)),)
+SETUP += "-Csetup-args=-Dkernel_flags=$(subst $(space),$(comma),$(strip $(FFLAGS)))"
+endif
+export OMP_NUM_THREADS := $(if $(THREADS),$(THREADS),$(OMP_NUM_THREADS))
+ifeq ($(OMP_NUM_THREADS),)
+unexport OMP_NUM_THREADS
+endif
+
+.PHONY: all run test test-slow bench clean lint unsupported
+
+all: $(BIN)/.built
+
+unsupported:
+	@for part in MPI=$(MPI) OPENGL=$(OPENGL) SICONOS=$(SICONOS); do \
+	  case $$part in *=yes) echo "Config.mak: $$part is not built yet; set it to no" >&2; exit 1;; esac; done
+	@test -z "$(strip $(PARMEC))" || { echo "Config.mak: PARMEC is not built yet; leave it empty" >&2; exit 1; }
+
+# System packages: installed when we are root, named otherwise.
+$(VENV)/.system: | unsupported
+	@sh tools/system-packages.sh "$(PYTHON)" "$(FC)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.packages: $(VENV)/.system pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PACKAGES) $(TESTING)
+	@touch $@
+
+# A change of settings rebuilds; sources are watched by the build itself.
+SETTINGS := $(FC)|$(FFLAGS)|$(DEBUG)|$(OPENMP)
+$(BIN)/.built: $(VENV)/.packages Config.mak meson.build meson_options.txt fortran/meson.build pyproject.toml \
+               $(shell find fortran -name '*.f90') | unsupported
+	@if [ "$$(cat $(VENV)/.settings 2>/dev/null)" != '$(SETTINGS)' ]; then rm -rf build; fi
+	PATH="$(CURDIR)/$(BIN):$$PATH" FC=$(FC) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation $(SETUP) -e .
+	@printf '%s' '$(SETTINGS)' > $(VENV)/.settings
+	@touch $@
+
+run: all
+	$(BIN)/solfec -y -w $(RUN_INP)
+	$(BIN)/python -m solfec.results.plot $(RUN_OUT)
+	@echo "results: $(RUN_OUT)"
+
+test: all
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q
+
+test-slow: all
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -m "slow or not slow"
+
+bench: all
+	$(BIN)/python benchmarks/run.py
+
+lint: $(VENV)/.packages
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ruff
+	$(BIN)/ruff check solfec tests benchmarks
+
+clean:
+	rm -rf build $(VENV) .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,144 @@
+"""The body table: kind, inertia, configuration and velocity of every body.
+
+Velocities and configurations are lists of 3-vectors ("triples"), so that operators on them are made of 3x3
+blocks, the same for every kind:
+
+====================  =========================================  ==============================================
+kind                  configuration triples                      velocity triples
+====================  =========================================  ==============================================
+OBSTACLE, RIGID       columns of the rotation, current centre    referential angular velocity, velocity of centre
+PSEUDO_RIGID          rows of the gradient F, current centre     rows of dF/dt, velocity of centre
+====================  =========================================  ==============================================
+
+Finite elements will have one displacement and one velocity triple per node.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from ..tables import Table
+
+
+class BodyKind(IntEnum):
+    """Kinematic model of a body (manual, BODY)."""
+
+    OBSTACLE = 0
+    RIGID = 1
+    PSEUDO_RIGID = 2
+    FINITE_ELEMENT = 3
+
+
+class Scheme(IntEnum):
+    """Time integration scheme of a body (manual, BODY.scheme)."""
+
+    RIG_POS = 0
+    RIG_NEG = 1
+    RIG_IMP = 2
+    DEF_EXP = 3
+    DEF_LIM = 4
+
+
+class Energy(IntEnum):
+    """Columns of `BodyTable.energy`, in the manual's order."""
+
+    KINETIC = 0
+    INTERNAL = 1
+    EXTERNAL = 2
+    CONTACT = 3
+    FRICTION = 4
+
+
+CONF_TRIPLES = {BodyKind.OBSTACLE: 4, BodyKind.RIGID: 4, BodyKind.PSEUDO_RIGID: 4}
+VELO_TRIPLES = {BodyKind.OBSTACLE: 2, BodyKind.RIGID: 2, BodyKind.PSEUDO_RIGID: 4}
+
+
+class TripleTable(Table):
+    """Velocity triples of all bodies, one after another (`BodyTable.velo_ptr` points here)."""
+
+    COLUMNS = {
+        "velo": ((3,), "f8", 0.0),  # u(t) between steps, the free velocity u* within one
+        "velo_prev": ((3,), "f8", 0.0),  # u(t) within a step
+        "force": ((3,), "f8", 0.0),  # generalised applied force of the step, as EXTERNAL energy wants it
+        "reaction": ((3,), "f8", 0.0),  # generalised constraint reaction of the step
+        "inverse_inertia": ((3, 3), "f8", 0.0),  # diagonal block of A^-1 (explicit bodies)
+    }
+
+
+class ConfigurationTable(Table):
+    """Configuration triples of all bodies (`BodyTable.conf_ptr` points here)."""
+
+    COLUMNS = {"conf": ((3,), "f8", 0.0)}
+
+
+class BodyTable(Table):
+    """One row per body; flat state in `triples` and `configurations`."""
+
+    COLUMNS = {
+        "id": ((), "i8", 0),  # 1, 2, ... in order of creation, never reused
+        "kind": ((), "i4", 0),  # BodyKind
+        "scheme": ((), "i4", 1),  # Scheme
+        "rotation_disabled": ((), "i4", 0),  # 1: the angular velocity is held at zero
+        "material": ((), "i4", 0),  # row of the bulk material table
+        "damping": ((), "f8", 0.0),
+        "mass": ((), "f8", 0.0),
+        "volume": ((), "f8", 0.0),
+        "centre": ((3,), "f8", 0.0),  # referential mass centre
+        "tensor": ((3, 3), "f8", 0.0),  # inertia J (obstacle, rigid) or Euler tensor E0 (others), referential
+        "lame": ((2,), "f8", 0.0),  # Lame's lambda and mu of the bulk material
+        "conf_ptr": ((), "i4", 0),  # first configuration triple
+        "velo_ptr": ((), "i4", 0),  # first velocity triple
+        "primitive_ptr": ((), "i4", 0),  # first row of the primitive table
+        "primitive_count": ((), "i4", 0),
+        "momentum": ((3,), "f8", 0.0),  # referential angular momentum carried by RIG_NEG and RIG_IMP
+        "energy": ((5,), "f8", 0.0),  # Energy
+        "extents": ((6,), "f8", 0.0),  # current bounding box: lower corner, upper corner
+    }
+
+    def __init__(self):
+        super().__init__()
+        self.triples = TripleTable()
+        self.configurations = ConfigurationTable()
+
+    def add(self, kind: BodyKind, **columns) -> int:
+        """Append one body at its referential placement and at rest; return its row."""
+        conf_ptr = self.configurations.append(CONF_TRIPLES[kind])
+        velo_ptr = self.triples.append(VELO_TRIPLES[kind])
+        row = self.append(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr)
+        for name, value in columns.items():
+            getattr(self, name)[..., row] = value
+        conf = self.configurations.conf
+        conf[:, conf_ptr : conf_ptr + 3] = np.eye(3)
+        conf[:, conf_ptr + 3] = self.centre[:, row]
+        return row
+
+    def conf_slice(self, row: int) -> slice:
+        """The body's configuration triples."""
+        first = int(self.conf_ptr[row])
+        return slice(first, first + CONF_TRIPLES[BodyKind(int(self.kind[row]))])
+
+    def velo_slice(self, row: int) -> slice:
+        """The body's velocity triples."""
+        first = int(self.velo_ptr[row])
+        return slice(first, first + VELO_TRIPLES[BodyKind(int(self.kind[row]))])
+
+    def remove(self, mask: np.ndarray) -> np.ndarray:
+        """Remove the rows where `mask` is true; return the map from old to new rows (-1: removed)."""
+        keep = ~mask
+        for table, start, counts in (
+            (self.configurations, self.view("conf_ptr"), CONF_TRIPLES),
+            (self.triples, self.view("velo_ptr"), VELO_TRIPLES),
+        ):
+            length = np.array([counts.get(kind, 0) for kind in BodyKind])[self.view("kind")]
+            flat = np.zeros(table.n, bool)
+            kept_start = np.cumsum(np.where(keep, length, 0)) - np.where(keep, length, 0)
+            for offset in range(int(length.max(initial=0))):
+                rows = keep & (length > offset)
+                flat[start[rows] + offset] = True
+            table.keep(flat)
+            start[:] = kept_start
+        renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
+        self.keep(keep)
+        return renumbered

@@ -1,0 +1,111 @@
+"""The constraint table and the surface-material table.
+
+Rows: the user's constraints first, in order of creation, then the contacts, oldest birth step first and within a
+step by the key of their pair of primitives.  Identifiers grow with the rows and are never reused, so a stale
+handle can only find nothing.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from ..tables import Table
+
+
+class ConstraintKind(IntEnum):
+    """Kind of a constraint (manual, CONSTRAINT.kind)."""
+
+    CONTACT = 0
+    FIXPNT = 1
+    FIXDIR = 2
+    VELODIR = 3
+    VELODIR3 = 4
+    RIGLNK = 5
+    SPRING = 6
+
+
+class ConstraintTable(Table):
+    """One row per constraint.  Local vectors have component order (T1, T2, N); bases hold t1, t2, n as columns."""
+
+    COLUMNS = {
+        "id": ((), "i8", 0),
+        "kind": ((), "i4", 0),  # ConstraintKind
+        "master": ((), "i4", -1),  # body rows; U is master minus slave, R acts on the master
+        "slave": ((), "i4", -1),  # -1: none
+        "master_primitive": ((), "i4", -1),  # primitive rows (contacts)
+        "slave_primitive": ((), "i4", -1),
+        "master_point": ((3,), "f8", 0.0),  # referential point on the master
+        "slave_point": ((3,), "f8", 0.0),  # referential point on the slave, or the fixed spatial point of a link
+        "point": ((3,), "f8", 0.0),  # current spatial point
+        "other_point": ((3,), "f8", 0.0),  # second current point of a link
+        "base": ((3, 3), "f8", 0.0),  # columns t1, t2, n, spatial
+        "R": ((3,), "f8", 0.0),  # reaction (force averaged over the step), local
+        "U": ((3,), "f8", 0.0),  # relative velocity at the end of the step, local
+        "V": ((3,), "f8", 0.0),  # relative velocity at its start, local
+        "gap": ((), "f8", 0.0),
+        "area": ((), "f8", 0.0),
+        "surface": ((2,), "i4", 0),  # surface identifiers: slave, master
+        "material": ((), "i4", 0),  # row of the surface-material table
+        "cohesion": ((), "f8", 0.0),  # cohesion per unit area while the contact is cohesive, else 0
+        "birth": ((), "i8", -1),  # step number at which the constraint was created
+        "merit": ((), "f8", 0.0),
+        "residual": ((), "f8", 0.0),
+        "length": ((), "f8", 0.0),  # reference length of a link
+        "strength": ((), "f8", np.inf),  # of FIXPNT and RIGLNK
+        "value": ((3,), "f8", 0.0),  # prescribed velocity at the end of the step (VELODIR, VELODIR3)
+    }
+
+    def __init__(self):
+        super().__init__()
+        self.user_count = 0  # leading rows that are the user's constraints
+        self.next_id = 1
+
+    @property
+    def contact_count(self) -> int:
+        """Number of contacts; they are the last rows."""
+        return self.n - self.user_count
+
+    def new_ids(self, count: int) -> np.ndarray:
+        """`count` fresh identifiers."""
+        ids = np.arange(self.next_id, self.next_id + count)
+        self.next_id += count
+        return ids
+
+    def row_of(self, identifier: int) -> int:
+        """Row of a constraint, or -1 when it is gone."""
+        for first, last in ((0, self.user_count), (self.user_count, self.n)):
+            row = first + int(np.searchsorted(self.id[first:last], identifier))
+            if row < last and self.id[row] == identifier:
+                return row
+        return -1
+
+
+class SurfaceModel(IntEnum):
+    """Surface material models (manual, SURFACE_MATERIAL)."""
+
+    SIGNORINI_COULOMB = 0
+    SPRING_DASHPOT = 1
+
+
+ANY_SURFACE = 2**31 - 1  # wildcard of the look-up: "every other surface"
+
+
+class SurfaceMaterialTable(Table):
+    """Surface materials; row 0 is the default, valid for any pair."""
+
+    COLUMNS = {
+        "surface": ((2,), "i4", ANY_SURFACE),  # sorted pair
+        "model": ((), "i4", 0),  # SurfaceModel
+        "friction": ((), "f8", 0.0),
+        "cohesion": ((), "f8", 0.0),
+        "restitution": ((), "f8", 0.0),
+        "spring": ((), "f8", 0.0),
+        "dashpot": ((), "f8", 0.0),  # negative: critical damping
+        "hpow": ((), "f8", 1.0),  # exponent of the spring law
+    }
+
+    def __init__(self):
+        super().__init__()
+        self.append()

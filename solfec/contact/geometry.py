@@ -1,0 +1,157 @@
+"""The geometry tables: vertices, faces and convex primitives of every body's shape.
+
+A contact is always between two primitives: a convex polyhedron, a mesh element with a free face, a sphere (or,
+when they are built, an ellipsoid).  A primitive lists its vertices by number, so elements of one mesh share
+nodes; faces list vertices by *global* vertex number, counter-clockwise seen from outside.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from ..tables import Table
+
+
+class PrimitiveKind(IntEnum):
+    """What a primitive is; the narrow phase is chosen by the pair of kinds."""
+
+    CONVEX = 0
+    ELEMENT = 1
+    SPHERE = 2
+    ELLIPSOID = 3
+
+
+class VertexTable(Table):
+    """Vertices of all shapes; a sphere has one, its centre."""
+
+    COLUMNS = {
+        "reference": ((3,), "f8", 0.0),
+        "current": ((3,), "f8", 0.0),
+        "body": ((), "i4", -1),  # row of the body that moves it
+    }
+
+
+class VertexListTable(Table):
+    """Vertex numbers of primitives, one list after another."""
+
+    COLUMNS = {"vertex": ((), "i4", -1)}
+
+
+class FaceTable(Table):
+    """Planar faces of polyhedra and elements, those of one primitive together, outer ones first.
+
+    Coplanar neighbours with one surface identifier are one polygon; a warped quadrilateral is two triangles.
+    """
+
+    COLUMNS = {
+        "corner_ptr": ((), "i4", 0),  # first row of the corner table
+        "corner_count": ((), "i4", 0),
+        "surface": ((), "i4", 0),  # surface identifier
+        "normal": ((3,), "f8", 0.0),  # current unit outward normal; the plane passes through the first corner
+    }
+
+
+class CornerTable(Table):
+    """Vertex numbers of faces, one polygon after another."""
+
+    COLUMNS = {"vertex": ((), "i4", -1)}
+
+
+class AdjacencyTable(Table):
+    """Primitives adjacent to primitives (sharing a node, or touching in the reference shape), sorted lists."""
+
+    COLUMNS = {"primitive": ((), "i4", -1)}
+
+
+class PrimitiveTable(Table):
+    """One row per convex primitive; the primitives of a body are consecutive."""
+
+    COLUMNS = {
+        "kind": ((), "i4", 0),  # PrimitiveKind
+        "body": ((), "i4", -1),  # row of the body table
+        "number": ((), "i4", 0),  # number within the body: with the body's id the primitive's identity
+        "volume_id": ((), "i4", 0),
+        "surface": ((), "i4", 0),  # surface identifier of a sphere or ellipsoid
+        "radius": ((), "f8", 0.0),  # of a sphere
+        "vertex_ptr": ((), "i4", 0),  # first row of the vertex list table
+        "vertex_count": ((), "i4", 0),
+        "face_ptr": ((), "i4", 0),  # first row of the face table
+        "face_count": ((), "i4", 0),
+        "outer_count": ((), "i4", 0),  # leading faces that lie on the body's surface
+        "adjacent_ptr": ((), "i4", 0),  # first row of the adjacency table
+        "adjacent_count": ((), "i4", 0),
+        "box": ((6,), "f8", 0.0),  # current box enlarged by the geometric epsilon: lower corner, upper corner
+    }
+
+
+class Geometry:
+    """All geometry tables of one domain."""
+
+    def __init__(self):
+        self.vertices = VertexTable()
+        self.vertex_lists = VertexListTable()
+        self.faces = FaceTable()
+        self.corners = CornerTable()
+        self.adjacency = AdjacencyTable()
+        self.primitives = PrimitiveTable()
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables, vertices first."""
+        return (self.vertices, self.vertex_lists, self.faces, self.corners, self.adjacency, self.primitives)
+
+    def add(self, body_row: int, shape: ShapePrimitives) -> tuple[int, int]:
+        """Append the primitives of one body's shape; return (first primitive row, number of primitives)."""
+        vertex = self.vertices.append(
+            shape.vertices.shape[1], reference=shape.vertices, current=shape.vertices, body=body_row
+        )
+        listed = self.vertex_lists.append(shape.vertex_list.size, vertex=shape.vertex_list + vertex)
+        corner = self.corners.append(shape.corners.size, vertex=shape.corners + vertex)
+        face = self.faces.append(
+            shape.face_surface.size,
+            corner_ptr=shape.face_corner_ptr + corner,
+            corner_count=shape.face_corner_count,
+            surface=shape.face_surface,
+        )
+        primitive = self.primitives.n
+        adjacent = self.adjacency.append(shape.adjacency.size, primitive=shape.adjacency + primitive)
+        count = shape.kind.size
+        self.primitives.append(
+            count,
+            kind=shape.kind,
+            body=body_row,
+            number=np.arange(count),
+            volume_id=shape.volume_id,
+            surface=shape.surface,
+            radius=shape.radius,
+            vertex_ptr=shape.vertex_ptr + listed,
+            vertex_count=shape.vertex_count,
+            face_ptr=shape.face_ptr + face,
+            face_count=shape.face_count,
+            outer_count=shape.outer_count,
+            adjacent_ptr=shape.adjacent_ptr + adjacent,
+            adjacent_count=shape.adjacent_count,
+        )
+        return primitive, count
+
+
+class ShapePrimitives:
+    """The primitives of one body's shape before they join the tables, numbered from zero.
+
+    Attributes mirror the tables' columns: `vertices` (3, nv); `vertex_list`, `vertex_ptr`, `vertex_count`;
+    `corners` (vertex numbers), `face_corner_ptr`, `face_corner_count`, `face_surface` per face; `kind`,
+    `volume_id`, `surface`, `radius`, `face_ptr`, `face_count`, `outer_count`, `adjacency` (primitive numbers),
+    `adjacent_ptr`, `adjacent_count` per primitive.
+    """
+
+    __slots__ = (
+        "vertices", "vertex_list", "vertex_ptr", "vertex_count", "corners", "face_corner_ptr",
+        "face_corner_count", "face_surface", "kind", "volume_id", "surface", "radius", "face_ptr", "face_count",
+        "outer_count", "adjacency", "adjacent_ptr", "adjacent_count",
+    )  # fmt: skip
+
+    def __init__(self, **arrays):
+        for name in self.__slots__:
+            setattr(self, name, arrays[name])

@@ -1,0 +1,75 @@
+"""Structure-of-arrays tables: the one form in which the state of a simulation is kept.
+
+A table is a set of numpy columns that grow together by doubling.  Columns are Fortran-ordered with the row
+number last, so a column goes to a kernel as it stands, with its full capacity; kernels take the number of
+rows in use as an argument of its own.  Row numbers and pointers are zero-based everywhere, in Python, in the
+kernels (whose arrays start at 0) and in files.  A row number is never an identity: rows move when others are
+deleted, identifiers (`id`) do not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Table:
+    """Columns growing together.  Subclasses list them in `COLUMNS` as name -> (shape of one row, dtype, fill).
+
+    Attributes
+    ----------
+    n : int
+        Number of rows in use.
+    capacity : int
+        Number of rows allocated; every column has shape ``(*row_shape, capacity)``.
+    generation : int
+        Raised whenever columns are reallocated, so that cached kernel arguments can be rebuilt.
+    """
+
+    COLUMNS: dict[str, tuple[tuple[int, ...], str, float]] = {}
+
+    def __init__(self, capacity: int = 16):
+        self.n = 0
+        self.capacity = capacity
+        self.generation = 0
+        for name, (shape, dtype, fill) in self.COLUMNS.items():
+            setattr(self, name, np.full((*shape, capacity), fill, dtype, order="F"))
+
+    def reserve(self, rows: int) -> None:
+        """Make room for `rows` rows in all, keeping contents."""
+        if rows <= self.capacity:
+            return
+        capacity = max(rows, 2 * self.capacity)
+        for name, (shape, dtype, fill) in self.COLUMNS.items():
+            column = np.full((*shape, capacity), fill, dtype, order="F")
+            column[..., : self.n] = getattr(self, name)[..., : self.n]
+            setattr(self, name, column)
+        self.capacity = capacity
+        self.generation += 1
+
+    def append(self, count: int = 1, **values) -> int:
+        """Append `count` rows, set the given columns (the others get their fill value) and return the first row."""
+        first = self.n
+        self.reserve(first + count)
+        self.n = first + count
+        for name, (_, _, fill) in self.COLUMNS.items():
+            getattr(self, name)[..., first : self.n] = values.pop(name, fill)
+        if values:
+            raise KeyError(f"{type(self).__name__} has no columns {sorted(values)}")
+        return first
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Keep the rows for which `mask` (length n) is true, in their order."""
+        kept = np.flatnonzero(mask)
+        for name, (_, _, fill) in self.COLUMNS.items():
+            column = getattr(self, name)
+            column[..., : kept.size] = column[..., kept]
+            column[..., kept.size : self.n] = fill
+        self.n = kept.size
+
+    def view(self, name: str) -> np.ndarray:
+        """The rows in use of one column (a view, not a copy)."""
+        return getattr(self, name)[..., : self.n]
+
+    def nbytes(self) -> int:
+        """Memory of all columns, in bytes."""
+        return sum(getattr(self, name).nbytes for name in self.COLUMNS)
