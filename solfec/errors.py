@@ -1,0 +1,15 @@
+"""Exceptions that reach the user."""
+
+from __future__ import annotations
+
+
+class SolfecError(RuntimeError):
+    """A failure inside a simulation, described in the user's terms (body, constraint, time)."""
+
+
+class NotBuiltYet(NotImplementedError):
+    """A command, option or combination of the manual that this version does not have yet."""
+
+
+class ArgumentRangeError(ValueError, TypeError):
+    """A member was set to a value out of its range; scripts may expect either of the two classic types."""
