@@ -136,6 +136,55 @@ class Geometry:
         )
         return primitive, count
 
+    def remove(self, bodies: np.ndarray, renumbered: np.ndarray) -> np.ndarray:
+        """Remove the primitives of the bodies marked in `bodies`; return the map from old to new primitive rows.
+
+        Parameters
+        ----------
+        bodies : (n,) bool
+            Marked rows of the body table (as it was before the removal).
+        renumbered : (n,) int
+            New row of every old body row, -1 where removed.
+        """
+        primitives = self.primitives
+        kept = ~bodies[primitives.view("body")]
+        new_primitive = np.where(kept, np.cumsum(kept) - 1, -1)
+        kept_faces = _in_ranges(self.faces.n, primitives, "face", kept)
+        kept_lists = _in_ranges(self.vertex_lists.n, primitives, "vertex", kept)
+        kept_adjacency = _in_ranges(self.adjacency.n, primitives, "adjacent", kept)
+        kept_corners = _in_ranges(self.corners.n, self.faces, "corner", kept_faces)
+        kept_vertices = ~bodies[self.vertices.view("body")]
+        new_vertex = np.cumsum(kept_vertices) - 1
+        for table, owner, name, mask in (
+            (self.faces, primitives, "face", kept_faces),
+            (self.vertex_lists, primitives, "vertex", kept_lists),
+            (self.adjacency, primitives, "adjacent", kept_adjacency),
+            (self.corners, self.faces, "corner", kept_corners),
+        ):
+            start = owner.view(name + "_ptr")
+            start[:] = (np.cumsum(mask) - mask)[np.minimum(start, max(mask.size - 1, 0))] if mask.size else 0
+            if table is not self.faces:  # faces still own corners
+                table.keep(mask)
+        self.faces.keep(kept_faces)
+        primitives.keep(kept)
+        self.vertices.keep(kept_vertices)
+        self.vertex_lists.view("vertex")[:] = new_vertex[self.vertex_lists.view("vertex")]
+        self.corners.view("vertex")[:] = new_vertex[self.corners.view("vertex")]
+        self.adjacency.view("primitive")[:] = new_primitive[self.adjacency.view("primitive")]
+        primitives.view("body")[:] = renumbered[primitives.view("body")]
+        self.vertices.view("body")[:] = renumbered[self.vertices.view("body")]
+        return new_primitive
+
+
+def _in_ranges(size: int, owner: Table, name: str, kept: np.ndarray) -> np.ndarray:
+    """Mask of the rows that lie in the ranges `<name>_ptr, <name>_count` of the kept rows of `owner`."""
+    start = owner.view(name + "_ptr")[kept]
+    count = owner.view(name + "_count")[kept]
+    mask = np.zeros(size + 1, np.int64)
+    np.add.at(mask, start[count > 0], 1)
+    np.add.at(mask, (start + count)[count > 0], -1)
+    return np.cumsum(mask)[:size] > 0
+
 
 class ShapePrimitives:
     """The primitives of one body's shape before they join the tables, numbered from zero.

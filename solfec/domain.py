@@ -1,0 +1,416 @@
+"""One multi-body model: its state tables and the time step that advances them (Solfec-1.0's `dom`).
+
+The step reads like Algorithm 1 of the parallel contact dynamics paper: predict, update, detect, assemble,
+solve, correct.  Every phase is a call on whole arrays; nothing here loops over bodies or constraints in Python.
+"""
+
+from __future__ import annotations
+
+import math
+from time import perf_counter
+
+import numpy as np
+
+from .bodies import motion
+from .bodies.loads import Loads
+from .bodies.materials import BulkMaterial
+from .bodies.table import BodyKind, BodyTable, Energy, Scheme
+from .constraints import user
+from .constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
+from .contact import detection
+from .contact.geometry import Geometry
+from .errors import SolfecError
+from .shapes import characteristics, point_query, primitives
+from .solvers.local_dynamics import LocalDynamics
+
+PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")
+DEFAULT_SCHEME = {
+    BodyKind.OBSTACLE: Scheme.RIG_IMP,
+    BodyKind.RIGID: Scheme.RIG_NEG,
+    BodyKind.PSEUDO_RIGID: Scheme.DEF_EXP,
+}
+
+
+class Domain:
+    """State tables of one model and its time step.
+
+    Parameters
+    ----------
+    step : float
+        Time step; lowered for good when an explicitly integrated body asks for less.
+    epsilon : float
+        Geometric epsilon (manual, GEOMETRIC_EPSILON), in the model's unit of length.
+
+    Attributes
+    ----------
+    bodies, geometry, constraints, surface_materials
+        The state tables.
+    time, step_number
+        Time reached and number of steps taken.
+    timings : dict
+        Seconds spent in each phase since they were last reset.
+    report
+        What the solver said about the last step.
+    contact_energy, friction_energy : float
+        Work of contact reactions, each contact counted once.
+    """
+
+    def __init__(self, step: float, epsilon: float = 1e-6):
+        self.step = step
+        self.epsilon = epsilon
+        self.dynamic = True
+        self.time = 0.0
+        self.step_number = 0
+        self.bodies = BodyTable()
+        self.geometry = Geometry()
+        self.constraints = ConstraintTable()
+        self.surface_materials = SurfaceMaterialTable()
+        self.surface_labels = ["DEFAULT"]
+        self.bulk_materials: list[BulkMaterial] = []
+        self.body_labels: dict[int, str] = {}
+        self.loads = Loads()
+        self.settings = detection.Settings(min_distance=epsilon)
+        self.extents: np.ndarray | None = None
+        self.local_dynamics = LocalDynamics()
+        self.report = None
+        self.sparsified = 0
+        self.contact_energy = 0.0
+        self.friction_energy = 0.0
+        self.timings = dict.fromkeys(PHASES, 0.0)
+        self.next_body_id = 1
+        self.deleted_bodies = 0
+        self._row_of_id: dict[int, int] = {}
+        self._inertia_changed = False
+        self._clock_origin = (0.0, 0)  # time and step number since which the step has been constant
+
+    # --- the time step -------------------------------------------------------------------------------------
+
+    def advance(self, solver) -> None:
+        """Advance the model by one time step; constraint reactions come from `solver`."""
+        clock = perf_counter()
+        self._limit_step()
+        self._predict()
+        clock = self._count("TIMINT", clock)
+        self._update()
+        clock = self._count("CONUPD", clock)
+        self._detect()
+        clock = self._count("CONDET", clock)
+        self._assemble()
+        clock = self._count("LOCDYN", clock)
+        self._solve(solver)
+        clock = self._count("CONSOL", clock)
+        self._correct()
+        self._count("TIMINT", clock)
+        self._remove_overloaded_and_lost()
+
+    def _limit_step(self) -> None:
+        """Explicit integration is stable below the critical step; the smallest one bounds the common step."""
+        if self._inertia_changed:
+            self.initialise()
+        critical, _ = motion.critical_step(self.bodies)
+        if critical < self.step:
+            self.set_step(critical)
+
+    def _predict(self) -> None:
+        """q(t+h/2) = q(t) + h/2 u(t);  u* = u(t) + h A^-1 f(t+h/2)."""
+        motion.predict(self.bodies, self.loads, self.time, self.step)
+        detection.update_geometry(self.geometry, self.bodies, self.epsilon)
+
+    def _update(self) -> None:
+        """Existing constraints follow the bodies; contacts that opened are removed."""
+        user.update(self.constraints, self.bodies, self.time + self.step, self.step)
+        detection.update_contacts(
+            self.constraints, self.geometry, self.bodies, self.surface_materials, self.epsilon, self.time
+        )
+
+    def _detect(self) -> None:
+        """New contacts from overlaps of convex primitives, sparsified."""
+        self.sparsified = detection.detect_contacts(
+            self.constraints,
+            self.geometry,
+            self.bodies,
+            self.surface_materials,
+            self.settings,
+            self.epsilon,
+            self.step_number,
+            self.time,
+        )
+
+    def _assemble(self) -> None:
+        """V = H u(t), B = H u*, W = h H A^-1 H^T."""
+        self.local_dynamics.assemble(
+            self.constraints, self.bodies, self.surface_materials, self.step, self.dynamic
+        )
+
+    def _solve(self, solver) -> None:
+        """R such that C(B + W R, R) = 0."""
+        self.report = solver.solve(self.local_dynamics)
+
+    def _correct(self) -> None:
+        """u(t+h) = u* + h A^-1 H^T R;  q(t+h) = q(t+h/2) + h/2 u(t+h)."""
+        contact_work, friction_work = self.local_dynamics.apply_reactions()
+        self.contact_energy += contact_work
+        self.friction_energy += friction_work
+        motion.correct(self.bodies, self.step)
+        self.step_number += 1
+        start, number = self._clock_origin
+        self.time = start + (self.step_number - number) * self.step
+
+    def _remove_overloaded_and_lost(self) -> None:
+        """Links and points loaded above their strength break; bodies outside of the scene's extents go."""
+        if self.constraints.user_count:
+            overloaded = user.break_overloaded(self.constraints)
+            if overloaded.any():
+                self._keep_constraints(~overloaded)
+        if self.extents is not None:
+            box = self.bodies.view("extents")
+            outside = (box[:3] > self.extents[3:, None]).any(0) | (box[3:] < self.extents[:3, None]).any(0)
+            if outside.any():
+                self._remove_bodies(outside)
+
+    def _count(self, phase: str, since: float) -> float:
+        now = perf_counter()
+        self.timings[phase] += now - since
+        return now
+
+    # --- time and step -------------------------------------------------------------------------------------
+
+    def initialise(self) -> None:
+        """Inverse inertia and the kinetic energy of the initial state."""
+        motion.initialise_inertia(self.bodies)
+        self._inertia_changed = False
+
+    def set_step(self, step: float) -> None:
+        """Use another time step from now on."""
+        self.step = float(step)
+        self._clock_origin = (self.time, self.step_number)
+
+    def set_time(self, time: float, step_number: int) -> None:
+        """Continue from a stored instant."""
+        self.time = time
+        self.step_number = step_number
+        self._clock_origin = (time, step_number)
+
+    # --- bodies --------------------------------------------------------------------------------------------
+
+    def insert_body(self, kind: BodyKind, shapes: list, material: BulkMaterial, label: str | None = None) -> int:
+        """Create a body from shape objects at their present placement; return its identifier."""
+        volume, centre, euler = characteristics.characteristics(shapes)
+        if not volume > 0.0:
+            raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")
+        if not material.density > 0.0:
+            raise SolfecError(f"BODY: density of material {material.label!r} is {material.density:g}; it must be positive")
+        shape = primitives.compile(shapes, self.epsilon)
+        tensor = material.density * np.asarray(euler)
+        if kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
+            tensor = np.trace(tensor) * np.eye(3) - tensor
+        identifier = self.next_body_id
+        row = self.bodies.add(
+            kind,
+            id=identifier,
+            scheme=DEFAULT_SCHEME[kind],
+            material=self.material_row(material),
+            mass=material.density * volume,
+            volume=volume,
+            centre=centre,
+            tensor=tensor,
+            lame=material.lame,
+        )
+        first, count = self.geometry.add(row, shape)
+        self.bodies.primitive_ptr[row] = first
+        self.bodies.primitive_count[row] = count
+        self.next_body_id += 1
+        self._row_of_id[identifier] = row
+        if label is not None:
+            self.body_labels[identifier] = label
+        self._inertia_changed = True
+        return identifier
+
+    def material_row(self, material: BulkMaterial) -> int:
+        """Row of a bulk material, added when it is new."""
+        for row, known in enumerate(self.bulk_materials):
+            if known is material:
+                return row
+        self.bulk_materials.append(material)
+        return len(self.bulk_materials) - 1
+
+    def body_row(self, identifier: int) -> int:
+        """Row of a living body; KeyError when it is gone."""
+        return self._row_of_id[identifier]
+
+    def delete_body(self, identifier: int) -> None:
+        """Delete a body with all constraints attached to it."""
+        mask = np.zeros(self.bodies.n, bool)
+        mask[self.body_row(identifier)] = True
+        self._remove_bodies(mask)
+
+    def _remove_bodies(self, mask: np.ndarray) -> None:
+        constraints = self.constraints
+        attached = mask[constraints.view("master")]
+        slave = constraints.view("slave")
+        attached |= (slave >= 0) & mask[np.maximum(slave, 0)]
+        self._keep_constraints(~attached)
+        for identifier in self.bodies.view("id")[mask]:
+            self.body_labels.pop(int(identifier), None)
+        self.deleted_bodies += int(mask.sum())
+        renumbered = self.bodies.remove(mask)
+        new_primitive = self.geometry.remove(mask, renumbered)
+        for side in ("master", "slave"):
+            row = constraints.view(side)
+            row[:] = np.where(row >= 0, renumbered[np.maximum(row, 0)], row)
+            row = constraints.view(side + "_primitive")
+            if new_primitive.size:
+                row[:] = np.where(row >= 0, new_primitive[np.maximum(row, 0)], row)
+        self._renumber_primitives()
+        self.loads.remap(renumbered)
+        self.rebuild_rows()
+
+    def _renumber_primitives(self) -> None:
+        """Bodies' primitive ranges after primitives moved (those of a body stay together)."""
+        count = self.bodies.view("primitive_count")
+        self.bodies.view("primitive_ptr")[:] = np.cumsum(count) - count
+
+    def rebuild_rows(self) -> None:
+        """Rebuild the map from body identifiers to rows."""
+        self._row_of_id = {int(identifier): row for row, identifier in enumerate(self.bodies.view("id"))}
+
+    def set_characteristics(self, identifier: int, mass, volume, centre, tensor) -> None:
+        """Overwrite mass, volume, referential centre and tensor (3, 3); the body does not move (manual, BODY_CHARS)."""
+        bodies, row = self.bodies, self.body_row(identifier)
+        conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
+        gradient = conf[:, :3] if bodies.kind[row] != BodyKind.PSEUDO_RIGID else conf[:, :3].T
+        centre = np.asarray(centre, float)
+        conf[:, 3] += gradient @ (centre - bodies.centre[:, row])
+        bodies.mass[row] = mass
+        bodies.volume[row] = volume
+        bodies.centre[:, row] = centre
+        bodies.tensor[:, :, row] = tensor
+        self._inertia_changed = True
+
+    def set_velocity(self, identifier: int, linear, angular) -> None:
+        """Overwrite the velocity (manual, INITIAL_VELOCITY): referential angular, spatial linear."""
+        bodies, row = self.bodies, self.body_row(identifier)
+        velo = bodies.triples.velo[:, bodies.velo_slice(row)]
+        if bodies.kind[row] == BodyKind.PSEUDO_RIGID:
+            wx, wy, wz = angular
+            velo[:, :3] = np.array([[0, -wz, wy], [wz, 0, -wx], [-wy, wx, 0]]).T  # triples are rows of dF/dt
+        else:
+            velo[:, 0] = angular
+        velo[:, -1] = linear
+        self._inertia_changed = True  # the kinetic energy is set anew
+
+    def conf(self, identifier: int) -> np.ndarray:
+        """Configuration of a body, flat, as the manual lists it."""
+        bodies = self.bodies
+        return bodies.configurations.conf[:, bodies.conf_slice(self.body_row(identifier))].T.ravel()
+
+    def velo(self, identifier: int) -> np.ndarray:
+        """Velocity of a body, flat, as the manual lists it."""
+        bodies = self.bodies
+        return bodies.triples.velo[:, bodies.velo_slice(self.body_row(identifier))].T.ravel()
+
+    def set_conf(self, identifier: int, values) -> None:
+        """Overwrite a body's configuration; its shape follows at once."""
+        bodies = self.bodies
+        triples = bodies.configurations.conf[:, bodies.conf_slice(self.body_row(identifier))]
+        triples[...] = np.asarray(values, float).reshape(-1, 3).T
+        self.update_shapes()
+
+    def set_velo(self, identifier: int, values) -> None:
+        """Overwrite a body's velocity."""
+        bodies = self.bodies
+        triples = bodies.triples.velo[:, bodies.velo_slice(self.body_row(identifier))]
+        triples[...] = np.asarray(values, float).reshape(-1, 3).T
+        self._inertia_changed = True
+
+    def update_shapes(self) -> None:
+        """Bring current geometry to the present configuration (within a step it stands at t+h/2)."""
+        detection.update_geometry(self.geometry, self.bodies, self.epsilon)
+
+    def contains(self, identifier: int, point) -> bool:
+        """Whether a referential point lies in or on the body's shape."""
+        row = self.body_row(identifier)
+        first = int(self.bodies.primitive_ptr[row])
+        return point_query.contains(
+            self.geometry, range(first, first + int(self.bodies.primitive_count[row])), point, self.epsilon
+        )
+
+    # --- constraints ---------------------------------------------------------------------------------------
+
+    def fix_point(self, identifier: int, point, strength: float = math.inf) -> int:
+        """Fix a referential point in space (manual, FIX_POINT); return the constraint's identifier."""
+        row = self.body_row(identifier)
+        return self._add_constraint(ConstraintKind.FIXPNT, master=row, master_point=point, strength=strength)
+
+    def rigid_link(self, one: int | None, two: int | None, point1, point2, strength: float = math.inf) -> int:
+        """Keep the distance of two referential points (manual, PUT_RIGID_LINK); return the constraint's identifier.
+
+        Coincident points are coupled instead.  A body given as None leaves a fixed spatial point.
+        """
+        if one is None:
+            one, two, point1, point2 = two, None, point2, point1
+        point1, point2 = np.asarray(point1, float), np.asarray(point2, float)
+        length = float(np.linalg.norm(point1 - point2))
+        kind = ConstraintKind.RIGLNK if length >= self.epsilon else ConstraintKind.FIXPNT
+        return self._add_constraint(
+            kind,
+            master=self.body_row(one),
+            slave=-1 if two is None else self.body_row(two),
+            master_point=point1,
+            slave_point=point2,
+            length=length if kind == ConstraintKind.RIGLNK else 0.0,
+            strength=strength,
+        )
+
+    def _add_constraint(self, kind: ConstraintKind, **columns) -> int:
+        """Insert a row behind the user's other constraints and before the contacts."""
+        constraints = self.constraints
+        identifier = int(constraints.new_ids(1)[0])
+        row = constraints.append(kind=int(kind), id=identifier, birth=self.step_number)
+        for name, value in columns.items():
+            getattr(constraints, name)[..., row] = value
+        if constraints.contact_count > 1:
+            first = constraints.user_count
+            for name in constraints.COLUMNS:
+                column = constraints.view(name)
+                column[..., first:] = np.roll(column[..., first:], 1, axis=-1)
+        constraints.user_count += 1
+        user.update(constraints, self.bodies, self.time, 0.0)
+        return identifier
+
+    def delete_constraint(self, identifier: int) -> None:
+        """Delete a constraint; nothing happens when it is gone already."""
+        row = self.constraints.row_of(identifier)
+        if row >= 0:
+            mask = np.ones(self.constraints.n, bool)
+            mask[row] = False
+            self._keep_constraints(mask)
+
+    def _keep_constraints(self, mask: np.ndarray) -> None:
+        users = int(mask[: self.constraints.user_count].sum())
+        self.constraints.keep(mask)
+        self.constraints.user_count = users
+
+    # --- results -------------------------------------------------------------------------------------------
+
+    def energy(self, identifiers=None) -> np.ndarray:
+        """Energies in the order of `Energy`, of the given bodies or (contacts counted once) of the whole model."""
+        if identifiers is None:
+            total = self.bodies.view("energy").sum(axis=1)
+            total[Energy.CONTACT] = self.contact_energy
+            total[Energy.FRICTION] = self.friction_energy
+            return total
+        rows = [self.body_row(identifier) for identifier in identifiers]
+        return self.bodies.energy[:, rows].sum(axis=1)
+
+    def displacement(self, identifier: int, point) -> np.ndarray:
+        """Displacement of a referential point at the present configuration."""
+        rows = np.array([self.body_row(identifier)], np.int32)
+        reference = np.asfortranarray(np.reshape(np.asarray(point, float), (3, 1)))
+        return (motion.spatial_points(self.bodies, rows, reference) - reference)[:, 0]
+
+    def velocity(self, identifier: int, point) -> np.ndarray:
+        """Spatial velocity of a referential point."""
+        rows = np.array([self.body_row(identifier)], np.int32)
+        reference = np.asfortranarray(np.reshape(np.asarray(point, float), (3, 1)))
+        return motion.point_velocities(self.bodies, rows, reference)[:, 0]
