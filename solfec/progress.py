@@ -1,0 +1,128 @@
+"""What a run prints: progress, rate and time left, on a terminal or in a log file; and the file STATE."""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import localtime, monotonic, strftime
+
+from .bodies.table import BodyKind
+from .domain import PHASES, Domain
+
+KIND_NAMES = {
+    BodyKind.OBSTACLE: "obstacles",
+    BodyKind.RIGID: "rigid",
+    BodyKind.PSEUDO_RIGID: "pseudo-rigid",
+    BodyKind.FINITE_ELEMENT: "finite element",
+}
+
+
+class Progress:
+    """Reports on a run.
+
+    Parameters
+    ----------
+    verbose : str
+        'ON', 'OFF', '%' (percentage rewritten in place) or '%\\n' (a percentage per line) (manual, SOLFEC.verbose).
+    interval : float
+        Seconds of wall time between reports (command line, -i).
+    directory : str or None
+        Where the file STATE is kept.
+    """
+
+    def __init__(self, verbose: str, interval: float, directory: str | None):
+        self.verbose = verbose
+        self.interval = interval
+        self.directory = directory
+        self.stream = sys.stdout
+        self.terminal = self.stream.isatty()
+        self._phases = dict.fromkeys(PHASES, 0.0)
+        self._line_open = False
+
+    def begin(self, domain: Domain, duration: float) -> None:
+        """Start of a RUN."""
+        self._start_time = domain.time
+        self._start_step = domain.step_number
+        self._duration = duration
+        self._started = self._reported = monotonic()
+        if self.verbose == "ON" and domain.step_number == 0:
+            counts = [(name, int((domain.bodies.view("kind") == kind).sum())) for kind, name in KIND_NAMES.items()]
+            listed = ", ".join(f"{count} {name}" for name, count in counts if count)
+            degrees = 3 * domain.bodies.triples.n
+            self._print(f"{domain.bodies.n} bodies ({listed}); {degrees} degrees of freedom; step {domain.step:g}")
+
+    def after_step(self, domain: Domain) -> None:
+        """Called after every step; prints when the interval has passed."""
+        now = monotonic()
+        if now - self._reported >= self.interval:
+            self._reported = now
+            self.report(domain)
+
+    def report(self, domain: Domain, last: bool = False) -> None:
+        """Print one report and rewrite STATE."""
+        elapsed = monotonic() - self._started
+        done = min(1.0, (domain.time - self._start_time) / self._duration)
+        left = elapsed * (1.0 - done) / done if done > 0.0 else 0.0
+        rate = (domain.step_number - self._start_step) / elapsed if elapsed > 0.0 else 0.0
+        if self.verbose == "ON":
+            solver = ""
+            if domain.report is not None and domain.report.iterations:
+                solver = f", {domain.report.iterations} iterations"
+            self._print(
+                f"{100 * done:5.1f} %  time {domain.time:.6g}  {domain.constraints.n} constraints{solver}  "
+                f"{rate:.4g} steps/s  {'took ' + clock_text(elapsed) if last else clock_text(left) + ' left'}",
+                rewrite=not last,
+            )
+        elif self.verbose == "%":
+            self._print(f"{100 * done:3.0f} %", rewrite=not last)
+        elif self.verbose == "%\n":
+            self._print(f"{100 * done:3.0f} %")
+        self._write_state(domain, left)
+
+    def end(self, domain: Domain) -> None:
+        """End of a RUN: the last report, on a line of its own."""
+        self.report(domain, last=True)
+
+    def _print(self, text: str, rewrite: bool = False) -> None:
+        """On a terminal reports replace one another in place; in a file each has its own line."""
+        if self.terminal:
+            start = "\r\033[K" if self._line_open else ""
+            self.stream.write(start + text + ("" if rewrite else "\n"))
+            self._line_open = rewrite
+        else:
+            self.stream.write(text + "\n")
+        self.stream.flush()
+
+    def _write_state(self, domain: Domain, left: float) -> None:
+        """STATE is replaced whole, so that a reader never sees half of it; it never stops a run."""
+        if self.directory is None:
+            return
+        total = sum(domain.timings.values()) or 1.0
+        lines = [
+            f"DATE: {strftime('%Y-%m-%d %H:%M:%S', localtime())}",
+            f"ESTIMATED TIME LEFT: {clock_text(left)}",
+            f"TIME: {domain.time:.9g}",
+            f"STEP: {domain.step:.9g}",
+            f"BODIES: {domain.bodies.n}",
+            f"BOXES: {domain.geometry.primitives.n}",
+            f"CONSTRAINTS: {domain.constraints.n}",
+            f"SPARSIFIED: {domain.sparsified}",
+            *(f"{phase}: {100 * seconds / total:.1f} %" for phase, seconds in domain.timings.items()),
+        ]
+        temporary = os.path.join(self.directory, "STATE.new")
+        try:
+            with open(temporary, "w") as file:
+                file.write("\n".join(lines) + "\n")
+            os.replace(temporary, os.path.join(self.directory, "STATE"))
+        except OSError:
+            return
+
+
+def clock_text(seconds: float) -> str:
+    """A duration in days, hours, minutes and seconds."""
+    seconds = int(round(seconds))
+    days, seconds = divmod(seconds, 86400)
+    hours, seconds = divmod(seconds, 3600)
+    minutes, seconds = divmod(seconds, 60)
+    text = f"{hours}:{minutes:02d}:{seconds:02d}"
+    return f"{days} d {text}" if days else text

@@ -1,0 +1,233 @@
+"""A simulation: a domain with an output directory, run, stopped and read back (Solfec-1.0's `sol`).
+
+In WRITE mode `run` steps the domain, writes frames and calls the user back; in READ mode frames are loaded into
+the domain, which the input script has built again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+
+from . import results
+from .domain import Domain
+from .errors import SolfecError
+from .progress import Progress
+
+TOLERANCE = 1e-6  # of a step or an interval: what counts as "due" in spite of rounding
+
+
+class Schedule:
+    """Times at which something is due, every `interval`; 0 means after every step."""
+
+    def __init__(self, start: float, interval: float):
+        self.start = start
+        self.interval = interval
+        self.count = 0  # events passed
+
+    def due(self, time: float, step: float) -> bool:
+        """Whether the schedule is due at `time`; events that were stepped over count as one."""
+        if self.interval <= 0.0:
+            return True
+        passed = int((time - self.start + TOLERANCE * step) / self.interval)
+        if passed > self.count:
+            self.count = passed
+            return True
+        return False
+
+
+class Interruption:
+    """Turns INT and TERM into a request that the run loop honours after the step at hand."""
+
+    def __init__(self):
+        self.signal: int | None = None
+        self._previous = {}
+
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._previous[number] = signal.signal(number, self._request)
+        return self
+
+    def __exit__(self, *exception):
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def _request(self, number, frame):
+        if self.signal is not None:  # asked twice: at once
+            raise KeyboardInterrupt
+        self.signal = number
+
+    def honour(self) -> None:
+        """Raise what the signal stands for, once the frame is written."""
+        if self.signal == signal.SIGTERM:
+            raise SystemExit(128 + signal.SIGTERM)
+        if self.signal == signal.SIGINT:
+            raise KeyboardInterrupt
+
+
+class Simulation:
+    """One model with its output directory.
+
+    Parameters
+    ----------
+    step : float
+        Time step.
+    outpath : str
+        Output directory; its last component names the files in it.
+    mode : str
+        'WRITE' or 'READ'.
+    epsilon : float
+        Geometric epsilon.
+    input_text, arguments
+        Text of the input file and the user's arguments, kept with the results.
+    interval : float
+        Seconds of wall time between progress reports.
+    """
+
+    def __init__(
+        self,
+        step: float,
+        outpath: str,
+        mode: str,
+        epsilon: float = 1e-6,
+        input_text: str = "",
+        arguments: list[str] | None = None,
+        interval: float = 1.0,
+    ):
+        self.outpath = outpath
+        self.mode = mode
+        self.verbose = "ON"
+        self.cleanup = False
+        self.progress_interval = interval
+        self.domain = Domain(step, epsilon)
+        self.frame: int | None = None
+        self._output = Schedule(0.0, 0.0)
+        self._callback: tuple[Schedule, Callable[[], object]] | None = None
+        self._writer = self._reader = None
+        if mode == "WRITE":
+            self._writer = results.ResultsWriter.create(outpath, input_text, arguments or [])
+
+    # --- writing -------------------------------------------------------------------------------------------
+
+    def output(self, interval: float, compression: bool = False) -> None:
+        """Write frames every `interval` from now on (manual, OUTPUT)."""
+        if self.mode == "WRITE":
+            self._output = Schedule(self.domain.time, interval)
+            self._writer.compression = compression
+
+    def callback(self, interval: float, function: Callable[[], object]) -> None:
+        """Call `function()` every `interval`; a returned 0 ends the run (manual, CALLBACK)."""
+        if self.mode == "WRITE":
+            self._callback = (Schedule(self.domain.time, interval), function)
+
+    def run(self, solver, duration: float) -> None:
+        """Run for `duration` with the given constraint solver (manual, RUN); nothing happens in READ mode.
+
+        The number of steps is the one the duration asks for, up to a millionth of a step; the last state is always
+        written.  A STOP file, a callback that returns 0, INT and TERM end the run after the step at hand.
+        """
+        if self.mode == "READ":
+            return
+        domain = self.domain
+        progress = Progress(self.verbose, self.progress_interval, self.outpath)
+        with Interruption() as interruption:
+            domain.initialise()
+            if domain.step_number == 0:
+                self._write()
+            self._discard_stale_stop()
+            progress.begin(domain, duration)
+            end = domain.time + duration
+            written = domain.step_number
+            running = True
+            while running and domain.time < end - TOLERANCE * domain.step:
+                domain.advance(solver)
+                progress.after_step(domain)
+                if self._output.due(domain.time, domain.step):
+                    self._write()
+                    written = domain.step_number
+                if self._callback is not None and self._callback[0].due(domain.time, domain.step):
+                    running = self._call_back()
+                running = running and interruption.signal is None and not self._stop_requested()
+            if written != domain.step_number:
+                self._write()
+            self._writer.flush()
+            progress.end(domain)
+            interruption.honour()
+
+    def _write(self) -> None:
+        self._writer.write_frame(self.domain)
+        self.domain.timings.update(dict.fromkeys(self.domain.timings, 0.0))
+
+    def _call_back(self) -> bool:
+        """Whether the run goes on: a callback ends it by returning 0, not by returning nothing."""
+        answer = self._callback[1]()
+        return answer is None or answer != 0
+
+    def _stop_requested(self) -> bool:
+        """A file STOP in the output directory ends the run; it is used up, so that the next run is not stopped."""
+        path = os.path.join(self.outpath, "STOP")
+        if not os.path.exists(path):
+            return False
+        os.remove(path)
+        print(f"stopped at time {self.domain.time:g} by the file {path}")
+        return True
+
+    def _discard_stale_stop(self) -> None:
+        path = os.path.join(self.outpath, "STOP")
+        if os.path.exists(path):
+            os.remove(path)
+            print(f"an old file {path} was removed")
+
+    def close(self) -> None:
+        """Finish writing."""
+        if self._writer is not None:
+            self._writer.close()
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    @property
+    def reader(self) -> results.ResultsReader:
+        """The results, opened when first needed."""
+        if self._reader is None:
+            self._reader = results.ResultsReader(self.outpath)
+        return self._reader
+
+    def load(self, frame: int) -> None:
+        """Bring the domain to a stored frame, clamped to those that exist."""
+        if self.mode != "READ":
+            raise SolfecError("frames can be loaded in READ mode only")
+        count = len(self.reader.times)
+        if count == 0:
+            raise SolfecError(f"{self.outpath}: the results hold no frames")
+        self.frame = min(max(frame, 0), count - 1)
+        self.reader.load(self.domain, self.frame)
+
+    def load_first(self) -> None:
+        """Load frame 0 unless some frame has been loaded already."""
+        if self.mode == "READ" and self.frame is None:
+            self.load(0)
+
+    def forward(self, frames: int) -> None:
+        """Move on by a number of frames (manual, FORWARD)."""
+        if self.mode == "READ":
+            self.load((self.frame or 0) + frames)
+
+    def backward(self, frames: int) -> None:
+        """Move back by a number of frames (manual, BACKWARD)."""
+        if self.mode == "READ":
+            self.load((self.frame or 0) - frames)
+
+    def seek(self, time: float) -> None:
+        """Move to the frame nearest to `time`, the earlier of two (manual, SEEK)."""
+        if self.mode == "READ":
+            self.load(self.reader.nearest(time))
+
+    def duration(self) -> tuple[float, float] | float:
+        """First and last stored time in READ mode, the present time in WRITE mode (manual, DURATION)."""
+        if self.mode == "WRITE":
+            return self.domain.time
+        times = self.reader.times
+        return float(times[0]), float(times[-1])
