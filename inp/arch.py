@@ -1,0 +1,45 @@
+# Masonry arch: does it stand?
+#
+# A semicircular dry arch stands when it is thicker than about 0.1075 of its radius (Milankovitch; for 27 blocks the
+# limit lies between 0.1094 and 0.1095).  Arguments: thickness over radius, number of blocks, duration:
+#
+#   solfec inp/arch.py 0.1094 27 0.75
+
+from math import cos, pi, sin
+
+arguments = NON_SOLFEC_ARGV() or []
+ratio = float(arguments[0]) if len(arguments) > 0 else 0.1095
+count = int(arguments[1]) if len(arguments) > 1 else 27
+duration = float(arguments[2]) if len(arguments) > 2 else 0.75
+radius, width = 10.0, 5.0
+
+GEOMETRIC_EPSILON(1E-4)
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/arch/%g' % ratio)
+SURFACE_MATERIAL(solfec, friction=0.5)
+CONTACT_SPARSIFY(solfec, 0.005)
+bulk = BULK_MATERIAL(solfec, density=1.0)
+GRAVITY(solfec, (0, 0, -9.81))
+
+
+def wedge(start, end, surface):
+    """The block between two angles; narrow cells at its inner and outer edge catch the hinges."""
+    inner, outer = radius * (1 - ratio / 2), radius * (1 + ratio / 2)
+    nodes = []
+    for angle in (start, end):
+        for r, y in ((inner, -width / 2), (outer, -width / 2), (outer, width / 2), (inner, width / 2)):
+            nodes += [-r * cos(angle), y, r * sin(angle)]
+    return HEX(nodes, 3, 2, 1, surface, [surface] * 6, dx=[0.05, 1.9, 0.05])
+
+
+opening = pi / count
+for start in (-opening, pi):
+    BODY(solfec, 'OBSTACLE', wedge(start, start + opening, 0), bulk, label='abutment')
+for i in range(count):
+    BODY(solfec, 'RIGID', wedge(i * opening, (i + 1) * opening, 1 + i % 4), bulk, label='block %d' % (i + 1))
+
+OUTPUT(solfec, duration / 50)
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-4, 10000), duration)
+
+if solfec.mode == 'WRITE':
+    kinetic = ENERGY(solfec)[0]
+    print('kinetic energy %.3e: the arch %s' % (kinetic, 'stands' if kinetic < 1E-4 else 'moves'))
