@@ -1,0 +1,145 @@
+"""Every example input runs as it stands and gives the numbers it should (analytic, or Solfec-1.0's where they agree)."""
+
+import re
+
+import numpy as np
+import pytest
+
+from solfec import results
+
+
+def printed(process, pattern):
+    """The number that a run printed."""
+    return float(re.search(pattern, process.stdout).group(1))
+
+
+def test_projectile_with_drag_lands_where_solfec_1_says(solfec, solfec_values):
+    process = solfec("projectile.py")
+    reference = solfec_values["projectile"]
+    assert printed(process, r"distance: ([\d.]+) inches") == pytest.approx(86.138, rel=0.005)
+    end = results.open(solfec.directory / "out/projectile")
+    _, x, z, vz = end.history([(1, (0, 0, 0), "CX"), (1, (0, 0, 0), "CZ"), (1, (0, 0, 0), "VZ")])
+    assert x[-1] == pytest.approx(reference["centre"][0], rel=1e-11)
+    assert z[-1] == pytest.approx(reference["centre"][2], rel=1e-9)
+    assert vz[-1] == pytest.approx(reference["velocity"][2], rel=1e-11)
+
+
+def test_pendulum_has_the_period_of_the_elliptic_integral(solfec):
+    process = solfec("pendulum.py")
+    assert printed(process, r"period: ([\d.]+) s") == pytest.approx(2.360681, rel=0.01)
+    assert printed(process, r"period: ([\d.]+) s") == pytest.approx(2.361, abs=1e-9)  # Solfec-1.0's step
+
+
+def test_pendulum_keeps_its_energy_and_period_over_ten_swings(solfec):
+    process = solfec("pendulum.py", 10)
+    assert 10 * printed(process, r"period: ([\d.]+) s") == pytest.approx(23.606, abs=0.01)
+    run = results.open(solfec.directory / "out/pendulum")
+    times, kinetic, z = run.history([("domain", "KINETIC"), (1, (1, 0, 1), "CZ")])
+    total = np.array(kinetic) + np.pi**2 * np.array(z)
+    assert np.abs(total[[236, 2360]] - np.pi**2).max() < 1e-3 * np.pi**2
+    x = np.array(run.history([(1, (1, 0, 1), "CX")])[1])
+    assert np.abs(np.hypot(x, np.array(z) - 1) - 1).max() < 1e-9  # the link keeps its length
+
+
+def test_double_pendulum_loses_energy_in_impacts_as_in_solfec_1(solfec, solfec_values):
+    solfec("double-pendulum.py")
+    run = results.open(solfec.directory / "out/double-pendulum")
+    first = (np.sin(np.pi / 3), 0, 2 - np.cos(np.pi / 3))
+    second = (first[0] + np.sin(np.pi / 5), 0, first[2] - np.cos(np.pi / 5))
+    _, kinetic, z1, z2, x1 = run.history(
+        [("domain", "KINETIC"), (2, first, "CZ"), (3, second, "CZ"), (2, first, "CX")]
+    )
+    energy = np.array(kinetic) + 9.81 * (np.maximum(z1, 0) + np.maximum(z2, 0))
+    energy -= energy[2500]
+    for frame, value in ((0, 11.6766522245), (600, 9.02830180065), (1000, 0.892467558418), (1500, 0.642073700206), (2400, 0.0)):
+        assert energy[frame] == pytest.approx(value, abs=1e-3 * max(1, value))
+    for sample in solfec_values["double-pendulum"]["history"]:
+        assert x1[round(sample["time"] / 1e-3)] == pytest.approx(sample["x1"], abs=2e-5)
+
+
+def test_pinned_bar_swings_below_its_pivot_with_the_closed_form_speed(solfec, solfec_values):
+    speed = printed(solfec("pinned-bar.py"), r"pivot: ([\d.]+)")
+    assert speed == pytest.approx(2.121, rel=0.01)
+    assert speed == pytest.approx(solfec_values["pinned-bar"]["angular_velocity"], rel=2e-4)
+
+
+def test_block_sticks_and_slips_as_in_solfec_1(solfec, solfec_values):
+    solfec("block-sliding.py")
+    run = results.open(solfec.directory / "out/block-sliding")
+    centre = tuple(run.body_centre(2))
+    times, x = run.history([(2, centre, "CX")])
+    for sample in solfec_values["block-sliding"]["history"]:
+        frame = round(sample["time"] / 0.01)
+        assert times[frame] == pytest.approx(sample["time"], abs=1e-9)
+        assert x[frame] == pytest.approx(sample["x"], abs=1e-4)
+
+
+@pytest.mark.parametrize("ratio, stands", [(0.1095, True), (0.1094, False)])
+def test_arch_stands_or_moves_on_either_side_of_its_limit(solfec, ratio, stands):
+    kinetic = printed(solfec("arch.py", ratio), r"kinetic energy ([\d.e+-]+)")
+    assert kinetic < 1e-4 if stands else kinetic > 1e-3
+
+
+@pytest.mark.parametrize("step", [0.003, 0.009])
+def test_heavy_top_keeps_its_hamiltonian_as_well_as_solfec_1(solfec, solfec_values, step):
+    process = solfec("heavy-top.py", step)
+    for scheme in ("RIG_POS", "RIG_NEG", "RIG_IMP"):
+        (reference,) = [r for r in solfec_values["heavy-top"] if r["scheme"] == scheme and r["step"] == step]
+        change = float(re.search(rf"{scheme}: .*change (\S+)", process.stdout).group(1))
+        assert change == pytest.approx(reference["last"] - 1269.97500521, rel=0.05)
+
+
+def test_boxes_come_to_rest_in_columns(solfec):
+    process = solfec("cubes.py", 3, 0.6)
+    assert printed(process, r"kinetic energy ([\d.e+-]+)") < 1e-3 * 27 * 1000 * 9.81 * 0.02
+    run = results.open(solfec.directory / "out/cubes/3")
+    _, top = run.history([(28, tuple(run.body_centre(28)), "CZ")])
+    assert top[-1] == pytest.approx(2.5, abs=2e-3)
+
+
+def test_spheres_come_to_rest_inside_their_box(solfec):
+    solfec("spheres.py", 200, 1.0)
+    run = results.open(solfec.directory / "out/spheres/200")
+    kinetic = run.history([("domain", "KINETIC")])[1]
+    assert kinetic[-1] < 1e-3 * max(kinetic)
+    length = max(3, round((200 / 2.0) ** (1 / 3.0))) * 0.11
+    for sphere in (2, 77, 201):
+        _, x, y, z = run.history([(sphere, tuple(run.body_centre(sphere)), entity) for entity in ("CX", "CY", "CZ")])
+        assert 0.03 < x[-1] < length - 0.03 and 0.03 < y[-1] < length - 0.03 and z[-1] > 0.03
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_ball_impact_matches_solfec_1_state_by_state(solfec, solfec_values, number):
+    solfec("tutorial/ball-impact.py")
+    run = results.open(solfec.directory / f"out/tutorial/ball-impact-{number}")
+    _, kinetic, contact, external, z = run.history(
+        [("domain", "KINETIC"), ("domain", "CONTACT"), ("domain", "EXTERNAL"), (2, (0, 0, 1), "CZ")]
+    )
+    for state in solfec_values["ball-impact"][number - 1]:
+        frame = state["steps"]
+        scale = 1e5  # J, the energy of the impact
+        assert z[frame] == pytest.approx(state["height"], rel=1e-9)
+        assert kinetic[frame] == pytest.approx(state["energy"]["kinetic"], abs=1e-9 * scale)
+        assert contact[frame] == pytest.approx(state["energy"]["contact"], abs=1e-9 * scale)
+        assert external[frame] == pytest.approx(state["energy"]["external"], abs=1e-9 * scale)
+
+
+def test_ball_impact_run_again_reads_its_results_and_plots_them(solfec):
+    solfec("tutorial/ball-impact.py")
+    process = solfec("tutorial/ball-impact.py")
+    assert "figure: out/tutorial/ball-impact.png" in process.stdout
+    assert (solfec.directory / "out/tutorial/ball-impact.png").stat().st_size > 10_000
+
+
+def test_three_basic_objects_take_the_true_critical_step_and_stand_at_the_end(solfec, solfec_values):
+    solfec("tutorial/three-basic-geometric-objects.py")
+    run = results.open(solfec.directory / "out/tutorial/three-basic-geometric-objects")
+    times, step, kinetic = run.history(["STEP", ("domain", "KINETIC")])
+    assert step[-1] == pytest.approx(1.165185e-4, rel=1e-6)
+    for sample in solfec_values["three-basic-geometric-objects"]:
+        if sample["time"] <= 0.05:
+            assert np.interp(sample["time"], times, kinetic) == pytest.approx(sample["kinetic"], rel=0.01)
+    base = run.history([(2, tuple(run.body_centre(2)), entity) for entity in ("CX", "CY", "CZ")])
+    block = run.history([(3, tuple(run.body_centre(3)), "CZ")])
+    assert abs(base[1][-1]) < 0.05 and abs(base[2][-1]) < 0.05 and base[3][-1] == pytest.approx(1.0, abs=1e-3)
+    assert block[1][-1] == pytest.approx(2.8, abs=0.15)  # still on top of the base
