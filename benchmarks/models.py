@@ -1,0 +1,75 @@
+"""The models that the benchmarks time, built straight on the domain, without the input language."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind
+from solfec.domain import Domain
+from solfec.shapes import hull, sphere
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+def box(lower, upper):
+    """A convex box."""
+    (x0, y0, z0), (x1, y1, z1) = lower, upper
+    return hull.hull([(x, y, z) for z in (z0, z1) for y in (y0, y1) for x in (x0, x1)], 1, 1)
+
+
+def domain(friction: float, step: float = 1e-3) -> tuple[Domain, BulkMaterial]:
+    """An empty model under gravity with one material (density 1000)."""
+    model = Domain(step)
+    model.surface_materials.friction[0] = friction
+    model.loads.set_gravity(GRAVITY)
+    return model, BulkMaterial(density=1000.0)
+
+
+def cubes(columns: int, rows: int, layers: int, spacing: float, gap: float, friction: float) -> Domain:
+    """columns x rows stacks of unit cubes on one obstacle, `gap` apart vertically, `spacing` horizontally."""
+    model, material = domain(friction)
+    length, width = columns * spacing + 1, rows * spacing + 1
+    model.insert_body(BodyKind.OBSTACLE, [box((-1, -1, -1), (length, width, 0))], material)
+    unit = box((0, 0, 0), (1, 1, 1))
+    for k in range(layers):
+        for j in range(rows):
+            for i in range(columns):
+                cube = unit.copy()
+                cube.translate(np.array([i * spacing, j * spacing, gap + k * (1 + gap)]))
+                model.insert_body(BodyKind.RIGID, [cube], material)
+    return model
+
+
+def stacks(columns: int = 10, rows: int = 10, layers: int = 10) -> Domain:
+    """Stacks of ten unit cubes with initial gaps of 5 mm, apart from one another."""
+    return cubes(columns, rows, layers, spacing=2.0, gap=0.005, friction=0.5)
+
+
+def block(side: int = 10) -> Domain:
+    """side^3 unit cubes, face to face, on an obstacle."""
+    return cubes(side, side, side, spacing=1.0, gap=0.0, friction=0.5)
+
+
+def spheres(count: int, seed: int = 1) -> Domain:
+    """Spheres of unequal radii above the floor of an open box."""
+    model, material = domain(0.3)
+    cell, radius = 0.11, 0.05
+    side = max(3, round((count / 2.0) ** (1 / 3)))
+    length, height = side * cell, (count // side**2 + 2) * cell
+    walls = [
+        box((-0.1, -0.1, -0.1), (length + 0.1, length + 0.1, 0.0)),
+        box((-0.1, -0.1, 0.0), (0.0, length + 0.1, height)),
+        box((length, -0.1, 0.0), (length + 0.1, length + 0.1, height)),
+        box((0.0, -0.1, 0.0), (length, 0.0, height)),
+        box((0.0, length, 0.0), (length, length + 0.1, height)),
+    ]
+    model.insert_body(BodyKind.OBSTACLE, walls, material)
+    random = np.random.default_rng(seed)
+    for number in range(count):
+        layer, rest = divmod(number, side * side)
+        row, column = divmod(rest, side)
+        centre = (np.array([column, row, layer]) + 0.5) * cell + random.uniform(-0.004, 0.004, 3)
+        shape = sphere.Sphere(centre, radius * random.uniform(0.8, 1.0), 2, 2)
+        model.insert_body(BodyKind.RIGID, [shape], material)
+    return model

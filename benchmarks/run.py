@@ -1,0 +1,102 @@
+"""Times the main cases.  Run: make bench  (or python benchmarks/run.py [--quick] [--threads N] [case ...]).
+
+Prints a table and writes benchmarks/results/<time>.json: per case bodies, contacts, sweeps and milliseconds per step, split into
+time integration, constraint update, detection, local dynamics, solution, and the share of all these that is spent outside of
+the compiled kernels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from time import perf_counter, strftime
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(library, "1")
+
+import machine
+import models
+import overhead
+
+from solfec import _kernels
+from solfec.domain import PHASES
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+
+CASES = {  # name: (model, Gauss-Seidel epsilon, steps before, steps timed)
+    "stacks of ten cubes, 1000 bodies": (models.stacks, 1e-4, 150, 150),
+    "cube of 10x10x10 cubes": (models.block, 1e-4, 20, 40),
+    "1000 spheres in a box": (lambda: models.spheres(1000), 1e-3, 300, 100),
+    "10000 spheres in a box": (lambda: models.spheres(10000), 1e-3, 300, 50),
+    "one stack of ten cubes": (lambda: models.stacks(1, 1), 1e-4, 150, 500),
+}
+
+
+def time_case(name: str, quick: bool) -> dict:
+    """One row of the table."""
+    build, epsilon, before, steps = CASES[name]
+    if quick:
+        before, steps = before // 10, steps // 10
+    model = build()
+    solver = GaussSeidelSolver(epsilon, 1000)
+    for _ in range(before):
+        model.advance(solver)
+    model.timings.update(dict.fromkeys(PHASES, 0.0))
+    sweeps = contacts = 0
+    with overhead.measured(_kernels) as compiled:
+        start = perf_counter()
+        for _ in range(steps):
+            model.advance(solver)
+            sweeps += model.report.iterations
+            contacts += model.constraints.n
+        wall = perf_counter() - start
+    per_step = {phase: 1e3 * seconds / steps for phase, seconds in model.timings.items()}
+    return {
+        "case": name,
+        "bodies": model.bodies.n,
+        "contacts": contacts / steps,
+        "sweeps": sweeps / steps,
+        "steps": steps,
+        "ms_per_step": 1e3 * wall / steps,
+        "us_per_body_and_step": 1e6 * wall / steps / model.bodies.n,
+        **{f"ms_{phase}": value for phase, value in per_step.items()},
+        "us_python_per_step": 1e6 * (wall - compiled.seconds) / steps,
+        "kernel_calls_per_step": compiled.calls / steps,
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the steps")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("case", nargs="*", help="parts of names of cases")
+    options = parser.parse_args()
+    _kernels.threads.set_threads(options.threads)
+    figures = machine.figures()
+    print(json.dumps(figures))
+    rows = []
+    for name in CASES:
+        if options.case and not any(part in name for part in options.case):
+            continue
+        row = time_case(name, options.quick)
+        rows.append(row)
+        phases = "  ".join(f"{phase} {row['ms_' + phase]:.3f}" for phase in PHASES)
+        print(
+            f"{name}: {row['bodies']} bodies, {row['contacts']:.0f} contacts, {row['sweeps']:.1f} sweeps, "
+            f"{row['ms_per_step']:.3f} ms/step, {row['us_per_body_and_step']:.2f} us/body\n    {phases}  "
+            f"python {1e-3 * row['us_python_per_step']:.3f}",
+            flush=True,
+        )
+    folder = Path(__file__).parent / "results"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{strftime('%Y%m%d-%H%M%S')}.json"
+    path.write_text(json.dumps({"machine": figures, "threads": options.threads, "rows": rows}, indent=1))
+    print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
