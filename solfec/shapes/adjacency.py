@@ -1,0 +1,84 @@
+"""Adjacency of contact primitives of one body: elements that share a node, convexes that touch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .distance import closer
+
+
+def element_adjacency(elements: np.ndarray, nodes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Elements sharing a node, each one with itself.
+
+    Parameters
+    ----------
+    elements, nodes : ndarray (m,) of int
+        Incidences: element and node number.
+    count : int
+        Number of elements.
+
+    Returns
+    -------
+    pointers : ndarray (count + 1,)
+    neighbours : ndarray
+        Ascending lists, one after another.
+    """
+    order = np.argsort(nodes, kind="stable")
+    elements, nodes = elements[order], nodes[order]
+    starts = np.flatnonzero(np.r_[True, nodes[1:] != nodes[:-1]])
+    sizes = np.diff(np.r_[starts, len(nodes)])
+    each = np.repeat(sizes, sizes)  # how many elements meet at the node of every incidence
+    one = np.repeat(elements, each)
+    two = elements[spans(np.repeat(starts, sizes), each)]
+    return rows_of_pairs(one, two, count)
+
+
+def convex_adjacency(clouds: list[np.ndarray], epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+    """Convexes whose boxes overlap within a margin of `epsilon` and whose distance is below it.
+
+    Parameters
+    ----------
+    clouds : list of ndarray (nv, 3)
+        Vertices of every convex, in units of length.
+    epsilon : float
+        Geometric epsilon.
+
+    Returns
+    -------
+    pointers, neighbours
+        As `element_adjacency`; a convex is not adjacent to itself.
+    """
+    count = len(clouds)
+    if count == 1:
+        return np.zeros(2, int), np.zeros(0, int)
+    lower = np.array([c.min(0) for c in clouds]) - epsilon
+    upper = np.array([c.max(0) for c in clouds]) + epsilon
+    first, second = box_pairs(lower, upper)
+    near = closer(clouds, first, second, epsilon)
+    first, second = first[near], second[near]
+    return rows_of_pairs(np.concatenate((first, second)), np.concatenate((second, first)), count)
+
+
+def box_pairs(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (first < second) of overlapping boxes `lower`, `upper` (n, 3), swept along the longest direction."""
+    axis = int(np.argmax(np.ptp(lower, axis=0)))
+    order = np.argsort(lower[:, axis], kind="stable")
+    reach = np.searchsorted(lower[order, axis], upper[order, axis], side="right")
+    counts = reach - np.arange(len(order)) - 1
+    one = np.repeat(order, counts)
+    two = order[spans(np.arange(1, len(order) + 1), counts)]
+    overlap = ((lower[one] <= upper[two]) & (lower[two] <= upper[one])).all(1)
+    one, two = one[overlap], two[overlap]
+    return np.minimum(one, two), np.maximum(one, two)
+
+
+def spans(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The ranges starts[i] ... starts[i] + counts[i] - 1, one after another."""
+    ends = np.cumsum(counts)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - counts), counts)
+
+
+def rows_of_pairs(one: np.ndarray, two: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Compressed rows (pointers, ascending columns) of distinct pairs."""
+    codes = np.unique(one.astype(np.int64) * count + two)
+    return np.searchsorted(codes, np.arange(count + 1, dtype=np.int64) * count), codes % count

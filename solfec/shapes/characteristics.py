@@ -1,0 +1,78 @@
+"""Volume, mass centre and Euler tensor of shapes, for unit density."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .convex import Convex
+from .mesh import Mesh
+from .sphere import Sphere
+
+
+def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
+    """Volume, centre and centred Euler tensor of a shape or a list of shapes; overlaps count twice.
+
+    Faces are cut into fans about their first vertices, so planar faces are integrated exactly.
+
+    Parameters
+    ----------
+    shapes : Convex, Mesh, Sphere or list of these
+
+    Returns
+    -------
+    volume : float
+    centre : ndarray (3,)
+    euler : ndarray (3, 3)
+        Integral of (x - centre) (x - centre)^T over the volume.
+
+    Raises
+    ------
+    ValueError
+        When the total volume is not positive.
+    """
+    if not isinstance(shapes, (list, tuple)):
+        shapes = [shapes]
+    origin = _some_point(shapes[0])
+    volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    triangles = []
+    for shape in shapes:
+        if isinstance(shape, Sphere):
+            ball = 4.0 / 3.0 * math.pi * shape.radius**3
+            arm = shape.centre - origin
+            volume += ball
+            first += ball * arm
+            second += ball * (np.outer(arm, arm) + 0.2 * shape.radius**2 * np.eye(3))
+        elif isinstance(shape, Mesh):
+            triangles.append(shape.nodes[shape.topology.triangles])
+        else:
+            triangles.extend(p.vertices[p.face_set.triangles] for p in shape.polyhedra)
+    if triangles:
+        points = (triangles[0] if len(triangles) == 1 else np.concatenate(triangles)) - origin
+        moments = triangle_moments(points)
+        volume, first, second = volume + moments[0], first + moments[1], second + moments[2]
+    if not volume > 0.0:
+        raise ValueError("the shape has no positive volume; are its faces listed counter-clockwise from outside?")
+    arm = first / volume
+    euler = second - volume * np.outer(arm, arm)
+    return volume, origin + arm, 0.5 * (euler + euler.T)
+
+
+def triangle_moments(points: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Volume, first and second moments of the body bounded by outward triangles `points` (nt, 3, 3)."""
+    jacobian = np.linalg.det(points)
+    sums = points.sum(1)
+    weighted = sums * jacobian[:, None]
+    corners = points.reshape(-1, 3)
+    second = (corners * np.repeat(jacobian, 3)[:, None]).T @ corners + weighted.T @ sums
+    return float(jacobian.sum()) / 6.0, weighted.sum(0) / 24.0, second / 120.0
+
+
+def _some_point(shape) -> np.ndarray:
+    """A point near the shape, so that moments do not suffer from a far global origin."""
+    if isinstance(shape, Sphere):
+        return shape.centre
+    if isinstance(shape, Convex):
+        return shape.polyhedra[0].vertices.mean(0)
+    return shape.nodes.mean(0)

@@ -1,0 +1,129 @@
+"""Convex hull of points (manual, HULL), by Qhull on points scaled to the unit box."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .convex import Convex
+from .coplanar import COPLANAR, components, polygons
+from .identifiers import identifier
+from .polyhedron import FaceSet, Polyhedron
+
+FLAT = 1e-9  # relative extent below which points count as coincident, collinear or coplanar
+
+
+def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6) -> Convex:
+    """Convex hull of a point set, with coplanar triangles merged into polygons.
+
+    Parameters
+    ----------
+    points : array_like (n, 3) or 3 n numbers
+        Points, in units of length; at least 4.
+    volume_id, surface_id : int
+        Volume identifier, and surface identifier of all faces.
+    epsilon : float
+        Geometric epsilon: points closer than this (at most 1E-4 of the size) are merged into the first of them.
+
+    Returns
+    -------
+    Convex
+        A collection of one polyhedron whose vertices are the extreme points, in the order of input.
+
+    Raises
+    ------
+    ValueError
+        Fewer than 4 points or coordinates that are not finite.
+    RuntimeError
+        Points that are coincident, collinear or coplanar.
+    """
+    points = np.array(points, float)
+    if points.size % 3:
+        raise ValueError("'points' must hold three numbers per point")
+    points = points.reshape(-1, 3)
+    if len(points) < 4:
+        raise ValueError(f"'points' must hold at least 4 points, not {len(points)}")
+    if not np.isfinite(points).all():
+        raise ValueError("'points' must be finite numbers")
+    volume_id, surface_id = identifier(volume_id, "volid"), identifier(surface_id, "surfid")
+    lower, upper = points.min(0), points.max(0)
+    size = float((upper - lower).max())
+    if size == 0.0:
+        raise RuntimeError("HULL failed: all points coincide (they span a point)")
+    scaled = (points - 0.5 * (lower + upper)) / size
+    tolerance = max(1e-12, min(epsilon / size, 1e-4))
+    kept = distinct(scaled, tolerance)
+    points, scaled = points[kept], scaled[kept]
+    check_rank(scaled)
+    faces = hull_faces(scaled)
+    used = np.unique([v for face in faces for v in face])
+    number = np.zeros(len(points), int)
+    number[used] = np.arange(len(used))
+    number = number.tolist()
+    face_set = FaceSet(
+        tuple(tuple(number[v] for v in face) for face in faces), np.full(len(faces), surface_id, np.int32)
+    )
+    return Convex([Polyhedron.trusted(points[used], face_set, volume_id)])
+
+
+def distinct(points: np.ndarray, tolerance: float) -> np.ndarray:
+    """Numbers of points (n, 3) that are not within `tolerance` of an earlier kept one."""
+    if len(points) <= 64:
+        near = (np.abs(points[:, None] - points[None]) <= tolerance).all(2)
+        pairs = np.argwhere(np.triu(near, 1))
+    else:
+        from scipy.spatial import cKDTree
+
+        pairs = cKDTree(points).query_pairs(tolerance, p=np.inf, output_type="ndarray")
+        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    kept = np.ones(len(points), bool)
+    for earlier, later in pairs.tolist():
+        if kept[earlier]:
+            kept[later] = False
+    return np.flatnonzero(kept)
+
+
+def check_rank(points: np.ndarray) -> None:
+    """Raise RuntimeError when points of unit size span a point, a line or a plane only."""
+    arms = points - points[0]
+    distance = (arms**2).sum(1)
+    along = arms[np.argmax(distance)]
+    if distance.max() <= FLAT**2:
+        raise RuntimeError("HULL failed: all points coincide (they span a point)")
+    along = along / np.sqrt(along @ along)
+    arms = arms - np.outer(arms @ along, along)
+    distance = (arms**2).sum(1)
+    if distance.max() <= FLAT**2:
+        raise RuntimeError("HULL failed: all points are collinear (they span a line)")
+    across = arms[np.argmax(distance)]
+    normal = np.cross(along, across / np.sqrt(across @ across))
+    if np.abs(arms @ normal).max() <= FLAT:
+        raise RuntimeError("HULL failed: all points are coplanar (they span a plane)")
+
+
+def hull_faces(points: np.ndarray) -> list[tuple[int, ...]]:
+    """Outward polygons of the hull of distinct points of unit size."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        qhull = ConvexHull(points)
+    except QhullError as failure:
+        raise RuntimeError(f"HULL failed: {str(failure).splitlines()[0]}") from None
+    simplices, normals, offsets = qhull.simplices, qhull.equations[:, :3], qhull.equations[:, 3]
+    height = np.einsum("fi,fnvi->fnv", normals, points[simplices[qhull.neighbors]]) + offsets[:, None, None]
+    flush = (np.abs(height).max(2) <= COPLANAR) & (np.einsum("fi,fni->fn", normals, normals[qhull.neighbors]) > 0.99)
+    face, side = np.nonzero(flush)
+    neighbour = qhull.neighbors[face, side]
+    linked = set(zip(face.tolist(), neighbour.tolist()))
+    labels = components(len(simplices), [(f, g) for f, g in linked if f < g and (g, f) in linked])
+    first = np.unique(labels, return_index=True)[1]
+    outlines = polygons(points, labels, simplices.tolist(), normals[first])
+    return outlines if outlines is not None else oriented(points, simplices, normals)
+
+
+def oriented(points: np.ndarray, simplices: np.ndarray, normals: np.ndarray) -> list[tuple[int, ...]]:
+    """Triangles turned to agree with outward normals."""
+    corners = points[simplices]
+    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = np.einsum("fi,fi->f", areas, normals) < 0.0
+    turned = np.where(inward[:, None], simplices[:, ::-1], simplices)
+    return [tuple(t) for t in turned.tolist()]

@@ -1,0 +1,237 @@
+"""Volumetric meshes of tetrahedra, pyramids, wedges and hexahedra (manual, MESH)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .identifiers import identifier
+from .mesh_topology import ELEMENT_FACES, MIRROR, MeshTopology
+
+DEGENERATE = 1e-12  # element volume relative to the cube of its size that counts as none
+
+
+class Mesh:
+    """Nodes, first-order elements and boundary faces with surface identifiers.
+
+    Attributes
+    ----------
+    nodes : ndarray (n, 3)
+        Node coordinates, in units of length.
+    topology : MeshTopology
+        Elements and faces, shared between copies.
+    volume_ids : ndarray (ne,) int32
+        Volume identifier of every element.
+    """
+
+    __slots__ = ("nodes", "topology", "volume_ids")
+
+    def __init__(self, nodes: np.ndarray, topology: MeshTopology, volume_ids: np.ndarray):
+        self.nodes = nodes
+        self.topology = topology
+        self.volume_ids = volume_ids
+
+    @classmethod
+    def from_records(cls, nodes, elements, surfaces=0) -> Mesh:
+        """Make a mesh from the flat lists of the MESH command.
+
+        Parameters
+        ----------
+        nodes : sequence of 3 n numbers
+            Coordinates, in units of length.
+        elements : sequence of int
+            Records (4, 5, 6 or 8, node numbers..., volume identifier).
+        surfaces : int or sequence of int
+            Identifier of all boundary faces, or that identifier followed by records (3 or 4, node numbers...,
+            surface identifier); records that match no boundary face are ignored.
+
+        Raises
+        ------
+        ValueError
+            Wrong element or face sizes, records cut short, node numbers out of range or repeated, coordinates that
+            are not finite, elements without volume, inverted elements other than tetrahedra (those are turned
+            round), faces of more than two elements.
+
+        Warns
+        -----
+        UserWarning
+            When nodes are not used by any element; those before the first and after the last used one are dropped.
+        """
+        nodes = np.array(nodes, float)
+        if nodes.size % 3:
+            raise ValueError("'nodes' must hold three numbers per node")
+        nodes = nodes.reshape(-1, 3)
+        if len(nodes) < 4:
+            raise ValueError(f"'nodes' must hold at least 4 nodes, not {len(nodes)}")
+        if not np.isfinite(nodes).all():
+            raise ValueError("node coordinates must be finite numbers")
+        pointers, flat, volume_ids = _element_records(elements, len(nodes))
+        if np.ndim(surfaces) == 0:
+            surfaces = [surfaces]
+        common, records = _surface_records(surfaces, len(nodes))
+        lowest, highest = int(flat.min()), int(flat.max())
+        unused = len(nodes) - len(np.unique(flat))
+        if unused:
+            warnings.warn(f"{unused} nodes of a MESH are not used by any element", stacklevel=3)
+        nodes = nodes[lowest : highest + 1].copy()
+        topology = MeshTopology(len(nodes), pointers, upright(nodes, pointers, flat - lowest))
+        face_surface = np.full(len(topology.face_size), common, np.int32)
+        if records:
+            records = {tuple(n - lowest if n >= 0 else n for n in key): s for key, s in records.items()}
+            for row, key in enumerate(map(tuple, topology.node_keys().tolist())):
+                if key in records:
+                    face_surface[row] = records[key]
+        return cls(nodes, topology.with_surfaces(face_surface), volume_ids)
+
+    def copy(self) -> Mesh:
+        """Return an independent copy (the constant topology is shared)."""
+        return Mesh(self.nodes.copy(), self.topology, self.volume_ids)
+
+    def translate(self, vector: np.ndarray) -> None:
+        """Move by `vector` (3,)."""
+        self.nodes += vector
+
+    def rotate(self, point: np.ndarray, rotation: np.ndarray) -> None:
+        """Turn about `point` (3,) by the matrix `rotation` (3, 3)."""
+        self.nodes = (self.nodes - point) @ rotation.T + point
+
+    def scale(self, factors: np.ndarray) -> None:
+        """Multiply coordinates by `factors` (3,); elements are turned round when the product is negative."""
+        self.nodes *= factors
+        if factors[0] * factors[1] * factors[2] < 0.0:
+            self.topology = self.topology.mirrored()
+        elif not factors[0] == factors[1] == factors[2]:
+            self.topology = self.topology.renewed()
+
+    def set_node(self, number: int, point) -> None:
+        """Overwrite the coordinates of one node; `point` may hold None for coordinates to keep."""
+        values = [old if new is None else float(new) for old, new in zip(self.nodes[number].tolist(), point)]
+        if not np.isfinite(values).all():
+            raise ValueError("node coordinates must be finite numbers")
+        self.nodes[number] = values
+        self.topology = self.topology.renewed()
+
+    def set_volume_id(self, volume_id: int) -> None:
+        """Give all elements the same volume identifier."""
+        self.volume_ids = np.full(len(self.volume_ids), identifier(volume_id, "volid"), np.int32)
+
+    def nodes_on_surface(self, surface_id: int) -> list[int]:
+        """Ascending numbers of the nodes of boundary faces with this identifier (maybe none)."""
+        topology = self.topology
+        nodes = np.unique(topology.face_nodes[topology.boundary & (topology.face_surface == surface_id)])
+        return nodes[nodes >= 0].tolist()
+
+    def records(self) -> tuple[list[float], list[int], list[int]]:
+        """The lists from which `from_records` makes this mesh: bulk elements first, then surface elements."""
+        topology = self.topology
+        surface = np.zeros(topology.element_count, bool)
+        surface[topology.surface_elements] = True
+        elements: list[int] = []
+        for element in np.argsort(surface, kind="stable").tolist():
+            nodes = topology.nodes_of(element)
+            elements += [len(nodes), *nodes, int(self.volume_ids[element])]
+        surfaces = [0]
+        for row in np.flatnonzero(topology.boundary & (topology.face_surface != 0)).tolist():
+            size = int(topology.face_size[row])
+            surfaces += [size, *topology.face_nodes[row, :size].tolist(), int(topology.face_surface[row])]
+        return self.nodes.ravel().tolist(), elements, surfaces
+
+    def internal_faces(self) -> list[list[int]]:
+        """Node lists of faces between two elements, each once, as seen from the lower-numbered element."""
+        topology = self.topology
+        rows = np.flatnonzero(topology.face_neighbour > np.arange(len(topology.face_neighbour)))
+        return [topology.face_nodes[row, : topology.face_size[row]].tolist() for row in rows.tolist()]
+
+    def internal_faces_on_plane(self, point, normal, epsilon: float) -> list[list[int]]:
+        """Those of `internal_faces` all of whose nodes lie within `epsilon` of a plane."""
+        normal = np.array(normal, float)
+        length = np.sqrt(normal @ normal)
+        if not length > 0.0:
+            raise ValueError("'normal' must not be zero")
+        near = np.abs((self.nodes - np.array(point, float)) @ (normal / length)) <= epsilon
+        return [face for face in self.internal_faces() if near[face].all()]
+
+
+def element_volumes(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.ndarray:
+    """Signed volumes (ne,) of elements as polyhedra with faces cut into fans about their first nodes."""
+    volumes = np.empty(len(pointers) - 1)
+    sizes = np.diff(pointers)
+    for size, faces in ELEMENT_FACES.items():
+        which = np.flatnonzero(sizes == size)
+        if not which.size:
+            continue
+        fans = np.array([(f[0], f[i], f[i + 1]) for f in faces for i in range(1, len(f) - 1)])
+        points = nodes[flat[pointers[which, None] + np.arange(size)]]
+        points = points - points.mean(1, keepdims=True)
+        volumes[which] = np.linalg.det(points[:, fans]).sum(1) / 6.0
+    return volumes
+
+
+def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.ndarray:
+    """Element nodes with inverted tetrahedra turned round; ValueError for other inverted or degenerate elements."""
+    volumes = element_volumes(nodes, pointers, flat)
+    sizes = np.diff(pointers)
+    lower = np.minimum.reduceat(nodes[flat], pointers[:-1], axis=0)
+    upper = np.maximum.reduceat(nodes[flat], pointers[:-1], axis=0)
+    extent = (upper - lower).max(1)
+    flat_element = np.abs(volumes) <= DEGENERATE * extent**3
+    if flat_element.any():
+        raise ValueError(f"element {int(np.argmax(flat_element))} has no volume")
+    inverted = volumes < 0.0
+    wrong = inverted & (sizes != 4)
+    if wrong.any():
+        raise ValueError(
+            f"element {int(np.argmax(wrong))} is inverted: its volume is {volumes[wrong][0]:g}; check the node order"
+        )
+    start = pointers[:-1][inverted, None]
+    flat = flat.copy()
+    flat[start + np.arange(4)] = flat[start + np.array(MIRROR[4])]
+    return flat
+
+
+def _element_records(elements, node_count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Element pointers, node numbers and volume identifiers of flat element records."""
+    elements = list(elements)
+    pointers, flat, volume_ids, at = [0], [], [], 0
+    while at < len(elements):
+        size, number = elements[at], len(volume_ids)
+        if size not in ELEMENT_FACES:
+            raise ValueError(f"element {number} in 'elements' has {size} nodes; it must have 4, 5, 6 or 8")
+        if at + size + 2 > len(elements):
+            raise ValueError(f"the record of element {number} in 'elements' is cut short")
+        nodes = elements[at + 1 : at + 1 + size]
+        _check_nodes(nodes, node_count, f"element {number}")
+        flat += nodes
+        volume_ids.append(identifier(elements[at + 1 + size], "volid"))
+        pointers.append(len(flat))
+        at += size + 2
+    if not volume_ids:
+        raise ValueError("'elements' must hold at least one element")
+    return np.array(pointers), np.array(flat), np.array(volume_ids, np.int32)
+
+
+def _surface_records(surfaces, node_count: int) -> tuple[int, dict]:
+    """Common surface identifier and the identifiers by sorted face nodes."""
+    surfaces = list(surfaces)
+    if not surfaces:
+        raise ValueError("'surfids' must hold at least the global surface identifier")
+    common, records, at = identifier(surfaces[0], "surfids"), {}, 1
+    while at < len(surfaces):
+        size = surfaces[at]
+        if size not in (3, 4):
+            raise ValueError(f"face {len(records)} in 'surfids' has {size} nodes; it must have 3 or 4")
+        if at + size + 2 > len(surfaces):
+            raise ValueError(f"the record of face {len(records)} in 'surfids' is cut short")
+        nodes = surfaces[at + 1 : at + 1 + size]
+        _check_nodes(nodes, node_count, f"face {len(records)} in 'surfids'")
+        records[tuple(sorted((*nodes, -1)[:4]))] = identifier(surfaces[at + 1 + size], "surfids")
+        at += size + 2
+    return common, records
+
+
+def _check_nodes(nodes, node_count: int, owner: str) -> None:
+    if min(nodes) < 0 or max(nodes) >= node_count:
+        raise ValueError(f"{owner} uses a node number out of the range 0 to {node_count - 1}")
+    if len(set(nodes)) < len(nodes):
+        raise ValueError(f"{owner} repeats a node number")

@@ -1,0 +1,151 @@
+"""What is connected to what in a mesh: elements, their faces, boundary and neighbours."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from .identifiers import INTERNAL_FACE
+
+ELEMENT_FACES = {
+    4: ((0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)),
+    5: ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)),
+    6: ((0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)),
+    8: ((0, 3, 2, 1), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (4, 5, 6, 7)),
+}
+"""Faces of elements by number of nodes, counter-clockwise from outside; the position is the face index."""
+
+MIRROR = {4: (0, 2, 1, 3), 5: (0, 3, 2, 1, 4), 6: (3, 4, 5, 0, 1, 2), 8: (4, 5, 6, 7, 0, 1, 2, 3)}
+"""Node permutations that turn an element inside out."""
+
+
+class MeshTopology:
+    """Elements of a mesh and their faces; never changed, so copies of a mesh share it.
+
+    Parameters
+    ----------
+    node_count : int
+        Number of nodes.
+    element_ptr : ndarray (ne + 1,)
+        Where each element's nodes start in `element_nodes`.
+    element_nodes : ndarray
+        Node numbers of all elements, one element after another.
+
+    Attributes
+    ----------
+    face_element, face_index, face_size : ndarray (nf,)
+        Element, face index in it, and number of nodes (3 or 4) of every element face; sorted by element and index.
+    face_nodes : ndarray (nf, 4)
+        Node numbers, -1 after the third of a triangle.
+    face_neighbour : ndarray (nf,)
+        The same face seen from the neighbouring element; -1 on the boundary.
+    face_surface : ndarray (nf,) int32
+        Surface identifier; `INTERNAL_FACE` off the boundary.
+    contact : object or None
+        What `primitives.compile` derived, valid up to rigid motion and uniform scaling of the nodes.
+
+    Raises
+    ------
+    ValueError
+        When a face belongs to three or more elements.
+    """
+
+    def __init__(self, node_count: int, element_ptr: np.ndarray, element_nodes: np.ndarray):
+        self.node_count = node_count
+        self.element_ptr = element_ptr
+        self.element_nodes = element_nodes
+        self.contact = None
+        self._triangles = None
+        self._list_faces()
+        self._match_faces()
+        self.face_surface = np.where(self.boundary, 0, INTERNAL_FACE).astype(np.int32)
+
+    @property
+    def element_count(self) -> int:
+        """Number of elements."""
+        return len(self.element_ptr) - 1
+
+    @property
+    def boundary(self) -> np.ndarray:
+        """Mask (nf,) of faces on the boundary."""
+        return self.face_neighbour < 0
+
+    @property
+    def surface_elements(self) -> np.ndarray:
+        """Elements with a boundary face, ascending."""
+        return np.unique(self.face_element[self.boundary])
+
+    @property
+    def triangles(self) -> np.ndarray:
+        """Node numbers (nt, 3) of triangles of all faces of all elements, fans about each face's first node."""
+        if self._triangles is None:
+            quads = self.face_nodes[self.face_size == 4]
+            self._triangles = np.concatenate((self.face_nodes[:, :3], quads[:, (0, 2, 3)]))
+        return self._triangles
+
+    def nodes_of(self, element: int) -> list[int]:
+        """Node numbers of one element."""
+        return self.element_nodes[self.element_ptr[element] : self.element_ptr[element + 1]].tolist()
+
+    def with_surfaces(self, face_surface: np.ndarray) -> MeshTopology:
+        """The same topology with other surface identifiers (nf,)."""
+        other = self.renewed()
+        other.face_surface = np.where(self.boundary, face_surface, INTERNAL_FACE).astype(np.int32)
+        return other
+
+    def renewed(self) -> MeshTopology:
+        """The same topology for nodes of another shape."""
+        other = copy.copy(self)
+        other.contact = None
+        return other
+
+    def mirrored(self) -> MeshTopology:
+        """Elements turned inside out; boundary faces keep their surface identifiers."""
+        nodes = np.empty_like(self.element_nodes)
+        sizes = np.diff(self.element_ptr)
+        for size, permutation in MIRROR.items():
+            start = self.element_ptr[:-1][sizes == size, None]
+            nodes[start + np.arange(size)] = self.element_nodes[start + np.array(permutation)]
+        other = MeshTopology(self.node_count, self.element_ptr, nodes)
+        surfaces = {key: s for key, s in zip(map(tuple, _keys(self.face_nodes).tolist()), self.face_surface)}
+        keys = map(tuple, _keys(other.face_nodes).tolist())
+        return other.with_surfaces(np.array([surfaces[key] for key in keys], np.int32))
+
+    def node_keys(self) -> np.ndarray:
+        """Sorted node numbers (nf, 4) of faces, -1 first for triangles."""
+        return _keys(self.face_nodes)
+
+    def _list_faces(self) -> None:
+        sizes = np.diff(self.element_ptr)
+        element, index, nodes = [], [], []
+        for size, faces in ELEMENT_FACES.items():
+            which = np.flatnonzero(sizes == size)
+            if not which.size:
+                continue
+            table = np.array([(*f, -1)[:4] for f in faces])
+            corners = self.element_nodes[self.element_ptr[which, None, None] + np.maximum(table, 0)]
+            nodes.append(np.where(table < 0, -1, corners).reshape(-1, 4))
+            element.append(np.repeat(which, len(faces)))
+            index.append(np.tile(np.arange(len(faces)), len(which)))
+        element, index, nodes = map(np.concatenate, (element, index, nodes))
+        order = np.argsort(element, kind="stable")
+        self.face_element, self.face_index, self.face_nodes = element[order], index[order], nodes[order]
+        self.face_size = np.where(self.face_nodes[:, 3] < 0, 3, 4)
+
+    def _match_faces(self) -> None:
+        keys = _keys(self.face_nodes)
+        order = np.lexsort(keys.T[::-1])
+        same = (keys[order[1:]] == keys[order[:-1]]).all(1)
+        triple = same[1:] & same[:-1]
+        if triple.any():
+            row = order[int(np.argmax(triple))]
+            nodes = [n for n in self.face_nodes[row].tolist() if n >= 0]
+            raise ValueError(f"the face with nodes {nodes} belongs to more than two elements")
+        self.face_neighbour = np.full(len(order), -1)
+        self.face_neighbour[order[:-1][same]] = order[1:][same]
+        self.face_neighbour[order[1:][same]] = order[:-1][same]
+
+
+def _keys(face_nodes: np.ndarray) -> np.ndarray:
+    return np.sort(face_nodes, axis=1)

@@ -1,0 +1,219 @@
+"""Compiling a body's shape into contact primitives.
+
+Convexes come first, collections merged in the order of the list; meshes and spheres follow in that order.  Only
+elements with a boundary face become primitives, and only their nodes vertices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contact.geometry import PrimitiveKind, ShapePrimitives
+from .adjacency import convex_adjacency, element_adjacency
+from .convex import Convex
+from .coplanar import merged
+from .mesh import Mesh
+from .polyhedron import Polyhedron
+from .sphere import Sphere
+
+WARPED = 1e-3  # sine of the angle between the triangles of a quadrilateral above which it is split
+
+NO_ROWS = np.zeros(0, np.int32)
+ZERO = np.zeros(1, np.int32)
+ONE = np.ones(1, np.int32)
+
+OFFSETS = {
+    "vertex_list": "vertices", "vertex_ptr": "vertex_list", "corners": "vertices", "face_corner_ptr": "corners",
+    "face_ptr": "face_surface", "adjacency": "kind", "adjacent_ptr": "adjacency",
+}  # fmt: skip
+"""Columns holding row numbers, with a column of the table they point into."""
+
+
+def compile(shapes, epsilon: float) -> ShapePrimitives:
+    """Make the contact primitives of one body.
+
+    Parameters
+    ----------
+    shapes : Convex, Mesh, Sphere or list of these
+        The body's shape.
+    epsilon : float
+        Geometric epsilon (units of length): convexes closer than this are adjacent.
+
+    Returns
+    -------
+    ShapePrimitives
+        Independent of the shapes' vertices; arrays that depend on topology alone may be shared between bodies and
+        must not be written.
+    """
+    if not isinstance(shapes, (list, tuple)):
+        shapes = [shapes]
+    polyhedra = [p for shape in shapes if isinstance(shape, Convex) for p in shape.polyhedra]
+    parts = [polyhedron_primitive(p) for p in polyhedra]
+    for shape in shapes:
+        if isinstance(shape, Sphere):
+            parts.append(sphere_primitive(shape))
+        elif isinstance(shape, Mesh):
+            parts.append(mesh_primitives(shape))
+    result = parts[0] if len(parts) == 1 else join(parts)
+    if len(polyhedra) > 1:
+        pointers, neighbours = convex_adjacency([part.vertices.T for part in parts[: len(polyhedra)]], epsilon)
+        insert_adjacency(result, pointers, neighbours)
+    return result
+
+
+def sphere_primitive(sphere: Sphere) -> ShapePrimitives:
+    """The single primitive of a sphere: its centre as vertex, a radius, no faces."""
+    return ShapePrimitives(
+        vertices=sphere.centre.copy().reshape(3, 1),
+        vertex_list=ZERO, vertex_ptr=ZERO, vertex_count=ONE,
+        corners=NO_ROWS, face_corner_ptr=NO_ROWS, face_corner_count=NO_ROWS, face_surface=NO_ROWS,
+        kind=np.array([PrimitiveKind.SPHERE], np.int32),
+        volume_id=np.array([sphere.volume_id], np.int32),
+        surface=np.array([sphere.surface_id], np.int32),
+        radius=np.array([sphere.radius]),
+        face_ptr=ZERO, face_count=ZERO, outer_count=ZERO,
+        adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO,
+    )  # fmt: skip
+
+
+def polyhedron_primitive(polyhedron: Polyhedron) -> ShapePrimitives:
+    """The single primitive of a polyhedron, coplanar faces merged, vertices that carry no face left out."""
+    face_set = polyhedron.face_set
+    if face_set.contact is None:
+        face_set.contact = polyhedron_columns(polyhedron)
+    used, columns = face_set.contact
+    vertices = np.asfortranarray(polyhedron.vertices[used].T)
+    return ShapePrimitives(vertices=vertices, volume_id=np.array([polyhedron.volume_id], np.int32), **columns)
+
+
+def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray, dict]:
+    """Vertices in use, and the columns of the primitive that do not change under rigid motion."""
+    faces, surfaces = merged(polyhedron.vertices, polyhedron.faces, polyhedron.surfaces)
+    counts = np.array([len(f) for f in faces], np.int32)
+    used, corners = np.unique([v for f in faces for v in f], return_inverse=True)
+    columns = dict(
+        vertex_list=np.arange(len(used), dtype=np.int32), vertex_ptr=ZERO,
+        vertex_count=np.array([len(used)], np.int32),
+        corners=corners.astype(np.int32), face_corner_ptr=starts(counts), face_corner_count=counts,
+        face_surface=surfaces,
+        kind=np.array([PrimitiveKind.CONVEX], np.int32), surface=ZERO, radius=np.zeros(1),
+        face_ptr=ZERO, face_count=np.array([len(faces)], np.int32), outer_count=np.array([len(faces)], np.int32),
+        adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO,
+    )  # fmt: skip
+    return used, columns
+
+
+def mesh_primitives(mesh: Mesh) -> ShapePrimitives:
+    """The primitives of a mesh: surface elements in element order, boundary faces before internal ones."""
+    topology = mesh.topology
+    if topology.contact is None:
+        topology.contact = mesh_columns(mesh)
+    used, surface_elements, columns = topology.contact
+    vertices = np.asfortranarray(mesh.nodes[used].T)
+    return ShapePrimitives(vertices=vertices, volume_id=mesh.volume_ids[surface_elements], **columns)
+
+
+def mesh_columns(mesh: Mesh) -> tuple[np.ndarray, np.ndarray, dict]:
+    """Nodes in use, surface elements, and the columns of primitives that do not change under rigid motion."""
+    topology = mesh.topology
+    elements = topology.surface_elements
+    count = len(elements)
+    number = np.full(topology.element_count, -1)
+    number[elements] = np.arange(count)
+    sizes = np.diff(topology.element_ptr)
+    listed = np.repeat(number >= 0, sizes)
+    used, vertex_list = np.unique(topology.element_nodes[listed], return_inverse=True)
+    vertex_count = sizes[elements].astype(np.int32)
+
+    faces = np.flatnonzero(number[topology.face_element] >= 0)
+    faces = faces[np.lexsort((topology.face_index[faces], ~topology.boundary[faces], topology.face_element[faces]))]
+    corners, corner_count, pieces = split_warped(mesh.nodes, topology.face_nodes[faces])
+    owner = np.repeat(number[topology.face_element[faces]], pieces)
+    outer = np.repeat(topology.boundary[faces], pieces)
+    face_count = np.bincount(owner, minlength=count).astype(np.int32)
+    pointers, neighbours = element_adjacency(np.repeat(np.arange(count), vertex_count), vertex_list, count)
+    columns = dict(
+        vertex_list=vertex_list.astype(np.int32), vertex_ptr=starts(vertex_count), vertex_count=vertex_count,
+        corners=np.searchsorted(used, corners).astype(np.int32),
+        face_corner_ptr=starts(corner_count), face_corner_count=corner_count,
+        face_surface=np.repeat(topology.face_surface[faces], pieces),
+        kind=np.full(count, PrimitiveKind.ELEMENT, np.int32),
+        surface=np.zeros(count, np.int32), radius=np.zeros(count),
+        face_ptr=starts(face_count), face_count=face_count,
+        outer_count=np.bincount(owner[outer], minlength=count).astype(np.int32),
+        adjacency=neighbours.astype(np.int32), adjacent_ptr=pointers[:-1].astype(np.int32),
+        adjacent_count=np.diff(pointers).astype(np.int32),
+    )  # fmt: skip
+    return used, elements, columns
+
+
+def split_warped(nodes: np.ndarray, face_nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Replace warped quadrilaterals by the two triangles of their ridge diagonal.
+
+    Parameters
+    ----------
+    nodes : ndarray (n, 3)
+        Coordinates.
+    face_nodes : ndarray (nf, 4) of int
+        Node numbers, -1 after the third of a triangle.
+
+    Returns
+    -------
+    corners : ndarray
+        Node numbers of the resulting faces, one after another.
+    corner_count : ndarray int32
+        Number of corners of every resulting face.
+    pieces : ndarray (nf,)
+        How many faces (1 or 2) each given face became.
+    """
+    table = np.full((len(face_nodes), 2, 4), -1)
+    table[:, 0] = face_nodes
+    quads = np.flatnonzero(face_nodes[:, 3] >= 0)
+    a, b, c, d = face_nodes[quads].T
+    p, q, r, s = nodes[a], nodes[b], nodes[c], nodes[d]
+    one, two = unit_normals(p, q, r), unit_normals(p, r, s)
+    fold = np.cross(one, two)
+    sine = np.sqrt((fold**2).sum(1)) * np.sign((fold * (p - r)).sum(1))
+    for rows, triangles in ((sine > WARPED, ((a, b, c), (a, c, d))), (sine < -WARPED, ((a, b, d), (b, c, d)))):
+        for slot, triangle in enumerate(triangles):
+            table[quads[rows], slot, :3] = np.stack(triangle, 1)[rows]
+            table[quads[rows], slot, 3] = -1
+    present = table >= 0
+    counts = present.sum(2)
+    return table[present], counts[counts > 0].astype(np.int32), (counts > 0).sum(1)
+
+
+def unit_normals(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Unit normals of triangles with corners a, b, c (n, 3)."""
+    normals = np.cross(b - a, c - a)
+    return normals / np.sqrt((normals**2).sum(1, keepdims=True))
+
+
+def starts(counts: np.ndarray) -> np.ndarray:
+    """Where each of consecutive lists of the given lengths begins."""
+    return (np.cumsum(counts) - counts).astype(np.int32)
+
+
+def join(parts: list[ShapePrimitives]) -> ShapePrimitives:
+    """Put primitives of several shapes one after another."""
+    columns = {}
+    for name in ShapePrimitives.__slots__:
+        arrays = [getattr(part, name) for part in parts]
+        column = np.concatenate(arrays, axis=-1)
+        if name in OFFSETS:
+            lengths = np.array([getattr(part, OFFSETS[name]).shape[-1] for part in parts])
+            shift = np.cumsum(lengths) - lengths
+            column = column + np.repeat(shift, [a.size for a in arrays]).astype(np.int32)
+        columns[name] = column
+    columns["vertices"] = np.asfortranarray(columns["vertices"])
+    return ShapePrimitives(**columns)
+
+
+def insert_adjacency(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndarray) -> None:
+    """Give the leading primitives, so far without neighbours, the compressed rows (pointers, neighbours)."""
+    count = len(pointers) - 1
+    shape.adjacency = np.concatenate((neighbours.astype(np.int32), shape.adjacency))
+    shape.adjacent_ptr = shape.adjacent_ptr + np.int32(len(neighbours))
+    shape.adjacent_ptr[:count] = pointers[:-1]
+    shape.adjacent_count = shape.adjacent_count.copy()
+    shape.adjacent_count[:count] = np.diff(pointers)
