@@ -6,6 +6,8 @@ ask that every flat part of a polyhedron's surface be one polygon.
 
 from __future__ import annotations
 
+from math import atan2
+
 import numpy as np
 
 COPLANAR = 1e-9  # distance from a neighbour's plane, relative to the size, within which faces are coplanar
@@ -36,8 +38,8 @@ def polygons(points: np.ndarray, labels: np.ndarray, faces, normals: np.ndarray)
         Vertices of a convex polyhedron.
     labels : ndarray (nf,)
         Group of every face.
-    faces : sequence of sequences of int
-        Vertex numbers of faces.
+    faces : sequence of tuples of int
+        Vertex numbers of faces, counter-clockwise from outside.
     normals : ndarray (ng, 3)
         Unit outward normal of every group.
 
@@ -47,44 +49,48 @@ def polygons(points: np.ndarray, labels: np.ndarray, faces, normals: np.ndarray)
         Corners of every group, counter-clockwise from outside.  Vertices inside a group or inside an edge between
         two groups are dropped.  None when the outlines do not form a closed polyhedral surface.
     """
-    members: list[set] = [set() for _ in range(len(normals))]
-    for label, face in zip(labels, faces):
-        members[label].update(face)
-    met = np.zeros(len(points), int)
-    for group in members:
-        met[list(group)] += 1
+    groups: list[list] = [[] for _ in range(len(normals))]
+    for label, face in zip(labels.tolist(), faces):
+        groups[label].append(face)
+    met = [0] * len(points)
+    for group in groups:
+        for vertex in {v for face in group for v in face}:
+            met[vertex] += 1
+    points, normals = points.tolist(), normals.tolist()
     outlines = []
-    for group, normal in zip(members, normals):
-        corners = np.array(sorted(v for v in group if met[v] > 2))
+    for group, normal in zip(groups, normals):
+        if len(group) == 1 and all(met[v] > 2 for v in group[0]):
+            outlines.append(group[0])
+            continue
+        corners = sorted({v for face in group for v in face if met[v] > 2})
         if len(corners) < 3:
             return None
-        outlines.append(_outline(points[corners], corners, normal))
+        outlines.append(_outline([points[v] for v in corners], corners, normal))
     edges = {edge for f in outlines for edge in zip(f, f[1:] + f[:1])}
     closed = all((b, a) in edges for a, b in edges) and len(edges) == sum(map(len, outlines))
     kept = len({v for f in outlines for v in f})
     return outlines if closed and kept - len(edges) // 2 + len(outlines) == 2 else None
 
 
-def _outline(points: np.ndarray, corners: np.ndarray, normal: np.ndarray) -> tuple[int, ...]:
+def _outline(points, corners, normal) -> tuple[int, ...]:
     """Sort corners of a convex polygon counter-clockwise, starting where three of them span the largest triangle."""
-    arms = points - points.mean(0)
-    first = arms[np.argmax((arms**2).sum(1))]
-    first = first - (first @ normal) * normal
-    second = np.array(
-        [
-            normal[1] * first[2] - normal[2] * first[1],
-            normal[2] * first[0] - normal[0] * first[2],
-            normal[0] * first[1] - normal[1] * first[0],
-        ]
-    )
-    x, y = arms @ first, arms @ second
-    order = np.argsort(np.arctan2(y, x), kind="stable")
-    x, y = x[order], y[order]
-    x1, y1, x2, y2 = np.roll(x, -1) - x, np.roll(y, -1) - y, np.roll(x, -2) - x, np.roll(y, -2) - y
-    area = x1 * y2 - y1 * x2
-    start = int(np.argmax(area > 0.999 * area.max()))
-    order = np.roll(order, -start)
-    return tuple(corners[order].tolist())
+    count = len(points)
+    centre = [sum(p[i] for p in points) / count for i in range(3)]
+    arms = [(p[0] - centre[0], p[1] - centre[1], p[2] - centre[2]) for p in points]
+    u = max(arms, key=lambda a: a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+    v = (normal[1] * u[2] - normal[2] * u[1], normal[2] * u[0] - normal[0] * u[2], normal[0] * u[1] - normal[1] * u[0])
+    ring = []
+    for a, corner in zip(arms, corners):
+        x, y = a[0] * u[0] + a[1] * u[1] + a[2] * u[2], a[0] * v[0] + a[1] * v[1] + a[2] * v[2]
+        ring.append((atan2(y, x), x, y, corner))
+    ring.sort()
+    areas = []
+    for i, (_, x, y, _) in enumerate(ring):
+        (_, x1, y1, _), (_, x2, y2, _) = ring[(i + 1) % count], ring[(i + 2) % count]
+        areas.append((x1 - x) * (y2 - y) - (y1 - y) * (x2 - x))
+    enough = 0.999 * max(areas)
+    start = next(i for i, area in enumerate(areas) if area >= enough)
+    return tuple(r[3] for r in ring[start:] + ring[:start])
 
 
 def half_edge_neighbours(faces) -> tuple[np.ndarray, np.ndarray]:

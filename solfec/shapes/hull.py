@@ -115,9 +115,10 @@ def hull_faces(points: np.ndarray) -> list[tuple[int, ...]]:
     neighbour = qhull.neighbors[face, side]
     linked = set(zip(face.tolist(), neighbour.tolist()))
     labels = components(len(simplices), [(f, g) for f, g in linked if f < g and (g, f) in linked])
+    triangles = oriented(points, simplices, normals)
     first = np.unique(labels, return_index=True)[1]
-    outlines = polygons(points, labels, simplices.tolist(), normals[first])
-    return outlines if outlines is not None else oriented(points, simplices, normals)
+    outlines = polygons(points, labels, triangles, normals[first])
+    return outlines if outlines is not None else triangles
 
 
 def oriented(points: np.ndarray, simplices: np.ndarray, normals: np.ndarray) -> list[tuple[int, ...]]:
