@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from .polyhedron import Polyhedron
@@ -70,7 +72,7 @@ class Convex:
 
 def split_face_records(faces) -> tuple[list, list]:
     """Split flat records (count, vertex numbers..., surface identifier) into vertex lists and identifiers."""
-    faces = list(faces)
+    faces = list(map(operator.index, faces))
     lists, surfaces, at = [], [], 0
     while at < len(faces):
         count = faces[at]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from functools import lru_cache
 
 import numpy as np
@@ -44,6 +45,7 @@ def hex_mesh(nodes, i: int, j: int, k: int, volume_id: int, surfaces, dx=None, d
     if len(surfaces) < 6:
         raise ValueError("'surfids' must hold 6 surface identifiers")
     surfaces = tuple(identifier(s, "surfids") for s in surfaces[:6])
+    i, j, k = map(operator.index, (i, j, k))
     for count, name in ((i, "i"), (j, "j"), (k, "k")):
         if count <= 0:
             raise ValueError(f"'{name}' must be positive")
@@ -52,7 +54,7 @@ def hex_mesh(nodes, i: int, j: int, k: int, volume_id: int, surfaces, dx=None, d
         corners = corners[[4, 5, 6, 7, 0, 1, 2, 3]]
     x, y, z = breakpoints(dx, i, "dx"), breakpoints(dy, j, "dy"), breakpoints(dz, k, "dz")
     points = blend(corners, x, y, z)
-    topology = _hex_topology(int(i), int(j), int(k), surfaces)
+    topology = _hex_topology(i, j, k, surfaces)
     upright(points, topology.element_ptr, topology.element_nodes)
     topology = topology.renewed()
     return Mesh(points, topology, np.full(i * j * k, identifier(volume_id, "volid"), np.int32))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 
 import numpy as np
@@ -192,7 +193,7 @@ def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.nda
 
 def _element_records(elements, node_count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Element pointers, node numbers and volume identifiers of flat element records."""
-    elements = list(elements)
+    elements = list(map(operator.index, elements))
     pointers, flat, volume_ids, at = [0], [], [], 0
     while at < len(elements):
         size, number = elements[at], len(volume_ids)
@@ -213,7 +214,7 @@ def _element_records(elements, node_count: int) -> tuple[np.ndarray, np.ndarray,
 
 def _surface_records(surfaces, node_count: int) -> tuple[int, dict]:
     """Common surface identifier and the identifiers by sorted face nodes."""
-    surfaces = list(surfaces)
+    surfaces = list(map(operator.index, surfaces))
     if not surfaces:
         raise ValueError("'surfids' must hold at least the global surface identifier")
     common, records, at = identifier(surfaces[0], "surfids"), {}, 1

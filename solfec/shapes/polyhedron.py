@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import warnings
 
 import numpy as np
@@ -84,7 +85,7 @@ class Polyhedron:
 
     def __init__(self, vertices, faces, surfaces, volume_id: int = 0):
         self.vertices = np.array(vertices, float).reshape(-1, 3)
-        faces = tuple(tuple(int(v) for v in face) for face in faces)
+        faces = tuple(tuple(map(operator.index, face)) for face in faces)
         check_faces(self.vertices, faces)
         if len(surfaces) != len(faces):
             raise ValueError("there must be one surface identifier per face")

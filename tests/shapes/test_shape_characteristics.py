@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 import pytest
-from sample_shapes import UNIT_CORNERS, cube, polygon_cube, tetrahedron, unit_mesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_shapes import UNIT_CORNERS, cube, polygon_cube, tetrahedron, unit_mesh
 
 from solfec.shapes import transform
 from solfec.shapes.characteristics import characteristics

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_shapes import cube
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_shapes import cube
 
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.hull import hull

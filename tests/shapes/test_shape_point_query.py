@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sample_shapes import cube, unit_mesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample_shapes import cube, unit_mesh
 
 from solfec.contact.geometry import Geometry
 from solfec.shapes.hull import hull

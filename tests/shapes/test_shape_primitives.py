@@ -201,7 +201,7 @@ def test_brick_walls_find_all_their_neighbours():
     shape = compile(Convex(bricks), EPSILON)
     place = np.array([(i, j, k) for i in range(5) for j in range(5) for k in range(5)])
     for p in (0, 31, 62, 124):
-        near = np.flatnonzero((np.abs(place - place[p]).max(1) <= 1)).tolist()
+        near = np.flatnonzero(np.abs(place - place[p]).max(1) <= 1).tolist()
         near.remove(p)
         assert neighbours(shape, p) == near
 
