@@ -1,0 +1,136 @@
+"""Properties of the time step as a whole: conservation, determinism, and what a step costs in Python."""
+
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import models  # noqa: E402
+import overhead  # noqa: E402
+
+from solfec import _kernels  # noqa: E402
+from solfec.bodies.table import BodyKind  # noqa: E402
+from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+
+
+@pytest.fixture
+def threads():
+    """Set the number of threads, put back afterwards."""
+    before = _kernels.threads.get_threads()
+    yield _kernels.threads.set_threads
+    _kernels.threads.set_threads(before)
+
+
+def state(model):
+    """Everything that the next step depends on, as bytes."""
+    bodies, constraints = model.bodies, model.constraints
+    columns = [bodies.configurations.view("conf"), bodies.triples.view("velo"), bodies.view("momentum"), bodies.view("energy")]
+    columns += [constraints.view(name) for name in ("id", "R", "U", "V", "point", "base", "gap", "area", "master", "slave")]
+    return b"".join(np.ascontiguousarray(column).tobytes() for column in columns)
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: models.stacks(4, 4, 8), lambda: models.block(7), lambda: models.spheres(900)], ids=["stacks", "block", "spheres"]
+)
+def test_results_have_the_same_bits_for_one_and_two_threads(build, threads):
+    states = []
+    for count in (1, 2):
+        threads(count)
+        model = build()
+        solver = GaussSeidelSolver(1e-4, 200)
+        for _ in range(60):
+            model.advance(solver)
+        assert model.constraints.n > 100
+        states.append(state(model))
+    assert states[0] == states[1]
+
+
+def test_momentum_changes_by_the_impulse_of_weight_and_floor_reactions():
+    model = models.stacks(2, 2, 3)
+    solver = GaussSeidelSolver(1e-6, 1000)
+    rigid = model.bodies.view("kind") == BodyKind.RIGID
+    mass = model.bodies.view("mass")
+    velocity_rows = model.bodies.view("velo_ptr") + 1
+    floor = int(np.flatnonzero(~rigid)[0])
+
+    def momentum():
+        return (mass * model.bodies.triples.velo[:, velocity_rows])[:, rigid].sum(axis=1)
+
+    weight = np.array([0, 0, -9.81]) * mass[rigid].sum()
+    before = momentum()
+    for _ in range(80):
+        model.advance(solver)
+        table = model.constraints
+        spatial = np.einsum("ijc,jc->ic", table.view("base"), table.view("R"))
+        on_bodies = np.where(table.view("slave") == floor, 1.0, np.where(table.view("master") == floor, -1.0, 0.0))
+        after = momentum()
+        impulse = model.step * (weight + spatial @ on_bodies)
+        assert after - before == pytest.approx(impulse, abs=1e-9 * np.abs(weight).max() * model.step * 1000)
+        before = after
+    assert model.constraints.n == 12
+
+
+def test_kinetic_energy_of_inelastic_impacts_never_grows_without_gravity():
+    model = models.stacks(2, 2, 4)
+    model.loads.set_gravity((0.0, 0.0, 0.0))
+    for identifier in model.bodies.view("id")[1:]:
+        model.set_velocity(int(identifier), (0.0, 0.0, -1.0 - 0.1 * (identifier % 3)), (0.0, 0.0, 0.0))
+    solver = GaussSeidelSolver(1e-10, 5000)
+    energies = []
+    for _ in range(60):
+        model.advance(solver)
+        energies.append(model.energy()[0])
+    assert np.diff(energies).max() <= 1e-6 * energies[0]
+    assert energies[-1] < 0.5 * energies[0]
+
+
+def python_seconds_per_step(model, steps):
+    """Least time per step outside of kernels over several windows."""
+    solver = GaussSeidelSolver(1e-4, 100)
+    for _ in range(5):
+        model.advance(solver)
+    best = np.inf
+    for _ in range(5):
+        with overhead.measured(_kernels) as compiled:
+            start = perf_counter()
+            for _ in range(steps):
+                model.advance(solver)
+            wall = perf_counter() - start
+        best = min(best, (wall - compiled.seconds) / steps)
+    return best
+
+
+def test_python_costs_under_100_microseconds_a_step_whatever_the_number_of_bodies():
+    small = python_seconds_per_step(models.spheres(10), 50)
+    large = python_seconds_per_step(models.spheres(10000), 4)
+    print(f"Python per step: {1e6 * small:.0f} us with 10 bodies, {1e6 * large:.0f} us with 10 000")
+    assert small < 100e-6
+    assert large < 100e-6
+
+
+MEMORY = """
+import resource, sys
+sys.path.insert(0, {benchmarks!r})
+import models
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+model = models.spheres({count})
+solver = GaussSeidelSolver(1e-3, 50)
+for _ in range(60): model.advance(solver)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_memory_stays_under_6_kilobytes_per_sphere_above_a_base_of_120_megabytes():
+    peak = {}
+    for count in (10, 10000):
+        script = MEMORY.format(benchmarks=str(ROOT / "benchmarks"), count=count)
+        process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        peak[count] = 1024 * int(process.stdout)
+    assert peak[10] < 120e6
+    assert (peak[10000] - peak[10]) / 9990 < 6000
