@@ -56,7 +56,10 @@ class FaceTable(Table):
 class CornerTable(Table):
     """Vertex numbers of faces, one polygon after another."""
 
-    COLUMNS = {"vertex": ((), "i4", -1)}
+    COLUMNS = {
+        "vertex": ((), "i4", -1),
+        "local": ((), "i4", 0),  # the vertex's position in the list of the face's primitive
+    }
 
 
 class AdjacencyTable(Table):
@@ -108,7 +111,7 @@ class Geometry:
             shape.vertices.shape[1], reference=shape.vertices, current=shape.vertices, body=body_row
         )
         listed = self.vertex_lists.append(shape.vertex_list.size, vertex=shape.vertex_list + vertex)
-        corner = self.corners.append(shape.corners.size, vertex=shape.corners + vertex)
+        corner = self.corners.append(shape.corners.size, vertex=shape.corners + vertex, local=local_corners(shape))
         face = self.faces.append(
             shape.face_surface.size,
             corner_ptr=shape.face_corner_ptr + corner,
@@ -204,3 +207,33 @@ class ShapePrimitives:
     def __init__(self, **arrays):
         for name in self.__slots__:
             setattr(self, name, arrays[name])
+
+
+def local_corners(shape: ShapePrimitives) -> np.ndarray:
+    """For every face corner the position of its vertex in the vertex list of the face's primitive."""
+    # Corners and list entries are matched by the key (primitive, vertex); gaps between ranges do not matter.
+    nvertex = max(int(shape.vertices.shape[1]), 1)
+    face_owner = np.repeat(np.arange(shape.kind.size), shape.face_count)
+    faces = _ranges(shape.face_ptr, shape.face_count)
+    corner_owner = np.repeat(face_owner, np.asarray(shape.face_corner_count)[faces])
+    corners = _ranges(np.asarray(shape.face_corner_ptr)[faces], np.asarray(shape.face_corner_count)[faces])
+    list_owner = np.repeat(np.arange(shape.kind.size), shape.vertex_count)
+    listed = _ranges(shape.vertex_ptr, shape.vertex_count)
+    position = listed - np.repeat(np.asarray(shape.vertex_ptr), shape.vertex_count)
+    list_key = list_owner.astype("i8") * nvertex + np.asarray(shape.vertex_list)[listed]
+    corner_key = corner_owner.astype("i8") * nvertex + np.asarray(shape.corners)[corners]
+    local = np.zeros(len(shape.corners), "i4")
+    if corner_key.size:
+        order = np.argsort(list_key, kind="stable")
+        found = np.minimum(np.searchsorted(list_key, corner_key, sorter=order), order.size - 1)
+        if not np.array_equal(list_key[order[found]], corner_key):
+            raise ValueError("a face uses a vertex that its primitive does not list")
+        local[corners] = position[order[found]]
+    return local
+
+
+def _ranges(start: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The concatenation of start[i], start[i] + 1, ..., start[i] + count[i] - 1."""
+    count = np.asarray(count)
+    before = np.cumsum(count) - count
+    return np.arange(count.sum()) + np.repeat(np.asarray(start) - before, count)

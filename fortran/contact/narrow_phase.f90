@@ -1,0 +1,368 @@
+!> Contacts of pairs of primitives, many pairs per call.
+!>
+!> Pairs are independent of each other, so results do not depend on the number of threads.
+module narrow_phase
+  use kinds, only: dp, i4
+  use polyhedra, only: shape_tables, polyhedron, reserve_polyhedron, gather_polyhedron, mark_vertices
+  use overlap, only: boundary, clip_work, reserve_overlap, intersect
+  use contact_record, only: contact_data
+  use polyhedron_contact, only: contact_of_polyhedra
+  use curved, only: contact_of_spheres, contact_with_sphere
+  use gjk, only: closest_points
+  implicit none
+  private
+  public :: find_contacts, overlap_volumes, primitive_distances
+
+  integer(i4), parameter :: sphere = 2, ellipsoid = 3  !< kinds of primitives (PrimitiveKind); less: polyhedra
+  integer(i4), parameter :: no_error = 0, kind_not_built = 1, row_out_of_range = 2
+  real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size are one
+  integer(i4), parameter :: serial_count = 200         !< up to this number of pairs one thread is faster
+
+contains
+
+  !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs`; manual, contact points.
+  !>
+  !> Results of a pair without contact are left as they were, except `status`.
+  subroutine find_contacts(pairs, first, second, epsilon, frozen, &
+                           kind, surface, radius, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
+                           vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, current, &
+                           status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, &
+                           error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
+    integer(i4), intent(in) :: pairs      !< number of pairs
+    integer(i4), intent(in) :: npair, nprimitive, nlisted, nface, ncorner, nvertex  !< capacities
+    integer(i4), intent(in) :: nresult
+    integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
+    real(dp), intent(in) :: epsilon       !< geometric tolerance (length)
+    integer(i4), intent(in) :: frozen     !< 1: of two spheres the first is the slave, else the one with the smaller centre
+    integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
+    real(dp), intent(in), target :: radius(0:nprimitive-1)       !< per primitive (length)
+    real(dp), intent(in), target :: box(6, 0:nprimitive-1)       !< per primitive: lower and upper corner (length)
+    integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)  !< per primitive
+    integer(i4), intent(in), target :: face_ptr(0:nprimitive-1), face_count(0:nprimitive-1)      !< per primitive
+    integer(i4), intent(in), target :: outer_count(0:nprimitive-1)  !< per primitive: leading faces on the surface
+    integer(i4), intent(in), target :: vertex_list(0:nlisted-1)     !< vertex numbers of primitives
+    integer(i4), intent(in), target :: corner_ptr(0:nface-1), corner_count(0:nface-1)            !< per face
+    integer(i4), intent(in), target :: face_surface(0:nface-1)   !< per face: surface identifier
+    real(dp), intent(in), target :: face_normal(3, 0:nface-1)    !< per face: current unit outward normal
+    integer(i4), intent(in), target :: corner(0:ncorner-1)       !< face corners: numbers in the primitive's vertex list
+    real(dp), intent(in), target :: current(3, 0:nvertex-1)      !< vertices (length)
+    integer(i4), intent(inout) :: status(0:nresult-1)      !< 0 no contact, 1 contact
+    integer(i4), intent(inout) :: outward(0:nresult-1)     !< 0: the first primitive is the slave, 1: the second
+    integer(i4), intent(inout) :: degenerate(0:nresult-1)  !< 1: facets' normals cancel, face of least penetration taken
+    real(dp), intent(inout) :: normal(3, 0:nresult-1)      !< unit, outward from the slave
+    real(dp), intent(inout) :: slave_point(3, 0:nresult-1), master_point(3, 0:nresult-1)  !< spatial points (length)
+    real(dp), intent(inout) :: gap(0:nresult-1)            !< not positive (length)
+    real(dp), intent(inout) :: area(0:nresult-1)           !< length^2; 1 for spheres
+    integer(i4), intent(inout) :: surfaces(2, 0:nresult-1) !< surface identifiers of slave and master
+    integer(i4), intent(out) :: error      !< 0 none, 1 kind of primitive not built yet, 2 row out of range
+    integer(i4), intent(out) :: error_row  !< pair that `error` is about, else -1
+    type(shape_tables) :: tables
+    type(polyhedron) :: one, two
+    type(clip_work) :: work
+    type(contact_data) :: contact
+    integer(i4) :: k, most_vertices, most_faces
+
+    tables%kind(0:) => kind
+    tables%surface(0:) => surface
+    tables%radius(0:) => radius
+    tables%box(1:, 0:) => box
+    tables%vertex_ptr(0:) => vertex_ptr
+    tables%vertex_count(0:) => vertex_count
+    tables%face_ptr(0:) => face_ptr
+    tables%face_count(0:) => face_count
+    tables%outer_count(0:) => outer_count
+    tables%vertex_list(0:) => vertex_list
+    tables%corner_ptr(0:) => corner_ptr
+    tables%corner_count(0:) => corner_count
+    tables%face_surface(0:) => face_surface
+    tables%normal(1:, 0:) => face_normal
+    tables%corner(0:) => corner
+    tables%current(1:, 0:) => current
+    call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
+    if (error /= no_error) return
+    !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, contact, k)
+    call reserve_polyhedron(one, most_vertices, most_faces)
+    call reserve_polyhedron(two, most_vertices, most_faces)
+    call reserve_overlap(work, most_vertices, most_faces)
+    !$omp do schedule(dynamic, 32)
+    do k = 0, pairs - 1
+      call contact_of_pair(tables, first(k), second(k), epsilon, frozen, one, two, work, contact, outward(k), surfaces(:, k))
+      status(k) = merge(1, 0, contact%found)
+      if (.not. contact%found) cycle
+      degenerate(k) = merge(1, 0, contact%degenerate)
+      normal(:, k) = contact%normal
+      slave_point(:, k) = contact%slave_point
+      master_point(:, k) = contact%master_point
+      gap(k) = contact%gap
+      area(k) = contact%area
+    end do
+    !$omp end do
+    !$omp end parallel
+  end subroutine find_contacts
+
+  !> Volume, centroid and surface area of the intersections of pairs of polyhedra, with planes moved outward by
+  !> `offset` (zero: the exact intersection).  Other kinds of primitives give zeros.
+  subroutine overlap_volumes(pairs, first, second, offset, &
+                             kind, surface, radius, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
+                             vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, current, &
+                             volume, centroid, surface_area, &
+                             error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
+    integer(i4), intent(in) :: pairs      !< number of pairs
+    integer(i4), intent(in) :: npair, nprimitive, nlisted, nface, ncorner, nvertex  !< capacities
+    integer(i4), intent(in) :: nresult
+    integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
+    real(dp), intent(in) :: offset        !< planes are moved outward by this length
+    integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
+    real(dp), intent(in), target :: radius(0:nprimitive-1)       !< per primitive (length)
+    real(dp), intent(in), target :: box(6, 0:nprimitive-1)       !< per primitive: lower and upper corner (length)
+    integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)  !< per primitive
+    integer(i4), intent(in), target :: face_ptr(0:nprimitive-1), face_count(0:nprimitive-1)      !< per primitive
+    integer(i4), intent(in), target :: outer_count(0:nprimitive-1)  !< per primitive: leading faces on the surface
+    integer(i4), intent(in), target :: vertex_list(0:nlisted-1)     !< vertex numbers of primitives
+    integer(i4), intent(in), target :: corner_ptr(0:nface-1), corner_count(0:nface-1)            !< per face
+    integer(i4), intent(in), target :: face_surface(0:nface-1)   !< per face: surface identifier
+    real(dp), intent(in), target :: face_normal(3, 0:nface-1)    !< per face: current unit outward normal
+    integer(i4), intent(in), target :: corner(0:ncorner-1)       !< face corners: numbers in the primitive's vertex list
+    real(dp), intent(in), target :: current(3, 0:nvertex-1)      !< vertices (length)
+    real(dp), intent(inout) :: volume(0:nresult-1)         !< length^3
+    real(dp), intent(inout) :: centroid(3, 0:nresult-1)    !< length; zero where there is no volume
+    real(dp), intent(inout) :: surface_area(0:nresult-1)   !< length^2
+    integer(i4), intent(out) :: error, error_row           !< see `find_contacts`
+    type(shape_tables) :: tables
+    type(polyhedron) :: one, two
+    type(clip_work) :: work
+    type(boundary) :: sum
+    real(dp) :: centre(3), size, tolerance
+    integer(i4) :: k, most_vertices, most_faces
+    logical :: separated
+
+    tables%kind(0:) => kind
+    tables%surface(0:) => surface
+    tables%radius(0:) => radius
+    tables%box(1:, 0:) => box
+    tables%vertex_ptr(0:) => vertex_ptr
+    tables%vertex_count(0:) => vertex_count
+    tables%face_ptr(0:) => face_ptr
+    tables%face_count(0:) => face_count
+    tables%outer_count(0:) => outer_count
+    tables%vertex_list(0:) => vertex_list
+    tables%corner_ptr(0:) => corner_ptr
+    tables%corner_count(0:) => corner_count
+    tables%face_surface(0:) => face_surface
+    tables%normal(1:, 0:) => face_normal
+    tables%corner(0:) => corner
+    tables%current(1:, 0:) => current
+    call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
+    if (error /= no_error) return
+    call reserve_polyhedron(one, most_vertices, most_faces)
+    call reserve_polyhedron(two, most_vertices, most_faces)
+    call reserve_overlap(work, most_vertices, most_faces)
+    do k = 0, pairs - 1
+      volume(k) = 0
+      centroid(:, k) = 0
+      surface_area(k) = 0
+      if (kind(first(k)) >= sphere .or. kind(second(k)) >= sphere) cycle
+      call pair_frame(box(:, first(k)), box(:, second(k)), centre, size)
+      call gather_polyhedron(tables, first(k), centre, one)
+      call gather_polyhedron(tables, second(k), centre, two)
+      tolerance = max(offset, coincidence*size)
+      call mark_vertices(one, two, tolerance, separated)
+      if (separated) cycle
+      call mark_vertices(two, one, tolerance, separated)
+      if (separated) cycle
+      call intersect(one, two, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
+      volume(k) = sum%volume
+      surface_area(k) = sum%area
+      if (sum%volume > 0) centroid(:, k) = centre + sum%volume_moment/sum%volume
+    end do
+  end subroutine overlap_volumes
+
+  !> Distances and closest points of pairs of primitives (polyhedra and spheres; a point is a sphere without radius).
+  subroutine primitive_distances(pairs, first, second, &
+                                 kind, surface, radius, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
+                                 vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, current, &
+                                 distance, first_point, second_point, &
+                                 error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
+    integer(i4), intent(in) :: pairs      !< number of pairs
+    integer(i4), intent(in) :: npair, nprimitive, nlisted, nface, ncorner, nvertex  !< capacities
+    integer(i4), intent(in) :: nresult
+    integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
+    integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
+    real(dp), intent(in), target :: radius(0:nprimitive-1)       !< per primitive (length)
+    real(dp), intent(in), target :: box(6, 0:nprimitive-1)       !< per primitive: lower and upper corner (length)
+    integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)  !< per primitive
+    integer(i4), intent(in), target :: face_ptr(0:nprimitive-1), face_count(0:nprimitive-1)      !< per primitive
+    integer(i4), intent(in), target :: outer_count(0:nprimitive-1)  !< per primitive: leading faces on the surface
+    integer(i4), intent(in), target :: vertex_list(0:nlisted-1)     !< vertex numbers of primitives
+    integer(i4), intent(in), target :: corner_ptr(0:nface-1), corner_count(0:nface-1)            !< per face
+    integer(i4), intent(in), target :: face_surface(0:nface-1)   !< per face: surface identifier
+    real(dp), intent(in), target :: face_normal(3, 0:nface-1)    !< per face: current unit outward normal
+    integer(i4), intent(in), target :: corner(0:ncorner-1)       !< face corners: numbers in the primitive's vertex list
+    real(dp), intent(in), target :: current(3, 0:nvertex-1)      !< vertices (length)
+    real(dp), intent(inout) :: distance(0:nresult-1)       !< zero where the primitives overlap (length)
+    real(dp), intent(inout) :: first_point(3, 0:nresult-1), second_point(3, 0:nresult-1)  !< closest points (length)
+    integer(i4), intent(out) :: error, error_row           !< see `find_contacts`
+    type(shape_tables) :: tables
+    type(polyhedron) :: one, two
+    real(dp) :: centre(3), size, no_shift(3), direction(3), reach(2)
+    integer(i4) :: k, most_vertices, most_faces
+    logical :: failed
+
+    tables%kind(0:) => kind
+    tables%surface(0:) => surface
+    tables%radius(0:) => radius
+    tables%box(1:, 0:) => box
+    tables%vertex_ptr(0:) => vertex_ptr
+    tables%vertex_count(0:) => vertex_count
+    tables%face_ptr(0:) => face_ptr
+    tables%face_count(0:) => face_count
+    tables%outer_count(0:) => outer_count
+    tables%vertex_list(0:) => vertex_list
+    tables%corner_ptr(0:) => corner_ptr
+    tables%corner_count(0:) => corner_count
+    tables%face_surface(0:) => face_surface
+    tables%normal(1:, 0:) => face_normal
+    tables%corner(0:) => corner
+    tables%current(1:, 0:) => current
+    call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
+    if (error /= no_error) return
+    call reserve_polyhedron(one, most_vertices, most_faces)
+    call reserve_polyhedron(two, most_vertices, most_faces)
+    no_shift = 0
+    do k = 0, pairs - 1
+      call pair_frame(box(:, first(k)), box(:, second(k)), centre, size)
+      call gather_polyhedron(tables, first(k), centre, one)
+      call gather_polyhedron(tables, second(k), centre, two)
+      call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, no_shift, no_shift, &
+                          size, distance(k), first_point(:, k), second_point(:, k), failed)
+      reach = 0
+      if (kind(first(k)) == sphere) reach(1) = radius(first(k))
+      if (kind(second(k)) == sphere) reach(2) = radius(second(k))
+      if (distance(k) > 0) then
+        direction = (second_point(:, k) - first_point(:, k))/distance(k)
+        reach(1) = min(reach(1), distance(k))
+        reach(2) = min(reach(2), distance(k) - reach(1))
+        distance(k) = max(0.0_dp, distance(k) - reach(1) - reach(2))
+        first_point(:, k) = first_point(:, k) + reach(1)*direction
+        second_point(:, k) = second_point(:, k) - reach(2)*direction
+      end if
+      first_point(:, k) = first_point(:, k) + centre
+      second_point(:, k) = second_point(:, k) + centre
+    end do
+  end subroutine primitive_distances
+
+  !> The contact of one pair; `outward` and `surfaces` are set when there is one.
+  subroutine contact_of_pair(tables, first, second, epsilon, frozen, one, two, work, contact, outward, surfaces)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: first, second, frozen
+    real(dp), intent(in) :: epsilon
+    type(polyhedron), intent(inout) :: one, two
+    type(clip_work), intent(inout) :: work
+    type(contact_data), intent(inout) :: contact
+    integer(i4), intent(inout) :: outward, surfaces(2)
+    real(dp) :: centre(3), size
+    integer(i4) :: slave, master
+
+    contact%found = .false.
+    if (boxes_apart(tables%box(:, first), tables%box(:, second))) return
+    call pair_frame(tables%box(:, first), tables%box(:, second), centre, size)
+    slave = first
+    master = second
+    if (tables%kind(first) < sphere .and. tables%kind(second) < sphere) then
+      call gather_polyhedron(tables, first, centre, one)
+      call gather_polyhedron(tables, second, centre, two)
+      call contact_of_polyhedra(one, two, tables%corner_ptr, tables%corner_count, tables%corner, epsilon, size, work, contact)
+      if (.not. contact%found) return
+    else
+      if (tables%kind(first) == sphere .and. tables%kind(second) == sphere) then
+        if (frozen == 0 .and. precedes(centre_of(tables, second), centre_of(tables, first))) then
+          slave = second
+          master = first
+        end if
+        call contact_of_spheres(centre_of(tables, slave) - centre, tables%radius(slave), &
+                                centre_of(tables, master) - centre, tables%radius(master), epsilon, contact)
+      else
+        if (tables%kind(first) == sphere) then
+          slave = second
+          master = first
+        end if
+        call gather_polyhedron(tables, slave, centre, one)
+        call contact_with_sphere(one, centre_of(tables, master) - centre, tables%radius(master), epsilon, size, contact)
+      end if
+      if (.not. contact%found) return
+    end if
+    outward = merge(0, 1, slave == first)
+    surfaces(1) = surface_of(tables, slave, contact%face(1))
+    surfaces(2) = surface_of(tables, master, contact%face(2))
+    contact%slave_point = contact%slave_point + centre
+    contact%master_point = contact%master_point + centre
+  end subroutine contact_of_pair
+
+  !> Surface identifier of a face (counted from 1), or of the primitive when it has no such face.
+  pure integer(i4) function surface_of(tables, primitive, face)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: primitive, face
+    if (face > 0) then
+      surface_of = tables%face_surface(tables%face_ptr(primitive) + face - 1)
+    else
+      surface_of = tables%surface(primitive)
+    end if
+  end function surface_of
+
+  pure function centre_of(tables, primitive) result(centre)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: primitive
+    real(dp) :: centre(3)
+    centre = tables%current(:, tables%vertex_list(tables%vertex_ptr(primitive)))
+  end function centre_of
+
+  !> Strict lexicographic order of points.
+  pure logical function precedes(a, b)
+    real(dp), intent(in) :: a(3), b(3)
+    integer(i4) :: i
+    precedes = .false.
+    do i = 1, 3
+      if (a(i) == b(i)) cycle
+      precedes = a(i) < b(i)
+      return
+    end do
+  end function precedes
+
+  pure logical function boxes_apart(a, b)
+    real(dp), intent(in) :: a(6), b(6)
+    boxes_apart = any(a(1:3) > b(4:6)) .or. any(b(1:3) > a(4:6))
+  end function boxes_apart
+
+  !> The middle of what two boxes have in common (or of the space between them) and the size of the pair.
+  pure subroutine pair_frame(a, b, centre, size)
+    real(dp), intent(in) :: a(6), b(6)
+    real(dp), intent(out) :: centre(3), size
+    centre = 0.5_dp*(max(a(1:3), b(1:3)) + min(a(4:6), b(4:6)))
+    size = max(a(4) - a(1), a(5) - a(2), a(6) - a(3), b(4) - b(1), b(5) - b(2), b(6) - b(3))
+  end subroutine pair_frame
+
+  !> Checks all pairs and finds the sizes that work arrays need.
+  subroutine check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
+    integer(i4), intent(in) :: pairs, first(0:*), second(0:*), nprimitive
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(out) :: most_vertices, most_faces, error, error_row
+    integer(i4) :: k
+    most_vertices = 1
+    most_faces = 1
+    error = no_error
+    error_row = -1
+    do k = 0, pairs - 1
+      if (min(first(k), second(k)) < 0 .or. max(first(k), second(k)) >= nprimitive) then
+        error = row_out_of_range
+      else if (max(tables%kind(first(k)), tables%kind(second(k))) >= ellipsoid) then
+        error = kind_not_built
+      else
+        most_vertices = max(most_vertices, tables%vertex_count(first(k)), tables%vertex_count(second(k)))
+        most_faces = max(most_faces, tables%face_count(first(k)), tables%face_count(second(k)))
+        cycle
+      end if
+      error_row = k
+      return
+    end do
+  end subroutine check_pairs
+end module narrow_phase

@@ -1,0 +1,221 @@
+!> Point, normal, area, surfaces and gap of a contact between two polyhedra (theory, section on contact points;
+!> Solfec's averaging over the boundary of the intersection).
+module polyhedron_contact
+  use kinds, only: dp, i4
+  use polyhedra, only: polyhedron, mark_vertices
+  use contact_record, only: contact_data
+  use overlap, only: boundary, clip_work, intersect, extent
+  use gjk, only: closest_points
+  implicit none
+  private
+  public :: contact_of_polyhedra, outer_plane
+
+  real(dp), parameter :: round_off = 64*epsilon(1.0_dp)
+
+contains
+
+  !> The bodies touch if and only if their distance is at most `epsilon`.
+  subroutine contact_of_polyhedra(one, two, corner_ptr, corner_count, corner, epsilon, size, work, contact)
+    type(polyhedron), intent(inout) :: one, two
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)  !< faces; see `overlap`
+    real(dp), intent(in) :: epsilon, size  !< geometric tolerance, size of the pair
+    type(clip_work), intent(inout) :: work
+    type(contact_data), intent(inout) :: contact
+    type(boundary) :: sum
+    real(dp) :: tolerance, norm, distance, p(3), q(3), worst(2), no_shift(3)
+    logical :: separated, failed, certain
+
+    contact%found = .false.
+    contact%degenerate = .false.
+    tolerance = max(epsilon, round_off*size)
+    call mark_vertices(two, one, tolerance, separated)
+    if (separated) return
+    call mark_vertices(one, two, tolerance, separated)
+    if (separated) return
+    if (one%outer == 0 .and. two%outer == 0) return
+    call intersect(one, two, corner_ptr, corner_count, corner, tolerance, tolerance, work, sum)
+
+    if (sum%area > 0) then
+      contact%slave_point = sum%moment/sum%area
+      worst(1) = height(one, contact%slave_point)
+      worst(2) = height(two, contact%slave_point)
+      certain = all(worst <= 0)
+      if (.not. certain .and. max(worst(1), 0.0_dp) + max(worst(2), 0.0_dp) <= tolerance) then
+        certain = projects(one, contact%slave_point, worst(1)) .and. projects(two, contact%slave_point, worst(2))
+      end if
+    else
+      worst = 0
+      certain = .false.
+    end if
+    if (.not. certain) then
+      no_shift = 0
+      call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, no_shift, &
+                          sum%normal, size, distance, p, q, failed)
+      if (distance > tolerance) return
+      if (.not. sum%area > 0) then
+        contact%slave_point = 0.5_dp*(p + q)
+        if (distance > round_off*size) then
+          sum%normal = q - p
+          sum%weight = distance
+        end if
+      else if (max(worst(1), worst(2)) > tolerance) then
+        contact%slave_point = 0.5_dp*(p + q)
+      end if
+    end if
+
+    contact%found = .true.
+    contact%master_point = contact%slave_point
+    contact%area = 0.5_dp*sum%area
+    norm = norm2(sum%normal)
+    if (norm > 1.0e-8_dp*sum%weight) then
+      contact%normal = sum%normal/norm
+      contact%gap = separated_gap(one, two, contact%normal, size, sum, work)
+    else
+      contact%degenerate = .true.
+      call least_penetration(one, two, size, contact%normal, contact%gap)
+    end if
+    contact%face(1) = outer_plane(one, contact%slave_point, size)
+    contact%face(2) = outer_plane(two, contact%slave_point, size)
+  end subroutine contact_of_polyhedra
+
+  !> Largest distance of a point above the planes of a polyhedron; negative inside.
+  pure real(dp) function height(body, point)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: point(3)
+    integer(i4) :: i
+    height = -huge(height)
+    do i = 1, body%faces
+      height = max(height, body%plane(1, i)*point(1) + body%plane(2, i)*point(2) + body%plane(3, i)*point(3) &
+                           - body%plane(4, i))
+    end do
+  end function height
+
+  !> Is the point's projection on the plane that it violates most inside?  Then `worst` is its distance from the body.
+  pure logical function projects(body, point, worst)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: point(3), worst
+    real(dp) :: foot(3), again
+    integer(i4) :: i, top
+    projects = .true.
+    if (worst <= 0) return
+    top = 1
+    again = -huge(again)
+    do i = 1, body%faces
+      if (dot_product(body%plane(1:3, i), point) - body%plane(4, i) > again) then
+        again = dot_product(body%plane(1:3, i), point) - body%plane(4, i)
+        top = i
+      end if
+    end do
+    foot = point - worst*body%plane(1:3, top)
+    do i = 1, body%faces
+      if (i == top) cycle
+      if (dot_product(body%plane(1:3, i), foot) > body%plane(4, i)) projects = .false.
+    end do
+  end function projects
+
+  !> The outer plane nearest to a point, the first of equals (within round-off); 0 when there is none.
+  pure integer(i4) function outer_plane(body, point, size)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: point(3), size
+    real(dp) :: distance, best
+    integer(i4) :: i
+    outer_plane = 0
+    best = huge(best)
+    do i = 1, body%outer
+      distance = abs(body%plane(1, i)*point(1) + body%plane(2, i)*point(2) + body%plane(3, i)*point(3) &
+                     - body%plane(4, i))
+      if (distance < best - round_off*size) then
+        best = distance
+        outer_plane = i
+      end if
+    end do
+  end function outer_plane
+
+  !> The gap along `normal`: both bodies are moved apart by the extent h of their intersection; the gap is their
+  !> distance then, less 2 h, and never positive.
+  real(dp) function separated_gap(one, two, normal, size, sum, work) result(gap)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: normal(3), size
+    type(boundary), intent(in) :: sum
+    type(clip_work), intent(in) :: work
+    real(dp) :: h, distance, p(3), q(3), shift(3)
+    logical :: failed
+    h = 0
+    if (sum%points > 0) h = extent(sum%points, work%corner, normal)
+    if (.not. sum%complete) h = max(0.0_dp, common_extent(one, two, normal))
+    shift = 2*h*normal
+    call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, shift, normal, size, &
+                        distance, p, q, failed)
+    if (failed) then
+      gap = -directional_depth(one, two, normal)
+    else
+      gap = min(0.0_dp, distance - 2*h)
+    end if
+  end function separated_gap
+
+  !> Length that the two bodies' extents along a direction have in common.
+  pure real(dp) function common_extent(one, two, direction)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: direction(3)
+    common_extent = min(highest(one, direction), highest(two, direction)) &
+                    + min(highest(one, -direction), highest(two, -direction))
+  end function common_extent
+
+  pure real(dp) function highest(body, direction)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: direction(3)
+    integer(i4) :: i
+    highest = -huge(highest)
+    do i = 1, body%vertices
+      highest = max(highest, dot_product(body%point(1:3, i), direction))
+    end do
+  end function highest
+
+  !> Least t >= 0 for which a face plane or the plane orthogonal to `normal` separates the first body from the second
+  !> moved by t along `normal`.
+  pure real(dp) function directional_depth(one, two, normal) result(depth)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: normal(3)
+    real(dp) :: cosine, level
+    integer(i4) :: i
+    depth = highest(one, normal) + highest(two, -normal)
+    do i = 1, one%faces
+      cosine = dot_product(one%plane(1:3, i), normal)
+      level = one%plane(4, i) + highest(two, -one%plane(1:3, i))
+      if (cosine > 0) depth = min(depth, level/cosine)
+    end do
+    do i = 1, two%faces
+      cosine = -dot_product(two%plane(1:3, i), normal)
+      level = two%plane(4, i) + highest(one, -two%plane(1:3, i))
+      if (cosine > 0) depth = min(depth, level/cosine)
+    end do
+    depth = max(0.0_dp, depth)
+  end function directional_depth
+
+  !> The outer face beneath which the other body reaches least; equals go to the first face of the first body.
+  pure subroutine least_penetration(one, two, size, normal, gap)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: size
+    real(dp), intent(out) :: normal(3), gap
+    real(dp) :: level, tie
+    integer(i4) :: i
+    tie = 1.0e-9_dp*size
+    gap = -huge(gap)
+    normal = 0
+    do i = 1, one%outer
+      level = -highest(two, -one%plane(1:3, i)) - one%plane(4, i)
+      if (level > gap + tie) then
+        gap = level
+        normal = one%plane(1:3, i)
+      end if
+    end do
+    do i = 1, two%outer
+      level = -highest(one, -two%plane(1:3, i)) - two%plane(4, i)
+      if (level > gap + tie) then
+        gap = level
+        normal = -two%plane(1:3, i)
+      end if
+    end do
+    gap = min(0.0_dp, gap)
+  end subroutine least_penetration
+end module polyhedron_contact

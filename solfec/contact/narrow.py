@@ -1,0 +1,126 @@
+"""The narrow phase: from pairs of primitives to contacts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import NotBuiltYet
+from ..tables import Table
+from .geometry import Geometry, PrimitiveKind
+
+_ERRORS = {2: "a primitive row is out of range"}
+
+
+class NarrowResult(Table):
+    """What the narrow phase found, one row per pair; rows of pairs without contact (status 0) are not meaningful."""
+
+    COLUMNS = {
+        "status": ((), "i4", 0),  # 0 no contact, 1 contact
+        "outward": ((), "i4", 0),  # 0: the first primitive is the slave and holds the outward normal, 1: the second
+        "degenerate": ((), "i4", 0),  # 1: the facets' normals cancel; normal of the face of least penetration
+        "normal": ((3,), "f8", 0.0),  # unit, from slave to master
+        "slave_point": ((3,), "f8", 0.0),
+        "master_point": ((3,), "f8", 0.0),  # the same for two polyhedra
+        "gap": ((), "f8", 0.0),  # never positive
+        "area": ((), "f8", 0.0),  # 1 when a sphere takes part
+        "surface": ((2,), "i4", 0),  # surface identifiers of slave and master
+    }
+
+
+def narrow_phase(
+    geometry: Geometry,
+    count: int,
+    first: np.ndarray,
+    second: np.ndarray,
+    epsilon: float,
+    frozen: bool,
+    result: NarrowResult,
+) -> None:
+    """Find the contact of each pair of primitives.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        Tables with current vertices, face normals and primitive boxes.
+    count : int
+        Number of pairs.
+    first, second : ndarray of int32, at least `count` long
+        Primitive rows.  The first polyhedron of a pair is the slave; with a sphere it is the polyhedron.
+    epsilon : float
+        Geometric tolerance: primitives are in contact when their distance is at most this length.
+    frozen : bool
+        Of two spheres the first is the slave (else the one with the lexicographically smaller centre).
+    result : NarrowResult
+        Rows 0..count-1 are overwritten; it grows as needed.
+
+    Raises
+    ------
+    NotBuiltYet
+        For a pair with an ellipsoid.
+    IndexError
+        For a primitive row out of range.
+    """
+    result.reserve(count)
+    result.n = count
+    p = geometry.primitives
+    f = geometry.faces
+    error, row = _kernels.narrow_phase.find_contacts(
+        count, first, second, epsilon, frozen,
+        p.kind, p.surface, p.radius, p.box, p.vertex_ptr, p.vertex_count, p.face_ptr, p.face_count, p.outer_count,
+        geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
+        geometry.corners.local, geometry.vertices.current,
+        result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
+        result.gap, result.area, result.surface,
+    )  # fmt: skip
+    if error:
+        _raise(error, row, geometry, first, second)
+
+
+def overlap_volumes(
+    geometry: Geometry, first: np.ndarray, second: np.ndarray, offset: float = 0.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Volume (n), centroid (3, n) and surface area (n) of the intersections of pairs of polyhedra.
+
+    Planes are moved outward by `offset` before they cut; with zero offset the intersection is exact.
+    """
+    count = len(first)
+    volume, centroid, area = np.zeros(count), np.zeros((3, count), order="F"), np.zeros(count)
+    error, row = _kernels.narrow_phase.overlap_volumes(
+        count, first, second, offset, *_tables(geometry), volume, centroid, area
+    )
+    if error:
+        _raise(error, row, geometry, first, second)
+    return volume, centroid, area
+
+
+def gjk_distance(
+    geometry: Geometry, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distance (n) and closest points (3, n), (3, n) of pairs of polyhedra and spheres; zero where they overlap."""
+    count = len(first)
+    distance = np.zeros(count)
+    first_point, second_point = np.zeros((3, count), order="F"), np.zeros((3, count), order="F")
+    error, row = _kernels.narrow_phase.primitive_distances(
+        count, first, second, *_tables(geometry), distance, first_point, second_point
+    )
+    if error:
+        _raise(error, row, geometry, first, second)
+    return distance, first_point, second_point
+
+
+def _tables(geometry: Geometry) -> tuple[np.ndarray, ...]:
+    p, f = geometry.primitives, geometry.faces
+    return (
+        p.kind, p.surface, p.radius, p.box, p.vertex_ptr, p.vertex_count, p.face_ptr, p.face_count, p.outer_count,
+        geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
+        geometry.corners.local, geometry.vertices.current,
+    )  # fmt: skip
+
+
+def _raise(error: int, row: int, geometry: Geometry, first: np.ndarray, second: np.ndarray) -> None:
+    pair = (int(first[row]), int(second[row]))
+    if error == 1:
+        kinds = " and ".join(PrimitiveKind(geometry.primitives.kind[i]).name.lower() for i in pair)
+        raise NotBuiltYet(f"contact between {kinds} is not built yet (primitives {pair[0]} and {pair[1]})")
+    raise IndexError(f"pair {row}, primitives {pair}: {_ERRORS.get(error, f'narrow phase error {error}')}")

@@ -1,0 +1,171 @@
+"""Geometry tables straight from vertices and faces, without shapes, bodies or detection."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from solfec.contact.geometry import Geometry, PrimitiveKind, ShapePrimitives
+
+
+@dataclass
+class Polyhedron:
+    """Vertices (n, 3), faces (vertex numbers, counter-clockwise from outside; outer ones first), one surface per face."""
+
+    vertices: np.ndarray
+    faces: list
+    surfaces: list = field(default_factory=list)
+    outer: int | None = None
+
+    def moved(self, rotation=None, shift=(0, 0, 0), scale=1.0) -> Polyhedron:
+        """A scaled, rotated and translated copy."""
+        x = np.asarray(self.vertices, float) * scale
+        if rotation is not None:
+            x = x @ np.asarray(rotation).T
+        return Polyhedron(x + np.asarray(shift, float), self.faces, self.surfaces, self.outer)
+
+
+@dataclass
+class Ball:
+    """A sphere; with radius zero a point."""
+
+    centre: np.ndarray
+    radius: float
+    surface: int = 0
+
+    def moved(self, rotation=None, shift=(0, 0, 0), scale=1.0) -> Ball:
+        """A scaled, rotated and translated copy."""
+        c = np.asarray(self.centre, float) * scale
+        if rotation is not None:
+            c = np.asarray(rotation) @ c
+        return Ball(c + np.asarray(shift, float), self.radius * scale, self.surface)
+
+
+BOX_FACES = [(0, 3, 2, 1), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (4, 5, 6, 7)]
+
+
+def box(x0, x1, y0, y1, z0, z1, surfaces=range(1, 7)) -> Polyhedron:
+    """An axis-aligned box; faces in the order -z, -y, +x, +y, -x, +z."""
+    lower = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
+    return Polyhedron(np.array([(x, y, z) for z in (z0, z1) for x, y in lower], float), BOX_FACES, list(surfaces))
+
+
+def from_planes(vertices, planes, surfaces) -> Polyhedron:
+    """Faces from planes (m, 6: outward normal, point): the vertices on each, ordered about the normal.
+
+    Planes on the same vertices (coplanar triangles) become one face, that of the first.
+    """
+    x = np.asarray(vertices, float)
+    size = np.ptp(x, axis=0).max()
+    faces, kept, seen = [], [], set()
+    for plane, surface in zip(np.asarray(planes, float), surfaces):
+        n = plane[:3] / np.linalg.norm(plane[:3])
+        distance = (x - plane[3:]) @ n
+        on = np.flatnonzero(np.abs(distance) < 1e-7 * size)
+        if on.size < 3 or tuple(on) in seen:
+            continue
+        seen.add(tuple(on))
+        faces.append(tuple(on[np.argsort(_angles(x[on], n))]))
+        kept.append(surface)
+    return Polyhedron(x, faces, kept)
+
+
+def _angles(x, normal):
+    u = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+    u /= np.linalg.norm(u)
+    v = np.cross(normal, u)
+    y = x - x.mean(axis=0)
+    return np.arctan2(y @ v, y @ u)
+
+
+def hull(points, surface=1) -> Polyhedron:
+    """The convex hull as triangles (reference construction of scipy)."""
+    from scipy.spatial import ConvexHull
+
+    made = ConvexHull(points)
+    used = np.unique(made.simplices)
+    number = np.full(len(points), -1)
+    number[used] = np.arange(used.size)
+    x = np.asarray(points, float)
+    faces = []
+    for triangle, equation in zip(made.simplices, made.equations):
+        a, b, c = x[triangle]
+        order = triangle if np.cross(b - a, c - a) @ equation[:3] > 0 else triangle[::-1]
+        faces.append(tuple(number[order]))
+    return Polyhedron(x[used], faces, [surface] * len(faces))
+
+
+def rotation(axis, angle) -> np.ndarray:
+    """Rotation matrix about an axis by an angle in radians."""
+    k = np.asarray(axis, float) / np.linalg.norm(axis)
+    cross = np.array([[0, -k[2], k[1]], [k[2], 0, -k[0]], [-k[1], k[0], 0]])
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+def random_rotation(random) -> np.ndarray:
+    """A uniformly distributed rotation matrix."""
+    q = random.normal(size=4)
+    w, x, y, z = q / np.linalg.norm(q)
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
+
+
+def compiled(shapes, epsilon=1e-6) -> Geometry:
+    """Geometry tables with one primitive per shape, each on a body of its own; normals and boxes are current."""
+    vertices = [np.atleast_2d(s.centre if isinstance(s, Ball) else s.vertices) for s in shapes]
+    counts = np.array([len(v) for v in vertices])
+    offsets = np.cumsum(counts) - counts
+    polygons = [[] if isinstance(s, Ball) else s.faces for s in shapes]
+    faces = [np.asarray(f) + offset for polygon, offset in zip(polygons, offsets) for f in polygon]
+    corner_count = np.array([len(f) for f in faces], "i4")
+    face_count = np.array([len(p) for p in polygons])
+    outer = [len(p) if getattr(s, "outer", None) is None else s.outer for s, p in zip(shapes, polygons)]
+    surfaces = [s.surfaces or [0] * len(s.faces) for s in shapes if isinstance(s, Polyhedron)]
+    n = len(shapes)
+    geometry = Geometry()
+    geometry.add(
+        0,
+        ShapePrimitives(
+            vertices=np.concatenate(vertices).T,
+            vertex_list=np.arange(counts.sum()),
+            vertex_ptr=offsets,
+            vertex_count=counts,
+            corners=np.concatenate(faces) if faces else np.zeros(0, "i4"),
+            face_corner_ptr=np.cumsum(corner_count) - corner_count,
+            face_corner_count=corner_count,
+            face_surface=np.array(list(itertools.chain(*surfaces)), "i4"),
+            kind=np.array([PrimitiveKind.SPHERE if isinstance(s, Ball) else PrimitiveKind.CONVEX for s in shapes]),
+            volume_id=np.zeros(n, "i4"),
+            surface=np.array([s.surface if isinstance(s, Ball) else 0 for s in shapes]),
+            radius=np.array([s.radius if isinstance(s, Ball) else 0.0 for s in shapes]),
+            face_ptr=np.cumsum(face_count) - face_count,
+            face_count=face_count,
+            outer_count=np.array(outer),
+            adjacency=np.zeros(0, "i4"),
+            adjacent_ptr=np.zeros(n, "i4"),
+            adjacent_count=np.zeros(n, "i4"),
+        ),
+    )
+    geometry.vertices.body[: counts.sum()] = np.repeat(np.arange(n), counts)
+    geometry.primitives.body[:n] = np.arange(n)
+    _update(geometry, epsilon)
+    return geometry
+
+
+def _update(geometry, epsilon):
+    x = geometry.vertices.current
+    f, p = geometry.faces, geometry.primitives
+    for i in range(f.n):
+        corners = x[:, geometry.corners.vertex[f.corner_ptr[i] : f.corner_ptr[i] + f.corner_count[i]]]
+        edges = corners - corners[:, :1]
+        normal = np.cross(edges[:, 1:-1], edges[:, 2:], axis=0).sum(axis=1)
+        f.normal[:, i] = normal / np.linalg.norm(normal)
+    for i in range(p.n):
+        own = x[:, geometry.vertex_lists.vertex[p.vertex_ptr[i] : p.vertex_ptr[i] + p.vertex_count[i]]]
+        p.box[:3, i] = own.min(axis=1) - p.radius[i] - epsilon
+        p.box[3:, i] = own.max(axis=1) + p.radius[i] + epsilon
