@@ -1,0 +1,319 @@
+"""A file whose changes come into effect all at once, so that a killed writer never leaves a damaged file.
+
+HDF5 changes several places of a file for one appended frame; a process killed between two of these writes leaves
+a file that may not open again.  Here HDF5 writes through `JournalledFile`, which sorts its writes into two sorts:
+
+* beyond the end of the committed file: written at once, since nothing refers to that space yet;
+* inside the committed file: kept in memory, page by page, until `commit`.
+
+`commit` writes those pages to the journal `<file>.journal`, marks the journal valid, copies the pages into the
+file and marks the journal applied.  Whatever the moment of a SIGKILL, either the journal is not valid and the file
+is as the last commit left it, or the journal is valid and whoever opens the file next finds the missing pages in it.
+
+The journal is also where processes meet: byte 0 is locked by the one writer, byte 1 by the writer while it copies
+pages and by readers while they read.  Nothing is synchronised with the disk: the promise is about killed processes
+and full disks, not about power cuts.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import zlib
+from contextlib import contextmanager
+
+from .locks import EXCLUSIVE, SHARED, lock, unlock
+
+PAGE = 4096
+HEADER = struct.Struct("<8sQQQQI")  # magic, sequence, applied sequence, file size, pages, checksum
+APPLIED_OFFSET = 16  # where the second number of the header is
+MAGIC = b"SOLFJRN1"
+WRITER, APPLY = 0, 1  # bytes of the journal that are locked
+PATIENCE = 1.0  # seconds a commit waits for readers before it goes ahead without them
+
+
+class Busy(OSError):
+    """Another process is writing the file."""
+
+
+def journal_path(path: str) -> str:
+    """Name of the journal of a file."""
+    return f"{path}.journal"
+
+
+class Journal:
+    """The header of a journal and the pages it holds (page number -> bytes)."""
+
+    def __init__(self, sequence: int = 0, applied: int = 0, size: int = 0, pages: dict[int, bytes] | None = None):
+        self.sequence = sequence
+        self.applied = applied
+        self.size = size
+        self.pages = pages or {}
+
+    @property
+    def outstanding(self) -> bool:
+        """True when the pages still have to be copied into the file."""
+        return self.sequence > self.applied
+
+    @classmethod
+    def read(cls, descriptor: int) -> Journal:
+        """Read a journal; one that is cut short or half written counts as empty."""
+        header = os.pread(descriptor, HEADER.size, 0)
+        if len(header) < HEADER.size:
+            return cls()
+        magic, sequence, applied, size, count, checksum = HEADER.unpack(header)
+        if magic != MAGIC or applied == sequence:
+            return cls(sequence, sequence, size)
+        length = count * (8 + PAGE)
+        body = os.pread(descriptor, length, HEADER.size)
+        if len(body) < length or zlib.crc32(body, sequence & 0xFFFFFFFF) != checksum:
+            return cls(sequence, sequence, size)
+        numbers = struct.unpack_from(f"<{count}Q", body)
+        start = 8 * count
+        return cls(
+            sequence, applied, size,
+            {number: body[start + k * PAGE : start + (k + 1) * PAGE] for k, number in enumerate(numbers)},
+        )  # fmt: skip
+
+    def write(self, descriptor: int) -> None:
+        """Write the pages, then the header that makes them valid."""
+        numbers = sorted(self.pages)
+        body = b"".join([struct.pack(f"<{len(numbers)}Q", *numbers), *(self.pages[number] for number in numbers)])
+        write_all(descriptor, body, HEADER.size)
+        checksum = zlib.crc32(body, self.sequence & 0xFFFFFFFF)
+        header = HEADER.pack(MAGIC, self.sequence, self.applied, self.size, len(numbers), checksum)
+        write_all(descriptor, header, 0)
+
+    def apply(self, descriptor: int, target: int) -> None:
+        """Copy the pages into the file `target` and mark the journal applied."""
+        numbers = sorted(self.pages)
+        first = 0
+        while first < len(numbers):  # neighbouring pages go in one write
+            last = first + 1
+            while last < len(numbers) and numbers[last] == numbers[last - 1] + 1:
+                last += 1
+            data = b"".join([self.pages[number] for number in numbers[first:last]])
+            write_all(target, data, numbers[first] * PAGE)
+            first = last
+        os.ftruncate(target, self.size)
+        self.applied = self.sequence
+        write_all(descriptor, struct.pack("<Q", self.applied), APPLIED_OFFSET)
+
+
+def write_all(descriptor: int, data, offset: int) -> None:
+    """Write all of `data` at `offset`, or raise OSError."""
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(descriptor, view, offset)
+        if written == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        view = view[written:]
+        offset += written
+
+
+class JournalledFile:
+    """File object for h5py (`h5py.File(JournalledFile(path), ...)`) with the promise of this module.
+
+    Parameters
+    ----------
+    path : str
+        The file; it is created when absent.  A journal left by a killed writer is applied first.
+
+    Raises
+    ------
+    Busy
+        When another process is writing the file.
+    OSError
+        When files cannot be opened or written.
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+        self._journal = os.open(journal_path(path), os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            if not lock(self._journal, WRITER, EXCLUSIVE, wait=0.0):
+                raise Busy(errno.EBUSY, "another process is writing these results", path)
+            if os.fstat(self._journal).st_nlink == 0:  # its last writer removed it while we came
+                raise Busy(errno.EBUSY, "another process has just written these results", path)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:
+            os.close(self._journal)
+            raise
+        journal = Journal.read(self._journal)
+        if journal.outstanding:
+            journal.apply(self._journal, self._file)
+        self._sequence = journal.sequence
+        self._committed = self._size = os.fstat(self._file).st_size
+        self._pages: dict[int, bytes] = {}
+        self._position = 0
+        self._abandoned = False
+
+    # -- what h5py calls ------------------------------------------------------------------------------------
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Set the position; `whence` is SEEK_SET or SEEK_END."""
+        self._position = offset if whence == os.SEEK_SET else self._size + offset
+        return self._position
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+    def read(self, size: int) -> bytes:
+        """Read `size` bytes as HDF5 sees the file: committed pages under those still in memory."""
+        start = self._position
+        self._position += size
+        return overlaid(self._file, self._pages, start, size)
+
+    def write(self, data) -> int:
+        """Write beyond the committed end at once, inside it into memory."""
+        start, size = self._position, len(data)
+        self._position += size
+        if self._abandoned:
+            return size
+        self._size = max(self._size, self._position)
+        boundary = -(-self._committed // PAGE) * PAGE  # the page holding the end counts as committed
+        inside = min(max(boundary - start, 0), size)
+        if inside < size:
+            write_all(self._file, memoryview(data)[inside:], start + inside)
+        if inside:
+            self._write_pages(start, bytes(data[:inside]))
+        return size
+
+    def truncate(self, size: int) -> int:
+        """Set the size that the next commit gives the file."""
+        self._size = size
+        return size
+
+    def flush(self) -> None:
+        """HDF5 asks for this more often than a frame is complete; `commit` does the work."""
+
+    # -- what the writer calls ------------------------------------------------------------------------------
+
+    def commit(self) -> None:
+        """Bring all writes since the last commit into effect."""
+        if self._abandoned:
+            return
+        self._sequence += 1
+        journal = Journal(self._sequence, self._sequence - 1, self._size, self._pages)
+        journal.write(self._journal)
+        locked = lock(self._journal, APPLY, EXCLUSIVE, wait=PATIENCE)
+        try:
+            journal.apply(self._journal, self._file)
+        finally:
+            if locked:
+                unlock(self._journal, APPLY)
+        self._committed = self._size
+        self._pages = {}
+
+    def abandon(self) -> None:
+        """Forget the writes since the last commit and ignore all further ones."""
+        if not self._abandoned:
+            self._abandoned = True
+            self._pages = {}
+            os.ftruncate(self._file, self._committed)
+
+    def close(self) -> None:
+        """Close the files; the journal goes, since everything in it has been applied."""
+        if self._file >= 0:
+            if not Journal.read(self._journal).outstanding:
+                os.unlink(journal_path(self.path))
+            os.close(self._file)
+            os.close(self._journal)
+            self._file = self._journal = -1
+
+    def _write_pages(self, start: int, data: bytes) -> None:
+        """Keep those pages of a write that change the file."""
+        first, last = start // PAGE, (start + len(data) - 1) // PAGE
+        self.seek(first * PAGE)
+        old = self.read((last - first + 1) * PAGE)
+        self._position = start + len(data)
+        new = bytearray(old)
+        new[start - first * PAGE : start - first * PAGE + len(data)] = data
+        for k in range(last - first + 1):
+            page = bytes(new[k * PAGE : (k + 1) * PAGE])
+            if page != old[k * PAGE : (k + 1) * PAGE]:
+                self._pages[first + k] = page
+
+
+class Snapshot:
+    """A file opened for reading while others may write it.
+
+    ``with snapshot.held():`` keeps the writer from changing the file (it waits `PATIENCE` seconds at most), and
+    `stamp` tells whether the file has changed since it was last asked.  Pages that a killed writer left in its
+    journal are laid over the file; nothing is ever written.
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+        self._journal = -1
+
+    def stamp(self) -> tuple:
+        """Changes whenever the contents do."""
+        status = os.stat(self.path)
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
+        try:
+            with open(journal_path(self.path), "rb", buffering=0) as file:
+                return (*stamp, os.fstat(file.fileno()).st_ino, *HEADER.unpack(file.read(HEADER.size))[1:3])
+        except (FileNotFoundError, struct.error):
+            return stamp
+
+    @contextmanager
+    def held(self):
+        """Hold the file as it is; yields an object for `h5py.File` (the path, or the file under its journal)."""
+        try:
+            journal = os.open(journal_path(self.path), os.O_RDWR)
+        except FileNotFoundError:
+            yield self.path
+            return
+        except OSError:  # a directory we may only read: no locks, the caller compares stamps
+            journal = os.open(journal_path(self.path), os.O_RDONLY)
+        try:
+            lock(journal, APPLY, SHARED, wait=PATIENCE)
+            left = Journal.read(journal)
+            yield Overlay(self.path, left) if left.outstanding else self.path
+        finally:
+            os.close(journal)
+
+
+class Overlay:
+    """Read-only file object for h5py: a file under the pages of a journal."""
+
+    def __init__(self, path: str, journal: Journal):
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115
+        self._journal = journal
+        self._position = 0
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Set the position; `whence` is SEEK_SET or SEEK_END."""
+        self._position = offset if whence == os.SEEK_SET else self._journal.size + offset
+        return self._position
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+    def read(self, size: int) -> bytes:
+        """Read `size` bytes."""
+        start = self._position
+        self._position += size
+        return overlaid(self._file.fileno(), self._journal.pages, start, size)
+
+    def flush(self) -> None:
+        """Nothing to do."""
+
+
+def overlaid(descriptor: int, pages: dict[int, bytes], start: int, size: int) -> bytes:
+    """`size` bytes of a file from `start`, under `pages`, padded with zeros beyond its end."""
+    data = os.pread(descriptor, size, start)
+    data += bytes(size - len(data))
+    first, last = start // PAGE, (start + size - 1) // PAGE
+    if not pages or not any(number in pages for number in range(first, last + 1)):
+        return data
+    merged = bytearray(data)
+    for number in range(first, last + 1):
+        if number in pages:
+            low, high = max(start, number * PAGE), min(start + size, (number + 1) * PAGE)
+            merged[low - start : high - start] = pages[number][low - number * PAGE : high - number * PAGE]
+    return bytes(merged)
