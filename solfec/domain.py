@@ -191,6 +191,11 @@ class Domain:
         self.step_number = step_number
         self._clock_origin = (time, step_number)
 
+    @property
+    def clock_origin(self) -> tuple[float, int]:
+        """Time and step number since which the step has been constant; continued runs need it for equal bits."""
+        return self._clock_origin
+
     # --- bodies --------------------------------------------------------------------------------------------
 
     def insert_body(self, kind: BodyKind, shapes: list, material: BulkMaterial, label: str | None = None) -> int:

@@ -1,0 +1,22 @@
+"""Results on disk: written frame by frame, readable by anyone with h5py (docs/results-format.md).
+
+>>> from solfec import results
+>>> with results.open("out/arch") as run:            # doctest: +SKIP
+...     times, gap = run.history([(None, "GAP")])
+"""
+
+from .reader import Frame, ResultsReader
+from .writer import ResultsWriter, results_file
+
+__all__ = ["Frame", "ResultsReader", "ResultsWriter", "open", "results_file"]
+
+
+def open(path: str) -> ResultsReader:  # noqa: A001 - reads well as results.open
+    """Open results for reading without executing anything from their directory.
+
+    Parameters
+    ----------
+    path : str
+        Output directory or results file.
+    """
+    return ResultsReader(path)

@@ -148,6 +148,7 @@ class JournalledFile:
         self._pages: dict[int, bytes] = {}
         self._position = 0
         self._abandoned = False
+        self.error: OSError | None = None  # why the last write failed; h5py's own message does not say
 
     # -- what h5py calls ------------------------------------------------------------------------------------
 
@@ -172,6 +173,14 @@ class JournalledFile:
         self._position += size
         if self._abandoned:
             return size
+        try:
+            self._write(start, data, size)
+        except OSError as error:
+            self.error = error
+            raise
+        return size
+
+    def _write(self, start: int, data, size: int) -> None:
         self._size = max(self._size, self._position)
         boundary = -(-self._committed // PAGE) * PAGE  # the page holding the end counts as committed
         inside = min(max(boundary - start, 0), size)
@@ -179,7 +188,6 @@ class JournalledFile:
             write_all(self._file, memoryview(data)[inside:], start + inside)
         if inside:
             self._write_pages(start, bytes(data[:inside]))
-        return size
 
     def truncate(self, size: int) -> int:
         """Set the size that the next commit gives the file."""
@@ -212,7 +220,14 @@ class JournalledFile:
         if not self._abandoned:
             self._abandoned = True
             self._pages = {}
-            os.ftruncate(self._file, self._committed)
+            if not Journal.read(self._journal).outstanding:
+                os.ftruncate(self._file, self._committed)
+
+    def rename(self, path: str) -> None:
+        """Put the file in the place of another one."""
+        os.replace(self.path, path)
+        os.replace(journal_path(self.path), journal_path(path))
+        self.path = path
 
     def close(self) -> None:
         """Close the files; the journal goes, since everything in it has been applied."""
@@ -250,14 +265,14 @@ class Snapshot:
         self._journal = -1
 
     def stamp(self) -> tuple:
-        """Changes whenever the contents do."""
+        """Changes whenever the contents do; its first number is that of the file itself."""
         status = os.stat(self.path)
-        stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
         try:
             with open(journal_path(self.path), "rb", buffering=0) as file:
-                return (*stamp, os.fstat(file.fileno()).st_ino, *HEADER.unpack(file.read(HEADER.size))[1:3])
+                applied = HEADER.unpack(file.read(HEADER.size))[2]
+                return (status.st_ino, os.fstat(file.fileno()).st_ino, applied)
         except (FileNotFoundError, struct.error):
-            return stamp
+            return (status.st_ino, status.st_size, status.st_mtime_ns)
 
     @contextmanager
     def held(self):

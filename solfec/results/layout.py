@@ -1,0 +1,170 @@
+"""What is stored in a results file, and under which names (docs/results-format.md describes it for users).
+
+Records of bodies and constraints are derived from the columns of the state tables, so a column that is added to a
+table reaches the file without a change here, unless it is listed as one that follows from others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bodies.table import BodyTable
+from ..constraints.table import ConstraintTable, SurfaceMaterialTable
+
+FORMAT = "solfec results"
+VERSION = 1
+PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")
+UNITS = (
+    "Solfec imposes no units.  Whatever units of length, mass and time the input used hold here; 'units' attributes "
+    "name dimensions: L length, M mass, T time, F = M L/T^2 force, E = F L energy, s seconds of wall time, 1 none."
+)
+
+FOLLOWS = {"conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents"}  # rebuilt from the rest
+BODY_STATE = ("energy", "momentum")  # columns of the body table that change from frame to frame
+ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
+USER_ONLY = ("other_point", "length", "strength", "value")  # meaningful for the user's constraints alone
+
+DESCRIPTIONS = {
+    "id": ("1", "identifier, never reused"),
+    "kind": ("1", "bodies: 0 OBSTACLE, 1 RIGID, 2 PSEUDO_RIGID; constraints: 0 CONTACT, 1 FIXPNT, 5 RIGLNK; "
+             "primitives: 0 CONVEX, 1 ELEMENT, 2 SPHERE"),
+    "scheme": ("1", "0 RIG_POS, 1 RIG_NEG, 2 RIG_IMP, 3 DEF_EXP"),
+    "material": ("1", "row of bulk_materials (bodies) or surface_materials (constraints)"),
+    "damping": ("1/T", "stiffness proportional damping"),
+    "mass": ("M", "mass"),
+    "volume": ("L^3", "referential volume"),
+    "centre": ("L", "referential mass centre"),
+    "tensor": ("M L^2", "referential inertia tensor (obstacle, rigid) or Euler tensor (pseudo-rigid)"),
+    "lame": ("F/L^2", "Lame's lambda and mu"),
+    "energy": ("E", "KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION"),
+    "momentum": ("M L^2/T", "referential angular momentum carried by the integrator"),
+    "master": ("1", "id of the body the reaction acts on"),
+    "slave": ("1", "id of the other body, 0: none"),
+    "master_primitive": ("1", "number of the primitive within the master's shape, -1: none"),
+    "slave_primitive": ("1", "number of the primitive within the slave's shape, -1: none"),
+    "point": ("L", "current spatial point"),
+    "base": ("1", "local base, [i, j]: component i of vector j of (t1, t2, n)"),
+    "R": ("F", "reaction averaged over the step, components (t1, t2, n)"),
+    "U": ("L/T", "relative velocity at the end of the step, components (t1, t2, n)"),
+    "V": ("L/T", "relative velocity at the start of the step, components (t1, t2, n)"),
+    "gap": ("L", "gap; negative: penetration"),
+    "area": ("L^2", "contact area"),
+    "surface": ("1", "surface identifiers: slave, master"),
+    "birth": ("1", "step number at which the constraint was created"),
+    "strength": ("F", "largest tensile force a link bears"),
+    "length": ("L", "reference length of a link"),
+}  # fmt: skip
+
+
+def fields(table: type, names) -> list[tuple]:
+    """Fields of a record for columns of a table."""
+    return [(name, "<" + table.COLUMNS[name][1], table.COLUMNS[name][0]) for name in names]
+
+
+DEFINITION_COLUMNS = tuple(n for n in BodyTable.COLUMNS if n not in FOLLOWS and n not in BODY_STATE)
+CONTACT_COLUMNS = tuple(n for n in ConstraintTable.COLUMNS if n not in ROWS and n not in USER_ONLY)
+
+DEFINITION = np.dtype(fields(BodyTable, DEFINITION_COLUMNS))
+BODY = np.dtype(fields(BodyTable, BODY_STATE))
+LISTED = np.dtype([("id", "<i8"), ("definition", "<i8"), ("conf_first", "<i8"), ("velo_first", "<i8")])
+CONSTRAINT = np.dtype(
+    [("master", "<i8"), ("slave", "<i8"), ("master_primitive", "<i4"), ("slave_primitive", "<i4")]
+    + fields(ConstraintTable, CONTACT_COLUMNS)
+)
+USER = np.dtype(fields(ConstraintTable, USER_ONLY))
+SURFACE_MATERIAL = fields(SurfaceMaterialTable, SurfaceMaterialTable.COLUMNS)
+STEP = np.dtype(
+    [("time", "<f8"), ("step", "<f8"), ("step_number", "<i8")]
+    + [(part + suffix, "<i8") for part in ("bodies", "constraints", "user") for suffix in ("", "_first")]
+    + [(name, "<i8") for name in ("list_first", "conf_first", "velo_first", "contacts", "sparsified", "born", "deleted")]
+    + [(name, "<f8") for name in ("iterations", "error", "merit", "residual", "minimum_gap")]
+    + [("solver", "S24"), ("energy", "<f8", (5,))]
+    + [(phase, "<f8") for phase in PHASES]
+    + [("clock_time", "<f8"), ("clock_step", "<i8"), ("next_body_id", "<i8"), ("next_constraint_id", "<i8")]
+)
+STEP_DESCRIPTIONS = {
+    "time": ("T", "time"),
+    "step": ("T", "time step in use"),
+    "step_number": ("1", "steps taken"),
+    "bodies": ("1", "number of bodies; bodies_first: their first row in /frames/bodies"),
+    "constraints": ("1", "number of constraints; constraints_first: their first row in /frames/constraints"),
+    "user": ("1", "number of constraints put by the user, the first ones; user_first: row in /frames/user_constraints"),
+    "list_first": ("1", "first of `bodies` rows in /frames/body_lists (frames with the same bodies share them)"),
+    "conf_first": ("1", "first row in /frames/configurations"),
+    "velo_first": ("1", "first row in /frames/velocities"),
+    "contacts": ("1", "number of contacts, the last constraints"),
+    "sparsified": ("1", "contacts removed by sparsification in the last step"),
+    "born": ("1", "bodies inserted since the previous frame"),
+    "deleted": ("1", "bodies deleted since the previous frame"),
+    "iterations": ("1", "iterations of the constraint solver in the last step, NaN: none"),
+    "error": ("1", "final relative error of the solver"),
+    "merit": ("1", "constraint satisfaction merit"),
+    "residual": ("L/T", "residual of the velocity formulation"),
+    "minimum_gap": ("L", "smallest contact gap, 0 without contacts"),
+    "solver": ("", "class of the solver"),
+    "energy": ("E", "of all bodies, contacts counted once: KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION"),
+    **{phase: ("s", "wall time of the phase since the previous frame") for phase in PHASES},
+    "clock_time": ("T", "time = clock_time + (step_number - clock_step) * step"),
+    "next_body_id": ("1", "identifier of the next body"),
+    "next_constraint_id": ("1", "identifier of the next constraint"),
+}
+
+FACE = np.dtype([("corner_ptr", "<i4"), ("corner_count", "<i4"), ("surface", "<i4")])
+PRIMITIVE = np.dtype(
+    [(name, "<i4") for name in ("kind", "volume_id", "surface")]
+    + [("radius", "<f8")]
+    + [(name, "<i4") for name in ("vertex_ptr", "vertex_count", "face_ptr", "face_count", "outer_count")]
+    + [(name, "<i4") for name in ("adjacent_ptr", "adjacent_count")]
+)
+PARTS = ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitives")
+SHAPE = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in PARTS for suffix in ("_first", "")])
+
+VECTOR = np.dtype(("<f8", (3,)))
+DATASETS = {  # name: (record or number type, dimension of the quantity, description)
+    "model/bodies": (DEFINITION, "", "definitions of bodies; a body whose data changed has several, the last is in use"),
+    "model/shapes": (SHAPE, "1", "where a body's shape is: first row and number of rows in each of the tables below"),
+    "model/vertices": (VECTOR, "L", "referential vertices; a sphere has one, its centre"),
+    "model/vertex_lists": (np.dtype("<i4"), "1", "vertices of primitives, numbered from 0 within the body"),
+    "model/faces": (FACE, "1", "planar faces, corner_ptr counts from the body's first corner"),
+    "model/corners": (np.dtype("<i4"), "1", "vertices of faces, counter-clockwise from outside, numbered within the body"),
+    "model/adjacency": (np.dtype("<i4"), "1", "adjacent primitives, numbered within the body"),
+    "model/primitives": (PRIMITIVE, "1", "convex primitives; pointers count from the body's first row"),
+    "frames/body_lists": (LISTED, "1", "bodies of a frame: id, row of /model/bodies, first of its rows within the frame's "
+                          "configurations and velocities"),
+    "frames/bodies": (BODY, "", "state of bodies, in the order of the frame's list"),
+    "frames/configurations": (VECTOR, "L or 1", "obstacle, rigid: columns of the rotation, current centre; "
+                              "pseudo-rigid: rows of the deformation gradient, current centre"),
+    "frames/velocities": (VECTOR, "L/T or 1/T", "obstacle, rigid: referential angular velocity, velocity of the centre; "
+                          "pseudo-rigid: rows of the rate of the gradient, velocity of the centre"),
+    "frames/constraints": (CONSTRAINT, "", "constraints: the user's first, then contacts"),
+    "frames/user_constraints": (USER, "", "further data of the user's constraints"),
+    "frames/steps": (STEP, "", "one row per frame; a frame exists when its row does"),
+}  # fmt: skip
+
+
+def describe(dataset, name: str) -> None:
+    """Attach units and descriptions to a dataset and to the fields of its records."""
+    dtype, units, description = DATASETS[name]
+    dataset.attrs["description"] = description
+    dataset.attrs["units"] = units
+    texts = STEP_DESCRIPTIONS if dtype is STEP else DESCRIPTIONS
+    for field in dtype.names or ():
+        if field in texts:
+            dataset.attrs["field " + field] = "[{}] {}".format(*texts[field])
+
+
+def records(dtype: np.dtype, table, names, rows: slice) -> np.ndarray:
+    """Rows of a table as records; a field keeps the shape of one row of its column."""
+    stop = max(rows.stop, rows.start)
+    packed = np.empty(stop - rows.start, dtype)
+    for name in names:
+        column = getattr(table, name)[..., rows]
+        packed[name] = np.moveaxis(column, -1, 0) if column.ndim > 1 else column
+    return packed
+
+
+def unpack(packed: np.ndarray, table, names, rows: slice) -> None:
+    """Records back into the rows of a table."""
+    for name in names:
+        column = getattr(table, name)
+        column[..., rows] = np.moveaxis(packed[name], 0, -1) if column.ndim > 1 else packed[name]

@@ -1,0 +1,214 @@
+"""Reading results, also while they are being written."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import h5py
+import numpy as np
+
+from ..errors import SolfecError
+from . import layout
+from .journal import Snapshot
+from .writer import results_file
+
+ATTEMPTS = 40  # of a read that a writer disturbs
+
+
+@dataclass
+class Frame:
+    """One stored frame: `step` is its row of `/frames/steps`, the others its rows of the tables of that name."""
+
+    step: np.void
+    listed: np.ndarray
+    bodies: np.ndarray
+    configurations: np.ndarray
+    velocities: np.ndarray
+    constraints: np.ndarray
+    user_constraints: np.ndarray
+
+
+class ResultsReader:
+    """Results of a run, possibly one that is still going on.
+
+    Parameters
+    ----------
+    path : str
+        Output directory, or the results file itself.
+
+    Attributes
+    ----------
+    file : str
+        The results file.
+    steps : (frames,) records
+        Scalars of every frame; `layout.STEP` names the fields.
+
+    Raises
+    ------
+    SolfecError
+        When there is no file, it is damaged, or it was written by a newer version.
+    """
+
+    def __init__(self, path: str):
+        path = os.fspath(path)
+        self.file = path if os.path.isfile(path) else results_file(path)
+        if not os.path.isfile(self.file):
+            raise SolfecError(f"{self.file}: no such results file")
+        self._snapshot = Snapshot(self.file)
+        self._hdf5: h5py.File | None = None
+        self._stamp: tuple = ()
+        self._run = 0  # number of the file on disk
+        self.steps = np.empty(0, layout.STEP)
+        self.refresh()
+
+    # -- what there is --------------------------------------------------------------------------------------
+
+    @property
+    def times(self) -> np.ndarray:
+        """Times of the frames."""
+        return self.steps["time"]
+
+    def refresh(self) -> int:
+        """Look for new frames; return the number of frames."""
+        steps = self.read(lambda file: file["frames/steps"][...])
+        if self._stamp[0] != self._run:  # replaced by another run
+            self._run = self._stamp[0]
+            self._forget()
+        self.steps = steps
+        return len(steps)
+
+    def nearest(self, moment: float) -> int:
+        """The frame nearest to a time; of two equally near ones the earlier."""
+        if not len(self.times):
+            raise SolfecError(f"{self.file}: the results hold no frames")
+        return int(np.argmin(np.abs(self.times - moment)))
+
+    @cached_property
+    def input_text(self) -> str:
+        """Text of the input file."""
+        return self.read(lambda file: file["model/input"][()].decode())
+
+    @cached_property
+    def arguments(self) -> list[str]:
+        """The user's arguments."""
+        return json.loads(self.read(lambda file: file["model/arguments"][()]))
+
+    @property
+    def materials(self) -> dict:
+        """Bulk and surface materials, as they were last."""
+        return json.loads(self.read(lambda file: file["model/materials"][()]))
+
+    @property
+    def labels(self) -> dict[int, str]:
+        """Labels by body identifier."""
+        ids, labels = self.read(lambda file: (file["model/label_ids"][...], file["model/labels"].asstr()[...]))
+        return dict(zip(ids.tolist(), labels.tolist()))
+
+    def table(self, name: str) -> np.ndarray:
+        """A whole dataset, 'model/vertices' say."""
+        return self.read(lambda file: file[name][...])
+
+    def frame(self, number: int) -> Frame:
+        """All data of one frame."""
+        step = self.steps[number]
+
+        def rows(file, name, first, count):
+            return file["frames/" + name][step[first] : step[first] + count]
+
+        def everything(file):
+            listed = rows(file, "body_lists", "list_first", step["bodies"])
+            ends = layout_ends(listed, file)
+            return Frame(
+                step, listed,
+                rows(file, "bodies", "bodies_first", step["bodies"]),
+                rows(file, "configurations", "conf_first", ends[0]),
+                rows(file, "velocities", "velo_first", ends[1]),
+                rows(file, "constraints", "constraints_first", step["constraints"]),
+                rows(file, "user_constraints", "user_first", step["user"]),
+            )  # fmt: skip
+
+        return self.read(everything)
+
+    # -- access ---------------------------------------------------------------------------------------------
+
+    def read(self, function):
+        """`function(h5py file)` on a consistent state of the file; it may be called several times."""
+        failure: Exception | None = None
+        for attempt in range(ATTEMPTS):
+            try:
+                with self._snapshot.held() as target:
+                    stamp = self._snapshot.stamp()
+                    if stamp != self._stamp:
+                        self._reopen(target, stamp)
+                    value = function(self._hdf5)
+                    if self._snapshot.stamp() == stamp:
+                        return value
+            except (OSError, RuntimeError, KeyError, ValueError) as error:
+                failure = error
+                self._stamp = ()
+                if isinstance(error, SolfecError) or (attempt > 3 and stamp == self._snapshot.stamp()):
+                    break
+            time.sleep(0.001 * attempt)
+        if isinstance(failure, SolfecError):
+            raise failure
+        raise SolfecError(f"{self.file}: cannot be read: {failure or 'it keeps changing'}") from failure
+
+    def load(self, domain, number: int) -> None:
+        """Set a domain's tables to a frame; see `restore.restore`."""
+        from .restore import restore
+
+        restore(self, domain, number)
+
+    def history(self, items, start: float | None = None, end: float | None = None, skip: int = 1) -> tuple:
+        """Times and one array per item; see `history.history`."""
+        from .history import history
+
+        return history(self, items, start, end, skip)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._hdf5 is not None:
+            self._hdf5.close()
+            self._hdf5 = None
+            self._stamp = ()
+
+    def __enter__(self) -> ResultsReader:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def _forget(self) -> None:
+        for name in ("input_text", "arguments"):
+            self.__dict__.pop(name, None)
+
+    def _reopen(self, target, stamp: tuple) -> None:
+        self.close()
+        file = h5py.File(target, "r", **({"locking": False} if isinstance(target, str) else {}))
+        name = file.attrs.get("format")
+        if name != layout.FORMAT:
+            file.close()
+            raise SolfecError(f"{self.file}: not a results file of this program (attribute format is {name!r})")
+        version = int(file.attrs["format_version"])
+        if version > layout.VERSION:
+            file.close()
+            raise SolfecError(
+                f"{self.file}: written in format version {version}; this program reads versions up to "
+                f"{layout.VERSION}, please use a newer one"
+            )
+        self._hdf5, self._stamp = file, stamp
+
+
+def layout_ends(listed: np.ndarray, file: h5py.File) -> tuple[int, int]:
+    """Numbers of configuration and velocity rows of a frame with these bodies."""
+    from ..bodies.table import CONF_TRIPLES, VELO_TRIPLES
+
+    if not len(listed):
+        return 0, 0
+    last = listed[-1]
+    kind = int(file["model/bodies"][last["definition"]]["kind"])
+    return int(last["conf_first"]) + CONF_TRIPLES[kind], int(last["velo_first"]) + VELO_TRIPLES[kind]

@@ -1,0 +1,140 @@
+"""A stored frame back into a domain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bodies.table import BodyKind
+from ..errors import SolfecError
+from . import layout, shapes
+
+
+def restore(reader, domain, number: int) -> None:
+    """Set a domain's tables to frame `number`, so that advancing it goes on with equal bits.
+
+    Bodies are matched by identifier: those absent in the frame vanish, those the domain lacks are rebuilt from the
+    definitions in the file.
+
+    Raises
+    ------
+    SolfecError
+        When a body of the frame is of another kind in the domain, or the file does not define it.
+    """
+    frame = reader.frame(number)
+    definitions = reader.table("model/bodies")
+    if len(frame.listed) and frame.listed["definition"].max() >= len(definitions):
+        raise SolfecError(f"{reader.file}: a body of frame {number} has no definition")
+    defined = definitions[frame.listed["definition"]]
+    check_kinds(reader, domain, frame, defined)
+    bodies = domain.bodies
+    if not np.array_equal(bodies.view("id"), frame.listed["id"]):
+        rebuild(reader, domain, frame, defined)
+    everything = slice(0, bodies.n)
+    material = bodies.view("material").copy()
+    layout.unpack(defined, bodies, layout.DEFINITION_COLUMNS, everything)
+    bodies.view("material")[:] = material  # rows of the domain's own table
+    layout.unpack(frame.bodies, bodies, layout.BODY_STATE, everything)
+    bodies.configurations.view("conf")[:] = frame.configurations.T
+    bodies.triples.view("velo")[:] = frame.velocities.T
+    domain.initialise()
+    bodies.view("energy")[:] = frame.bodies["energy"].T
+    restore_constraints(domain, frame)
+    restore_scalars(domain, frame.step, reader.steps["deleted"][: number + 1].sum())
+    domain.update_shapes()
+
+
+def check_kinds(reader, domain, frame, defined: np.ndarray) -> None:
+    """Bodies that the domain and the frame share must be of one kind."""
+    bodies = domain.bodies
+    shared, here, there = np.intersect1d(bodies.view("id"), frame.listed["id"], return_indices=True)
+    kinds = bodies.view("kind")[here]
+    for k in np.flatnonzero(kinds != defined["kind"][there])[:1]:
+        raise SolfecError(
+            f"{reader.file}: body {shared[k]} is {BodyKind(int(defined['kind'][there[k]])).name} in the results but "
+            f"{BodyKind(int(kinds[k])).name} in the input; do they belong together?"
+        )
+
+
+def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
+    """Give the domain exactly the frame's bodies, with their shapes."""
+    bodies, geometry = domain.bodies, domain.geometry
+    old = {int(identifier): row for row, identifier in enumerate(bodies.view("id"))}
+    old_material = bodies.view("material").copy()
+    renumbered = np.full(bodies.n, -1)
+    places = {int(body): row for row, body in enumerate(reader.table("model/shapes")["body"])}
+    index = reader.table("model/shapes")
+    tables = {part: reader.table("model/" + part) for part in layout.PARTS}
+    labels = reader.labels
+    materials = MaterialRows(reader, domain)
+    for table in (bodies, bodies.configurations, bodies.triples, *geometry.tables):
+        table.keep(np.zeros(table.n, bool))
+    for k, identifier in enumerate(frame.listed["id"].tolist()):
+        if identifier not in places:
+            raise SolfecError(f"{reader.file}: the shape of body {identifier} is missing")
+        row = bodies.add(BodyKind(int(defined["kind"][k])), id=identifier)
+        first, count = geometry.add(row, shapes.unpack(index[places[identifier]], tables))
+        bodies.primitive_ptr[row], bodies.primitive_count[row] = first, count
+        if identifier in old:
+            renumbered[old[identifier]] = row
+            bodies.material[row] = old_material[old[identifier]]
+        else:
+            bodies.material[row] = materials.row(int(defined["material"][k]))
+            if identifier in labels:
+                domain.body_labels[identifier] = labels[identifier]
+    present = set(frame.listed["id"].tolist())
+    for identifier in set(domain.body_labels) - present:
+        del domain.body_labels[identifier]
+    domain.loads.remap(renumbered)
+    domain.rebuild_rows()
+
+
+class MaterialRows:
+    """Rows of the domain's bulk materials for those of the file, matched by label or added."""
+
+    def __init__(self, reader, domain):
+        self._domain = domain
+        self._stored = reader.materials["bulk"]
+
+    def row(self, number: int) -> int:
+        """Row in the domain of material `number` of the file."""
+        known = self._domain.bulk_materials
+        stored = self._stored[number]
+        for row, material in enumerate(known):
+            if material.label == stored["label"]:
+                return row
+        from ..bodies.materials import BulkMaterial
+
+        known.append(BulkMaterial(**stored))
+        return len(known) - 1
+
+
+def restore_constraints(domain, frame) -> None:
+    """The frame's constraints, with row numbers for identities."""
+    table, bodies = domain.constraints, domain.bodies
+    table.keep(np.zeros(table.n, bool))
+    stored = frame.constraints
+    table.append(len(stored))
+    layout.unpack(stored, table, layout.CONTACT_COLUMNS, slice(0, table.n))
+    layout.unpack(frame.user_constraints, table, layout.USER_ONLY, slice(0, len(frame.user_constraints)))
+    table.user_count = len(frame.user_constraints)
+    table.next_id = int(frame.step["next_constraint_id"])
+    ids = bodies.view("id")
+    for side in ("master", "slave"):
+        row = np.searchsorted(ids, stored[side])
+        present = stored[side] > 0
+        table.view(side)[:] = np.where(present, row, -1)
+        number = stored[side + "_primitive"]
+        first = bodies.primitive_ptr[np.where(present, row, 0)]
+        table.view(side + "_primitive")[:] = np.where(present & (number >= 0), first + number, -1)
+
+
+def restore_scalars(domain, step: np.void, deleted: int) -> None:
+    """Time, step, counters and what the step said."""
+    domain.set_time(float(step["clock_time"]), int(step["clock_step"]))
+    domain.set_step(float(step["step"]))
+    domain.time, domain.step_number = float(step["time"]), int(step["step_number"])
+    domain.contact_energy, domain.friction_energy = float(step["energy"][3]), float(step["energy"][4])
+    domain.sparsified = int(step["sparsified"])
+    domain.deleted_bodies = int(deleted)
+    domain.next_body_id = int(step["next_body_id"])
+    domain.timings.update({phase: float(step[phase]) for phase in layout.PHASES})

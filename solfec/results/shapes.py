@@ -1,0 +1,79 @@
+"""Shapes of bodies between the geometry tables and a results file, numbered within each body there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contact.geometry import Geometry, ShapePrimitives
+from .layout import FACE, PARTS, PRIMITIVE, SHAPE
+
+
+def pack(bodies, geometry: Geometry, first: int) -> dict[str, np.ndarray]:
+    """Arrays for the datasets `/model/shapes` and those behind it, of the bodies from row `first` on.
+
+    Pointers in `shapes` count from the first row packed here.
+    """
+    primitives, faces = geometry.primitives, geometry.faces
+    count = bodies.view("primitive_count")
+    ends = {
+        "primitives": np.cumsum(count),
+        "vertices": np.searchsorted(geometry.vertices.view("body"), np.arange(bodies.n), side="right"),
+    }
+    for part, owner, name in (
+        ("faces", primitives, "face"), ("vertex_lists", primitives, "vertex"), ("adjacency", primitives, "adjacent"),
+        ("corners", faces, "corner"),
+    ):  # fmt: skip
+        last = np.maximum.accumulate(owner.view(name + "_ptr") + owner.view(name + "_count"))
+        owner_end = ends["faces" if owner is faces else "primitives"]
+        ends[part] = np.concatenate([[0], last])[owner_end].astype(np.int64)
+    starts = {part: np.concatenate([[0], ends[part][:-1]]).astype(np.int64) for part in PARTS}
+
+    shapes = np.empty(bodies.n - first, SHAPE)
+    shapes["body"] = bodies.id[first : bodies.n]
+    base, tail = {}, {}
+    for part in PARTS:
+        begin = starts[part][first:]
+        length = ends[part][first:] - begin
+        shapes[part + "_first"] = begin - (begin[0] if begin.size else 0)
+        shapes[part] = length
+        base[part] = begin
+        tail[part] = slice(int(begin[0]) if begin.size else 0, int(ends[part][-1]) if begin.size else 0)
+
+    def local(numbers, part, owner):
+        """Numbers of rows of `part` counted from the first one of the body that owns them."""
+        return numbers - np.repeat(base[part], shapes[owner])
+
+    packed_faces = np.empty(tail["faces"].stop - tail["faces"].start, FACE)
+    packed_faces["corner_ptr"] = local(faces.corner_ptr[tail["faces"]], "corners", "faces")
+    for name in ("corner_count", "surface"):
+        packed_faces[name] = getattr(faces, name)[tail["faces"]]
+    packed = np.empty(tail["primitives"].stop - tail["primitives"].start, PRIMITIVE)
+    for name in PRIMITIVE.names:
+        packed[name] = getattr(primitives, name)[tail["primitives"]]
+    for name, part in (("vertex_ptr", "vertex_lists"), ("face_ptr", "faces"), ("adjacent_ptr", "adjacency")):
+        packed[name] = local(packed[name], part, "primitives")
+    return {
+        "shapes": shapes,
+        "vertices": geometry.vertices.reference[:, tail["vertices"]].T,
+        "vertex_lists": local(geometry.vertex_lists.vertex[tail["vertex_lists"]], "vertices", "vertex_lists"),
+        "faces": packed_faces,
+        "corners": local(geometry.corners.vertex[tail["corners"]], "vertices", "corners"),
+        "adjacency": local(geometry.adjacency.primitive[tail["adjacency"]], "primitives", "adjacency"),
+        "primitives": packed,
+    }
+
+
+def unpack(shape: np.void, tables: dict[str, np.ndarray]) -> ShapePrimitives:
+    """The shape of one body; `tables` holds the datasets of `/model` and `shape` a row of `/model/shapes`."""
+    part = {name: tables[name][shape[name + "_first"] : shape[name + "_first"] + shape[name]] for name in PARTS}
+    faces, primitives = part["faces"], part["primitives"]
+    return ShapePrimitives(
+        vertices=np.asfortranarray(part["vertices"].T),
+        vertex_list=part["vertex_lists"],
+        corners=part["corners"],
+        face_corner_ptr=faces["corner_ptr"],
+        face_corner_count=faces["corner_count"],
+        face_surface=faces["surface"],
+        adjacency=part["adjacency"],
+        **{name: primitives[name] for name in PRIMITIVE.names},
+    )

@@ -1,0 +1,426 @@
+"""Writing results, frame by frame."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+
+import h5py
+import numpy as np
+
+from ..errors import SolfecError
+from . import layout, shapes
+from .journal import Busy, JournalledFile, journal_path
+
+SMALLEST_CHUNK, LARGEST_CHUNK = 8192, 1 << 19  # bytes
+ONE_FRAME_DATASETS = {  # dataset: rows of a frame, from (bodies, constraints, user's constraints)
+    "frames/bodies": lambda b, c, u: b,
+    "frames/configurations": lambda b, c, u: 4 * b,
+    "frames/velocities": lambda b, c, u: 2 * b,
+    "frames/constraints": lambda b, c, u: max(c, 2 * b),
+    "frames/user_constraints": lambda b, c, u: u,
+}
+
+
+def results_file(path: str) -> str:
+    """`<path>/<name>.h5`, where name is the last component of the path."""
+    path = os.path.abspath(path)
+    return os.path.join(path, os.path.basename(path) + ".h5")
+
+
+class Column:
+    """A dataset that grows at its end; writes go past h5py's slow general indexing."""
+
+    def __init__(self, dataset: h5py.Dataset):
+        self._id = dataset.id
+        self._dtype = dataset.dtype
+        self._type = h5py.h5t.py_create(dataset.dtype)
+        self._rest = dataset.shape[1:]
+        self.length = dataset.shape[0]
+
+    def append(self, rows: np.ndarray) -> int:
+        """Append rows; return the number of the first one."""
+        first, count = self.length, len(rows)
+        if count:
+            rows = np.ascontiguousarray(rows, self._dtype)
+            self.length += count
+            self._id.set_extent((self.length, *self._rest))
+            space = self._id.get_space()
+            space.select_hyperslab((first, *(0 for _ in self._rest)), (count, *self._rest))
+            memory = h5py.h5s.create_simple((count, *self._rest))
+            self._id.write(memory, space, rows, self._type)
+        return first
+
+
+class ResultsWriter:
+    """Writes `<path>/<name>.h5` frame by frame, and the copy of the input beside it.
+
+    Use `create` or `append`.  Results and input copy that were there before stay until the first new frame is
+    complete and are then replaced by renaming.
+
+    Attributes
+    ----------
+    compression : bool
+        Compress the frames (manual, OUTPUT); takes effect when set before the first frame.
+    file : str
+        The results file.
+    """
+
+    def __init__(self, path: str, input_text: str = "", arguments: list[str] | None = None):
+        self.path = os.path.abspath(path)
+        self.file = results_file(path)
+        self.compression = False
+        self.frames = 0
+        self.last_time: float | None = None
+        self._input_text = input_text
+        self._arguments = list(arguments or [])
+        self._journalled: JournalledFile | None = None
+        self._hdf5: h5py.File | None = None
+        self._columns: dict[str, Column] = {}
+        self._list = np.empty(0, layout.LISTED)
+        self._list_first = 0
+        self._definitions: list[np.ndarray] = []
+        self._deleted = 0
+        self._last_id = 0  # largest identifier of a body whose shape is stored
+        self._materials: tuple = ()
+        self._failed = False
+
+    @classmethod
+    def create(cls, path: str, input_text: str = "", arguments: list[str] | None = None) -> ResultsWriter:
+        """New results in directory `path`; nothing is written before the first frame.
+
+        Raises
+        ------
+        SolfecError
+            When the directory cannot be written or another process is writing these results.
+        """
+        writer = cls(path, input_text, arguments)
+        existing = writer.path
+        while not os.path.exists(existing) and os.path.dirname(existing) != existing:
+            existing = os.path.dirname(existing)
+        if not os.path.isdir(existing):
+            raise SolfecError(f"{writer.path}: cannot hold results, since {existing} is not a directory")
+        if not os.access(existing, os.W_OK | os.X_OK):
+            raise SolfecError(f"{writer.path}: cannot hold results, since {existing} is not writable")
+        writer._finish_interrupted()
+        return writer
+
+    @classmethod
+    def append(cls, path: str) -> ResultsWriter:
+        """Continue the results in directory `path`, also when their writer was killed.
+
+        Raises
+        ------
+        SolfecError
+            When there are none, they are damaged, or another process is writing them.
+        """
+        from .reader import ResultsReader
+
+        with ResultsReader(path) as reader:
+            if not len(reader.times):
+                raise SolfecError(f"{reader.file}: the results hold no frames")
+        writer = cls(path)
+        try:
+            writer._open(writer.file, "r+")
+            writer._resume()
+        except OSError as error:
+            raise writer._failure("the results cannot be continued", error) from error
+        return writer
+
+    def write_frame(self, domain) -> None:
+        """Append the present state of a domain; when this returns, the frame survives the end of the process.
+
+        Raises
+        ------
+        SolfecError
+            When the frame cannot be written (the disk is full, say).  Frames written before remain readable.
+        """
+        if self._failed:
+            raise SolfecError(f"{self.file}: writing failed before; no more frames are written")
+        fresh = self._hdf5 is None
+        try:
+            if fresh:
+                self._begin(domain)
+            self._store(domain)
+            self._hdf5.flush()
+            self._journalled.commit()
+            if fresh:
+                self._install()
+        except (OSError, RuntimeError) as error:
+            cause = (self._journalled.error if self._journalled is not None else None) or error
+            failure = self._failure(f"the frame at time {domain.time:g} cannot be written", cause)
+            self._give_up(fresh)
+            raise failure from cause
+        self.frames += 1
+        self.last_time = domain.time
+
+    def flush(self) -> None:
+        """Every frame is complete when `write_frame` returns: there is nothing to do."""
+
+    def close(self) -> None:
+        """Close the file; further frames need `append`."""
+        if self._hdf5 is not None:
+            self._hdf5.close()
+            self._hdf5 = None
+            self._columns = {}
+            self._journalled.commit()
+            self._journalled.close()
+            self._journalled = None
+
+    def __enter__(self) -> ResultsWriter:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    # -- files ----------------------------------------------------------------------------------------------
+
+    def _open(self, file: str, mode: str) -> None:
+        self._journalled = JournalledFile(file)
+        self._hdf5 = h5py.File(self._journalled, mode, libver="earliest")
+
+    def _finish_interrupted(self) -> None:
+        """Complete old results whose writer was killed, so that their journal can go."""
+        if os.path.exists(journal_path(self.file)) and os.path.exists(self.file):
+            try:
+                JournalledFile(self.file).close()
+            except Busy as error:
+                raise SolfecError(f"{self.file}: {error.strerror}") from error
+            except OSError as error:
+                raise self._failure("the results cannot be replaced", error) from error
+
+    def _begin(self, domain) -> None:
+        """Open a new file beside the old one and lay it out."""
+        os.makedirs(self.path, exist_ok=True)
+        self._finish_interrupted()
+        new = self.file + ".new"
+        for left in (new, journal_path(new)):
+            if os.path.exists(left):
+                with open(left, "r+b") as file:
+                    file.truncate()
+        self._open(new, "w")
+        file = self._hdf5
+        file.attrs["format"] = layout.FORMAT
+        file.attrs["format_version"] = layout.VERSION
+        file.attrs["solfec_version"] = version()
+        file.attrs["units"] = layout.UNITS
+        model = file.create_group("model")
+        model.attrs["epsilon"] = domain.epsilon
+        model.attrs["dynamic"] = domain.dynamic
+        model["input"] = self._input_text
+        model["arguments"] = json.dumps(self._arguments)
+        text = h5py.string_dtype()
+        model.create_dataset("materials", (), text).attrs["description"] = "bulk and surface materials as JSON"
+        model.create_dataset("label_ids", (0,), "<i8", maxshape=(None,)).attrs["description"] = "bodies with labels"
+        model.create_dataset("labels", (0,), text, maxshape=(None,)).attrs["description"] = "labels of these bodies"
+        sizes = (domain.bodies.n, domain.constraints.n, domain.constraints.user_count)
+        for name, (dtype, *_) in layout.DATASETS.items():
+            rows = ONE_FRAME_DATASETS[name](*sizes) if name in ONE_FRAME_DATASETS else 0
+            wanted = min(max(rows * dtype.itemsize, SMALLEST_CHUNK), LARGEST_CHUNK)
+            chunk = max(1, wanted // dtype.itemsize)
+            packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True} if self.compression else {}
+            dataset = file.create_dataset(
+                name, (0, *dtype.shape), dtype.base, maxshape=(None, *dtype.shape), chunks=(chunk, *dtype.shape), **packing
+            )
+            layout.describe(dataset, name)
+        self._columns = {name: Column(file[name]) for name in layout.DATASETS}
+
+    def _install(self) -> None:
+        """The first frame is complete: put it in the place of old results, and the input copy beside it."""
+        copy = self.file[: -len(".h5")] + ".py"
+        if self._input_text:
+            with open(copy + ".new", "w", encoding="utf-8") as file:
+                file.write(self._input_text)
+        self._journalled.rename(self.file)
+        if self._input_text:
+            os.replace(copy + ".new", copy)
+
+    def _resume(self) -> None:
+        """Take up counters where the last frame left them."""
+        self._columns = {name: Column(self._hdf5[name]) for name in layout.DATASETS}
+        steps = self._hdf5["frames/steps"]
+        last = steps[-1]
+        self.frames = len(steps)
+        self.last_time = float(last["time"])
+        self._list_first = int(last["list_first"])
+        self._list = self._hdf5["frames/body_lists"][self._list_first : self._list_first + last["bodies"]]
+        definitions = self._hdf5["model/bodies"][...]
+        self._last_id = int(definitions["id"].max(initial=0))
+        self._deleted = -1  # as the domain says when the first frame comes
+        self._definitions = self._columns_of(definitions[self._list["definition"]])
+
+    def _failure(self, what: str, cause: OSError) -> SolfecError:
+        reason = getattr(cause, "strerror", None) or str(cause)
+        kept = f"; the frames up to time {self.last_time:g} are intact" if self.last_time is not None else ""
+        return SolfecError(f"{self.file}: {what}: {reason}{kept}")
+
+    def _give_up(self, fresh: bool) -> None:
+        """Leave the file at its last complete frame."""
+        self._failed = True
+        if self._journalled is None:
+            return
+        self._journalled.abandon()
+        try:
+            if self._hdf5 is not None:
+                self._hdf5.close()
+        except (OSError, RuntimeError):
+            pass
+        self._hdf5 = None
+        path = self._journalled.path
+        self._journalled.close()
+        if fresh and path.endswith(".new"):
+            os.unlink(path)
+        self._journalled = None
+
+    # -- frames ---------------------------------------------------------------------------------------------
+
+    def _store(self, domain) -> None:
+        """Append one frame to all datasets."""
+        bodies, constraints = domain.bodies, domain.constraints
+        append = {name: column.append for name, column in self._columns.items()}
+        row = np.zeros(1, layout.STEP)
+        born = self._store_model(domain)
+        self._store_list(bodies)
+        row["list_first"] = self._list_first
+        row["bodies"] = bodies.n
+        row["bodies_first"] = append["frames/bodies"](
+            layout.records(layout.BODY, bodies, layout.BODY_STATE, slice(0, bodies.n))
+        )
+        row["conf_first"] = append["frames/configurations"](bodies.configurations.view("conf").T)
+        row["velo_first"] = append["frames/velocities"](bodies.triples.view("velo").T)
+        row["constraints"], row["user"] = constraints.n, constraints.user_count
+        row["constraints_first"] = append["frames/constraints"](constraint_records(constraints, domain))
+        row["user_first"] = append["frames/user_constraints"](
+            layout.records(layout.USER, constraints, layout.USER_ONLY, slice(0, constraints.user_count))
+        )
+        if self._deleted < 0:
+            self._deleted = domain.deleted_bodies
+        row["born"] = born if self.frames else 0
+        row["deleted"] = domain.deleted_bodies - self._deleted
+        self._deleted = domain.deleted_bodies
+        describe_step(row, domain)
+        append["frames/steps"](row)
+
+    def _store_model(self, domain) -> int:
+        """Definitions and shapes of bodies that are new or have changed, and materials; the number of new bodies."""
+        bodies = domain.bodies
+        first = int(np.searchsorted(bodies.view("id"), self._last_id, side="right"))
+        born = bodies.n - first
+        if born:
+            packed = shapes.pack(bodies, domain.geometry, first)
+            for part in layout.PARTS:
+                packed["shapes"][part + "_first"] += self._columns["model/" + part].length
+            for name, rows in packed.items():
+                self._columns["model/" + name].append(rows)
+            self._last_id = int(bodies.id[bodies.n - 1])
+        if born:
+            new = bodies.id[first : bodies.n].tolist()
+            labelled = [identifier for identifier in new if identifier in domain.body_labels]
+            extend(self._hdf5["model/label_ids"], labelled)
+            extend(self._hdf5["model/labels"], [domain.body_labels[identifier] for identifier in labelled])
+        materials = fingerprint(domain)
+        if materials != self._materials:
+            self._materials = materials
+            self._hdf5["model/materials"][()] = materials_text(domain)
+        return born
+
+    def _store_list(self, bodies) -> None:
+        """The list of the frame's bodies, unless it is that of the last frame."""
+        columns = [getattr(bodies, name)[..., : bodies.n] for name in layout.DEFINITION_COLUMNS]
+        if self._definitions and all(map(np.array_equal, columns, self._definitions)):
+            return
+        records = layout.records(layout.DEFINITION, bodies, layout.DEFINITION_COLUMNS, slice(0, bodies.n))
+        old = self._old_definitions()
+        listed = np.zeros(bodies.n, layout.LISTED)
+        listed["id"] = records["id"]
+        listed["conf_first"] = bodies.view("conf_ptr")
+        listed["velo_first"] = bodies.view("velo_ptr")
+        new = np.ones(bodies.n, bool)
+        if len(self._list):
+            place = np.minimum(np.searchsorted(self._list["id"], records["id"]), len(self._list) - 1)
+            same = (self._list["id"][place] == records["id"]) & (old[place] == records)
+            listed["definition"][same] = self._list["definition"][place[same]]
+            new = ~same
+        first = self._columns["model/bodies"].append(records[new])
+        listed["definition"][new] = first + np.arange(new.sum())
+        self._list = listed
+        self._list_first = self._columns["frames/body_lists"].append(listed)
+        self._definitions = self._columns_of(records)
+
+    def _columns_of(self, records: np.ndarray) -> list[np.ndarray]:
+        return [
+            np.moveaxis(records[name], 0, -1).copy() if records[name].ndim > 1 else records[name].copy()
+            for name in layout.DEFINITION_COLUMNS
+        ]
+
+    def _old_definitions(self) -> np.ndarray:
+        old = np.empty(len(self._list), layout.DEFINITION)
+        for name, column in zip(layout.DEFINITION_COLUMNS, self._definitions):
+            old[name] = np.moveaxis(column, -1, 0) if column.ndim > 1 else column
+        return old
+
+
+def constraint_records(constraints, domain) -> np.ndarray:
+    """The constraint table as records, with identities in the place of row numbers."""
+    n = constraints.n
+    rows = layout.records(layout.CONSTRAINT, constraints, layout.CONTACT_COLUMNS, slice(0, n))
+    for side in ("master", "slave"):
+        body, primitive = constraints.view(side), constraints.view(side + "_primitive")
+        rows[side] = np.where(body >= 0, domain.bodies.id[np.maximum(body, 0)], 0)
+        rows[side + "_primitive"] = np.where(
+            primitive >= 0, domain.geometry.primitives.number[np.maximum(primitive, 0)], -1
+        )
+    return rows
+
+
+def describe_step(row: np.ndarray, domain) -> None:
+    """Fill the record of a frame with the domain's scalars."""
+    constraints, report = domain.constraints, domain.report
+    row["time"], row["step"], row["step_number"] = domain.time, domain.step, domain.step_number
+    row["contacts"], row["sparsified"] = constraints.contact_count, domain.sparsified
+    for name in ("iterations", "error", "merit", "residual"):
+        row[name] = getattr(report, name, np.nan) if report is not None else np.nan
+    row["solver"] = str(getattr(report, "solver", "")).encode()[:24]
+    row["minimum_gap"] = constraints.gap[constraints.user_count : constraints.n].min(initial=np.inf)
+    if not constraints.contact_count:
+        row["minimum_gap"] = 0.0
+    row["energy"] = domain.energy()
+    for phase in layout.PHASES:
+        row[phase] = domain.timings.get(phase, 0.0)
+    row["clock_time"], row["clock_step"] = domain.clock_origin
+    row["next_body_id"], row["next_constraint_id"] = domain.next_body_id, constraints.next_id
+
+
+def extend(dataset: h5py.Dataset, values: list) -> None:
+    """Append a few values to a one-dimensional dataset."""
+    if values:
+        dataset.resize(len(dataset) + len(values), axis=0)
+        dataset[-len(values) :] = values
+
+
+def fingerprint(domain) -> tuple:
+    """Changes whenever the materials do; cheaper than their text."""
+    table = domain.surface_materials
+    return (len(domain.bulk_materials), *domain.surface_labels, *(table.view(name).tobytes() for name in table.COLUMNS))
+
+
+def materials_text(domain) -> str:
+    """Bulk and surface materials as JSON."""
+    table = domain.surface_materials
+    surface = [
+        {"label": label, **{name: getattr(table, name)[..., row].tolist() for name in table.COLUMNS}}
+        for row, label in zip(range(table.n), [*domain.surface_labels, *[""] * table.n])
+    ]
+    return json.dumps({"bulk": [asdict(material) for material in domain.bulk_materials], "surface": surface})
+
+
+def version() -> str:
+    """Version of the program."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("solfec")
+    except PackageNotFoundError:
+        return "unknown"
