@@ -357,7 +357,7 @@ class ResultsWriter:
     def _old_definitions(self) -> np.ndarray:
         old = np.empty(len(self._list), layout.DEFINITION)
         for name, column in zip(layout.DEFINITION_COLUMNS, self._definitions):
-            old[name] = np.moveaxis(column, -1, 0) if column.ndim > 1 else column
+            old[name] = layout.rows_first(column)
         return old
 
 

@@ -49,6 +49,7 @@ def test_every_frame_comes_back_bit_by_bit_into_another_domain(tmp_path, compres
 
 
 def test_the_order_of_domains_bodies_and_their_materials_come_back_without_the_input(tmp_path):
+    pytest.importorskip("solfec.bodies.materials")
     states = write(tmp_path / "run", 5)
     domain = StandIn(count=0)
     domain.bulk_materials[0].label = "another"
