@@ -335,10 +335,8 @@ class Domain:
     def contains(self, identifier: int, point) -> bool:
         """Whether a referential point lies in or on the body's shape."""
         row = self.body_row(identifier)
-        first = int(self.bodies.primitive_ptr[row])
-        return point_query.contains(
-            self.geometry, range(first, first + int(self.bodies.primitive_count[row])), point, self.epsilon
-        )
+        first, count = int(self.bodies.primitive_ptr[row]), int(self.bodies.primitive_count[row])
+        return point_query.contains(self.geometry, first, count, point, self.epsilon)
 
     # --- constraints ---------------------------------------------------------------------------------------
 
