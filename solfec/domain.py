@@ -68,7 +68,7 @@ class Domain:
         self.surface_labels = ["DEFAULT"]
         self.bulk_materials: list[BulkMaterial] = []
         self.body_labels: dict[int, str] = {}
-        self.loads = Loads()
+        self.loads = Loads(self.bodies)
         self.settings = detection.Settings(min_distance=epsilon)
         self.extents: np.ndarray | None = None
         self.local_dynamics = LocalDynamics()

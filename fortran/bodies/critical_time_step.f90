@@ -1,0 +1,203 @@
+!> The critical time step of explicitly integrated pseudo-rigid bodies.
+module critical_time_step
+  use kinds, only: dp, i4
+  use velocity_operator, only: pseudo_rigid_kind
+  use pseudo_rigid, only: second_piola_kirchhoff
+  implicit none
+  private
+  public :: critical_step
+
+  !> Fewer bodies than this are not worth waking other threads.
+  integer(i4), parameter :: parallel_from = 500
+  integer(i4), parameter :: explicit_scheme = 3
+
+contains
+
+  !> Smallest 1/omega_max over the pseudo-rigid bodies with scheme DEF_EXP at their present gradients (half of the
+  !> stability limit 2/omega_max; manual, BODY.scheme), omega_max**2 being the largest eigenvalue of
+  !> M^-1/2 K M^-1/2 with M = blockdiag(E0, E0, E0), K = V dP/dF.
+  subroutine critical_step(n, kind, scheme, volume, lame, tensor, conf_ptr, conf, step, row, failure, nb, nconf)
+    integer(i4), intent(in) :: n                  !< bodies in use
+    integer(i4), intent(in) :: nb, nconf
+    integer(i4), intent(in) :: kind(0:nb-1), scheme(0:nb-1)
+    real(dp), intent(in) :: volume(0:nb-1)
+    real(dp), intent(in) :: lame(2,0:nb-1)        !< lambda, mu [pressure]
+    real(dp), intent(in) :: tensor(3,3,0:nb-1)    !< Euler tensors
+    integer(i4), intent(in) :: conf_ptr(0:nb-1)
+    real(dp), intent(in) :: conf(3,0:nconf-1)     !< configuration triples (rows of F)
+    real(dp), intent(out) :: step                 !< largest real number when nothing bounds the step
+    integer(i4), intent(out) :: row               !< body that bounds the step (-1: none; with a failure: the body at fault)
+    integer(i4), intent(out) :: failure           !< 0, or 1: no positive eigenvalue (a body without stiffness)
+    real(dp) :: eigenvalue, largest, mine
+    integer(i4) :: b, c, at_fault, my_row, stiffest
+
+    largest = 0
+    stiffest = -1
+    at_fault = huge(at_fault)
+    !$omp parallel if(n > parallel_from) private(eigenvalue, b, c, mine, my_row) reduction(min:at_fault)
+    mine = 0
+    my_row = -1
+    !$omp do schedule(static)
+    do b = 0, n - 1
+      if (kind(b) /= pseudo_rigid_kind) cycle
+      if (scheme(b) /= explicit_scheme) cycle
+      c = conf_ptr(b)
+      eigenvalue = volume(b)*largest_eigenvalue(stiffness(lame(:,b), tensor(:,:,b), conf(:,c:c+2)))
+      if (.not. eigenvalue > 0) then
+        at_fault = min(at_fault, b)
+      else if (eigenvalue > mine) then
+        mine = eigenvalue
+        my_row = b
+      end if
+    end do
+    !$omp end do
+    !$omp critical (smallest_step)
+    ! of equal bodies the first one, whatever the order of threads
+    if (mine > largest .or. (mine >= largest .and. my_row >= 0 .and. my_row < stiffest)) then
+      largest = mine
+      stiffest = my_row
+    end if
+    !$omp end critical (smallest_step)
+    !$omp end parallel
+    step = huge(step)
+    row = stiffest
+    failure = 0
+    if (stiffest >= 0) step = 1/sqrt(largest)
+    if (at_fault < n) then
+      failure = 1
+      row = at_fault
+    end if
+  end subroutine critical_step
+
+  !> L^-1 (dP/dF) L^-T with E0 = L L^T acting on the referential index; row and column 3(i-1)+J of component iJ.
+  !> With G = F L^-T:  delta_ik (L^-1 S L^-T)_JL + lambda G_iJ G_kL + mu ((F F^T)_ik (L^-1 L^-T)_JL + G_iL G_kJ).
+  pure function stiffness(lame, euler, transposed) result(k)
+    real(dp), intent(in) :: lame(2)
+    real(dp), intent(in) :: euler(3,3)
+    real(dp), intent(in) :: transposed(3,3)       !< F^T
+    real(dp) :: k(9,9)
+    real(dp) :: lower(3,3), stress(3,3), energy, scaled_stress(3,3), metric(3,3), g(3,3), left(3,3)
+    integer :: i, j, l, m, row, column
+
+    lower = inverse_cholesky(euler)
+    call second_piola_kirchhoff(lame, transposed, stress, energy)
+    scaled_stress = matmul(matmul(lower, stress), transpose(lower))
+    metric = matmul(lower, transpose(lower))
+    g = matmul(lower, transposed)                 ! G^T
+    left = matmul(transpose(transposed), transposed)
+    do m = 1, 3
+      do l = 1, 3
+        column = 3*(m - 1) + l
+        do i = 1, 3
+          do j = 1, 3
+            row = 3*(i - 1) + j
+            k(row,column) = lame(1)*g(j,i)*g(l,m) + lame(2)*(left(i,m)*metric(j,l) + g(l,i)*g(j,m))
+            if (i == m) k(row,column) = k(row,column) + scaled_stress(j,l)
+          end do
+        end do
+      end do
+    end do
+  end function stiffness
+
+  !> L^-1 of the Cholesky factorisation A = L L^T.
+  pure function inverse_cholesky(a) result(x)
+    real(dp), intent(in) :: a(3,3)
+    real(dp) :: x(3,3)
+    real(dp) :: l11, l21, l31, l22, l32, l33
+
+    l11 = sqrt(a(1,1))
+    l21 = a(2,1)/l11
+    l31 = a(3,1)/l11
+    l22 = sqrt(a(2,2) - l21*l21)
+    l32 = (a(3,2) - l31*l21)/l22
+    l33 = sqrt(a(3,3) - l31*l31 - l32*l32)
+    x = 0
+    x(1,1) = 1/l11
+    x(2,2) = 1/l22
+    x(3,3) = 1/l33
+    x(2,1) = -l21*x(1,1)*x(2,2)
+    x(3,2) = -l32*x(2,2)*x(3,3)
+    x(3,1) = -(l31*x(1,1) + l32*x(2,1))*x(3,3)
+  end function inverse_cholesky
+
+  !> Largest eigenvalue of a symmetric 9x9 matrix to round-off: reduction to tridiagonal form, then multisection with
+  !> sign counts, which multiple eigenvalues do not slow down.  Not positive when the matrix is not positive anywhere.
+  pure real(dp) function largest_eigenvalue(matrix) result(upper)
+    real(dp), intent(in) :: matrix(9,9)
+    integer, parameter :: lanes = 8
+    real(dp) :: diagonal(9), squared(8), shift(lanes), pivot(lanes), least(lanes), lower, radius, floor_value
+    integer :: i, k, pass
+
+    call tridiagonal_form(matrix, diagonal, squared)
+    lower = maxval(diagonal)
+    upper = diagonal(1) + sqrt(squared(1))
+    do i = 2, 9
+      radius = sqrt(squared(i-1))
+      if (i < 9) radius = radius + sqrt(squared(i))
+      upper = max(upper, diagonal(i) + radius)
+    end do
+    floor_value = max(maxval(squared)*1e-30_dp, tiny(1.0_dp))
+    floor_value = floor_value/max(abs(upper), 1e-100_dp) + tiny(1.0_dp)
+    do pass = 1, 30
+      if (upper - lower <= 4*epsilon(1.0_dp)*abs(upper)) exit
+      do k = 1, lanes
+        shift(k) = lower + (upper - lower)*k/(lanes + 1)
+        pivot(k) = shift(k) - diagonal(1)
+        least(k) = pivot(k)
+      end do
+      do i = 2, 9
+        do k = 1, lanes
+          pivot(k) = shift(k) - diagonal(i) - squared(i-1)/max(pivot(k), floor_value)
+          least(k) = min(least(k), pivot(k))
+        end do
+      end do
+      ! all pivots positive: every eigenvalue lies below the shift
+      do k = lanes, 1, -1
+        if (least(k) > 0) then
+          upper = shift(k)
+        else
+          lower = shift(k)
+          exit
+        end if
+      end do
+    end do
+  end function largest_eigenvalue
+
+  !> Diagonal and squared off-diagonal of the tridiagonal form of a symmetric matrix (Householder reflections).
+  pure subroutine tridiagonal_form(matrix, diagonal, squared)
+    real(dp), intent(in) :: matrix(9,9)
+    real(dp), intent(out) :: diagonal(9), squared(8)
+    real(dp) :: a(9,9), v(9), p(9), length2, alpha, beta
+    integer :: i, j, k
+
+    a = matrix
+    do k = 1, 7
+      diagonal(k) = a(k,k)
+      length2 = sum(a(k+1:9,k)**2)
+      squared(k) = length2
+      if (sum(a(k+2:9,k)**2) == 0) cycle
+      v = 0
+      v(k+1:9) = a(k+1:9,k)
+      alpha = sign(sqrt(length2), v(k+1))
+      v(k+1) = v(k+1) + alpha
+      beta = 1/(alpha*v(k+1))                     ! 2/|v|**2
+      p = 0
+      do j = k + 1, 9
+        do i = k + 1, 9
+          p(i) = p(i) + a(i,j)*v(j)
+        end do
+      end do
+      p = beta*p
+      p = p - beta/2*sum(p*v)*v
+      do j = k + 1, 9
+        do i = k + 1, 9
+          a(i,j) = a(i,j) - v(i)*p(j) - p(i)*v(j)
+        end do
+      end do
+    end do
+    diagonal(8) = a(8,8)
+    diagonal(9) = a(9,9)
+    squared(8) = a(9,8)**2
+  end subroutine tridiagonal_form
+
+end module critical_time_step

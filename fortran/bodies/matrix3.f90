@@ -1,0 +1,69 @@
+!> Products and inverses of 3-vectors and 3x3 matrices.
+module matrix3
+  use kinds, only: dp
+  implicit none
+  private
+  public :: cross, determinant, cofactors, inverse, positive_definite, multiply, multiply_transposed
+
+contains
+
+  !> a x b
+  pure function cross(a, b) result(c)
+    real(dp), intent(in) :: a(3), b(3)
+    real(dp) :: c(3)
+    c(1) = a(2)*b(3) - a(3)*b(2)
+    c(2) = a(3)*b(1) - a(1)*b(3)
+    c(3) = a(1)*b(2) - a(2)*b(1)
+  end function cross
+
+  !> A b
+  pure function multiply(a, b) result(c)
+    real(dp), intent(in) :: a(3,3), b(3)
+    real(dp) :: c(3)
+    c = a(:,1)*b(1) + a(:,2)*b(2) + a(:,3)*b(3)
+  end function multiply
+
+  !> A^T b
+  pure function multiply_transposed(a, b) result(c)
+    real(dp), intent(in) :: a(3,3), b(3)
+    real(dp) :: c(3)
+    c(1) = a(1,1)*b(1) + a(2,1)*b(2) + a(3,1)*b(3)
+    c(2) = a(1,2)*b(1) + a(2,2)*b(2) + a(3,2)*b(3)
+    c(3) = a(1,3)*b(1) + a(2,3)*b(2) + a(3,3)*b(3)
+  end function multiply_transposed
+
+  pure real(dp) function determinant(a)
+    real(dp), intent(in) :: a(3,3)
+    determinant = a(1,1)*(a(2,2)*a(3,3) - a(3,2)*a(2,3)) + a(2,1)*(a(3,2)*a(1,3) - a(1,2)*a(3,3)) &
+                + a(3,1)*(a(1,2)*a(2,3) - a(2,2)*a(1,3))
+  end function determinant
+
+  !> Matrix of cofactors, det(A) A^-T
+  pure function cofactors(a) result(c)
+    real(dp), intent(in) :: a(3,3)
+    real(dp) :: c(3,3)
+    c(:,1) = cross(a(:,2), a(:,3))
+    c(:,2) = cross(a(:,3), a(:,1))
+    c(:,3) = cross(a(:,1), a(:,2))
+  end function cofactors
+
+  !> A^-1 by cofactors; the caller has made sure that A is regular.
+  pure function inverse(a) result(b)
+    real(dp), intent(in) :: a(3,3)
+    real(dp) :: b(3,3)
+    b = transpose(cofactors(a))/determinant(a)
+  end function inverse
+
+  !> Whether the leading minors of A are positive, beyond round-off.
+  pure logical function positive_definite(a)
+    real(dp), intent(in) :: a(3,3)
+    real(dp) :: scale
+    scale = max(a(1,1), a(2,2), a(3,3))
+    positive_definite = .false.
+    if (.not. scale > 0) return
+    if (.not. scale <= huge(scale)) return
+    positive_definite = a(1,1) > 0 .and. a(1,1)*a(2,2) - a(1,2)*a(2,1) > 0 &
+      .and. determinant(a/scale) > 1e-30_dp
+  end function positive_definite
+
+end module matrix3

@@ -1,0 +1,101 @@
+!> Finite rotations: the exponential map, its derivative, and the rotation nearest to a matrix.
+module rotation
+  use kinds, only: dp
+  use matrix3, only: determinant, cofactors
+  implicit none
+  private
+  public :: exponential_map, exponential_tangent, orthogonality_error, nearest_rotation
+
+  !> Below (10 degrees)**2 the coefficients come from their series: the closed forms lose digits there.
+  real(dp), parameter :: series_limit = 3.0461741978671e-2_dp
+
+contains
+
+  !> Coefficients of the exponential map as functions of x = |psi|**2: s = sin|psi|/|psi|,
+  !> c = (1 - cos|psi|)/|psi|**2 and, for derivatives, t = (1 - s)/|psi|**2.
+  pure subroutine coefficients(x, s, c, t)
+    real(dp), intent(in) :: x
+    real(dp), intent(out) :: s, c, t
+    real(dp) :: angle, half
+
+    if (x < series_limit) then
+      s = 1 - x/6*(1 - x/20*(1 - x/42*(1 - x/72*(1 - x/110*(1 - x/156)))))
+      c = (1 - x/12*(1 - x/30*(1 - x/56*(1 - x/90*(1 - x/132*(1 - x/182))))))/2
+      t = (1 - x/20*(1 - x/42*(1 - x/72*(1 - x/110*(1 - x/156*(1 - x/210))))))/6
+    else
+      angle = sqrt(x)
+      s = sin(angle)/angle
+      half = sin(angle/2)/angle
+      c = 2*half*half      ! 1 - cos would cancel
+      t = (1 - s)/x
+    end if
+  end subroutine coefficients
+
+  !> Rotation exp[psi] = I + s ^psi + c ^psi**2 about the axis psi by the angle |psi| (theory, "Rigid rotations").
+  pure subroutine exponential_map(psi, rotation_matrix)
+    real(dp), intent(in) :: psi(3)                !< rotation vector [rad]
+    real(dp), intent(out) :: rotation_matrix(3,3)
+    real(dp) :: s, c, t, x
+
+    x = psi(1)*psi(1) + psi(2)*psi(2) + psi(3)*psi(3)
+    call coefficients(x, s, c, t)
+    rotation_matrix(1,1) = 1 - c*(psi(2)*psi(2) + psi(3)*psi(3))
+    rotation_matrix(2,2) = 1 - c*(psi(1)*psi(1) + psi(3)*psi(3))
+    rotation_matrix(3,3) = 1 - c*(psi(1)*psi(1) + psi(2)*psi(2))
+    rotation_matrix(2,1) = c*psi(1)*psi(2) + s*psi(3)
+    rotation_matrix(1,2) = c*psi(1)*psi(2) - s*psi(3)
+    rotation_matrix(3,1) = c*psi(1)*psi(3) - s*psi(2)
+    rotation_matrix(1,3) = c*psi(1)*psi(3) + s*psi(2)
+    rotation_matrix(3,2) = c*psi(2)*psi(3) + s*psi(1)
+    rotation_matrix(2,3) = c*psi(2)*psi(3) - s*psi(1)
+  end subroutine exponential_map
+
+  !> T(psi) = I - c ^psi + t ^psi**2, so that d(exp[psi] b) = -exp[psi] ^b T(psi) dpsi for every fixed b.
+  pure subroutine exponential_tangent(psi, tangent)
+    real(dp), intent(in) :: psi(3)                !< rotation vector [rad]
+    real(dp), intent(out) :: tangent(3,3)
+    real(dp) :: s, c, t, x
+
+    x = psi(1)*psi(1) + psi(2)*psi(2) + psi(3)*psi(3)
+    call coefficients(x, s, c, t)
+    tangent(1,1) = 1 - t*(psi(2)*psi(2) + psi(3)*psi(3))
+    tangent(2,2) = 1 - t*(psi(1)*psi(1) + psi(3)*psi(3))
+    tangent(3,3) = 1 - t*(psi(1)*psi(1) + psi(2)*psi(2))
+    tangent(2,1) = t*psi(1)*psi(2) - c*psi(3)
+    tangent(1,2) = t*psi(1)*psi(2) + c*psi(3)
+    tangent(3,1) = t*psi(1)*psi(3) + c*psi(2)
+    tangent(1,3) = t*psi(1)*psi(3) - c*psi(2)
+    tangent(3,2) = t*psi(2)*psi(3) - c*psi(1)
+    tangent(2,3) = t*psi(2)*psi(3) + c*psi(1)
+  end subroutine exponential_tangent
+
+  !> Largest entry of |Q^T Q - I|.
+  pure real(dp) function orthogonality_error(q) result(error)
+    real(dp), intent(in) :: q(3,3)
+
+    error = max(abs(dot3(q(:,1), q(:,1)) - 1), abs(dot3(q(:,2), q(:,2)) - 1), abs(dot3(q(:,3), q(:,3)) - 1), &
+                abs(dot3(q(:,1), q(:,2))), abs(dot3(q(:,1), q(:,3))), abs(dot3(q(:,2), q(:,3))))
+  end function orthogonality_error
+
+  !> Replaces Q by the rotation of its polar decomposition (Newton's iteration Q <- (Q + Q^-T)/2).
+  pure subroutine nearest_rotation(q, found)
+    real(dp), intent(inout) :: q(3,3)
+    logical, intent(out) :: found                 !< false: the determinant is not positive, Q is left alone
+    real(dp) :: det
+    integer :: iteration
+
+    found = determinant(q) > 0
+    if (.not. found) return
+    do iteration = 1, 50
+      det = determinant(q)
+      q = (q + cofactors(q)/det)/2
+      if (orthogonality_error(q) < 1e-15_dp) exit
+    end do
+  end subroutine nearest_rotation
+
+  pure real(dp) function dot3(a, b)
+    real(dp), intent(in) :: a(3), b(3)
+    dot3 = a(1)*b(1) + a(2)*b(2) + a(3)*b(3)
+  end function dot3
+
+end module rotation

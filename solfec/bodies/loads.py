@@ -1,0 +1,274 @@
+"""Gravity, point forces, torques and user callbacks (manual, GRAVITY, FORCE, TORQUE)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import SolfecError
+from ..tables import Table
+from ..time_series import SeriesTable, TimeSeries
+from .table import BodyKind, BodyTable
+
+_add_point_loads = _kernels.point_loads.add_point_loads
+
+RIGID_CALLBACK_SIZE = 9  # spatial force, spatial torque, referential torque
+
+
+class LoadKind(IntEnum):
+    """What a row of the table of point loads is."""
+
+    SPATIAL_FORCE = 0
+    CONVECTED_FORCE = 1
+    SPATIAL_TORQUE = 2
+    CONVECTED_TORQUE = 3
+
+
+class PointLoadTable(Table):
+    """One row per point force or torque with a numeric or tabulated value."""
+
+    COLUMNS = {
+        "kind": ((), "i4", 0),  # LoadKind
+        "body": ((), "i4", 0),  # row of the body table
+        "point": ((3,), "f8", 0.0),  # referential point of attack
+        "direction": ((3,), "f8", 0.0),  # unit vector
+        "value": ((), "f8", 0.0),  # magnitude, where `series` is -1
+        "series": ((), "i4", -1),  # row of the time series of the magnitude
+    }
+
+
+@dataclass
+class LoadCallback:
+    """A user's function on one body: ``function(q, u, t, h)`` returns the generalised force."""
+
+    body: int
+    function: Callable
+
+
+class Loads:
+    """All loads of a model.
+
+    Parameters
+    ----------
+    bodies : BodyTable
+        The bodies that are loaded.
+
+    Attributes
+    ----------
+    gravity : ndarray (3,)
+        Acceleration, as of the last evaluation.
+    table : PointLoadTable
+        Forces and torques.
+    callbacks : list of LoadCallback
+        User functions, in order of their creation.
+    series : SeriesTable
+        Every time series that a load uses.
+    """
+
+    def __init__(self, bodies: BodyTable):
+        self.bodies = bodies
+        self.gravity = np.zeros(3)
+        self.gravity_series: list[tuple[int, int]] = []  # (component, row of the series)
+        self.table = PointLoadTable()
+        self.callbacks: list[LoadCallback] = []
+        self.series = SeriesTable()
+
+    def set_gravity(self, vector) -> None:
+        """Set the gravitational acceleration: three numbers or `TimeSeries`."""
+        if len(vector) != 3:
+            raise ValueError(f"gravity must have three components, not {len(vector)}")
+        gravity, series = np.zeros(3), []
+        for i, item in enumerate(vector):
+            if isinstance(item, TimeSeries):
+                series.append((i, self.series.add(item)))
+            else:
+                gravity[i] = _finite(item, "gravity")
+        self.gravity, self.gravity_series = gravity, series
+
+    def add_force(self, body_row: int, kind: str, point, direction, value) -> None:
+        """Apply a point force.
+
+        Parameters
+        ----------
+        body_row : int
+            Row of the loaded body, rigid or pseudo-rigid.
+        kind : str
+            'SPATIAL' or 'CONVECTED' (the direction follows the body).
+        point : sequence of 3 floats
+            Referential point of attack.
+        direction : sequence of 3 floats
+            Direction of the force, normalised here.
+        value : float, TimeSeries or callable
+            Magnitude [force]; a callable returns the whole generalised force, see `add_callback`.
+
+        Raises
+        ------
+        ValueError
+            An obstacle, an unknown kind, a zero direction, numbers that are not finite.
+        """
+        if callable(value) and not isinstance(value, TimeSeries):
+            _named(kind, LoadKind, "_FORCE")
+            self.add_callback(body_row, value)
+            return
+        self._check_body(body_row, "force")
+        self._append(body_row, _named(kind, LoadKind, "_FORCE"), _vector(point, "point"), direction, value)
+
+    def add_torque(self, body_row: int, kind: str, direction, value) -> None:
+        """Apply a torque to a rigid body: `kind`, `direction` and `value` as for `add_force`, without callables.
+
+        Raises
+        ------
+        ValueError
+            A body that is not rigid, an unknown kind, a zero direction, numbers that are not finite.
+        """
+        self._check_body(body_row, "torque")
+        if self.bodies.kind[body_row] != BodyKind.RIGID:
+            raise ValueError(f"body {self._id(body_row)} is not RIGID; a torque can only be applied to rigid bodies")
+        self._append(body_row, _named(kind, LoadKind, "_TORQUE"), np.zeros(3), direction, value)
+
+    def add_callback(self, body_row: int, function: Callable) -> None:
+        """Load a body by a user's function.
+
+        ``function(q, u, t, h)`` receives the configuration at mid-step and the velocity at the beginning of the
+        step as tuples, the time of mid-step and the length of the step.  It returns 9 numbers for a rigid body
+        (spatial force, spatial torque about the mass centre, referential torque), as many as `u` has otherwise.
+
+        Raises
+        ------
+        ValueError
+            For an obstacle.
+        """
+        self._check_body(body_row, "force")
+        self.callbacks.append(LoadCallback(int(body_row), function))
+
+    def remap(self, renumbered: np.ndarray) -> None:
+        """Follow a renumbering of body rows (old row -> new row, -1: removed with its loads)."""
+        table = self.table
+        table.view("body")[:] = renumbered[table.view("body")]
+        table.keep(table.view("body") >= 0)
+        for callback in self.callbacks:
+            callback.body = int(renumbered[callback.body])
+        self.callbacks = [callback for callback in self.callbacks if callback.body >= 0]
+
+    def apply(self, bodies: BodyTable, time: float, step: float) -> np.ndarray:
+        """Add the loads at `time` in the present configuration to `bodies.triples.force`; return gravity (3,).
+
+        Raises
+        ------
+        SolfecError
+            A callback raised an exception or returned something unusable.
+        """
+        series = self.series
+        if series.n:
+            series.evaluate(time)
+            for component, row in self.gravity_series:
+                self.gravity[component] = series.result[row]
+        table = self.table
+        if table.n:
+            failure, row = _add_point_loads(
+                table.n,
+                table.kind,
+                table.body,
+                table.point,
+                table.direction,
+                table.value,
+                table.series,
+                series.result,
+                bodies.kind,
+                bodies.centre,
+                bodies.conf_ptr,
+                bodies.velo_ptr,
+                bodies.configurations.conf,
+                bodies.triples.force,
+            )
+            if failure:
+                self._check_body(int(table.body[row]), "load")
+        for callback in self.callbacks:
+            self._call(bodies, callback, time, step)
+        return self.gravity
+
+    def _call(self, bodies: BodyTable, callback: LoadCallback, time: float, step: float) -> None:
+        """Call one user function and add what it returns to its body's force."""
+        row = callback.body
+        conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
+        velo_slice = bodies.velo_slice(row)
+        velo = bodies.triples.velo[:, velo_slice]
+        rigid = bodies.kind[row] == BodyKind.RIGID
+        size = RIGID_CALLBACK_SIZE if rigid else velo.size
+        where = f"force callback of body {int(bodies.id[row])} at time {time:g}"
+        try:
+            returned = callback.function(tuple(conf.T.ravel().tolist()), tuple(velo.T.ravel().tolist()), time, step)
+        except Exception as error:
+            raise SolfecError(f"{where}: {type(error).__name__}: {error}") from error
+        values = _callback_values(returned, size, where)
+        force = bodies.triples.force[:, velo_slice]
+        if rigid:
+            force[:, 0] += conf[:, :3].T @ values[3:6] + values[6:9]
+            force[:, 1] += values[:3]
+        else:
+            force += values.reshape(-1, 3).T
+
+    def _append(self, body_row: int, kind: LoadKind, point, direction, value) -> None:
+        direction = _vector(direction, "direction")
+        length = float(np.linalg.norm(direction))
+        if length == 0.0:
+            raise ValueError("the direction of a load must not be zero")
+        tabulated = isinstance(value, TimeSeries)
+        self.table.append(
+            kind=int(kind),
+            body=int(body_row),
+            value=0.0 if tabulated else _finite(value, "value"),
+            series=self.series.add(value) if tabulated else -1,
+        )
+        self.table.point[:, self.table.n - 1] = point
+        self.table.direction[:, self.table.n - 1] = direction / length
+
+    def _check_body(self, row: int, what: str) -> None:
+        kind = BodyKind(int(self.bodies.kind[row]))
+        if kind not in (BodyKind.RIGID, BodyKind.PSEUDO_RIGID):
+            raise ValueError(f"body {self._id(row)} is of kind {kind.name}; a {what} needs a RIGID or PSEUDO_RIGID body")
+
+    def _id(self, row: int) -> int:
+        return int(self.bodies.id[row])
+
+
+def _callback_values(returned, size: int, where: str) -> np.ndarray:
+    """What a callback returned as an array of `size` finite numbers, flattened."""
+    try:
+        values = np.concatenate([np.ravel(np.asarray(item, float)) for item in returned])
+    except (TypeError, ValueError):
+        raise SolfecError(f"{where}: a sequence of {size} numbers is expected, not {_shown(returned)}") from None
+    if values.size != size:
+        raise SolfecError(f"{where}: {size} numbers are expected, {values.size} were returned")
+    if not np.isfinite(values).all():
+        raise SolfecError(f"{where}: number {int(np.flatnonzero(~np.isfinite(values))[0])} of the result is not finite")
+    return values
+
+
+def _shown(value) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _named(kind: str, kinds, suffix: str):
+    if kind not in ("SPATIAL", "CONVECTED"):
+        raise ValueError(f"unknown kind of load {kind!r}; use 'SPATIAL' or 'CONVECTED'")
+    return kinds[kind + suffix]
+
+
+def _finite(value, name: str) -> float:
+    value = float(value)
+    if not np.isfinite(value):
+        raise ValueError(f"{name} must be finite, not {value}")
+    return value
+
+
+def _vector(values, name: str) -> np.ndarray:
+    vector = np.asarray(values, float)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise ValueError(f"{name} must be three finite numbers, not {_shown(values)}")
+    return vector

@@ -1,0 +1,67 @@
+"""Bulk materials (manual, BULK_MATERIAL; Solfec-1.0's `mat`)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..errors import NotBuiltYet
+
+
+@dataclass(eq=False)
+class BulkMaterial:
+    """Material of the volume of a body.
+
+    Parameters
+    ----------
+    model : str
+        'KIRCHHOFF', the St Venant-Kirchhoff material.
+    label : str
+        Name under which the user knows the material.
+    young : float
+        Young's modulus [pressure], not negative.
+    poisson : float
+        Poisson's ratio, at least 0 and below 0.5.
+    density : float
+        Mass density, not negative.
+    tensile : float
+        Tensile strength [pressure].
+    fracene : float
+        Fracture energy per volume.
+
+    Raises
+    ------
+    ValueError
+        Unknown model or a number out of its range.
+    NotBuiltYet
+        Model 'TSANG_MARSDEN'.
+    """
+
+    model: str = "KIRCHHOFF"
+    label: str = "BULK_MATERIAL"
+    young: float = 1e9
+    poisson: float = 0.25
+    density: float = 1e3
+    tensile: float = math.inf
+    fracene: float = math.inf
+
+    def __post_init__(self):
+        if self.model == "TSANG_MARSDEN":
+            raise NotBuiltYet("bulk material model 'TSANG_MARSDEN' is not built yet; use 'KIRCHHOFF'")
+        if self.model != "KIRCHHOFF":
+            raise ValueError(f"unknown bulk material model {self.model!r}; use 'KIRCHHOFF'")
+        for name in ("young", "poisson", "density", "tensile", "fracene"):
+            value = getattr(self, name)
+            if not value >= 0.0:
+                raise ValueError(f"{name} of a bulk material is {value}; it must not be negative")
+        for name in ("young", "density"):
+            if math.isinf(getattr(self, name)):
+                raise ValueError(f"{name} of a bulk material must be finite")
+        if not self.poisson < 0.5:
+            raise ValueError(f"poisson of a bulk material is {self.poisson}; it must be below 0.5")
+
+    @property
+    def lame(self) -> tuple[float, float]:
+        """Lame's constants lambda and mu [pressure]."""
+        young, poisson = self.young, self.poisson
+        return young * poisson / ((1 + poisson) * (1 - 2 * poisson)), young / (2 * (1 + poisson))

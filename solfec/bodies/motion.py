@@ -1,0 +1,273 @@
+"""Time integration of all bodies: drift, kick, drift (theory, "Time integration"; Solfec-1.0's `bod`).
+
+A step is `predict`, then contact reactions from elsewhere in `bodies.triples.reaction`, then `correct`.  Every
+function is one to three kernel calls on whole columns of the body table.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import NotBuiltYet, SolfecError
+from .loads import Loads
+from .table import BodyKind, BodyTable, Scheme
+
+_initialise = _kernels.body_motion.initialise_inertia
+_half_step = _kernels.body_motion.half_step
+_free_velocity = _kernels.body_motion.free_velocity
+_finish = _kernels.body_motion.finish
+_critical_step = _kernels.critical_time_step.critical_step
+_spatial_points = _kernels.point_motion.spatial_points
+_referential_points = _kernels.point_motion.referential_points
+_point_velocities = _kernels.point_motion.point_velocities
+
+
+def initialise_inertia(bodies: BodyTable) -> None:
+    """Fill `triples.inverse_inertia` and the KINETIC and INTERNAL energies from mass, tensor and state.
+
+    To be called when any of mass, tensor, material, `rotation_disabled` or an assigned velocity has changed.
+
+    Raises
+    ------
+    SolfecError
+        A mass that is not positive or a tensor that is not positive definite.
+    """
+    triples = bodies.triples
+    failure, row = _initialise(
+        bodies.n,
+        bodies.kind,
+        bodies.rotation_disabled,
+        bodies.mass,
+        bodies.volume,
+        bodies.lame,
+        bodies.tensor,
+        bodies.conf_ptr,
+        bodies.velo_ptr,
+        bodies.configurations.conf,
+        triples.velo,
+        triples.inverse_inertia,
+        bodies.energy,
+    )
+    if failure:
+        _raise(bodies, failure, row)
+
+
+def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
+    """Bring bodies to mid-step: conf(t+h/2), u* in `velo`, u(t) in `velo_prev`, applied loads in `force`.
+
+    Parameters
+    ----------
+    bodies : BodyTable
+        State at `time`.
+    loads : Loads
+        Gravity, point forces and callbacks; evaluated at ``time + step/2`` in the mid-step configuration.
+    time, step : float
+        Beginning and length of the step.
+
+    Raises
+    ------
+    SolfecError
+        A body that turned inside out, a failing callback, a velocity that is not finite.
+    NotBuiltYet
+        A scheme that this version does not have.
+    """
+    triples = bodies.triples
+    conf = bodies.configurations.conf
+    failure, row = _half_step(
+        bodies.n,
+        step,
+        bodies.kind,
+        bodies.rotation_disabled,
+        bodies.conf_ptr,
+        bodies.velo_ptr,
+        bodies.tensor,
+        conf,
+        triples.velo,
+        triples.velo_prev,
+        triples.force,
+        bodies.momentum,
+    )
+    if failure:
+        _raise(bodies, failure, row)
+    gravity = loads.apply(bodies, time + 0.5 * step, step)
+    failure, row = _free_velocity(
+        bodies.n,
+        step,
+        gravity,
+        bodies.kind,
+        bodies.scheme,
+        bodies.rotation_disabled,
+        bodies.mass,
+        bodies.volume,
+        bodies.damping,
+        bodies.lame,
+        bodies.tensor,
+        bodies.conf_ptr,
+        bodies.velo_ptr,
+        conf,
+        triples.inverse_inertia,
+        triples.velo,
+        triples.force,
+        bodies.momentum,
+    )
+    if failure:
+        _raise(bodies, failure, row)
+
+
+def correct(bodies: BodyTable, step: float) -> None:
+    """End the step: u(t+h) from u* and `triples.reaction`, conf(t+h), KINETIC, INTERNAL and EXTERNAL energy.
+
+    Raises
+    ------
+    SolfecError
+        RIG_IMP found no angular velocity, or a state that is not finite.
+    """
+    triples = bodies.triples
+    failure, row = _finish(
+        bodies.n,
+        step,
+        bodies.kind,
+        bodies.scheme,
+        bodies.rotation_disabled,
+        bodies.mass,
+        bodies.volume,
+        bodies.lame,
+        bodies.tensor,
+        bodies.conf_ptr,
+        bodies.velo_ptr,
+        triples.inverse_inertia,
+        triples.velo_prev,
+        triples.force,
+        triples.reaction,
+        bodies.configurations.conf,
+        triples.velo,
+        bodies.momentum,
+        bodies.energy,
+    )
+    if failure:
+        _raise(bodies, failure, row)
+
+
+def critical_step(bodies: BodyTable) -> tuple[float, int]:
+    """Largest admissible time step 1/omega_max and the row of the body that asks for it.
+
+    Returns
+    -------
+    step, row
+        ``(inf, -1)`` when no body is integrated explicitly; of equal bodies the first.
+
+    Raises
+    ------
+    SolfecError
+        A pseudo-rigid body without stiffness.
+    """
+    step, row, failure = _critical_step(
+        bodies.n,
+        bodies.kind,
+        bodies.scheme,
+        bodies.volume,
+        bodies.lame,
+        bodies.tensor,
+        bodies.conf_ptr,
+        bodies.configurations.conf,
+    )
+    if failure:
+        _raise(bodies, 9, row)
+    return (step, row) if row >= 0 else (math.inf, -1)
+
+
+def spatial_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Current images (3, n) of the referential points (3, n) of the bodies `rows` (n)."""
+    rows, points, result = _point_arrays(rows, points)
+    _spatial_points(
+        rows.size,
+        rows,
+        points,
+        bodies.kind,
+        bodies.centre,
+        bodies.conf_ptr,
+        bodies.configurations.conf,
+        result,
+    )
+    return result
+
+
+def referential_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Referential points (3, n) whose current images are `points` (3, n).
+
+    Raises
+    ------
+    SolfecError
+        A pseudo-rigid body that is turned inside out.
+    """
+    rows, points, result = _point_arrays(rows, points)
+    failure, row = _referential_points(
+        rows.size,
+        rows,
+        points,
+        bodies.kind,
+        bodies.centre,
+        bodies.conf_ptr,
+        bodies.configurations.conf,
+        result,
+    )
+    if failure:
+        _raise(bodies, failure, row)
+    return result
+
+
+def point_velocities(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Spatial velocities (3, n) of the referential points (3, n) of the bodies `rows` (n)."""
+    rows, points, result = _point_arrays(rows, points)
+    _point_velocities(
+        rows.size,
+        rows,
+        points,
+        bodies.kind,
+        bodies.centre,
+        bodies.conf_ptr,
+        bodies.velo_ptr,
+        bodies.configurations.conf,
+        bodies.triples.velo,
+        result,
+    )
+    return result
+
+
+def _point_arrays(rows, points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows = np.ascontiguousarray(rows, np.int32)
+    points = np.asfortranarray(points, float)
+    if rows.ndim != 1 or points.shape != (3, rows.size):
+        raise ValueError(f"points must have the shape (3, {rows.size}), one column per row number, not {points.shape}")
+    return rows, points, np.empty(points.shape, order="F")
+
+
+def _raise(bodies: BodyTable, failure: int, row: int) -> None:
+    """Turn a kernel's failure into an exception that names the body."""
+    body = f"body {int(bodies.id[row])}"
+    kind = int(bodies.kind[row])
+    name = BodyKind(kind).name if kind in BodyKind._value2member_map_ else kind
+    if failure == 1:
+        raise SolfecError(f"{body}: mass is {bodies.mass[row]:g}; it must be positive and finite")
+    if failure == 2:
+        raise SolfecError(f"{body}: the inertia or Euler tensor is not positive definite; check its volume or BODY_CHARS")
+    if failure == 3:
+        scheme = Scheme(int(bodies.scheme[row])).name
+        raise NotBuiltYet(f"{body}: scheme {scheme} of {name} bodies is not built yet or does not exist")
+    if failure == 4:
+        raise NotBuiltYet(f"{body}: bodies of kind {name} are not built yet")
+    raise SolfecError(f"{body} ({name}): {_REASONS[failure]}")
+
+
+_REASONS = {
+    5: "the deformation gradient has no positive determinant: the body is turned inside out; "
+    "use a smaller step, smaller loads or a stiffer material",
+    6: "RIG_IMP found no angular velocity: the body turns too far in one step; use a smaller step or scheme 'RIG_NEG'",
+    7: "the rotation matrix has no positive determinant; check the configuration that was assigned",
+    8: "position or velocity is not finite any more; check loads, time step and assigned state",
+    9: "the stiffness has no positive eigenvalue, so there is no critical time step; "
+    "give the bulk material a positive Young's modulus",
+}

@@ -1,0 +1,130 @@
+"""Piecewise linear functions of time (manual, TIME_SERIES; Solfec-1.0's `tms`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _kernels
+
+_evaluate = _kernels.time_series.evaluate_series
+
+
+class TimeSeries:
+    """A function of time: linear between its knots, constant beyond both ends.
+
+    Parameters
+    ----------
+    times, values : sequence of float
+        Knots; times increase strictly.  A single value without times is a constant.
+    label : str
+        Name under which the user knows the series.
+
+    Raises
+    ------
+    ValueError
+        Different lengths, no knot at all, numbers that are not finite, times that do not increase.
+    """
+
+    __slots__ = ("times", "values", "label")
+
+    def __init__(self, times, values, label: str = ""):
+        self.times = np.array(times, float).ravel()
+        self.values = np.array(values, float).ravel()
+        self.label = label
+        constant = self.times.size == 0 and self.values.size == 1
+        if not constant and (self.times.size == 0 or self.times.size != self.values.size):
+            raise ValueError(f"a time series needs as many values as times, got {self.values.size} and {self.times.size}")
+        if not (np.isfinite(self.times).all() and np.isfinite(self.values).all()):
+            raise ValueError("times and values of a time series must be finite numbers")
+        steps = np.diff(self.times)
+        if (steps <= 0.0).any():
+            i = int(np.flatnonzero(steps <= 0.0)[0])
+            raise ValueError(
+                f"times of a time series must increase strictly: {self.times[i]:g} is followed by {self.times[i + 1]:g}"
+            )
+        self.times.flags.writeable = self.values.flags.writeable = False
+
+    @classmethod
+    def constant(cls, value: float) -> TimeSeries:
+        """The constant `value`, without knots."""
+        return cls((), (value,))
+
+    def __repr__(self):
+        name = f" {self.label!r}" if self.label else ""
+        return f"<TimeSeries{name} of {self.times.size} knots>"
+
+    def value(self, time: float) -> float:
+        """Value at a time."""
+        if self.times.size == 0:
+            return float(self.values[0])
+        return float(np.interp(time, self.times, self.values))
+
+    __call__ = value
+
+    def derivative(self) -> TimeSeries:
+        """The slope, continuous from the right; the first and the last one persist beyond the ends."""
+        if self.times.size < 2:
+            return TimeSeries.constant(0.0)
+        steps = np.diff(self.times)
+        times = np.empty(2 * steps.size)
+        times[0::2] = self.times[:-1]
+        # just before the next knot; the last knot of all is an end of no interval, so it may stay where it is
+        times[1::2] = np.minimum(self.times[1:] - 1e-10 * steps, np.nextafter(self.times[1:], -np.inf))
+        values = np.repeat(np.diff(self.values) / steps, 2)
+        distinct = np.append(True, np.diff(times) > 0.0)
+        return TimeSeries(times[distinct], values[distinct])
+
+    def integral(self) -> TimeSeries:
+        """The trapezoidal integral from the first knot on, at the same knots.
+
+        Raises
+        ------
+        ValueError
+            For a constant, which has no first knot.
+        """
+        if self.times.size < 2:
+            raise ValueError("a constant time series has no integral: it has no time to start from")
+        areas = np.diff(self.times) * (self.values[:-1] + self.values[1:]) / 2
+        return TimeSeries(self.times, np.append(0.0, np.cumsum(areas)))
+
+
+class SeriesTable:
+    """All time series of a model in flat arrays, evaluated by one kernel call.
+
+    Attributes
+    ----------
+    n : int
+        Number of series.
+    result : ndarray (max(n, 1),)
+        Values at the time of the last `evaluate`.
+    """
+
+    def __init__(self):
+        self.n = 0
+        self._series: list[TimeSeries] = []
+        self._row = {}
+        self._flatten()
+
+    def add(self, series: TimeSeries) -> int:
+        """Row of a series; the same object is stored once."""
+        row = self._row.get(id(series))
+        if row is None:
+            row = self._row[id(series)] = self.n
+            self._series.append(series)
+            self.n += 1
+            self._flatten()
+        return row
+
+    def _flatten(self) -> None:
+        times = [series.times if series.times.size else np.zeros(1) for series in self._series] or [np.zeros(1)]
+        values = [series.values for series in self._series] or [np.zeros(1)]
+        self._times = np.concatenate(times)
+        self._values = np.concatenate(values)
+        self._start = np.append(0, np.cumsum([item.size for item in times])).astype(np.int32)
+        self._interval = np.zeros(len(times), np.int32)
+        self.result = np.zeros(len(times))
+
+    def evaluate(self, time: float) -> np.ndarray:
+        """Values of all series at `time`, in `result`."""
+        _evaluate(self.n, time, self._start, self._times, self._values, self._interval, self.result)
+        return self.result
