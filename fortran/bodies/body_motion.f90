@@ -9,10 +9,10 @@
 !> `failure` is 0, or says what went wrong with the first (lowest) `row`:
 !>   1 mass not positive; 2 tensor not positive definite; 3 scheme not available for the kind; 4 unknown kind;
 !>   5 determinant of the deformation gradient not positive; 6 RIG_IMP does not converge;
-!>   7 rotation with a determinant that is not positive; 8 state not finite.
+!>   7 rotation with a determinant that is not positive; 8 state not finite; 9 reaction not finite.
 module body_motion
   use kinds, only: dp, i4, i8
-  use matrix3, only: determinant, inverse, positive_definite
+  use matrix3, only: determinant, inverse, positive_definite, all_finite
   use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind
   use rigid, only: rigid_half_step, rigid_free_velocity, rigid_finish, rigid_kinetic_energy, &
                    scheme_positive, scheme_negative, scheme_implicit
@@ -104,13 +104,25 @@ contains
     do b = 0, n - 1
       c = conf_ptr(b)
       v = velo_ptr(b)
+      if (.not. all_finite(4, conf(:,c:c+3))) then
+        first = min(first, code(b, 8))
+        cycle
+      end if
       select case (kind(b))
       case (obstacle_kind, rigid_kind)
+        if (.not. all_finite(2, velo(:,v:v+1))) then
+          first = min(first, code(b, 8))
+          cycle
+        end if
         if (rotation_disabled(b) /= 0) velo(:,v) = 0
         velo_prev(:,v:v+1) = velo(:,v:v+1)
         force(:,v:v+1) = 0
         call rigid_half_step(step, tensor(:,:,b), conf(:,c:c+3), velo(:,v:v+1), momentum(:,b))
       case (pseudo_rigid_kind)
+        if (.not. all_finite(4, velo(:,v:v+3))) then
+          first = min(first, code(b, 8))
+          cycle
+        end if
         do i = 0, 3
           velo_prev(:,v+i) = velo(:,v+i)
           force(:,v+i) = 0
@@ -139,12 +151,12 @@ contains
     real(dp), intent(inout) :: velo(3,0:nvelo-1), force(3,0:nvelo-1)
     real(dp), intent(inout) :: momentum(3,0:nb-1)
     integer(i4), intent(out) :: failure, row
-    real(dp) :: weight(3), total
+    real(dp) :: weight(3)
     integer(i8) :: first
-    integer(i4) :: b, c, last, v
+    integer(i4) :: b, c, v
 
     first = no_failure
-    !$omp parallel do schedule(static) if(n > parallel_from) private(c, last, v, weight, total) reduction(min:first)
+    !$omp parallel do schedule(static) if(n > parallel_from) private(c, v, weight) reduction(min:first)
     do b = 0, n - 1
       c = conf_ptr(b)
       v = velo_ptr(b)
@@ -157,7 +169,6 @@ contains
           first = min(first, code(b, 3))
           cycle
         end if
-        last = v + 1
         call rigid_free_velocity(step, weight, mass(b), tensor(:,:,b), inverse_inertia(:,:,v:v+1), velo(:,v:v+1), &
                                  force(:,v:v+1), momentum(:,b))
         if (rotation_disabled(b) /= 0) momentum(:,b) = 0
@@ -166,15 +177,12 @@ contains
           first = min(first, code(b, 3))
           cycle
         end if
-        last = v + 3
         call pseudo_rigid_free_velocity(step, gravity, mass(b), volume(b), lame(:,b), damping(b), &
                                         inverse_inertia(:,:,v:v+3), conf(:,c:c+3), velo(:,v:v+3), force(:,v:v+3))
       case default
         first = min(first, code(b, 4))
         cycle
       end select
-      total = sum(abs(velo(:,v:last)))
-      if (.not. total <= huge(total)) first = min(first, code(b, 8))
     end do
     !$omp end parallel do
     call decode(first, failure, row)
@@ -197,18 +205,22 @@ contains
     integer(i4), intent(out) :: failure, row
     integer(i8) :: first
     integer(i4) :: b, c, effective, i, last, v
-    real(dp) :: work, total
+    real(dp) :: work
     logical :: converged, regular
 
     first = no_failure
     !$omp parallel do schedule(static) if(n > parallel_from) &
-    !$omp   private(c, effective, i, last, v, work, total, converged, regular) reduction(min:first)
+    !$omp   private(c, effective, i, last, v, work, converged, regular) reduction(min:first)
     do b = 0, n - 1
       c = conf_ptr(b)
       v = velo_ptr(b)
       select case (kind(b))
       case (obstacle_kind, rigid_kind)
         last = v + 1
+        if (.not. all_finite(2, reaction(:,v:v+1))) then
+          first = min(first, code(b, 9))
+          cycle
+        end if
         effective = scheme(b)
         if (kind(b) == obstacle_kind) effective = scheme_implicit
         if (rotation_disabled(b) /= 0) effective = scheme_positive   ! nothing turns: the cheapest rule will do
@@ -218,13 +230,15 @@ contains
         if (.not. regular) first = min(first, code(b, 7))
       case (pseudo_rigid_kind)
         last = v + 3
+        if (.not. all_finite(4, reaction(:,v:v+3))) then
+          first = min(first, code(b, 9))
+          cycle
+        end if
         call pseudo_rigid_finish(step, inverse_inertia(:,:,v:v+3), reaction(:,v:v+3), conf(:,c:c+3), velo(:,v:v+3))
       case default
         first = min(first, code(b, 4))
         cycle
       end select
-      total = sum(abs(velo(:,v:last))) + sum(abs(conf(:,c:c+3)))
-      if (.not. total <= huge(total)) first = min(first, code(b, 8))
       if (kind(b) == obstacle_kind) cycle
       work = 0
       do i = v, last

@@ -1,9 +1,9 @@
-!> Products and inverses of 3-vectors and 3x3 matrices.
+!> Products and inverses of 3-vectors and 3x3 matrices, and a test for numbers.
 module matrix3
-  use kinds, only: dp
+  use kinds, only: dp, i8
   implicit none
   private
-  public :: cross, determinant, cofactors, inverse, positive_definite, multiply, multiply_transposed
+  public :: cross, determinant, cofactors, inverse, positive_definite, multiply, multiply_transposed, all_finite
 
 contains
 
@@ -65,5 +65,19 @@ contains
     positive_definite = a(1,1) > 0 .and. a(1,1)*a(2,2) - a(1,2)*a(2,1) > 0 &
       .and. determinant(a/scale) > 1e-30_dp
   end function positive_definite
+
+  !> Whether no number of a (3,n) is infinite or not a number, told from the bits so that checking builds do not trap.
+  pure logical function all_finite(n, a)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: a(3,n)
+    integer(i8), parameter :: exponent = int(z'7FF0000000000000', i8)
+    integer :: i, j
+    all_finite = .true.
+    do j = 1, n
+      do i = 1, 3
+        if (iand(transfer(a(i,j), exponent), exponent) == exponent) all_finite = .false.
+      end do
+    end do
+  end function all_finite
 
 end module matrix3

@@ -70,7 +70,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     Raises
     ------
     SolfecError
-        A body that turned inside out, a failing callback, a velocity that is not finite.
+        A body that turned inside out, a failing callback, a state that is not finite.
     NotBuiltYet
         A scheme that this version does not have.
     """
@@ -123,7 +123,7 @@ def correct(bodies: BodyTable, step: float) -> None:
     Raises
     ------
     SolfecError
-        RIG_IMP found no angular velocity, or a state that is not finite.
+        RIG_IMP found no angular velocity, or a reaction that is not finite.
     """
     triples = bodies.triples
     failure, row = _finish(
@@ -175,7 +175,7 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
         bodies.configurations.conf,
     )
     if failure:
-        _raise(bodies, 9, row)
+        _raise(bodies, 10, row)
     return (step, row) if row >= 0 else (math.inf, -1)
 
 
@@ -268,6 +268,7 @@ _REASONS = {
     6: "RIG_IMP found no angular velocity: the body turns too far in one step; use a smaller step or scheme 'RIG_NEG'",
     7: "the rotation matrix has no positive determinant; check the configuration that was assigned",
     8: "position or velocity is not finite any more; check loads, time step and assigned state",
-    9: "the stiffness has no positive eigenvalue, so there is no critical time step; "
+    9: "the constraint reaction is not finite; check surface materials and the solver",
+    10: "the stiffness has no positive eigenvalue, so there is no critical time step; "
     "give the bulk material a positive Young's modulus",
 }

@@ -1,0 +1,219 @@
+"""Pseudo-rigid bodies: stiffness, critical step, vibrations, momentum, Solfec-1.0's trajectories."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from body_models import Model, skew
+
+from solfec.bodies import motion
+from solfec.bodies.loads import Loads
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import Energy, Scheme
+from solfec.errors import NotBuiltYet, SolfecError
+
+DATA = Path(__file__).parent.parent / "data" / "bodies"
+BAR = json.loads((DATA / "pseudo_rigid_bar.json").read_text())
+SOLFEC_1_ORDER = [Energy.KINETIC, Energy.EXTERNAL, Energy.CONTACT, Energy.FRICTION, Energy.INTERNAL]
+
+
+@pytest.mark.parametrize("case", BAR, ids=lambda case: case["name"])
+def test_bar_moves_as_in_solfec_1(case):
+    model = Model()
+    material = BulkMaterial(young=case["young"], poisson=case["poisson"], density=case["density"])
+    model.cube(material, case["damping"], edges=(2.0, 0.5, 0.4))
+    if case["angular_velocity0"]:
+        model.velo()[:, :3] = skew(case["angular_velocity0"]).T
+    model.velo()[:, 3] = case["linear_velocity0"] or (0, 0, 0)
+    if case["gravity"]:
+        model.loads.set_gravity(case["gravity"])
+    if case["load"]:
+        model.loads.add_force(0, *case["load"])
+    model.initialise()
+    with np.load(DATA / "pseudo_rigid_bar.npz") as data:
+        frames = {name: data[f"case{case['index']:02d}_{name}"] for name in ("time", "conf", "velo", "energy")}
+    done = 0
+    for k, time in enumerate(frames["time"]):
+        if k == 0:
+            continue  # written before energies were set
+        number = round(time / case["step"])
+        model.run(case["step"], number - done)
+        done = number
+        assert np.abs(model.conf().T.ravel() - frames["conf"][k]).max() < 1e-11
+        assert np.abs(model.velo().T.ravel() - frames["velo"][k]).max() < 1e-11
+        assert np.abs(model.bodies.energy[SOLFEC_1_ORDER, 0] - frames["energy"][k]).max() < 1e-11
+    assert done == case["steps"]
+
+
+def test_eigenvalues_of_the_unit_cube_are_those_of_its_material():
+    """M^-1 K at rest: three rotations, 24 mu/(rho a^2) five times, 12 (3 lambda + 2 mu)/(rho a^2) once."""
+    model, size = Model(), 1e-6
+    model.cube()
+    model.initialise()
+    matrix = np.empty((9, 9))
+    for i in range(9):
+        response = []
+        for sign in (1, -1):
+            model.conf()[:, :3] = np.eye(3) + sign * size * np.eye(9)[i].reshape(3, 3).T
+            model.velo()[...] = 0
+            motion.predict(model.bodies, model.loads, 0.0, 1.0)
+            response.append(-model.velo()[:, :3].T.ravel())
+        matrix[:, i] = (response[0] - response[1]) / (2 * size)
+    eigenvalues = np.sort(np.linalg.eigvals(matrix).real)
+    np.testing.assert_allclose(eigenvalues, [0] * 3 + [9.6e6] * 5 + [2.4e7], rtol=1e-6, atol=10.0)
+
+
+def test_critical_step_of_the_unit_cube():
+    model = Model()
+    model.rigid()
+    model.cube()
+    model.cube()
+    step, row = motion.critical_step(model.bodies)
+    assert step == pytest.approx(1 / math.sqrt(2.4e7), rel=1e-13)
+    assert row == 1
+
+
+def test_critical_step_of_the_tutorial_body():
+    """Block over [-1, 1]^2 whose top falls from 2 to 1 along y; 1.165185e-4 s."""
+    (nodes, weights), material = np.polynomial.legendre.leggauss(4), BulkMaterial(young=15e9, poisson=0.3, density=2e3)
+    points, volumes = [], []
+    for x, wx in zip(nodes, weights):
+        for y, wy in zip(nodes, weights):
+            height = 1.5 - 0.5 * y
+            for z, wz in zip(nodes, weights):
+                points.append((x, y, height * (1 + z) / 2))
+                volumes.append(wx * wy * wz * height / 2)
+    points, volumes = np.array(points), np.array(volumes)
+    centre = volumes @ points / volumes.sum()
+    euler = material.density * np.einsum("p,pi,pj->ij", volumes, points - centre, points - centre)
+    model = Model()
+    model.cube(material, volume=volumes.sum(), mass=material.density * volumes.sum(), centre=centre, tensor=euler)
+    assert motion.critical_step(model.bodies)[0] == pytest.approx(1.165185e-4, abs=5e-11)
+
+
+def test_critical_step_follows_from_the_largest_eigenvalue_of_deformed_bodies():
+    random, model = np.random.default_rng(7), Model()
+    expected = []
+    for _ in range(60):
+        row = model.cube(BulkMaterial(young=random.uniform(1e8, 1e9), poisson=random.uniform(0, 0.45)))
+        euler = random.normal(size=(3, 3))
+        model.bodies.tensor[:, :, row] = 100 * (euler @ euler.T + np.eye(3))
+        gradient = np.eye(3) + 0.2 * random.normal(size=(3, 3))
+        model.conf(row)[:, :3] = gradient.T
+        expected.append(1 / math.sqrt(largest_eigenvalue(gradient, model.bodies, row)))
+        single = motion.critical_step(model.bodies)
+        assert single[1] == int(np.argmin(expected))
+        assert single[0] == pytest.approx(min(expected), rel=1e-12)
+
+
+def largest_eigenvalue(gradient, bodies, row):
+    (lam, mu), unit = bodies.lame[:, row], np.eye(3)
+    strain = (gradient.T @ gradient - unit) / 2
+    stress = lam * np.trace(strain) * unit + 2 * mu * strain
+    elasticity = lam * np.einsum("mj,nl->mjnl", unit, unit)
+    elasticity += mu * (np.einsum("mn,jl->mjnl", unit, unit) + np.einsum("ml,jn->mjnl", unit, unit))
+    tangent = np.einsum("ik,jl->ijkl", unit, stress) + np.einsum("im,mjnl,kn->ijkl", gradient, elasticity, gradient)
+    root = np.kron(unit, np.linalg.inv(np.linalg.cholesky(bodies.tensor[:, :, row])))
+    return np.linalg.eigvalsh(bodies.volume[row] * root @ tangent.reshape(9, 9) @ root.T).max()
+
+
+def test_nothing_bounds_the_step_without_explicit_bodies():
+    model = Model()
+    assert motion.critical_step(model.bodies) == (math.inf, -1)
+    model.rigid()
+    assert motion.critical_step(model.bodies) == (math.inf, -1)
+
+
+def breathing(amplitude):
+    model = Model()
+    model.cube()
+    model.conf()[:, :3] *= 1 + amplitude
+    return model.initialise()
+
+
+def test_dilated_cube_stores_its_strain_energy_and_keeps_it_within_the_band():
+    model, h, balance = breathing(1e-3), 1e-5, []
+    assert model.energy(Energy.INTERNAL) == pytest.approx(3003.0007, abs=1e-3)
+    total = model.energy(Energy.INTERNAL)
+    model.run(h, 1000, lambda: balance.append(model.energy(Energy.INTERNAL) + model.energy(Energy.KINETIC)))
+    assert np.abs(np.array(balance) / total - 1).max() < (math.sqrt(2.4e7) * h) ** 2 / 4 * 1.05
+
+
+@pytest.mark.parametrize("h, stride", [(1e-6, 100), (1e-4, 1)])
+def test_small_dilatations_have_the_period_of_the_scheme(h, stride):
+    """sin(omega_d h/2) = omega h/2: 1.28255e-3 s in the limit of small steps, 1.26950e-3 s at h = 1e-4."""
+    model, amplitudes = breathing(1e-6), []
+    model.run(h, 400, lambda: amplitudes.append(model.conf()[0, 0] - 1))
+    a = np.array(amplitudes)
+    # x(n+1) + x(n-1) = 2 cos(omega_d h) x(n) for every linear mode of the scheme
+    middle = a[stride:-stride]
+    cosine = (middle @ (a[2 * stride :] + a[: -2 * stride])) / (2 * middle @ middle)
+    period = 2 * math.pi * stride * h / math.acos(cosine)
+    assert period == pytest.approx(math.pi * h / math.asin(math.sqrt(2.4e7) * h / 2), rel=2e-6)
+    assert period == pytest.approx({1e-6: 1.28255e-3, 1e-4: 1.26950e-3}[h], abs=5e-9)
+
+
+def test_damping_lets_a_mode_decay_at_its_ratio():
+    omega, ratio, h = math.sqrt(2.4e7), 0.02, 1e-6
+    model = Model()
+    model.cube(damping=2 * ratio / omega)
+    model.conf()[:, :3] *= 1 + 1e-6
+    model.initialise()
+    before = model.energy(Energy.INTERNAL)
+    steps = round(10 * 2 * math.pi / omega / h)
+    model.run(h, steps)
+    total = model.energy(Energy.INTERNAL) + model.energy(Energy.KINETIC)
+    assert math.sqrt(total / before) == pytest.approx(math.exp(-ratio * omega * steps * h), rel=0.01)
+
+
+def test_free_spin_conserves_angular_momentum():
+    model, omega = Model(), np.array([3.0, -20.0, 11.0])
+    model.cube(BulkMaterial(young=1e6), edges=(1.0, 0.7, 1.3))
+    model.velo()[:, :3] = skew(omega).T
+    model.initialise()
+
+    def momentum():
+        product = model.gradient() @ model.bodies.tensor[:, :, 0] @ model.velo()[:, :3]
+        return product - product.T
+
+    before = momentum()
+    model.run(1e-3, 1000)
+    assert np.abs(model.gradient() - np.eye(3)).max() > 0.1
+    assert np.abs(momentum() - before).max() < 1e-12 * np.abs(before).max()
+
+
+def test_convected_force_turns_with_the_body():
+    model = Model()
+    model.cube()
+    model.conf()[:, :3] = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]).T  # rows of R_z(90 degrees)
+    model.loads.add_force(0, "CONVECTED", (0.5, 0, 0), (1, 0, 0), 12.0)
+    model.initialise()
+    motion.predict(model.bodies, model.loads, 0.0, 1e-6)
+    np.testing.assert_allclose(model.bodies.triples.force[:, 3], (0, 12, 0), atol=1e-12)
+    np.testing.assert_allclose(model.bodies.triples.force[:, :3].T, [[0, 0, 0], [6, 0, 0], [0, 0, 0]], atol=1e-12)
+
+
+def test_body_turned_inside_out_is_reported():
+    model = Model()
+    model.cube(id=17)
+    model.initialise()
+    model.velo()[0, 0] = -3.0
+    with pytest.raises(SolfecError, match="body 17.*inside out"):
+        motion.predict(model.bodies, model.loads, 0.0, 1.0)
+
+
+def test_a_body_without_stiffness_has_no_critical_step():
+    model = Model()
+    model.cube(BulkMaterial(young=0.0), id=5)
+    with pytest.raises(SolfecError, match="body 5.*Young"):
+        motion.critical_step(model.bodies)
+
+
+def test_the_implicit_scheme_is_refused_as_not_built():
+    model = Model()
+    model.cube(scheme=Scheme.DEF_LIM)
+    model.initialise()
+    with pytest.raises(NotBuiltYet, match="DEF_LIM of PSEUDO_RIGID"):
+        motion.predict(model.bodies, Loads(model.bodies), 0.0, 1e-6)
