@@ -26,7 +26,8 @@ class Model:
     def rigid(self, inertia=(1.0, 2.0, 3.0), mass=1.0, scheme=Scheme.RIG_NEG, angular=(0, 0, 0), linear=(0, 0, 0), **more):
         inertia = np.diag(inertia) if np.ndim(inertia) == 1 else np.asarray(inertia)
         kind = more.pop("kind", BodyKind.RIGID)
-        row = self.bodies.add(kind, id=self.bodies.n + 1, scheme=scheme, mass=mass, tensor=inertia, **more)
+        more.setdefault("id", self.bodies.n + 1)
+        row = self.bodies.add(kind, scheme=scheme, mass=mass, tensor=inertia, **more)
         velo = self.velo(row)
         velo[:, 0], velo[:, 1] = angular, linear
         return row
