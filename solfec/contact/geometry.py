@@ -99,6 +99,7 @@ class Geometry:
         self.corners = CornerTable()
         self.adjacency = AdjacencyTable()
         self.primitives = PrimitiveTable()
+        self.workspace = None  # arrays that detection reuses from step to step
 
     @property
     def tables(self) -> tuple[Table, ...]:

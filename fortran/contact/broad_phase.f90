@@ -1,0 +1,242 @@
+!> Broad phase: candidate pairs of primitives, in the order of their keys.
+module broad_phase
+  use kinds, only: dp, i4, i8
+  use cell_grid, only: grid_type, build_grid, absent, immovable
+  use pair_search, only: pair_list, search_pairs
+!$ use omp_lib, only: omp_get_max_threads
+  implicit none
+  private
+  public :: find_pairs
+
+  integer(i4), parameter :: obstacle_kind = 0, sphere_kind = 2
+  integer, parameter :: parallel_from = 4000
+  !> Rows of more partners than this (floors, walls) are sorted by heap instead of by insertion.
+  integer, parameter :: insertion_up_to = 40
+  !> Marks a partner that is to be left out.
+  integer(i8), parameter :: dropped = 2_i8**62
+
+contains
+
+  !> All pairs of primitives of different bodies whose boxes overlap, without pairs of obstacles, excluded
+  !> pairs of bodies and pairs that are in contact already (manual, section "Contact detection").
+  !>
+  !> Primitive rows are in the order of (body id, primitive number), which makes rows the key of a pair:
+  !> pairs come sorted by (lower row, higher row).  Within a pair `first` has the smaller lower bound in x;
+  !> of equal bounds the lower row.  Primitives without outer faces (inner mesh elements) take no part.
+  !>
+  !>   n                     number of primitives
+  !>   box                   (6,:) boxes [length]
+  !>   kind, outer_count, body   (:) of primitives
+  !>   body_kind, body_id    (:) of bodies
+  !>   nexcluded, excluded   (2,:) pairs of body identifiers (lower, higher), sorted by both
+  !>   from, to              rows from <= k < to of the constraint table are contacts
+  !>   slave, master         (:) primitive rows of contacts
+  !>   first, second         (:) the pairs, out
+  !>   found                 number of pairs; when it exceeds the length of `first`, nothing is written: enlarge, call again
+  subroutine find_pairs(n, box, kind, outer_count, body, body_kind, body_id, nexcluded, excluded, from, to, &
+      slave, master, first, second, found, primitives, bodies, exclusions, contacts, capacity)
+    integer(i4), intent(in) :: n, nexcluded, from, to
+    integer(i4), intent(in) :: primitives, bodies, exclusions, contacts, capacity
+    real(dp), intent(in) :: box(6,0:primitives-1)
+    integer(i4), intent(in) :: kind(0:primitives-1), outer_count(0:primitives-1), body(0:primitives-1)
+    integer(i4), intent(in) :: body_kind(0:bodies-1)
+    integer(i8), intent(in) :: body_id(0:bodies-1)
+    integer(i8), intent(in) :: excluded(2,0:exclusions-1)
+    integer(i4), intent(in) :: slave(0:contacts-1), master(0:contacts-1)
+    integer(i4), intent(inout) :: first(0:capacity-1), second(0:capacity-1)
+    integer(i4), intent(out) :: found
+    type(grid_type) :: grid
+    type(pair_list), allocatable :: lists(:)
+    integer(i4), allocatable :: owner(:)
+    integer :: i, threads
+
+    allocate (owner(0:max(n, 1)-1))
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do i = 0, n - 1
+      owner(i) = body(i)
+      if (body_kind(body(i)) == obstacle_kind) owner(i) = immovable
+      if (kind(i) < sphere_kind .and. outer_count(i) == 0) owner(i) = absent
+    end do
+    call build_grid(n, box, owner, grid)
+    threads = 1
+!$  threads = omp_get_max_threads()
+    allocate (lists(0:threads-1))
+    call search_pairs(grid, body, body_id, nexcluded, excluded, lists)
+    call sort_pairs(n, lists, from, to, slave, master, capacity, first, second, found)
+  end subroutine find_pairs
+
+  !> Collects the pairs of all threads by lower row, sorts each row and leaves out pairs in contact already.
+  subroutine sort_pairs(n, lists, from, to, slave, master, capacity, first, second, found)
+    integer(i4), intent(in) :: n, from, to, capacity
+    type(pair_list), intent(in) :: lists(0:)
+    integer(i4), intent(in) :: slave(0:*), master(0:*)
+    integer(i4), intent(inout) :: first(0:*), second(0:*)
+    integer(i4), intent(out) :: found
+    integer(i4), allocatable :: start(:), length(:), head(:), next(:)
+    integer(i8), allocatable :: partner(:)
+    integer(i4) :: one, two, low
+    integer :: total, i, k, thread, place, count
+
+    total = sum(lists%count)
+    found = 0
+    if (total == 0) return
+    allocate (start(0:n), length(0:n-1), partner(0:total-1), head(0:n-1))
+    start = 0
+    do thread = 0, size(lists) - 1
+      do k = 1, lists(thread)%count
+        low = min(lists(thread)%pair(1,k), lists(thread)%pair(2,k))
+        start(low) = start(low) + 1
+      end do
+    end do
+    count = 0
+    do i = 0, n
+      count = count + start(i)
+      start(i) = count
+    end do
+    do thread = 0, size(lists) - 1
+      do k = 1, lists(thread)%count
+        one = lists(thread)%pair(1,k)
+        two = lists(thread)%pair(2,k)
+        low = min(one, two)
+        start(low) = start(low) - 1
+        ! the last bit remembers who is first
+        partner(start(low)) = 2_i8*max(one, two) + merge(1_i8, 0_i8, one > two)
+      end do
+    end do
+    call chain_contacts(n, from, to, slave, master, head, next)
+    !$omp parallel do if (total > parallel_from) schedule(dynamic, 512)
+    do i = 0, n - 1
+      length(i) = start(i+1) - start(i)
+      if (length(i) == 0) cycle
+      call drop_contacts(i, head, next, slave, master, length(i), partner(start(i)))
+    end do
+    do i = 0, n - 1
+      place = found
+      found = found + length(i)
+      length(i) = place
+    end do
+    if (found > capacity) return
+    !$omp parallel do if (total > parallel_from) schedule(static) private(k, place, count)
+    do i = 0, n - 1
+      place = length(i)
+      if (i < n - 1) then
+        count = length(i+1) - place
+      else
+        count = found - place
+      end if
+      do k = start(i), start(i) + count - 1
+        if (btest(partner(k), 0)) then
+          first(place) = int(shiftr(partner(k), 1), i4)
+          second(place) = i
+        else
+          first(place) = i
+          second(place) = int(shiftr(partner(k), 1), i4)
+        end if
+        place = place + 1
+      end do
+    end do
+  end subroutine sort_pairs
+
+  !> Links the contacts of every lower primitive row: `head` is the last one, `next` leads on, -1 ends.
+  subroutine chain_contacts(n, from, to, slave, master, head, next)
+    integer(i4), intent(in) :: n, from, to
+    integer(i4), intent(in) :: slave(0:*), master(0:*)
+    integer(i4), intent(inout) :: head(0:)
+    integer(i4), allocatable, intent(out) :: next(:)
+    integer(i4) :: low
+    integer :: k
+
+    allocate (next(0:max(to, 1)-1))
+    head(0:n-1) = -1
+    do k = from, to - 1
+      low = min(slave(k), master(k))
+      next(k) = head(low)
+      head(low) = k
+    end do
+  end subroutine chain_contacts
+
+  !> Sorts the partners of `row` and removes those that it is in contact with.
+  subroutine drop_contacts(row, head, next, slave, master, count, partner)
+    integer, intent(in) :: row
+    integer(i4), intent(in) :: head(0:), next(0:), slave(0:*), master(0:*)
+    integer(i4), intent(inout) :: count
+    integer(i8), intent(inout) :: partner(*)
+    integer(i8) :: high
+    integer :: contact, low, top, k
+
+    call sort_row(count, partner)
+    if (head(row) < 0) return
+    contact = head(row)
+    do while (contact >= 0)
+      high = 2_i8*max(slave(contact), master(contact))
+      low = 1
+      top = count
+      do while (low < top)
+        k = (low + top)/2
+        if (iand(partner(k), not(dropped) - 1) < high) then
+          low = k + 1
+        else
+          top = k
+        end if
+      end do
+      if (iand(partner(low), not(dropped) - 1) == high) partner(low) = ior(partner(low), dropped)
+      contact = next(contact)
+    end do
+    k = 0
+    do low = 1, count
+      if (iand(partner(low), dropped) /= 0) cycle
+      k = k + 1
+      partner(k) = partner(low)
+    end do
+    count = k
+  end subroutine drop_contacts
+
+  !> Sorts numbers in ascending order.
+  pure subroutine sort_row(n, x)
+    integer(i4), intent(in) :: n
+    integer(i8), intent(inout) :: x(n)
+    integer(i8) :: moved
+    integer :: i, j, last, parent, child
+
+    if (n <= insertion_up_to) then
+      do i = 2, n
+        moved = x(i)
+        do j = i - 1, 1, -1
+          if (x(j) <= moved) exit
+          x(j+1) = x(j)
+        end do
+        x(j+1) = moved
+      end do
+      return
+    end if
+    last = n
+    i = n/2 + 1
+    do
+      if (i > 1) then
+        i = i - 1
+        moved = x(i)
+      else
+        moved = x(last)
+        x(last) = x(1)
+        last = last - 1
+        if (last == 1) then
+          x(1) = moved
+          return
+        end if
+      end if
+      parent = i
+      child = 2*i
+      do while (child <= last)
+        if (child < last) then
+          if (x(child) < x(child+1)) child = child + 1
+        end if
+        if (moved >= x(child)) exit
+        x(parent) = x(child)
+        parent = child
+        child = 2*child
+      end do
+      x(parent) = moved
+    end do
+  end subroutine sort_row
+
+end module broad_phase

@@ -1,0 +1,307 @@
+!> Uniform grids that hold boxes by their lower corners, one grid per class of sizes.
+!>
+!> Boxes are sorted into classes whose widths differ by a factor of 2.4 at most, so a floor or a wall never
+!> forces large cells upon small bodies.  In each class and direction a cell is a little wider than the widest
+!> box of the class and of all finer ones: overlapping boxes are in the same or in neighbouring cells.
+!>
+!> The number of cells is bounded by the number of boxes.  Where bodies are spread over more cells than that,
+!> cell numbers are taken modulo a prime (which regular arrangements do not share), so cells far apart fall
+!> on one another; pairs stay complete and unique because a direction that is wrapped keeps three cells or more.
+module cell_grid
+  use kinds, only: dp, i4, i8
+  implicit none
+  private
+  public :: size_class, grid_type, build_grid, cell_number, absent, immovable
+
+  !> Owners that are not body rows: a primitive that takes no part, and one of an obstacle (obstacles never
+  !> meet each other, as if they were one body).
+  integer(i4), parameter :: absent = -2, immovable = -1
+
+  !> Widths within a class span at most so many quarters of an octave.
+  integer, parameter :: class_span = 5
+  integer, parameter :: last_bin = 8191
+  !> Cell numbers beyond this one are taken for it; at this distance they are still exact to 1E-3.
+  real(dp), parameter :: farthest_cell = 2.0_dp**38
+  real(dp), parameter :: cell_margin = 1.001_dp
+  integer, parameter :: cells_per_box = 4, fewest_cells = 64
+  integer, parameter :: parallel_from = 4000
+
+  !> The grid of one class of sizes.
+  type :: size_class
+    real(dp) :: width(3) = 0.0_dp      !< largest widths of its boxes
+    real(dp) :: inverse_cell(3)        !< 1 / cell width
+    integer(i8) :: lowest(3)           !< smallest cell numbers
+    integer(i8) :: highest(3)          !< largest cell numbers
+    integer(i4) :: cells(3)            !< numbers of cells kept
+    logical :: wrapped(3)              !< cell numbers are taken modulo `cells`
+    integer(i4) :: first_cell = 0      !< where its cells start in `grid_type%cell_start`
+    integer(i4) :: boxes = 0           !< number of boxes
+  end type size_class
+
+  !> All classes, finest first, and copies of the boxes in the order of cells.
+  type :: grid_type
+    integer :: classes = 0
+    real(dp) :: origin(3) = 0.0_dp
+    type(size_class), allocatable :: class(:)
+    integer(i4), allocatable :: cell_start(:)   !< (0:) first box of every cell, x fastest
+    real(dp), allocatable :: box(:,:)           !< (6,0:) boxes in the order of cells
+    integer(i4), allocatable :: owner(:)        !< (0:) their owners
+    integer(i4), allocatable :: row(:)          !< (0:) their rows
+  end type grid_type
+
+contains
+
+  !> Sorts the boxes of all primitives that are not absent into cells.
+  !>
+  !>   n      number of primitives
+  !>   box    (6,:) lower corner, upper corner
+  !>   owner  (:) body row, `immovable` or `absent`; primitives without finite boxes become absent
+  !>   grid   the classes and the boxes in the order of cells
+  subroutine build_grid(n, box, owner, grid)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: box(6,0:*)
+    integer(i4), intent(inout) :: owner(0:*)
+    type(grid_type), intent(inout) :: grid
+    integer(i4), allocatable :: place(:)
+    integer(i4) :: class_of_bin(0:last_bin)
+
+    allocate (place(0:max(n, 1)-1))
+    grid%origin = middle(n, box)
+    call find_classes(n, box, owner, place, class_of_bin, grid)
+    call find_ranges(n, box, owner, place, class_of_bin, grid)
+    call choose_cells(grid)
+    call fill_cells(n, box, owner, place, grid)
+  end subroutine build_grid
+
+  !> Cell number of a coordinate before wrapping; monotone in `x`, and one cell or less from the lower to the
+  !> upper corner of a box of the class or of a finer one.
+  pure integer(i8) function cell_number(x, origin, inverse_cell)
+    real(dp), intent(in) :: x, origin, inverse_cell
+    real(dp) :: t
+
+    t = (x - origin)*inverse_cell
+    if (.not. abs(t) < farthest_cell) t = sign(farthest_cell, t)
+    cell_number = floor(t, i8)
+  end function cell_number
+
+  !> A point amid most bodies: the median of a sample of lower corners, direction by direction.
+  pure function middle(n, box) result(point)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: box(6,0:*)
+    real(dp) :: point(3)
+    integer, parameter :: samples = 63
+    real(dp) :: sorted(samples), x
+    integer :: axis, count, i, j
+
+    point = 0.0_dp
+    count = min(int(n), samples)
+    do axis = 1, 3
+      do i = 1, count
+        x = box(axis, int((int(i - 1, i8)*n)/count))
+        do j = i - 1, 1, -1
+          if (.not. sorted(j) > x) exit
+          sorted(j+1) = sorted(j)
+        end do
+        sorted(j+1) = x
+      end do
+      if (count > 0) point(axis) = sorted((count + 1)/2)
+      if (.not. abs(point(axis)) <= huge(1.0_dp)) point(axis) = 0.0_dp
+    end do
+  end function middle
+
+  !> Quarter-octave bin of a width: its exponent and two bits of its mantissa.
+  pure integer function bin_of(width)
+    real(dp), intent(in) :: width
+
+    bin_of = int(iand(shiftr(transfer(width, 1_i8), 50), int(last_bin, i8)))
+  end function bin_of
+
+  !> Bins of the largest widths (left in `place`), and the classes that share out the bins in use.
+  subroutine find_classes(n, box, owner, place, class_of_bin, grid)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: box(6,0:*)
+    integer(i4), intent(inout) :: owner(0:*), place(0:*)
+    integer(i4), intent(out) :: class_of_bin(0:last_bin)
+    type(grid_type), intent(inout) :: grid
+    integer(i4) :: used(0:last_bin)
+    real(dp) :: width
+    integer :: i, bin, start
+
+    used = 0
+    !$omp parallel do if (n > parallel_from) schedule(static) private(width, bin) reduction(+:used)
+    do i = 0, n - 1
+      if (owner(i) == absent) cycle
+      width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
+      if (.not. (abs(box(1,i)) <= huge(width) .and. abs(box(2,i)) <= huge(width) .and. &
+          abs(box(3,i)) <= huge(width) .and. width >= 0.0_dp .and. width <= huge(width))) then
+        owner(i) = absent
+        cycle
+      end if
+      bin = bin_of(width)
+      place(i) = bin
+      used(bin) = used(bin) + 1
+    end do
+    grid%classes = 0
+    start = -class_span
+    do bin = 0, last_bin
+      if (used(bin) == 0) cycle
+      if (bin >= start + class_span) then
+        grid%classes = grid%classes + 1
+        start = bin
+      end if
+      class_of_bin(bin) = grid%classes
+    end do
+    allocate (grid%class(grid%classes))
+    do bin = 0, last_bin
+      if (used(bin) > 0) then
+        associate (class => grid%class(class_of_bin(bin)))
+          class%boxes = class%boxes + used(bin)
+        end associate
+      end if
+    end do
+  end subroutine find_classes
+
+  !> Largest widths, cell widths and ranges of cell numbers of every class; `place` becomes the class.
+  subroutine find_ranges(n, box, owner, place, class_of_bin, grid)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: box(6,0:*)
+    integer(i4), intent(in) :: owner(0:*), class_of_bin(0:last_bin)
+    integer(i4), intent(inout) :: place(0:*)
+    type(grid_type), intent(inout) :: grid
+    real(dp) :: width(3,grid%classes), inverse(3,grid%classes), cell(3)
+    real(dp) :: low(3,grid%classes), high(3,grid%classes)
+    integer :: i, c, axis
+
+    width = 0.0_dp
+    low = huge(1.0_dp)
+    high = -huge(1.0_dp)
+    !$omp parallel do if (n > parallel_from) schedule(static) private(c) &
+    !$omp reduction(max:width, high) reduction(min:low)
+    do i = 0, n - 1
+      if (owner(i) == absent) cycle
+      c = class_of_bin(place(i))
+      place(i) = c
+      width(:,c) = max(width(:,c), box(4:6,i) - box(1:3,i))
+      low(:,c) = min(low(:,c), box(1:3,i))
+      high(:,c) = max(high(:,c), box(1:3,i))
+    end do
+    do c = 1, grid%classes
+      if (c > 1) width(:,c) = max(width(:,c), width(:,c-1))
+      cell = cell_margin*max(width(:,c), 1.0e-3_dp*maxval(width(:,c)), tiny(1.0_dp)*1.0e10_dp)
+      inverse(:,c) = 1.0_dp/cell
+      associate (class => grid%class(c))
+        class%width = width(:,c)
+        class%inverse_cell = inverse(:,c)
+        do axis = 1, 3
+          class%lowest(axis) = cell_number(low(axis,c), grid%origin(axis), inverse(axis,c))
+          class%highest(axis) = cell_number(high(axis,c), grid%origin(axis), inverse(axis,c))
+        end do
+      end associate
+    end do
+  end subroutine find_ranges
+
+  !> Numbers of cells of every class: the whole range where it is small, else a bounded number, wrapped.
+  subroutine choose_cells(grid)
+    type(grid_type), intent(inout) :: grid
+    integer(i8) :: range(3)
+    real(dp) :: room, bound
+    integer :: c, axis, rank, order(3), next
+
+    next = 0
+    do c = 1, grid%classes
+      associate (class => grid%class(c))
+        range = class%highest - class%lowest + 1
+        order = ascending(range)
+        room = real(max(fewest_cells, cells_per_box*class%boxes), dp)
+        do rank = 1, 3
+          axis = order(rank)
+          bound = room**(1.0_dp/(4 - rank))
+          class%wrapped(axis) = real(range(axis), dp) > bound
+          if (class%wrapped(axis)) then
+            class%cells(axis) = prime_below(max(3, int(bound)))
+            class%wrapped(axis) = range(axis) > class%cells(axis)
+          end if
+          if (.not. class%wrapped(axis)) class%cells(axis) = int(range(axis), i4)
+          room = max(1.0_dp, room/class%cells(axis))
+        end do
+        class%first_cell = next
+        next = next + product(class%cells)
+      end associate
+    end do
+    allocate (grid%cell_start(0:next))
+  end subroutine choose_cells
+
+  !> Order of three numbers by size.
+  pure function ascending(x) result(order)
+    integer(i8), intent(in) :: x(3)
+    integer :: order(3)
+
+    order = [1, 2, 3]
+    if (x(order(1)) > x(order(2))) order(1:2) = order([2, 1])
+    if (x(order(2)) > x(order(3))) order(2:3) = order([3, 2])
+    if (x(order(1)) > x(order(2))) order(1:2) = order([2, 1])
+  end function ascending
+
+  !> Largest prime number up to `bound` (at least 3).
+  pure integer function prime_below(bound) result(prime)
+    integer, intent(in) :: bound
+    integer :: divisor
+
+    candidates: do prime = bound, 3, -1
+      do divisor = 2, int(sqrt(real(prime, dp)))
+        if (mod(prime, divisor) == 0) cycle candidates
+      end do
+      return
+    end do candidates
+    prime = 3
+  end function prime_below
+
+  !> Counting sort of the boxes by cell; `place` is the class on entry.
+  subroutine fill_cells(n, box, owner, place, grid)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: box(6,0:*)
+    integer(i4), intent(in) :: owner(0:*)
+    integer(i4), intent(inout) :: place(0:*)
+    type(grid_type), intent(inout) :: grid
+    integer(i8) :: number
+    integer(i4) :: cell, index(3), count
+    integer :: i, axis, cells, k
+
+    cells = ubound(grid%cell_start, 1)
+    !$omp parallel do if (n > parallel_from) schedule(static) private(number, index, axis)
+    do i = 0, n - 1
+      if (owner(i) == absent) cycle
+      associate (class => grid%class(place(i)))
+        do axis = 1, 3
+          number = cell_number(box(axis,i), grid%origin(axis), class%inverse_cell(axis)) - class%lowest(axis)
+          if (class%wrapped(axis)) number = modulo(number, int(class%cells(axis), i8))
+          index(axis) = int(number, i4)
+        end do
+        place(i) = class%first_cell + index(1) + class%cells(1)*(index(2) + class%cells(2)*index(3))
+      end associate
+    end do
+    grid%cell_start = 0
+    do i = 0, n - 1
+      if (owner(i) /= absent) grid%cell_start(place(i)) = grid%cell_start(place(i)) + 1
+    end do
+    count = 0
+    do cell = 0, cells
+      count = count + grid%cell_start(cell)
+      grid%cell_start(cell) = count
+    end do
+    allocate (grid%box(6,0:max(count, 1)-1), grid%owner(0:max(count, 1)-1), grid%row(0:max(count, 1)-1))
+    ! filled from behind, so starts end up at the first box and rows ascend within a cell
+    do i = n - 1, 0, -1
+      if (owner(i) == absent) cycle
+      cell = place(i)
+      grid%cell_start(cell) = grid%cell_start(cell) - 1
+      grid%row(grid%cell_start(cell)) = i
+    end do
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do k = 0, count - 1
+      grid%box(:,k) = box(:,grid%row(k))
+      grid%owner(k) = owner(grid%row(k))
+    end do
+  end subroutine fill_cells
+
+end module cell_grid
