@@ -18,6 +18,16 @@ module pair_search
   integer, parameter :: row_step(2,4) = reshape([1, 0, -1, 1, 0, 1, 1, 1], [2, 4])
   !> Most ranges of boxes that the neighbours of a cell make up (a wrapped row is cut in two).
   integer, parameter :: most_ranges = 9
+  !> Boxes compared at a time.
+  integer, parameter :: batch_size = 64
+
+  !> Boxes that those of one cell are compared with.
+  type :: batch_type
+    real(dp) :: box(batch_size,6)
+    integer(i8) :: owner(batch_size)
+    integer :: place(batch_size)      !< positions in the order of cells
+    integer :: count = 0
+  end type batch_type
 
 contains
 
@@ -59,8 +69,9 @@ contains
     integer(i4), intent(in) :: nexcluded
     integer(i8), intent(in) :: excluded(2,*)
     type(pair_list), intent(inout) :: list
+    type(batch_type) :: batch
     integer :: range(2,most_ranges), base(4)
-    integer :: x, nx, own, rows, ranges, r, i, coarser, start, end, forward
+    integer :: x, nx, own, rows, ranges, r, i, k, coarser, start, end, passed
 
     associate (class => grid%class(c), cell_start => grid%cell_start)
       nx = class%cells(1)
@@ -71,41 +82,66 @@ contains
         start = cell_start(own+x)
         end = cell_start(own+x+1)
         if (start == end) cycle
-        forward = cell_start(own+min(x+2, nx))
-        ranges = 0
-        if (x == nx - 1 .and. class%wrapped(1)) call add_range(own, 0, 0)
-        do r = 1, rows
-          call add_range(base(r), max(x-1, 0), min(x+1, nx-1))
-          if (class%wrapped(1)) then
-            if (x == 0) call add_range(base(r), nx-1, nx-1)
-            if (x == nx-1) call add_range(base(r), 0, 0)
-          end if
+        call neighbour_ranges(grid%cell_start, class, x, own, rows, base, ranges, range)
+        ! box start + k - 1 of the cell is candidate number k, and looks at those behind it
+        batch%count = 0
+        passed = 0
+        do r = 1, ranges
+          do k = range(1,r), range(2,r)
+            if (batch%count == batch_size) then
+              do i = max(start, start+passed-1), end - 1
+                call compare(grid, i, i-start+2-passed, batch, body, id, nexcluded, excluded, list)
+              end do
+              passed = passed + batch%count
+              batch%count = 0
+            end if
+            batch%count = batch%count + 1
+            batch%box(batch%count,:) = grid%box(:,k)
+            batch%owner(batch%count) = grid%owner(k)
+            batch%place(batch%count) = k
+          end do
         end do
         do i = start, end - 1
-          call scan(grid, i, i+1, forward-1, body, id, nexcluded, excluded, list)
-          do r = 1, ranges
-            call scan(grid, i, range(1,r), range(2,r), body, id, nexcluded, excluded, list)
-          end do
+          call compare(grid, i, i-start+2-passed, batch, body, id, nexcluded, excluded, list)
           do coarser = c + 1, grid%classes
             call search_coarser(grid, coarser, i, body, id, nexcluded, excluded, list)
           end do
         end do
       end do
     end associate
+  end subroutine search_row
+
+  !> Ranges of boxes that a cell is compared with: itself and the next cell, then the neighbouring rows.
+  subroutine neighbour_ranges(cell_start, class, x, own, rows, base, ranges, range)
+    integer(i4), intent(in) :: cell_start(0:)
+    type(size_class), intent(in) :: class
+    integer, intent(in) :: x, own, rows, base(4)
+    integer, intent(out) :: ranges, range(2,most_ranges)
+    integer :: r, nx
+
+    nx = class%cells(1)
+    ranges = 1
+    range(:,1) = [cell_start(own+x), cell_start(own+min(x+2, nx)) - 1]
+    if (x == nx - 1 .and. class%wrapped(1)) call add(own, 0, 0)
+    do r = 1, rows
+      call add(base(r), max(x-1, 0), min(x+1, nx-1))
+      if (class%wrapped(1)) then
+        if (x == 0) call add(base(r), nx-1, nx-1)
+        if (x == nx-1) call add(base(r), 0, 0)
+      end if
+    end do
 
   contains
 
-    !> Adds the boxes of cells `from` to `to` of a row when there are any.
-    subroutine add_range(first_cell, from, to)
+    !> Adds the boxes of cells `from` to `to` of a row.
+    subroutine add(first_cell, from, to)
       integer, intent(in) :: first_cell, from, to
 
-      if (grid%cell_start(first_cell+from) == grid%cell_start(first_cell+to+1)) return
       ranges = ranges + 1
-      range(1,ranges) = grid%cell_start(first_cell+from)
-      range(2,ranges) = grid%cell_start(first_cell+to+1) - 1
-    end subroutine add_range
+      range(:,ranges) = [cell_start(first_cell+from), cell_start(first_cell+to+1) - 1]
+    end subroutine add
 
-  end subroutine search_row
+  end subroutine neighbour_ranges
 
   !> First cells of the rows in the half stencil of a row.
   pure subroutine neighbour_rows(class, row, rows, base)
@@ -179,7 +215,7 @@ contains
     if (number >= cells) folded = number - cells
   end function folded
 
-  !> Pairs of box `i` with the boxes `from` to `to`; strict overlap in x, touching counts in y and z.
+  !> Pairs of box `i` with the boxes `from` to `to`.
   subroutine scan(grid, i, from, to, body, id, nexcluded, excluded, list)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: i, from, to
@@ -189,35 +225,90 @@ contains
     integer(i8), intent(in) :: excluded(2,*)
     type(pair_list), intent(inout) :: list
     real(dp) :: low(3), high(3)
-    integer(i4) :: owner
     integer :: j
-    logical :: first
 
     low = grid%box(1:3,i)
     high = grid%box(4:6,i)
-    owner = grid%owner(i)
     do j = from, to
-      if (grid%box(1,j) >= high(1)) cycle
-      if (grid%box(4,j) <= low(1)) cycle
-      if (grid%box(2,j) > high(2)) cycle
-      if (grid%box(5,j) < low(2)) cycle
-      if (grid%box(3,j) > high(3)) cycle
-      if (grid%box(6,j) < low(3)) cycle
-      if (grid%owner(j) == owner) cycle
-      if (nexcluded > 0) then
-        if (is_excluded(id(body(grid%row(i))), id(body(grid%row(j))), nexcluded, excluded)) cycle
-      end if
-      ! the lower bound in x decides who is first; equal bounds: the lower row, which is the older body
-      first = low(1) < grid%box(1,j) .or. (low(1) == grid%box(1,j) .and. grid%row(i) < grid%row(j))
-      if (list%count == size(list%pair, 2)) call enlarge(list)
-      list%count = list%count + 1
-      if (first) then
-        list%pair(:,list%count) = [grid%row(i), grid%row(j)]
-      else
-        list%pair(:,list%count) = [grid%row(j), grid%row(i)]
-      end if
+      if (grid%box(1,j) >= high(1) .or. grid%box(4,j) <= low(1)) cycle
+      if (grid%box(2,j) > high(2) .or. grid%box(5,j) < low(2)) cycle
+      if (grid%box(3,j) > high(3) .or. grid%box(6,j) < low(3)) cycle
+      if (grid%owner(j) == grid%owner(i)) cycle
+      call add_pair(grid, i, j, body, id, nexcluded, excluded, list)
     end do
   end subroutine scan
+
+  !> Pairs of box `i` with the members of a batch from number `from` on.
+  subroutine compare(grid, i, from, batch, body, id, nexcluded, excluded, list)
+    type(grid_type), intent(in) :: grid
+    integer, intent(in) :: i, from
+    type(batch_type), intent(in) :: batch
+    integer(i4), intent(in) :: body(0:*)
+    integer(i8), intent(in) :: id(0:*)
+    integer(i4), intent(in) :: nexcluded
+    integer(i8), intent(in) :: excluded(2,*)
+    type(pair_list), intent(inout) :: list
+    integer(i8) :: meets(batch_size)
+    integer(i4) :: hit(batch_size)
+    integer :: k, hits
+
+    call overlaps(grid%box(:,i), int(grid%owner(i), i8), batch%count, batch%box, batch%owner, meets)
+    hits = 0
+    do k = max(from, 1), batch%count
+      hit(hits+1) = k
+      hits = hits + int(meets(k))
+    end do
+    do k = 1, hits
+      call add_pair(grid, i, batch%place(hit(k)), body, id, nexcluded, excluded, list)
+    end do
+  end subroutine compare
+
+  !> 1 for each of `n` boxes that overlaps `one`: strictly in x, touching counts in y and z (vectorised).
+  pure subroutine overlaps(one, own, n, box, owner, meets)
+    real(dp), intent(in) :: one(6)
+    integer(i8), intent(in) :: own
+    integer, intent(in) :: n
+    real(dp), intent(in) :: box(batch_size,6)
+    integer(i8), intent(in) :: owner(batch_size)
+    integer(i8), intent(inout) :: meets(batch_size)
+    real(dp) :: overlap_x, overlap_yz
+    integer :: k
+
+    do k = 1, n
+      overlap_x = min(one(4) - box(k,1), box(k,4) - one(1))
+      overlap_yz = min(min(one(5) - box(k,2), box(k,5) - one(2)), min(one(6) - box(k,3), box(k,6) - one(3)))
+      meets(k) = merge(1_i8, 0_i8, overlap_x > 0.0_dp .and. overlap_yz >= 0.0_dp .and. owner(k) /= own)
+    end do
+  end subroutine overlaps
+
+  !> Adds the pair of boxes `i` and `j` unless their bodies are excluded.
+  subroutine add_pair(grid, i, j, body, id, nexcluded, excluded, list)
+    type(grid_type), intent(in) :: grid
+    integer, intent(in) :: i, j
+    integer(i4), intent(in) :: body(0:*)
+    integer(i8), intent(in) :: id(0:*)
+    integer(i4), intent(in) :: nexcluded
+    integer(i8), intent(in) :: excluded(2,*)
+    type(pair_list), intent(inout) :: list
+
+    if (nexcluded > 0) then
+      if (is_excluded(id(body(grid%row(i))), id(body(grid%row(j))), nexcluded, excluded)) return
+    end if
+    if (list%count == size(list%pair, 2)) call enlarge(list)
+    list%count = list%count + 1
+    list%pair(:,list%count) = in_order(grid%box(1,i), grid%box(1,j), grid%row(i), grid%row(j))
+  end subroutine add_pair
+
+  !> A pair in the order of its roles: the lower bound in x decides who is first; equal bounds: the lower row,
+  !> which is the older body.
+  pure function in_order(x_one, x_two, one, two) result(pair)
+    real(dp), intent(in) :: x_one, x_two
+    integer(i4), intent(in) :: one, two
+    integer(i4) :: pair(2)
+
+    pair = [one, two]
+    if (x_two < x_one .or. (.not. x_one < x_two .and. two < one)) pair = [two, one]
+  end function in_order
 
   !> Whether contact between two bodies is excluded.
   pure logical function is_excluded(one, two, n, excluded)
