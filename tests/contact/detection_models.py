@@ -1,0 +1,128 @@
+"""Small models of bodies with contacts, as the tests of contact detection need them."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+
+from solfec.bodies.table import BodyKind, BodyTable
+from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
+from solfec.contact import detection
+from solfec.contact.geometry import Geometry
+from solfec.shapes import primitives
+from solfec.shapes.characteristics import characteristics
+from solfec.shapes.convex import Convex
+from solfec.shapes.hex_mesh import hex_mesh
+from solfec.shapes.mesh import Mesh
+from solfec.shapes.sphere import Sphere
+
+DATA = Path(__file__).parent.parent / "data" / "contact"
+BOX_FACES = ((0, 3, 2, 1), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (4, 5, 6, 7))
+
+
+def box_corners(lower, upper) -> np.ndarray:
+    """Corners (8, 3) of a box, in the order of a hexahedron's nodes."""
+    x, y, z = zip(lower, upper)
+    return np.array([(x[a], y[b], z[c]) for c in (0, 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))], float)
+
+
+def box(lower, upper, surface=0) -> Convex:
+    """A box as a CONVEX."""
+    faces = list(itertools.chain.from_iterable((4, *face, surface) for face in BOX_FACES))
+    return Convex.from_records(box_corners(lower, upper).ravel(), faces)
+
+
+def mesh_box(lower, upper, cells=(1, 1, 1), surfaces=(0,) * 6, **ratios) -> Mesh:
+    """A box as a HEX mesh."""
+    return hex_mesh(box_corners(lower, upper).ravel().tolist(), *cells, 0, list(surfaces), **ratios)
+
+
+class Model:
+    """The state tables of a model and the detection half of its time steps."""
+
+    def __init__(self, epsilon=1e-6, **settings):
+        self.epsilon = epsilon
+        self.bodies = BodyTable()
+        self.geometry = Geometry()
+        self.constraints = ConstraintTable()
+        self.materials = SurfaceMaterialTable()
+        self.settings = detection.Settings(**{"min_distance": epsilon, **settings})
+        self.step_number = 0
+        self.time = 0.0
+
+    def add(self, *shapes, kind=BodyKind.RIGID, identifier=None, centre=None) -> int:
+        """Insert a body; return its row."""
+        shapes = list(shapes)
+        if centre is None:
+            centre = characteristics(shapes)[1]
+        identifier = identifier or self.bodies.n + 1
+        row = self.bodies.add(kind, id=identifier, centre=centre)
+        first, count = self.geometry.add(row, primitives.compile(shapes, self.epsilon))
+        self.bodies.primitive_ptr[row] = first
+        self.bodies.primitive_count[row] = count
+        return row
+
+    def conf(self, row: int) -> np.ndarray:
+        """Configuration triples (3, 4) of a body."""
+        return self.bodies.configurations.conf[:, self.bodies.conf_slice(row)]
+
+    def move(self, row: int, vector) -> None:
+        """Translate a body."""
+        self.conf(row)[:, 3] += vector
+
+    def detect(self) -> int:
+        """Geometry, known contacts, new contacts; return the number of sparsified ones."""
+        tables = (self.geometry, self.bodies)
+        detection.update_geometry(*tables, self.epsilon)
+        detection.update_contacts(self.constraints, *tables, self.materials, self.epsilon, self.time)
+        removed = detection.detect_contacts(
+            self.constraints, *tables, self.materials, self.settings, self.epsilon, self.step_number, self.time
+        )
+        self.step_number += 1
+        self.time += 1e-3
+        return removed
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """(slave, master) body rows of all contacts."""
+        table = self.constraints
+        first = table.user_count
+        return list(zip(table.view("slave")[first:].tolist(), table.view("master")[first:].tolist()))
+
+    def key(self, row: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """((body id, primitive number) of the slave, the same of the master)."""
+        p = self.geometry.primitives
+        sides = (self.constraints.slave_primitive[row], self.constraints.master_primitive[row])
+        return tuple((int(self.bodies.id[p.body[side]]), int(p.number[side])) for side in sides)
+
+
+def load(name: str) -> dict:
+    """A reference model."""
+    return json.loads(gzip.decompress((DATA / f"{name}.json.gz").read_bytes()))
+
+
+def shape_from(data: dict):
+    """A shape object from its reference description."""
+    if data["kind"] == "sphere":
+        return Sphere(data["centre"], data["radius"], 0, data["surface"])
+    if data["kind"] == "convex":
+        records = [(len(f), *f, s) for f, s in zip(data["faces"], data["surfaces"])]
+        return Convex.from_records(np.ravel(data["vertices"]), list(itertools.chain.from_iterable(records)))
+    elements = itertools.chain.from_iterable((len(e), *e, 0) for e in data["elements"])
+    surfaces = itertools.chain.from_iterable((len(f), *f, s) for f, s in data["faces"])
+    return Mesh.from_records(np.ravel(data["nodes"]), list(elements), [0, *surfaces])
+
+
+def reference_model(data: dict) -> Model:
+    """The tables of a reference model at the configuration of its contacts."""
+    model = Model(
+        data["epsilon"], threshold=data["threshold"], min_area=data["min_area"], min_distance=data["min_distance"]
+    )
+    for body in data["bodies"]:
+        shapes = [shape_from(shape) for shape in body["shapes"]]
+        row = model.add(*shapes, kind=BodyKind[body["kind"]], identifier=body["id"], centre=body["centre"])
+        model.conf(row)[:] = np.reshape(body["conf"], (4, 3)).T
+    return model
