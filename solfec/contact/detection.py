@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from . import narrow  # noqa
+from . import narrow
 
 _update_shapes = _kernels.update_geometry.update_shapes
 _find_pairs = _kernels.broad_phase.find_pairs
