@@ -21,7 +21,7 @@ ifeq ($(OMP_NUM_THREADS),)
 unexport OMP_NUM_THREADS
 endif
 
-.PHONY: all run test test-slow bench clean lint unsupported
+.PHONY: FORCE all run test test-slow bench clean lint unsupported
 
 all: $(BIN)/.built
 
@@ -40,14 +40,17 @@ $(VENV)/.packages: $(VENV)/.system pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PACKAGES) $(TESTING)
 	@touch $@
 
-# A change of settings rebuilds; sources are watched by the build itself.
+# A change of settings, here or in Config.mak, rebuilds from scratch; sources are watched by the build itself.
 SETTINGS := $(FC)|$(FFLAGS)|$(DEBUG)|$(OPENMP)
-$(BIN)/.built: $(VENV)/.packages Config.mak meson.build meson_options.txt fortran/meson.build pyproject.toml \
-               $(shell find fortran -name '*.f90') | unsupported
-	@if [ "$$(cat $(VENV)/.settings 2>/dev/null)" != '$(SETTINGS)' ]; then rm -rf build; fi
+$(VENV)/.settings: FORCE | $(VENV)/.packages
+	@if [ "$$(cat $@ 2>/dev/null)" != '$(SETTINGS)' ]; then rm -rf build; printf '%s' '$(SETTINGS)' > $@; fi
+
+$(BIN)/.built: $(VENV)/.packages $(VENV)/.settings meson.build meson_options.txt solfec/meson.build \
+               fortran/meson.build pyproject.toml $(shell find fortran -name '*.f90') | unsupported
 	PATH="$(CURDIR)/$(BIN):$$PATH" FC=$(FC) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation $(SETUP) -e .
-	@printf '%s' '$(SETTINGS)' > $(VENV)/.settings
 	@touch $@
+
+FORCE:
 
 run: all
 	$(BIN)/solfec -y -w $(RUN_INP)
