@@ -1,0 +1,527 @@
+!> The 3x3 problem of one contact: Signorini-Coulomb with the reactions of all other rows held fixed.
+!>
+!> All solvers work on the reduced problem in r and U', both in order (T1, T2, N),
+!>
+!>     U' = b + W r,   0 <= r_N  _|_  U'_N >= 0,   |r_T| <= mu r_N,   r_T opposite to U'_T when |r_T| = mu r_N,
+!>
+!> into which cohesion c and restitution (or an open gap) are folded once per step:
+!> r = R + (0, 0, c),  b = B - c W(:,N) + (0, 0, shift)  (manual, SURFACE_MATERIAL; theory, section "Contact law").
+module diagonal_block
+  use kinds, only: dp, i4
+  use ieee_arithmetic, only: ieee_is_finite
+  implicit none
+  private
+  public :: block_size, b_inverse_nn, b_nn, b_friction, b_cohesion, b_schur, b_inverse_det, b_tn, b_nt, b_lambda, b_rho
+  public :: prepare_block, block_product, exact_block, solve_contact, solve3, project_on_cone, largest_eigenvalue
+  public :: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton, contact_map
+  public :: status_solved, status_resolved, status_diverged, status_failed
+
+  !> Layout of the numbers kept per contact: two cache lines hold all that a warm block solve reads.
+  integer, parameter :: block_size = 16
+  integer, parameter :: b_inverse_nn = 1    !< 1/W_NN
+  integer, parameter :: b_nn = 2            !< W_NN
+  integer, parameter :: b_friction = 3      !< mu
+  integer, parameter :: b_cohesion = 4      !< cohesion times area [force]
+  integer, parameter :: b_schur = 5         !< S = W_TT - W_TN W_NT/W_NN, column by column (4)
+  integer, parameter :: b_inverse_det = 9   !< 1/det S
+  integer, parameter :: b_tn = 10           !< W_TN (2)
+  integer, parameter :: b_nt = 12           !< W_NT (2)
+  integer, parameter :: b_lambda = 14       !< multiplier of the last slip solution, the next initial guess
+  integer, parameter :: b_rho = 15          !< 1/largest eigenvalue of W
+
+  !> Outcome of a block solve: direct, by a fall-back, or not at all (bound reached; singular or not finite).
+  integer(i4), parameter :: status_solved = 0, status_resolved = 1, status_diverged = 2, status_failed = 3
+
+  integer, parameter :: exact_bound = 60    !< steps of the safeguarded Newton iteration for the multiplier
+
+contains
+
+  !> Fills the numbers of one contact from its diagonal block W (velocity per force).
+  pure subroutine prepare_block(w, friction, cohesion, block)
+    real(dp), intent(in) :: w(3,3)
+    real(dp), intent(in) :: friction, cohesion
+    real(dp), intent(out) :: block(block_size)
+    real(dp) :: inverse
+
+    inverse = 1.0_dp/w(3,3)
+    block = 0.0_dp
+    block(b_inverse_nn) = inverse
+    block(b_nn) = w(3,3)
+    block(b_friction) = friction
+    block(b_cohesion) = cohesion
+    block(b_schur)   = w(1,1) - w(1,3)*w(3,1)*inverse
+    block(b_schur+1) = w(2,1) - w(2,3)*w(3,1)*inverse
+    block(b_schur+2) = w(1,2) - w(1,3)*w(3,2)*inverse
+    block(b_schur+3) = w(2,2) - w(2,3)*w(3,2)*inverse
+    block(b_inverse_det) = 1.0_dp/(block(b_schur)*block(b_schur+3) - block(b_schur+1)*block(b_schur+2))
+    block(b_tn:b_tn+1) = w(1:2,3)
+    block(b_nt:b_nt+1) = w(3,1:2)
+    block(b_rho) = 1.0_dp/largest_eigenvalue(w)
+  end subroutine prepare_block
+
+  !> W r from the numbers of one contact.
+  pure function block_product(block, r) result(v)
+    real(dp), intent(in) :: block(block_size)
+    real(dp), intent(in) :: r(3)
+    real(dp) :: v(3), coupled
+
+    coupled = block(b_nt)*r(1) + block(b_nt+1)*r(2)
+    v(3) = coupled + block(b_nn)*r(3)
+    coupled = coupled*block(b_inverse_nn) + r(3)
+    v(1) = block(b_schur)*r(1) + block(b_schur+2)*r(2) + block(b_tn)*coupled
+    v(2) = block(b_schur+1)*r(1) + block(b_schur+3)*r(2) + block(b_tn+1)*coupled
+  end function block_product
+
+  !> The reduced problem solved directly: separation, stick, or slip with U'_T = -lambda r_T, where the multiplier
+  !> is the root of mu r_N/|r_T| - 1 along (S + lambda I) r_T = -c; that function is nearly linear in lambda.
+  !>
+  !>   block    numbers of the contact; the multiplier is kept there as the next initial guess
+  !>   b        velocity without the contact's own reaction
+  !>   r        solution (output only)
+  !>   solved   false when the iteration did not settle (r is then meaningless)
+  pure subroutine exact_block(block, b, r, solved)
+    real(dp), intent(inout) :: block(block_size)
+    real(dp), intent(in) :: b(3)
+    real(dp), intent(out) :: r(3)
+    logical, intent(out) :: solved
+    real(dp) :: inverse_nn, mu, s11, s21, s12, s22, wn1, wn2
+    real(dp) :: bn, c1, c2, x1, x2, rn
+
+    solved = .true.
+    if (b(3) >= 0.0_dp) then
+      r = 0.0_dp
+      return
+    end if
+    inverse_nn = block(b_inverse_nn)
+    mu = block(b_friction)
+    s11 = block(b_schur)
+    s21 = block(b_schur+1)
+    s12 = block(b_schur+2)
+    s22 = block(b_schur+3)
+    wn1 = block(b_nt)*inverse_nn
+    wn2 = block(b_nt+1)*inverse_nn
+    bn = b(3)*inverse_nn
+    c1 = b(1) - block(b_tn)*bn
+    c2 = b(2) - block(b_tn+1)*bn
+    x1 = (s12*c2 - s22*c1)*block(b_inverse_det)
+    x2 = (s21*c1 - s11*c2)*block(b_inverse_det)
+    rn = -bn - wn1*x1 - wn2*x2
+    if (rn > 0.0_dp .and. x1*x1 + x2*x2 <= (mu*rn)**2) then
+      r = [x1, x2, rn]
+    else if (mu <= 0.0_dp) then
+      r = [0.0_dp, 0.0_dp, -bn]
+    else
+      call slip(s11, s21, s12, s22, c1, c2, wn1, wn2, bn, mu, block(b_lambda), r, solved)
+    end if
+    ! NaN in b falls through every comparison above; it must not leave as a solution
+    solved = solved .and. r(3) >= 0.0_dp .and. abs(r(1)) + abs(r(2)) <= huge(1.0_dp)
+  end subroutine exact_block
+
+  !> Sliding branch of `exact_block`; `lambda` is the initial guess when positive, and the solution.
+  pure subroutine slip(s11, s21, s12, s22, c1, c2, wn1, wn2, bn, mu, lambda, r, solved)
+    real(dp), intent(in) :: s11, s21, s12, s22, c1, c2, wn1, wn2, bn, mu
+    real(dp), intent(inout) :: lambda
+    real(dp), intent(out) :: r(3)
+    logical, intent(out) :: solved
+    real(dp) :: low, high, a11, a22, inverse, x1, x2, y1, y2, rn, norm2, inverse_norm, misfit, slope, change
+    integer :: iteration
+
+    solved = .false.
+    low = 0.0_dp
+    high = huge(1.0_dp)
+    if (.not. lambda > 0.0_dp) then
+      lambda = sqrt(c1*c1 + c2*c2)/(-mu*bn) - 0.5_dp*(s11 + s22)
+      if (.not. lambda > 0.0_dp) lambda = 1e-3_dp*(abs(s11) + abs(s22))
+    end if
+    do iteration = 1, exact_bound
+      a11 = s11 + lambda
+      a22 = s22 + lambda
+      inverse = 1.0_dp/(a11*a22 - s12*s21)
+      x1 = (s12*c2 - a22*c1)*inverse
+      x2 = (s21*c1 - a11*c2)*inverse
+      y1 = (s12*x2 - a22*x1)*inverse      ! dx/dlambda
+      y2 = (s21*x1 - a11*x2)*inverse
+      rn = -bn - wn1*x1 - wn2*x2
+      norm2 = x1*x1 + x2*x2
+      inverse_norm = 1.0_dp/sqrt(norm2)
+      misfit = mu*rn*inverse_norm - 1.0_dp
+      slope = -mu*inverse_norm*(wn1*y1 + wn2*y2 + rn*(x1*y1 + x2*y2)*inverse_norm*inverse_norm)
+      change = -misfit/slope
+      if (abs(misfit) < 1e-7_dp .and. abs(change) < 1e-7_dp*(lambda + abs(s11) + abs(s22)) &
+          .or. high - low <= 4.0_dp*epsilon(1.0_dp)*high) then
+        ! the remaining error is of second order in the step, so the last step needs no evaluation
+        if (lambda + change > low .and. lambda + change < high) then
+          x1 = x1 + change*y1
+          x2 = x2 + change*y2
+          lambda = lambda + change
+          rn = -bn - wn1*x1 - wn2*x2
+          inverse_norm = 1.0_dp/sqrt(x1*x1 + x2*x2)
+        end if
+        r = [mu*rn*x1*inverse_norm, mu*rn*x2*inverse_norm, rn]
+        solved = rn >= 0.0_dp
+        return
+      end if
+      if (misfit < 0.0_dp) then
+        low = lambda
+      else
+        high = lambda
+      end if
+      lambda = lambda + change
+      if (.not. (lambda > low .and. lambda < high)) then
+        if (high < huge(1.0_dp)) then
+          lambda = 0.5_dp*(low + high)
+        else
+          lambda = 4.0_dp*low + 1e-3_dp*(abs(s11) + abs(s22))
+        end if
+      end if
+    end do
+    r = 0.0_dp
+  end subroutine slip
+
+  !> One contact with the chosen solver (0 semismooth Newton, 1 projected gradient, 2 De Saxce-Feng, 3 projected
+  !> Newton) and, when it fails, the other ones in this order, each from the reaction given.  The semismooth solver
+  !> tries the direct solution first: both have the same solution, to the accuracy of the iteration.
+  subroutine solve_contact(solver, w, block, tolerance, bound, b, r, status)
+    integer(i4), intent(in) :: solver
+    real(dp), intent(in) :: w(3,3)
+    real(dp), intent(inout) :: block(block_size)
+    real(dp), intent(in) :: tolerance        !< relative change of r at which iterations end
+    integer(i4), intent(in) :: bound         !< iterations allowed
+    real(dp), intent(in) :: b(3)
+    real(dp), intent(inout) :: r(3)          !< reaction of the last visit; the solution, or unchanged
+    integer(i4), intent(out) :: status
+    real(dp) :: trial(3)
+    integer(i4) :: attempt, chosen, outcome, iterations
+    logical :: solved
+
+    status = status_solved
+    do attempt = -1, 3
+      chosen = attempt
+      if (attempt == -1) chosen = solver
+      if (attempt == solver) cycle
+      trial = r
+      select case (chosen)
+      case (0)
+        call exact_block(block, b, trial, solved)
+        outcome = status_solved
+        if (.not. solved) then
+          trial = r
+          call semismooth_newton(w, block(b_friction), block(b_rho), tolerance, bound, b, trial, iterations, outcome)
+        end if
+      case (1)
+        call projected_gradient(w, block(b_friction), block(b_rho), tolerance, bound, b, trial, iterations, outcome)
+      case (2)
+        call de_saxce_feng(w, block(b_friction), block(b_rho), tolerance, bound, b, trial, iterations, outcome)
+      case default
+        call projected_newton(w, block(b_friction), block(b_rho), tolerance, bound, b, trial, iterations, outcome)
+      end select
+      if (outcome == status_solved) then
+        r = trial
+        if (attempt >= 0) status = status_resolved
+        return
+      end if
+      status = max(status, outcome)
+    end do
+  end subroutine solve_contact
+
+  !> Primal-dual active set iteration with stabilised sliding rows (manual, GAUSS_SEIDEL_SOLVER, SEMISMOOTH_NEWTON).
+  pure subroutine semismooth_newton(w, mu, rho, tolerance, bound, b, r, iterations, status)
+    real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
+    integer(i4), intent(in) :: bound
+    real(dp), intent(inout) :: r(3)
+    integer(i4), intent(out) :: iterations, status
+    real(dp) :: u(3), residual(3), d(3), m(3,3), x(3), scaling, limit, length, e, alpha, delta, beta, dmat(2,2), direction(2)
+    logical :: regular
+    integer :: i, j
+
+    scaling = rho
+    u = b + matmul(w, r)
+    status = status_diverged
+    do iterations = 1, bound
+      d = r - scaling*u
+      residual = b + matmul(w, r) - u
+      if (d(3) < 0.0_dp) then
+        m = identity()
+        x = -r
+      else
+        m(3,:) = w(3,:)
+        x(3) = -u(3) - residual(3)
+        length = sqrt(d(1)**2 + d(2)**2)
+        limit = mu*d(3)
+        if (limit <= 0.0_dp) then
+          m(1:2,:) = 0.0_dp
+          m(1,1) = 1.0_dp
+          m(2,2) = 1.0_dp
+          x(1:2) = -r(1:2) - residual(1:2)
+        else if (length >= limit) then
+          direction = d(1:2)/length
+          e = limit/length
+          do j = 1, 2
+            do i = 1, 2
+              dmat(i,j) = merge(e, 0.0_dp, i == j) - e*r(i)*direction(j)/max(limit, sqrt(r(1)**2 + r(2)**2))
+            end do
+          end do
+          beta = 1.0_dp
+          alpha = r(1)*direction(1) + r(2)*direction(2)
+          if (alpha < 0.0_dp) then
+            alpha = alpha/sqrt(r(1)**2 + r(2)**2)
+            delta = min(sqrt(r(1)**2 + r(2)**2)/limit, 1.0_dp)
+            beta = 1.0_dp/(1.0_dp - alpha*delta)
+          end if
+          m(1:2,1:2) = -beta*dmat + scaling*matmul(dmat, w(1:2,1:2))
+          m(1,1) = m(1,1) + 1.0_dp
+          m(2,2) = m(2,2) + 1.0_dp
+          m(1:2,3) = scaling*matmul(dmat, w(1:2,3)) - mu*direction
+          x(1:2) = mu*direction*r(3) - r(1:2) - scaling*matmul(dmat, residual(1:2))
+        else
+          m(1:2,:) = w(1:2,:)
+          m(1:2,3) = m(1:2,3) + u(1:2)/d(3)
+          x(1:2) = -(1.0_dp + scaling*u(3)/d(3))*u(1:2) - residual(1:2)
+        end if
+      end if
+      call solve3(m, x, regular)
+      if (.not. regular) then
+        status = status_failed
+        return
+      end if
+      r = r + x
+      u = u + residual + matmul(w, x)
+      if (norm2(x) <= tolerance*max(norm2(r), rho*norm2(b))) then
+        status = merge(status_solved, status_diverged, admissible(w, mu, rho, b, r, tolerance))
+        if (status == status_solved) return
+      end if
+      if (mod(iterations, max(1, bound/10)) == 0) scaling = 10.0_dp*scaling
+      if (.not. ieee_is_finite(scaling)) status = status_failed
+      if (status == status_failed) return
+    end do
+    iterations = bound
+  end subroutine semismooth_newton
+
+  !> Whether r solves the contact law: the change of r alone is small too when the active set has not settled.
+  pure function admissible(w, mu, rho, b, r, tolerance) result(answer)
+    real(dp), intent(in) :: w(3,3), mu, rho, b(3), r(3), tolerance
+    logical :: answer
+    answer = norm2(contact_map(mu, rho, b + matmul(w, r), r)) <= 1e3_dp*max(tolerance, 1e-13_dp)*max(norm2(r), rho*norm2(b))
+  end function admissible
+
+  !> The natural map r - P(r - rho F(U')), F = (U'_T, U'_N + mu |U'_T|) [force]; zero at solutions.
+  pure function contact_map(mu, rho, u, r) result(c)
+    real(dp), intent(in) :: mu, rho, u(3), r(3)
+    real(dp) :: c(3)
+    c = r - project_on_cone(mu, r - rho*[u(1), u(2), u(3) + mu*sqrt(u(1)**2 + u(2)**2)])
+  end function contact_map
+
+  !> Projected gradient: Coulomb disc of the radius given by the updated normal reaction (manual, GAUSS_SEIDEL_SOLVER).
+  pure subroutine projected_gradient(w, mu, rho, tolerance, bound, b, r, iterations, status)
+    real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
+    integer(i4), intent(in) :: bound
+    real(dp), intent(inout) :: r(3)
+    integer(i4), intent(out) :: iterations, status
+    real(dp) :: u(3), old(3), length, limit
+
+    do iterations = 1, bound
+      old = r
+      u = b + matmul(w, r)
+      r(1:2) = r(1:2) - rho*u(1:2)
+      r(3) = max(0.0_dp, r(3) - rho*u(3))
+      limit = mu*r(3)
+      length = sqrt(r(1)**2 + r(2)**2)
+      if (length >= limit .and. length > 0.0_dp) r(1:2) = r(1:2)*(limit/length)
+      call settle(old, r, rho, b, tolerance, status)
+      if (status /= status_diverged) return
+    end do
+    iterations = bound
+  end subroutine projected_gradient
+
+  !> Projection of r - rho (U'_T, U'_N + mu |U'_T|) on the friction cone (De Saxce and Feng; manual, GAUSS_SEIDEL_SOLVER).
+  pure subroutine de_saxce_feng(w, mu, rho, tolerance, bound, b, r, iterations, status)
+    real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
+    integer(i4), intent(in) :: bound
+    real(dp), intent(inout) :: r(3)
+    integer(i4), intent(out) :: iterations, status
+    real(dp) :: old(3)
+
+    do iterations = 1, bound
+      old = r
+      r = r - contact_map(mu, rho, b + matmul(w, r), r)
+      call settle(old, r, rho, b, tolerance, status)
+      if (status /= status_diverged) return
+    end do
+    iterations = bound
+  end subroutine de_saxce_feng
+
+  !> Increment test shared by the gradient iterations; forces below rho |b| count as zero.
+  pure subroutine settle(old, r, rho, b, tolerance, status)
+    real(dp), intent(in) :: old(3), r(3), rho, b(3), tolerance
+    integer(i4), intent(out) :: status
+    real(dp) :: change
+    change = norm2(r - old)
+    status = status_diverged
+    if (.not. ieee_is_finite(change)) then
+      status = status_failed
+    else if (change <= tolerance*max(norm2(r), rho*norm2(b))) then
+      status = status_solved
+    end if
+  end subroutine settle
+
+  !> Newton on the smoothed natural map, projected on the cone after every step (theory, section "Solvers").
+  !> Velocities are scaled by rho and the smoothing by the size of the problem: the unsmoothed derivative does not exist at rest.
+  pure subroutine projected_newton(w, mu, rho, tolerance, bound, b, r, iterations, status)
+    real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
+    integer(i4), intent(in) :: bound
+    real(dp), intent(inout) :: r(3)
+    integer(i4), intent(out) :: iterations, status
+    real(dp) :: scaled(3,3), x(3,3), y(3,3), c(3), m(3,3), omega, size
+    logical :: regular
+
+    scaled = rho*w
+    size = max(rho*norm2(b), tiny(1.0_dp))
+    omega = 1e-14_dp*size
+    status = status_diverged
+    do iterations = 1, bound
+      call linearise(mu, omega, rho*b + matmul(scaled, r), r, c, x, y)
+      if (norm2(c) <= tolerance*max(norm2(r), size)) then
+        status = status_solved
+        return
+      end if
+      m = matmul(x, scaled) + y
+      call solve3(m, c, regular)
+      if (.not. regular) then
+        status = status_failed
+        return
+      end if
+      r = project_on_cone(mu, r - c)
+    end do
+    iterations = bound
+  end subroutine projected_newton
+
+  !> The smoothed natural map C(U', r) with X = dC/dU' and Y = dC/dr (theory, section "Non-smooth velocity formulation").
+  pure subroutine linearise(mu, omega, u, r, c, x, y)
+    real(dp), intent(in) :: mu, omega, u(3), r(3)
+    real(dp), intent(out) :: c(3), x(3,3), y(3,3)
+    real(dp) :: f(3), s(3), t(2), slip, length, l1, l2, q1, q2, p1, p2, k, a, bb, cc, dd, df(3,3)
+    integer :: i, j
+
+    slip = sqrt(u(1)**2 + u(2)**2 + omega**2)
+    f = [u(1), u(2), u(3) + mu*(slip - omega)]
+    s = r - f
+    length = sqrt(s(1)**2 + s(2)**2)
+    t = [1.0_dp, 0.0_dp]
+    if (length > 0.0_dp) t = s(1:2)/length
+    k = 1.0_dp + mu**2
+    l1 = -(s(3) + mu*length)/k
+    l2 = (length - mu*s(3))/k
+    q1 = sqrt(l1**2 + 4.0_dp*omega**2)
+    q2 = sqrt(l2**2 + 4.0_dp*mu**2*omega**2)
+    c(1:2) = f(1:2) + 0.5_dp*((l2 + q2) - mu*(l1 + q1))*t
+    c(3) = f(3) - 0.5_dp*((l1 + q1) + mu*(l2 + q2))
+    p1 = half_one_plus(l1, q1)
+    p2 = half_one_plus(l2, q2)
+    y = 0.0_dp
+    if (length > 0.0_dp) then
+      a = half_one_plus(l2 + mu*l1, q2 + mu*q1)
+      bb = (mu**2*p1 + p2)/k
+      cc = mu*(p1 - p2)/k
+      dd = (p1 + mu**2*p2)/k
+      do j = 1, 2
+        do i = 1, 2
+          y(i,j) = merge(a, 0.0_dp, i == j) + (bb - a)*t(i)*t(j)
+        end do
+      end do
+      y(1:2,3) = cc*t
+      y(3,1:2) = cc*t
+      y(3,3) = dd
+    else
+      do i = 1, 3
+        y(i,i) = p1
+      end do
+    end if
+    df = identity()
+    if (slip > 0.0_dp) df(3,1:2) = mu*u(1:2)/slip
+    x = matmul(identity() - y, df)
+  end subroutine linearise
+
+  !> (1 + l/q)/2 with the subdifferential's middle at l = q = 0.
+  pure function half_one_plus(l, q) result(p)
+    real(dp), intent(in) :: l, q
+    real(dp) :: p
+    p = 0.5_dp
+    if (q > 0.0_dp) p = 0.5_dp*(1.0_dp + l/q)
+  end function half_one_plus
+
+  !> Projection on the cone |s_T| <= mu s_N.
+  pure function project_on_cone(mu, s) result(p)
+    real(dp), intent(in) :: mu, s(3)
+    real(dp) :: p(3), length, beyond
+    length = sqrt(s(1)**2 + s(2)**2)
+    if (length <= mu*s(3)) then
+      p = s
+    else if (mu*length <= -s(3)) then
+      p = 0.0_dp
+    else
+      beyond = (length - mu*s(3))/(1.0_dp + mu**2)
+      p(1:2) = s(1:2)*(1.0_dp - beyond/length)
+      p(3) = s(3) + mu*beyond
+    end if
+  end function project_on_cone
+
+  !> Solves m x = rhs in place by elimination with row pivoting.
+  pure subroutine solve3(m, rhs, regular)
+    real(dp), intent(inout) :: m(3,3)       !< destroyed
+    real(dp), intent(inout) :: rhs(3)       !< solution
+    logical, intent(out) :: regular         !< false when singular or not finite
+    real(dp) :: row(3), factor, swap
+    integer :: i, k, pivot
+
+    regular = .false.
+    do k = 1, 3
+      pivot = k
+      do i = k + 1, 3
+        if (abs(m(i,k)) > abs(m(pivot,k))) pivot = i
+      end do
+      if (.not. abs(m(pivot,k)) > 0.0_dp) return
+      row = m(k,:)
+      m(k,:) = m(pivot,:)
+      m(pivot,:) = row
+      swap = rhs(k)
+      rhs(k) = rhs(pivot)
+      rhs(pivot) = swap
+      do i = k + 1, 3
+        factor = m(i,k)/m(k,k)
+        m(i,k+1:3) = m(i,k+1:3) - factor*m(k,k+1:3)
+        rhs(i) = rhs(i) - factor*rhs(k)
+      end do
+    end do
+    rhs(3) = rhs(3)/m(3,3)
+    rhs(2) = (rhs(2) - m(2,3)*rhs(3))/m(2,2)
+    rhs(1) = (rhs(1) - m(1,2)*rhs(2) - m(1,3)*rhs(3))/m(1,1)
+    regular = all(abs(rhs) <= huge(1.0_dp))
+  end subroutine solve3
+
+  !> Largest eigenvalue of the symmetric part of a 3x3 matrix, in closed form.
+  pure function largest_eigenvalue(w) result(value)
+    real(dp), intent(in) :: w(3,3)
+    real(dp) :: value, mean, a, b, c, d, e, f, p, half_det
+
+    mean = (w(1,1) + w(2,2) + w(3,3))/3.0_dp
+    a = w(1,1) - mean
+    b = w(2,2) - mean
+    c = w(3,3) - mean
+    d = 0.5_dp*(w(1,2) + w(2,1))
+    e = 0.5_dp*(w(1,3) + w(3,1))
+    f = 0.5_dp*(w(2,3) + w(3,2))
+    p = sqrt((a*a + b*b + c*c + 2.0_dp*(d*d + e*e + f*f))/6.0_dp)
+    value = mean
+    if (.not. p > 0.0_dp) return
+    half_det = (a*(b*c - f*f) - d*(d*c - f*e) + e*(d*f - b*e))/(2.0_dp*p**3)
+    value = mean + 2.0_dp*p*cos(acos(min(1.0_dp, max(-1.0_dp, half_det)))/3.0_dp)
+  end function largest_eigenvalue
+
+  pure function identity() result(m)
+    real(dp) :: m(3,3)
+    m = 0.0_dp
+    m(1,1) = 1.0_dp
+    m(2,2) = 1.0_dp
+    m(3,3) = 1.0_dp
+  end function identity
+end module diagonal_block

@@ -1,0 +1,155 @@
+!> The whole block Gauss-Seidel iteration in one call (manual, GAUSS_SEIDEL_SOLVER).
+module gauss_seidel
+  use kinds, only: dp, i4
+  use diagonal_block, only: block_size
+  use row_block, only: law_size, contact_row, open_row, l_cohesion, l_friction
+  use stored_form, only: stored_sweep, stored_velocities
+  use velocity_form, only: velocity_sweep, gather_momenta, momentum_velocities
+  use merit, only: evaluate
+  implicit none
+  private
+  public :: iterate
+
+contains
+
+  !> Sweeps until the relative change of R is at most `epsilon` and the merit at most `meritval`, or `maxiter` times;
+  !> then U = B + W R and, for contacts, the end of cohesion.
+  !>
+  !>   n, first_row   rows in use; rows before first_row keep their reactions
+  !>   stored         1: W in block-CSR, 0: velocity form
+  !>   kind           (0:nrow-1) kinds of rows (row_block)
+  !>   block, law     (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block) and laws (row_block)
+  !>   diagonal       (3,3,0:nrow-1) W_aa [velocity/force]
+  !>   b, free, v     (3,0:nrow-1) B, B in the reduced form, V [velocity]
+  !>   row_ptr        (0:nrow-1) first block of each row; column (0:nblock-1), off_diagonal (3,3,0:nblock-1): W_ab
+  !>   entry_ptr      (0:nrow-1) first entry of each row; triple (0:nentry-1), entry (3,3,0:nentry-1): H' (velocity_form)
+  !>   triples        velocity triples in use; momentum (3,0:ntriple-1) is work space
+  !>   half_step      h/2 (dynamics) or h (quasi-statics); step: h [time]
+  !>   solver, diag_epsilon, diag_maxiter   block solver of contacts (0..3, see diagonal_block), its accuracy and bound
+  !>   reverse        1: odd sweeps run backwards
+  !>   epsilon, maxiter, meritval   stopping rule; meritval >= 1 disables the merit function
+  !>   check_cohesion 1: mark contacts that lost cohesion in `lost`
+  !>   reaction, u    (3,0:nrow-1) R: initial guess and solution [force]; U [velocity]
+  !>   member, residual   (0:nrow-1) merit and residual of rows, when the merit function is evaluated
+  !>   lost           (0:nrow-1) out: 1 where cohesion ends for good
+  !>   errors, merits (0:nhistory-1) out: history of the relative change and of the merit
+  !>   counts         (3) out: block solves resolved by a fall-back; left because of a bound; left because of a failure
+  !>   iterations, error, g   sweeps made, last relative change, last merit (0 when disabled)
+  !>   failed         row left unsolved in the last sweep, or -1
+  !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 the same, singular or not finite
+  subroutine iterate(n, first_row, stored, nrow, nblock, nentry, ntriple, nhistory, kind, block, law, diagonal, &
+                     b, free, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, &
+                     half_step, step, solver, diag_epsilon, diag_maxiter, reverse, epsilon, maxiter, meritval, &
+                     check_cohesion, reaction, u, member, residual, lost, errors, merits, &
+                     counts, iterations, error, g, failed, status)
+    integer(i4), intent(in) :: n, first_row, stored
+    integer(i4), intent(in) :: nrow, nblock, nentry, ntriple, nhistory
+    integer(i4), intent(in) :: kind(0:nrow-1)
+    real(dp), intent(inout) :: block(16,0:nrow-1)
+    real(dp), intent(in) :: law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
+    real(dp), intent(in) :: b(3,0:nrow-1), free(3,0:nrow-1), v(3,0:nrow-1)
+    integer(i4), intent(in) :: row_ptr(0:nrow-1), column(0:nblock-1)
+    real(dp), intent(in) :: off_diagonal(3,3,0:nblock-1)
+    integer(i4), intent(in) :: entry_ptr(0:nrow-1), triple(0:nentry-1)
+    real(dp), intent(in) :: entry(3,3,0:nentry-1)
+    integer(i4), intent(in) :: triples
+    real(dp), intent(inout) :: momentum(3,0:ntriple-1)
+    real(dp), intent(in) :: half_step, step
+    integer(i4), intent(in) :: solver
+    real(dp), intent(in) :: diag_epsilon
+    integer(i4), intent(in) :: diag_maxiter, reverse
+    real(dp), intent(in) :: epsilon
+    integer(i4), intent(in) :: maxiter
+    real(dp), intent(in) :: meritval
+    integer(i4), intent(in) :: check_cohesion
+    real(dp), intent(inout) :: reaction(3,0:nrow-1), u(3,0:nrow-1)
+    real(dp), intent(inout) :: member(0:nrow-1), residual(0:nrow-1)
+    integer(i4), intent(inout) :: lost(0:nrow-1)
+    real(dp), intent(inout) :: errors(0:nhistory-1), merits(0:nhistory-1)
+    integer(i4), intent(out) :: counts(3)
+    integer(i4), intent(out) :: iterations
+    real(dp), intent(out) :: error, g
+    integer(i4), intent(out) :: failed, status
+    real(dp) :: change, size, total
+    integer(i4) :: start, finish, stride, before(3)
+    logical :: converged
+
+    counts = 0
+    error = 0.0_dp
+    g = 0.0_dp
+    converged = .false.
+    if (stored == 0) call gather_momenta(n, entry_ptr, triple, entry, reaction, triples, momentum)
+    do iterations = 1, maxiter
+      start = first_row
+      finish = n - 1
+      stride = 1
+      if (reverse /= 0 .and. mod(iterations, 2) == 0) then
+        start = n - 1
+        finish = first_row
+        stride = -1
+      end if
+      failed = -1
+      before = counts
+      if (stored /= 0) then
+        call stored_sweep(start, finish, stride, kind, block, law, diagonal, free, v, row_ptr, column, off_diagonal, &
+                          half_step, step, solver, diag_epsilon, diag_maxiter, reaction, change, size, counts, failed)
+      else
+        call velocity_sweep(start, finish, stride, kind, block, law, diagonal, free, v, entry_ptr, triple, entry, &
+                            half_step, step, solver, diag_epsilon, diag_maxiter, momentum, reaction, change, size, &
+                            counts, failed)
+      end if
+      error = sqrt(change)
+      if (size > 0.0_dp) error = error/sqrt(size)
+      if (meritval < 1.0_dp) then
+        call velocities()
+        call evaluate(n, nrow, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+      end if
+      errors(iterations-1) = error
+      merits(iterations-1) = g
+      if (.not. (error <= huge(1.0_dp) .and. g <= huge(1.0_dp))) exit
+      converged = error <= epsilon .and. (meritval >= 1.0_dp .or. g <= meritval)
+      if (converged) exit
+    end do
+    iterations = min(iterations, maxiter)
+    call velocities()
+    if (check_cohesion /= 0) call end_cohesion(n, kind, law, reaction, lost)
+    status = 0
+    if (.not. converged) status = 1
+    if (any(counts(2:3) > before(2:3))) status = 2
+    if (counts(3) > before(3) .or. .not. error <= huge(1.0_dp)) status = 3
+
+  contains
+
+    subroutine velocities()
+      if (stored /= 0) then
+        call stored_velocities(n, row_ptr, column, off_diagonal, diagonal, reaction, b, u)
+      else
+        ! momenta are gathered anew: those of the sweep carry the rounding of all updates
+        call gather_momenta(n, entry_ptr, triple, entry, reaction, triples, momentum)
+        call momentum_velocities(n, entry_ptr, triple, entry, momentum, b, u)
+      end if
+    end subroutine velocities
+  end subroutine iterate
+
+  !> Cohesion ends where the contact opens or slides at its limit (manual, SURFACE_MATERIAL); frictionless contacts only open.
+  pure subroutine end_cohesion(n, kind, law, reaction, lost)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: law(law_size,0:*), reaction(3,0:*)
+    integer(i4), intent(inout) :: lost(0:*)
+    real(dp) :: cohesion, margin, normal
+    integer :: a
+
+    do a = 0, n - 1
+      lost(a) = 0
+      if (kind(a) /= contact_row .and. kind(a) /= open_row) cycle
+      cohesion = law(l_cohesion,a)
+      if (.not. cohesion > 0.0_dp) cycle
+      margin = 1e-8_dp*cohesion
+      normal = reaction(3,a) + cohesion
+      if (normal < margin) lost(a) = 1
+      if (law(l_friction,a) > 0.0_dp .and. &
+          sqrt(reaction(1,a)**2 + reaction(2,a)**2) + margin >= law(l_friction,a)*normal) lost(a) = 1
+    end do
+  end subroutine end_cohesion
+end module gauss_seidel

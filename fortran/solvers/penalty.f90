@@ -1,0 +1,44 @@
+!> All contacts as springs and dashpots, without iteration (manual, PENALTY_SOLVER; theory, section "Penalty solver").
+module penalty
+  use kinds, only: dp, i4
+  use row_block, only: penalty_block, l_cohesion
+  implicit none
+  private
+  public :: penalty_contacts
+
+  integer, parameter :: parallel_from = 300   !< rows from which threads pay
+
+contains
+
+  !> Reactions of contacts from their own diagonal blocks, coupling between contacts ignored.
+  !>
+  !>   contacts      leading rows that are contacts
+  !>   implicit_law  1: IMPLICIT, 0: EXPLICIT variant
+  !>   law           (8,0:nrow-1) laws (row_block); diagonal (3,3,0:nrow-1) W_aa; b, v (3,0:nrow-1) B, V
+  !>   step          h [time]
+  !>   reaction      (3,0:nrow-1) R of the last step; the new one [force]
+  !>   u             (3,0:nrow-1) out: U = B + W_aa R of the contact alone [velocity]
+  !>   lost          (0:nrow-1) out: 1 where cohesion ends for good
+  !>   failed        row with a singular tangential block (its old R_T stays), or -1
+  subroutine penalty_contacts(contacts, implicit_law, nrow, law, diagonal, b, v, step, reaction, u, lost, failed)
+    integer(i4), intent(in) :: contacts, implicit_law, nrow
+    real(dp), intent(in) :: law(8,0:nrow-1), diagonal(3,3,0:nrow-1), b(3,0:nrow-1), v(3,0:nrow-1)
+    real(dp), intent(in) :: step
+    real(dp), intent(inout) :: reaction(3,0:nrow-1), u(3,0:nrow-1)
+    integer(i4), intent(inout) :: lost(0:nrow-1)
+    integer(i4), intent(out) :: failed
+    logical :: broken, regular
+    integer :: a
+
+    failed = -1
+    !$omp parallel do if (contacts > parallel_from) schedule(static) private(broken, regular) reduction(max: failed)
+    do a = 0, contacts - 1
+      call penalty_block(implicit_law /= 0, diagonal(:,:,a), law(:,a), law(l_cohesion,a) > 0.0_dp, step, b(:,a), v(3,a), &
+                         reaction(:,a), broken, regular)
+      lost(a) = merge(1, 0, broken)
+      u(:,a) = b(:,a) + matmul(diagonal(:,:,a), reaction(:,a))
+      if (.not. regular) failed = max(failed, a)
+    end do
+    !$omp end parallel do
+  end subroutine penalty_contacts
+end module penalty

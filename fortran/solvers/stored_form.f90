@@ -1,0 +1,91 @@
+!> Sweeps with W stored in block-CSR (diagonal apart).  Sums run in the order of columns, the same for any number of threads.
+module stored_form
+  use kinds, only: dp, i4
+  use diagonal_block, only: block_size, b_cohesion, exact_block, status_solved, status_failed
+  use row_block, only: contact_row, law_size, solve_row
+  implicit none
+  private
+  public :: stored_velocities, stored_sweep
+
+  integer, parameter :: parallel_from = 500   !< rows from which threads pay
+
+contains
+
+  !> U = B + W R of all rows.
+  subroutine stored_velocities(n, row_ptr, column, off_diagonal, diagonal, reaction, b, u)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: row_ptr(0:*), column(0:*)
+    real(dp), intent(in) :: off_diagonal(3,3,0:*), diagonal(3,3,0:*), reaction(3,0:*), b(3,0:*)
+    real(dp), intent(inout) :: u(3,0:*)
+    integer :: a
+
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      u(:,a) = neighbours(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, b(:,a)) &
+               + matmul(diagonal(:,:,a), reaction(:,a))
+    end do
+    !$omp end parallel do
+  end subroutine stored_velocities
+
+  !> One sweep over rows first, first + stride, ..., last, each with the newest reactions of its neighbours.
+  subroutine stored_sweep(first, last, stride, kind, block, law, diagonal, free, v, row_ptr, column, off_diagonal, &
+                          half_step, step, solver, tolerance, bound, reaction, change, size, counts, failed)
+    integer(i4), intent(in) :: first, last, stride
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(inout) :: block(block_size,0:*)
+    real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*), free(3,0:*), v(3,0:*)
+    integer(i4), intent(in) :: row_ptr(0:*), column(0:*)
+    real(dp), intent(in) :: off_diagonal(3,3,0:*)
+    real(dp), intent(in) :: half_step, step, tolerance
+    integer(i4), intent(in) :: solver, bound
+    real(dp), intent(inout) :: reaction(3,0:*)
+    real(dp), intent(out) :: change, size        !< sums of |dR|^2 and |R|^2
+    integer(i4), intent(inout) :: counts(3)      !< resolved, diverged and failed block solves
+    integer(i4), intent(inout) :: failed         !< last row left unsolved, or -1
+    real(dp) :: b(3), r(3)
+    integer(i4) :: a, status
+    logical :: solved
+
+    change = 0.0_dp
+    size = 0.0_dp
+    do a = first, last, stride
+      b = neighbours(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, free(:,a))
+      solved = .false.
+      if (kind(a) == contact_row .and. solver == 0) then
+        call exact_block(block(:,a), b, r, solved)
+        r(3) = r(3) - block(b_cohesion,a)
+      end if
+      if (.not. solved) then
+        r = reaction(:,a)
+        call solve_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), v(3,a), half_step, step, solver, tolerance, bound, &
+                       b, r, status)
+        if (status /= status_solved) counts(status) = counts(status) + 1
+        if (status > 1) failed = a
+        if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) change = b(1) + b(2) + b(3)
+      end if
+      change = change + ((r(1) - reaction(1,a))**2 + (r(2) - reaction(2,a))**2 + (r(3) - reaction(3,a))**2)
+      size = size + (r(1)**2 + r(2)**2 + r(3)**2)
+      reaction(:,a) = r
+    end do
+  end subroutine stored_sweep
+
+  !> b + sum of W_ab R_b over blocks first .. last-1; nine sums side by side, so that none waits for another.
+  pure function neighbours(first, last, column, off_diagonal, reaction, b) result(u)
+    integer(i4), intent(in) :: first, last
+    integer(i4), intent(in) :: column(0:*)
+    real(dp), intent(in) :: off_diagonal(3,3,0:*), reaction(3,0:*), b(3)
+    real(dp) :: u(3), x1(3), x2(3), x3(3)
+    integer :: k, c
+
+    x1 = b
+    x2 = 0.0_dp
+    x3 = 0.0_dp
+    do k = first, last - 1
+      c = column(k)
+      x1 = x1 + off_diagonal(:,1,k)*reaction(1,c)
+      x2 = x2 + off_diagonal(:,2,k)*reaction(2,c)
+      x3 = x3 + off_diagonal(:,3,k)*reaction(3,c)
+    end do
+    u = x1 + (x2 + x3)
+  end function neighbours
+end module stored_form

@@ -1,0 +1,135 @@
+!> Sweeps that keep body velocities instead of W.
+!>
+!> Every row holds blocks H' = H L of its bodies' triples, L L^T = h A^-1, so W_ab = sum H'_a H'_b^T and with the scaled
+!> momenta p = sum H'^T R of the triples (W R)_a = sum H'_a p.  Cost and memory are linear in the number of rows, however
+!> many neighbours they have.  Sums run in the order of the rows, so bits do not depend on threads.
+module velocity_form
+  use kinds, only: dp, i4
+  use diagonal_block, only: block_size, b_cohesion, block_product, exact_block, status_solved, status_failed
+  use row_block, only: contact_row, law_size, solve_row
+  implicit none
+  private
+  public :: gather_momenta, momentum_velocities, velocity_sweep
+
+  integer, parameter :: parallel_from = 500   !< rows from which threads pay
+
+contains
+
+  !> p = sum over rows of H'^T R.
+  pure subroutine gather_momenta(n, entry_ptr, triple, entry, reaction, triples, momentum)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: entry_ptr(0:*), triple(0:*)
+    real(dp), intent(in) :: entry(3,3,0:*), reaction(3,0:*)
+    integer(i4), intent(in) :: triples
+    real(dp), intent(inout) :: momentum(3,0:*)
+    integer :: a
+
+    momentum(:,0:triples-1) = 0.0_dp
+    do a = 0, n - 1
+      call push(entry_ptr(a), entry_ptr(a+1), triple, entry, reaction(:,a), momentum)
+    end do
+  end subroutine gather_momenta
+
+  !> U = B + W R of all rows from the momenta.
+  subroutine momentum_velocities(n, entry_ptr, triple, entry, momentum, b, u)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: entry_ptr(0:*), triple(0:*)
+    real(dp), intent(in) :: entry(3,3,0:*), momentum(3,0:*), b(3,0:*)
+    real(dp), intent(inout) :: u(3,0:*)
+    integer :: a
+
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      u(:,a) = pulled(entry_ptr(a), entry_ptr(a+1), triple, entry, momentum, b(:,a))
+    end do
+    !$omp end parallel do
+  end subroutine momentum_velocities
+
+  !> One sweep over rows first, first + stride, ..., last; momenta follow every change of a reaction.
+  subroutine velocity_sweep(first, last, stride, kind, block, law, diagonal, free, v, entry_ptr, triple, entry, &
+                            half_step, step, solver, tolerance, bound, momentum, reaction, change, size, counts, failed)
+    integer(i4), intent(in) :: first, last, stride
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(inout) :: block(block_size,0:*)
+    real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*), free(3,0:*), v(3,0:*)
+    integer(i4), intent(in) :: entry_ptr(0:*), triple(0:*)
+    real(dp), intent(in) :: entry(3,3,0:*)
+    real(dp), intent(in) :: half_step, step, tolerance
+    integer(i4), intent(in) :: solver, bound
+    real(dp), intent(inout) :: momentum(3,0:*), reaction(3,0:*)
+    real(dp), intent(out) :: change, size        !< sums of |dR|^2 and |R|^2
+    integer(i4), intent(inout) :: counts(3)      !< resolved, diverged and failed block solves
+    integer(i4), intent(inout) :: failed         !< last row left unsolved, or -1
+    real(dp) :: b(3), r(3), old(3), difference(3)
+    integer(i4) :: a, status
+    logical :: solved
+
+    change = 0.0_dp
+    size = 0.0_dp
+    do a = first, last, stride
+      old = reaction(:,a)
+      b = pulled(entry_ptr(a), entry_ptr(a+1), triple, entry, momentum, free(:,a))
+      solved = .false.
+      if (kind(a) == contact_row) then
+        b = b - block_product(block(:,a), old)
+        if (solver == 0) then
+          call exact_block(block(:,a), b, r, solved)
+          r(3) = r(3) - block(b_cohesion,a)
+        end if
+      else
+        b = b - matmul(diagonal(:,:,a), old)
+      end if
+      if (.not. solved) then
+        r = old
+        call solve_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), v(3,a), half_step, step, solver, tolerance, bound, &
+                       b, r, status)
+        if (status /= status_solved) counts(status) = counts(status) + 1
+        if (status > 1) failed = a
+        if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) change = b(1) + b(2) + b(3)
+      end if
+      difference = r - old
+      if (any(difference /= 0.0_dp)) then
+        call push(entry_ptr(a), entry_ptr(a+1), triple, entry, difference, momentum)
+        reaction(:,a) = r
+      end if
+      change = change + (difference(1)**2 + difference(2)**2 + difference(3)**2)
+      size = size + (r(1)**2 + r(2)**2 + r(3)**2)
+    end do
+  end subroutine velocity_sweep
+
+  !> b + sum of H' p over entries first .. last-1.
+  pure function pulled(first, last, triple, entry, momentum, b) result(u)
+    integer(i4), intent(in) :: first, last
+    integer(i4), intent(in) :: triple(0:*)
+    real(dp), intent(in) :: entry(3,3,0:*), momentum(3,0:*), b(3)
+    real(dp) :: u(3), x1(3), x2(3), x3(3)
+    integer :: e, t
+
+    x1 = b
+    x2 = 0.0_dp
+    x3 = 0.0_dp
+    do e = first, last - 1
+      t = triple(e)
+      x1 = x1 + entry(:,1,e)*momentum(1,t)
+      x2 = x2 + entry(:,2,e)*momentum(2,t)
+      x3 = x3 + entry(:,3,e)*momentum(3,t)
+    end do
+    u = x1 + (x2 + x3)
+  end function pulled
+
+  !> p = p + H'^T r over entries first .. last-1.
+  pure subroutine push(first, last, triple, entry, r, momentum)
+    integer(i4), intent(in) :: first, last
+    integer(i4), intent(in) :: triple(0:*)
+    real(dp), intent(in) :: entry(3,3,0:*), r(3)
+    real(dp), intent(inout) :: momentum(3,0:*)
+    integer :: e, t, j
+
+    do e = first, last - 1
+      t = triple(e)
+      do j = 1, 3
+        momentum(j,t) = momentum(j,t) + (entry(1,j,e)*r(1) + entry(2,j,e)*r(2) + entry(3,j,e)*r(3))
+      end do
+    end do
+  end subroutine push
+end module velocity_form

@@ -1,0 +1,44 @@
+"""The user's constraints from step to step: points, bases and gaps; what breaks under its load."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _kernels
+from ..bodies.table import BodyTable
+from .table import ConstraintKind, ConstraintTable
+
+
+def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
+    """Refresh point, other_point, base and gap of the user's rows at the bodies' current configuration.
+
+    Parameters
+    ----------
+    constraints, bodies
+        State tables; a link without slave is held at the spatial point `slave_point`.
+    time_end, step : float
+        End and length of the step, for values prescribed in time (none is built yet).
+    """
+    _kernels.user_constraints.update_user_constraints(
+        constraints.user_count, constraints.kind, constraints.master, constraints.slave,
+        constraints.master_point, constraints.slave_point, constraints.length,
+        bodies.kind, bodies.centre, bodies.conf_ptr, bodies.configurations.conf,
+        constraints.point, constraints.other_point, constraints.base, constraints.gap,
+    )  # fmt: skip
+
+
+def break_overloaded(constraints: ConstraintTable) -> np.ndarray:
+    """Rows loaded above their strength in the step just made: |R| of fixed points, tension -R_N of rigid links.
+
+    Returns
+    -------
+    mask : ndarray of bool, shape (n,)
+    """
+    mask = np.zeros(constraints.n, bool)
+    users = constraints.user_count
+    kind, strength = constraints.kind[:users], constraints.strength[:users]
+    reaction = constraints.R[:, :users]
+    mask[:users] = ((kind == ConstraintKind.FIXPNT) & (np.sqrt((reaction**2).sum(0)) > strength)) | (
+        (kind == ConstraintKind.RIGLNK) & (-reaction[2] > strength)
+    )
+    return mask

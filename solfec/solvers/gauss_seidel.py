@@ -1,0 +1,155 @@
+"""The block Gauss-Seidel solver (Solfec-1.0's `bgs`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import IntEnum
+
+import numpy as np
+
+from .. import _kernels
+from . import merit
+from .local_dynamics import LocalDynamics
+from .report import SolverReport
+
+STATUS = ("OK", "DIVERGED", "DIAGONAL_DIVERGED", "DIAGONAL_FAILED")
+FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
+
+
+class DiagonalSolver(IntEnum):
+    """Block solvers of contacts (manual, GAUSS_SEIDEL_SOLVER.diagsolver)."""
+
+    SEMISMOOTH_NEWTON = 0
+    PROJECTED_GRADIENT = 1
+    DE_SAXCE_FENG = 2
+    PROJECTED_NEWTON = 3
+
+
+class GaussSeidelSolver:
+    """Sweeps over the rows, each solved with the newest reactions of its neighbours, until reactions settle.
+
+    Parameters
+    ----------
+    epsilon : float
+        Relative change of the reactions, |dR|/|R| of one sweep, at which to stop.
+    maxiter : int
+        Sweeps allowed.
+    meritval : float
+        Merit to reach as well; 1 or more leaves the merit function out of the sweeps.
+    failure : str
+        'CONTINUE', 'EXIT' (RuntimeError) or 'CALLBACK', when the solution fails.
+    diagepsilon, diagmaxiter : float, int
+        Accuracy and iteration bound of the block solver; derived from the above when omitted.
+    diagsolver : str
+        'SEMISMOOTH_NEWTON', 'PROJECTED_GRADIENT', 'DE_SAXCE_FENG' or 'PROJECTED_NEWTON'.
+    callback : callable
+        Called with the solver after a failure under the 'CALLBACK' policy; a return of 0 ends the program.
+
+    Attributes
+    ----------
+    reverse : bool
+        True: every other sweep runs backwards.
+    error : str
+        Outcome of the last solution: 'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED'.
+    iters : int
+        Sweeps of the last solution.
+    rerhist, merhist : list of float
+        Relative change and merit after every sweep of the last solution.
+    itershist : list of int or None
+        Sweeps of all solutions since `collect_iterations()`.
+    """
+
+    def __init__(
+        self,
+        epsilon: float,
+        maxiter: int,
+        meritval: float = 1.0,
+        failure: str = "CONTINUE",
+        diagepsilon: float | None = None,
+        diagmaxiter: int | None = None,
+        diagsolver: str = "SEMISMOOTH_NEWTON",
+        callback: Callable | None = None,
+    ):
+        if not (epsilon > 0.0 and maxiter > 0 and meritval > 0.0):
+            raise ValueError("epsilon, maxiter and meritval must be positive")
+        if failure not in FAILURE_POLICIES:
+            raise ValueError(f"failure must be one of {', '.join(FAILURE_POLICIES)}; got {failure!r}")
+        if failure == "CALLBACK" and callback is None:
+            raise ValueError("failure 'CALLBACK' needs a callback")
+        if diagsolver not in DiagonalSolver.__members__:
+            raise ValueError(f"diagsolver must be one of {', '.join(DiagonalSolver.__members__)}; got {diagsolver!r}")
+        self.epsilon = float(epsilon)
+        self.maxiter = int(maxiter)
+        self.meritval = float(meritval)
+        self.failure = failure
+        self.callback = callback
+        if diagepsilon is None:
+            diagepsilon = max(np.finfo(float).eps, 0.01 * min(epsilon, meritval, 1e-4))
+        if diagmaxiter is None:
+            diagmaxiter = max(100, int(maxiter) // 100)
+        self.diagepsilon = float(diagepsilon)
+        self.diagmaxiter = int(diagmaxiter)
+        self.diagsolver = diagsolver
+        self.reverse = False
+        self.error = "OK"
+        self.iters = 0
+        self.itershist: list[int] | None = None
+        self._errors = np.zeros(0)
+        self._merits = np.zeros(0)
+
+    @property
+    def rerhist(self) -> list[float]:
+        """Relative change of the reactions after every sweep of the last solution."""
+        return self._errors[: self.iters].tolist()
+
+    @property
+    def merhist(self) -> list[float]:
+        """Merit after every sweep of the last solution (zeros when it was not evaluated)."""
+        return self._merits[: self.iters].tolist()
+
+    def collect_iterations(self) -> None:
+        """Start a new record of iteration counts in `itershist`."""
+        self.itershist = []
+
+    def solve(self, local: LocalDynamics) -> SolverReport:
+        """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
+
+        Raises
+        ------
+        RuntimeError
+            The solution failed and the policy is 'EXIT'.
+        SystemExit
+            The callback of the 'CALLBACK' policy returned 0.
+        """
+        report = self.sweep(local, 0, True)
+        report.merit, report.residual = merit.evaluate(local)
+        self.error = report.status
+        self.iters = report.iterations
+        if self.itershist is not None:
+            self.itershist.append(self.iters)
+        if report.status != "OK":
+            self._fail()
+        return report
+
+    def sweep(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
+        """Iterate over the rows from `first_row` on, the others' reactions held fixed; no failure policy."""
+        rows, entries, blocks = local.rows, local.entries, local.blocks
+        if self._errors.size < self.maxiter:
+            self._errors = np.zeros(self.maxiter)
+            self._merits = np.zeros(self.maxiter)
+        counts, iterations, error, g, _, status = _kernels.gauss_seidel.iterate(
+            local.n, first_row, local.stored, rows.kind, rows.block, rows.law, rows.diagonal,
+            rows.B, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
+            rows.entry_ptr, entries.triple, entries.operator, local.bodies.triples.n, local.triples.momentum,
+            local.half_step, local.step, DiagonalSolver[self.diagsolver], self.diagepsilon, self.diagmaxiter,
+            self.reverse, self.epsilon, self.maxiter, self.meritval, check_cohesion,
+            rows.R, rows.U, rows.merit, rows.residual, rows.lost, self._errors, self._merits,
+        )  # fmt: skip
+        return SolverReport(iterations, error, g, math.nan, STATUS[status], int(counts[0]))
+
+    def _fail(self) -> None:
+        if self.failure == "EXIT":
+            raise RuntimeError(f"GAUSS_SEIDEL_SOLVER failed with error code {self.error}")
+        if self.failure == "CALLBACK" and self.callback(self) == 0:
+            raise SystemExit(0)

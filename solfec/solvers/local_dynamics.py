@@ -1,0 +1,245 @@
+"""Local dynamics `U = B + W R` of all constraints, and reactions back on the bodies (Solfec-1.0's `ldy`).
+
+Rows stand in the order of the Gauss-Seidel sweep: contacts by birth step, newest first, then the user's constraints,
+last created first.  `W` is kept in one of two forms, chosen by counts: block-CSR with one summed 3x3 block per pair of
+rows, or the velocity form, which keeps the rows' operators on the bodies instead and costs the same however many
+neighbours a row has.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from .. import _kernels
+from ..bodies.table import BodyTable
+from ..constraints.table import ConstraintTable, SurfaceMaterialTable
+from ..errors import SolfecError
+from ..tables import Table
+
+#: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
+VELOCITY_FORM_FROM = 10.0
+
+
+class RowKind(IntEnum):
+    """Kinds of rows: the constraint's kind, and contacts that follow another law in this step."""
+
+    CONTACT = 0
+    FIXPNT = 1
+    FIXDIR = 2
+    VELODIR = 3
+    VELODIR3 = 4
+    RIGLNK = 5
+    SPRING_DASHPOT = 7  # contact of a SPRING_DASHPOT material
+    OPEN = 8  # cohesive contact with an open gap: R = 0, U = B
+
+
+class RowTable(Table):
+    """One row per constraint in the order of the sweep (one more is kept for the pointers)."""
+
+    COLUMNS = {
+        "order": ((), "i4", 0),  # row of the constraint table
+        "kind": ((), "i4", 0),  # RowKind
+        "block": ((16,), "f8", 0.0),  # numbers of the contact's block solve
+        "law": ((8,), "f8", 0.0),  # gap, spring, dashpot, hpow, friction, restitution, cohesion force, shift
+        "diagonal": ((3, 3), "f8", 0.0),  # W_aa
+        "B": ((3,), "f8", 0.0),  # free velocity
+        "free": ((3,), "f8", 0.0),  # the same less what is asked for, as the sweep uses it
+        "V": ((3,), "f8", 0.0),
+        "R": ((3,), "f8", 0.0),
+        "U": ((3,), "f8", 0.0),
+        "merit": ((), "f8", 0.0),
+        "residual": ((), "f8", 0.0),
+        "lost": ((), "i4", 0),  # 1: cohesion ended in this step
+        "entry_ptr": ((), "i4", 0),  # first entry of the row
+        "block_ptr": ((), "i4", 0),  # first off-diagonal block of the row
+    }
+
+
+class EntryTable(Table):
+    """Operator blocks H' of the rows: W_ab = sum H'_a H'_b^T over shared velocity triples."""
+
+    COLUMNS = {"triple": ((), "i4", 0), "operator": ((3, 3), "f8", 0.0)}
+
+
+class BlockTable(Table):
+    """Off-diagonal blocks of W, row after row, columns ascending."""
+
+    COLUMNS = {"column": ((), "i4", 0), "block": ((3, 3), "f8", 0.0)}
+
+
+class AttachmentTable(Table):
+    """Rows acting on bodies, body after body."""
+
+    COLUMNS = {"row": ((), "i4", 0), "entry": ((), "i4", 0)}
+
+
+class PointerTable(Table):
+    """First attachment of every body (one more at the end)."""
+
+    COLUMNS = {"attachment": ((), "i4", 0)}
+
+
+class TripleWork(Table):
+    """Per velocity triple: L with L L^T = h A^-1, and the scaled momentum of the velocity form."""
+
+    COLUMNS = {"factor": ((3, 3), "f8", 0.0), "momentum": ((3,), "f8", 0.0)}
+
+
+class LocalDynamics:
+    """Assembled rows of one step; arrays are kept and grown from step to step.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    contacts : int
+        Leading rows that are contacts; the user's constraints follow.
+    rows : RowTable
+        V, B, R, U and laws of the rows.
+    stored : bool
+        True: W is in block-CSR (`blocks`); False: velocity form.
+    visits : int
+        Upper bound of the number of off-diagonal blocks of W.
+    """
+
+    def __init__(self):
+        self.rows = RowTable()
+        self.entries = EntryTable()
+        self.blocks = BlockTable()
+        self.attachments = AttachmentTable()
+        self.pointers = PointerTable()
+        self.triples = TripleWork()
+        self.n = 0
+        self.contacts = 0
+        self.visits = 0
+        self.stored = False
+        self.step = 0.0
+        self.dynamic = True
+
+    @property
+    def half_step(self) -> float:
+        """Time by which a velocity at the end of the step moves the points: h/2 in dynamics, h in quasi-statics."""
+        return 0.5 * self.step if self.dynamic else self.step
+
+    def assemble(
+        self,
+        constraints: ConstraintTable,
+        bodies: BodyTable,
+        surface_materials: SurfaceMaterialTable,
+        step: float,
+        dynamic: bool = True,
+        stored: bool | None = None,
+    ) -> None:
+        """V = H u(t), B = H u*, W = h H A^-1 H^T at the mid configuration, with all couplings.
+
+        Parameters
+        ----------
+        constraints, bodies, surface_materials
+            State tables after detection; velocities are u* (`velo`) and u(t) (`velo_prev`).
+        step : float
+            Time step h.
+        dynamic : bool
+            Dynamics (True) or quasi-statics.
+        stored : bool, optional
+            Force block-CSR (True) or the velocity form (False); chosen by counts when omitted.
+
+        Raises
+        ------
+        SolfecError
+            A constraint acts on bodies that it cannot move.
+        """
+        self.constraints, self.bodies = constraints, bodies
+        self.step, self.dynamic = step, bool(dynamic)
+        self.n = constraints.n
+        self.contacts = constraints.contact_count
+        self.rows.reserve(self.n + 1)
+        self.pointers.reserve(bodies.n + 1)
+        if self.triples.capacity != bodies.triples.capacity:
+            self.triples = TripleWork(bodies.triples.capacity)
+        while True:
+            entries, attachments, self.visits, failed, status = self._assemble_rows(surface_materials)
+            if status != 1:
+                break
+            self.entries.reserve(entries)
+            self.attachments.reserve(attachments)
+        if status:
+            raise SolfecError(self.describe(failed))
+        self.stored = self.visits <= VELOCITY_FORM_FROM * self.n if stored is None else stored
+        if self.stored:
+            self._assemble_matrix()
+
+    def _assemble_rows(self, materials: SurfaceMaterialTable):
+        constraints, bodies, rows = self.constraints, self.bodies, self.rows
+        triples = bodies.triples
+        return _kernels.local_dynamics.assemble_rows(
+            constraints.n, constraints.user_count,
+            constraints.kind, constraints.master, constraints.slave, constraints.material, constraints.birth,
+            constraints.master_point, constraints.slave_point, constraints.point, constraints.other_point,
+            constraints.base, constraints.R, constraints.U, constraints.gap, constraints.area,
+            constraints.cohesion, constraints.length, constraints.value,
+            bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.configurations.conf,
+            triples.n, triples.velo, triples.velo_prev, triples.inverse_inertia,
+            materials.model, materials.friction, materials.restitution, materials.spring, materials.dashpot,
+            materials.hpow, self.dynamic, self.step,
+            rows.order, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V, rows.R, rows.U,
+            rows.lost, rows.entry_ptr, self.entries.triple, self.entries.operator, self.triples.factor,
+            self.pointers.attachment, self.attachments.row, self.attachments.entry,
+        )  # fmt: skip
+
+    def _assemble_matrix(self) -> None:
+        """Off-diagonal blocks of W."""
+        constraints, rows = self.constraints, self.rows
+        while True:
+            count, status = _kernels.local_dynamics.assemble_matrix(
+                self.n, constraints.master, constraints.slave, self.bodies.kind,
+                rows.order, rows.kind, rows.entry_ptr, self.entries.operator, self.pointers.attachment,
+                self.attachments.row, self.attachments.entry,
+                rows.block_ptr, self.blocks.column, self.blocks.block,
+            )  # fmt: skip
+            if not status:
+                return
+            self.blocks.reserve(count)
+
+    def describe(self, row: int) -> str:
+        """Message about a row whose diagonal block of W is singular."""
+        constraint = int(self.rows.order[row])
+        ids = [int(self.bodies.id[k]) for k in (self.constraints.master[constraint], self.constraints.slave[constraint]) if k >= 0]
+        return (
+            f"constraint {int(self.constraints.id[constraint])} cannot act on "
+            + " and ".join(f"body {i}" for i in ids)
+            + ": zero inverse inertia or an unknown kind of body"
+        )
+
+    def apply_reactions(self) -> tuple[float, float]:
+        """Reactions to the bodies (`triples.reaction`), contact work to their energies, R, U, V to the constraint table.
+
+        Returns
+        -------
+        contact_work, friction_work : float
+            Work of normal and tangential contact reactions over the step, each contact counted once.
+        """
+        constraints, bodies, rows = self.constraints, self.bodies, self.rows
+        return _kernels.local_dynamics.apply_reactions(
+            self.n, constraints.kind, constraints.master, constraints.slave,
+            constraints.master_point, constraints.slave_point, constraints.base,
+            bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.configurations.conf,
+            bodies.triples.n, bodies.triples.reaction, bodies.energy, self.step,
+            rows.order, rows.R, rows.U, rows.V, rows.merit, rows.residual, rows.lost,
+            self.pointers.attachment, self.attachments.row,
+            constraints.R, constraints.U, constraints.V, constraints.merit, constraints.residual,
+            constraints.cohesion,
+        )  # fmt: skip
+
+    def matrix(self) -> np.ndarray:
+        """W as a dense (3n, 3n) array; for tests and dumps, whatever the form in use."""
+        self._assemble_matrix()
+        n = self.n
+        dense = np.zeros((n, 3, n, 3))
+        pointer = self.rows.block_ptr[: n + 1]
+        row = np.repeat(np.arange(n), np.diff(pointer))
+        count = pointer[n]
+        dense[row, :, self.blocks.column[:count], :] = self.blocks.block[..., :count].transpose(2, 0, 1)
+        dense[np.arange(n), :, np.arange(n), :] = self.rows.diagonal[..., :n].transpose(2, 0, 1)
+        return dense.reshape(3 * n, 3 * n)

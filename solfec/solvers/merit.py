@@ -1,0 +1,29 @@
+"""How well reactions fulfil the constraint laws."""
+
+from __future__ import annotations
+
+from .. import _kernels
+from .local_dynamics import LocalDynamics
+
+
+def evaluate(local: LocalDynamics) -> tuple[float, float]:
+    """Merit and residual of the reactions and velocities in `local.rows`; the rows' own figures go there too.
+
+    Returns
+    -------
+    merit : float
+        Solfec-1.0's merit function g (manual, GAUSS_SEIDEL_SOLVER.merhist): sum of P.A P over the free energy.
+    residual : float
+        Free of scaling: norm over the rows of (R - P_K(R - rho F))/rho for contacts and of the unmet part of the
+        velocity condition for other constraints, over the norm of B.
+
+    Notes
+    -----
+    SPRING_DASHPOT contacts, and cohesive ones whose gap is open, follow laws that neither figure knows; they count as
+    fulfilled.
+    """
+    rows = local.rows
+    return _kernels.merit.evaluate(
+        local.n, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.R, rows.U, local.half_step,
+        rows.merit, rows.residual,
+    )  # fmt: skip

@@ -1,0 +1,56 @@
+"""The penalty solver: contacts as springs and dashpots (Solfec-1.0's `pes`)."""
+
+from __future__ import annotations
+
+import math
+
+from .. import _kernels
+from ..errors import SolfecError
+from .gauss_seidel import GaussSeidelSolver
+from .local_dynamics import LocalDynamics
+from .report import SolverReport
+
+VARIANTS = ("IMPLICIT", "EXPLICIT")
+
+
+class PenaltySolver:
+    """Contact forces from gaps and velocities, without iteration; other constraints afterwards by Gauss-Seidel.
+
+    Parameters
+    ----------
+    variant : str
+        'IMPLICIT': the normal force uses the gap at mid step and the mean velocity of the step; 'EXPLICIT': those at
+        its start.
+    """
+
+    def __init__(self, variant: str = "IMPLICIT"):
+        if variant not in VARIANTS:
+            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+        self.variant = variant
+        self._bilateral = GaussSeidelSolver(1e-4, 1000, diagepsilon=1e-9, diagmaxiter=100)
+
+    def solve(self, local: LocalDynamics) -> SolverReport:
+        """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
+
+        Contacts do not feel the reactions that the other constraints get in the same step.
+
+        Raises
+        ------
+        SolfecError
+            A contact's tangential block is singular.
+        """
+        rows, contacts = local.rows, local.contacts
+        failed = _kernels.penalty.penalty_contacts(
+            contacts, self.variant == "IMPLICIT", rows.law, rows.diagonal, rows.B, rows.V, local.step,
+            rows.R, rows.U, rows.lost,
+        )  # fmt: skip
+        if failed >= 0:
+            raise SolfecError(f"PENALTY_SOLVER: {local.describe(failed)}")
+        rows.merit[: local.n] = 0.0
+        rows.residual[: local.n] = 0.0
+        if local.n == contacts:
+            return SolverReport(1, 0.0, 0.0, math.nan, "OK")
+        contact_velocities = rows.U[:, :contacts].copy()  # each from its own reaction alone, as its force was
+        report = self._bilateral.sweep(local, contacts, False)
+        rows.U[:, :contacts] = contact_velocities
+        return report

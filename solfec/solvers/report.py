@@ -1,0 +1,33 @@
+"""What a constraint solver says about a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class SolverReport:
+    """Outcome of one solution.
+
+    Attributes
+    ----------
+    iterations : int
+        Iterations made (sweeps of Gauss-Seidel).
+    error : float
+        Relative change of the reactions in the last iteration.
+    merit : float
+        Solfec-1.0's merit function g at the solution.
+    residual : float
+        Norm of the rows' residuals, in velocity units, over the norm of the free velocity.
+    status : str
+        'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED'.
+    fallbacks : int
+        Block solutions that the chosen block solver failed to give and another one gave.
+    """
+
+    iterations: int
+    error: float
+    merit: float
+    residual: float
+    status: str
+    fallbacks: int = 0
