@@ -11,8 +11,8 @@ module diagonal_block
   use ieee_arithmetic, only: ieee_is_finite
   implicit none
   private
-  public :: block_size, b_inverse_nn, b_nn, b_friction, b_cohesion, b_schur, b_inverse_det, b_tn, b_nt, b_lambda, b_rho
-  public :: prepare_block, block_product, exact_block, solve_contact, solve3, project_on_cone, largest_eigenvalue
+  public :: block_size, b_inverse_nn, b_nn, b_friction, b_cohesion, b_schur, b_inverse_det, b_tn, b_nt, b_lambda, b_rho, b_opening
+  public :: prepare_block, block_product, exact_block, visit_contact, solve_contact, solve3, project_on_cone, largest_eigenvalue
   public :: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton, contact_map
   public :: status_solved, status_resolved, status_diverged, status_failed
 
@@ -28,6 +28,7 @@ module diagonal_block
   integer, parameter :: b_nt = 12           !< W_NT (2)
   integer, parameter :: b_lambda = 14       !< multiplier of the last slip solution, the next initial guess
   integer, parameter :: b_rho = 15          !< 1/largest eigenvalue of W
+  integer, parameter :: b_opening = 16      !< U'_N of the last visit of a sweep when the contact was open, else <= 0
 
   !> Outcome of a block solve: direct, by a fall-back, or not at all (bound reached; singular or not finite).
   integer(i4), parameter :: status_solved = 0, status_resolved = 1, status_diverged = 2, status_failed = 3
@@ -71,6 +72,27 @@ contains
     v(1) = block(b_schur)*r(1) + block(b_schur+2)*r(2) + block(b_tn)*coupled
     v(2) = block(b_schur+1)*r(1) + block(b_schur+3)*r(2) + block(b_tn+1)*coupled
   end function block_product
+
+  !> One visit of a sweep with the semismooth Newton solver, directly: the active set comes from the last visit, so a
+  !> contact that was open then stays open now, and closes at the next visit if it must.  Solfec-1.0's numbers of sweeps
+  !> follow from this.  What such a contact still owes goes to `postponed`, which must be small for a sweep to count as converged.
+  pure subroutine visit_contact(block, b, r, solved, postponed)
+    real(dp), intent(inout) :: block(block_size)
+    real(dp), intent(in) :: b(3)
+    real(dp), intent(out) :: r(3)
+    logical, intent(out) :: solved
+    real(dp), intent(inout) :: postponed     !< sum of |r|^2, normal part, of contacts that are still to close
+
+    if (block(b_opening) > 0.0_dp) then
+      block(b_opening) = b(3)
+      r = 0.0_dp
+      solved = abs(b(1)) + abs(b(2)) + abs(b(3)) <= huge(1.0_dp)
+      if (b(3) < 0.0_dp) postponed = postponed + (b(3)*block(b_inverse_nn))**2
+    else
+      call exact_block(block, b, r, solved)
+      block(b_opening) = merge(b(3), 0.0_dp, r(3) <= 0.0_dp)
+    end if
+  end subroutine visit_contact
 
   !> The reduced problem solved directly: separation, stick, or slip with U'_T = -lambda r_T, where the multiplier
   !> is the root of mu r_N/|r_T| - 1 along (S + lambda I) r_T = -c; that function is nearly linear in lambda.

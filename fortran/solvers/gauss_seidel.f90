@@ -1,8 +1,8 @@
 !> The whole block Gauss-Seidel iteration in one call (manual, GAUSS_SEIDEL_SOLVER).
 module gauss_seidel
   use kinds, only: dp, i4
-  use diagonal_block, only: block_size
-  use row_block, only: law_size, contact_row, open_row, l_cohesion, l_friction
+  use diagonal_block, only: b_cohesion, b_opening
+  use row_block, only: law_size, contact_row, open_row, l_cohesion, l_friction, l_shift
   use stored_form, only: stored_sweep, stored_velocities
   use velocity_form, only: velocity_sweep, gather_momenta, momentum_velocities
   use merit, only: evaluate
@@ -70,7 +70,7 @@ contains
     integer(i4), intent(out) :: iterations
     real(dp), intent(out) :: error, g
     integer(i4), intent(out) :: failed, status
-    real(dp) :: change, size, total
+    real(dp) :: change, size, postponed, total
     integer(i4) :: start, finish, stride, before(3)
     logical :: converged
 
@@ -92,22 +92,24 @@ contains
       before = counts
       if (stored /= 0) then
         call stored_sweep(start, finish, stride, kind, block, law, diagonal, free, v, row_ptr, column, off_diagonal, &
-                          half_step, step, solver, diag_epsilon, diag_maxiter, reaction, change, size, counts, failed)
+                          half_step, step, solver, diag_epsilon, diag_maxiter, reaction, change, size, counts, &
+                          failed, postponed)
       else
         call velocity_sweep(start, finish, stride, kind, block, law, diagonal, free, v, entry_ptr, triple, entry, &
                             half_step, step, solver, diag_epsilon, diag_maxiter, momentum, reaction, change, size, &
-                            counts, failed)
+                            counts, failed, postponed)
       end if
       error = sqrt(change)
       if (size > 0.0_dp) error = error/sqrt(size)
       if (meritval < 1.0_dp) then
         call velocities()
         call evaluate(n, nrow, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+        where (reaction(3,0:n-1) + block(b_cohesion,0:n-1) <= 0.0_dp) block(b_opening,0:n-1) = u(3,0:n-1) + law(l_shift,0:n-1)
       end if
       errors(iterations-1) = error
       merits(iterations-1) = g
       if (.not. (error <= huge(1.0_dp) .and. g <= huge(1.0_dp))) exit
-      converged = error <= epsilon .and. (meritval >= 1.0_dp .or. g <= meritval)
+      converged = error <= epsilon .and. postponed <= epsilon**2*size .and. (meritval >= 1.0_dp .or. g <= meritval)
       if (converged) exit
     end do
     iterations = min(iterations, maxiter)

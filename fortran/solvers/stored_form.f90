@@ -1,7 +1,7 @@
 !> Sweeps with W stored in block-CSR (diagonal apart).  Sums run in the order of columns, the same for any number of threads.
 module stored_form
   use kinds, only: dp, i4
-  use diagonal_block, only: block_size, b_cohesion, exact_block, status_solved, status_failed
+  use diagonal_block, only: block_size, b_cohesion, visit_contact, status_solved, status_failed
   use row_block, only: contact_row, law_size, solve_row
   implicit none
   private
@@ -29,7 +29,7 @@ contains
 
   !> One sweep over rows first, first + stride, ..., last, each with the newest reactions of its neighbours.
   subroutine stored_sweep(first, last, stride, kind, block, law, diagonal, free, v, row_ptr, column, off_diagonal, &
-                          half_step, step, solver, tolerance, bound, reaction, change, size, counts, failed)
+                          half_step, step, solver, tolerance, bound, reaction, change, size, counts, failed, postponed)
     integer(i4), intent(in) :: first, last, stride
     integer(i4), intent(in) :: kind(0:*)
     real(dp), intent(inout) :: block(block_size,0:*)
@@ -42,17 +42,19 @@ contains
     real(dp), intent(out) :: change, size        !< sums of |dR|^2 and |R|^2
     integer(i4), intent(inout) :: counts(3)      !< resolved, diverged and failed block solves
     integer(i4), intent(inout) :: failed         !< last row left unsolved, or -1
+    real(dp), intent(out) :: postponed           !< |r|^2 owed by contacts that are still to close (visit_contact)
     real(dp) :: b(3), r(3)
     integer(i4) :: a, status
     logical :: solved
 
+    postponed = 0.0_dp
     change = 0.0_dp
     size = 0.0_dp
     do a = first, last, stride
       b = neighbours(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, free(:,a))
       solved = .false.
       if (kind(a) == contact_row .and. solver == 0) then
-        call exact_block(block(:,a), b, r, solved)
+        call visit_contact(block(:,a), b, r, solved, postponed)
         r(3) = r(3) - block(b_cohesion,a)
       end if
       if (.not. solved) then

@@ -5,7 +5,7 @@
 !> many neighbours they have.  Sums run in the order of the rows, so bits do not depend on threads.
 module velocity_form
   use kinds, only: dp, i4
-  use diagonal_block, only: block_size, b_cohesion, block_product, exact_block, status_solved, status_failed
+  use diagonal_block, only: block_size, b_cohesion, block_product, visit_contact, status_solved, status_failed
   use row_block, only: contact_row, law_size, solve_row
   implicit none
   private
@@ -47,7 +47,7 @@ contains
 
   !> One sweep over rows first, first + stride, ..., last; momenta follow every change of a reaction.
   subroutine velocity_sweep(first, last, stride, kind, block, law, diagonal, free, v, entry_ptr, triple, entry, &
-                            half_step, step, solver, tolerance, bound, momentum, reaction, change, size, counts, failed)
+                            half_step, step, solver, tolerance, bound, momentum, reaction, change, size, counts, failed, postponed)
     integer(i4), intent(in) :: first, last, stride
     integer(i4), intent(in) :: kind(0:*)
     real(dp), intent(inout) :: block(block_size,0:*)
@@ -60,10 +60,12 @@ contains
     real(dp), intent(out) :: change, size        !< sums of |dR|^2 and |R|^2
     integer(i4), intent(inout) :: counts(3)      !< resolved, diverged and failed block solves
     integer(i4), intent(inout) :: failed         !< last row left unsolved, or -1
+    real(dp), intent(out) :: postponed           !< |r|^2 owed by contacts that are still to close (visit_contact)
     real(dp) :: b(3), r(3), old(3), difference(3)
     integer(i4) :: a, status
     logical :: solved
 
+    postponed = 0.0_dp
     change = 0.0_dp
     size = 0.0_dp
     do a = first, last, stride
@@ -73,7 +75,7 @@ contains
       if (kind(a) == contact_row) then
         b = b - block_product(block(:,a), old)
         if (solver == 0) then
-          call exact_block(block(:,a), b, r, solved)
+          call visit_contact(block(:,a), b, r, solved, postponed)
           r(3) = r(3) - block(b_cohesion,a)
         end if
       else
