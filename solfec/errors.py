@@ -13,3 +13,7 @@ class NotBuiltYet(NotImplementedError):
 
 class ArgumentRangeError(ValueError, TypeError):
     """A member was set to a value out of its range; scripts may expect either of the two classic types."""
+
+
+class SolfecWarning(UserWarning):
+    """Something in the input that is legal and probably not meant (manual, WARNINGS)."""

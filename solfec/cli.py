@@ -1,0 +1,328 @@
+"""The command line: `solfec [switches] path [user's arguments]` (manual, chapter 3).
+
+The input runs as the main module with every command among its names.  What goes wrong in it is reported by the
+user's own file and line first, then by the user's own calls that led there.
+"""
+
+from __future__ import annotations
+
+import builtins
+import linecache
+import os
+import signal
+import sys
+import traceback
+import types
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from . import language
+from .errors import NotBuiltYet, SolfecError, SolfecWarning
+from .language import session
+
+USAGE = "usage: solfec [-w] [-y] [-s sub-directory] [-i seconds] [-t threads] path [arguments]"
+HELP = f"""{USAGE}
+
+Runs the input file `path`, or reads the results of an earlier run of it when there are any.  `path` is an
+input file or an output directory; it is the first word that names an existing file or directory.
+
+  -w           compute again and overwrite results (asks on a terminal)
+  -y           overwrite without asking (with -w; before the path)
+  -s NAME      use a sub-directory of the output directory
+  -i SECONDS   wall time between progress reports (default: 1)
+  -t THREADS   number of threads (default: all cores; before the path)
+  --traceback  show the program's own frames in error messages (before the path)
+  --version    print the version (before the path)
+  --help       print this text (before the path)
+
+Other words are the input's own arguments (NON_SOLFEC_ARGV).
+Status: 0 normal end, 1 error in the input, 2 wrong command line, 130 and 143 after INT and TERM.
+"""
+UNBUILT = {"-v": "the viewer", "-f": "the viewer", "-g": "the viewer", "-c": "continuation of a run"}
+
+
+class UsageError(Exception):
+    """A command line that cannot be understood."""
+
+
+@dataclass
+class Arguments:
+    """A parsed command line."""
+
+    path: str | None = None
+    overwrite: bool = False
+    yes: bool = False
+    subdirectory: str | None = None
+    interval: float = 1.0
+    threads: int | None = None
+    traceback: bool = False
+    version: bool = False
+    help: bool = False
+    unbuilt: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+
+
+def parse(words: list[str]) -> Arguments:
+    """Sort the words of a command line into switches, path and user's arguments (manual, chapter 3).
+
+    Switches of Solfec-1.0 may stand anywhere, new ones before the path only; the path is the first other word that
+    names an existing file or directory.
+    """
+    result = Arguments()
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        if word in ("-w", "-c", "-v", "-f"):
+            if word == "-w":
+                result.overwrite = True
+            else:
+                result.unbuilt.append(word)
+        elif word in ("-s", "-i", "-g"):
+            value = _value(word, words)
+            if word == "-s":
+                result.subdirectory = value.strip("/")
+            elif word == "-i":
+                result.interval = _number(word, value)
+            else:
+                result.unbuilt.append(word)
+        elif result.path is None and _new_switch(word, words, result):
+            pass
+        elif result.path is None and os.access(word, os.R_OK):
+            result.path = word
+        else:
+            result.words.append(word)
+    return result
+
+
+def _new_switch(word: str, words: list[str], result: Arguments) -> bool:
+    """Take a switch that Solfec-1.0 did not have; False when the word is none."""
+    if word == "-y":
+        result.yes = True
+    elif word == "-t":
+        result.threads = int(_number(word, _value(word, words)))
+    elif word in ("--version", "--help", "--traceback"):
+        setattr(result, word[2:], True)
+    elif word in ("-h",):
+        result.help = True
+    elif word.startswith("--"):
+        raise UsageError(f"unknown switch {word}")
+    else:
+        return False
+    return True
+
+
+def _value(switch: str, words: list[str]) -> str:
+    if not words:
+        raise UsageError(f"{switch} needs a value")
+    return words.pop(0)
+
+
+def _number(switch: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf") or (switch == "-t" and (value < 1 or value != int(value))):
+        wanted = "a positive whole number" if switch == "-t" else "a number of seconds"
+        raise UsageError(f"{switch} needs {wanted}, not {text!r}")
+    return value
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    try:
+        arguments = parse(sys.argv[1:] if words is None else words)
+        if arguments.help:
+            print(HELP, end="")
+            return 0
+        if arguments.version:
+            from . import __version__
+
+            print(f"solfec {__version__}")
+            return 0
+        if arguments.unbuilt:
+            raise UsageError(f"{arguments.unbuilt[0]}: {UNBUILT[arguments.unbuilt[0]]} is not built yet")
+        if arguments.path is None:
+            raise UsageError(_missing(arguments.words))
+        input_path, directory = _input_of(arguments.path)
+    except UsageError as error:
+        print(f"solfec: {error}\n{USAGE}" if str(error) else USAGE, file=sys.stderr)
+        return 2
+    return run_input(input_path, directory, arguments)
+
+
+def _missing(words: list[str]) -> str:
+    """Why there is no input: the file that was probably meant, if any."""
+    meant = next((word for word in words if word.endswith(".py")), words[0] if words else None)
+    if meant is None:
+        return ""
+    if os.path.exists(meant):
+        return f"cannot read the input file {meant!r}"
+    return f"there is no input file {meant!r}"
+
+
+def _input_of(path: str) -> tuple[str, str | None]:
+    """Input file of a path, and the output directory when the path is one."""
+    if not os.path.isdir(path):
+        return path, None
+    directory = path.rstrip("/") or path
+    copy = os.path.join(directory, os.path.basename(os.path.abspath(directory)) + ".py")
+    if not os.path.isfile(copy):
+        raise UsageError(f"the directory {path!r} holds no copy of an input file ({copy})")
+    return copy, directory
+
+
+def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
+    """Run one input file as the main module; return the exit status."""
+    main_before, argv, module_path = sys.modules.get("__main__"), sys.argv, list(sys.path)
+    terminate = _set_handler(_terminated)
+    now = session.Session(
+        input_path=path,
+        arguments=arguments.words or None,
+        output_directory=directory,
+        overwrite=arguments.overwrite,
+        overwrite_without_asking=arguments.yes,
+        subdirectory=arguments.subdirectory,
+        interval=arguments.interval,
+    )
+    before = session.begin(now)
+    try:
+        with _warnings_by_line():
+            return _guarded(path, now, arguments)
+    finally:
+        session.begin(before)
+        sys.modules["__main__"], sys.argv, sys.path[:] = main_before, argv, module_path
+        _set_handler(terminate)
+
+
+def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
+    """Run the input and turn what it raises into a status and a message."""
+    status = 0
+    try:
+        try:
+            if arguments.threads:
+                from . import _kernels
+
+                _kernels.threads.set_threads(arguments.threads)
+            _execute(path, now, arguments)
+        finally:
+            now.close()
+    except SystemExit as request:
+        status = _status(request.code)
+    except KeyboardInterrupt:
+        status = 128 + signal.SIGINT
+    except BaseException as error:
+        sys.stdout.flush()
+        report(error, path, arguments.traceback)
+        status = 1
+    sys.stdout.flush()
+    return status
+
+
+def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
+    """Compile and run the input file in a fresh main module."""
+    with open(path, "rb") as file:
+        source = file.read()
+    now.input_text = source.decode("utf-8", errors="surrogateescape")
+    module = types.ModuleType("__main__")
+    module.__file__ = path
+    module.__builtins__ = builtins
+    for name in language.COMMANDS:
+        if name not in language.NOT_INJECTED:
+            setattr(module, name, language.load(name))
+    sys.modules["__main__"] = module
+    sys.argv = [path, *arguments.words]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    linecache.checkcache(path)
+    exec(compile(source, path, "exec"), module.__dict__)
+
+
+def _status(code) -> int:
+    """Exit status of sys.exit (code)."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _terminated(number, frame):
+    raise SystemExit(128 + number)
+
+
+def _set_handler(handler):
+    """Handle TERM by `handler`; a no-op outside of the main thread."""
+    try:
+        return signal.signal(signal.SIGTERM, handler or signal.SIG_DFL)
+    except ValueError:
+        return None
+
+
+@contextmanager
+def _warnings_by_line():
+    """Print the language's warnings as 'file:line: warning: text'."""
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def show(message, category, filename, lineno, file=None, line=None):
+            if issubclass(category, SolfecWarning):
+                print(f"{filename}:{lineno}: warning: {message}", file=file or sys.stderr)
+            else:
+                shown(message, category, filename, lineno, file, line)
+
+        warnings.simplefilter("default", SolfecWarning)
+        warnings.showwarning = show
+        yield
+
+
+# --- error messages ----------------------------------------------------------------------------------------
+
+
+def report(error: BaseException, path: str, everything: bool = False) -> None:
+    """Print an error: 'file:line: message' first, then the user's own calls that led there."""
+    if everything:
+        traceback.print_exception(error)
+    frames = [
+        (frame.f_code.co_filename, line, frame.f_code.co_name)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if session.is_users(frame.f_code.co_filename) and frame.f_code.co_filename != __file__
+    ]
+    frames = _below_input(frames, path)
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        frames.append((error.filename or path, error.lineno, "<module>"))
+    if not frames:
+        frames = [(path, 1, "<module>")]
+    file, line, _ = frames[-1]
+    text = [f"{file}:{line}: {describe(error)}"]
+    text += [f"  {note}" for note in getattr(error, "__notes__", ())]
+    text += _source(file, line)
+    for file, line, name in reversed(frames[:-1]):
+        text.append(f"called from {file}:{line}" + ("" if name == "<module>" else f", in {name}"))
+        text += _source(file, line)
+    print("\n".join(text), file=sys.stderr)
+
+
+def _below_input(frames: list, path: str) -> list:
+    """Frames from the input file on: what called the command line is not the user's doing."""
+    first = next((i for i, frame in enumerate(frames) if frame[0] == path), None)
+    return frames if first is None else frames[first:]
+
+
+def _source(file: str, line: int) -> list[str]:
+    text = linecache.getline(file, line).strip()
+    return [f"    {text}"] if text else []
+
+
+def describe(error: BaseException) -> str:
+    """One line for an error: its standard type, unless it is Solfec's own, and its message."""
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    if isinstance(error, (SolfecError, NotBuiltYet)):
+        return text
+    kind = next(k for k in type(error).__mro__ if not k.__module__.startswith("solfec"))
+    return f"{kind.__name__}: {text}" if text else kind.__name__
+
+
+if __name__ == "__main__":
+    sys.exit(main())

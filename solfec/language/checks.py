@@ -1,0 +1,279 @@
+"""Checks of the arguments of commands and of the values given to members.
+
+Every check takes the value and the argument's name and returns the value in the form the rest of the program
+uses, or raises `BadType` or `BadValue`; the command that was called puts its own name in front.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import operator
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+SURFACE_LIMIT = 2**31 - 2  # identifiers are 32-bit integers; the largest one is the wildcard of look-ups
+
+
+class BadArgument(Exception):
+    """A rejected argument; `command` is known once the error has passed through the command's wrapper."""
+
+    command = ""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{self.command}: {text}" if self.command else text
+
+
+class BadType(BadArgument, TypeError):
+    """An argument of the wrong type."""
+
+
+class BadValue(BadArgument, ValueError):
+    """An argument of the right type and of a wrong size or value."""
+
+
+class BadMemberValue(BadValue, TypeError):
+    """A member set to a value out of range; scripts may expect either of the two classic types."""
+
+
+def command(name: str, **spellings: str) -> Callable:
+    """Decorate a command: bind its arguments, put its name into errors, accept other spellings of keywords.
+
+    Parameters
+    ----------
+    name
+        Name of the command as the user knows it.
+    **spellings
+        Other spelling of a keyword -> the keyword, for the misspelt names that old inputs use.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def call(*arguments, **keywords):
+            try:
+                for other in spellings.keys() & keywords.keys():
+                    if spellings[other] in keywords:
+                        raise BadType(f"'{spellings[other]}' and its other spelling '{other}' are both given")
+                    keywords[spellings[other]] = keywords.pop(other)
+                try:
+                    signature.bind(*arguments, **keywords)
+                except TypeError as error:
+                    raise BadType(str(error)) from None
+                return function(*arguments, **keywords)
+            except BadArgument as error:
+                error.command = error.command or name
+                raise
+
+        return call
+
+    return decorate
+
+
+def kind_of(value) -> str:
+    """What a value is, for messages."""
+    return "None" if value is None else type(value).__name__
+
+
+# --- numbers -----------------------------------------------------------------------------------------------
+
+
+def number(value, name: str, *, infinite: bool = False) -> float:
+    """A finite number (or, where it has a meaning, an infinite one)."""
+    if isinstance(value, (str, bytes)) or is_sequence(value) or not hasattr(type(value), "__float__"):
+        raise BadType(f"'{name}' must be a number, not {kind_of(value)}")
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise BadType(f"'{name}' must be a number, not {kind_of(value)}") from None
+    except OverflowError:
+        raise BadValue(f"'{name}' is too large") from None
+    if math.isnan(result) or (math.isinf(result) and not infinite):
+        raise BadValue(f"'{name}' must be a finite number, not {result}")
+    return result
+
+
+def positive(value, name: str, *, infinite: bool = False) -> float:
+    """A number above zero."""
+    result = number(value, name, infinite=infinite)
+    if not result > 0.0:
+        raise BadValue(f"'{name}' must be positive, not {result:g}")
+    return result
+
+
+def nonnegative(value, name: str, *, infinite: bool = False) -> float:
+    """A number that is zero or above."""
+    result = number(value, name, infinite=infinite)
+    if result < 0.0:
+        raise BadValue(f"'{name}' must not be negative, it is {result:g}")
+    return result
+
+
+def between(value, name: str, low: float, high: float) -> float:
+    """A number in [low, high]."""
+    result = number(value, name)
+    if not low <= result <= high:
+        raise BadValue(f"'{name}' must lie in [{low:g}, {high:g}], it is {result:g}")
+    return result
+
+
+def integer(value, name: str, minimum: int | None = None) -> int:
+    """An integer; floating-point numbers are refused even when their value is whole."""
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise BadType(f"'{name}' must be an integer, not {kind_of(value)}") from None
+    if minimum is not None and result < minimum:
+        raise BadValue(f"'{name}' must be at least {minimum}, it is {result}")
+    return result
+
+
+def identifier(value, name: str) -> int:
+    """A surface or volume identifier."""
+    result = integer(value, name)
+    if abs(result) > SURFACE_LIMIT:
+        raise BadValue(f"'{name}' must lie in [{-SURFACE_LIMIT}, {SURFACE_LIMIT}], it is {result}")
+    return result
+
+
+# --- strings -----------------------------------------------------------------------------------------------
+
+
+def string(value, name: str) -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise BadType(f"'{name}' must be a string, not {kind_of(value)}")
+    return str(value)
+
+
+def choice(value, name: str, options: Sequence[str]) -> str:
+    """One of a few strings."""
+    result = string(value, name)
+    if result not in options:
+        raise BadValue(f"'{name}' must be one of {', '.join(map(repr, options))}, not {result!r}")
+    return result
+
+
+def switch(value, name: str) -> bool:
+    """'ON' or 'OFF'."""
+    return choice(value, name, ("ON", "OFF")) == "ON"
+
+
+def on_off(value: bool) -> str:
+    """A flag as users read it."""
+    return "ON" if value else "OFF"
+
+
+def function(value, name: str) -> Callable:
+    """Something that can be called."""
+    if not callable(value):
+        raise BadType(f"'{name}' must be callable, not {kind_of(value)}")
+    return value
+
+
+# --- sequences ---------------------------------------------------------------------------------------------
+
+
+def is_sequence(value) -> bool:
+    """Whether a value is a list, tuple, numpy array or the like, and not a string."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def sequence(value, name: str) -> list:
+    """The items of any sequence."""
+    if not is_sequence(value):
+        raise BadType(f"'{name}' must be a list or tuple, not {kind_of(value)}")
+    return list(value)
+
+
+def _array(value, name: str, kinds: str, wanted: str) -> np.ndarray:
+    if not is_sequence(value):
+        raise BadType(f"'{name}' must be a list of {wanted}, not {kind_of(value)}")
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise BadType(f"'{name}' must be a flat list of {wanted}") from None
+    if array.size and (array.dtype.kind not in kinds or array.ndim > 2):
+        item = next((i for i, x in enumerate(value) if not isinstance(x, (int, float, np.number))), None)
+        where = "" if item is None else f"; item {item} is {kind_of(value[item])}"
+        raise BadType(f"'{name}' must be a flat list of {wanted}{where}")
+    return array.ravel()
+
+
+def numbers(value, name: str, *, multiple: int = 1, minimum: int = 0) -> np.ndarray:
+    """A flat list of finite numbers, (n,), `multiple` to an item and at least `minimum` items."""
+    array = _array(value, name, "fiub", "numbers").astype(float)
+    if array.size % multiple or array.size < multiple * minimum:
+        per_item = f"{multiple} times a number of " if multiple > 1 else ""
+        raise BadValue(f"'{name}' must hold {per_item}items, at least {multiple * minimum}; it holds {array.size}")
+    if not np.isfinite(array).all():
+        item = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise BadValue(f"'{name}' must hold finite numbers; item {item} is {array[item]}")
+    return array
+
+
+def integers(value, name: str) -> list[int]:
+    """A flat list of integers."""
+    return [int(item) for item in _array(value, name, "iub", "integers")]
+
+
+def vector(value, name: str, size: int = 3) -> tuple[float, ...]:
+    """A tuple (or any sequence) of `size` finite numbers."""
+    if not is_sequence(value):
+        raise BadType(f"'{name}' must be a tuple of {size} numbers, not {kind_of(value)}")
+    if len(value) != size:
+        raise BadValue(f"'{name}' must hold {size} numbers, it holds {len(value)}")
+    return tuple(number(item, f"{name}[{i}]") for i, item in enumerate(value))
+
+
+def direction(value, name: str) -> tuple[float, ...]:
+    """A vector that is not zero."""
+    result = vector(value, name)
+    if not any(result):
+        raise BadValue(f"'{name}' must not be zero")
+    return result
+
+
+def instance(value, name: str, kind: type, what: str | None = None):
+    """An object of one of the language's own types."""
+    if not isinstance(value, kind):
+        raise BadType(f"'{name}' must be a {what or kind.__name__} object, not {kind_of(value)}")
+    return value
+
+
+# --- members -----------------------------------------------------------------------------------------------
+
+
+class Members:
+    """Base of the user's objects: members are properties, everything else is refused."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name, value):
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+            return
+        where = f"{type(self).__name__}.{name}"
+        member = getattr(type(self), name, None)
+        if member is None:
+            raise AttributeError(f"{type(self).__name__} has no member '{name}'")
+        if getattr(member, "fset", None) is None:
+            raise ValueError(f"{where} is read-only")
+        try:
+            member.fset(self, value)
+        except BadMemberValue as error:
+            error.command = error.command or where
+            raise
+        except BadValue as error:
+            renamed = BadMemberValue(*error.args)
+            renamed.command = where
+            raise renamed from None
+        except BadType as error:
+            error.command = error.command or where
+            raise

@@ -1,0 +1,84 @@
+"""GRAVITY and FORCE (manual, 4.3)."""
+
+from __future__ import annotations
+
+import math
+
+from ..bodies.table import BodyKind
+from . import checks, session
+from .bodies import body_of
+from .checks import BadValue, command
+from .model import simulation_of
+from .series import TIME_SERIES, number_or_series
+
+
+@command("GRAVITY")
+def GRAVITY(solfec, vector):
+    """Set the acceleration of gravity.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    vector : tuple of 3
+        Components, each a number or a TIME_SERIES.
+    """
+    simulation = simulation_of(solfec)
+    items = checks.sequence(vector, "vector")
+    if len(items) != 3:
+        raise BadValue(f"'vector' must hold 3 items, it holds {len(items)}")
+    values = [number_or_series(item, f"vector[{i}]") for i, item in enumerate(items)]
+    simulation.domain.loads.set_gravity(values)
+
+
+@command("FORCE")
+def FORCE(body, kind, point, direction, value, data=None):
+    """Apply a point force to a body; forces accumulate.
+
+    Parameters
+    ----------
+    body : BODY
+        Not an obstacle.
+    kind : str
+        'SPATIAL': the direction stays fixed; 'CONVECTED': it follows the body.
+    point, direction : tuple of 3
+        Referential point and direction, which is normalised; both are ignored with a callback.
+    value : number, TIME_SERIES or callable
+        ``value(data..., q, u, time, step)`` returns 9 numbers for rigid bodies (spatial force, spatial torque,
+        referential torque), else as many as there are velocities.
+    data
+        First arguments of the callback, several when it is a tuple.
+    """
+    body = body_of(body, "body")
+    kind = checks.choice(kind, "kind", ("SPATIAL", "CONVECTED"))
+    point = checks.vector(point, "point")
+    vector = checks.vector(direction, "direction")
+    if body._kind == BodyKind.OBSTACLE:
+        raise BadValue(f"'body' {body.id} is an obstacle; forces do not move obstacles")
+    domain = body._simulation.domain
+    if callable(value) and not isinstance(value, TIME_SERIES):
+        first = data if isinstance(data, tuple) else () if data is None else (data,)
+        domain.loads.add_callback(domain.body_row(body._id), _with_data(value, first))
+        return
+    value = number_or_series(value, "value")
+    domain.loads.add_force(domain.body_row(body._id), kind, point, unit(vector, "direction", "FORCE"), value)
+
+
+def _with_data(function, data: tuple):
+    """The callback with the user's data in front of its arguments."""
+    if not data:
+        return function
+
+    def call(q, u, time, step):
+        return function(*data, q, u, time, step)
+
+    return call
+
+
+def unit(vector: tuple[float, ...], name: str, command_name: str) -> tuple[float, ...]:
+    """A direction of length 1; warns when Solfec-1.0 would have scaled the value by its length."""
+    length = math.sqrt(sum(x * x for x in vector))
+    if length == 0.0:
+        raise BadValue(f"'{name}' must not be zero")
+    if abs(length - 1.0) > 1e-8:
+        session.warn(f"{command_name}: '{name}' is normalised; Solfec-1.0 would scale the value by {length:g}")
+    return tuple(x / length for x in vector)

@@ -1,0 +1,296 @@
+"""SURFACE_MATERIAL and BULK_MATERIAL (manual, 4.2.7 and 4.2.8)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bodies.materials import BulkMaterial
+from ..constraints.table import ANY_SURFACE, SurfaceModel
+from ..simulation import Simulation
+from . import checks
+from .checks import BadType, BadValue, Members, command
+from .model import simulation_of
+from .unbuilt import not_built
+
+SURFACE_MODELS = tuple(model.name for model in SurfaceModel)
+
+
+class BULK_MATERIAL(Members):
+    """Material of a volume (manual, 4.2.8).
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    model : str
+        'KIRCHHOFF': Saint Venant-Kirchhoff elasticity.
+    label : str
+        Default 'BULK_MATERIAL_i'.  Re-using a label overwrites the data of that material.
+    young, poisson, density : float
+        Young's modulus >= 0, Poisson's ratio in [0, 0.5), mass density >= 0.
+    tensile, fracene : float
+        Tensile strength and fracture energy, for fragmentation.
+    """
+
+    __slots__ = ("_simulation", "_material")
+
+    @command("BULK_MATERIAL")
+    def __init__(
+        self,
+        solfec,
+        model=None,
+        label=None,
+        young=1e9,
+        poisson=0.25,
+        density=1e3,
+        tensile=None,
+        fields=None,
+        fracene=None,
+    ):
+        domain = simulation_of(solfec).domain
+        model = "KIRCHHOFF" if model is None else checks.string(model, "model")
+        if model == "TSANG_MARSDEN" or fields is not None:
+            raise not_built("BULK_MATERIAL: model 'TSANG_MARSDEN' and fields")
+        checks.choice(model, "model", ("KIRCHHOFF",))
+        label = f"BULK_MATERIAL_{len(domain.bulk_materials)}" if label is None else checks.string(label, "label")
+        data = {
+            "young": checks.nonnegative(young, "young"),
+            "poisson": _poisson(poisson),
+            "density": checks.nonnegative(density, "density"),
+            "tensile": np.inf if tensile is None else checks.nonnegative(tensile, "tensile", infinite=True),
+            "fracene": np.inf if fracene is None else checks.nonnegative(fracene, "fracene", infinite=True),
+        }
+        material = bulk_by_label(domain, label)
+        if material is None:
+            material = BulkMaterial(model=model, label=label, **data)
+            domain.material_row(material)
+        self._simulation = solfec._simulation
+        self._material = material
+        for name, value in data.items():
+            setattr(material, name, value)
+        self._refresh()
+
+    @classmethod
+    def _of(cls, simulation: Simulation, material: BulkMaterial) -> BULK_MATERIAL:
+        handle = object.__new__(cls)
+        handle._simulation = simulation
+        handle._material = material
+        return handle
+
+    def _refresh(self):
+        """Bodies carry the elastic constants of their material."""
+        domain = self._simulation.domain
+        rows = domain.bodies.view("material") == domain.material_row(self._material)
+        domain.bodies.view("lame")[:, rows] = np.reshape(self._material.lame, (2, 1))
+
+    def __eq__(self, other):
+        return isinstance(other, BULK_MATERIAL) and self._material is other._material
+
+    def __hash__(self):
+        return hash(("BULK_MATERIAL", id(self._material)))
+
+    def __repr__(self):
+        return f"BULK_MATERIAL(label={self.label!r}, young={self.young:g}, poisson={self.poisson:g}, density={self.density:g})"
+
+    @property
+    def label(self) -> str:
+        """Label."""
+        return self._material.label
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return self._material.model
+
+    @model.setter
+    def model(self, value):
+        self._material.model = checks.choice(value, "model", ("KIRCHHOFF",))
+
+    @property
+    def young(self) -> float:
+        """Young's modulus."""
+        return self._material.young
+
+    @young.setter
+    def young(self, value):
+        self._material.young = checks.nonnegative(value, "young")
+        self._refresh()
+
+    @property
+    def poisson(self) -> float:
+        """Poisson's ratio."""
+        return self._material.poisson
+
+    @poisson.setter
+    def poisson(self, value):
+        self._material.poisson = _poisson(value)
+        self._refresh()
+
+    @property
+    def density(self) -> float:
+        """Mass density; bodies keep the mass they were created with."""
+        return self._material.density
+
+    @density.setter
+    def density(self, value):
+        self._material.density = checks.nonnegative(value, "density")
+
+
+def _poisson(value) -> float:
+    result = checks.nonnegative(value, "poisson")
+    if not result < 0.5:
+        raise BadValue(f"'poisson' must be below 0.5, it is {result:g}")
+    return result
+
+
+def bulk_by_label(domain, label: str) -> BulkMaterial | None:
+    """The bulk material with a label, or None."""
+    return next((material for material in domain.bulk_materials if material.label == label), None)
+
+
+def bulk_material(domain, value, name: str) -> BulkMaterial:
+    """A material argument: an object of this domain, or its label."""
+    if isinstance(value, BULK_MATERIAL):
+        if not any(known is value._material for known in domain.bulk_materials):
+            raise BadValue(f"'{name}' {value.label!r} belongs to another SOLFEC object")
+        return value._material
+    if isinstance(value, str):
+        material = bulk_by_label(domain, value)
+        if material is None:
+            known = ", ".join(repr(material.label) for material in domain.bulk_materials) or "none"
+            raise BadType(f"'{name}': there is no bulk material labelled {value!r} (known labels: {known})")
+        return material
+    raise BadType(f"'{name}' must be a BULK_MATERIAL object or its label, not {checks.kind_of(value)}")
+
+
+def _surface_member(name: str, check, doc: str) -> property:
+    """A number of a surface material, read and written in its table."""
+
+    def get(self) -> float:
+        return float(getattr(self._table, name)[self._row])
+
+    def put(self, value):
+        getattr(self._table, name)[self._row] = check(value, name)
+
+    return property(get, put, doc=doc)
+
+
+class SURFACE_MATERIAL(Members):
+    """Contact law between two surfaces (manual, 4.2.7).
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    surf1, surf2 : int, optional
+        Surface identifiers, in any order; one alone stands for all its contacts, none for all others.
+    model : str
+        'SIGNORINI_COULOMB' or 'SPRING_DASHPOT'.
+    label : str
+        Default 'SURFACE_MATERIAL_i'; the material of all other contacts is labelled 'DEFAULT'.
+    friction, cohesion, restitution : float
+        Coefficient >= 0, cohesion per unit area >= 0, velocity restitution in [0, 1].
+    spring, dashpot, hpow : float
+        Normal stiffness >= 0, damping (negative: critical), power >= 0 of Hertz's law.
+    """
+
+    __slots__ = ("_simulation", "_row")
+
+    @command("SURFACE_MATERIAL")
+    def __init__(
+        self,
+        solfec,
+        surf1=None,
+        surf2=None,
+        model=None,
+        label=None,
+        friction=0.0,
+        cohesion=0.0,
+        restitution=0.0,
+        spring=0.0,
+        dashpot=0.0,
+        hpow=1.0,
+    ):
+        simulation = simulation_of(solfec)
+        domain = simulation.domain
+        model = SURFACE_MODELS[0] if model is None else checks.choice(model, "model", SURFACE_MODELS)
+        given = [checks.identifier(s, f"surf{i + 1}") for i, s in enumerate((surf1, surf2)) if s is not None]
+        label = None if label is None else checks.string(label, "label")
+        data = {
+            "model": int(SurfaceModel[model]),
+            "friction": checks.nonnegative(friction, "friction"),
+            "cohesion": checks.nonnegative(cohesion, "cohesion"),
+            "restitution": checks.between(restitution, "restitution", 0.0, 1.0),
+            "spring": checks.nonnegative(spring, "spring"),
+            "dashpot": checks.number(dashpot, "dashpot"),
+            "hpow": checks.nonnegative(hpow, "hpow"),
+        }
+        pair = sorted([*given, ANY_SURFACE, ANY_SURFACE][:2])
+        table = domain.surface_materials
+        same = np.flatnonzero((table.view("surface") == np.reshape(pair, (2, 1))).all(axis=0))
+        if same.size:
+            row = int(same[0])
+        else:
+            row = table.append(surface=np.reshape(pair, (2, 1)))
+            domain.surface_labels.append(f"SURFACE_MATERIAL_{row}")
+        for name, value in data.items():
+            getattr(table, name)[row] = value
+        if label is not None:
+            domain.surface_labels[row] = label
+        self._simulation = simulation
+        self._row = row
+
+    @classmethod
+    def _of(cls, simulation: Simulation, row: int) -> SURFACE_MATERIAL:
+        handle = object.__new__(cls)
+        handle._simulation = simulation
+        handle._row = row
+        return handle
+
+    @property
+    def _table(self):
+        return self._simulation.domain.surface_materials
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, SURFACE_MATERIAL)
+            and self._simulation is other._simulation
+            and self._row == other._row
+        )
+
+    def __hash__(self):
+        return hash(("SURFACE_MATERIAL", id(self._simulation), self._row))
+
+    def __repr__(self):
+        return f"SURFACE_MATERIAL(label={self.label!r}, model={self.model!r}, friction={self.friction:g})"
+
+    @property
+    def surf1(self) -> int:
+        """First surface identifier (the largest 32-bit integer: any)."""
+        return int(self._table.surface[0, self._row])
+
+    @property
+    def surf2(self) -> int:
+        """Second surface identifier (the largest 32-bit integer: any)."""
+        return int(self._table.surface[1, self._row])
+
+    @property
+    def label(self) -> str:
+        """Label."""
+        return self._simulation.domain.surface_labels[self._row]
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return SurfaceModel(int(self._table.model[self._row])).name
+
+    @model.setter
+    def model(self, value):
+        self._table.model[self._row] = int(SurfaceModel[checks.choice(value, "model", SURFACE_MODELS)])
+
+    friction = _surface_member("friction", checks.nonnegative, "Coefficient of friction.")
+    cohesion = _surface_member("cohesion", checks.nonnegative, "Cohesion per unit area.")
+    restitution = _surface_member(
+        "restitution", lambda value, name: checks.between(value, name, 0.0, 1.0), "Velocity restitution."
+    )
+    spring = _surface_member("spring", checks.nonnegative, "Normal stiffness.")
+    dashpot = _surface_member("dashpot", checks.number, "Normal damping; negative: critical.")
+    hpow = _surface_member("hpow", checks.nonnegative, "Power of Hertz's law.")

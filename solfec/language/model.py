@@ -1,0 +1,193 @@
+"""SOLFEC, and how its mode is chosen (manual, 4.2.5 and 3.1)."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import numpy as np
+
+from ..simulation import Simulation
+from . import checks, session
+from .checks import BadValue, Members, command
+from .unbuilt import not_built
+
+
+class SOLFEC(Members):
+    """One simulation with its output directory (manual, 4.2.5).
+
+    Parameters
+    ----------
+    analysis : str
+        'DYNAMIC'; 'QUASI_STATIC' is not built yet.
+    step : float
+        Time step, an upper bound: explicit integration of deformable bodies may lower it for good.
+    output : str
+        Output directory.  READ mode when it holds results, WRITE mode otherwise or with the switch -w.
+    """
+
+    __slots__ = ("_simulation",)
+
+    @command("SOLFEC")
+    def __init__(self, analysis, step, output):
+        analysis = checks.choice(analysis, "analysis", ("DYNAMIC", "QUASI_STATIC"))
+        step = checks.positive(step, "step")
+        path = _output_path(checks.string(output, "output"))
+        if analysis == "QUASI_STATIC":
+            raise not_built("SOLFEC: analysis 'QUASI_STATIC'")
+        now = session.current()
+        mode = _mode(now, path)
+        try:
+            simulation = Simulation(
+                step,
+                path,
+                mode,
+                epsilon=now.epsilon,
+                input_text=now.input_text,
+                arguments=now.arguments,
+                interval=now.interval,
+            )
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise type(error)(f"SOLFEC: cannot write to the output directory {path!r}: {reason}") from error
+        now.simulations.append(simulation)
+        self._simulation = simulation
+
+    @classmethod
+    def _of(cls, simulation: Simulation) -> SOLFEC:
+        handle = object.__new__(cls)
+        handle._simulation = simulation
+        return handle
+
+    def __eq__(self, other):
+        return isinstance(other, SOLFEC) and self._simulation is other._simulation
+
+    def __hash__(self):
+        return hash(("SOLFEC", id(self._simulation)))
+
+    def __repr__(self):
+        return f"SOLFEC('DYNAMIC', {self.step:g}, {self.outpath!r})  # {self.mode}, time {self.time:g}"
+
+    @property
+    def _domain(self):
+        return self._simulation.domain
+
+    @property
+    def analysis(self) -> str:
+        """'DYNAMIC'."""
+        return "DYNAMIC"
+
+    @property
+    def time(self) -> float:
+        """Present time; in READ mode that of the loaded frame."""
+        return self._domain.time
+
+    @property
+    def mode(self) -> str:
+        """'WRITE' or 'READ'."""
+        return self._simulation.mode
+
+    @property
+    def outpath(self) -> str:
+        """Output directory, with the sub-directory of the switch -s."""
+        return self._simulation.outpath
+
+    @property
+    def bodies(self) -> list:
+        """The bodies, newest first."""
+        from .bodies import BODY
+
+        return [BODY._of(self._simulation, int(body)) for body in self._domain.bodies.view("id")[::-1]]
+
+    @property
+    def nbod(self) -> int:
+        """Number of bodies."""
+        return self._domain.bodies.n
+
+    @property
+    def constraints(self) -> list:
+        """The constraints, newest first."""
+        from .constraints import CONSTRAINT
+
+        identifiers = np.sort(self._domain.constraints.view("id"))[::-1]
+        return [CONSTRAINT._of(self._simulation, int(constraint)) for constraint in identifiers]
+
+    @property
+    def ncon(self) -> int:
+        """Number of constraints."""
+        return self._domain.constraints.n
+
+    @property
+    def step(self) -> float:
+        """Time step."""
+        return self._domain.step
+
+    @step.setter
+    def step(self, value):
+        self._domain.set_step(checks.positive(value, "step"))
+
+    @property
+    def verbose(self) -> str:
+        """'ON', 'OFF', or '%' (also for the form with a newline)."""
+        return self._simulation.verbose.rstrip("\n")
+
+    @verbose.setter
+    def verbose(self, value):
+        self._simulation.verbose = checks.choice(value, "verbose", ("ON", "OFF", "%", "%\n"))
+
+    @property
+    def cleanup(self) -> str:
+        """'ON' removes an output directory in which no frame was written."""
+        return checks.on_off(self._simulation.cleanup)
+
+    @cleanup.setter
+    def cleanup(self, value):
+        self._simulation.cleanup = checks.switch(value, "cleanup")
+
+
+def simulation_of(solfec, name: str = "solfec") -> Simulation:
+    """The simulation behind a SOLFEC argument."""
+    return checks.instance(solfec, name, SOLFEC)._simulation
+
+
+def _output_path(path: str) -> str:
+    """Output directory: that of the command line when results are the input, with -s appended."""
+    now = session.current()
+    path = (now.output_directory or path).rstrip("/")
+    if not path:
+        raise BadValue("'output' must name a directory")
+    return os.path.join(path, now.subdirectory) if now.subdirectory else path
+
+
+def results_exist(path: str) -> bool:
+    """Whether an output directory holds results."""
+    file = os.path.join(path, os.path.basename(os.path.abspath(path)) + ".h5")
+    return os.path.isfile(file) and os.access(file, os.R_OK)
+
+
+def _mode(now: session.Session, path: str) -> str:
+    """READ or WRITE for a new SOLFEC object; may ask, and may end the process."""
+    exist = results_exist(path)
+    for simulation in now.simulations:
+        if simulation.mode == "WRITE" and os.path.abspath(simulation.outpath) == os.path.abspath(path):
+            return "READ" if exist and simulation.frames_written else "WRITE"
+    if not exist:
+        return "WRITE"
+    if not now.overwrite:
+        return "READ"
+    if not now.overwrite_without_asking and not _may_overwrite(path):
+        print(f"the results in {path} were left as they are", file=sys.stderr)
+        raise SystemExit(1)
+    return "WRITE"
+
+
+def _may_overwrite(path: str) -> bool:
+    """Ask on a terminal whether old results may go; without a terminal nobody can say yes."""
+    if not (sys.stdin is not None and sys.stdin.isatty()):
+        print(f"solfec: -w: {path} holds results; without a terminal to ask on, add -y to overwrite them", file=sys.stderr)
+        return False
+    print(f"WARNING: {path} holds results; they will be overwritten.", flush=True)
+    try:
+        return input("Overwrite them? [y/n] ").strip() == "y"
+    except EOFError:
+        return False

@@ -1,0 +1,136 @@
+"""RUN, OUTPUT, CALLBACK and what else controls a simulation (manual, 4.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import checks, session
+from .checks import BadType, BadValue, command
+from .model import simulation_of
+from .solvers import Solver
+
+
+@command("RUN")
+def RUN(solfec, solver, duration):
+    """Run a simulation; nothing happens in READ mode.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    solver
+        Constraint solver, e.g. GAUSS_SEIDEL_SOLVER.
+    duration : float
+        Time to simulate, from the present time on.
+    """
+    simulation = simulation_of(solfec)
+    if not isinstance(solver, Solver):
+        raise BadType(f"'solver' must be a constraint solver object, not {checks.kind_of(solver)}")
+    duration = checks.positive(duration, "duration")
+    simulation.run(solver._solver, duration)
+
+
+@command("OUTPUT")
+def OUTPUT(solfec, interval, compression=None):
+    """Write results every `interval` of time; every step when this command is not used.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    interval : float
+        Time between frames; 0: every step.
+    compression : str
+        'ON' or 'OFF' (default).
+    """
+    simulation = simulation_of(solfec)
+    interval = checks.nonnegative(interval, "interval")
+    compression = compression is not None and checks.switch(compression, "compression")
+    simulation.output(interval, compression)
+
+
+@command("EXTENTS")
+def EXTENTS(solfec, extents):
+    """Bound the scene: bodies that leave the box are deleted.  Ignored in READ mode.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    extents : tuple of 6
+        (xmin, ymin, zmin, xmax, ymax, zmax)
+    """
+    simulation = simulation_of(solfec)
+    box = np.array(checks.vector(extents, "extents", 6))
+    if not (box[:3] < box[3:]).all():
+        raise BadValue("'extents' must have its lower corner below its upper corner")
+    if simulation.mode == "WRITE":
+        simulation.domain.extents = box
+
+
+@command("CALLBACK")
+def CALLBACK(solfec, interval, data, callback):
+    """Call a function every `interval` of time during RUN; a returned 0 ends the run.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    interval : float
+        Time between calls, positive.
+    data
+        Argument of the function; a tuple gives its items as arguments.
+    callback : callable
+    """
+    simulation = simulation_of(solfec)
+    interval = checks.positive(interval, "interval")
+    callback = checks.function(callback, "callback")
+    arguments = data if isinstance(data, tuple) else (data,)
+    simulation.callback(interval, lambda: callback(*arguments))
+
+
+@command("REGISTER_CALLBACK")
+def REGISTER_CALLBACK(callback, data=None):
+    """Register a callback for parallel runs; nothing to do in a serial one.
+
+    Parameters
+    ----------
+    callback : callable
+    data
+        Its arguments.
+    """
+    checks.function(callback, "callback")
+
+
+@command("UNPHYSICAL_PENETRATION")
+def UNPHYSICAL_PENETRATION(solfec, depth):
+    """Stop the run with an error once a contact penetrates deeper than `depth`.  Ignored in READ mode.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    depth : float
+        Positive; infinity: no bound.
+    """
+    simulation = simulation_of(solfec)
+    depth = checks.positive(depth, "depth", infinite=True)
+    if simulation.mode == "WRITE":
+        simulation.domain.settings.depth = depth
+
+
+@command("GEOMETRIC_EPSILON")
+def GEOMETRIC_EPSILON(epsilon):
+    """Set the distance below which two points count as one (default 1E-6, in the model's unit of length).
+
+    Holds for everything that follows, and for SOLFEC objects that exist already.
+    """
+    epsilon = checks.positive(epsilon, "epsilon")
+    now = session.current()
+    for simulation in now.simulations:
+        domain = simulation.domain
+        if domain.settings.min_distance == domain.epsilon:  # the default follows
+            domain.settings.min_distance = epsilon
+        domain.epsilon = epsilon
+    now.epsilon = epsilon
+
+
+@command("WARNINGS")
+def WARNINGS(state):
+    """Switch warnings 'ON' (default) or 'OFF'."""
+    session.current().warnings = checks.switch(state, "state")

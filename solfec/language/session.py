@@ -1,0 +1,146 @@
+"""What one run of an input knows about its surroundings: command line, input file, process-wide settings.
+
+The command line fills it before the input starts; in a plain Python script that imports `solfec` the defaults
+describe the script itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import warnings
+from dataclasses import dataclass, field
+
+from ..errors import SolfecWarning
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIBRARIES = tuple(
+    {os.path.realpath(path) + os.sep for name, path in sysconfig.get_paths().items() if name != "data"}
+    | {os.path.realpath(os.path.dirname(os.__file__)) + os.sep}
+)
+
+
+@dataclass
+class Session:
+    """Switches, input and process-wide settings of one run.
+
+    Attributes
+    ----------
+    input_path : str or None
+        Path of the input file.
+    input_text : str
+        Its text, copied into output directories.
+    arguments : list of str or None
+        The user's own arguments (manual, NON_SOLFEC_ARGV).
+    output_directory : str or None
+        Given as the input path: replaces the output path of every SOLFEC object.
+    overwrite, overwrite_without_asking
+        Switches -w and -y.
+    subdirectory : str or None
+        Switch -s.
+    interval : float
+        Switch -i: seconds of wall time between progress reports.
+    epsilon : float
+        Manual, GEOMETRIC_EPSILON.
+    """
+
+    input_path: str | None = None
+    input_text: str = ""
+    arguments: list[str] | None = None
+    output_directory: str | None = None
+    overwrite: bool = False
+    overwrite_without_asking: bool = False
+    subdirectory: str | None = None
+    interval: float = 1.0
+    epsilon: float = 1e-6
+    warnings: bool = True
+    series_labels: set[str] = field(default_factory=set)
+    simulations: list = field(default_factory=list)
+
+    def close(self) -> None:
+        """Finish all files of the simulations that were made, remove output directories nobody filled."""
+        for simulation in self.simulations:
+            simulation.close()
+            if simulation.cleanup:
+                _remove_unused(simulation)
+        self.simulations.clear()
+
+
+_current: Session | None = None
+
+
+def current() -> Session:
+    """The session of the input that is running."""
+    global _current
+    if _current is None:
+        _current = _of_script()
+    return _current
+
+
+def begin(session: Session | None) -> Session | None:
+    """Make `session` the current one; return the one before it."""
+    global _current
+    before, _current = _current, session
+    return before
+
+
+def _of_script() -> Session:
+    """The session of a plain Python script or an interactive interpreter."""
+    import atexit
+
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    text = ""
+    if path is not None and path.endswith(".py") and os.path.isfile(path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    session = Session(input_path=path, input_text=text, arguments=sys.argv[1:] or None)
+    atexit.register(session.close)
+    return session
+
+
+def _remove_unused(simulation) -> None:
+    """Remove the output directory of a WRITE simulation that has written no frame."""
+    if simulation.mode == "WRITE" and simulation.frames_written == 0:
+        import shutil
+
+        shutil.rmtree(simulation.outpath, ignore_errors=True)
+
+
+# --- where the user is -------------------------------------------------------------------------------------
+
+
+def is_users(filename: str) -> bool:
+    """Whether a source file is the user's own: not of this package, the standard library or installed packages."""
+    if filename.startswith("<"):
+        return False
+    path = os.path.realpath(filename)
+    if path.startswith((PACKAGE + os.sep, *LIBRARIES)):
+        return False
+    return not {"site-packages", "dist-packages"} & set(path.split(os.sep))
+
+
+def users_frame():
+    """The innermost frame that runs the user's own code, or None."""
+    frame = sys._getframe(1)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def location() -> str:
+    """The user's place as 'file:line', or ''."""
+    frame = users_frame()
+    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def warn(text: str) -> None:
+    """Warn about the user's present line, once for each line and text; WARNINGS ('OFF') silences it."""
+    if not current().warnings:
+        return
+    frame = users_frame()
+    if frame is None:
+        warnings.warn(text, SolfecWarning, stacklevel=3)
+        return
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(text, SolfecWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)

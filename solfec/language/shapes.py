@@ -1,0 +1,435 @@
+"""Shape objects and what makes, copies and moves them (manual, 4.2.1 to 4.2.3 and 4.6)."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import numpy as np
+
+from ..shapes import characteristics, transform
+from ..shapes.convex import Convex
+from ..shapes.hex_mesh import hex_mesh
+from ..shapes.hull import hull
+from ..shapes.mesh import Mesh
+from ..shapes.sphere import Sphere
+from . import checks, session
+from .checks import BadType, BadValue, Members, command
+from .unbuilt import not_built
+
+
+class Shape(Members):
+    """What CONVEX, MESH and SPHERE have in common: contents that another command may take away."""
+
+    __slots__ = ("_held", "_taken_by")
+
+    @classmethod
+    def _of(cls, content):
+        handle = object.__new__(cls)
+        handle._held = content
+        handle._taken_by = None
+        return handle
+
+    @property
+    def _content(self):
+        if self._held is None:
+            raise ValueError(f"this {type(self).__name__} is empty: its contents went into {self._taken_by}")
+        return self._held
+
+    def __repr__(self):
+        return f"{type(self).__name__} (empty)" if self._held is None else type(self).__name__
+
+
+class CONVEX(Shape):
+    """A convex polyhedron, or a collection of them (manual, 4.2.1).
+
+    Parameters
+    ----------
+    vertices : list of 3 n numbers
+        Coordinates of at least 4 vertices.
+    faces : list of int
+        Records: count, vertex numbers counter-clockwise seen from outside, surface identifier.
+    volid : int
+        Volume identifier.
+    convex : CONVEX, optional
+        Collection (emptied) that the new polyhedron joins.
+    """
+
+    __slots__ = ()
+
+    @command("CONVEX", valid="volid")
+    def __init__(self, vertices, faces, volid, convex=None):
+        vertices = checks.numbers(vertices, "vertices", multiple=3, minimum=4)
+        faces = checks.integers(faces, "faces")
+        volid = checks.identifier(volid, "volid")
+        convex = None if convex is None else shape_of(convex, "convex", CONVEX)
+        with reported():
+            content = Convex.from_records(vertices, faces, volid)
+        self._held = _joined(content, convex, "CONVEX")
+        self._taken_by = None
+
+    @property
+    def nver(self) -> int:
+        """Number of vertices of the first polyhedron."""
+        return len(self._content.polyhedra[0].vertices)
+
+    @command("CONVEX.vertex")
+    def vertex(self, n) -> tuple[float, ...]:
+        """Current coordinates of the n-th vertex of the first polyhedron."""
+        vertices = self._content.polyhedra[0].vertices
+        return tuple(vertices[_index(n, len(vertices))].tolist())
+
+
+class MESH(Shape):
+    """A volumetric mesh of tetrahedra, pyramids, wedges and hexahedra (manual, 4.2.2).
+
+    Parameters
+    ----------
+    nodes : list of 3 n numbers
+        Coordinates of at least 4 nodes.
+    elements : list of int
+        Records: 4, 5, 6 or 8, node numbers, volume identifier.
+    surfids : int or list of int
+        Default surface identifier, then records: 3 or 4, node numbers, surface identifier.
+    """
+
+    __slots__ = ()
+
+    @command("MESH")
+    def __init__(self, nodes, elements, surfids):
+        nodes = checks.numbers(nodes, "nodes", multiple=3, minimum=4)
+        elements = checks.integers(elements, "elements")
+        if checks.is_sequence(surfids):
+            surfids = checks.integers(surfids, "surfids")
+            if not surfids:
+                raise BadValue("'surfids' must hold at least the default surface identifier")
+        else:
+            surfids = [checks.identifier(surfids, "surfids")]
+        with reported():
+            self._held = Mesh.from_records(nodes, elements, surfids)
+        self._taken_by = None
+
+    @property
+    def nnod(self) -> int:
+        """Number of nodes."""
+        return len(self._content.nodes)
+
+    @command("MESH.node")
+    def node(self, n, x=None, y=None, z=None) -> tuple[float, ...]:
+        """Coordinates of the n-th node; x, y or z move it first."""
+        content = self._content
+        n = _index(n, len(content.nodes))
+        point = [None if v is None else checks.number(v, name) for v, name in zip((x, y, z), "xyz")]
+        if point != [None, None, None]:
+            content.set_node(n, point)
+        return tuple(content.nodes[n].tolist())
+
+    @command("MESH.nodes_on_surface")
+    def nodes_on_surface(self, surfid) -> list[int] | None:
+        """Ascending numbers of the nodes on a surface, None when there are none."""
+        return self._content.nodes_on_surface(checks.identifier(surfid, "surfid")) or None
+
+    def get_data(self) -> tuple[list, list, list]:
+        """Nodes, elements and surface identifiers in the format of MESH."""
+        return self._content.records()
+
+    @command("MESH.set_volid")
+    def set_volid(self, volid) -> int:
+        """Give all elements a volume identifier; returns it."""
+        volid = checks.identifier(volid, "volid")
+        self._content.set_volume_id(volid)
+        return volid
+
+    def surface_integration_points(self, surfid=None):
+        """Not built yet."""
+        raise not_built("MESH.surface_integration_points")
+
+    def volume_integration_points(self, volid=None):
+        """Not built yet."""
+        raise not_built("MESH.volume_integration_points")
+
+    def inter_element_faces(self) -> list[list[int]]:
+        """Node numbers of every face between two elements."""
+        return self._content.internal_faces()
+
+    @command("MESH.inter_element_faces_on_plane")
+    def inter_element_faces_on_plane(self, point, normal, ref=True, eps=None) -> list[list[int]]:
+        """Node numbers of the faces between two elements that lie on a plane.
+
+        Parameters
+        ----------
+        point, normal : tuple of 3
+            The plane.
+        ref : bool
+            Reference or current configuration; the same for a mesh that is not a body's.
+        eps : float
+            Tolerance (default: geometric epsilon).
+        """
+        content = self._content
+        point, normal = checks.vector(point, "point"), checks.direction(normal, "normal")
+        checks.instance(ref, "ref", bool, "bool")
+        eps = session.current().epsilon if eps is None else checks.positive(eps, "eps")
+        return content.internal_faces_on_plane(point, normal, eps)
+
+
+class SPHERE(Shape):
+    """A sphere (manual, 4.2.3).
+
+    Parameters
+    ----------
+    center : tuple of 3
+    radius : float
+        Positive.
+    volid, surfid : int
+        Volume and surface identifiers.
+    """
+
+    __slots__ = ()
+
+    @command("SPHERE")
+    def __init__(self, center, radius, volid, surfid):
+        center = checks.vector(center, "center")
+        radius = checks.positive(radius, "radius")
+        volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
+        self._held = Sphere(center, radius, volid, surfid)
+        self._taken_by = None
+
+    @property
+    def center(self) -> tuple[float, ...]:
+        """Centre."""
+        return tuple(self._content.centre.tolist())
+
+    @property
+    def radius(self) -> float:
+        """Radius."""
+        return self._content.radius
+
+
+@command("HULL")
+def HULL(points, volid, surfid, convex=None) -> CONVEX:
+    """Convex hull of a point set.
+
+    Parameters
+    ----------
+    points : list of 3 n numbers
+        Coordinates of at least 4 points, not all in a plane (RuntimeError).
+    volid, surfid : int
+        Volume identifier, and surface identifier of all faces.
+    convex : CONVEX, optional
+        Collection (emptied) that the hull joins.
+    """
+    points = checks.numbers(points, "points", multiple=3, minimum=4)
+    volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
+    convex = None if convex is None else shape_of(convex, "convex", CONVEX)
+    with reported():
+        content = hull(points.reshape(-1, 3), volid, surfid, session.current().epsilon)
+    return CONVEX._of(_joined(content, convex, "HULL"))
+
+
+@command("HEX", surids="surfids")
+def HEX(nodes, i, j, k, volid, surfids, dx=None, dy=None, dz=None) -> MESH:
+    """A hexahedral shape meshed with i x j x k elements.
+
+    Parameters
+    ----------
+    nodes : list of 24 numbers
+        The 8 corners.
+    i, j, k : int
+        Numbers of subdivisions along the local axes, at least 1.
+    volid : int
+        Volume identifier.
+    surfids : list of 6 int
+        Surface identifiers of the faces z low, x low, y high, x high, y low, z high of the local frame.
+    dx, dy, dz : list of numbers, optional
+        Proportions of the subdivisions, at least i, j, k positive numbers.
+    """
+    nodes = checks.numbers(nodes, "nodes", multiple=3, minimum=8)[:24]
+    counts = [checks.integer(n, name, minimum=1) for n, name in zip((i, j, k), "ijk")]
+    volid = checks.identifier(volid, "volid")
+    surfids = checks.integers(surfids, "surfids")
+    if len(surfids) < 6:
+        raise BadValue(f"'surfids' must hold 6 surface identifiers, it holds {len(surfids)}")
+    ratios = [_ratios(d, name, n) for d, name, n in zip((dx, dy, dz), ("dx", "dy", "dz"), counts)]
+    with reported():
+        return MESH._of(hex_mesh(nodes, *counts, volid, surfids[:6], *ratios))
+
+
+def _ratios(value, name: str, count: int) -> np.ndarray | None:
+    if value is None:
+        return None
+    ratios = checks.numbers(value, name)
+    if ratios.size < count:
+        raise BadValue(f"'{name}' must hold at least {count} numbers, it holds {ratios.size}")
+    ratios = ratios[:count]
+    if not (ratios > 0.0).all():
+        raise BadValue(f"'{name}' must hold positive numbers")
+    return ratios
+
+
+# --- copies and transformations ----------------------------------------------------------------------------
+
+
+@command("COPY")
+def COPY(shape):
+    """Copy shapes: one object for one, a list for several.
+
+    Parameters
+    ----------
+    shape
+        CONVEX, MESH or SPHERE object, or a list of them; left as they are.
+    """
+    copies = [type(item)._of(transform.copy(item._content)) for item in shapes_of(shape, "shape")]
+    return copies[0] if len(copies) == 1 else copies
+
+
+@command("SCALE")
+def SCALE(shape, coefs):
+    """Scale shapes, or a point, along the axes about the origin (a sphere: its radius by the first factor).
+
+    Parameters
+    ----------
+    shape
+        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
+    coefs : tuple of 3
+        Factors, not zero.
+    """
+    coefs = checks.vector(coefs, "coefs")
+    if 0.0 in coefs:
+        raise BadValue("'coefs' must not hold zeros")
+    if _is_point(shape):
+        return transform.scale(checks.vector(shape, "shape"), coefs)
+    for item in shapes_of(shape, "shape"):
+        if isinstance(item, SPHERE) and any(item.center):
+            session.warn("SCALE: the radius of a sphere is scaled, its centre stays where it is")
+        transform.scale(item._content, coefs)
+    return shape
+
+
+@command("TRANSLATE")
+def TRANSLATE(shape, vector):
+    """Move shapes, or a point, by a vector.
+
+    Parameters
+    ----------
+    shape
+        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
+    vector : tuple of 3
+    """
+    vector = checks.vector(vector, "vector")
+    if _is_point(shape):
+        return transform.translate(checks.vector(shape, "shape"), vector)
+    for item in shapes_of(shape, "shape"):
+        transform.translate(item._content, vector)
+    return shape
+
+
+@command("ROTATE")
+def ROTATE(shape, point, vector, angle):
+    """Turn shapes, or a point, about an axis.
+
+    Parameters
+    ----------
+    shape
+        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
+    point, vector : tuple of 3
+        Point on the axis and its direction, not zero.
+    angle : float
+        Degrees.
+    """
+    point, vector = checks.vector(point, "point"), checks.direction(vector, "vector")
+    angle = checks.number(angle, "angle")
+    if _is_point(shape):
+        return transform.rotate(checks.vector(shape, "shape"), point, vector, angle)
+    for item in shapes_of(shape, "shape"):
+        transform.rotate(item._content, point, vector, angle)
+    return shape
+
+
+@command("MASS_CENTER")
+def MASS_CENTER(shape) -> tuple[float, ...]:
+    """Mass centre of shapes of uniform density, or of a body.
+
+    Parameters
+    ----------
+    shape
+        Shape object, list of them, or BODY (referential centre).
+    """
+    from .bodies import BODY, body_of
+
+    if isinstance(shape, BODY):
+        return body_of(shape, "shape").center
+    contents = [item._content for item in shapes_of(shape, "shape")]
+    with reported():
+        _, centre, _ = characteristics.characteristics(contents)
+    return tuple(np.asarray(centre).tolist())
+
+
+# --- arguments ---------------------------------------------------------------------------------------------
+
+
+def shape_of(value, name: str, kind: type = Shape):
+    """A shape argument that still has contents."""
+    wanted = "CONVEX, MESH or SPHERE" if kind is Shape else kind.__name__
+    if not isinstance(value, kind):
+        raise BadType(f"'{name}' must be a {wanted} object, not {checks.kind_of(value)}")
+    if value._held is None:
+        raise BadType(f"'{name}' must be a non-empty {wanted} object; the contents went into {value._taken_by}")
+    return value
+
+
+def shapes_of(value, name: str, once: bool = False) -> list[Shape]:
+    """A shape, or a list of shapes; `once`: the command empties them, so none may come twice."""
+    if not checks.is_sequence(value):
+        return [shape_of(value, name)]
+    shapes = [shape_of(item, f"{name}[{i}]") for i, item in enumerate(value)]
+    if not shapes:
+        raise BadValue(f"'{name}' must hold at least one shape object")
+    if once and len({id(shape) for shape in shapes}) < len(shapes):
+        raise BadType(f"'{name}' holds the same object twice, which can be emptied only once; use COPY")
+    return shapes
+
+
+def consume(shapes: list[Shape], command_name: str) -> None:
+    """Take the contents away from shape objects, which remember where they went."""
+    place = session.location()
+    for shape in shapes:
+        shape._held = None
+        shape._taken_by = f"{command_name} at {place}" if place else command_name
+
+
+def _joined(content: Convex, convex: CONVEX | None, command_name: str) -> Convex:
+    """Put a new polyhedron in front of an existing collection, which its handle loses."""
+    if convex is None:
+        return content
+    collection = convex._content
+    collection.prepend(content)
+    consume([convex], command_name)
+    return collection
+
+
+def _is_point(value) -> bool:
+    """Whether a transformation's argument is a point and not a list of shapes."""
+    return checks.is_sequence(value) and len(value) > 0 and not any(isinstance(item, Shape) for item in value)
+
+
+def _index(value, count: int) -> int:
+    index = checks.integer(value, "n")
+    if not 0 <= index < count:
+        raise BadValue(f"'n' must lie between 0 and {count - 1}, it is {index}")
+    return index
+
+
+@contextmanager
+def reported():
+    """Turn what the geometry code refuses or warns about into the language's errors and warnings."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except BadValue:
+            raise
+        except ValueError as error:
+            raise BadValue(str(error)) from None
+    for warning in caught:
+        session.warn(str(warning.message))

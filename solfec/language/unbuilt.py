@@ -1,0 +1,37 @@
+"""Commands of the manual that this version does not have yet: each exists and says so."""
+
+from __future__ import annotations
+
+from ..errors import NotBuiltYet
+
+TYPES = ("ELLIP", "FIELD", "NEWTON_SOLVER", "SICONOS_SOLVER", "HYBRID_SOLVER", "TEST_SOLVER")
+
+
+def not_built(what: str) -> NotBuiltYet:
+    """The error that names what is missing."""
+    return NotBuiltYet(f"{what} is not built yet in this version of solfec")
+
+
+def _function(name: str):
+    def command(*arguments, **keywords):
+        raise not_built(name)
+
+    command.__name__ = command.__qualname__ = name
+    command.__doc__ = f"{name} (manual, chapter 4): not built yet."
+    return command
+
+
+def _type(name: str):
+    def create(cls, *arguments, **keywords):
+        raise not_built(name)
+
+    return type(name, (), {"__new__": create, "__doc__": f"{name} (manual, 4.2): not built yet.", "__slots__": ()})
+
+
+def __getattr__(name: str):
+    from . import COMMANDS
+
+    if COMMANDS.get(name) != "unbuilt":
+        raise AttributeError(name)
+    command = globals()[name] = _type(name) if name in TYPES else _function(name)
+    return command

@@ -1,0 +1,158 @@
+"""Utilities (manual, 4.6)."""
+
+from __future__ import annotations
+
+from . import checks, session
+from .bodies import BODY, body_of
+from .checks import BadType, BadValue, command
+from .constraints import CONSTRAINT
+from .materials import BULK_MATERIAL, SURFACE_MATERIAL, bulk_by_label
+from .model import simulation_of
+from .unbuilt import not_built
+
+
+@command("IMBALANCE_TOLERANCE")
+def IMBALANCE_TOLERANCE(solfec, tolerance, weightfactor=1.0, updatefreq=10) -> bool:
+    """Tolerance of the balance between processors; without effect in a serial run."""
+    simulation_of(solfec)
+    checks.positive(tolerance, "tolerance")
+    checks.between(weightfactor, "weightfactor", 0.0, 1.0)
+    checks.integer(updatefreq, "updatefreq", minimum=1)
+    return True
+
+
+@command("RANK")
+def RANK() -> int:
+    """Rank of this process: 0."""
+    return 0
+
+
+@command("BARRIER")
+def BARRIER() -> bool:
+    """Wait for the other processes, of which there are none."""
+    return True
+
+
+@command("NCPU")
+def NCPU(solfec=None) -> int:
+    """Number of processes: 1.  With a SOLFEC object in READ mode, the number that wrote the results."""
+    if solfec is not None:
+        simulation_of(solfec)
+    return 1
+
+
+@command("HERE")
+def HERE(solfec, object) -> bool:
+    """Whether a body or constraint is on this process: always, in a serial run."""
+    simulation_of(solfec)
+    if not isinstance(object, (BODY, CONSTRAINT)):
+        raise BadType(f"'object' must be a BODY or CONSTRAINT object, not {checks.kind_of(object)}")
+    return True
+
+
+@command("VIEWER")
+def VIEWER() -> bool:
+    """Whether the viewer is on: no, it is not built yet."""
+    return False
+
+
+@command("SUBDIR")
+def SUBDIR() -> str | None:
+    """Sub-directory given by the switch -s, or None."""
+    return session.current().subdirectory
+
+
+@command("NON_SOLFEC_ARGV")
+def NON_SOLFEC_ARGV() -> list[str] | None:
+    """The user's own arguments of the command line, None when there are none."""
+    arguments = session.current().arguments
+    return list(arguments) if arguments else None
+
+
+@command("DELETE")
+def DELETE(solfec, object):
+    """Delete a body, with its constraints, or a constraint; one that is gone already is ignored.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    object : BODY or CONSTRAINT
+    """
+    simulation = simulation_of(solfec)
+    if not isinstance(object, (BODY, CONSTRAINT)):
+        raise BadType(f"'object' must be a BODY or CONSTRAINT object, not {checks.kind_of(object)}")
+    if object._simulation is not simulation:
+        raise BadValue("'object' belongs to another SOLFEC object")
+    if isinstance(object, BODY):
+        simulation.domain.delete_body(body_of(object, "object")._id)
+    else:
+        simulation.domain.delete_constraint(object._id)
+
+
+@command("BYLABEL")
+def BYLABEL(solfec, kind, label):
+    """Find a labelled object: the first one that has the label, or None.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    kind : str
+        'SURFACE_MATERIAL', 'BULK_MATERIAL', 'FIELD' or 'BODY'.
+    label : str
+    """
+    simulation = simulation_of(solfec)
+    domain = simulation.domain
+    kind = checks.choice(kind, "kind", ("SURFACE_MATERIAL", "BULK_MATERIAL", "FIELD", "BODY"))
+    label = checks.string(label, "label")
+    if kind == "FIELD":
+        raise not_built("FIELD")
+    if kind == "BODY":
+        found = [identifier for identifier, known in domain.body_labels.items() if known == label]
+        return BODY._of(simulation, min(found)) if found else None
+    if kind == "BULK_MATERIAL":
+        material = bulk_by_label(domain, label)
+        return None if material is None else BULK_MATERIAL._of(simulation, material)
+    if label in domain.surface_labels:
+        return SURFACE_MATERIAL._of(simulation, domain.surface_labels.index(label))
+    return None
+
+
+@command("CONTACT_EXCLUDE_BODIES")
+def CONTACT_EXCLUDE_BODIES(body1, body2):
+    """Disable contact detection between two bodies."""
+    one, two = body_of(body1, "body1"), body_of(body2, "body2")
+    if one._simulation is not two._simulation:
+        raise BadValue("'body1' and 'body2' belong to different SOLFEC objects")
+    if one == two:
+        raise BadValue("'body1' and 'body2' are the same body")
+    one._simulation.domain.settings.exclude_bodies(one._id, two._id)
+
+
+@command("CONTACT_EXCLUDE_SURFACES")
+def CONTACT_EXCLUDE_SURFACES(solfec, surf1, surf2):
+    """Disable contact detection between two surfaces."""
+    simulation = simulation_of(solfec)
+    one, two = checks.identifier(surf1, "surf1"), checks.identifier(surf2, "surf2")
+    simulation.domain.settings.exclude_surfaces(one, two)
+
+
+@command("CONTACT_SPARSIFY")
+def CONTACT_SPARSIFY(solfec, threshold=0.01, minarea=0.0, mindist=None):
+    """Filter contact points (manual, 4.6 and 7.2).
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    threshold : float
+        Ratio of areas in [0, 1] below which the smaller of adjacent contacts goes; 0: none does.
+    minarea : float
+        Contacts with a smaller area go.
+    mindist : float
+        Distance between distinct contact points (default: geometric epsilon).
+    """
+    simulation = simulation_of(solfec)
+    threshold = checks.between(threshold, "threshold", 0.0, 1.0)
+    minarea = checks.nonnegative(minarea, "minarea")
+    mindist = session.current().epsilon if mindist is None else checks.nonnegative(mindist, "mindist")
+    settings = simulation.domain.settings
+    settings.threshold, settings.min_area, settings.min_distance = threshold, minarea, mindist

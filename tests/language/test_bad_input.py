@@ -1,0 +1,260 @@
+"""What is wrong in an input is said with the input's own file and line, and the status is 1."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+MODEL = """
+    nan, inf = float('nan'), float('inf')
+    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/bad')
+    solfec.verbose = 'OFF'
+    other = SOLFEC('DYNAMIC', 1E-3, 'out/other')
+    bulk = BULK_MATERIAL(solfec, density=1E3, label='stone')
+    foreign = BULK_MATERIAL(other)
+    GRAVITY(solfec, (0, 0, -10))
+    cube = [0,0,0, 1,0,0, 1,1,0, 0,1,0, 0,0,1, 1,0,1, 1,1,1, 0,1,1]
+    sides = [4,0,3,2,1,1, 4,4,5,6,7,1, 4,0,1,5,4,1, 4,1,2,6,5,1, 4,2,3,7,6,1, 4,3,0,4,7,1]
+    ball = SPHERE((0, 0, 0), 1, 1, 1)
+    used = SPHERE((0, 0, 0), 1, 1, 1)
+    body = BODY(solfec, 'RIGID', used, bulk, label='used')
+    floor = BODY(solfec, 'OBSTACLE', HULL([c - 3 for c in cube], 1, 1), bulk)
+    floor2 = BODY(solfec, 'OBSTACLE', HULL([c - 30 for c in cube], 1, 1), bulk)
+    soft = BODY(solfec, 'PSEUDO_RIGID', HULL([c + 30 for c in cube], 1, 1), bulk)
+    far = BODY(other, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), foreign)
+    gone = BODY(solfec, 'RIGID', SPHERE((50, 0, 0), 1, 1, 1), bulk)
+    DELETE(solfec, gone)
+    gs = GAUSS_SEIDEL_SOLVER(1E-4, 100)
+"""
+
+# (what is wrong, the line, the standard type of the error, words of the message)
+CASES = [
+    ("argument missing", "HULL(cube, 1)", TypeError, "HULL: missing a required argument: 'surfid'"),
+    ("unknown keyword", "HULL(cube, 1, 1, colour=3)", TypeError, "HULL: got an unexpected keyword argument 'colour'"),
+    ("argument given twice", "HULL(cube, 1, 1, volid=1)", TypeError, "multiple values for argument 'volid'"),
+    ("both spellings of a keyword", "HEX(cube, 1, 1, 1, 1, surids=[1]*6, surfids=[1]*6)", TypeError, "both given"),
+    ("vertices are not a list", "CONVEX('cube', sides, 1)", TypeError, "'vertices' must be a list of numbers, not str"),
+    ("a vertex coordinate is a string", "CONVEX(cube[:-1] + ['1'], sides, 1)", TypeError, "'vertices'"),
+    ("a vertex coordinate is None", "HULL(cube + [0, None, 0], 1, 1)", TypeError, "item 25 is NoneType"),
+    ("a coordinate is NaN", "HULL(cube + [0, nan, 0], 1, 1)", ValueError, "item 25 is nan"),
+    ("coordinates not in threes", "CONVEX(cube[:-1], sides, 1)", ValueError, "3 times a number of items"),
+    ("too few vertices", "CONVEX(cube[:9], sides, 1)", ValueError, "at least 12"),
+    ("a face number is a float", "CONVEX(cube, [4.0] + sides[1:], 1)", TypeError, "'faces' must be a flat list of integers"),
+    ("a face record is cut short", "CONVEX(cube, sides[:-2], 1)", ValueError, "cut short"),
+    ("a face of two vertices", "CONVEX(cube, [2, 0, 1, 1] + sides, 1)", ValueError, "at least 3"),
+    ("too few faces", "CONVEX(cube, sides[:18], 1)", ValueError, "at least 4 faces"),
+    ("a face vertex out of range", "CONVEX(cube, sides[:-2] + [8, 1], 1)", ValueError, "out of the range"),
+    ("a face repeats a vertex", "CONVEX(cube, sides[:-2] + [4, 1], 1)", ValueError, "repeats"),
+    ("volume id is a float", "CONVEX(cube, sides, 1.0)", TypeError, "'volid' must be an integer, not float"),
+    ("volume id is reserved", "HULL(cube, 2**31 - 1, 1)", ValueError, "'volid' must lie in"),
+    ("volume id is enormous", "HULL(cube, 2**80, 1)", ValueError, "'volid' must lie in"),
+    ("convex is a mesh", "HULL(cube, 1, 1, HEX(cube, 1, 1, 1, 1, [1]*6))", TypeError, "'convex' must be a CONVEX object, not MESH"),
+    ("hull of a point", "HULL([1, 1, 1] * 5, 1, 1)", RuntimeError, "all points coincide"),
+    ("hull of a line", "HULL([0,0,0, 1,1,1, 2,2,2, 3,3,3], 1, 1)", RuntimeError, "collinear"),
+    ("hull of a plane", "HULL([0,0,0, 1,0,0, 1,1,0, 0,1,0], 1, 1)", RuntimeError, "coplanar"),
+    ("vertex number out of range", "HULL(cube, 1, 1).vertex(8)", ValueError, "between 0 and 7"),
+    ("vertex number is a float", "HULL(cube, 1, 1).vertex(0.0)", TypeError, "CONVEX.vertex: 'n' must be an integer"),
+    ("mesh of no elements", "MESH(cube, [], 1)", ValueError, "'elements'"),
+    ("element of seven nodes", "MESH(cube, [7, 0, 1, 2, 3, 4, 5, 6, 1], 1)", ValueError, "7 nodes"),
+    ("element node out of range", "MESH(cube, [4, 0, 1, 2, 9, 1], 1)", ValueError, "out of the range"),
+    ("inverted element", "MESH(cube, [8, 4, 5, 6, 7, 0, 1, 2, 3, 1], 1)", ValueError, "inverted"),
+    ("surface ids are a string", "MESH(cube, [8, 0, 1, 2, 3, 4, 5, 6, 7, 1], 'a')", TypeError, "'surfids'"),
+    ("face of five nodes", "MESH(cube, [8, 0, 1, 2, 3, 4, 5, 6, 7, 1], [1, 5, 0, 1, 2, 3, 4, 2])", ValueError, "3 or 4"),
+    ("no subdivisions", "HEX(cube, 0, 1, 1, 1, [1]*6)", ValueError, "'i' must be at least 1, it is 0"),
+    ("five surface ids", "HEX(cube, 1, 1, 1, 1, [1]*5)", ValueError, "'surfids' must hold 6"),
+    ("too few ratios", "HEX(cube, 3, 1, 1, 1, [1]*6, dx=[1, 2])", ValueError, "'dx' must hold at least 3 numbers"),
+    ("a ratio of zero", "HEX(cube, 2, 1, 1, 1, [1]*6, dx=[1, 0])", ValueError, "'dx' must hold positive numbers"),
+    ("seven corners", "HEX(cube[:21], 1, 1, 1, 1, [1]*6)", ValueError, "at least 24"),
+    ("negative radius", "SPHERE((0, 0, 0), -1, 1, 1)", ValueError, "'radius' must be positive, not -1"),
+    ("radius is infinite", "SPHERE((0, 0, 0), inf, 1, 1)", ValueError, "'radius' must be a finite number"),
+    ("center of two numbers", "SPHERE((0, 0), 1, 1, 1)", ValueError, "'center' must hold 3 numbers, it holds 2"),
+    ("center is a number", "SPHERE(0, 1, 1, 1)", TypeError, "'center' must be a tuple of 3 numbers, not int"),
+    ("emptied shape as an argument", "COPY(used)", TypeError, "went into BODY at input.py:"),
+    ("member of an emptied shape", "used.radius", ValueError, "is empty"),
+    ("one shape twice", "BODY(solfec, 'RIGID', [ball, ball], bulk)", TypeError, "twice"),
+    ("a list of no shapes", "BODY(solfec, 'RIGID', [], bulk)", ValueError, "at least one shape"),
+    ("a shape list with a number in it", "COPY([ball, 3])", TypeError, "'shape[1]' must be a CONVEX, MESH or SPHERE object, not int"),
+    ("translation by two numbers", "TRANSLATE(ball, (1, 2))", ValueError, "'vector' must hold 3 numbers"),
+    ("translation of a point of strings", "TRANSLATE(('a', 'b', 'c'), (1, 2, 3))", TypeError, "'shape[0]' must be a number"),
+    ("rotation about no axis", "ROTATE(ball, (0, 0, 0), (0, 0, 0), 90)", ValueError, "'vector' must not be zero"),
+    ("scaling by zero", "SCALE(ball, (1, 0, 1))", ValueError, "'coefs' must not hold zeros"),
+    ("unknown analysis", "SOLFEC('STATIC', 1E-3, 'out/x')", ValueError, "'analysis' must be one of 'DYNAMIC', 'QUASI_STATIC'"),
+    ("step of zero", "SOLFEC('DYNAMIC', 0, 'out/x')", ValueError, "'step' must be positive, not 0"),
+    ("step is a string", "SOLFEC('DYNAMIC', '1E-3', 'out/x')", TypeError, "'step' must be a number, not str"),
+    ("step is NaN", "SOLFEC('DYNAMIC', nan, 'out/x')", ValueError, "'step' must be a finite number, not nan"),
+    ("output is a number", "SOLFEC('DYNAMIC', 1E-3, 3)", TypeError, "'output' must be a string, not int"),
+    ("output directory inside of a file", "SOLFEC('DYNAMIC', 1E-3, __file__ + '/x')", OSError, "cannot write to the output directory 'input.py/x'"),
+    ("output directory that nobody may make", "SOLFEC('DYNAMIC', 1E-3, '/proc/solfec')", OSError, "cannot write to the output directory"),
+    ("solfec is a body", "GRAVITY(body, (0, 0, 0))", TypeError, "'solfec' must be a SOLFEC object, not BODY"),
+    ("step set to a negative number", "solfec.step = -1", ValueError, "SOLFEC.step: 'step' must be positive"),
+    ("read-only member", "solfec.time = 1", ValueError, "SOLFEC.time is read-only"),
+    ("unknown member", "solfec.tiem = 1", AttributeError, "SOLFEC has no member 'tiem'"),
+    ("unknown verbosity", "solfec.verbose = 'LOUD'", ValueError, "'verbose' must be one of"),
+    ("negative young", "BULK_MATERIAL(solfec, young=-1)", ValueError, "'young' must not be negative"),
+    ("poisson of one half", "BULK_MATERIAL(solfec, poisson=0.5)", ValueError, "'poisson' must be below 0.5"),
+    ("unknown bulk model", "BULK_MATERIAL(solfec, model='RUBBER')", ValueError, "'model' must be one of 'KIRCHHOFF'"),
+    ("restitution above one", "SURFACE_MATERIAL(solfec, restitution=1.1)", ValueError, "'restitution' must lie in [0, 1]"),
+    ("friction is NaN", "SURFACE_MATERIAL(solfec, friction=nan)", ValueError, "'friction' must be a finite number"),
+    ("surface id is a string", "SURFACE_MATERIAL(solfec, surf1='a')", TypeError, "'surf1' must be an integer, not str"),
+    ("unknown surface model", "SURFACE_MATERIAL(solfec, model='GLUE')", ValueError, "'model' must be one of"),
+    ("restitution set above one", "BYLABEL(solfec, 'SURFACE_MATERIAL', 'DEFAULT').restitution = 2", ValueError, "'restitution' must lie in"),
+    ("unknown body kind", "BODY(solfec, 'SOFT', ball, bulk)", ValueError, "'kind' must be one of"),
+    ("material by an unknown label", "BODY(solfec, 'RIGID', ball, 'steel')", TypeError, "no bulk material labelled 'steel' (known labels: 'stone')"),
+    ("material of another model", "BODY(solfec, 'RIGID', ball, foreign)", ValueError, "belongs to another SOLFEC object"),
+    ("material is a number", "BODY(solfec, 'RIGID', ball, 3)", TypeError, "'material' must be a BULK_MATERIAL object or its label"),
+    ("label is a number", "BODY(solfec, 'RIGID', ball, bulk, 3)", TypeError, "'label' must be a string"),
+    ("unknown form", "BODY(solfec, 'RIGID', ball, bulk, form='RO')", ValueError, "'form' must be one of"),
+    ("density of zero", "BODY(solfec, 'RIGID', ball, BULK_MATERIAL(solfec, density=0))", RuntimeError, "density"),
+    ("scheme of another kind", "body.scheme = 'DEF_EXP'", ValueError, "does not suit a body of kind 'RIGID'"),
+    ("velocity of five numbers", "body.velo = (0, 0, 0, 0, 0)", ValueError, "'velo' must hold 6 numbers, it holds 5"),
+    ("velocity is NaN", "body.velo = (0, 0, 0, 0, 0, nan)", ValueError, "'velo[5]' must be a finite number"),
+    ("configuration is no rotation", "body.conf = (2,0,0, 0,1,0, 0,0,1, 0,0,0)", ValueError, "rotation"),
+    ("negative damping", "soft.damping = -1", ValueError, "'damping' must not be negative"),
+    ("self-contact of a rigid body", "body.selfcontact = 'ON'", ValueError, "finite element"),
+    ("mass of zero", "BODY_CHARS(body, 0, 1, (0,0,0), (1,0,0, 0,1,0, 0,0,1))", ValueError, "'mass' must be positive"),
+    ("tensor that is not symmetric", "BODY_CHARS(body, 1, 1, (0,0,0), (1,1,0, 0,1,0, 0,0,1))", ValueError, "symmetric"),
+    ("tensor that is not positive", "BODY_CHARS(body, 1, 1, (0,0,0), (1,0,0, 0,1,0, 0,0,-1))", ValueError, "positive definite"),
+    ("velocity by a number", "INITIAL_VELOCITY(body, 1, (0, 0, 0))", TypeError, "'linear' must be a tuple of 3 numbers"),
+    ("stale body as an argument", "INITIAL_VELOCITY(gone, (0,0,0), (0,0,0))", ValueError, "does not exist"),
+    ("member of a stale body", "gone.conf", ValueError, "does not exist"),
+    ("stale body deleted again", "DELETE(solfec, gone)", ValueError, "does not exist"),
+    ("deletion of a shape", "DELETE(solfec, ball)", TypeError, "'object' must be a BODY or CONSTRAINT object, not SPHERE"),
+    ("deletion from another model", "DELETE(other, body)", ValueError, "another SOLFEC object"),
+    ("fixed point outside of the body", "FIX_POINT(body, (5, 0, 0))", ValueError, "lies outside of the shape of body 1 (used)"),
+    ("fixed point of nothing", "FIX_POINT(None, (0, 0, 0))", TypeError, "'body' must be a BODY object, not None"),
+    ("strength of zero", "FIX_POINT(body, (0, 0, 0), 0)", ValueError, "'strength' must be positive"),
+    ("link of no bodies", "PUT_RIGID_LINK(None, None, (0,0,0), (1,0,0))", TypeError, "must not both be None"),
+    ("link of two models", "PUT_RIGID_LINK(body, far, (0,0,0), (0,0,1))", ValueError, "different SOLFEC objects"),
+    ("link of two obstacles", "PUT_RIGID_LINK(floor, floor2, (-3,-3,-3), (-30,-30,-30))", ValueError, "two obstacles"),
+    ("link of a body to itself", "PUT_RIGID_LINK(body, body, (0,0,0), (0,0,1))", ValueError, "same body"),
+    ("write to a constraint", "FIX_POINT(body, (0, 0, 0)).gap = 1", ValueError, "CONSTRAINT.gap is read-only"),
+    ("gravity of two numbers", "GRAVITY(solfec, (0, 0))", ValueError, "'vector' must hold 3 items"),
+    ("gravity of strings", "GRAVITY(solfec, (0, 0, 'g'))", TypeError, "'vector[2]' must be a number or a TIME_SERIES object"),
+    ("force on an obstacle", "FORCE(floor, 'SPATIAL', (0,0,0), (0,0,1), 1)", ValueError, "obstacle"),
+    ("force of an unknown kind", "FORCE(body, 'LOCAL', (0,0,0), (0,0,1), 1)", ValueError, "'kind' must be one of"),
+    ("force without direction", "FORCE(body, 'SPATIAL', (0,0,0), (0,0,0), 1)", ValueError, "'direction' must not be zero"),
+    ("force by a list", "FORCE(body, 'SPATIAL', (0,0,0), (0,0,1), [1])", TypeError, "'value'"),
+    ("series of one point", "TIME_SERIES([0, 1])", ValueError, "'points' must hold"),
+    ("series of an odd list", "TIME_SERIES([0, 1, 2])", ValueError, "2 times a number of items"),
+    ("series back in time", "TIME_SERIES([0, 1, 2, 3, 1, 4])", ValueError, "times must increase strictly: point 2 is at 1, point 1 at 2"),
+    ("series from a missing file", "TIME_SERIES('nowhere.txt')", ValueError, "cannot read the file 'nowhere.txt'"),
+    ("series from a bad file", "open('t.txt', 'w').write('0 1\\n1 x\\n'); TIME_SERIES('t.txt')", ValueError, "t.txt:2: two numbers are expected"),
+    ("series label used twice", "TIME_SERIES([0, 1, 2, 3], 'a'); TIME_SERIES([0, 1, 2, 3], 'a')", ValueError, "labelled 'a'"),
+    ("solver accuracy of zero", "GAUSS_SEIDEL_SOLVER(0, 100)", ValueError, "'epsilon' must be positive"),
+    ("solver iterations as a float", "GAUSS_SEIDEL_SOLVER(1E-3, 1E3)", TypeError, "'maxiter' must be an integer, not float"),
+    ("unknown diagonal solver", "GAUSS_SEIDEL_SOLVER(1E-3, 100, diagsolver='NEWTON')", ValueError, "'diagsolver' must be one of"),
+    ("failure callback missing", "GAUSS_SEIDEL_SOLVER(1E-3, 100, failure='CALLBACK')", ValueError, "'callback'"),
+    ("unknown penalty variant", "PENALTY_SOLVER('SEMI')", ValueError, "'variant' must be one of 'IMPLICIT', 'EXPLICIT'"),
+    ("duration of zero", "RUN(solfec, gs, 0)", ValueError, "'duration' must be positive"),
+    ("solver is a number", "RUN(solfec, 1, 1)", TypeError, "'solver' must be a constraint solver object, not int"),
+    ("negative output interval", "OUTPUT(solfec, -1)", ValueError, "'interval' must not be negative"),
+    ("compression by a bool", "OUTPUT(solfec, 1, True)", TypeError, "'compression' must be a string"),
+    ("callback interval of zero", "CALLBACK(solfec, 0, None, print)", ValueError, "'interval' must be positive"),
+    ("callback that cannot be called", "CALLBACK(solfec, 1, None, 'print')", TypeError, "'callback' must be callable, not str"),
+    ("extents upside down", "EXTENTS(solfec, (0, 0, 0, 1, 1, -1))", ValueError, "lower corner"),
+    ("penetration depth of zero", "UNPHYSICAL_PENETRATION(solfec, 0)", ValueError, "'depth' must be positive"),
+    ("geometric epsilon of zero", "GEOMETRIC_EPSILON(0)", ValueError, "'epsilon' must be positive"),
+    ("warnings neither on nor off", "WARNINGS('YES')", ValueError, "'state' must be one of 'ON', 'OFF'"),
+    ("threshold above one", "CONTACT_SPARSIFY(solfec, 2)", ValueError, "'threshold' must lie in [0, 1]"),
+    ("exclusion across models", "CONTACT_EXCLUDE_BODIES(body, far)", ValueError, "different SOLFEC objects"),
+    ("unknown kind by label", "BYLABEL(solfec, 'SHAPE', 'a')", ValueError, "'kind' must be one of"),
+    ("history of an unknown entity", "HISTORY(solfec, [(body, (0,0,0), 'QX')], 0, 1)", ValueError, "QX"),
+    ("history back in time", "HISTORY(solfec, ['STEP'], 1, 0)", ValueError, "t0"),
+    ("seek by a string", "SEEK(solfec, 'end')", TypeError, "'time' must be a number, not str"),
+    ("forward by a float", "FORWARD(solfec, 1.0)", TypeError, "'steps' must be an integer"),
+    ("displacement of a shape", "DISPLACEMENT(ball, (0, 0, 0))", TypeError, "'body' must be a BODY object, not SPHERE"),
+    ("energy of a string", "ENERGY(solfec, 'used')", TypeError, "'object'"),
+    ("unknown timing", "TIMING(solfec, 'LUNCH')", ValueError, "'kind' must be one of"),
+    ("a command not built yet", "SET_VELOCITY(body, (0,0,0), (0,0,1), 1)", NotImplementedError, "SET_VELOCITY is not built yet"),
+    ("a plain mistake", "undefined_name + 1", NameError, "name 'undefined_name' is not defined"),
+    ("division by zero", "1 / 0", ZeroDivisionError, "division by zero"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line, kind, words", [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_error_names_file_line_and_cause(run, line, kind, words):
+    text = textwrap.dedent(MODEL) + line + "\nprint('not reached')\n"
+    number = text.count("\n") - 1
+    outcome = run(text)
+    first, _, rest = outcome.err.partition("\n")
+    assert first.startswith(f"input.py:{number}: "), outcome.err
+    assert words in first
+    standard = {NotImplementedError: "", RuntimeError: ""}.get(kind, kind.__name__)
+    assert standard in first or kind is OSError
+    assert "Traceback" not in outcome.err and "solfec/" not in outcome.err.replace("out/", "")
+    assert outcome.status == 1
+    assert "not reached" not in outcome.out
+
+
+@pytest.mark.parametrize("kind, line", [(kind, line) for _, line, kind, _ in CASES[::7]])
+def test_scripts_can_catch_errors_by_standard_types(good, kind, line):
+    text = textwrap.dedent(MODEL) + f"try:\n    {line}\nexcept {kind.__name__}:\n    print('caught')\n"
+    assert "caught" in good(text)
+
+
+def test_missing_input_file_is_named_with_status_two(run):
+    outcome = run(None, path="nowhere.py")
+    assert outcome.status == 2
+    assert "nowhere.py" in outcome.err and "usage:" in outcome.err
+
+
+def test_syntax_error_has_its_line(run):
+    outcome = run("a = 1\nb = = 2\n")
+    assert outcome.status == 1
+    assert outcome.err.startswith("input.py:2: SyntaxError: invalid syntax")
+
+
+def test_error_in_an_imported_module_names_the_module_and_the_way_there(run, tmp_path):
+    (tmp_path / "helper.py").write_text("from solfec import *\n\ndef bad():\n    return SPHERE((0, 0, 0), -1, 1, 1)\n")
+    outcome = run("import helper\n\nhelper.bad()\n")
+    assert outcome.status == 1
+    assert outcome.err.splitlines()[0].endswith("helper.py:4: ValueError: SPHERE: 'radius' must be positive, not -1")
+    assert "called from input.py:3" in outcome.err
+
+
+def test_a_failing_body_leaves_the_users_shape_alone(good):
+    text = """
+        solfec = SOLFEC('DYNAMIC', 1E-3, 'out/keep')
+        ball = SPHERE((0, 0, 0), 1, 1, 1)
+        for arguments in (('RIGID', ball, 'nothing'), ('WRONG', ball, BULK_MATERIAL(solfec)),
+                          ('RIGID', [ball, 3], BULK_MATERIAL(solfec))):
+            try:
+                BODY(solfec, *arguments)
+            except (TypeError, ValueError):
+                print(ball.radius)
+    """
+    assert good(text).split() == ["1.0"] * 3
+
+
+RUNNING = """
+    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/running')
+    solfec.verbose = 'OFF'
+    bulk = BULK_MATERIAL(solfec)
+    body = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), bulk)
+    GRAVITY(solfec, (0, 0, -10))
+    def late(t, value):
+        return value if t > 0.0035 else (0,) * 9
+"""
+FAILURES = [
+    ("exception in a callback", "def fail():\n    if solfec.time > 0.0035: raise KeyError('mine')  # here\nCALLBACK(solfec, 1E-3, (), fail)", "KeyError: 'mine'"),
+    ("callback with other arguments", "def fail(a, b):\n    pass\nCALLBACK(solfec, 4E-3, 1, fail)", "TypeError"),
+    ("exception in a force callback", "def fail(q, u, t, h):\n    if t > 0.0035: raise KeyError('mine')  # here\n    return (0,) * 9\nFORCE(body, 'SPATIAL', (0,0,0), (0,0,1), fail)", "KeyError: 'mine'"),
+    ("NaN from a force callback", "FORCE(body, 'SPATIAL', (0,0,0), (0,0,1), lambda q, u, t, h: late(t, (0,) * 8 + (float('nan'),)))", "body 1 at time 0.0035"),
+    ("three numbers from a force callback", "FORCE(body, 'SPATIAL', (0,0,0), (0,0,1), lambda q, u, t, h: late(t, (1, 2, 3)))", "9 numbers are expected"),
+    ("a string from a force callback", "FORCE(body, 'SPATIAL', (0,0,0), (0,0,1), lambda q, u, t, h: late(t, 'push'))", "9 numbers is expected"),
+    ("nothing from a force callback", "FORCE(body, 'SPATIAL', (0,0,0), (0,0,1), lambda q, u, t, h: late(t, None))", "9 numbers is expected"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lines, words", [case[1:] for case in FAILURES], ids=[case[0] for case in FAILURES])
+def test_failure_during_a_run_leaves_the_results_so_far(run, good, lines, words):
+    text = textwrap.dedent(RUNNING) + lines + "\nRUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), 0.01)\n"
+    here = next((i for i, line in enumerate(text.splitlines(), 1) if "# here" in line or "RUN(" in line), None)
+    outcome = run(text)
+    assert outcome.status == 1
+    assert outcome.err.startswith(f"input.py:{here}: "), outcome.err
+    assert words in outcome.err
+    after = "\nt0, t1 = DURATION(solfec)\nSEEK(solfec, t1)\nprint(solfec.mode, round(1000 * t1), DISPLACEMENT(body, (0, 0, 0))[2] < 0)\n"
+    mode, last, fell = good(text + after).split()
+    assert mode == "READ" and int(last) >= 3 and fell == "True"

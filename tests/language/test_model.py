@@ -1,0 +1,355 @@
+"""SOLFEC, materials, bodies, constraints, loads and time series: members and rules."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from solfec import (
+    BODY,
+    BODY_CHARS,
+    BULK_MATERIAL,
+    BYLABEL,
+    CONTACT_EXCLUDE_BODIES,
+    CONTACT_EXCLUDE_SURFACES,
+    CONTACT_SPARSIFY,
+    CONVEX,
+    DELETE,
+    EXTENTS,
+    FIX_POINT,
+    FORCE,
+    GEOMETRIC_EPSILON,
+    GRAVITY,
+    HERE,
+    HULL,
+    INITIAL_VELOCITY,
+    MASS_CENTER,
+    PUT_RIGID_LINK,
+    SOLFEC,
+    SPHERE,
+    SURFACE_MATERIAL,
+    TIME_SERIES,
+    WARNINGS,
+)
+from solfec.errors import NotBuiltYet, SolfecWarning
+from solfec.language import session
+
+ANY = 2**31 - 1
+CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A SOLFEC object in a session of its own."""
+    before = session.begin(session.Session())
+    solfec = SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "out"))
+    solfec.verbose = "OFF"
+    yield solfec
+    session.begin(before)
+
+
+@pytest.fixture
+def bulk(model):
+    return BULK_MATERIAL(model, density=1000.0)
+
+
+def ball(model, bulk, at=0.0, kind="RIGID", label=None):
+    return BODY(model, kind, SPHERE((at, 0, 0), 1, 1, 1), bulk, label)
+
+
+# --- SOLFEC ------------------------------------------------------------------------------------------------
+
+
+def test_solfec_members(model, bulk, tmp_path):
+    assert (model.analysis, model.mode, model.time, model.step) == ("DYNAMIC", "WRITE", 0.0, 1e-3)
+    assert (model.nbod, model.ncon, model.bodies, model.constraints) == (0, 0, [], [])
+    assert model.outpath == str(tmp_path / "out")
+    model.step = 2e-3
+    assert model.step == 2e-3
+    for value, read in (("ON", "ON"), ("%", "%"), ("%\n", "%"), ("OFF", "OFF")):
+        model.verbose = value
+        assert model.verbose == read
+    assert model.cleanup == "OFF"
+
+
+def test_lists_of_bodies_and_constraints_have_the_newest_first(model, bulk):
+    one, two = ball(model, bulk), ball(model, bulk, 5)
+    first, second = FIX_POINT(one, (0, 0, 0)), FIX_POINT(two, (5, 0, 0))
+    assert model.bodies == [two, one] and model.nbod == 2
+    assert model.constraints == [second, first] and model.ncon == 2
+    assert [body.id for body in model.bodies] == [2, 1]
+
+
+def test_handles_are_equal_by_solfec_and_identifier(model, bulk, tmp_path):
+    one = ball(model, bulk)
+    other = SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "other"))
+    twin = BODY(other, "RIGID", SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(other))
+    assert one.id == twin.id and one != twin
+    assert {one: 3}[model.bodies[0]] == 3
+    assert model.bodies[0] in [one]
+    assert one != 1
+
+
+def test_quasi_static_analysis_is_not_built_yet(tmp_path):
+    with pytest.raises(NotBuiltYet, match="QUASI_STATIC"):
+        SOLFEC("QUASI_STATIC", 1e-3, str(tmp_path / "static"))
+
+
+# --- materials ---------------------------------------------------------------------------------------------
+
+
+def test_bulk_material_defaults_and_labels(model):
+    first, second = BULK_MATERIAL(model), BULK_MATERIAL(model, "KIRCHHOFF", "mine", 2e9, 0.3, 2e3)
+    assert (first.label, first.model, first.young, first.poisson, first.density) == ("BULK_MATERIAL_0", "KIRCHHOFF", 1e9, 0.25, 1e3)
+    assert (second.young, second.poisson, second.density) == (2e9, 0.3, 2e3)
+    assert BYLABEL(model, "BULK_MATERIAL", "mine") == second
+    assert BULK_MATERIAL(model, label="mine", young=5.0) == second and second.young == 5.0
+    assert BULK_MATERIAL(model, tensile=math.inf, fracene=3).label == "BULK_MATERIAL_2"
+
+
+def test_elastic_constants_set_later_reach_the_bodies(model, bulk):
+    body = ball(model, bulk, kind="PSEUDO_RIGID")
+    bulk.young = 2.5e9
+    lame = model._simulation.domain.bodies.lame[:, 0]
+    assert lame[1] == pytest.approx(2.5e9 / 2.5)
+    bulk.density = 1.0
+    assert body.mass == pytest.approx(4000 / 3 * math.pi)
+
+
+def test_surface_material_of_a_pair_of_one_surface_and_of_all_others(model):
+    pair = SURFACE_MATERIAL(model, surf1=3, surf2=1, friction=0.5)
+    one = SURFACE_MATERIAL(model, 2, label="two", restitution=0.25)
+    rest = SURFACE_MATERIAL(model, model="SPRING_DASHPOT", spring=1e5, dashpot=-1, hpow=1.5)
+    assert ({pair.surf1, pair.surf2}, pair.friction, pair.label) == ({1, 3}, 0.5, "SURFACE_MATERIAL_1")
+    assert (one.surf1, one.surf2, one.label, one.restitution) == (2, ANY, "two", 0.25)
+    assert (rest.surf1, rest.surf2, rest.label, rest.model) == (ANY, ANY, "DEFAULT", "SPRING_DASHPOT")
+    assert (rest.spring, rest.dashpot, rest.hpow) == (1e5, -1.0, 1.5)
+    again = SURFACE_MATERIAL(model, surf1=1, surf2=3, friction=0.1)
+    assert again == pair and pair.friction == 0.1
+    pair.friction, pair.dashpot, pair.model = 0.7, -2, "SPRING_DASHPOT"
+    assert (again.friction, again.dashpot, again.model) == (0.7, -2.0, "SPRING_DASHPOT")
+    assert BYLABEL(model, "SURFACE_MATERIAL", "two") == one
+    assert BYLABEL(model, "SURFACE_MATERIAL", "three") is None
+
+
+def test_setters_refuse_by_both_classic_errors(model):
+    material = SURFACE_MATERIAL(model)
+    for kind in (ValueError, TypeError):
+        with pytest.raises(kind, match="SURFACE_MATERIAL.friction"):
+            material.friction = -1
+
+
+# --- bodies ------------------------------------------------------------------------------------------------
+
+
+def test_body_members_of_a_rigid_sphere(model, bulk):
+    body = ball(model, bulk, 2.0, label="ball")
+    volume = 4 / 3 * math.pi
+    assert (body.id, body.kind, body.label, body.material) == (1, "RIGID", "ball", bulk)
+    assert body.volume == pytest.approx(volume) and body.mass == pytest.approx(1e3 * volume)
+    assert body.center == (2.0, 0.0, 0.0)
+    assert body.tensor == pytest.approx(tuple(0.4e3 * volume * np.eye(3).ravel()), abs=1e-9)
+    assert body.conf == (1, 0, 0, 0, 1, 0, 0, 0, 1, 2, 0, 0)
+    assert body.velo == (0.0,) * 6
+    assert (body.scheme, body.damping, body.ncon, body.constraints) == ("RIG_NEG", 0.0, 0, [])
+    assert (body.selfcontact, body.fracturecheck, body.disable_rotation, body.display_points) == ("OFF", "OFF", "OFF", [])
+
+
+def test_body_without_label_has_an_empty_one(model, bulk):
+    assert ball(model, bulk).label == ""
+
+
+def test_body_takes_a_material_by_label_and_a_list_of_shapes(model):
+    BULK_MATERIAL(model, label="stone", density=1.0)
+    body = BODY(model, "RIGID", [HULL(CUBE, 1, 1), SPHERE((5, 0, 0), 1, 1, 1)], "stone")
+    assert body.material.label == "stone"
+    assert body.mass == pytest.approx(1 + 4 / 3 * math.pi)
+
+
+def test_bodies_count_up_and_empty_their_shapes(model, bulk):
+    shape = SPHERE((0, 0, 0), 1, 1, 1)
+    assert BODY(model, "RIGID", shape, bulk).id == 1
+    with pytest.raises(TypeError, match="non-empty"):
+        BODY(model, "RIGID", shape, bulk)
+    assert ball(model, bulk).id == 2
+
+
+def test_configuration_and_velocity_are_read_and_written(model, bulk):
+    body = ball(model, bulk)
+    turned = (0, 1, 0, -1, 0, 0, 0, 0, 1, 5, 6, 7)
+    body.conf = turned
+    assert body.conf == turned
+    body.velo = np.arange(6.0)
+    assert body.velo == (0, 1, 2, 3, 4, 5)
+    soft = ball(model, bulk, 9, "PSEUDO_RIGID")
+    assert soft.conf == (1, 0, 0, 0, 1, 0, 0, 0, 1, 9, 0, 0)
+    assert len(soft.velo) == 12
+
+
+def test_schemes_follow_the_kind(model, bulk):
+    body, soft = ball(model, bulk), ball(model, bulk, 5, "PSEUDO_RIGID")
+    for scheme in ("RIG_POS", "RIG_IMP", "RIG_NEG"):
+        body.scheme = scheme
+        assert body.scheme == scheme
+    body.scheme = "DEFAULT"
+    assert body.scheme == "RIG_NEG" and soft.scheme == "DEF_EXP"
+    with pytest.raises(ValueError):
+        soft.scheme = "RIG_NEG"
+    with pytest.raises(NotBuiltYet, match="DEF_LIM"):
+        soft.scheme = "DEF_LIM"
+
+
+def test_finite_elements_and_meshes_of_bodies_are_not_built_yet(model, bulk):
+    from solfec import HEX
+
+    mesh = HEX(CUBE, 1, 1, 1, 1, [1] * 6)
+    with pytest.raises(TypeError):
+        BODY(model, "FINITE_ELEMENT", [mesh], bulk)
+    with pytest.raises(NotBuiltYet, match="FINITE_ELEMENT"):
+        BODY(model, "FINITE_ELEMENT", mesh, bulk)
+    assert mesh.nnod == 8
+    with pytest.raises(NotBuiltYet, match="mesh"):
+        ball(model, bulk).mesh  # noqa: B018
+
+
+def test_characteristics_and_velocity_are_overwritten(model, bulk):
+    body = ball(model, bulk)
+    BODY_CHARS(body, 2.0, 3.0, (0.5, 0, 0), (1, 0.1, 0, 0.1, 2, 0, 0, 0, 3))
+    assert (body.mass, body.volume, body.center) == (2.0, 3.0, (0.5, 0.0, 0.0))
+    assert body.tensor == (1, 0.1, 0, 0.1, 2, 0, 0, 0, 3)
+    assert body.conf[9:] == (0.5, 0, 0)
+    INITIAL_VELOCITY(body, (1, 2, 3), (4, 5, 6))
+    assert body.velo == (4, 5, 6, 1, 2, 3)
+    assert MASS_CENTER(body) == (0.5, 0.0, 0.0)
+
+
+def test_pseudo_rigid_initial_velocity_is_a_spin(model, bulk):
+    body = ball(model, bulk, kind="PSEUDO_RIGID")
+    INITIAL_VELOCITY(body, (1, 2, 3), (0, 0, 2))
+    assert body.velo == (0, -2, 0, 2, 0, 0, 0, 0, 0, 1, 2, 3)
+
+
+def test_duplicate_labels_warn_and_the_first_body_is_found(model, bulk):
+    first = ball(model, bulk, label="a")
+    with pytest.warns(SolfecWarning, match="'a' is in use"):
+        ball(model, bulk, 5, label="a")
+    assert BYLABEL(model, "BODY", "a") == first
+    assert BYLABEL(model, "BODY", "b") is None
+
+
+def test_warnings_can_be_switched_off(model, bulk, recwarn):
+    ball(model, bulk, label="a")
+    WARNINGS("OFF")
+    ball(model, bulk, 5, label="a")
+    assert not recwarn.list
+
+
+def test_deleted_bodies_raise_and_take_their_constraints_along(model, bulk):
+    one, two = ball(model, bulk), ball(model, bulk, 5)
+    point, kept = FIX_POINT(one, (0, 0, 0)), FIX_POINT(two, (5, 0, 0))
+    DELETE(model, one)
+    assert model.bodies == [two] and model.constraints == [kept]
+    assert kept.adjbod == two
+    for read in (lambda: one.id, lambda: one.mass, lambda: one.constraints, lambda: one.label, lambda: one.ncon):
+        with pytest.raises(ValueError, match="does not exist"):
+            read()
+    assert point.kind is None
+    assert ball(model, bulk).id == 3
+
+
+# --- constraints -------------------------------------------------------------------------------------------
+
+
+def test_fixed_point_members(model, bulk):
+    body = ball(model, bulk)
+    point = FIX_POINT(body, (1, 0, 0), strength=5)
+    assert (point.kind, point.adjbod, point.point) == ("FIXPNT", body, (1.0, 0.0, 0.0))
+    assert point.base == (1, 0, 0, 0, 1, 0, 0, 0, 1)
+    assert (point.R, point.U, point.V) == ((0, 0, 0),) * 3
+    assert (point.gap, point.area, point.matlab, point.spair) == (0.0, 0.0, None, None)
+    assert body.constraints == [point] and body.ncon == 1
+
+
+def test_rigid_link_has_two_points_and_two_bodies(model, bulk):
+    one, two = ball(model, bulk), ball(model, bulk, 5)
+    link = PUT_RIGID_LINK(one, two, (0, 0, 0), (5, 0, 0))
+    assert (link.kind, link.adjbod, link.point) == ("RIGLNK", (one, two), (0, 0, 0, 5, 0, 0))
+    assert np.abs(np.array(link.base[6:]) - (-1, 0, 0)).max() < 1e-15
+    coupling = PUT_RIGID_LINK(one, two, (1, 0, 0), (4, 0, 0))
+    assert coupling.kind == "RIGLNK"
+    hung = PUT_RIGID_LINK(None, two, (5, 0, 9), (5, 0, 1))
+    assert hung.adjbod == two and hung.point == (5, 0, 1, 5, 0, 9)
+    assert PUT_RIGID_LINK(one, None, (0, 0, 1), (0, 0, 1)).kind == "FIXPNT"
+
+
+def test_members_of_a_constraint_that_is_gone_are_none(model, bulk):
+    body = ball(model, bulk)
+    point = FIX_POINT(body, (0, 0, 0))
+    DELETE(model, point)
+    for name in "R U V gap area merit kind base point adjbod matlab spair".split():
+        assert getattr(point, name) is None
+    DELETE(model, point)
+    assert body.constraints == []
+
+
+# --- loads and settings ------------------------------------------------------------------------------------
+
+
+def test_gravity_and_forces_take_numbers_and_series(model, bulk):
+    series = TIME_SERIES([0, 0, 1, 10])
+    GRAVITY(model, [0, 0, series])
+    GRAVITY(model, np.array([0, 0, -9.81]))
+    body = ball(model, bulk)
+    FORCE(body, "SPATIAL", (0, 0, 0), (0, 0, 1), 5)
+    FORCE(body, "CONVECTED", (0, 0, 0), (0, 0, 1), series)
+    FORCE(body, "SPATIAL", (0, 0, 0), (0, 0, 1), lambda *all: (0,) * 9, data=(1, 2))
+
+
+def test_direction_that_is_not_a_unit_vector_warns_with_the_factor(model, bulk):
+    with pytest.warns(SolfecWarning, match="scale the value by 2"):
+        FORCE(ball(model, bulk), "SPATIAL", (0, 0, 0), (0, 0, 2), 5)
+
+
+def test_series_from_lists_pairs_arrays_and_files(tmp_path):
+    (tmp_path / "t.txt").write_text("# time value\n0 1\n\n2 3 # here\n5 4\n")
+    for points in ([0, 1, 2, 3, 5, 4], [[0, 1], [2, 3], [5, 4]], [(0, 1), (2, 3), (5, 4)], np.array([[0, 1], [2, 3], [5, 4]]), str(tmp_path / "t.txt")):
+        series = TIME_SERIES(points)
+        assert (series.times, series.values) == ([0, 2, 5], [1, 3, 4])
+    assert TIME_SERIES(str(tmp_path / "t.txt"), cache=2).values == [1, 3, 4]
+
+
+def test_derivative_and_integral_of_a_series():
+    series = TIME_SERIES([0, 0, 2, 4])
+    assert set(series.derivative.values) == {2.0}
+    assert (series.integral.times, series.integral.values) == ([0, 2], [0, 4])
+
+
+def test_settings_reach_the_model(model, bulk):
+    domain = model._simulation.domain
+    GEOMETRIC_EPSILON(1e-4)
+    assert domain.epsilon == 1e-4 and domain.settings.min_distance == 1e-4
+    CONTACT_SPARSIFY(model, 0.5, minarea=2, mindist=3)
+    assert (domain.settings.threshold, domain.settings.min_area, domain.settings.min_distance) == (0.5, 2, 3)
+    EXTENTS(model, (0, 0, 0, 1, 2, 3))
+    assert list(domain.extents) == [0, 0, 0, 1, 2, 3]
+    one, two = ball(model, bulk), ball(model, bulk)
+    CONTACT_EXCLUDE_BODIES(two, one)
+    CONTACT_EXCLUDE_SURFACES(model, 2, 1)
+    assert domain.settings.excluded_bodies.T.tolist() == [[1, 2]]
+    assert domain.settings.excluded_surfaces.T.tolist() == [[1, 2]]
+
+
+def test_serial_answers_about_processes(good):
+    assert good("print(RANK(), NCPU(), BARRIER(), VIEWER(), SUBDIR(), NON_SOLFEC_ARGV())").split() == ["0", "1", "True", "False", "None", "None"]
+
+
+def test_here_is_everywhere(model, bulk):
+    assert HERE(model, ball(model, bulk)) is True
+
+
+def test_collections_of_convexes_are_one_shape(model, bulk):
+    sides = [4, 0, 3, 2, 1, 1, 4, 4, 5, 6, 7, 1, 4, 0, 1, 5, 4, 1, 4, 1, 2, 6, 5, 1, 4, 2, 3, 7, 6, 1, 4, 3, 0, 4, 7, 1]
+    two = CONVEX([c + 3 for c in CUBE], sides, 1, CONVEX(CUBE, sides, 1))
+    assert BODY(model, "RIGID", two, bulk).volume == pytest.approx(2.0)
