@@ -328,6 +328,11 @@ class Domain:
         triples[...] = np.asarray(values, float).reshape(-1, 3).T
         self._inertia_changed = True
 
+    def disable_rotation(self, identifier: int, disabled: bool) -> None:
+        """Hold the angular velocity of a rigid body at zero, or let it go (manual, BODY.disable_rotation)."""
+        self.bodies.rotation_disabled[self.body_row(identifier)] = int(disabled)
+        self._inertia_changed = True
+
     def update_shapes(self) -> None:
         """Bring current geometry to the present configuration (within a step it stands at t+h/2)."""
         detection.update_geometry(self.geometry, self.bodies, self.epsilon)
@@ -398,6 +403,8 @@ class Domain:
 
     def energy(self, identifiers=None) -> np.ndarray:
         """Energies in the order of `Energy`, of the given bodies or (contacts counted once) of the whole model."""
+        if self._inertia_changed:
+            self.initialise()
         if identifiers is None:
             total = self.bodies.view("energy").sum(axis=1)
             total[Energy.CONTACT] = self.contact_energy

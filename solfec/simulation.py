@@ -110,6 +110,11 @@ class Simulation:
         if mode == "WRITE":
             self._writer = results.ResultsWriter.create(outpath, input_text, arguments or [])
 
+    @property
+    def frames_written(self) -> int:
+        """Number of frames that this object has written."""
+        return self._writer.frames if self._writer is not None else 0
+
     # --- writing -------------------------------------------------------------------------------------------
 
     def output(self, interval: float, compression: bool = False) -> None:
@@ -231,3 +236,7 @@ class Simulation:
             return self.domain.time
         times = self.reader.times
         return float(times[0]), float(times[-1])
+
+    def history(self, items, start: float, end: float, skip: int = 1) -> tuple:
+        """Times and one list of values per item (manual, HISTORY)."""
+        return self.reader.history(items, start, end, skip)

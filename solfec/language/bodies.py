@@ -235,9 +235,7 @@ class BODY(Members):
         if self._kind == BodyKind.PSEUDO_RIGID:
             session.warn(f"BODY.disable_rotation is for rigid bodies; body {self._id} is {self.kind}")
             return
-        domain = self._simulation.domain
-        domain.bodies.rotation_disabled[self._row] = int(disabled)
-        domain.initialise()
+        self._simulation.domain.disable_rotation(self._id, disabled)
 
     @property
     def display_points(self) -> list:

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 
+from ..results import results_file
 from ..simulation import Simulation
 from . import checks, session
 from .checks import BadValue, Members, command
@@ -161,7 +162,7 @@ def _output_path(path: str) -> str:
 
 def results_exist(path: str) -> bool:
     """Whether an output directory holds results."""
-    file = os.path.join(path, os.path.basename(os.path.abspath(path)) + ".h5")
+    file = results_file(path)
     return os.path.isfile(file) and os.access(file, os.R_OK)
 
 

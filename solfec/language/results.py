@@ -94,7 +94,6 @@ def ENERGY(solfec, object=None) -> Energies:
         simulation = simulation_of(solfec)
     simulation.load_first()
     domain = simulation.domain
-    domain.refresh_energy()
     bodies = bodies_of(object, "object", simulation)
     if bodies is None:
         return Energies(*domain.energy().tolist())
@@ -131,3 +130,91 @@ def TIMING(solfec, kind) -> float:
     kind = checks.choice(kind, "kind", CLOCKS)
     simulation.load_first()
     return float(simulation.domain.timings.get(kind, 0.0))
+
+
+# --- HISTORY -----------------------------------------------------------------------------------------------
+
+POINT_ENTITIES = tuple("CX CY CZ DX DY DZ VX VY VZ SX SY SZ SXY SXZ SYZ MISES".split())
+STRESSES = POINT_ENTITIES[9:]
+ENERGY_KINDS = tuple(kind.upper() for kind in Energies._fields)
+CONSTRAINT_ENTITIES = ("GAP", "R", "U", "CR", "CU")
+NUMBERS = (*CLOCKS, *"STEP CONS BODS DELBODS NEWBODS NEWCONS MERIT".split())
+NUMBERS += tuple("GSITERS GSCOLORS GSBOT GSMID GSTOP GSINN GSINIT GSRUN GSCOM GSMCOM".split())
+NUMBERS += tuple("NTITERS BSITERS LININIT LINUPD LINMV LINPRE LINRUN LINCOM".split())
+
+
+@command("HISTORY")
+def HISTORY(solfec, list, t0, t1, skip=1, progress=None):
+    """Time histories of entities; None in WRITE mode.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    list
+        Items, or one item: (body or label, point, 'CX' ...), (object, energy kind), (object, 'GAP' 'R' 'U' 'CR'
+        'CU'), (object, direction or None, surface pair or None, entity), or a string such as 'STEP' or 'TIMINT'
+        (manual, HISTORY).
+    t0, t1 : float
+        Interval; both ends count.
+    skip : int
+        Every skip-th frame.
+    progress : str
+        'ON' or 'OFF' (default).
+
+    Returns
+    -------
+    tuple of lists
+        Times, and values of each item.
+    """
+    simulation = simulation_of(solfec)
+    items = list if type(list) is type([]) else [list]
+    items = [_item(item, f"list[{i}]", simulation) for i, item in enumerate(items)]
+    t0, t1 = checks.number(t0, "t0"), checks.number(t1, "t1")
+    if t0 > t1:
+        raise BadValue(f"'t0' ({t0:g}) must not be larger than 't1' ({t1:g})")
+    skip = checks.integer(skip, "skip", minimum=1)
+    if progress is not None:
+        checks.switch(progress, "progress")
+    if simulation.mode == "WRITE":
+        return None
+    return tuple([value for value in values] for values in simulation.history(items, t0, t1, skip))
+
+
+def _item(item, name: str, simulation):
+    """One item in the form of the results reader: bodies by identifier or label, None for the whole model."""
+    if isinstance(item, str):
+        return checks.choice(item, name, NUMBERS)
+    if not checks.is_sequence(item):
+        raise BadType(f"'{name}' must be a string or a tuple, not {checks.kind_of(item)}")
+    if len(item) not in (2, 3, 4):
+        raise BadValue(f"'{name}' must hold 2, 3 or 4 items, it holds {len(item)}")
+    entity = checks.string(item[-1], f"{name}: entity")
+    if len(item) == 3:
+        return _point_item(item[0], item[1], entity, name, simulation)
+    known = ENERGY_KINDS + CONSTRAINT_ENTITIES if len(item) == 2 else CONSTRAINT_ENTITIES
+    checks.choice(entity, f"{name}: entity", known)
+    bodies = bodies_of(item[0], f"{name}: object", simulation)
+    identifiers = None if bodies is None else [body._id for body in dict.fromkeys(bodies)]
+    if len(item) == 2:
+        return identifiers, entity
+    direction = None if item[1] is None else checks.direction(item[1], f"{name}: direction")
+    pair = None if item[2] is None else tuple(checks.integers(item[2], f"{name}: pair"))
+    if pair is not None and len(pair) != 2:
+        raise BadValue(f"'{name}: pair' must hold 2 surface identifiers, it holds {len(pair)}")
+    return identifiers, direction, pair, entity
+
+
+def _point_item(body, point, entity: str, name: str, simulation):
+    checks.choice(entity, f"{name}: entity", POINT_ENTITIES)
+    point = checks.vector(point, f"{name}: point")
+    if isinstance(body, BODY):
+        if body._simulation is not simulation:
+            raise BadValue(f"'{name}: body' belongs to another SOLFEC object")
+        body = body._id
+    elif not isinstance(body, str):
+        raise BadType(f"'{name}: body' must be a BODY object or a label, not {checks.kind_of(body)}")
+    if entity in STRESSES:
+        from .unbuilt import not_built
+
+        raise not_built(f"HISTORY: entity {entity!r}")
+    return body, point, entity

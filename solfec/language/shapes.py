@@ -298,9 +298,8 @@ def SCALE(shape, coefs):
     if _is_point(shape):
         return transform.scale(checks.vector(shape, "shape"), coefs)
     for item in shapes_of(shape, "shape"):
-        if isinstance(item, SPHERE) and any(item.center):
-            session.warn("SCALE: the radius of a sphere is scaled, its centre stays where it is")
-        transform.scale(item._content, coefs)
+        with reported():
+            transform.scale(item._content, coefs)
     return shape
 
 

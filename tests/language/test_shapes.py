@@ -123,7 +123,7 @@ def test_transformations_of_points_return_new_tuples():
 
 def test_scaling_a_sphere_off_the_origin_warns_that_the_centre_stays():
     ball = SPHERE((1, 0, 0), 1, 1, 1)
-    with pytest.warns(SolfecWarning, match="centre stays"):
+    with pytest.warns(SolfecWarning, match="leaves its centre"):
         SCALE(ball, (2, 2, 2))
     assert (ball.radius, ball.center) == (2.0, (1.0, 0.0, 0.0))
 
