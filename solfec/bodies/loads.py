@@ -160,7 +160,7 @@ class Loads:
         Raises
         ------
         SolfecError
-            A callback raised an exception or returned something unusable.
+            A callback returned something unusable.  What a callback raises passes through.
         """
         series = self.series
         if series.n:
@@ -202,8 +202,9 @@ class Loads:
         where = f"force callback of body {int(bodies.id[row])} at time {time:g}"
         try:
             returned = callback.function(tuple(conf.T.ravel().tolist()), tuple(velo.T.ravel().tolist()), time, step)
-        except Exception as error:
-            raise SolfecError(f"{where}: {type(error).__name__}: {error}") from error
+        except Exception as error:  # the user's own exception goes on, saying where it comes from
+            error.add_note(f"in the {where}")
+            raise
         values = _callback_values(returned, size, where)
         force = bodies.triples.force[:, velo_slice]
         if rigid:

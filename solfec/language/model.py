@@ -38,19 +38,15 @@ class SOLFEC(Members):
             raise not_built("SOLFEC: analysis 'QUASI_STATIC'")
         now = session.current()
         mode = _mode(now, path)
-        try:
-            simulation = Simulation(
-                step,
-                path,
-                mode,
-                epsilon=now.epsilon,
-                input_text=now.input_text,
-                arguments=now.arguments,
-                interval=now.interval,
-            )
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise type(error)(f"SOLFEC: cannot write to the output directory {path!r}: {reason}") from error
+        simulation = Simulation(
+            step,
+            path,
+            mode,
+            epsilon=now.epsilon,
+            input_text=now.input_text,
+            arguments=now.arguments,
+            interval=now.interval,
+        )
         now.simulations.append(simulation)
         self._simulation = simulation
 

@@ -36,7 +36,7 @@ CASES = [
     ("both spellings of a keyword", "HEX(cube, 1, 1, 1, 1, surids=[1]*6, surfids=[1]*6)", TypeError, "both given"),
     ("vertices are not a list", "CONVEX('cube', sides, 1)", TypeError, "'vertices' must be a list of numbers, not str"),
     ("a vertex coordinate is a string", "CONVEX(cube[:-1] + ['1'], sides, 1)", TypeError, "'vertices'"),
-    ("a vertex coordinate is None", "HULL(cube + [0, None, 0], 1, 1)", TypeError, "item 25 is NoneType"),
+    ("a vertex coordinate is None", "HULL(cube + [0, None, 0], 1, 1)", TypeError, "item 25 is None"),
     ("a coordinate is NaN", "HULL(cube + [0, nan, 0], 1, 1)", ValueError, "item 25 is nan"),
     ("coordinates not in threes", "CONVEX(cube[:-1], sides, 1)", ValueError, "3 times a number of items"),
     ("too few vertices", "CONVEX(cube[:9], sides, 1)", ValueError, "at least 12"),
@@ -84,8 +84,7 @@ CASES = [
     ("step is a string", "SOLFEC('DYNAMIC', '1E-3', 'out/x')", TypeError, "'step' must be a number, not str"),
     ("step is NaN", "SOLFEC('DYNAMIC', nan, 'out/x')", ValueError, "'step' must be a finite number, not nan"),
     ("output is a number", "SOLFEC('DYNAMIC', 1E-3, 3)", TypeError, "'output' must be a string, not int"),
-    ("output directory inside of a file", "SOLFEC('DYNAMIC', 1E-3, __file__ + '/x')", OSError, "cannot write to the output directory 'input.py/x'"),
-    ("output directory that nobody may make", "SOLFEC('DYNAMIC', 1E-3, '/proc/solfec')", OSError, "cannot write to the output directory"),
+    ("output directory inside of a file", "SOLFEC('DYNAMIC', 1E-3, __file__ + '/x')", RuntimeError, "input.py is not a directory"),
     ("solfec is a body", "GRAVITY(body, (0, 0, 0))", TypeError, "'solfec' must be a SOLFEC object, not BODY"),
     ("step set to a negative number", "solfec.step = -1", ValueError, "SOLFEC.step: 'step' must be positive"),
     ("read-only member", "solfec.time = 1", ValueError, "SOLFEC.time is read-only"),
@@ -181,7 +180,7 @@ def test_error_names_file_line_and_cause(run, line, kind, words):
     assert first.startswith(f"input.py:{number}: "), outcome.err
     assert words in first
     standard = {NotImplementedError: "", RuntimeError: ""}.get(kind, kind.__name__)
-    assert standard in first or kind is OSError
+    assert standard in first
     assert "Traceback" not in outcome.err and "solfec/" not in outcome.err.replace("out/", "")
     assert outcome.status == 1
     assert "not reached" not in outcome.out
@@ -234,12 +233,12 @@ RUNNING = """
     body = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), bulk)
     GRAVITY(solfec, (0, 0, -10))
     def late(t, value):
-        return value if t > 0.0035 else (0,) * 9
+        return value if t > 0.003 else (0,) * 9
 """
 FAILURES = [
     ("exception in a callback", "def fail():\n    if solfec.time > 0.0035: raise KeyError('mine')  # here\nCALLBACK(solfec, 1E-3, (), fail)", "KeyError: 'mine'"),
     ("callback with other arguments", "def fail(a, b):\n    pass\nCALLBACK(solfec, 4E-3, 1, fail)", "TypeError"),
-    ("exception in a force callback", "def fail(q, u, t, h):\n    if t > 0.0035: raise KeyError('mine')  # here\n    return (0,) * 9\nFORCE(body, 'SPATIAL', (0,0,0), (0,0,1), fail)", "KeyError: 'mine'"),
+    ("exception in a force callback", "def fail(q, u, t, h):\n    if t > 0.003: raise KeyError('mine')  # here\n    return (0,) * 9\nFORCE(body, 'SPATIAL', (0,0,0), (0,0,1), fail)", "KeyError: 'mine'"),
     ("NaN from a force callback", "FORCE(body, 'SPATIAL', (0,0,0), (0,0,1), lambda q, u, t, h: late(t, (0,) * 8 + (float('nan'),)))", "body 1 at time 0.0035"),
     ("three numbers from a force callback", "FORCE(body, 'SPATIAL', (0,0,0), (0,0,1), lambda q, u, t, h: late(t, (1, 2, 3)))", "9 numbers are expected"),
     ("a string from a force callback", "FORCE(body, 'SPATIAL', (0,0,0), (0,0,1), lambda q, u, t, h: late(t, 'push'))", "9 numbers is expected"),
