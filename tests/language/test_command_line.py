@@ -1,0 +1,200 @@
+"""The command line: words, modes, output directories and exit statuses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from solfec import cli, results
+
+SHOW = "print(NON_SOLFEC_ARGV(), SUBDIR())"
+FALL = """
+    import sys
+    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
+    solfec.verbose = 'OFF'
+    body = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(solfec))
+    GRAVITY(solfec, (0, 0, -10))
+    OUTPUT(solfec, 2E-3)
+    mode = solfec.mode
+    RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), 0.01)
+    print(mode, solfec.outpath, round(solfec.time, 9))
+"""
+
+
+# --- words -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, arguments, subdirectory",
+    [
+        ("PATH", None, None),
+        ("PATH a -x 3", ["a", "-x", "3"], None),
+        ("a PATH b", ["a", "b"], None),
+        ("-s sub PATH", None, "sub"),
+        ("PATH a -s sub b", ["a", "b"], "sub"),
+        ("-i 5 a PATH -w", ["a"], None),
+        ("PATH -y -t --version", ["-y", "-t", "--version"], None),
+        ("-t 2 -y PATH 2", ["2"], None),
+    ],
+)
+def test_switches_path_and_arguments_are_told_apart(good, words, arguments, subdirectory):
+    assert good(SHOW, *words.split()) == f"{arguments} {subdirectory}\n"
+
+
+def test_path_is_the_first_word_that_names_something(good, tmp_path):
+    (tmp_path / "data").mkdir()
+    arguments = cli.parse(["later.py", "data", "input.py"])
+    assert (arguments.path, arguments.words) == ("data", ["later.py", "input.py"])
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ([], "usage: solfec"),
+        (["missing.py", "3"], "there is no input file 'missing.py'"),
+        (["3", "missing.py"], "there is no input file 'missing.py'"),
+        (["-s"], "-s needs a value"),
+        (["-i", "soon"], "-i needs a number of seconds, not 'soon'"),
+        (["-t", "0"], "-t needs a positive whole number"),
+        (["--colour"], "unknown switch --colour"),
+        (["-c", "input.py"], "-c: continuation of a run is not built yet"),
+        (["-v", "input.py"], "-v: the viewer is not built yet"),
+        (["-g", "512x512", "input.py"], "-g: the viewer is not built yet"),
+        (["empty"], "holds no copy of an input file"),
+    ],
+)
+def test_wrong_command_line_gives_usage_and_status_two(tmp_path, monkeypatch, capsys, words, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    assert cli.main(words) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err and "usage: solfec" in captured.err and captured.out == ""
+
+
+def test_version_and_help(capsys):
+    assert cli.main(["--version"]) == 0 and cli.main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("solfec 0.") and "-s NAME" in out
+
+
+# --- exit statuses -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line, status", [("pass", 0), ("sys.exit(0)", 0), ("sys.exit(7)", 7), ("sys.exit()", 0), ("sys.exit('why')", 1), ("1 / 0", 1), ("raise KeyboardInterrupt", 130)]
+)
+def test_exit_status_follows_the_input(run, line, status):
+    assert run(f"import sys\n{line}\n").status == status
+
+
+def test_text_given_to_exit_is_printed(run):
+    assert run("import sys\nsys.exit('why')\n").err == "why\n"
+
+
+def test_own_frames_are_shown_on_request(run):
+    plain, full = run("SPHERE((0, 0, 0), -1, 1, 1)\n"), run(None, "--traceback")
+    assert "Traceback" not in plain.err and "Traceback" in full.err and "checks.py" in full.err
+
+
+def test_surroundings_are_restored_after_an_input(run):
+    before = (sys.argv, list(sys.path), sys.modules["__main__"])
+    run("import sys\nsys.path.append('x')\nsys.argv.append('y')\n1 / 0\n")
+    assert before == (sys.argv, sys.path, sys.modules["__main__"])
+
+
+# --- modes and directories ---------------------------------------------------------------------------------
+
+
+def test_second_run_reads(good):
+    assert good(FALL) == "WRITE out/fall 0.01\n"
+    assert good(FALL) == "READ out/fall 0.0\n"
+
+
+def test_results_of_a_second_object_are_complete_as_soon_as_run_returns(good):
+    again = """
+    other = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
+    ball = BODY(other, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(other))
+    SEEK(other, 0.01)
+    print(other.mode, other.time, DISPLACEMENT(ball, (0, 0, 0)) == DISPLACEMENT(body, (0, 0, 0)))
+    """
+    assert good(FALL + again).splitlines()[1] == "READ 0.01 True"
+
+
+def test_without_a_terminal_overwriting_takes_two_switches(run, good):
+    good(FALL)
+    stamp = os.stat("out/fall/fall.h5").st_mtime_ns
+    outcome = run(FALL, "-w")
+    assert outcome.status == 1 and "add -y" in outcome.err
+    assert os.stat("out/fall/fall.h5").st_mtime_ns == stamp
+    assert good(FALL, "-w", "-y").startswith("WRITE")
+
+
+@pytest.mark.parametrize("answer, status", [("y", 0), ("n", 1), ("", 1), ("yes", 1)])
+def test_on_a_terminal_overwriting_asks(run, good, monkeypatch, answer, status):
+    good(FALL)
+
+    class Terminal:
+        def isatty(self):
+            return True
+
+        def readline(self):
+            return answer + "\n"
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    outcome = run(FALL, "-w")
+    assert outcome.status == status
+    assert "will be overwritten" in outcome.out
+
+
+def test_old_results_stay_until_the_first_new_frame(run, good):
+    good(FALL)
+    outcome = run(FALL.replace("RUN(", "stop; RUN("), "-w", "-y")
+    assert outcome.status == 1
+    assert results.open("out/fall").times[-1] == pytest.approx(0.01)
+
+
+def test_subdirectory_is_appended(good):
+    assert good(FALL, "-s", "4") == "WRITE out/fall/4 0.01\n"
+    assert os.path.isfile("out/fall/4/4.h5") and os.path.isfile("out/fall/4/4.py")
+
+
+def test_output_directory_is_an_input_path(good):
+    good(FALL)
+    os.rename("out/fall", "moved")
+    os.rename("moved/fall.py", "moved/moved.py")
+    os.rename("moved/fall.h5", "moved/moved.h5")
+    assert good(None, "moved/", path="moved/").startswith("READ moved 0.0")
+
+
+def test_trailing_slash_of_an_output_path_is_dropped(good):
+    good(FALL.replace("'out/fall'", "'out/fall/'"))
+    assert os.path.isfile("out/fall/fall.h5")
+
+
+def test_input_copy_and_arguments_are_kept_with_the_results(good, tmp_path):
+    good(FALL, "PATH", "one", "two")
+    with results.open("out/fall") as stored:
+        assert stored.arguments == ["one", "two"]
+        assert stored.input_text == (tmp_path / "input.py").read_text() == open("out/fall/fall.py").read()
+
+
+def test_cleanup_removes_a_directory_without_frames(good, tmp_path):
+    good("solfec = SOLFEC('DYNAMIC', 1E-3, 'out/nothing')\nsolfec.cleanup = 'ON'\n")
+    assert not os.path.exists("out/nothing")
+
+
+def test_number_of_threads_is_set(good):
+    text = "from solfec import _kernels\nprint(_kernels.threads.get_threads())"
+    assert good(text, "-t", "1") == "1\n"
+
+
+def test_launcher_runs(tmp_path):
+    (tmp_path / "input.py").write_text("print(NON_SOLFEC_ARGV()); import sys; sys.exit(5)")
+    command = [os.path.join(os.path.dirname(sys.executable), "solfec")]
+    if not os.path.exists(command[0]):
+        command = [sys.executable, "-m", "solfec.cli"]
+    done = subprocess.run([*command, "input.py", "a"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (5, "['a']\n")

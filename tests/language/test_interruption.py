@@ -1,0 +1,91 @@
+"""STOP, INT, TERM and a full disk end a run with everything written so far in order."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from solfec import results
+
+ENDLESS = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/endless')
+solfec.verbose = 'OFF'
+body = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(solfec))
+GRAVITY(solfec, (0, 0, -10))
+OUTPUT(solfec, {interval})
+print('ready', flush=True)
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), 1E6)
+print('after', solfec.time, flush=True)
+"""
+
+
+def start(tmp_path, interval=1e6, limit=None):
+    """Start an endless run in a process of its own."""
+    (tmp_path / "input.py").write_text(ENDLESS.format(interval=interval))
+    return subprocess.Popen(
+        [sys.executable, "-m", "solfec.cli", "input.py"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+
+
+def wait_for_first_frame(process, tmp_path):
+    assert process.stdout.readline() == "ready\n", process.stderr.read()
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "out/endless/endless.h5").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(0.2)
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signal_finishes_the_step_writes_the_frame_and_gives_its_status(tmp_path, number, status):
+    process = start(tmp_path)
+    wait_for_first_frame(process, tmp_path)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == status, err
+    assert out == "" and "Traceback" not in err
+    times = results.open(str(tmp_path / "out/endless")).times
+    assert len(times) == 2 and times[1] > 0.0
+
+
+def test_stop_file_ends_the_run_normally_and_is_used_up(tmp_path):
+    process = start(tmp_path)
+    wait_for_first_frame(process, tmp_path)
+    (tmp_path / "out/endless/STOP").touch()
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert "after" in out
+    assert not (tmp_path / "out/endless/STOP").exists()
+    assert results.open(str(tmp_path / "out/endless")).times[-1] == pytest.approx(float(out.split()[-1]))
+
+
+def test_term_before_a_run_gives_its_status(tmp_path):
+    (tmp_path / "input.py").write_text("import time\nprint('ready', flush=True)\ntime.sleep(30)\n")
+    process = subprocess.Popen([sys.executable, "-m", "solfec.cli", "input.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 143
+
+
+def test_full_disk_ends_the_run_with_its_cause_and_keeps_the_frames_before(tmp_path):
+    process = start(tmp_path, interval=0, limit=400_000)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    line = ENDLESS.splitlines().index("RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), 1E6)") + 1
+    assert err.startswith(f"input.py:{line}: "), err
+    assert os.strerror(27) in err.splitlines()[0] and "cannot be written" in err.splitlines()[0]
+    stored = results.open(str(tmp_path / "out/endless"))
+    assert len(stored.times) > 10
+    assert stored.frame(len(stored.times) - 1).step["time"] == pytest.approx(1e-3 * (len(stored.times) - 1))
