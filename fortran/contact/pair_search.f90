@@ -89,7 +89,7 @@ contains
         do r = 1, ranges
           do k = range(1,r), range(2,r)
             if (batch%count == batch_size) then
-              do i = max(start, start+passed-1), end - 1
+              do i = start, end - 1
                 call compare(grid, i, i-start+2-passed, batch, body, id, nexcluded, excluded, list)
               end do
               passed = passed + batch%count

@@ -111,7 +111,9 @@ def test_first_has_the_smaller_lower_bound_in_x_and_equal_bounds_go_by_row():
 
 
 def test_pairs_do_not_depend_on_the_number_of_threads():
-    boxes = random_boxes(5, 6000, 0.0, 1.0, False)
+    rng = np.random.default_rng(5)
+    low = rng.uniform(0, 20, (3, 6000))
+    boxes = np.concatenate((low, low + 10.0 ** rng.uniform(-1, 0.3, (3, 6000))))
     before = _kernels.threads.get_threads()
     try:
         answers = []
