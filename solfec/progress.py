@@ -36,7 +36,7 @@ class Progress:
         self.directory = directory
         self.stream = sys.stdout
         self.terminal = self.stream.isatty()
-        self._phases = dict.fromkeys(PHASES, 0.0)
+        self.seconds = dict.fromkeys(PHASES, 0.0)  # spent in each phase up to the last stored frame
         self._line_open = False
 
     def begin(self, domain: Domain, duration: float) -> None:
@@ -97,7 +97,8 @@ class Progress:
         """STATE is replaced whole, so that a reader never sees half of it; it never stops a run."""
         if self.directory is None:
             return
-        total = sum(domain.timings.values()) or 1.0
+        seconds = {phase: self.seconds[phase] + domain.timings[phase] for phase in PHASES}
+        total = sum(seconds.values()) or 1.0
         lines = [
             f"DATE: {strftime('%Y-%m-%d %H:%M:%S', localtime())}",
             f"ESTIMATED TIME LEFT: {clock_text(left)}",
@@ -107,7 +108,7 @@ class Progress:
             f"BOXES: {domain.geometry.primitives.n}",
             f"CONSTRAINTS: {domain.constraints.n}",
             f"SPARSIFIED: {domain.sparsified}",
-            *(f"{phase}: {100 * seconds / total:.1f} %" for phase, seconds in domain.timings.items()),
+            *(f"{phase}: {100 * seconds[phase] / total:.1f} %" for phase in PHASES),
         ]
         temporary = os.path.join(self.directory, "STATE.new")
         try:

@@ -137,7 +137,7 @@ class Simulation:
         if self.mode == "READ":
             return
         domain = self.domain
-        progress = Progress(self.verbose, self.progress_interval, self.outpath)
+        progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath)
         with Interruption() as interruption:
             domain.initialise()
             if domain.step_number == 0:
@@ -164,7 +164,9 @@ class Simulation:
 
     def _write(self) -> None:
         self._writer.write_frame(self.domain)
-        self.domain.timings.update(dict.fromkeys(self.domain.timings, 0.0))
+        for phase, seconds in self.domain.timings.items():
+            self._progress.seconds[phase] += seconds
+            self.domain.timings[phase] = 0.0  # frames store what was spent since the one before
 
     def _call_back(self) -> bool:
         """Whether the run goes on: a callback ends it by returning 0, not by returning nothing."""

@@ -36,7 +36,7 @@ def state(model):
 
 
 @pytest.mark.parametrize(
-    "build", [lambda: models.stacks(4, 4, 8), lambda: models.block(7), lambda: models.spheres(900)], ids=["stacks", "block", "spheres"]
+    "build", [lambda: models.stacks(10, 10, 6), lambda: models.block(7), lambda: models.spheres(900)], ids=["stacks", "block", "spheres"]
 )
 def test_results_have_the_same_bits_for_one_and_two_threads(build, threads):
     states = []
@@ -44,9 +44,9 @@ def test_results_have_the_same_bits_for_one_and_two_threads(build, threads):
         threads(count)
         model = build()
         solver = GaussSeidelSolver(1e-4, 200)
-        for _ in range(60):
+        for _ in range(90):
             model.advance(solver)
-        assert model.constraints.n > 100
+        assert model.constraints.n > 100  # enough that kernels do share their work
         states.append(state(model))
     assert states[0] == states[1]
 
