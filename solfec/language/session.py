@@ -112,7 +112,7 @@ def _remove_unused(simulation) -> None:
 
 def is_users(filename: str) -> bool:
     """Whether a source file is the user's own: not of this package, the standard library or installed packages."""
-    if filename.startswith("<"):
+    if filename.startswith("<") or filename.endswith((".pyx", ".pxd", ".pxi")):
         return False
     path = os.path.realpath(filename)
     if path.startswith((PACKAGE + os.sep, *LIBRARIES)):

@@ -171,13 +171,13 @@ class JournalledFile:
         """Write beyond the committed end at once, inside it into memory."""
         start, size = self._position, len(data)
         self._position += size
-        if self._abandoned:
-            return size
         try:
-            self._write(start, data, size)
-        except OSError as error:
+            if self.error is None and not self._abandoned:
+                self._write(start, data, size)
+                return size
+        except OSError as error:  # HDF5 would not survive it: what follows stays in memory, and `commit` raises
             self.error = error
-            raise
+        self._write_pages(start, bytes(data))
         return size
 
     def _write(self, start: int, data, size: int) -> None:
@@ -203,6 +203,8 @@ class JournalledFile:
         """Bring all writes since the last commit into effect."""
         if self._abandoned:
             return
+        if self.error is not None:
+            raise self.error
         self._sequence += 1
         journal = Journal(self._sequence, self._sequence - 1, self._size, self._pages)
         journal.write(self._journal)
@@ -216,12 +218,8 @@ class JournalledFile:
         self._pages = {}
 
     def abandon(self) -> None:
-        """Forget the writes since the last commit and ignore all further ones."""
-        if not self._abandoned:
-            self._abandoned = True
-            self._pages = {}
-            if not Journal.read(self._journal).outstanding:
-                os.ftruncate(self._file, self._committed)
+        """Forget the writes since the last commit, and all further ones, when the file is closed."""
+        self._abandoned = True
 
     def rename(self, path: str) -> None:
         """Put the file in the place of another one."""
@@ -233,6 +231,8 @@ class JournalledFile:
         """Close the files; the journal goes, since everything in it has been applied."""
         if self._file >= 0:
             if not Journal.read(self._journal).outstanding:
+                if self._abandoned:
+                    os.ftruncate(self._file, self._committed)
                 os.unlink(journal_path(self.path))
             os.close(self._file)
             os.close(self._journal)
