@@ -234,7 +234,8 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     sys.modules["__main__"] = module
     sys.argv = [path, *arguments.words]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    linecache.checkcache(path)
+    lines = now.input_text.splitlines(keepends=True)
+    linecache.cache[path] = (len(source), None, lines, path)  # also when the input changes the directory
     exec(compile(source, path, "exec"), module.__dict__)
 
 

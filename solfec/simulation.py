@@ -104,6 +104,7 @@ class Simulation:
         self.progress_interval = interval
         self.domain = Domain(step, epsilon)
         self.frame: int | None = None
+        self.labels: set[str] = set()  # that bodies were given
         self._output = Schedule(0.0, 0.0)
         self._callback: tuple[Schedule, Callable[[], object]] | None = None
         self._writer = self._reader = None

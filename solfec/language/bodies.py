@@ -53,11 +53,13 @@ class BODY(Members):
             if mesh is None and not (len(shapes) == 1 and shape is shapes[0] and isinstance(shape, MESH)):
                 raise BadType("'shape' of a finite element body must be a single MESH object, or a 'mesh' be given")
             raise not_built("BODY: kind 'FINITE_ELEMENT'")
-        if label and label in domain.body_labels.values():
+        if label and label in simulation.labels and label in domain.body_labels.values():
             session.warn(f"BODY: label {label!r} is in use already; BYLABEL finds the first body that has it")
         contents = [shape._content for shape in shapes]
         identifier = domain.insert_body(BodyKind[kind], contents, material, label)
         consume(shapes, "BODY")
+        if label:
+            simulation.labels.add(label)
         self._simulation = simulation
         self._id = identifier
 

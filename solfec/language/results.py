@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ..domain import PHASES
 from . import checks
 from .bodies import BODY, body_of
 from .checks import BadType, BadValue, command
 from .model import SOLFEC, simulation_of
+from .unbuilt import not_built
 
 CLOCKS = (*PHASES, "PARBAL")  # of TIMING; nothing is balanced in a serial run
 
@@ -37,8 +40,6 @@ def FORWARD(solfec, steps, corotated_displacements=None):
     if corotated_displacements is not None:
         flag = checks.choice(corotated_displacements, "corotated_displacements", ("TRUE", "FALSE"))
         if flag == "TRUE":
-            from .unbuilt import not_built
-
             raise not_built("FORWARD: corotated_displacements")
     simulation.forward(steps)
 
@@ -140,7 +141,7 @@ ENERGY_KINDS = tuple(kind.upper() for kind in Energies._fields)
 CONSTRAINT_ENTITIES = ("GAP", "R", "U", "CR", "CU")
 NUMBERS = (*CLOCKS, *"STEP CONS BODS DELBODS NEWBODS NEWCONS MERIT".split())
 NUMBERS += tuple("GSITERS GSCOLORS GSBOT GSMID GSTOP GSINN GSINIT GSRUN GSCOM GSMCOM".split())
-NUMBERS += tuple("NTITERS BSITERS LININIT LINUPD LINMV LINPRE LINRUN LINCOM".split())
+NUMBERS += tuple("NTITERS TSITERS BSITERS LININIT LINUPD LINMV LINPRE LINRUN LINCOM".split())
 
 
 @command("HISTORY")
@@ -177,7 +178,7 @@ def HISTORY(solfec, list, t0, t1, skip=1, progress=None):
         checks.switch(progress, "progress")
     if simulation.mode == "WRITE":
         return None
-    return tuple([value for value in values] for values in simulation.history(items, t0, t1, skip))
+    return tuple(np.asarray(values).tolist() for values in simulation.history(items, t0, t1, skip))
 
 
 def _item(item, name: str, simulation):
@@ -214,7 +215,5 @@ def _point_item(body, point, entity: str, name: str, simulation):
     elif not isinstance(body, str):
         raise BadType(f"'{name}: body' must be a BODY object or a label, not {checks.kind_of(body)}")
     if entity in STRESSES:
-        from .unbuilt import not_built
-
         raise not_built(f"HISTORY: entity {entity!r}")
     return body, point, entity

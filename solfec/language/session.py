@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import warnings
 from dataclasses import dataclass, field
+from functools import cache
 
 from ..errors import SolfecWarning
 
@@ -110,6 +111,7 @@ def _remove_unused(simulation) -> None:
 # --- where the user is -------------------------------------------------------------------------------------
 
 
+@cache
 def is_users(filename: str) -> bool:
     """Whether a source file is the user's own: not of this package, the standard library or installed packages."""
     if filename.startswith("<") or filename.endswith((".pyx", ".pxd", ".pxi")):

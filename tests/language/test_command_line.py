@@ -113,14 +113,15 @@ def test_second_run_reads(good):
     assert good(FALL) == "READ out/fall 0.0\n"
 
 
-def test_results_of_a_second_object_are_complete_as_soon_as_run_returns(good):
+@pytest.mark.parametrize("switches", [(), ("-w", "-y")])
+def test_results_of_a_second_object_are_complete_as_soon_as_run_returns(good, switches):
     again = """
     other = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
     ball = BODY(other, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(other))
     SEEK(other, 0.01)
     print(other.mode, other.time, DISPLACEMENT(ball, (0, 0, 0)) == DISPLACEMENT(body, (0, 0, 0)))
     """
-    assert good(FALL + again).splitlines()[1] == "READ 0.01 True"
+    assert good(FALL + again, *switches).splitlines()[1] == "READ 0.01 True"
 
 
 def test_without_a_terminal_overwriting_takes_two_switches(run, good):
@@ -184,6 +185,11 @@ def test_input_copy_and_arguments_are_kept_with_the_results(good, tmp_path):
 def test_cleanup_removes_a_directory_without_frames(good, tmp_path):
     good("solfec = SOLFEC('DYNAMIC', 1E-3, 'out/nothing')\nsolfec.cleanup = 'ON'\n")
     assert not os.path.exists("out/nothing")
+
+
+def test_input_may_change_the_directory(run):
+    outcome = run("import os\nos.mkdir('d')\nos.chdir('d')\nSPHERE((0, 0, 0), -1, 1, 1)\n")
+    assert outcome.err.startswith("input.py:4: ") and "    SPHERE((0, 0, 0), -1, 1, 1)" in outcome.err
 
 
 def test_number_of_threads_is_set(good):
