@@ -14,7 +14,7 @@ import sys
 import traceback
 import types
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from . import language
@@ -206,8 +206,11 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
 
                 _kernels.threads.set_threads(arguments.threads)
             _execute(path, now, arguments)
-        finally:
-            now.close()
+        except BaseException:
+            with suppress(Exception):  # what went wrong first is what the user should read
+                now.close()
+            raise
+        now.close()
     except SystemExit as request:
         status = _status(request.code)
     except KeyboardInterrupt:

@@ -60,7 +60,7 @@ class Session:
     simulations: list = field(default_factory=list)
 
     def close(self) -> None:
-        """Finish all files of the simulations that were made, remove output directories nobody filled."""
+        """Finish all files of the simulations that were made, remove empty output directories."""
         for simulation in self.simulations:
             simulation.close()
             if simulation.cleanup:
@@ -101,11 +101,12 @@ def _of_script() -> Session:
 
 
 def _remove_unused(simulation) -> None:
-    """Remove the output directory of a WRITE simulation that has written no frame."""
+    """Remove the output directory of a WRITE simulation that has written no frame; only if nothing else is in it."""
     if simulation.mode == "WRITE" and simulation.frames_written == 0:
-        import shutil
-
-        shutil.rmtree(simulation.outpath, ignore_errors=True)
+        try:
+            os.rmdir(simulation.outpath)
+        except OSError:
+            pass
 
 
 # --- where the user is -------------------------------------------------------------------------------------

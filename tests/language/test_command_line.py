@@ -182,9 +182,14 @@ def test_input_copy_and_arguments_are_kept_with_the_results(good, tmp_path):
         assert stored.input_text == (tmp_path / "input.py").read_text() == open("out/fall/fall.py").read()
 
 
-def test_cleanup_removes_a_directory_without_frames(good, tmp_path):
-    good("solfec = SOLFEC('DYNAMIC', 1E-3, 'out/nothing')\nsolfec.cleanup = 'ON'\n")
-    assert not os.path.exists("out/nothing")
+def test_cleanup_removes_an_empty_directory_and_nothing_else(good):
+    text = FALL.replace("RUN(", "print(").replace("verbose = 'OFF'", "cleanup = 'ON'")
+    os.makedirs("out/fall")
+    good(text)
+    assert not os.path.exists("out/fall")
+    good(FALL)
+    good(text, "-w", "-y")
+    assert results.open("out/fall").times[-1] == pytest.approx(0.01)
 
 
 def test_input_may_change_the_directory(run):
