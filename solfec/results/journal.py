@@ -147,8 +147,7 @@ class JournalledFile:
         self._committed = self._size = os.fstat(self._file).st_size
         self._pages: dict[int, bytes] = {}
         self._position = 0
-        self._abandoned = False
-        self.error: OSError | None = None  # why the last write failed; h5py's own message does not say
+        self.error: OSError | None = None  # the first error of a write
 
     # -- what h5py calls ------------------------------------------------------------------------------------
 
@@ -168,26 +167,25 @@ class JournalledFile:
         return overlaid(self._file, self._pages, start, size)
 
     def write(self, data) -> int:
-        """Write beyond the committed end at once, inside it into memory."""
-        start, size = self._position, len(data)
-        self._position += size
-        try:
-            if self.error is None and not self._abandoned:
-                self._write(start, data, size)
-                return size
-        except OSError as error:  # HDF5 would not survive it: what follows stays in memory, and `commit` raises
-            self.error = error
-        self._write_pages(start, bytes(data))
-        return size
+        """Write beyond the committed end at once, inside it into memory.
 
-    def _write(self, start: int, data, size: int) -> None:
-        self._size = max(self._size, self._position)
+        Errors are kept for `commit`: raised here they would pass through HDF5, which goes on regardless and leaves
+        its own state in pieces.  After one everything stays in memory.
+        """
+        start, size = self._position, len(data)
         boundary = -(-self._committed // PAGE) * PAGE  # the page holding the end counts as committed
-        inside = min(max(boundary - start, 0), size)
+        inside = size if self.error else min(max(boundary - start, 0), size)
         if inside < size:
-            write_all(self._file, memoryview(data)[inside:], start + inside)
+            try:
+                write_all(self._file, memoryview(data)[inside:], start + inside)
+            except OSError as error:
+                self.error = error
+                inside = size
         if inside:
             self._write_pages(start, bytes(data[:inside]))
+        self._position = start + size
+        self._size = max(self._size, self._position)
+        return size
 
     def truncate(self, size: int) -> int:
         """Set the size that the next commit gives the file."""
@@ -200,26 +198,24 @@ class JournalledFile:
     # -- what the writer calls ------------------------------------------------------------------------------
 
     def commit(self) -> None:
-        """Bring all writes since the last commit into effect."""
-        if self._abandoned:
-            return
-        if self.error is not None:
+        """Bring all writes since the last commit into effect, or raise the OSError that one of them met."""
+        if self.error:
             raise self.error
         self._sequence += 1
         journal = Journal(self._sequence, self._sequence - 1, self._size, self._pages)
-        journal.write(self._journal)
-        locked = lock(self._journal, APPLY, EXCLUSIVE, wait=PATIENCE)
         try:
-            journal.apply(self._journal, self._file)
-        finally:
-            if locked:
-                unlock(self._journal, APPLY)
+            journal.write(self._journal)
+            locked = lock(self._journal, APPLY, EXCLUSIVE, wait=PATIENCE)
+            try:
+                journal.apply(self._journal, self._file)
+            finally:
+                if locked:
+                    unlock(self._journal, APPLY)
+        except OSError as error:
+            self.error = error
+            raise
         self._committed = self._size
         self._pages = {}
-
-    def abandon(self) -> None:
-        """Forget the writes since the last commit, and all further ones, when the file is closed."""
-        self._abandoned = True
 
     def rename(self, path: str) -> None:
         """Put the file in the place of another one."""
@@ -228,11 +224,10 @@ class JournalledFile:
         self.path = path
 
     def close(self) -> None:
-        """Close the files; the journal goes, since everything in it has been applied."""
+        """Close the files without a commit; the journal goes, unless pages in it are still to be applied."""
         if self._file >= 0:
             if not Journal.read(self._journal).outstanding:
-                if self._abandoned:
-                    os.ftruncate(self._file, self._committed)
+                os.ftruncate(self._file, self._committed)
                 os.unlink(journal_path(self.path))
             os.close(self._file)
             os.close(self._journal)

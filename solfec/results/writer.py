@@ -152,6 +152,9 @@ class ResultsWriter:
             failure = self._failure(f"the frame at time {domain.time:g} cannot be written", cause)
             self._give_up(fresh)
             raise failure from cause
+        except BaseException:  # interrupted, say: half a frame must not be committed by `close`
+            self._give_up(fresh)
+            raise
         self.frames += 1
         self.last_time = domain.time
 
@@ -260,13 +263,11 @@ class ResultsWriter:
         self._failed = True
         if self._journalled is None:
             return
-        self._journalled.abandon()
-        try:
-            if self._hdf5 is not None:
-                self._hdf5.close()
-        except (OSError, RuntimeError):
-            pass
-        self._hdf5 = None
+        if self._journalled.error is None:
+            self._journalled.error = OSError("abandoned")  # what HDF5 writes from now on stays in memory
+        if self._hdf5 is not None:
+            self._hdf5.close()
+            self._hdf5 = None
         path = self._journalled.path
         self._journalled.close()
         if fresh and path.endswith(".new"):
