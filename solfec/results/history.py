@@ -9,10 +9,9 @@ import numpy as np
 from ..bodies.table import BodyKind, Energy
 from ..errors import NotBuiltYet, SolfecError
 from . import layout
+from .gather import Places, gather, rows, runs
 
 TOLERANCE = 1e-6  # of a step: frames this much outside of the interval belong to it
-BLOCK = 1 << 26  # bytes read at once
-GAP = 1 << 16  # bytes worth reading for nothing to save a call
 POINT_ENTITIES = ("CX", "CY", "CZ", "DX", "DY", "DZ", "VX", "VY", "VZ")
 STRESS_ENTITIES = ("SX", "SY", "SZ", "SXY", "SXZ", "SYZ", "MISES")
 CONSTRAINT_ENTITIES = ("GAP", "R", "U", "CR", "CU")
@@ -191,41 +190,6 @@ def named_values(steps: np.ndarray, name: str) -> np.ndarray:
 # --- bodies --------------------------------------------------------------------------------------------------
 
 
-class Places:
-    """Where bodies are in frames: arrays (frames, bodies), -1 where a body is absent."""
-
-    def __init__(self, reader, steps: np.ndarray, bodies: list[int]):
-        lists, sample, which = np.unique(steps["list_first"], return_index=True, return_inverse=True)
-        lengths = steps["bodies"][sample]
-        shape = (len(lists), len(bodies))
-        found = {name: np.full(shape, -1, np.int64) for name in ("place", "definition", "conf_first", "velo_first")}
-        for k, (first, length) in enumerate(zip(lists, lengths)):
-            listed = rows(reader, "frames/body_lists", int(first), int(first + length))
-            sorter = np.argsort(listed["id"], kind="stable")
-            place = np.searchsorted(listed["id"], bodies, sorter=sorter)
-            place = sorter[np.minimum(place, max(length - 1, 0))] if length else np.zeros(len(bodies), int)
-            present = (listed["id"][place] == bodies) if length else np.zeros(len(bodies), bool)
-            found["place"][k, present] = place[present]
-            for name in ("definition", "conf_first", "velo_first"):
-                found[name][k, present] = listed[name][place[present]]
-        self.present = found["place"][which] >= 0
-        self.definition = found["definition"][which]
-        self._first = {
-            "bodies": (found["place"][which], steps["bodies_first"]),
-            "configurations": (found["conf_first"][which], steps["conf_first"]),
-            "velocities": (found["velo_first"][which], steps["velo_first"]),
-        }
-
-    def rows(self, table: str, count: int = 1, limit: np.ndarray | None = None) -> np.ndarray:
-        """Row numbers (frames, bodies, count); those past a body's `limit` are -1."""
-        within, first = self._first[table]
-        numbers = (within + first[:, None])[..., None] + np.arange(count)
-        absent = ~self.present[..., None]
-        if limit is not None:
-            absent = absent | (np.arange(count) >= limit[..., None])
-        return np.where(absent, -1, numbers)
-
-
 def point_values(reader, steps: np.ndarray, items: list[Point]) -> list[np.ndarray]:
     """Placements, displacements and velocities of points."""
     bodies = list(dict.fromkeys(item.body for item in items))
@@ -321,42 +285,3 @@ def reduce(item: Constraint, data: np.ndarray, frame: np.ndarray, frames: int, a
     along = local[:, 2] if item.direction is None else ((item.direction @ data["base"][chosen]) * local).sum(axis=1)
     total = np.bincount(frame, along, frames)
     return total if item.entity in ("R", "CR") else total / np.maximum(np.bincount(frame, minlength=frames), 1)
-
-
-# --- reading -------------------------------------------------------------------------------------------------
-
-
-def rows(reader, name: str, first: int, last: int) -> np.ndarray:
-    """Rows of a dataset."""
-    return reader.read(lambda file: file[name][first:last])
-
-
-def runs(low: np.ndarray, high: np.ndarray, itemsize: int):
-    """Consecutive frames [a, b) whose rows low..high are worth reading at once."""
-    if not len(low):
-        return
-    apart = np.flatnonzero((low[1:] - high[:-1]) * itemsize > GAP) + 1
-    for a, b in zip(np.concatenate([[0], apart]), np.concatenate([apart, [len(low)]])):
-        while a < b:
-            fitting = int(np.searchsorted(high[a:b], low[a] + BLOCK // itemsize, side="right"))
-            end = a + max(1, fitting)
-            yield int(a), int(min(end, b))
-            a = end
-
-
-def gather(reader, name: str, numbers: np.ndarray) -> np.ndarray:
-    """Rows of a dataset by number, for (frames, ...) numbers that grow with the frames; zeros where they are -1."""
-    dtype = layout.DATASETS[name][0]
-    flat = numbers.reshape(len(numbers), -1)
-    result = np.zeros((*flat.shape, *dtype.shape), dtype.base)
-    present = flat >= 0
-    frames = np.flatnonzero(present.any(axis=1))
-    flat, present = flat[frames], present[frames]
-    low = np.where(present, flat, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
-    high = np.where(present, flat, -1).max(axis=1, initial=-1) + 1
-    for a, b in runs(low, high, dtype.itemsize):
-        data = rows(reader, name, int(low[a]), int(high[b - 1]))
-        picked = data[np.where(present[a:b], flat[a:b] - low[a], 0)]
-        picked[~present[a:b]] = np.zeros((), dtype.base)
-        result[frames[a:b]] = picked
-    return result.reshape(*numbers.shape, *dtype.shape)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 
 import h5py
 import numpy as np
 
 from ..errors import SolfecError
 from . import layout, shapes
+from .columns import Column, extend
 from .journal import Busy, JournalledFile, journal_path
+from .records import constraint_records, describe_step, fingerprint, materials_text, version
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 8192, 1 << 19  # bytes
 ONE_FRAME_DATASETS = {  # dataset: rows of a frame, from (bodies, constraints, user's constraints)
@@ -27,30 +28,6 @@ def results_file(path: str) -> str:
     """`<path>/<name>.h5`, where name is the last component of the path."""
     path = os.path.abspath(path)
     return os.path.join(path, os.path.basename(path) + ".h5")
-
-
-class Column:
-    """A dataset that grows at its end; writes go past h5py's slow general indexing."""
-
-    def __init__(self, dataset: h5py.Dataset):
-        self._id = dataset.id
-        self._dtype = dataset.dtype
-        self._type = h5py.h5t.py_create(dataset.dtype)
-        self._rest = dataset.shape[1:]
-        self.length = dataset.shape[0]
-
-    def append(self, rows: np.ndarray) -> int:
-        """Append rows; return the number of the first one."""
-        first, count = self.length, len(rows)
-        if count:
-            rows = np.ascontiguousarray(rows, self._dtype)
-            self.length += count
-            self._id.set_extent((self.length, *self._rest))
-            space = self._id.get_space()
-            space.select_hyperslab((first, *(0 for _ in self._rest)), (count, *self._rest))
-            memory = h5py.h5s.create_simple((count, *self._rest))
-            self._id.write(memory, space, rows, self._type)
-        return first
 
 
 class ResultsWriter:
@@ -360,68 +337,3 @@ class ResultsWriter:
         for name, column in zip(layout.DEFINITION_COLUMNS, self._definitions):
             old[name] = layout.rows_first(column)
         return old
-
-
-def constraint_records(constraints, domain) -> np.ndarray:
-    """The constraint table as records, with identities in the place of row numbers."""
-    n = constraints.n
-    rows = layout.records(layout.CONSTRAINT, constraints, layout.CONTACT_COLUMNS, slice(0, n))
-    for side in ("master", "slave"):
-        body, primitive = constraints.view(side), constraints.view(side + "_primitive")
-        rows[side] = np.where(body >= 0, domain.bodies.id[np.maximum(body, 0)], 0)
-        rows[side + "_primitive"] = np.where(
-            primitive >= 0, domain.geometry.primitives.number[np.maximum(primitive, 0)], -1
-        )
-    return rows
-
-
-def describe_step(row: np.ndarray, domain) -> None:
-    """Fill the record of a frame with the domain's scalars."""
-    constraints, report = domain.constraints, domain.report
-    row["time"], row["step"], row["step_number"] = domain.time, domain.step, domain.step_number
-    row["contacts"], row["sparsified"] = constraints.contact_count, domain.sparsified
-    for name in ("iterations", "error", "merit", "residual"):
-        row[name] = getattr(report, name, np.nan) if report is not None else np.nan
-    row["solver"] = str(getattr(report, "solver", "")).encode()[:24]
-    row["minimum_gap"] = constraints.gap[constraints.user_count : constraints.n].min(initial=np.inf)
-    if not constraints.contact_count:
-        row["minimum_gap"] = 0.0
-    row["energy"] = domain.energy()
-    for phase in layout.PHASES:
-        row[phase] = domain.timings.get(phase, 0.0)
-    row["clock_time"], row["clock_step"] = domain.clock_origin
-    row["next_body_id"], row["next_constraint_id"] = domain.next_body_id, constraints.next_id
-
-
-def extend(dataset: h5py.Dataset, values: list) -> None:
-    """Append a few values to a one-dimensional dataset."""
-    if values:
-        dataset.resize(len(dataset) + len(values), axis=0)
-        dataset[-len(values) :] = values
-
-
-def fingerprint(domain) -> tuple:
-    """Changes whenever the materials do; cheaper than their text."""
-    table = domain.surface_materials
-    return (len(domain.bulk_materials), *domain.surface_labels, *(table.view(name).tobytes() for name in table.COLUMNS))
-
-
-def materials_text(domain) -> str:
-    """Bulk and surface materials as JSON."""
-    table = domain.surface_materials
-    surface = [
-        {"label": label, **{name: getattr(table, name)[..., row].tolist() for name in table.COLUMNS}}
-        for row, label in zip(range(table.n), [*domain.surface_labels, *[""] * table.n])
-    ]
-    return json.dumps({"bulk": [asdict(material) for material in domain.bulk_materials], "surface": surface})
-
-
-def version() -> str:
-    """Version of the program."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    try:
-        return installed("solfec")
-    except PackageNotFoundError:
-        return "unknown"

@@ -16,7 +16,7 @@ import pytest
 from standin import StandIn
 
 from solfec.errors import SolfecError
-from solfec.results import ResultsReader, ResultsWriter, journal, open
+from solfec.results import ResultsWriter, journal, open
 
 
 def numbered(domain, k):

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from standin import StandIn
 
-from solfec import results
 from solfec.errors import SolfecError
-from solfec.results import ResultsReader, ResultsWriter
+from solfec.results import ResultsReader, ResultsWriter, layout
 
 
 def assert_equal_state(one, other):
@@ -49,7 +48,6 @@ def test_every_frame_comes_back_bit_by_bit_into_another_domain(tmp_path, compres
 
 
 def test_the_order_of_domains_bodies_and_their_materials_come_back_without_the_input(tmp_path):
-    pytest.importorskip("solfec.bodies.materials")
     states = write(tmp_path / "run", 5)
     domain = StandIn(count=0)
     domain.bulk_materials[0].label = "another"
@@ -78,7 +76,7 @@ def test_a_continued_file_equals_one_written_in_one_go(tmp_path):
         domain.advance()
     writer.close()
     with h5py.File(tmp_path / "whole/whole.h5") as one, h5py.File(tmp_path / "parts/parts.h5") as other:
-        for name in results.layout.DATASETS:
+        for name in layout.DATASETS:
             a, b = one[name][...], other[name][...]
             if name == "frames/steps":
                 a["deleted"] = b["deleted"]  # counted from the last opening
@@ -109,7 +107,7 @@ def test_a_model_of_ten_thousand_labelled_bodies_is_stored(tmp_path):
 def test_datasets_say_what_they_hold(tmp_path):
     write(tmp_path / "run", 1)
     with h5py.File(tmp_path / "run/run.h5") as file:
-        for name, (dtype, *_) in results.layout.DATASETS.items():
+        for name, (dtype, *_) in layout.DATASETS.items():
             assert file[name].attrs["description"], name
             assert file[name].dtype == dtype.base, name
         assert "[L] gap" in file["frames/constraints"].attrs["field gap"]
