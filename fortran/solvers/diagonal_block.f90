@@ -94,8 +94,7 @@ contains
     end if
   end subroutine visit_contact
 
-  !> The reduced problem solved directly: separation, stick, or slip with U'_T = -lambda r_T, where the multiplier
-  !> is the root of mu r_N/|r_T| - 1 along (S + lambda I) r_T = -c; that function is nearly linear in lambda.
+  !> The reduced problem solved directly: separation, stick, or slip with U'_T = -lambda r_T.
   !>
   !>   block    numbers of the contact; the multiplier is kept there as the next initial guess
   !>   b        velocity without the contact's own reaction
@@ -106,98 +105,101 @@ contains
     real(dp), intent(in) :: b(3)
     real(dp), intent(out) :: r(3)
     logical, intent(out) :: solved
-    real(dp) :: inverse_nn, mu, s11, s21, s12, s22, wn1, wn2
-    real(dp) :: bn, c1, c2, x1, x2, rn
+    real(dp) :: mu, s11, s21, s12, s22, wn1, wn2, bn, c1, c2, x1, x2, rn, inverse_det
 
     solved = .true.
     if (b(3) >= 0.0_dp) then
       r = 0.0_dp
+      solved = abs(b(1)) + abs(b(2)) + b(3) <= huge(1.0_dp)
       return
     end if
-    inverse_nn = block(b_inverse_nn)
     mu = block(b_friction)
     s11 = block(b_schur)
     s21 = block(b_schur+1)
     s12 = block(b_schur+2)
     s22 = block(b_schur+3)
-    wn1 = block(b_nt)*inverse_nn
-    wn2 = block(b_nt+1)*inverse_nn
-    bn = b(3)*inverse_nn
+    wn1 = block(b_nt)*block(b_inverse_nn)
+    wn2 = block(b_nt+1)*block(b_inverse_nn)
+    bn = b(3)*block(b_inverse_nn)
     c1 = b(1) - block(b_tn)*bn
     c2 = b(2) - block(b_tn+1)*bn
-    x1 = (s12*c2 - s22*c1)*block(b_inverse_det)
-    x2 = (s21*c1 - s11*c2)*block(b_inverse_det)
-    rn = -bn - wn1*x1 - wn2*x2
-    if (rn > 0.0_dp .and. x1*x1 + x2*x2 <= (mu*rn)**2) then
-      r = [x1, x2, rn]
+    x1 = s12*c2 - s22*c1
+    x2 = s21*c1 - s11*c2
+    inverse_det = block(b_inverse_det)
+    rn = -bn - (wn1*x1 + wn2*x2)*inverse_det
+    if (rn > 0.0_dp .and. x1*x1 + x2*x2 <= (mu*rn/inverse_det)**2) then
+      r(1) = x1*inverse_det
+      r(2) = x2*inverse_det
+      r(3) = rn
     else if (mu <= 0.0_dp) then
-      r = [0.0_dp, 0.0_dp, -bn]
+      r(1:2) = 0.0_dp
+      r(3) = -bn
     else
-      call slip(s11, s21, s12, s22, c1, c2, wn1, wn2, bn, mu, block(b_lambda), r, solved)
+      call slip(s11 + s22, s11*s22 - s12*s21, c1, c2, x1, x2, wn1, wn2, bn, mu, block(b_lambda), r, solved)
     end if
     ! NaN in b falls through every comparison above; it must not leave as a solution
     solved = solved .and. r(3) >= 0.0_dp .and. abs(r(1)) + abs(r(2)) <= huge(1.0_dp)
   end subroutine exact_block
 
-  !> Sliding branch of `exact_block`; `lambda` is the initial guess when positive, and the solution.
-  pure subroutine slip(s11, s21, s12, s22, c1, c2, wn1, wn2, bn, mu, lambda, r, solved)
-    real(dp), intent(in) :: s11, s21, s12, s22, c1, c2, wn1, wn2, bn, mu
-    real(dp), intent(inout) :: lambda
+  !> Sliding branch of `exact_block`.  With (S + lambda I) r_T = -c and D = det(S + lambda I), D r_N is a quadratic q and
+  !> D r_T a linear function of lambda; wanted is the root of mu q/|D r_T| - 1, which is nearly linear in lambda.
+  pure subroutine slip(trace, det, c1, c2, x1, x2, wn1, wn2, bn, mu, lambda, r, solved)
+    real(dp), intent(in) :: trace, det        !< of S
+    real(dp), intent(in) :: c1, c2            !< c
+    real(dp), intent(in) :: x1, x2            !< D r_T at lambda = 0
+    real(dp), intent(in) :: wn1, wn2, bn, mu  !< W_NT/W_NN, b_N/W_NN, friction
+    real(dp), intent(inout) :: lambda         !< initial guess when positive; the solution
     real(dp), intent(out) :: r(3)
     logical, intent(out) :: solved
-    real(dp) :: low, high, a11, a22, inverse, x1, x2, y1, y2, rn, norm2, inverse_norm, misfit, slope, change
+    real(dp) :: q0, q1, p0, p1, p2, q, dq, p, dpl, misfit, change, low, high, inverse
     integer :: iteration
 
-    solved = .false.
+    q0 = -bn*det - (wn1*x1 + wn2*x2)
+    q1 = -bn*trace + (wn1*c1 + wn2*c2)
+    p0 = x1*x1 + x2*x2
+    p1 = -2.0_dp*(x1*c1 + x2*c2)
+    p2 = c1*c1 + c2*c2
     low = 0.0_dp
     high = huge(1.0_dp)
     if (.not. lambda > 0.0_dp) then
-      lambda = sqrt(c1*c1 + c2*c2)/(-mu*bn) - 0.5_dp*(s11 + s22)
-      if (.not. lambda > 0.0_dp) lambda = 1e-3_dp*(abs(s11) + abs(s22))
+      lambda = sqrt(p2)/(-mu*bn) - 0.5_dp*trace
+      if (.not. lambda > 0.0_dp) lambda = 1e-3_dp*trace
     end if
+    solved = .false.
     do iteration = 1, exact_bound
-      a11 = s11 + lambda
-      a22 = s22 + lambda
-      inverse = 1.0_dp/(a11*a22 - s12*s21)
-      x1 = (s12*c2 - a22*c1)*inverse
-      x2 = (s21*c1 - a11*c2)*inverse
-      y1 = (s12*x2 - a22*x1)*inverse      ! dx/dlambda
-      y2 = (s21*x1 - a11*x2)*inverse
-      rn = -bn - wn1*x1 - wn2*x2
-      norm2 = x1*x1 + x2*x2
-      inverse_norm = 1.0_dp/sqrt(norm2)
-      misfit = mu*rn*inverse_norm - 1.0_dp
-      slope = -mu*inverse_norm*(wn1*y1 + wn2*y2 + rn*(x1*y1 + x2*y2)*inverse_norm*inverse_norm)
-      change = -misfit/slope
-      if (abs(misfit) < 1e-7_dp .and. abs(change) < 1e-7_dp*(lambda + abs(s11) + abs(s22)) &
-          .or. high - low <= 4.0_dp*epsilon(1.0_dp)*high) then
-        ! the remaining error is of second order in the step, so the last step needs no evaluation
-        if (lambda + change > low .and. lambda + change < high) then
-          x1 = x1 + change*y1
-          x2 = x2 + change*y2
-          lambda = lambda + change
-          rn = -bn - wn1*x1 - wn2*x2
-          inverse_norm = 1.0_dp/sqrt(x1*x1 + x2*x2)
-        end if
-        r = [mu*rn*x1*inverse_norm, mu*rn*x2*inverse_norm, rn]
-        solved = rn >= 0.0_dp
-        return
+      q = q0 + lambda*(q1 - lambda*bn)
+      dq = q1 - 2.0_dp*lambda*bn
+      p = p0 + lambda*(p1 + lambda*p2)
+      dpl = p1 + 2.0_dp*lambda*p2
+      misfit = (mu*q)**2 - p
+      if (q > 0.0_dp .and. abs(misfit) <= 2e-7_dp*p) then
+        ! one more step, whose own error is of second order
+        change = -misfit/(2.0_dp*mu*mu*q*dq - dpl)
+        solved = abs(change) <= 1e-6_dp*(lambda + abs(trace)) .and. lambda + change > low .and. lambda + change < high
+        if (solved) exit
       end if
-      if (misfit < 0.0_dp) then
+      if (mu*q < sqrt(p)) then
         low = lambda
       else
         high = lambda
       end if
-      lambda = lambda + change
-      if (.not. (lambda > low .and. lambda < high)) then
-        if (high < huge(1.0_dp)) then
-          lambda = 0.5_dp*(low + high)
-        else
-          lambda = 4.0_dp*low + 1e-3_dp*(abs(s11) + abs(s22))
-        end if
+      solved = high - low <= 4.0_dp*epsilon(1.0_dp)*high
+      change = 0.0_dp
+      if (solved) exit
+      change = -(mu*q - sqrt(p))*p/(mu*(dq*p - 0.5_dp*q*dpl))
+      if (lambda + change > low .and. lambda + change < high) then
+        lambda = lambda + change
+      else if (high < huge(1.0_dp)) then
+        lambda = 0.5_dp*(low + high)
+      else
+        lambda = 4.0_dp*low + 1e-3_dp*abs(trace)
       end if
     end do
-    r = 0.0_dp
+    lambda = lambda + change
+    inverse = 1.0_dp/(det + lambda*(trace + lambda))
+    r(1) = (x1 - lambda*c1)*inverse
+    r(2) = (x2 - lambda*c2)*inverse
+    r(3) = (q0 + lambda*(q1 - lambda*bn))*inverse
   end subroutine slip
 
   !> One contact with the chosen solver (0 semismooth Newton, 1 projected gradient, 2 De Saxce-Feng, 3 projected
