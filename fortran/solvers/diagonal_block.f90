@@ -33,6 +33,7 @@ module diagonal_block
   !> Outcome of a block solve: direct, by a fall-back, or not at all (bound reached; singular or not finite).
   integer(i4), parameter :: status_solved = 0, status_resolved = 1, status_diverged = 2, status_failed = 3
 
+  real(dp), parameter :: frictionless = 1e-12_dp   !< friction below this is none
   integer, parameter :: exact_bound = 60    !< steps of the safeguarded Newton iteration for the multiplier
 
 contains
@@ -99,7 +100,8 @@ contains
   !>   block    numbers of the contact; the multiplier is kept there as the next initial guess
   !>   b        velocity without the contact's own reaction
   !>   r        solution (output only)
-  !>   solved   false when the iteration did not settle (r is then meaningless)
+  !>   solved   false when the iteration did not settle (r is then meaningless), or when r sticks but sliding may be a
+  !>            solution too, mu |W_NT| >= W_NN: then the last reaction must decide, which only iterations look at
   pure subroutine exact_block(block, b, r, solved)
     real(dp), intent(inout) :: block(block_size)
     real(dp), intent(in) :: b(3)
@@ -131,7 +133,8 @@ contains
       r(1) = x1*inverse_det
       r(2) = x2*inverse_det
       r(3) = rn
-    else if (mu <= 0.0_dp) then
+      solved = mu*mu*(wn1*wn1 + wn2*wn2) < 1.0_dp
+    else if (mu <= frictionless) then
       r(1:2) = 0.0_dp
       r(3) = -bn
     else
@@ -214,7 +217,7 @@ contains
     real(dp), intent(in) :: b(3)
     real(dp), intent(inout) :: r(3)          !< reaction of the last visit; the solution, or unchanged
     integer(i4), intent(out) :: status
-    real(dp) :: trial(3)
+    real(dp) :: trial(3), direct(3)
     integer(i4) :: attempt, chosen, outcome, iterations
     logical :: solved
 
@@ -229,8 +232,13 @@ contains
         call exact_block(block, b, trial, solved)
         outcome = status_solved
         if (.not. solved) then
+          direct = trial
           trial = r
           call semismooth_newton(w, block(b_friction), block(b_rho), tolerance, bound, b, trial, iterations, outcome)
+          if (outcome /= status_solved .and. admissible(w, block(b_friction), block(b_rho), b, direct, tolerance)) then
+            trial = direct
+            outcome = status_solved
+          end if
         end if
       case (1)
         call projected_gradient(w, block(b_friction), block(b_rho), tolerance, bound, b, trial, iterations, outcome)
@@ -381,7 +389,7 @@ contains
     real(dp) :: change
     change = norm2(r - old)
     status = status_diverged
-    if (.not. ieee_is_finite(change)) then
+    if (.not. ieee_is_finite(change + norm2(b))) then
       status = status_failed
     else if (change <= tolerance*max(norm2(r), rho*norm2(b))) then
       status = status_solved

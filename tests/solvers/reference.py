@@ -83,10 +83,17 @@ def assembled(data, stored=None) -> LocalDynamics:
 
 
 def dense(data) -> np.ndarray:
-    """Reference W as a dense matrix."""
-    n = data["row_ptr"].size - 1
+    """Reference W as a dense matrix (files hold its upper half; a pair sharing both bodies has two blocks)."""
+    n = data["id"].size
     w = np.zeros((n, 3, n, 3))
-    for i in range(n):
-        for k in range(data["row_ptr"][i], data["row_ptr"][i + 1]):
-            w[i, :, data["col_ind"][k], :] += data["blocks"][k]
+    for i, j, block in zip(data["row_ind"], data["col_ind"], data["blocks"], strict=True):
+        w[i, :, j, :] += block
+        if i != j:
+            w[j, :, i, :] += block.T
     return w.reshape(3 * n, 3 * n)
+
+
+def load(name: str) -> dict[str, np.ndarray]:
+    """One reference file, e.g. 'm03_020'."""
+    with np.load(DATA / f"local_dynamics_{name}.npz") as data:
+        return dict(data)
