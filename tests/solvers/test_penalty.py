@@ -1,0 +1,53 @@
+"""The penalty solver."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import assembled, load
+from scene import Scene
+
+from solfec.solvers.penalty import PenaltySolver
+
+
+@pytest.mark.parametrize("name", ["m01_060", "m03_020", "m08_100", "m13_050"])
+def test_reactions_and_velocities_equal_those_of_solfec(name):
+    data = load(name)
+    local = assembled(data)
+    PenaltySolver("IMPLICIT").solve(local)
+    n = local.n
+    np.testing.assert_allclose(local.rows.R[:, :n].T, data["R_PENALTY"], atol=1e-12 * np.abs(data["R_PENALTY"]).max())
+    # separating contacts: Solfec-1.0 leaves U = 0 instead of the free velocity
+    pressed = np.abs(data["R_PENALTY"]).sum(1) > 0
+    np.testing.assert_allclose(local.rows.U[:, :n].T[pressed], data["U_PENALTY"][pressed], atol=1e-12)
+    np.testing.assert_array_equal(local.rows.U[:, :n].T[~pressed], local.rows.B[:, :n].T[~pressed])
+
+
+def test_contacts_pass_their_reactions_on_to_the_users_constraints():
+    # a fixed ball hit by a moving one: the support takes the whole contact force
+    scene = Scene(0.01)
+    material = scene.material(spring=1000.0)
+    fixed = scene.body()
+    other = scene.body(velocity=(0, 0, -1.0))
+    support = scene.fix("FIXPNT", fixed)
+    row = scene.contact(other, fixed, material=material, gap=-0.01)
+    scene.advance(PenaltySolver())
+    assert scene.reaction(row)[2] > 9.0
+    np.testing.assert_allclose(scene.reaction(support), (0, 0, scene.reaction(row)[2]), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(scene.linear[:, fixed], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("friction", "velocity", "kept"), [(0.5, (0, 0, 3.0), False), (0.5, (0, 0, 0.0), True)])
+def test_cohesion_breaks_beyond_its_strength(friction, velocity, kept):
+    scene = Scene(0.01)
+    material = scene.material(spring=1e5, dashpot=-1.0, friction=friction, cohesion=20.0)
+    ball = scene.body(velocity=velocity)
+    row = scene.contact(ball, scene.obstacle(), material=material, gap=-1e-6, area=1.0, cohesion=20.0)
+    scene.advance(PenaltySolver())
+    assert scene.reaction(row)[2] >= -20.0
+    assert (scene.constraints.cohesion[row] > 0) == kept
+
+
+def test_unknown_variants_are_refused():
+    with pytest.raises(ValueError, match="IMPLICIT, EXPLICIT"):
+        PenaltySolver("SEMI")
