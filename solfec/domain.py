@@ -315,11 +315,10 @@ class Domain:
         return bodies.triples.velo[:, bodies.velo_slice(self.body_row(identifier))].T.ravel()
 
     def set_conf(self, identifier: int, values) -> None:
-        """Overwrite a body's configuration; its shape follows at once."""
+        """Overwrite a body's configuration; `update_shapes` brings its shape along, as the next step does."""
         bodies = self.bodies
         triples = bodies.configurations.conf[:, bodies.conf_slice(self.body_row(identifier))]
         triples[...] = np.asarray(values, float).reshape(-1, 3).T
-        self.update_shapes()
 
     def set_velo(self, identifier: int, values) -> None:
         """Overwrite a body's velocity."""

@@ -166,7 +166,7 @@ class Geometry:
             (self.corners, self.faces, "corner", kept_corners),
         ):
             start = owner.view(name + "_ptr")
-            start[:] = (np.cumsum(mask) - mask)[np.minimum(start, max(mask.size - 1, 0))] if mask.size else 0
+            start[:] = np.concatenate(([0], np.cumsum(mask)))[start]  # rows kept before each start
             if table is not self.faces:  # faces still own corners
                 table.keep(mask)
         self.faces.keep(kept_faces)
@@ -212,6 +212,8 @@ class ShapePrimitives:
 
 def local_corners(shape: ShapePrimitives) -> np.ndarray:
     """For every face corner the position of its vertex in the vertex list of the face's primitive."""
+    if len(shape.corners) == 0:  # spheres
+        return np.zeros(0, "i4")
     # Corners and list entries are matched by the key (primitive, vertex); gaps between ranges do not matter.
     nvertex = max(int(shape.vertices.shape[1]), 1)
     face_owner = np.repeat(np.arange(shape.kind.size), shape.face_count)
