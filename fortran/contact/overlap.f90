@@ -11,6 +11,7 @@ module overlap
   private
   public :: boundary, clip_work, reserve_overlap, intersect, extent
 
+  integer(i4), parameter :: block = 8  !< corners handled together
   real(dp), parameter :: nearly_parallel = 0.995_dp  !< cosine above which planes of equal orientation cut unmoved
   real(dp), parameter :: parallel = 1 - 5.0e-7_dp    !< cosine (sine 1e-3) above which planes may coincide
 
@@ -32,8 +33,8 @@ module overlap
     real(dp), allocatable :: polygon(:, :, :)  !< (4, :, 2) the polygon before and after a cut
     real(dp), allocatable :: distance(:)
     real(dp), allocatable :: corner(:, :)      !< (4, :) corners of all facets
-    integer(i8), allocatable :: any(:), twice(:), beyond(:)  !< plane masks of one face
-    integer(i4), allocatable :: aligned(:)     !< nearly parallel planes of one face
+    integer(i4), allocatable :: cutting(:)     !< planes that can cut one face
+    integer(i4), allocatable :: aligned(:)     !< planes nearly parallel to one face
     integer(i4), allocatable :: shared(:)      !< per face of the second body: 1 if it coincides with a face of the first
   end type clip_work
 
@@ -43,13 +44,11 @@ contains
   subroutine reserve_overlap(work, vertices, faces)
     type(clip_work), intent(inout) :: work
     integer(i4), intent(in) :: vertices, faces
-    integer(i4) :: words
-    words = (faces + word_bits - 1)/word_bits
     ! A cut adds at most one corner.
-    allocate (work%polygon(4, vertices + faces + 8, 2), work%distance(vertices + faces + 8))
+    allocate (work%polygon(4, vertices + faces + block, 2), work%distance(vertices + faces + block))
     ! Twice the number of corners of the two clipped surfaces, which have at most 2*faces facets each.
     allocate (work%corner(4, 48*faces + 4*vertices))
-    allocate (work%any(words), work%twice(words), work%beyond(words), work%aligned(faces), work%shared(faces))
+    allocate (work%cutting(faces), work%aligned(faces), work%shared(faces))
     work%polygon = 0
   end subroutine reserve_overlap
 
@@ -84,10 +83,9 @@ contains
     real(dp), intent(in) :: offset, tolerance
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
-    integer(i4) :: face, k, word, words, count, now, pass, cut_by, aligned, vertex
-    integer(i8) :: touching, bits
+    integer(i4) :: face, k, words, count, now, cut_by, cutting, aligned
     logical :: shared_by_outer
-    real(dp) :: plane(4), sign, cosine
+    real(dp) :: sign
 
     words = (cutter%faces + word_bits - 1)/word_bits
     do face = 1, subject%faces
@@ -95,61 +93,30 @@ contains
         if (work%shared(face) /= 0) cycle
       end if
       count = corner_count(face)
-      do word = 1, words
-        work%any(word) = 0
-        work%twice(word) = 0
-        work%beyond(word) = not(0_i8)
-        do k = 0, count - 1
-          vertex = corner(corner_ptr(face) + k) + 1
-          touching = subject%touching(vertex, word)
-          work%twice(word) = ior(work%twice(word), iand(work%any(word), touching))
-          work%any(word) = ior(work%any(word), touching)
-          work%beyond(word) = iand(work%beyond(word), subject%beyond(vertex, word))
+      associate (corners => corner(corner_ptr(face):corner_ptr(face) + count - 1))
+        call choose_planes(count, corners, subject, cutter, words, face, tolerance, work, cutting, aligned)
+        if (cutting < 0) cycle
+        do k = 1, count
+          work%polygon(:, k, 1) = subject%point(:, corners(k) + 1)
         end do
-      end do
-      if (any(work%beyond(1:words) /= 0)) cycle
-
-      do k = 1, count
-        work%polygon(:, k, 1) = subject%point(:, corner(corner_ptr(face) + k - 1) + 1)
-      end do
-      plane = subject%plane(:, face)
+      end associate
       now = 1
-      aligned = 0
-      clip: do pass = 1, 2  ! planes that cut off several corners first
-        do word = 1, words
-          bits = work%twice(word)
-          if (pass == 2) bits = iand(work%any(word), not(bits))
-          do while (bits /= 0)
-            cut_by = (word - 1)*word_bits + trailz(bits) + 1
-            bits = iand(bits, bits - 1)
-            cosine = plane(1)*cutter%plane(1, cut_by) + plane(2)*cutter%plane(2, cut_by) &
-                     + plane(3)*cutter%plane(3, cut_by)
-            if (cosine > nearly_parallel) then
-              aligned = aligned + 1
-              work%aligned(aligned) = cut_by
-            else
-              call cut(count, work%polygon(:, :, now), cutter%plane(:, cut_by), offset, work%distance, &
-                       work%polygon(:, :, 3 - now), now)
-              if (count < 3) exit clip
-            end if
-          end do
-        end do
-      end do clip
+      call clip_polygon(size(work%polygon, 2), cutting, work%cutting, cutter%plane, offset, count, work%polygon, now, &
+                        work%distance)
       if (count < 3) cycle
 
       shared_by_outer = .false.
       do k = 1, aligned
         cut_by = work%aligned(k)
-        cosine = plane(1)*cutter%plane(1, cut_by) + plane(2)*cutter%plane(2, cut_by) + plane(3)*cutter%plane(3, cut_by)
-        if (is_first .and. cosine > parallel) then
+        if (is_first .and. dot_product(subject%plane(1:3, face), cutter%plane(1:3, cut_by)) > parallel) then
           if (within(count, work%polygon(:, :, now), cutter%plane(:, cut_by), tolerance)) then
             work%shared(cut_by) = 1
             if (cut_by <= cutter%outer) shared_by_outer = .true.
             cycle
           end if
         end if
-        call cut(count, work%polygon(:, :, now), cutter%plane(:, cut_by), 0.0_dp, work%distance, &
-                 work%polygon(:, :, 3 - now), now)
+        call clip_polygon(size(work%polygon, 2), 1, work%aligned(k), cutter%plane, 0.0_dp, count, work%polygon, now, &
+                          work%distance)
         if (count < 3) exit
       end do
       if (count < 3) cycle
@@ -158,7 +125,7 @@ contains
       if (face <= subject%outer) sign = 1
       if (shared_by_outer) sign = sign - 1
       if (.not. is_first) sign = -sign
-      call add_facet(count, work%polygon(:, :, now), plane, sign, sum)
+      call add_facet(count, work%polygon(:, :, now), subject%plane(:, face), sign, sum)
       if (sum%points + count <= size(work%corner, 2)) then
         work%corner(:, sum%points + 1:sum%points + count) = work%polygon(:, 1:count, now)
         sum%points = sum%points + count
@@ -168,68 +135,176 @@ contains
     end do
   end subroutine clip_faces
 
-  !> Cuts a convex polygon by a plane moved outward by `offset`.  The result replaces `now` by the other buffer; a
-  !> polygon that the plane does not cut stays where it is.  Rounding may put several corners of a polygon that lies
-  !> in the plane on either side: only the run around the furthest one is cut off, so one cut adds at most one corner.
-  pure subroutine cut(count, p, plane, offset, distance, q, now)
-    integer(i4), intent(inout) :: count, now
-    real(dp), intent(in) :: p(4, *), plane(4), offset
-    real(dp), intent(inout) :: distance(*), q(4, *)
-    integer(i4) :: k, furthest, enter, leave, before, after, kept
-    real(dp) :: t, level, top
-    level = plane(4) + offset
-    furthest = 0
-    top = 0
-    do k = 1, count
-      distance(k) = plane(1)*p(1, k) + plane(2)*p(2, k) + plane(3)*p(3, k) - level
-      if (distance(k) > top) then
-        top = distance(k)
-        furthest = k
-      end if
+  !> Lists the planes of `cutter` that can cut a face of `subject`: `work%cutting(1:cutting)`, those that several corners
+  !> touch first, and apart from them `work%aligned(1:aligned)`.  `cutting` < 0: the face lies beyond one of them.
+  subroutine choose_planes(count, corners, subject, cutter, words, face, tolerance, work, cutting, aligned)
+    integer(i4), intent(in) :: count, corners(count), words, face
+    type(polyhedron), intent(in) :: subject, cutter
+    real(dp), intent(in) :: tolerance
+    type(clip_work), intent(inout) :: work
+    integer(i4), intent(out) :: cutting, aligned
+    integer(i8) :: touching, any, twice, every, bits
+    integer(i4) :: word, k, plane, pass
+    real(dp) :: normal(3)
+    normal = subject%plane(1:3, face)
+    cutting = 0
+    aligned = 0
+    do word = 1, words
+      any = 0
+      twice = 0
+      every = not(0_i8)
+      do k = 1, count
+        touching = subject%touching(corners(k) + 1, word)
+        twice = ior(twice, iand(any, touching))
+        any = ior(any, touching)
+        every = iand(every, touching)
+      end do
+      do while (every /= 0)  ! rarely all corners touch a plane and one does not lie beyond it
+        plane = (word - 1)*word_bits + trailz(every) + 1
+        every = iand(every, every - 1)
+        if (beyond(count, corners, subject%point, cutter%plane(:, plane), tolerance)) then
+          cutting = -1
+          return
+        end if
+      end do
+      do pass = 1, 2
+        bits = twice
+        if (pass == 2) bits = iand(any, not(twice))
+        do while (bits /= 0)
+          plane = (word - 1)*word_bits + trailz(bits) + 1
+          bits = iand(bits, bits - 1)
+          if (normal(1)*cutter%plane(1, plane) + normal(2)*cutter%plane(2, plane) + normal(3)*cutter%plane(3, plane) &
+              > nearly_parallel) then
+            aligned = aligned + 1
+            work%aligned(aligned) = plane
+          else
+            cutting = cutting + 1
+            work%cutting(cutting) = plane
+          end if
+        end do
+      end do
     end do
-    if (furthest == 0) return
+  end subroutine choose_planes
 
-    enter = furthest  ! the first kept corner after the run
-    do
-      before = enter
-      enter = enter + 1
-      if (enter > count) enter = 1
-      if (enter == furthest) then
+  !> Do all corners lie beyond a plane by more than `tolerance`?
+  pure logical function beyond(count, corners, point, plane, tolerance)
+    integer(i4), intent(in) :: count, corners(count)
+    real(dp), intent(in) :: point(4, *), plane(4), tolerance
+    integer(i4) :: k
+    beyond = .false.
+    do k = 1, count
+      if (plane(1)*point(1, corners(k) + 1) + plane(2)*point(2, corners(k) + 1) + plane(3)*point(3, corners(k) + 1) &
+          - plane(4) <= tolerance) return
+    end do
+    beyond = .true.
+  end function beyond
+
+  !> Cuts the convex polygon `p(:, 1:count, now)` by listed planes moved outward by `offset`; the two buffers take turns.
+  !>
+  !> Rounding may put several corners of a polygon that lies in the plane on either side: only the run around the
+  !> furthest one is cut off, so one cut adds at most one corner.
+  pure subroutine clip_polygon(capacity, planes, list, plane, offset, count, p, now, distance)
+    integer(i4), intent(in) :: capacity, planes, list(planes)
+    real(dp), intent(in) :: plane(4, *), offset
+    integer(i4), intent(inout) :: count, now
+    real(dp), intent(inout) :: p(4, capacity, 2), distance(capacity)
+    real(dp) :: a, b, c, level
+    integer(i8) :: outside, starts
+    integer(i4) :: i, k, m, first, out, next
+
+    do i = 1, planes
+      a = plane(1, list(i))
+      b = plane(2, list(i))
+      c = plane(3, list(i))
+      level = plane(4, list(i)) + offset
+      m = count
+      if (m <= block) then
+        outside = 0
+        do k = 1, block
+          distance(k) = a*p(1, k, now) + b*p(2, k, now) + c*p(3, k, now) - level
+          outside = ior(outside, merge(shiftl(1_i8, k - 1), 0_i8, distance(k) > 0))
+        end do
+        outside = iand(outside, shiftl(1_i8, m) - 1)
+        if (outside == 0) cycle
+        starts = iand(outside, not(ior(shiftl(outside, 1), shiftr(outside, m - 1))))
+        out = popcnt(outside)
+        first = trailz(starts) + 1
+        if (iand(starts, starts - 1) /= 0) call furthest_run(m, distance, first, out)
+      else
+        do k = 1, m
+          distance(k) = a*p(1, k, now) + b*p(2, k, now) + c*p(3, k, now) - level
+        end do
+        if (all(distance(1:m) <= 0)) cycle
+        call furthest_run(m, distance, first, out)
+      end if
+      if (out == m) then
         count = 0
         return
       end if
-      if (distance(enter) <= 0) exit
+      next = 3 - now
+      call replace_run(m, p(:, :, now), distance, first, out, count, p(:, :, next))
+      now = next
+      if (count < 3) then
+        count = 0
+        return
+      end if
     end do
-    leave = furthest  ! the last kept corner before the run
-    do
-      after = leave
-      leave = leave - 1
-      if (leave < 1) leave = count
-      if (distance(leave) <= 0) exit
-    end do
+  end subroutine clip_polygon
 
-    kept = 0
-    k = enter
-    do
-      kept = kept + 1
-      q(:, kept) = p(:, k)
-      if (k == leave) exit
-      k = k + 1
-      if (k > count) k = 1
+  !> Replaces the cyclic run of `out` corners from `first` by the points where the polygon's edges enter and leave it.
+  pure subroutine replace_run(m, p, distance, first, out, count, q)
+    integer(i4), intent(in) :: m, first, out
+    real(dp), intent(in) :: p(4, *), distance(m)
+    integer(i4), intent(out) :: count
+    real(dp), intent(inout) :: q(4, *)
+    integer(i4) :: leave, before, enter, k, i
+    real(dp) :: t
+    leave = first - 1
+    if (leave < 1) leave = m
+    before = first + out - 1
+    if (before > m) before = before - m
+    enter = before + 1
+    if (enter > m) enter = 1
+    count = m - out
+    i = enter
+    do k = 1, count
+      q(:, k) = p(:, i)
+      i = merge(i + 1, 1, i < m)
     end do
     if (distance(leave) < 0) then
-      kept = kept + 1
-      t = distance(leave)/(distance(leave) - distance(after))
-      q(:, kept) = p(:, leave) + t*(p(:, after) - p(:, leave))
+      count = count + 1
+      t = distance(leave)/(distance(leave) - distance(first))
+      q(:, count) = p(:, leave) + t*(p(:, first) - p(:, leave))
     end if
     if (distance(enter) < 0) then
-      kept = kept + 1
+      count = count + 1
       t = distance(enter)/(distance(enter) - distance(before))
-      q(:, kept) = p(:, enter) + t*(p(:, before) - p(:, enter))
+      q(:, count) = p(:, enter) + t*(p(:, before) - p(:, enter))
     end if
-    count = kept
-    now = 3 - now
-  end subroutine cut
+  end subroutine replace_run
+
+  !> The cyclic run of positive distances that holds the largest one.
+  pure subroutine furthest_run(count, distance, first, length)
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: distance(count)
+    integer(i4), intent(out) :: first, length
+    integer(i4) :: k, last
+    last = maxloc(distance, dim=1)
+    first = last
+    length = 1
+    do while (length < count)
+      k = modulo(first - 2, count) + 1
+      if (.not. distance(k) > 0) exit
+      first = k
+      length = length + 1
+    end do
+    do while (length < count)
+      k = modulo(last, count) + 1
+      if (.not. distance(k) > 0) exit
+      last = k
+      length = length + 1
+    end do
+  end subroutine furthest_run
 
   !> All corners within `tolerance` of a plane?
   pure logical function within(count, p, plane, tolerance)

@@ -33,7 +33,6 @@ module polyhedra
     real(dp), allocatable :: point(:, :)   !< (4, vertices) the same and a zero, for copies of single vertices
     real(dp), allocatable :: plane(:, :)   !< (4, faces) unit outward normal, distance of the plane from the centre
     integer(i8), allocatable :: touching(:, :)  !< (padded, words) planes of the other body with distance > -tolerance
-    integer(i8), allocatable :: beyond(:, :)    !< (padded, words) planes of the other body with distance > tolerance
   end type polyhedron
 
 contains
@@ -46,7 +45,7 @@ contains
     padded = lanes*((vertices + lanes - 1)/lanes)
     words = (faces + word_bits - 1)/word_bits
     allocate (body%x(padded, 3), body%point(4, padded), body%plane(4, faces))
-    allocate (body%touching(padded, words), body%beyond(padded, words))
+    allocate (body%touching(padded, words))
   end subroutine reserve_polyhedron
 
   !> Copies primitive `row` of the tables; coordinates relative to `centre`.
@@ -94,45 +93,58 @@ contains
     type(polyhedron), intent(in) :: other
     real(dp), intent(in) :: tolerance
     logical, intent(out) :: separated
-    integer(i4) :: word, first, last
+    integer(i4) :: word, first, last, plane
+    integer(i8) :: every
     separated = .false.
     do word = 1, (other%faces + word_bits - 1)/word_bits
       first = (word - 1)*word_bits + 1
       last = min(word*word_bits, other%faces)
       call mark_word(size(body%x, 1), body%padded, body%x, last - first + 1, other%plane(1, first), tolerance, &
-                     body%touching(1, word), body%beyond(1, word), separated)
-      if (separated) return
+                     body%touching(1, word), every)
+      do while (every /= 0)  ! all vertices touch these planes: do all lie beyond?
+        plane = first + trailz(every)
+        every = iand(every, every - 1)
+        separated = lowest(size(body%x, 1), body%padded, body%x, other%plane(1, plane)) > tolerance
+        if (separated) return
+      end do
     end do
   end subroutine mark_vertices
 
-  pure subroutine mark_word(stride, padded, x, planes, plane, tolerance, touching, beyond, separated)
+  pure subroutine mark_word(stride, padded, x, planes, plane, tolerance, touching, every)
     integer(i4), intent(in) :: stride, padded, planes
     real(dp), intent(in) :: x(stride, 3), plane(4, planes), tolerance
-    integer(i8), intent(inout) :: touching(padded), beyond(padded)
-    logical, intent(out) :: separated
-    integer(i8) :: near(lanes), far(lanes), all_beyond, bit
-    real(dp) :: distance(lanes)
+    integer(i8), intent(inout) :: touching(padded)
+    integer(i8), intent(out) :: every  !< planes that all vertices touch
+    integer(i8) :: near(lanes), bit
+    real(dp) :: level
     integer(i4) :: first, i, k
-    all_beyond = not(0_i8)
+    every = not(0_i8)
     do first = 0, padded - 1, lanes
       near = 0
-      far = 0
       bit = 1
       do i = 1, planes
+        level = plane(4, i) - tolerance
         do k = 1, lanes
-          distance(k) = plane(1, i)*x(first + k, 1) + plane(2, i)*x(first + k, 2) + plane(3, i)*x(first + k, 3) &
-                        - plane(4, i)
-          near(k) = ior(near(k), merge(bit, 0_i8, distance(k) > -tolerance))
-          far(k) = ior(far(k), merge(bit, 0_i8, distance(k) > tolerance))
+          near(k) = ior(near(k), merge(bit, 0_i8, plane(1, i)*x(first + k, 1) + plane(2, i)*x(first + k, 2) &
+                                       + plane(3, i)*x(first + k, 3) > level))
         end do
         bit = shiftl(bit, 1)
       end do
       do k = 1, lanes
         touching(first + k) = near(k)
-        beyond(first + k) = far(k)
-        all_beyond = iand(all_beyond, far(k))
+        every = iand(every, near(k))
       end do
     end do
-    separated = all_beyond /= 0
   end subroutine mark_word
+
+  !> Least distance of vertices from a plane.
+  pure real(dp) function lowest(stride, padded, x, plane)
+    integer(i4), intent(in) :: stride, padded
+    real(dp), intent(in) :: x(stride, 3), plane(4)
+    integer(i4) :: k
+    lowest = huge(lowest)
+    do k = 1, padded
+      lowest = min(lowest, plane(1)*x(k, 1) + plane(2)*x(k, 2) + plane(3)*x(k, 3) - plane(4))
+    end do
+  end function lowest
 end module polyhedra
