@@ -1,10 +1,11 @@
-!> The number of threads kernels may use; the only switch that crosses into the compiled module.
+!> The number of threads kernels may use, and what kind of build this is.
 module threads
+  use, intrinsic :: iso_fortran_env, only: compiler_options
   use kinds, only: i4
 !$ use omp_lib, only: omp_set_num_threads, omp_get_max_threads
   implicit none
   private
-  public :: set_threads, get_threads
+  public :: set_threads, get_threads, has_checks
 
 contains
 
@@ -21,4 +22,10 @@ contains
     count = 1
 !$  count = omp_get_max_threads()
   end subroutine get_threads
+
+  !> Whether the kernels were compiled with bounds and floating-point checks (DEBUG = yes).
+  subroutine has_checks(flag)
+    integer(i4), intent(out) :: flag  !< 1: yes
+    flag = merge(1, 0, index(compiler_options(), '-fcheck=all') > 0)
+  end subroutine has_checks
 end module threads
