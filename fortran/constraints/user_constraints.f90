@@ -2,6 +2,8 @@
 module user_constraints
   use kinds, only: dp, i4
   use velocity_operator, only: pseudo_rigid_kind
+  use matrix3, only: multiply, multiply_transposed
+  use local_frame, only: frame_of_normal
   implicit none
   private
   public :: update_user_constraints
@@ -50,7 +52,7 @@ contains
         distance = norm2(vector)
         gap(i) = distance - length(i)
         ! a link that has shrunk to a point keeps its last direction
-        if (distance > 0.0_dp) base(:,:,i) = base_of(vector/distance)
+        if (distance > 0.0_dp) base(:,:,i) = frame_of_normal(vector/distance, aligned)
       end select
     end do
   end subroutine update_user_constraints
@@ -59,24 +61,11 @@ contains
   pure function spatial_point(kind, conf, centre, point) result(x)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: conf(3,4), centre(3), point(3)
-    real(dp) :: x(3), arm(3)
-    arm = point - centre
+    real(dp) :: x(3)
     if (kind == pseudo_rigid_kind) then   ! rows of the gradient
-      x = conf(:,4) + arm(1)*conf(1,1:3) + arm(2)*conf(2,1:3) + arm(3)*conf(3,1:3)
+      x = conf(:,4) + multiply_transposed(conf(:,1:3), point - centre)
     else                                  ! columns of the rotation
-      x = conf(:,4) + arm(1)*conf(:,1) + arm(2)*conf(:,2) + arm(3)*conf(:,3)
+      x = conf(:,4) + multiply(conf(:,1:3), point - centre)
     end if
   end function spatial_point
-
-  !> Columns t1 = e x n/|e x n|, t2 = t1 x n, n, with e = e_x, or e_y for normals along e_x (manual, CONSTRAINT.base).
-  pure function base_of(normal) result(base)
-    real(dp), intent(in) :: normal(3)
-    real(dp) :: base(3,3), t(3)
-    t = [0.0_dp, -normal(3), normal(2)]
-    if (norm2(t) < aligned) t = [normal(3), 0.0_dp, -normal(1)]
-    t = t/norm2(t)
-    base(:,1) = t
-    base(:,2) = [t(2)*normal(3) - t(3)*normal(2), t(3)*normal(1) - t(1)*normal(3), t(1)*normal(2) - t(2)*normal(1)]
-    base(:,3) = normal
-  end function base_of
 end module user_constraints

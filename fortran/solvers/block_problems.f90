@@ -1,8 +1,9 @@
 !> Many problems of one row each: the border through which block solvers are tested and compared.
 module block_problems
   use kinds, only: dp, i4
-  use diagonal_block, only: block_size, prepare_block, exact_block, semismooth_newton, projected_gradient, de_saxce_feng, &
-    projected_newton, solve_contact, status_solved, status_failed
+  use contact_iterations, only: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton, status_solved, &
+    status_failed
+  use diagonal_block, only: block_size, b_rho, prepare_block, exact_block, solve_contact
   use row_block, only: law_size, l_cohesion, l_friction, solve_row, penalty_block
   implicit none
   private
@@ -31,7 +32,7 @@ contains
 
     do k = 1, n
       call prepare_block(w(:,:,k), friction(k), 0.0_dp, block)
-      rho = block(15)
+      rho = block(b_rho)
       iterations(k) = 0
       select case (method)
       case (0)

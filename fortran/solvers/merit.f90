@@ -1,7 +1,8 @@
 !> Measures of how well reactions fulfil the constraint laws: Solfec-1.0's merit function and the scale-free residual.
 module merit
   use kinds, only: dp, i4
-  use diagonal_block, only: block_size, b_friction, b_rho, b_cohesion, contact_map, solve3
+  use contact_iterations, only: contact_map
+  use diagonal_block, only: block_size, b_friction, b_rho, b_cohesion
   use row_block, only: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, &
     law_size, l_shift, l_link, l_length, l_target, link_length_error
   implicit none
@@ -109,35 +110,21 @@ contains
     if (kind == velodir_row) energy = energy + inverse_nn(w)*law(l_target+2)**2
   end function free_energy
 
-  !> p.W^-1 p by cofactors.
+  !> p.W^-1 p of a symmetric W by elimination.
   pure function weighted(w, p) result(value)
     real(dp), intent(in) :: w(3,3), p(3)
-    real(dp) :: value, c(3,3), det
-    c = cofactors(w)
-    det = w(1,1)*c(1,1) + w(1,2)*c(1,2) + w(1,3)*c(1,3)
-    value = 0.0_dp
-    if (any(p /= 0.0_dp)) value = dot_product(p, matmul(transpose(c), p))/det
+    real(dp) :: value, d2, y2, y3
+    d2 = w(2,2) - w(2,1)*w(2,1)/w(1,1)
+    y2 = p(2) - w(2,1)/w(1,1)*p(1)
+    y3 = p(3) - w(3,1)/w(1,1)*p(1) - (w(3,2) - w(3,1)*w(2,1)/w(1,1))/d2*y2
+    value = p(1)**2/w(1,1) + y2**2/d2 + y3**2*inverse_nn(w)
   end function weighted
 
-  !> Entry NN of W^-1.
+  !> Entry NN of W^-1, W symmetric: one over the last pivot.
   pure function inverse_nn(w) result(value)
     real(dp), intent(in) :: w(3,3)
-    real(dp) :: value, c(3,3)
-    c = cofactors(w)
-    value = c(3,3)/(w(1,1)*c(1,1) + w(1,2)*c(1,2) + w(1,3)*c(1,3))
+    real(dp) :: value, e32
+    e32 = w(3,2) - w(3,1)*w(2,1)/w(1,1)
+    value = 1.0_dp/(w(3,3) - w(3,1)*w(3,1)/w(1,1) - e32*e32/(w(2,2) - w(2,1)*w(2,1)/w(1,1)))
   end function inverse_nn
-
-  pure function cofactors(w) result(c)
-    real(dp), intent(in) :: w(3,3)
-    real(dp) :: c(3,3)
-    c(1,1) = w(2,2)*w(3,3) - w(2,3)*w(3,2)
-    c(1,2) = w(2,3)*w(3,1) - w(2,1)*w(3,3)
-    c(1,3) = w(2,1)*w(3,2) - w(2,2)*w(3,1)
-    c(2,1) = w(3,2)*w(1,3) - w(1,2)*w(3,3)
-    c(2,2) = w(1,1)*w(3,3) - w(1,3)*w(3,1)
-    c(2,3) = w(1,2)*w(3,1) - w(1,1)*w(3,2)
-    c(3,1) = w(1,2)*w(2,3) - w(1,3)*w(2,2)
-    c(3,2) = w(1,3)*w(2,1) - w(1,1)*w(2,3)
-    c(3,3) = w(1,1)*w(2,2) - w(1,2)*w(2,1)
-  end function cofactors
 end module merit

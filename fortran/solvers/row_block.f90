@@ -2,7 +2,8 @@
 !> kept of their laws, and the solution of each kind (contacts: see diagonal_block).
 module row_block
   use kinds, only: dp, i4
-  use diagonal_block, only: block_size, b_cohesion, solve_contact, solve3, status_solved, status_failed
+  use contact_iterations, only: solve3, status_solved, status_failed
+  use diagonal_block, only: block_size, b_cohesion, solve_contact
   implicit none
   private
   public :: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, spring_dashpot_row, open_row

@@ -1,7 +1,8 @@
 !> Sweeps with W stored in block-CSR (diagonal apart).  Sums run in the order of columns, the same for any number of threads.
 module stored_form
   use kinds, only: dp, i4
-  use diagonal_block, only: block_size, b_cohesion, visit_contact, status_solved, status_failed
+  use contact_iterations, only: status_solved, status_failed
+  use diagonal_block, only: block_size, b_cohesion, visit_contact
   use row_block, only: contact_row, law_size, solve_row
   implicit none
   private

@@ -5,7 +5,8 @@
 !> many neighbours they have.  Sums run in the order of the rows, so bits do not depend on threads.
 module velocity_form
   use kinds, only: dp, i4
-  use diagonal_block, only: block_size, b_cohesion, block_product, visit_contact, status_solved, status_failed
+  use contact_iterations, only: status_solved, status_failed
+  use diagonal_block, only: block_size, b_cohesion, block_product, visit_contact
   use row_block, only: contact_row, law_size, solve_row
   implicit none
   private

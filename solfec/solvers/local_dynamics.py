@@ -19,7 +19,7 @@ from ..errors import SolfecError
 from ..tables import Table
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
-VELOCITY_FORM_FROM = 10.0
+VELOCITY_FORM_FROM = 7.0
 
 
 class RowKind(IntEnum):
@@ -192,7 +192,7 @@ class LocalDynamics:
         """Off-diagonal blocks of W."""
         constraints, rows = self.constraints, self.rows
         while True:
-            count, status = _kernels.local_dynamics.assemble_matrix(
+            count, status = _kernels.coupling_blocks.assemble_matrix(
                 self.n, constraints.master, constraints.slave, self.bodies.kind,
                 rows.order, rows.kind, rows.entry_ptr, self.entries.operator, self.pointers.attachment,
                 self.attachments.row, self.attachments.entry,

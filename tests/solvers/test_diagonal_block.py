@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import DATA
+from reference_rows import DATA
 
 from solfec import _kernels
 from solfec.solvers.local_dynamics import RowKind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import assembled, load
-from scene import Scene, wall
+from reference_rows import assembled, load
+from particle_scene import Scene, wall
 from test_local_dynamics import MODELS
 
 from solfec.bodies.table import BodyKind

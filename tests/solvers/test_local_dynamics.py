@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import assembled, dense, load
-from scene import Scene, wall
+from reference_rows import assembled, dense, load
+from particle_scene import Scene, wall
 
 from solfec import _kernels
 from solfec.bodies.table import BodyKind, Energy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import assembled, load
-from scene import Scene, wall
+from reference_rows import assembled, load
+from particle_scene import Scene, wall
 
 from solfec.solvers import merit
 from solfec.solvers.gauss_seidel import GaussSeidelSolver

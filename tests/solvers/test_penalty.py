@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import assembled, load
-from scene import Scene
+from reference_rows import assembled, load
+from particle_scene import Scene
 
 from solfec.solvers.penalty import PenaltySolver
 

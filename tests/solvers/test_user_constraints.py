@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scene import Scene, base_of
+from particle_scene import Scene, base_of
 
 from solfec.constraints import user
 from solfec.solvers.gauss_seidel import GaussSeidelSolver

@@ -1,0 +1,172 @@
+!> Off-diagonal blocks of W (theory, section "Local dynamics").
+module coupling_blocks
+  use kinds, only: dp, i4
+  use row_block, only: contact_row, spring_dashpot_row
+  use row_order, only: acts_on, triples_of
+  implicit none
+  private
+  public :: assemble_matrix
+
+  integer, parameter :: parallel_from = 300   !< rows from which threads pay
+
+contains
+
+  !> One summed block per pair of rows that share a body, columns ascending.
+  !>
+  !>   n, order, master, slave, kind, body_kind, entry_ptr, entry, body_ptr, attached_*   as in assemble_rows
+  !>   row_ptr               (0:nrow-1) out: first block of every row, entry n in use too
+  !>   column, off_diagonal  (0:nblock-1), (3,3,0:nblock-1) out: column and block [velocity/force]
+  !>   blocks                out: number of blocks; nothing is filled when it exceeds nblock (status 1)
+  subroutine assemble_matrix(n, ncon, master, slave, nbody, body_kind, nrow, order, row_kind, entry_ptr, nentry, entry, &
+                             nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
+                             row_ptr, nblock, column, off_diagonal, blocks, status)
+    integer(i4), intent(in) :: n, ncon
+    integer(i4), intent(in) :: master(0:ncon-1), slave(0:ncon-1)
+    integer(i4), intent(in) :: nbody
+    integer(i4), intent(in) :: body_kind(0:nbody-1)
+    integer(i4), intent(in) :: nrow
+    integer(i4), intent(in) :: order(0:nrow-1), row_kind(0:nrow-1), entry_ptr(0:nrow-1)
+    integer(i4), intent(in) :: nentry
+    real(dp), intent(in) :: entry(3,3,0:nentry-1)
+    integer(i4), intent(in) :: nbodyptr
+    integer(i4), intent(in) :: body_ptr(0:nbodyptr-1)
+    integer(i4), intent(in) :: nattached
+    integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
+    integer(i4), intent(inout) :: row_ptr(0:nrow-1)
+    integer(i4), intent(in) :: nblock
+    integer(i4), intent(inout) :: column(0:nblock-1)
+    real(dp), intent(inout) :: off_diagonal(3,3,0:nblock-1)
+    integer(i4), intent(out) :: blocks, status
+    integer(i4) :: a, k1, k2, e1, e2, first(2), last(2)
+
+    !$omp parallel do if (n > parallel_from) schedule(static) private(k1, k2, e1, e2, first, last)
+    do a = 0, n - 1
+      call sides(a, k1, k2, e1, e2)
+      call ranges(k1, k2, first, last)
+      row_ptr(a) = merged_length(a, first, last)
+    end do
+    !$omp end parallel do
+    blocks = 0
+    do a = 0, n - 1
+      k1 = row_ptr(a)
+      row_ptr(a) = blocks
+      blocks = blocks + k1
+    end do
+    row_ptr(n) = blocks
+    status = merge(1, 0, blocks > nblock)
+    if (status /= 0) return
+
+    !$omp parallel do if (n > parallel_from) schedule(static) private(k1, k2, e1, e2, first, last)
+    do a = 0, n - 1
+      call sides(a, k1, k2, e1, e2)
+      call ranges(k1, k2, first, last)
+      call merge_rows(a, first, last, k1, k2, e1, e2)
+    end do
+    !$omp end parallel do
+
+  contains
+
+    !> The bodies row a acts on (-1: none) and the first of its entries for each.
+    subroutine sides(a, k1, k2, e1, e2)
+      integer(i4), intent(in) :: a
+      integer(i4), intent(out) :: k1, k2, e1, e2
+      integer(i4) :: kind
+      kind = merge(contact_row, row_kind(a), row_kind(a) >= spring_dashpot_row)
+      k1 = master(order(a))
+      k2 = slave(order(a))
+      e1 = entry_ptr(a)
+      e2 = e1
+      if (.not. acts_on(kind, body_kind(k1))) then
+        k1 = -1
+      else
+        e2 = e1 + triples_of(body_kind(k1))
+      end if
+      if (k2 >= 0) then
+        if (k2 == k1 .or. .not. acts_on(kind, body_kind(k2))) k2 = -1
+      end if
+    end subroutine sides
+
+    subroutine ranges(k1, k2, first, last)
+      integer(i4), intent(in) :: k1, k2
+      integer(i4), intent(out) :: first(2), last(2)
+      first = 0
+      last = 0
+      if (k1 >= 0) first(1) = body_ptr(k1)
+      if (k1 >= 0) last(1) = body_ptr(k1+1)
+      if (k2 >= 0) first(2) = body_ptr(k2)
+      if (k2 >= 0) last(2) = body_ptr(k2+1)
+    end subroutine ranges
+
+    !> Number of rows other than a in two sorted lists of rows.
+    function merged_length(a, first, last) result(length)
+      integer(i4), intent(in) :: a, first(2), last(2)
+      integer(i4) :: length, i, j
+      length = -1   ! a itself
+      i = first(1)
+      j = first(2)
+      do while (i < last(1) .and. j < last(2))
+        length = length + 1
+        if (attached_row(i) < attached_row(j)) then
+          i = i + 1
+        else if (attached_row(i) > attached_row(j)) then
+          j = j + 1
+        else
+          i = i + 1
+          j = j + 1
+        end if
+      end do
+      length = length + (last(1) - i) + (last(2) - j)
+      length = max(length, 0)
+    end function merged_length
+
+    subroutine merge_rows(a, first, last, k1, k2, e1, e2)
+      integer(i4), intent(in) :: a, first(2), last(2), k1, k2, e1, e2
+      integer(i4) :: i, j, c, ci, cj, place
+      place = row_ptr(a)
+      i = first(1)
+      j = first(2)
+      do while (i < last(1) .or. j < last(2))
+        ci = huge(ci)
+        cj = huge(cj)
+        if (i < last(1)) ci = attached_row(i)
+        if (j < last(2)) cj = attached_row(j)
+        c = min(ci, cj)
+        if (c == a) then
+          if (ci == c) i = i + 1
+          if (cj == c) j = j + 1
+          cycle
+        end if
+        column(place) = c
+        off_diagonal(:,:,place) = 0.0_dp
+        if (ci == c) then
+          call add_products(triples_of(body_kind(k1)), e1, attached_entry(i), off_diagonal(:,:,place))
+          i = i + 1
+        end if
+        if (cj == c) then
+          call add_products(triples_of(body_kind(k2)), e2, attached_entry(j), off_diagonal(:,:,place))
+          j = j + 1
+        end if
+        place = place + 1
+      end do
+    end subroutine merge_rows
+
+    subroutine add_products(count, ea, eb, w)
+      integer(i4), intent(in) :: count, ea, eb
+      real(dp), intent(inout) :: w(3,3)
+      integer :: k
+      do k = 0, count - 1
+        call add_product(entry(:,:,ea+k), entry(:,:,eb+k), w)
+      end do
+    end subroutine add_products
+  end subroutine assemble_matrix
+
+  !> w = w + x y^T.
+  pure subroutine add_product(x, y, w)
+    real(dp), intent(in) :: x(3,3), y(3,3)
+    real(dp), intent(inout) :: w(3,3)
+    integer :: j
+    do j = 1, 3
+      w(:,j) = w(:,j) + (x(:,1)*y(j,1) + x(:,2)*y(j,2) + x(:,3)*y(j,3))
+    end do
+  end subroutine add_product
+end module coupling_blocks

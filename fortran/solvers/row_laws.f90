@@ -1,0 +1,66 @@
+!> What a row asks for: the contact law with its parameters, a velocity, or the length of a link.
+module row_laws
+  use kinds, only: dp, i4
+  use diagonal_block, only: prepare_block, block_size
+  use row_block, only: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, spring_dashpot_row, &
+    open_row, law_size, l_gap, l_friction, l_restitution, l_cohesion, l_shift, l_link, l_length, l_target
+  implicit none
+  private
+  public :: contact_laws, bilateral_laws
+
+contains
+
+  !> Law of a contact and its reduced free velocity (diagonal_block).
+  pure subroutine contact_laws(model, dynamic, step, materials, w, b, normal_v, row_kind, law, block, free)
+    integer(i4), intent(in) :: model             !< 0 Signorini-Coulomb, 1 spring-dashpot
+    integer(i4), intent(in) :: dynamic
+    real(dp), intent(in) :: step, materials(law_size), w(3,3), b(3), normal_v
+    integer(i4), intent(out) :: row_kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+
+    law = materials
+    call prepare_block(w, law(l_friction), law(l_cohesion), block)
+    free = b
+    row_kind = contact_row
+    if (model == 1) then
+      row_kind = spring_dashpot_row
+    else if (dynamic /= 0 .and. law(l_gap) > 0.0_dp) then
+      row_kind = open_row
+    else
+      if (dynamic /= 0) then
+        law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
+      else
+        law(l_shift) = max(law(l_gap), 0.0_dp)/step
+      end if
+      free(3) = free(3) + law(l_shift)
+      if (law(l_cohesion) > 0.0_dp) free = free - law(l_cohesion)*w(:,3)
+    end if
+  end subroutine contact_laws
+
+  !> Velocity asked for (manual: FIX_POINT, FIX_DIRECTION, SET_VELOCITY), or link vector and length (PUT_RIGID_LINK).
+  pure subroutine bilateral_laws(kind, dynamic, base, link, length, value, b, v, row_kind, law, block, free)
+    integer(i4), intent(in) :: kind, dynamic
+    real(dp), intent(in) :: base(3,3), link(3), length, value(3), b(3), v(3)
+    integer(i4), intent(out) :: row_kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+
+    row_kind = kind
+    law = 0.0_dp
+    block = 0.0_dp
+    select case (kind)
+    case (fixpnt_row)
+      if (dynamic /= 0) law(l_target:l_target+2) = -v
+    case (fixdir_row)
+      if (dynamic /= 0) law(l_target+2) = -v(3)
+    case (velodir_row)
+      law(l_target+2) = value(1)
+    case (velodir3_row)
+      law(l_target:l_target+2) = value
+    case (link_row)
+      law(l_link:l_link+2) = link(1)*base(1,:) + link(2)*base(2,:) + link(3)*base(3,:)
+      law(l_length) = length
+    end select
+    free = b
+    if (kind /= link_row) free = free - law(l_target:l_target+2)
+  end subroutine bilateral_laws
+end module row_laws
