@@ -47,7 +47,13 @@ def lattice(side: int, friction: float = 0.3):
         first = np.cross(np.eye(3)[0 if axis else 1], normal)
         base = np.stack([first, np.cross(first, normal), normal], axis=1)
         constraints.append(
-            low.size, master=high, slave=low, master_point=middle, slave_point=middle, point=middle, base=base[..., None]
+            low.size,
+            master=high,
+            slave=low,
+            master_point=middle,
+            slave_point=middle,
+            point=middle,
+            base=base[..., None],
         )
     # in the order of the pair of bodies, as detection sorts contacts born in one step
     order = np.lexsort((constraints.view("master"), constraints.view("slave")))
@@ -89,7 +95,10 @@ def main() -> None:
     results = []
     for side in (9, 19, 35):
         tables = lattice(side)
-        results += [{"form": "stored" if stored else "velocity"} | time_form(tables, stored) for stored in (True, False)]
+        results += [
+            {"form": "stored" if stored else "velocity"} | time_form(tables, stored)
+            for stored in (True, False)
+        ]
     print(json.dumps(results, indent=1))
 
 

@@ -78,7 +78,9 @@ class GaussSeidelSolver:
         if failure == "CALLBACK" and callback is None:
             raise ValueError("failure 'CALLBACK' needs a callback")
         if diagsolver not in DiagonalSolver.__members__:
-            raise ValueError(f"diagsolver must be one of {', '.join(DiagonalSolver.__members__)}; got {diagsolver!r}")
+            raise ValueError(
+                f"diagsolver must be one of {', '.join(DiagonalSolver.__members__)}; got {diagsolver!r}"
+            )
         self.epsilon = float(epsilon)
         self.maxiter = int(maxiter)
         self.meritval = float(meritval)

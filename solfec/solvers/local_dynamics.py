@@ -205,12 +205,10 @@ class LocalDynamics:
     def describe(self, row: int) -> str:
         """Message about a row whose diagonal block of W is singular."""
         constraint = int(self.rows.order[row])
-        ids = [int(self.bodies.id[k]) for k in (self.constraints.master[constraint], self.constraints.slave[constraint]) if k >= 0]
-        return (
-            f"constraint {int(self.constraints.id[constraint])} cannot act on "
-            + " and ".join(f"body {i}" for i in ids)
-            + ": zero inverse inertia or an unknown kind of body"
-        )
+        sides = self.constraints.master[constraint], self.constraints.slave[constraint]
+        names = " and ".join(f"body {int(self.bodies.id[k])}" for k in sides if k >= 0)
+        identifier = int(self.constraints.id[constraint])
+        return f"constraint {identifier} cannot act on {names}: zero inverse inertia or an unknown kind of body"
 
     def apply_reactions(self) -> tuple[float, float]:
         """Reactions to the bodies (`triples.reaction`), contact work to their energies, R, U, V to the constraint table.

@@ -51,7 +51,9 @@ class Scene:
         """Add a surface material."""
         return self.materials.append(**values)
 
-    def contact(self, master, slave, point=None, normal=UP, material=0, birth=0, gap=-1e-9, area=1.0, cohesion=0.0) -> int:
+    def contact(
+        self, master, slave, point=None, normal=UP, material=0, birth=0, gap=-1e-9, area=1.0, cohesion=0.0
+    ) -> int:
         """Add a contact at a point given in the reference configuration (the master's centre by default)."""
         point = self.bodies.centre[:, master] if point is None else np.asarray(point, float)
         return self.constraints.append(
@@ -81,7 +83,9 @@ class Scene:
         """First half of the step: centres to mid step, u* = u + h g."""
         triples = self.bodies.triples
         moving = self.bodies.view("kind") != BodyKind.OBSTACLE
-        self.bodies.configurations.conf[:, 3 : self.bodies.configurations.n : 4] += 0.5 * self.step * self.linear
+        self.bodies.configurations.conf[:, 3 : self.bodies.configurations.n : 4] += (
+            0.5 * self.step * self.linear
+        )
         triples.velo_prev[:] = triples.velo
         self.linear[:] += self.step * self.gravity[:, None] * moving
 
@@ -98,7 +102,9 @@ class Scene:
         triples.velo[:, :n] += self.step * np.einsum(
             "ijk,jk->ik", triples.inverse_inertia[..., :n], triples.reaction[:, :n]
         )
-        self.bodies.configurations.conf[:, 3 : self.bodies.configurations.n : 4] += 0.5 * self.step * self.linear
+        self.bodies.configurations.conf[:, 3 : self.bodies.configurations.n : 4] += (
+            0.5 * self.step * self.linear
+        )
         return work
 
     def advance(self, solver, stored=None) -> tuple[float, float]:
@@ -137,5 +143,7 @@ def wall(side: int, step=1e-3, friction=0.3, gravity=9.81) -> Scene:
         for axis in range(3):
             below = tuple(np.subtract((i, j, k), np.eye(3, dtype=int)[axis]))
             if below in row:
-                scene.contact(master, row[below], np.subtract((i, j, k), 0.5 * np.eye(3)[axis]), np.eye(3)[axis])
+                scene.contact(
+                    master, row[below], np.subtract((i, j, k), 0.5 * np.eye(3)[axis]), np.eye(3)[axis]
+                )
     return scene

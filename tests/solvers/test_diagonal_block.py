@@ -11,7 +11,13 @@ from reference_rows import DATA
 from solfec import _kernels
 from solfec.solvers.local_dynamics import RowKind
 
-METHODS = {"SEMISMOOTH_NEWTON": 0, "PROJECTED_GRADIENT": 1, "DE_SAXCE_FENG": 2, "PROJECTED_NEWTON": 3, "direct": 4}
+METHODS = {
+    "SEMISMOOTH_NEWTON": 0,
+    "PROJECTED_GRADIENT": 1,
+    "DE_SAXCE_FENG": 2,
+    "PROJECTED_NEWTON": 3,
+    "direct": 4,
+}
 WITH_FALLBACKS = 10
 
 
@@ -72,7 +78,11 @@ def ambiguous(data):
 
 def ordinary(data):
     """Problems with a unique solution that the reference found; open gaps in dynamics are no contact problems."""
-    return (data["residual_best"] < 1e-9) & ~data["solutions_differ"] & ~((data["dynamic"] > 0) & (data["gap"] > 0))
+    return (
+        (data["residual_best"] < 1e-9)
+        & ~data["solutions_differ"]
+        & ~((data["dynamic"] > 0) & (data["gap"] > 0))
+    )
 
 
 def test_direct_solution_agrees_with_solfec_on_every_solved_problem(data):
@@ -231,7 +241,12 @@ def test_links_end_the_step_with_their_reference_length(data, mode, factor):
     assert (held | (np.abs(r[:, 2] + b[:, 2] / w[:, 2, 2]) < 1e-9 * np.abs(r[:, 2]))).all()
     expected = data[f"link_{mode}_R"]
     reference = np.linalg.norm(y + factor * h[:, None] * (b + w[:, :, 2] * expected[:, 2:]), axis=1)
-    compared = converged & held & (np.abs(reference / d - 1) < 1e-9) & (np.abs(expected[:, 2]) < 1.5 * np.abs(r[:, 2]))
+    compared = (
+        converged
+        & held
+        & (np.abs(reference / d - 1) < 1e-9)
+        & (np.abs(expected[:, 2]) < 1.5 * np.abs(r[:, 2]))
+    )
     assert compared.sum() >= 0.5 * len(d)
     np.testing.assert_allclose(r[compared], expected[compared], rtol=1e-6)
 
@@ -275,5 +290,7 @@ def test_hand_derived_spring_dashpot_contacts(implicit, dashpot, power, expected
         "penalty_W": [0.01 * np.eye(3)], "penalty_step": [0.01], "penalty_B": [[0, 0, -0.1]],
         "penalty_V": [[0, 0, -0.1]],
     }  # fmt: skip
-    r, _ = penalty({name: np.asarray(value) for name, value in one.items()}, np.arange(1), np.zeros((3, 1), order="F"))
+    r, _ = penalty(
+        {name: np.asarray(value) for name, value in one.items()}, np.arange(1), np.zeros((3, 1), order="F")
+    )
     assert r[0, 2] == pytest.approx(expected, rel=2e-6)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference_rows import assembled, load
 from particle_scene import Scene, wall
+from reference_rows import assembled, load
 from test_local_dynamics import MODELS
 
 from solfec.bodies.table import BodyKind
@@ -45,7 +45,9 @@ def test_tight_solutions_equal_those_of_solfec(name):
     n = local.n
     np.testing.assert_allclose(local.rows.U[:, :n].T, data["U_TIGHT"], atol=1e-12)
     if name in FULL_RANK:
-        np.testing.assert_allclose(local.rows.R[:, :n].T, data["R_TIGHT"], rtol=1e-9, atol=1e-9 * np.abs(data["R_TIGHT"]).max())
+        np.testing.assert_allclose(
+            local.rows.R[:, :n].T, data["R_TIGHT"], rtol=1e-9, atol=1e-9 * np.abs(data["R_TIGHT"]).max()
+        )
     if str(data["status_TIGHT"]) == "OK":
         assert report.merit <= 1e-20
         assert report.residual <= 1e-10
@@ -96,7 +98,9 @@ def test_a_stack_of_two_converges_by_half_each_sweep(stored):
         expected = 2 * mass * gravity * (1 - 0.5**sweeps)
         assert scene.reaction(a)[2] == pytest.approx(expected, rel=1e-12)
         assert scene.reaction(b)[2] == pytest.approx(0.5 * expected, rel=1e-12)
-        np.testing.assert_allclose(solver.rerhist, [1 / (2 ** (k + 1) - 1) for k in range(sweeps)], rtol=1e-10)
+        np.testing.assert_allclose(
+            solver.rerhist, [1 / (2 ** (k + 1) - 1) for k in range(sweeps)], rtol=1e-10
+        )
 
 
 def test_the_stack_of_two_needs_ten_sweeps_for_a_thousandth():
@@ -233,9 +237,7 @@ def test_bad_arguments_are_refused(arguments):
 
 
 def test_the_merit_must_be_reached_as_well():
-    loose, merit = (
-        GaussSeidelSolver(1e-2, 5000, meritval=value) for value in (1.0, 1e-12)
-    )
+    loose, merit = (GaussSeidelSolver(1e-2, 5000, meritval=value) for value in (1.0, 1e-12))
     for solver in (loose, merit):
         wall(3).advance(solver)
     assert loose.iters < merit.iters

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference_rows import assembled, dense, load
 from particle_scene import Scene, wall
+from reference_rows import assembled, dense, load
 
 from solfec import _kernels
 from solfec.bodies.table import BodyKind, Energy
@@ -29,8 +29,12 @@ def test_local_dynamics_of_rigid_models_equal_those_of_solfec(name):
     rows, n = local.rows, local.n
     assert relative(local.matrix(), dense(data)) < 1e-12
     np.testing.assert_allclose(rows.B[:, :n].T, data["B"], rtol=1e-12, atol=1e-12 * np.abs(data["B"]).max())
-    np.testing.assert_allclose(rows.V[:, :n].T, data["V"], rtol=1e-12, atol=1e-14 + 1e-12 * np.abs(data["V"]).max())
-    assert relative(rows.block[14, :n], data["rho"]) < 1e-7  # closed form: half the digits at double eigenvalues
+    np.testing.assert_allclose(
+        rows.V[:, :n].T, data["V"], rtol=1e-12, atol=1e-14 + 1e-12 * np.abs(data["V"]).max()
+    )
+    assert (
+        relative(rows.block[14, :n], data["rho"]) < 1e-7
+    )  # closed form: half the digits at double eigenvalues
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference_rows import assembled, load
 from particle_scene import Scene, wall
+from reference_rows import assembled, load
 
 from solfec.solvers import merit
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -59,4 +59,6 @@ def test_every_row_gets_its_own_figures():
     members = scene.constraints.view("merit")
     assert members.sum() == pytest.approx(2 * scene.report.merit)
     size = np.sqrt((scene.local.rows.B[:, : scene.local.n] ** 2).sum())
-    assert np.sqrt((scene.constraints.view("residual") ** 2).sum()) / size == pytest.approx(scene.report.residual)
+    assert np.sqrt((scene.constraints.view("residual") ** 2).sum()) / size == pytest.approx(
+        scene.report.residual
+    )

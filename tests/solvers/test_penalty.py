@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference_rows import assembled, load
 from particle_scene import Scene
+from reference_rows import assembled, load
 
 from solfec.solvers.penalty import PenaltySolver
 
@@ -16,7 +16,9 @@ def test_reactions_and_velocities_equal_those_of_solfec(name):
     local = assembled(data)
     PenaltySolver("IMPLICIT").solve(local)
     n = local.n
-    np.testing.assert_allclose(local.rows.R[:, :n].T, data["R_PENALTY"], atol=1e-12 * np.abs(data["R_PENALTY"]).max())
+    np.testing.assert_allclose(
+        local.rows.R[:, :n].T, data["R_PENALTY"], atol=1e-12 * np.abs(data["R_PENALTY"]).max()
+    )
     # separating contacts: Solfec-1.0 leaves U = 0 instead of the free velocity
     pressed = np.abs(data["R_PENALTY"]).sum(1) > 0
     np.testing.assert_allclose(local.rows.U[:, :n].T[pressed], data["U_PENALTY"][pressed], atol=1e-12)
@@ -37,7 +39,9 @@ def test_contacts_pass_their_reactions_on_to_the_users_constraints():
     np.testing.assert_allclose(scene.linear[:, fixed], 0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("friction", "velocity", "kept"), [(0.5, (0, 0, 3.0), False), (0.5, (0, 0, 0.0), True)])
+@pytest.mark.parametrize(
+    ("friction", "velocity", "kept"), [(0.5, (0, 0, 3.0), False), (0.5, (0, 0, 0.0), True)]
+)
 def test_cohesion_breaks_beyond_its_strength(friction, velocity, kept):
     scene = Scene(0.01)
     material = scene.material(spring=1e5, dashpot=-1.0, friction=friction, cohesion=20.0)

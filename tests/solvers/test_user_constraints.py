@@ -20,7 +20,11 @@ def solver() -> GaussSeidelSolver:
 
 @pytest.mark.parametrize(
     ("normal", "first", "second"),
-    [((1, 0, 0), (0, 0, -1), (0, -1, 0)), ((0, 1, 0), (0, 0, 1), (-1, 0, 0)), ((0, 0, 1), (0, -1, 0), (-1, 0, 0))],
+    [
+        ((1, 0, 0), (0, 0, -1), (0, -1, 0)),
+        ((0, 1, 0), (0, 0, 1), (-1, 0, 0)),
+        ((0, 0, 1), (0, -1, 0), (-1, 0, 0)),
+    ],
 )
 def test_bases_of_links_follow_the_convention_of_solfec(normal, first, second):
     scene = Scene(0.01)
