@@ -1,13 +1,13 @@
 !> Many problems of one row each: the border through which block solvers are tested and compared.
 module block_problems
   use kinds, only: dp, i4
-  use contact_iterations, only: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton, status_solved, &
-    status_failed
+  use contact_iterations, only: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton, project_on_cone, &
+    linearise, status_solved, status_failed
   use diagonal_block, only: block_size, b_rho, prepare_block, exact_block, solve_contact
   use row_block, only: law_size, l_cohesion, l_friction, solve_row, penalty_block
   implicit none
   private
-  public :: contact_problems, row_problems, penalty_problems
+  public :: contact_problems, row_problems, penalty_problems, projections, linearisations
 
 contains
 
@@ -86,4 +86,29 @@ contains
       lost(k) = merge(1, 0, broken)
     end do
   end subroutine penalty_problems
+
+  !> Projections p (3,n) out of s (3,n) [force] on the cones |s_T| <= mu s_N; friction (n).
+  subroutine projections(n, friction, s, p)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: friction(n), s(3,n)
+    real(dp), intent(inout) :: p(3,n)
+    integer :: k
+
+    do k = 1, n
+      p(:,k) = project_on_cone(friction(k), s(:,k))
+    end do
+  end subroutine projections
+
+  !> The smoothed natural map c (3,n) out, with unit scaling, and its derivatives x = dC/dU', y = dC/dr (3,3,n) out;
+  !> friction, omega (n), u, r (3,n): U' and r in the reduced form of diagonal_block.
+  subroutine linearisations(n, friction, omega, u, r, c, x, y)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: friction(n), omega(n), u(3,n), r(3,n)
+    real(dp), intent(inout) :: c(3,n), x(3,3,n), y(3,3,n)
+    integer :: k
+
+    do k = 1, n
+      call linearise(friction(k), omega(k), u(:,k), r(:,k), c(:,k), x(:,:,k), y(:,:,k))
+    end do
+  end subroutine linearisations
 end module block_problems

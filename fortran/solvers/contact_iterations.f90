@@ -8,7 +8,7 @@ module contact_iterations
   implicit none
   private
   public :: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton
-  public :: contact_map, project_on_cone, admissible, solve3
+  public :: contact_map, project_on_cone, linearise, admissible, solve3
   public :: status_solved, status_resolved, status_diverged, status_failed
 
   !> Outcome of a block solve: direct, by a fall-back, or not at all (bound reached; singular or not finite).

@@ -294,3 +294,66 @@ def test_hand_derived_spring_dashpot_contacts(implicit, dashpot, power, expected
         {name: np.asarray(value) for name, value in one.items()}, np.arange(1), np.zeros((3, 1), order="F")
     )
     assert r[0, 2] == pytest.approx(expected, rel=2e-6)
+
+
+def project(friction, s):
+    p = np.zeros((3, len(s)), order="F")
+    _kernels.block_problems.projections(friction, np.asfortranarray(s.T), p)
+    return p.T
+
+
+def test_projections_on_the_friction_cone(data):
+    given_ = np.array([(3.0, 0, 0), (0, 0, -1.0), (0.2, 0, 1.0)])
+    np.testing.assert_allclose(project(np.full(3, 0.5), given_), [(0.6, 0, 1.2), (0, 0, 0), (0.2, 0, 1.0)])
+    # with cohesion the apex lies at R_N = -cohesion
+    shift = data["project_cohesion"][:, None] * [0, 0, 1]
+    np.testing.assert_allclose(
+        project(data["project_friction"], data["project_S"] + shift) - shift, data["project_R"], atol=1e-14
+    )
+
+
+def linearise(friction, omega, u, r):
+    c = np.zeros((3, len(u)), order="F")
+    x, y = (np.zeros((3, 3, len(u)), order="F") for _ in range(2))
+    _kernels.block_problems.linearisations(
+        friction, omega, np.asfortranarray(u.T), np.asfortranarray(r.T), c, x, y
+    )
+    return c.T, x.transpose(2, 0, 1), y.transpose(2, 0, 1)
+
+
+def test_the_contact_equation_vanishes_at_solutions_only():
+    friction, omega = np.full(3, 0.5), np.zeros(3)
+    u = np.array([(2.0, 0, 0), (0, 0, -1.0), (0, 0, 1.0)])
+    r = np.array([(-1.0, 0, 2.0), (0, 0, 0), (0, 0, 0)])
+    c, _, _ = linearise(friction, omega, u, r)
+    np.testing.assert_allclose(c, [(0, 0, 0), (0, 0, -1), (0, 0, 0)], atol=1e-15)
+
+
+def test_derivatives_of_the_contact_equation_agree_with_differences():
+    random = np.random.default_rng(7)
+    n, step = 50, 1e-6
+    friction, omega = random.uniform(0.1, 1.0, n), np.full(n, 0.1)
+    u, r = random.standard_normal((2, n, 3))
+    _, x, y = linearise(friction, omega, u, r)
+    for k in range(3):
+        shift = step * np.eye(3)[k]
+        du = (linearise(friction, omega, u + shift, r)[0] - linearise(friction, omega, u - shift, r)[0]) / (
+            2 * step
+        )
+        dr = (linearise(friction, omega, u, r + shift)[0] - linearise(friction, omega, u, r - shift)[0]) / (
+            2 * step
+        )
+        np.testing.assert_allclose(x[:, :, k], du, atol=1e-8)
+        np.testing.assert_allclose(y[:, :, k], dr, atol=1e-8)
+
+
+def test_linearisations_equal_those_of_solfec(data):
+    which = data["linearize_problem"]
+    _, shift = reduced(data)
+    u = data["linearize_U"] + shift[which, None] * [0, 0, 1]
+    r = data["linearize_R"] + data["cohesion"][which, None] * [0, 0, 1]
+    for value, name in zip(
+        linearise(data["friction"][which], data["linearize_omega"], u, r), "CXY", strict=True
+    ):
+        expected = data[f"linearize_{name}"]
+        np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max()))
