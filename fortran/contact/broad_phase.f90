@@ -1,8 +1,8 @@
 !> Broad phase: candidate pairs of primitives, in the order of their keys.
 module broad_phase
   use kinds, only: dp, i4, i8
-  use cell_grid, only: grid_type, build_grid, absent, immovable
-  use pair_search, only: pair_list, search_pairs
+  use cell_grid, only: grid_type, build_grid, absent, immovable, padding
+  use pair_search, only: pair_list, exclusion_list, search_pairs
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
@@ -12,6 +12,7 @@ module broad_phase
   integer, parameter :: parallel_from = 4000
   !> Rows of more partners than this (floors, walls) are sorted by heap instead of by insertion.
   integer, parameter :: insertion_up_to = 40
+  integer(i8), parameter :: low_half = 4294967295_i8
   !> Marks a partner that is to be left out.
   integer(i8), parameter :: dropped = 2_i8**62
 
@@ -32,59 +33,86 @@ contains
   !>   from, to              rows from <= k < to of the constraint table are contacts
   !>   slave, master         (:) primitive rows of contacts
   !>   first, second         (:) the pairs, out
-  !>   found                 number of pairs; when it exceeds the length of `first`, nothing is written: enlarge, call again
+  !>   boxes, numbers, rows, cells, keys, partners, next   work arrays, kept by the caller because fresh memory is dear:
+  !>                         lengths `primitives` + 8 (boxes, numbers), + 1 (rows), 4 `primitives` + 105 000 (cells),
+  !>                         those of `first` (keys, partners) and of `slave` (next)
+  !>   found                 number of pairs; when it exceeds the length of `first`, there was no room: enlarge to this
+  !>                         length at least and call again
   subroutine find_pairs(n, box, kind, outer_count, body, body_kind, body_id, nexcluded, excluded, from, to, &
-      slave, master, first, second, found, primitives, bodies, exclusions, contacts, capacity)
+      slave, master, first, second, boxes, numbers, rows, cells, keys, partners, next, found, primitives, bodies, &
+      exclusions, contacts, capacity, cell_capacity)
     integer(i4), intent(in) :: n, nexcluded, from, to
-    integer(i4), intent(in) :: primitives, bodies, exclusions, contacts, capacity
+    integer(i4), intent(in) :: primitives, bodies, exclusions, contacts, capacity, cell_capacity
     real(dp), intent(in) :: box(6,0:primitives-1)
-    integer(i4), intent(in) :: kind(0:primitives-1), outer_count(0:primitives-1), body(0:primitives-1)
+    integer(i4), intent(in) :: kind(0:primitives-1), outer_count(0:primitives-1)
+    integer(i4), intent(in), target :: body(0:primitives-1)
     integer(i4), intent(in) :: body_kind(0:bodies-1)
-    integer(i8), intent(in) :: body_id(0:bodies-1)
-    integer(i8), intent(in) :: excluded(2,0:exclusions-1)
+    integer(i8), intent(in), target :: body_id(0:bodies-1)
+    integer(i8), intent(in), target :: excluded(2,0:exclusions-1)
     integer(i4), intent(in) :: slave(0:contacts-1), master(0:contacts-1)
     integer(i4), intent(inout) :: first(0:capacity-1), second(0:capacity-1)
+    real(dp), intent(inout), target :: boxes(0:primitives+7,7)
+    integer(i8), intent(inout), target :: numbers(0:primitives+7)
+    integer(i4), intent(inout) :: rows(0:primitives,5)
+    integer(i4), intent(inout), target :: cells(0:cell_capacity-1)
+    integer(i8), intent(inout), target :: keys(0:capacity-1)
+    integer(i8), intent(inout) :: partners(0:capacity-1)
+    integer(i4), intent(inout) :: next(0:contacts-1)
     integer(i4), intent(out) :: found
     type(grid_type) :: grid
+    type(exclusion_list) :: exclusion
     type(pair_list), allocatable :: lists(:)
-    integer(i4), allocatable :: owner(:)
-    integer :: i, threads
+    integer :: i, threads, share
 
-    allocate (owner(0:max(n, 1)-1))
     !$omp parallel do if (n > parallel_from) schedule(static)
     do i = 0, n - 1
-      owner(i) = body(i)
-      if (body_kind(body(i)) == obstacle_kind) owner(i) = immovable
-      if (kind(i) < sphere_kind .and. outer_count(i) == 0) owner(i) = absent
+      rows(i,1) = body(i)
+      if (body_kind(body(i)) == obstacle_kind) rows(i,1) = immovable
+      if (kind(i) < sphere_kind .and. outer_count(i) == 0) rows(i,1) = absent
     end do
-    call build_grid(n, box, owner, grid)
+    grid%box(0:,1:) => boxes(:,1:6)
+    grid%owner(0:) => boxes(:,7)
+    grid%row(0:) => numbers
+    call build_grid(n, box, rows(:,1), rows(:,2), cells, grid)
     threads = 1
 !$  threads = omp_get_max_threads()
     allocate (lists(0:threads-1))
-    call search_pairs(grid, body, body_id, nexcluded, excluded, lists)
-    call sort_pairs(n, lists, from, to, slave, master, capacity, first, second, found)
+    share = capacity/threads
+    do i = 0, threads - 1
+      lists(i)%key(1:share) => keys(i*share:(i+1)*share-1)
+    end do
+    exclusion%count = nexcluded
+    exclusion%pair(1:,1:) => excluded
+    exclusion%body(0:) => body
+    exclusion%id(0:) => body_id
+    call search_pairs(grid, exclusion, lists)
+    if (maxval(lists%count) > share) then
+      found = max(threads*maxval(lists%count), capacity + 1)
+      return
+    end if
+    call sort_pairs(n, lists, from, to, slave, master, partners, rows(:,3), rows(:,4), rows(:,5), next, &
+      first, second, found)
   end subroutine find_pairs
 
   !> Collects the pairs of all threads by lower row, sorts each row and leaves out pairs in contact already.
-  subroutine sort_pairs(n, lists, from, to, slave, master, capacity, first, second, found)
-    integer(i4), intent(in) :: n, from, to, capacity
+  subroutine sort_pairs(n, lists, from, to, slave, master, partner, start, length, head, next, first, second, found)
+    integer(i4), intent(in) :: n, from, to
     type(pair_list), intent(in) :: lists(0:)
     integer(i4), intent(in) :: slave(0:*), master(0:*)
+    integer(i8), intent(inout) :: partner(0:*)
+    integer(i4), intent(inout) :: start(0:n), length(0:n), head(0:n), next(0:*)
     integer(i4), intent(inout) :: first(0:*), second(0:*)
     integer(i4), intent(out) :: found
-    integer(i4), allocatable :: start(:), length(:), head(:), next(:)
-    integer(i8), allocatable :: partner(:)
-    integer(i4) :: one, two, low
+    integer(i4) :: low
     integer :: total, i, k, thread, place, count
 
     total = sum(lists%count)
     found = 0
     if (total == 0) return
-    allocate (start(0:n), length(0:n-1), partner(0:total-1), head(0:n-1))
     start = 0
     do thread = 0, size(lists) - 1
       do k = 1, lists(thread)%count
-        low = min(lists(thread)%pair(1,k), lists(thread)%pair(2,k))
+        low = int(shiftr(lists(thread)%key(k), 32))
         start(low) = start(low) + 1
       end do
     end do
@@ -95,12 +123,9 @@ contains
     end do
     do thread = 0, size(lists) - 1
       do k = 1, lists(thread)%count
-        one = lists(thread)%pair(1,k)
-        two = lists(thread)%pair(2,k)
-        low = min(one, two)
+        low = int(shiftr(lists(thread)%key(k), 32))
         start(low) = start(low) - 1
-        ! the last bit remembers who is first
-        partner(start(low)) = 2_i8*max(one, two) + merge(1_i8, 0_i8, one > two)
+        partner(start(low)) = iand(lists(thread)%key(k), low_half)
       end do
     end do
     call chain_contacts(n, from, to, slave, master, head, next)
@@ -115,7 +140,6 @@ contains
       found = found + length(i)
       length(i) = place
     end do
-    if (found > capacity) return
     !$omp parallel do if (total > parallel_from) schedule(static) private(k, place, count)
     do i = 0, n - 1
       place = length(i)
@@ -141,12 +165,10 @@ contains
   subroutine chain_contacts(n, from, to, slave, master, head, next)
     integer(i4), intent(in) :: n, from, to
     integer(i4), intent(in) :: slave(0:*), master(0:*)
-    integer(i4), intent(inout) :: head(0:)
-    integer(i4), allocatable, intent(out) :: next(:)
+    integer(i4), intent(inout) :: head(0:n), next(0:*)
     integer(i4) :: low
     integer :: k
 
-    allocate (next(0:max(to, 1)-1))
     head(0:n-1) = -1
     do k = from, to - 1
       low = min(slave(k), master(k))
@@ -158,7 +180,7 @@ contains
   !> Sorts the partners of `row` and removes those that it is in contact with.
   subroutine drop_contacts(row, head, next, slave, master, count, partner)
     integer, intent(in) :: row
-    integer(i4), intent(in) :: head(0:), next(0:), slave(0:*), master(0:*)
+    integer(i4), intent(in) :: head(0:*), next(0:*), slave(0:*), master(0:*)
     integer(i4), intent(inout) :: count
     integer(i8), intent(inout) :: partner(*)
     integer(i8) :: high

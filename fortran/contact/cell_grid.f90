@@ -1,6 +1,6 @@
 !> Uniform grids that hold boxes by their lower corners, one grid per class of sizes.
 !>
-!> Boxes are sorted into classes whose widths differ by a factor of 2.4 at most, so a floor or a wall never
+!> Boxes are sorted into classes whose widths differ by a factor of 4 at most, so a floor or a wall never
 !> forces large cells upon small bodies.  In each class and direction a cell is a little wider than the widest
 !> box of the class and of all finer ones: overlapping boxes are in the same or in neighbouring cells.
 !>
@@ -11,20 +11,24 @@ module cell_grid
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: size_class, grid_type, build_grid, cell_number, absent, immovable
+  public :: size_class, grid_type, build_grid, cell_number, absent, immovable, padding
 
   !> Owners that are not body rows: a primitive that takes no part, and one of an obstacle (obstacles never
   !> meet each other, as if they were one body).
   integer(i4), parameter :: absent = -2, immovable = -1
 
-  !> Widths within a class span at most so many quarters of an octave.
-  integer, parameter :: class_span = 5
+  !> Widths within a class span at most so many quarters of an octave (a factor of 4).
+  integer, parameter :: class_span = 8
   integer, parameter :: last_bin = 8191
   !> Cell numbers beyond this one are taken for it; at this distance they are still exact to 1E-3.
   real(dp), parameter :: farthest_cell = 2.0_dp**38
   real(dp), parameter :: cell_margin = 1.001_dp
+  !> Boxes that reach beyond this are lost.
+  real(dp), parameter :: farthest = 1.0e100_dp
   integer, parameter :: cells_per_box = 4, fewest_cells = 64
   integer, parameter :: parallel_from = 4000
+  !> Columns of boxes in the order of cells are longer than needed by this, so that they can be copied in blocks.
+  integer, parameter :: padding = 8
 
   !> The grid of one class of sizes.
   type :: size_class
@@ -42,11 +46,12 @@ module cell_grid
   type :: grid_type
     integer :: classes = 0
     real(dp) :: origin(3) = 0.0_dp
+    integer(i4) :: boxes = 0                            !< number of boxes in cells
     type(size_class), allocatable :: class(:)
-    integer(i4), allocatable :: cell_start(:)   !< (0:) first box of every cell, x fastest
-    real(dp), allocatable :: box(:,:)           !< (6,0:) boxes in the order of cells
-    integer(i4), allocatable :: owner(:)        !< (0:) their owners
-    integer(i4), allocatable :: row(:)          !< (0:) their rows
+    integer(i4), pointer, contiguous :: cell_start(:)   !< (0:) first box of every cell, x fastest
+    real(dp), pointer, contiguous :: box(:,:)           !< (0:,6) boxes in the order of cells
+    real(dp), pointer, contiguous :: owner(:)           !< (0:) their owners, as reals to be compared with the bounds
+    integer(i8), pointer, contiguous :: row(:)          !< (0:) their rows
   end type grid_type
 
 contains
@@ -56,20 +61,23 @@ contains
   !>   n      number of primitives
   !>   box    (6,:) lower corner, upper corner
   !>   owner  (:) body row, `immovable` or `absent`; primitives without finite boxes become absent
-  !>   grid   the classes and the boxes in the order of cells
-  subroutine build_grid(n, box, owner, grid)
+  !>   place  (:) work array
+  !>   cells  (0:) work array that holds `cell_start`: 4 n + 64 for each class of sizes, of which there are 1639 at most
+  !>   grid   the classes, and the boxes in the order of cells in columns that the caller provides
+  subroutine build_grid(n, box, owner, place, cells, grid)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: box(6,0:*)
-    integer(i4), intent(inout) :: owner(0:*)
+    integer(i4), intent(inout) :: owner(0:*), place(0:*)
+    integer(i4), intent(inout), target, contiguous :: cells(0:)
     type(grid_type), intent(inout) :: grid
-    integer(i4), allocatable :: place(:)
     integer(i4) :: class_of_bin(0:last_bin)
+    integer :: last
 
-    allocate (place(0:max(n, 1)-1))
     grid%origin = middle(n, box)
     call find_classes(n, box, owner, place, class_of_bin, grid)
     call find_ranges(n, box, owner, place, class_of_bin, grid)
-    call choose_cells(grid)
+    call choose_cells(grid, last)
+    grid%cell_start(0:last) => cells(0:last)
     call fill_cells(n, box, owner, place, grid)
   end subroutine build_grid
 
@@ -105,9 +113,17 @@ contains
         sorted(j+1) = x
       end do
       if (count > 0) point(axis) = sorted((count + 1)/2)
-      if (.not. abs(point(axis)) <= huge(1.0_dp)) point(axis) = 0.0_dp
+      if (.not. abs(point(axis)) <= farthest) point(axis) = 0.0_dp
     end do
   end function middle
+
+  !> Whether all bounds are numbers of reasonable size.
+  pure logical function is_near(box)
+    real(dp), intent(in) :: box(6)
+
+    is_near = abs(box(1)) <= farthest .and. abs(box(2)) <= farthest .and. abs(box(3)) <= farthest .and. &
+      abs(box(4)) <= farthest .and. abs(box(5)) <= farthest .and. abs(box(6)) <= farthest
+  end function is_near
 
   !> Quarter-octave bin of a width: its exponent and two bits of its mantissa.
   pure integer function bin_of(width)
@@ -131,9 +147,9 @@ contains
     !$omp parallel do if (n > parallel_from) schedule(static) private(width, bin) reduction(+:used)
     do i = 0, n - 1
       if (owner(i) == absent) cycle
-      width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
-      if (.not. (abs(box(1,i)) <= huge(width) .and. abs(box(2,i)) <= huge(width) .and. &
-          abs(box(3,i)) <= huge(width) .and. width >= 0.0_dp .and. width <= huge(width))) then
+      width = -1.0_dp
+      if (is_near(box(:,i))) width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
+      if (width < 0.0_dp) then
         owner(i) = absent
         cycle
       end if
@@ -201,13 +217,15 @@ contains
   end subroutine find_ranges
 
   !> Numbers of cells of every class: the whole range where it is small, else a bounded number, wrapped.
-  subroutine choose_cells(grid)
+  !> `last` is the number of cells of all.
+  subroutine choose_cells(grid, last)
     type(grid_type), intent(inout) :: grid
+    integer, intent(out) :: last
     integer(i8) :: range(3)
     real(dp) :: room, bound
-    integer :: c, axis, rank, order(3), next
+    integer :: c, axis, rank, order(3)
 
-    next = 0
+    last = 0
     do c = 1, grid%classes
       associate (class => grid%class(c))
         range = class%highest - class%lowest + 1
@@ -224,11 +242,10 @@ contains
           if (.not. class%wrapped(axis)) class%cells(axis) = int(range(axis), i4)
           room = max(1.0_dp, room/class%cells(axis))
         end do
-        class%first_cell = next
-        next = next + product(class%cells)
+        class%first_cell = last
+        last = last + product(class%cells)
       end associate
     end do
-    allocate (grid%cell_start(0:next))
   end subroutine choose_cells
 
   !> Order of three numbers by size.
@@ -289,7 +306,7 @@ contains
       count = count + grid%cell_start(cell)
       grid%cell_start(cell) = count
     end do
-    allocate (grid%box(6,0:max(count, 1)-1), grid%owner(0:max(count, 1)-1), grid%row(0:max(count, 1)-1))
+    grid%boxes = count
     ! filled from behind, so starts end up at the first box and rows ascend within a cell
     do i = n - 1, 0, -1
       if (owner(i) == absent) cycle
@@ -297,11 +314,15 @@ contains
       grid%cell_start(cell) = grid%cell_start(cell) - 1
       grid%row(grid%cell_start(cell)) = i
     end do
-    !$omp parallel do if (n > parallel_from) schedule(static)
+    !$omp parallel do if (n > parallel_from) schedule(static) private(i)
     do k = 0, count - 1
-      grid%box(:,k) = box(:,grid%row(k))
-      grid%owner(k) = owner(grid%row(k))
+      i = int(grid%row(k))
+      grid%box(k,:) = box(:,i)
+      grid%owner(k) = owner(i)
     end do
+    grid%box(count:count+padding-1,:) = 0.0_dp
+    grid%owner(count:count+padding-1) = 0.0_dp
+    grid%row(count:count+padding-1) = 0
   end subroutine fill_cells
 
 end module cell_grid

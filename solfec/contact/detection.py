@@ -71,30 +71,44 @@ def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:
     return np.asfortranarray(np.unique(np.concatenate((pairs, pair), axis=1), axis=1))
 
 
+SPARE_CELLS = 105_000  # of the broad phase, whatever the number of primitives
+
+
 class Workspace:
-    """Arrays that detection reuses from step to step; they grow by doubling."""
+    """Arrays that detection reuses from step to step, because fresh memory costs more than the search itself."""
 
     def __init__(self):
-        self.first = np.empty(64, np.int32)  # candidate pairs of primitive rows
-        self.second = np.empty(64, np.int32)
-        self.keep = np.empty(0, np.int32)  # 1: a contact stays
         self.result = narrow.NarrowResult()
+        self.keep = np.empty(0, np.int32)  # 1: a contact stays
+        self.primitive_capacity = -1
+        self.enlarge_pairs(256)
 
-    def fit(self, constraints) -> None:
-        """Match the capacity of the constraint table."""
+    def fit(self, geometry, constraints) -> None:
+        """Match the capacities of the tables."""
         if self.keep.size != constraints.capacity:
             self.keep = np.empty(constraints.capacity, np.int32)
+        if self.primitive_capacity != geometry.primitives.capacity:
+            capacity = self.primitive_capacity = geometry.primitives.capacity
+            self.boxes = np.zeros((capacity + 8, 7), order="F")
+            self.numbers = np.zeros(capacity + 8, np.int64)
+            self.rows = np.zeros((capacity + 1, 5), np.int32, order="F")
+            self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
 
     def enlarge_pairs(self, count: int) -> None:
         """Make room for `count` candidate pairs."""
-        self.first = np.empty(max(count, 2 * self.first.size), np.int32)
-        self.second = np.empty_like(self.first)
+        self.first = np.empty(count, np.int32)  # candidate pairs of primitive rows
+        self.second = np.empty(count, np.int32)
+        self.keys = np.empty(count, np.int64)
+        self.partners = np.empty(count, np.int64)
 
 
-def _workspace(geometry) -> Workspace:
-    if geometry.workspace is None:
-        geometry.workspace = Workspace()
-    return geometry.workspace
+def _workspace(geometry, constraints) -> Workspace:
+    """The geometry's workspace, of the right size."""
+    work = geometry.workspace
+    if work is None:
+        work = geometry.workspace = Workspace()
+    work.fit(geometry, constraints)
+    return work
 
 
 def update_geometry(geometry, bodies, epsilon: float) -> None:
@@ -119,8 +133,7 @@ def update_contacts(constraints, geometry, bodies, surface_materials, epsilon: f
     if count == 0:
         return
     users = constraints.user_count
-    work = _workspace(geometry)
-    work.fit(constraints)
+    work = _workspace(geometry, constraints)
     result = work.result
     narrow.narrow_phase(
         geometry, count, constraints.slave_primitive[users:], constraints.master_primitive[users:], epsilon, True, result
@@ -153,7 +166,7 @@ def detect_contacts(
     SolfecError
         When a contact is as deep as `settings.depth`.
     """
-    work = _workspace(geometry)
+    work = _workspace(geometry, constraints)
     candidates = find_candidates(constraints, geometry, bodies, settings, work)
     removed = 0
     if candidates:
@@ -176,11 +189,11 @@ def find_candidates(constraints, geometry, bodies, settings: Settings, work: Wor
             primitives.n, primitives.box, primitives.kind, primitives.outer_count, primitives.body,
             bodies.kind, bodies.id, settings.excluded_bodies.shape[1], settings.excluded_bodies,
             constraints.user_count, constraints.n, constraints.slave_primitive, constraints.master_primitive,
-            work.first, work.second,
+            work.first, work.second, work.boxes, work.numbers, work.rows, work.cells, work.keys, work.partners, work.keep,
         )  # fmt: skip
         if found <= work.first.size:
             return found
-        work.enlarge_pairs(found)
+        work.enlarge_pairs(max(found, 2 * work.first.size))
 
 
 def _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, candidates) -> None:
@@ -209,7 +222,7 @@ def _create(constraints, geometry, bodies, surface_materials, settings, epsilon,
 
 def _sparsify(constraints, geometry, bodies, settings, new: int, work: Workspace) -> int:
     """Remove superfluous contacts among the rows from `new` on; return their number."""
-    work.fit(constraints)
+    work.fit(geometry, constraints)
     primitives = geometry.primitives
     removed = _sparsify_rows(
         constraints.user_count, new, constraints.n, settings.threshold, settings.min_area, settings.min_distance,

@@ -31,7 +31,9 @@ def find(boxes, body=None, kinds=None, excluded=(), contacts=()):
             n, np.asfortranarray(boxes), np.zeros(n, np.int32), np.ones(n, np.int32), body.astype(np.int32),
             kinds.astype(np.int32), np.arange(1, kinds.size + 1), len(excluded),
             np.asfortranarray(np.array(excluded, np.int64).reshape(-1, 2).T), 0, len(contacts), slave, master,
-            first, second,
+            first, second, np.zeros((n + 8, 7), order="F"), np.zeros(n + 8, np.int64),
+            np.zeros((n + 1, 5), np.int32, order="F"), np.zeros(4 * n + detection.SPARE_CELLS, np.int32),
+            np.zeros(capacity, np.int64), np.zeros(capacity, np.int64), np.zeros_like(slave),
         )  # fmt: skip
         if found <= capacity:
             return list(zip(first[:found].tolist(), second[:found].tolist()))
@@ -153,6 +155,7 @@ def scattered_spheres(count, sizes):
 def test_ten_thousand_spheres_are_searched_in_milliseconds(sizes):
     model = scattered_spheres(10_000, sizes)
     work = detection.Workspace()
+    work.fit(model.geometry, model.constraints)
     arguments = (model.constraints, model.geometry, model.bodies, model.settings, work)
     best = np.inf
     for _ in range(5):
