@@ -34,7 +34,7 @@ contains
   !>   slave, master         (:) primitive rows of contacts
   !>   first, second         (:) the pairs, out
   !>   boxes, numbers, rows, cells, keys, partners, next   work arrays, kept by the caller because fresh memory is dear:
-  !>                         lengths `primitives` + 8 (boxes, numbers), + 1 (rows), 4 `primitives` + 105 000 (cells),
+  !>                         lengths `primitives` + 8 (boxes, numbers), + 1 (rows), 4 `primitives` + 4200 (cells),
   !>                         those of `first` (keys, partners) and of `slave` (next)
   !>   found                 number of pairs; when it exceeds the length of `first`, there was no room: enlarge to this
   !>                         length at least and call again

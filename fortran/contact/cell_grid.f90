@@ -19,7 +19,7 @@ module cell_grid
 
   !> Widths within a class span at most so many quarters of an octave (a factor of 4).
   integer, parameter :: class_span = 8
-  integer, parameter :: last_bin = 8191
+  integer, parameter :: last_bin = 511
   !> Cell numbers beyond this one are taken for it; at this distance they are still exact to 1E-3.
   real(dp), parameter :: farthest_cell = 2.0_dp**38
   real(dp), parameter :: cell_margin = 1.001_dp
@@ -62,7 +62,7 @@ contains
   !>   box    (6,:) lower corner, upper corner
   !>   owner  (:) body row, `immovable` or `absent`; primitives without finite boxes become absent
   !>   place  (:) work array
-  !>   cells  (0:) work array that holds `cell_start`: 4 n + 64 for each class of sizes, of which there are 1639 at most
+  !>   cells  (0:) work array that holds `cell_start`: 4 n + 64 for each class of sizes, of which there are 64 at most
   !>   grid   the classes, and the boxes in the order of cells in columns that the caller provides
   subroutine build_grid(n, box, owner, place, cells, grid)
     integer(i4), intent(in) :: n
@@ -125,11 +125,12 @@ contains
       abs(box(4)) <= farthest .and. abs(box(5)) <= farthest .and. abs(box(6)) <= farthest
   end function is_near
 
-  !> Quarter-octave bin of a width: its exponent and two bits of its mantissa.
+  !> Quarter-octave bin of a width: its exponent, from -64 to 63, and two bits of its mantissa.
   pure integer function bin_of(width)
     real(dp), intent(in) :: width
+    integer(i8), parameter :: lowest = 4*(1023 - 64)
 
-    bin_of = int(iand(shiftr(transfer(width, 1_i8), 50), int(last_bin, i8)))
+    bin_of = int(min(max(shiftr(transfer(width, 1_i8), 50) - lowest, 0_i8), int(last_bin, i8)))
   end function bin_of
 
   !> Bins of the largest widths (left in `place`), and the classes that share out the bins in use.

@@ -71,7 +71,7 @@ def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:
     return np.asfortranarray(np.unique(np.concatenate((pairs, pair), axis=1), axis=1))
 
 
-SPARE_CELLS = 105_000  # of the broad phase, whatever the number of primitives
+SPARE_CELLS = 4200  # of the broad phase, whatever the number of primitives
 
 
 class Workspace:

@@ -1,0 +1,81 @@
+"""Bodies per second of the broad phase, printed as JSON: full rebuild with the sorted list of overlapping pairs.
+
+Loose packings (55 % of the volume) in shuffled order: equal spheres, unequal ones (radii 1 to 3, log-normal, a
+factor of 100), equal ones on a floor, and boxes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+import numpy as np
+
+from solfec import _kernels
+from solfec.bodies.table import BodyTable
+from solfec.constraints.table import ConstraintTable
+from solfec.contact import detection
+from solfec.contact.geometry import Geometry, PrimitiveKind
+
+REPETITIONS = 15
+
+
+def packing(random, half: np.ndarray) -> np.ndarray:
+    """Boxes (6, n) of half widths (3, n) about jittered lattice points, in shuffled order."""
+    n = half.shape[1]
+    spacing = (8.0 * np.prod(half, axis=0).mean() * np.pi / 6 / 0.55) ** (1 / 3)
+    side = int(np.ceil(n ** (1 / 3)))
+    number = random.permutation(n)
+    lattice = np.stack((number % side, number // side % side, number // side**2))
+    centre = spacing * (lattice + random.uniform(-0.3, 0.3, (3, n)))
+    return np.concatenate((centre - half, centre + half))
+
+
+def cases(random, n: int) -> dict[str, np.ndarray]:
+    """Boxes of every case."""
+    equal = packing(random, np.full((3, n), 0.5))
+    floor = np.array([[-1e3, -1e3, -2.0, 1e3, 1e3, -0.5]]).T
+    radii = {
+        "radii 1 to 3": random.uniform(0.25, 0.75, n),
+        "radii log-normal": 0.5 * np.exp(0.5 * random.normal(size=n)),
+        "radii 1 to 100": 0.05 * 10.0 ** random.uniform(0, 2, n),
+    }
+    return {
+        "equal spheres": equal,
+        "equal spheres on a floor": np.concatenate((floor, equal), axis=1),
+        **{name: packing(random, np.tile(radius, (3, 1))) for name, radius in radii.items()},
+        "boxes of edges 0.3 to 1": packing(random, random.uniform(0.15, 0.5, (3, n))),
+    }
+
+
+def bodies_per_second(boxes: np.ndarray) -> dict:
+    """Best of several repetitions, and the pairs found per body."""
+    n = boxes.shape[1]
+    bodies, geometry, constraints = BodyTable(), Geometry(), ConstraintTable()
+    bodies.append(n, id=np.arange(1, n + 1), kind=1)
+    geometry.primitives.append(n, kind=int(PrimitiveKind.SPHERE), body=np.arange(n), box=boxes)
+    work = detection.Workspace()
+    work.fit(geometry, constraints)
+    settings = detection.Settings()
+    best = np.inf
+    for _ in range(REPETITIONS):
+        start = time.perf_counter()
+        found = detection.find_candidates(constraints, geometry, bodies, settings, work)
+        best = min(best, time.perf_counter() - start)
+    return {"bodies": n, "pairs_per_body": round(found / n, 2), "million_bodies_per_s": round(1e-6 * n / best, 2)}
+
+
+def main(bodies: int = 100_000):
+    """Print one row for each case and number of threads."""
+    threads = _kernels.threads.get_threads()
+    report = {}
+    for count in sorted({1, threads}):
+        _kernels.threads.set_threads(count)
+        rows = {name: bodies_per_second(boxes) for name, boxes in cases(np.random.default_rng(1), bodies).items()}
+        report[f"{count} thread" + "s" * (count > 1)] = rows
+    print(json.dumps(report, indent=1))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
