@@ -28,7 +28,7 @@ module cell_grid
   integer, parameter :: cells_per_box = 4, fewest_cells = 64
   integer, parameter :: parallel_from = 4000
   !> Columns of boxes in the order of cells are longer than needed by this, so that they can be copied in blocks.
-  integer, parameter :: padding = 8
+  integer, parameter :: padding = 8   ! more than a block of the search
 
   !> The grid of one class of sizes.
   type :: size_class

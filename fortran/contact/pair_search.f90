@@ -1,7 +1,7 @@
 !> Overlapping boxes of different bodies, found cell by cell.
 module pair_search
   use kinds, only: dp, i4, i8
-  use cell_grid, only: grid_type, size_class, cell_number, padding
+  use cell_grid, only: grid_type, size_class, cell_number
 !$ use omp_lib, only: omp_get_thread_num
   implicit none
   private
@@ -25,14 +25,14 @@ module pair_search
   integer, parameter :: parallel_from = 1000
   !> The half of a cell's neighbouring rows (y, z) that is searched; the cell's own row is searched forwards.
   integer, parameter :: row_step(2,4) = reshape([1, 0, -1, 1, 0, 1, 1, 1], [2, 4])
-  !> Boxes are compared in blocks; a bit of one number is kept for each box of eight blocks.
-  integer, parameter :: block = padding, most_blocks = 8
+  !> Boxes are compared in blocks; a bit of one number is kept for each box of sixteen blocks.
+  integer, parameter :: block = 4, most_blocks = 16
 
   !> The boxes of one cell, and blocks of boxes that they are compared with.
   type :: cell_task
     integer :: start, end                !< positions of the cell's boxes: start <= i < end
     integer :: count = 0
-    integer :: block_start(most_blocks)        !< positions in the order of cells
+    integer :: block_start(most_blocks)  !< positions in the order of cells
     integer(i8) :: valid(most_blocks)    !< bits of the boxes that count
   end type cell_task
 
@@ -245,7 +245,7 @@ contains
     type(cell_task), intent(in) :: task
     integer, intent(in) :: n
     real(dp), intent(in) :: box(0:n-1,6), owner(0:n-1)
-    integer(i8), parameter :: bit(0:block-1) = [1_i8, 2_i8, 4_i8, 8_i8, 16_i8, 32_i8, 64_i8, 128_i8]
+    integer(i8), parameter :: bit(0:block-1) = [1_i8, 2_i8, 4_i8, 8_i8]
     real(dp) :: least
     integer(i8) :: bits
     integer :: b, j, k
