@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from time import perf_counter
-from types import SimpleNamespace
+
+from solfec import kernel_checks
 
 
 class Compiled:
@@ -15,7 +15,7 @@ class Compiled:
         self.seconds = 0.0
         self.calls = 0
 
-    def timed(self, kernel):
+    def timed(self, kernel, name):
         """The kernel, counted and timed (which itself costs about 0.3 us a call)."""
 
         def call(*arguments, **keywords):
@@ -30,27 +30,11 @@ class Compiled:
 
 
 @contextmanager
-def measured(kernels):
+def measured():
     """Within this context every kernel that a module of the package calls is counted and timed."""
     compiled = Compiled()
-    stand_ins = {}
-    for module_name in dir(kernels):
-        module = getattr(kernels, module_name)
-        if type(module).__name__ != "fortran":
-            continue
-        timed = {name: compiled.timed(getattr(module, name)) for name in dir(module) if not name.startswith("_")}
-        stand_ins[id(module)] = SimpleNamespace(**timed)
-        for name, function in timed.items():
-            stand_ins[id(getattr(module, name))] = function
-    places = [module for name, module in sys.modules.items() if name.split(".")[0] == "solfec"]
-    replaced = []
-    for place in places:
-        for name, value in list(vars(place).items()):
-            if type(value).__name__ == "fortran" and id(value) in stand_ins:
-                replaced.append((place, name, value))
-                setattr(place, name, stand_ins[id(value)])
+    replaced = kernel_checks.wrap(compiled.timed)
     try:
         yield compiled
     finally:
-        for place, name, value in replaced:
-            setattr(place, name, value)
+        kernel_checks.unwrap(replaced)

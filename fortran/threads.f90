@@ -1,11 +1,12 @@
 !> The number of threads kernels may use, and what kind of build this is.
 module threads
   use, intrinsic :: iso_fortran_env, only: compiler_options
+  use, intrinsic :: ieee_exceptions, only: ieee_get_flag, ieee_set_flag, ieee_usual
   use kinds, only: i4
 !$ use omp_lib, only: omp_set_num_threads, omp_get_max_threads
   implicit none
   private
-  public :: set_threads, get_threads, has_checks
+  public :: set_threads, get_threads, has_checks, take_exceptions
 
 contains
 
@@ -28,4 +29,14 @@ contains
     integer(i4), intent(out) :: flag  !< 1: yes
     flag = merge(1, 0, index(compiler_options(), '-fcheck=all') > 0)
   end subroutine has_checks
+
+  !> Which floating-point exceptions were signalled in this thread since the last call; clears them.
+  subroutine take_exceptions(signalled)
+    integer(i4), intent(out) :: signalled(3)  !< overflow, division by zero, invalid operation: 1 if signalled
+    logical :: flags(3)
+
+    call ieee_get_flag(ieee_usual, flags)
+    call ieee_set_flag(ieee_usual, .false.)
+    signalled = merge(1, 0, flags)
+  end subroutine take_exceptions
 end module threads

@@ -201,10 +201,7 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
     status = 0
     try:
         try:
-            if arguments.threads:
-                from . import _kernels
-
-                _kernels.threads.set_threads(arguments.threads)
+            _prepare_kernels(arguments)
             _execute(path, now, arguments)
         except BaseException:
             with suppress(Exception):  # what went wrong first is what the user should read
@@ -221,6 +218,19 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
         status = 1
     sys.stdout.flush()
     return status
+
+
+def _prepare_kernels(arguments: Arguments) -> None:
+    """Set the number of threads; in builds with checks, let kernels report floating-point exceptions."""
+    from . import _kernels
+
+    if arguments.threads:
+        _kernels.threads.set_threads(arguments.threads)
+    if _kernels.threads.has_checks():
+        from . import kernel_checks, simulation  # noqa: F401 (the modules that call kernels must be loaded)
+        from .solvers import gauss_seidel, penalty  # noqa: F401
+
+        kernel_checks.watch_floating_point()
 
 
 def _execute(path: str, now: session.Session, arguments: Arguments) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from solfec import _kernels, kernel_checks
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -34,3 +36,14 @@ def solfec(tmp_path):
 def solfec_values():
     """Numbers computed by Solfec-1.0 for the models of the example inputs."""
     return json.loads((ROOT / "tests" / "data" / "models.json").read_text())
+
+
+@pytest.fixture(autouse=True)
+def floating_point_checks(request):
+    """In builds with DEBUG = yes a kernel that overflows, divides by zero or makes a NaN fails its test."""
+    if not _kernels.threads.has_checks() or request.node.get_closest_marker("extreme_numbers"):
+        yield
+        return
+    replaced = kernel_checks.watch_floating_point()
+    yield
+    kernel_checks.unwrap(replaced)

@@ -49,8 +49,9 @@ class PenaltySolver:
         rows.merit[: local.n] = 0.0
         rows.residual[: local.n] = 0.0
         if local.n == contacts:
-            return SolverReport(1, 0.0, 0.0, math.nan, "OK")
+            return SolverReport(1, 0.0, 0.0, math.nan, "OK", solver="PENALTY")
         contact_velocities = rows.U[:, :contacts].copy()  # each from its own reaction alone, as its force was
         report = self._bilateral.sweep(local, contacts, False)
         rows.U[:, :contacts] = contact_velocities
+        report.solver = "PENALTY"
         return report

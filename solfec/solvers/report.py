@@ -23,6 +23,8 @@ class SolverReport:
         'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED'.
     fallbacks : int
         Block solutions that the chosen block solver failed to give and another one gave.
+    solver : str
+        'GAUSS_SEIDEL' or 'PENALTY'.
     """
 
     iterations: int
@@ -31,3 +33,4 @@ class SolverReport:
     residual: float
     status: str
     fallbacks: int = 0
+    solver: str = "GAUSS_SEIDEL"

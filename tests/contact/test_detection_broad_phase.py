@@ -58,6 +58,7 @@ def random_boxes(seed, n, spread, sizes, rounded):
     return np.concatenate((centre - half, centre + half))
 
 
+@pytest.mark.extreme_numbers
 @settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -80,6 +81,7 @@ def test_spread_out_clusters_are_searched_completely_in_wrapped_cells():
     assert find(boxes) == pairs
 
 
+@pytest.mark.extreme_numbers
 def test_boxes_without_finite_bounds_are_left_out():
     boxes = np.array([[0.0, 0, 0, 1, 1, 1], [np.nan, 0, 0, 1, 1, 1], [-np.inf, 0, 0, np.inf, 1, 1], [0.5, 0, 0, 2, 1, 1]]).T
     assert find(boxes) == [(0, 3)]

@@ -173,6 +173,7 @@ def test_an_unsymmetric_diagonal_block_is_solved_too():
     assert law_violation(w, b, friction, r).max() < 1e-9
 
 
+@pytest.mark.extreme_numbers
 def test_nan_never_leaves_as_a_solution():
     b = np.array([[np.nan, 0.0, -1.0], [0.0, 0.0, np.nan], [np.nan, 0.0, 1.0]])
     for method in METHODS.values():
@@ -193,6 +194,7 @@ def contact_problem(draw):
     return w, b, draw(st.one_of(st.just(0.0), st.floats(1e-6, 1.5)))
 
 
+@pytest.mark.extreme_numbers
 @settings(max_examples=400, deadline=None)
 @given(contact_problem())
 def test_any_contact_problem_ends_in_a_state_that_obeys_signorini_and_coulomb(problem):

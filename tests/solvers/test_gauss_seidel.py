@@ -282,6 +282,7 @@ def test_meeting_the_tolerance_in_the_last_sweep_allowed_is_success():
     assert (exact.error, exact.iters) == ("OK", needed.iters)
 
 
+@pytest.mark.extreme_numbers
 @FORMS
 def test_nan_is_reported_and_never_accepted(stored):
     scene = wall(2)

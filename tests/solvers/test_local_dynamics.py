@@ -89,6 +89,7 @@ def test_contacts_do_not_move_an_obstacle_but_other_constraints_do():
     assert held == 0
 
 
+@pytest.mark.extreme_numbers
 def test_a_contact_of_a_body_with_itself_uses_the_difference_of_both_operators():
     scene = Scene(0.01)
     body = scene.body(kind=BodyKind.RIGID, velocity=(3, 1, 2), inertia=0.5)
