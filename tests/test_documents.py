@@ -1,0 +1,203 @@
+"""The user's documents say what the program does: inputs in them run, signatures, members, links and lists are true."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import solfec
+from solfec import cli
+from solfec.errors import NotBuiltYet
+from solfec.language import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+LANGUAGE = sorted(DOCS.glob("language*.md"))
+OBJECTS = ("CONVEX", "MESH", "SPHERE", "SOLFEC", "SURFACE_MATERIAL", "BULK_MATERIAL", "BODY", "TIME_SERIES",
+           "GAUSS_SEIDEL_SOLVER", "PENALTY_SOLVER", "CONSTRAINT")  # fmt: skip
+MANUAL = """
+    CONVEX HULL MESH2CONVEX MESH HEX ROUGH_HEX PIPE ELLIP_MESH TETRAHEDRALIZE SPHERE ELLIP SOLFEC FIELD SURFACE_MATERIAL
+    BULK_MATERIAL BODY TIME_SERIES GAUSS_SEIDEL_SOLVER PENALTY_SOLVER NEWTON_SOLVER SICONOS_SOLVER HYBRID_SOLVER FIX_POINT
+    FIX_DIRECTION SET_DISPLACEMENT SET_DISPLACEMENT3 SET_VELOCITY SET_VELOCITY3 SET_ACCELERATION SET_ACCELERATION3
+    PUT_RIGID_LINK PUT_SPRING CONSTRAINT GRAVITY FORCE TORQUE PRESSURE SIMPLIFIED_CRACK RT_SPLIT RUN OUTPUT EXTENTS CALLBACK
+    REGISTER_CALLBACK UNPHYSICAL_PENETRATION GEOMETRIC_EPSILON WARNINGS INITIALIZE_STATE IMBALANCE_TOLERANCE RANK BARRIER NCPU
+    HERE VIEWER SUBDIR BODY_CHARS INITIAL_VELOCITY RIGID_TO_FEM APPLY_BULKMAT DELETE SCALE TRANSLATE ROTATE SPLIT MESH_SPLIT COPY
+    BEND BYLABEL MASS_CENTER CONTACT_EXCLUDE_BODIES CONTACT_EXCLUDE_SURFACES CONTACT_EXCLUDE_OBJECTS CONTACT_SPARSIFY
+    LOCDYN_DUMP OVERLAPPING MBFCP_EXPORT NON_SOLFEC_ARGV MODAL_ANALYSIS COROTATED_DISPLACEMENTS RIGID_DISPLACEMENTS
+    BODY_MM_EXPORT DISPLAY_POINT RENDER XDMF_EXPORT SOLFEC_EXPORT REGISTER_BASE DURATION FORWARD BACKWARD SEEK DISPLACEMENT
+    VELOCITY STRESS ENERGY TIMING HISTORY
+""".split()
+
+
+# --- inputs in the documents -------------------------------------------------------------------------------
+
+
+@dataclass
+class Example:
+    """One input of a page, with what it should print."""
+
+    page: str
+    line: int
+    kind: str  # run, fails or script
+    text: str
+    expected: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self):
+        return f"{self.page}:{self.line}"
+
+
+def examples() -> list[Example]:
+    """Inputs of all pages; a `more` block continues the one before it, `text` blocks say what an input prints."""
+    found: list[Example] = []
+    for page in PAGES:
+        text = page.read_text()
+        for match in re.finditer(r"^```(\w+) ([\w ]+)\n(.*?)^```$", text, re.M | re.S):
+            language, kind, body = match.groups()
+            if (language, kind) == ("python", "more"):
+                found[-1].text += body
+            elif language == "python":
+                found.append(Example(page.name, text.count("\n", 0, match.start()) + 1, kind, body))
+            elif language == "text":
+                found[-1].expected[kind] = found[-1].expected.get(kind, "") + body
+    return found
+
+
+@pytest.mark.parametrize("example", examples(), ids=str)
+def test_input_in_the_documents_prints_what_they_say(example, tmp_path, monkeypatch, capsys):
+    (tmp_path / "input.py").write_text(example.text)
+    monkeypatch.chdir(tmp_path)
+    if example.kind == "script":
+        done = subprocess.run([sys.executable, "input.py"], capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", example.expected["output"])
+        return
+    assert example.kind in ("run", "fails")
+    assert cli.main(["input.py"]) == (1 if example.kind == "fails" else 0)
+    printed = capsys.readouterr()
+    assert printed.out == example.expected.get("output", "")
+    assert printed.err == example.expected.get("errors", "")
+    if "output again" in example.expected:
+        assert cli.main(["input.py"]) == 0
+        assert capsys.readouterr().out == example.expected["output again"]
+
+
+# --- commands ----------------------------------------------------------------------------------------------
+
+
+def language_text() -> str:
+    return "\n".join(page.read_text() for page in LANGUAGE)
+
+
+def section(title: str) -> str:
+    """Text below a heading of a language page, up to the next heading of the same level or above."""
+    (found,) = re.findall(rf"^(#+) ({title})$(.*?)(?=^#{{1,3}} |\Z)", language_text(), re.M | re.S)
+    return found[2]
+
+
+def documented_signatures() -> dict[str, tuple[list[str], list[str]]]:
+    """Required and optional arguments of every command, as the pages give them."""
+    found = {}
+    for match in re.finditer(r"(?:^|, )`([A-Z][A-Z_]+) \(([^`]*)\)`", language_text(), re.M):
+        name, inside = match.groups()
+        required, _, optional = inside.partition("|")
+        found[name] = tuple(
+            [part.partition("=")[0].strip() for part in re.split(r",(?![^(]*\))", side) if part.strip()]
+            for side in (required, optional)
+        )
+    return found
+
+
+def test_signatures_in_the_documents_are_those_of_the_commands():
+    documented = documented_signatures()
+    for name, (required, optional) in documented.items():
+        command = getattr(solfec, name)
+        parameters = list(inspect.signature(command.__init__ if isinstance(command, type) else command).parameters.values())
+        parameters = [p for p in parameters if p.name != "self"]
+        assert required == [p.name for p in parameters if p.default is p.empty], name
+        assert optional == [p.name for p in parameters if p.default is not p.empty], name
+    built = {name for name, module in COMMANDS.items() if module != "unbuilt"}
+    assert set(documented) == built - {"CONSTRAINT"}, "a built command has no signature in the documents"
+
+
+def test_defaults_in_the_documents_are_those_of_the_commands():
+    for match in re.finditer(r"(?:^|, )`([A-Z][A-Z_]+) \([^`|]*\|([^`]*)\)`", language_text(), re.M):
+        command = getattr(solfec, match[1])
+        parameters = inspect.signature(command.__init__ if isinstance(command, type) else command).parameters
+        for name, text in re.findall(r"(\w+) = ('[^']*'|[^,]+)", match[2]):
+            default, documented = parameters[name].default, eval(text)
+            assert default in (documented, None) if isinstance(documented, str) else default == documented, (match[1], name)
+
+
+def test_every_command_of_the_manual_is_in_the_language_pages():
+    words = set(re.findall(r"\b[A-Z][A-Z_0-9]+\b", language_text()))
+    assert set(MANUAL) <= words
+    assert set(COMMANDS) <= words
+
+
+def test_list_of_commands_that_are_not_built_is_true():
+    text = section("4.3 Not built yet").partition("So do these parts")[0]
+    listed = {name for name in re.findall(r"\b[A-Z][A-Z_0-9]+\b", text) if name in COMMANDS}
+    assert listed == {name for name, module in COMMANDS.items() if module == "unbuilt"}
+    for name in listed:
+        with pytest.raises(NotBuiltYet, match=name):
+            getattr(solfec, name)()
+
+
+def test_list_of_commands_that_are_built_is_true():
+    listed = re.findall(r"\b[A-Z][A-Z_0-9]+\b", section("4.2 Commands"))
+    assert sorted(listed) == sorted(name for name, module in COMMANDS.items() if module != "unbuilt")
+    for name in listed:
+        signature = inspect.signature(getattr(solfec, name))
+        if all(p.default is not p.empty for p in signature.parameters.values()):
+            getattr(solfec, name)()
+        else:
+            with pytest.raises(TypeError):  # arguments are missing; NotBuiltYet would pass through
+                getattr(solfec, name)()
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_members_in_the_documents_are_those_of_the_object(name):
+    kind, text = getattr(solfec, name), section(name)
+    members = {n: m for c in kind.__mro__ for n, m in vars(c).items() if not n.startswith("_") and c is not object}
+    for member in members:
+        assert re.search(rf"`{member}( \([^`]*\))?`", text), f"{name}.{member} is not documented"
+    for cell, mark in re.findall(r"^\| (`[^|]*(?:\\\|[^|]*)*`) ?(rw|r)? \|", text.partition("| member |")[2], re.M):
+        for word, method in re.findall(r"`(\w+)( \()?", cell):
+            member = members.get(word)
+            assert member is not None, f"{name} has no member {word}"
+            if not method and mark:
+                assert (member.fset is not None) == (mark == "rw"), f"{name}.{word} is not {mark}"
+
+
+# --- links -------------------------------------------------------------------------------------------------
+
+
+def anchors(page: Path) -> set[str]:
+    """Anchors of a page's headings, made the way GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "ARCHITECTURE.md"], ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+        if target.startswith("http"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), target
+        if anchor:
+            assert anchor in anchors(file), target
+
+
+def test_pictures_are_small():
+    pictures = list((DOCS / "figures").glob("*.png"))
+    assert pictures
+    for picture in pictures:
+        assert picture.stat().st_size < 120_000, picture.name
