@@ -1,0 +1,150 @@
+"""Draws the pictures of docs/tutorials.md from actual runs: python docs/figures/make.py [directory for the runs].
+
+Runs that are in the directory already are read instead of run again (default: a temporary directory).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from solfec import results
+from solfec.results.plot import COLOURS, GRID, INK, MUTED, SURFACE
+
+HERE = Path(__file__).resolve().parent
+INPUTS = HERE.parent.parent / "inp"
+
+
+def run(directory: Path, source: str, output: str, *arguments) -> results.ResultsReader:
+    """Results of an input, run in `directory` unless they are there."""
+    output = directory / "out" / output
+    if not output.exists():
+        command = [sys.executable, "-m", "solfec.cli", "-i", "60", str(INPUTS / source), *map(str, arguments)]
+        subprocess.run(command, cwd=directory, check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, OMP_NUM_THREADS="1"))
+    return results.open(output)
+
+
+def centre(run: results.ResultsReader, label: str) -> tuple:
+    """A labelled body's referential mass centre, as a HISTORY item without its entity."""
+    identifier = next(i for i, known in run.labels.items() if known == label)
+    bodies = run.table("model/bodies")
+    return label, tuple(bodies["centre"][bodies["id"] == identifier][-1].tolist())
+
+
+def page(rows: int, columns: int, height: float):
+    """A figure with its panels."""
+    figure = Figure(figsize=(8.0, height), dpi=110, layout="constrained", facecolor=SURFACE)
+    FigureCanvasAgg(figure)
+    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def finish(panel, title: str, unit: str = "", legend: bool = False, **place) -> None:
+    """Common look of a panel."""
+    panel.set_facecolor(SURFACE)
+    panel.set_title(title, loc="left", fontsize=10, color=INK, fontweight="bold")
+    panel.set_ylabel(unit, fontsize=9, color=MUTED)
+    panel.set_xlabel("time [s]", fontsize=9, color=MUTED)
+    panel.grid(color=GRID, lw=0.8)
+    panel.set_axisbelow(True)
+    panel.tick_params(which="both", labelsize=8, colors=MUTED, length=0)
+    for side in panel.spines.values():
+        side.set_visible(False)
+    panel.margins(x=0.01)
+    if legend:
+        panel.legend(frameon=False, fontsize=8.5, labelcolor=MUTED, **place)
+
+
+def note(panel, text: str, at: tuple, to: tuple) -> None:
+    """A remark with a thin line to what it is about."""
+    line = {"arrowstyle": "-", "color": MUTED, "lw": 0.7}
+    panel.annotate(text, at, to, fontsize=8.5, color=MUTED, arrowprops=line, va="center")
+
+
+def three_objects(directory: Path) -> Figure:
+    """Heights of the centres and energies of the first tutorial."""
+    name = "three-basic-geometric-objects"
+    data = run(directory, f"tutorial/{name}.py", f"tutorial/{name}")
+    items = [(*centre(data, label), "CZ") for label in ("ball", "block", "base")]
+    times, ball, block, base, kinetic, contact, friction = data.history(
+        [*items, (None, "KINETIC"), (None, "CONTACT"), (None, "FRICTION")]
+    )
+    figure, ((left, right),) = page(1, 2, 3.3)
+    for k, (label, z) in enumerate((("ball", ball), ("block", block), ("base", base))):
+        left.plot(times, z, color=COLOURS[k], lw=2)
+        left.text(times[-1] * 1.02, z[-1], label, color=COLOURS[k], fontsize=9, va="center", fontweight="bold")
+    left.set_ylim(0, 5.6)
+    finish(left, "Heights of the mass centres", "z [m]")
+    for k, (label, energy) in enumerate((("kinetic", kinetic), ("contacts", contact), ("friction", friction))):
+        right.plot(times, energy / 1e3, color=COLOURS[k], lw=1.8)
+        right.text(times[-1] * 1.02, energy[-1] / 1e3, label, color=COLOURS[k], fontsize=9, va="center", fontweight="bold")
+    finish(right, "Kinetic energy, work of contact reactions", "kJ")
+    return figure
+
+
+def ball_impact(directory: Path) -> Figure:
+    """Kinetic energy and height for the three dashpots of the second tutorial."""
+    figure, ((left, right),) = page(1, 2, 3.3)
+    for k, dashpot in enumerate(("0", "10⁶", "10⁷")):
+        data = run(directory, "tutorial/ball-impact.py", f"tutorial/ball-impact-{k + 1}")
+        times, kinetic, z = data.history([(None, "KINETIC"), (2, (0, 0, 1), "CZ")])
+        left.plot(times, kinetic / 1e3, color=COLOURS[k], lw=1.8, label=f"dashpot {dashpot}", zorder=5 - k)
+        right.plot(times, z, color=COLOURS[k], lw=1.8, label=f"dashpot {dashpot}", zorder=5 - k)
+    finish(left, "Kinetic energy", "kJ", legend=True, loc="upper right", bbox_to_anchor=(0.94, 0.98))
+    finish(right, "Height of the ball's centre", "z [m]")
+    right.axhline(1.0, color=MUTED, lw=0.8, ls=":")
+    note(right, "rests on the plate", (1.6, 1.0), (1.24, 1.45))
+    return figure
+
+
+def examples(directory: Path) -> Figure:
+    """Four of the other inputs."""
+    figure, panels = page(2, 2, 5.8)
+    data = run(directory, "pendulum.py", "pendulum", 2)
+    times, x, z = data.history([(*centre(data, "ball"), entity) for entity in ("CX", "CZ")])
+    panels[0, 0].plot(times, x, color=COLOURS[0], lw=2, label="x")
+    panels[0, 0].plot(times, z, color=COLOURS[1], lw=2, label="z")
+    finish(panels[0, 0], "pendulum.py 2", "m", legend=True, loc="upper right", ncols=2, bbox_to_anchor=(1.0, 1.16))
+
+    data = run(directory, "double-pendulum.py", "double-pendulum")
+    first, second = ((*centre(data, label), "CZ") for label in ("first", "second"))
+    times, kinetic, one, two = data.history([(None, "KINETIC"), first, second])
+    panels[0, 1].plot(times, kinetic + 9.81 * (one + two), color=COLOURS[0], lw=2)
+    finish(panels[0, 1], "double-pendulum.py: impacts cost energy", "J")
+
+    data = run(directory, "block-sliding.py", "block-sliding")
+    block = centre(data, "block")
+    times, x, v = data.history([(*block, "DX"), (*block, "VX")])
+    panels[1, 0].plot(times, 1e3 * x, color=COLOURS[0], lw=2)
+    finish(panels[1, 0], "block-sliding.py: sticks, slips near peaks", "displacement [mm]")
+
+    for k, ratio in enumerate((0.1095, 0.1094)):
+        data = run(directory, "arch.py", f"arch/{ratio:g}", ratio)
+        times, kinetic = data.history([(None, "KINETIC")])
+        panels[1, 1].semilogy(times[1:], np.maximum(kinetic[1:], 1e-12), color=COLOURS[k], lw=2, label=f"thickness {ratio:g} R")
+    finish(panels[1, 1], "arch.py: stands or falls", "kinetic energy [J]", legend=True, loc="upper left", bbox_to_anchor=(0.0, 0.97))
+    return figure
+
+
+def main(directory: Path) -> None:
+    """Draw all pictures."""
+    for draw, name in ((three_objects, "three-objects"), (ball_impact, "ball-impact"), (examples, "examples")):
+        path = HERE / f"{name}.png"
+        draw(directory).savefig(path, facecolor=SURFACE)
+        print(f"{path.name}: {path.stat().st_size // 1024} kB")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
+        main(Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            main(Path(temporary))
