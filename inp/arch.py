@@ -32,8 +32,8 @@ def wedge(start, end, surface):
 
 
 opening = pi / count
-for start in (-opening, pi):
-    BODY(solfec, 'OBSTACLE', wedge(start, start + opening, 0), bulk, label='abutment')
+for side, start in (('left', -opening), ('right', pi)):
+    BODY(solfec, 'OBSTACLE', wedge(start, start + opening, 0), bulk, label=side + ' abutment')
 for i in range(count):
     BODY(solfec, 'RIGID', wedge(i * opening, (i + 1) * opening, 1 + i % 4), bulk, label='block %d' % (i + 1))
 

@@ -6,7 +6,14 @@ Every command of the manual is a member of this module.  They are loaded when fi
 
 from __future__ import annotations
 
-from .language import COMMANDS, load
+import os
+
+# Idle threads of a kernel give up the processor after some microseconds: spinning for milliseconds, as the OpenMP
+# library does by default, slows everything down as soon as another program runs.  Read when kernels are loaded.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+
+from .language import COMMANDS, load  # noqa: E402
 
 __version__ = "0.1.0"
 __all__ = list(COMMANDS)  # what `from solfec import *` binds

@@ -13,14 +13,16 @@ module critical_time_step
 
 contains
 
-  !> Smallest 1/omega_max over the pseudo-rigid bodies with scheme DEF_EXP at their present gradients (half of the
-  !> stability limit 2/omega_max; manual, BODY.scheme), omega_max**2 being the largest eigenvalue of
-  !> M^-1/2 K M^-1/2 with M = blockdiag(E0, E0, E0), K = V dP/dF.
-  subroutine critical_step(n, kind, scheme, volume, lame, tensor, conf_ptr, conf, step, row, failure, nb, nconf)
+  !> Smallest half of the stability limit over the pseudo-rigid bodies with scheme DEF_EXP at their present gradients
+  !> (manual, BODY.scheme).  With omega**2 the largest eigenvalue of M^-1/2 K M^-1/2, M = blockdiag(E0, E0, E0),
+  !> K = V dP/dF, and the damping force eta K u(t), the step is stable while h**2 omega**2 + 2 h eta omega**2 <= 4;
+  !> half of that limit fulfils h (h + eta) = 1/omega**2, which is 1/omega without damping.
+  subroutine critical_step(n, kind, scheme, volume, damping, lame, tensor, conf_ptr, conf, step, row, failure, nb, nconf)
     integer(i4), intent(in) :: n                  !< bodies in use
     integer(i4), intent(in) :: nb, nconf
     integer(i4), intent(in) :: kind(0:nb-1), scheme(0:nb-1)
     real(dp), intent(in) :: volume(0:nb-1)
+    real(dp), intent(in) :: damping(0:nb-1)       !< eta [time]
     real(dp), intent(in) :: lame(2,0:nb-1)        !< lambda, mu [pressure]
     real(dp), intent(in) :: tensor(3,3,0:nb-1)    !< Euler tensors
     integer(i4), intent(in) :: conf_ptr(0:nb-1)
@@ -28,13 +30,14 @@ contains
     real(dp), intent(out) :: step                 !< largest real number when nothing bounds the step
     integer(i4), intent(out) :: row               !< body that bounds the step (-1: none; with a failure: the body at fault)
     integer(i4), intent(out) :: failure           !< 0, or 1: no positive eigenvalue (a body without stiffness)
-    real(dp) :: eigenvalue, largest, mine, matrix(9,9)
+    real(dp) :: eigenvalue, matrix(9,9)
+    real(dp) :: largest, mine, demand             ! 1/h**2
     integer(i4) :: b, c, at_fault, my_row, stiffest
 
     largest = 0
     stiffest = -1
     at_fault = huge(at_fault)
-    !$omp parallel if(n > parallel_from) private(eigenvalue, b, c, matrix, mine, my_row) reduction(min:at_fault)
+    !$omp parallel if(n > parallel_from) private(eigenvalue, demand, b, c, matrix, mine, my_row) reduction(min:at_fault)
     mine = 0
     my_row = -1
     !$omp do schedule(static)
@@ -45,13 +48,17 @@ contains
       matrix = volume(b)*stiffness(lame(:,b), tensor(:,:,b), conf(:,c:c+2))
       ! clearly softer than one seen before; the margin keeps the result independent of the order of bodies
       if (mine > 0) then
-        if (all_eigenvalues_below(matrix, mine*(1 - 1e-12_dp))) cycle
+        if (all_eigenvalues_below(matrix, mine*(1 - 1e-12_dp)/(1 + damping(b)*sqrt(mine)))) cycle
       end if
       eigenvalue = largest_eigenvalue(matrix)
       if (.not. eigenvalue > 0) then
         at_fault = min(at_fault, b)
-      else if (eigenvalue > mine) then
-        mine = eigenvalue
+        cycle
+      end if
+      demand = eigenvalue
+      if (damping(b) > 0) demand = (0.5_dp*eigenvalue*(damping(b) + sqrt(damping(b)**2 + 4/eigenvalue)))**2
+      if (demand > mine) then
+        mine = demand
         my_row = b
       end if
     end do

@@ -162,7 +162,7 @@ contains
     length = sqrt(r(1)**2 + r(2)**2)
     if (length > limit) then
       r(1:2) = r(1:2)*(limit/length)
-      lost = cohesive
+      if (cohesive .and. law(l_friction) > 0.0_dp) lost = .true.  ! frictionless contacts only open
     end if
   end subroutine penalty_block
 end module row_block

@@ -152,7 +152,7 @@ def correct(bodies: BodyTable, step: float) -> None:
 
 
 def critical_step(bodies: BodyTable) -> tuple[float, int]:
-    """Largest admissible time step 1/omega_max and the row of the body that asks for it.
+    """Largest admissible time step (1/omega_max without damping) and the row of the body that asks for it.
 
     Returns
     -------
@@ -169,6 +169,7 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
         bodies.kind,
         bodies.scheme,
         bodies.volume,
+        bodies.damping,
         bodies.lame,
         bodies.tensor,
         bodies.conf_ptr,

@@ -19,8 +19,8 @@ class PenaltySolver:
     Parameters
     ----------
     variant : str
-        'IMPLICIT': the normal force uses the gap at mid step and the mean velocity of the step; 'EXPLICIT': those at
-        its start.
+        'IMPLICIT': the normal force follows the mean gap and the mean velocity of the step; 'EXPLICIT': the gap at
+        mid step, where contacts are detected, and the velocity at its start.
     """
 
     def __init__(self, variant: str = "IMPLICIT"):

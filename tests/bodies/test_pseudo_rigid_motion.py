@@ -204,6 +204,26 @@ def test_body_turned_inside_out_is_reported():
         motion.predict(model.bodies, model.loads, 0.0, 1.0)
 
 
+@pytest.mark.parametrize("damping", [1e-6, 1e-4, 1e-2])
+def test_damping_shortens_the_critical_step_to_half_of_the_stability_limit(damping):
+    model = Model()
+    model.cube()
+    model.bodies.damping[0] = damping
+    step, row = motion.critical_step(model.bodies)
+    assert step * (step + damping) == pytest.approx(1 / 2.4e7, rel=1e-12) and row == 0
+    model.initialise()
+    for factor, stable in ((1.95, True), (2.2, False)):  # the linear stability limit is twice the critical step
+        model.conf()[:, :3] = np.eye(3)
+        model.conf()[0, 0] += 1e-9
+        model.velo()[...] = 0.0
+        try:
+            model.run(factor * step, 2000)
+            bounded = np.abs(model.gradient() - np.eye(3)).max() < 1e-7
+        except SolfecError:  # turned inside out
+            bounded = False
+        assert bounded == stable
+
+
 def test_a_body_without_stiffness_has_no_critical_step():
     model = Model()
     model.cube(BulkMaterial(young=0.0), id=5)
