@@ -7,7 +7,7 @@ import numpy as np
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind
 from solfec.domain import Domain
-from solfec.shapes import hull, sphere
+from solfec.shapes import hex_mesh, hull, sphere
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -72,4 +72,20 @@ def spheres(count: int, seed: int = 1) -> Domain:
         centre = (np.array([column, row, layer]) + 0.5) * cell + random.uniform(-0.004, 0.004, 3)
         shape = sphere.Sphere(centre, radius * random.uniform(0.8, 1.0), 2, 2)
         model.insert_body(BodyKind.RIGID, [shape], material)
+    return model
+
+
+def tutorial() -> Domain:
+    """The manual's first tutorial: a rigid base of four bricks, a pseudo-rigid block with a slanted top, a ball."""
+    model = Domain(1e-3)
+    material = BulkMaterial(young=15e9, poisson=0.3, density=2e3)
+    model.surface_materials.friction[0] = 0.5
+    model.loads.set_gravity((0.0, 0.0, -10.0))
+    model.insert_body(BodyKind.OBSTACLE, [box((-5, -5, -1), (5, 5, 0))], material)
+    bricks = [box((x, y, 0), (x + 2, y + 2, 2)) for x in (-2, 0) for y in (-2, 0)]
+    model.insert_body(BodyKind.RIGID, bricks, material)
+    nodes = [-1, -1, 2, 1, -1, 2, 1, 1, 2, -1, 1, 2, -1, -1, 4, 1, -1, 4, 1, 1, 3, -1, 1, 3]
+    model.insert_body(BodyKind.PSEUDO_RIGID, [hex_mesh.hex_mesh(nodes, 2, 3, 2, 3, [3] * 6, dy=[1, 1, 2])], material)
+    ball = model.insert_body(BodyKind.RIGID, [sphere.Sphere((0, 0, 5), 1.0, 1, 1)], material)
+    model.set_velocity(ball, (0.0, 0.0, -10.0), (0.0, 0.0, 0.0))
     return model
