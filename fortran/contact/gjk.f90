@@ -33,61 +33,63 @@ contains
     real(dp), intent(in) :: shift(3), start(3), size
     real(dp), intent(out) :: distance, pa(3), pb(3)
     logical, intent(out) :: failed
-    type(simplex) :: now, next
+    type(simplex) :: record(2)  ! the iterate and its successor take turns
     real(dp) :: direction(3), w(3), vw
-    integer(i4) :: iteration, a, b, k
+    integer(i4) :: iteration, a, b, k, now, next
 
     direction = start
     if (dot_product(start, start) <= 0) direction = [1.0_dp, 0.0_dp, 0.0_dp]
     a = furthest(padded_a, stride_a, xa, direction)
     b = furthest(padded_b, stride_b, xb, -direction)
-    now%n = 1
-    now%a(1) = a
-    now%b(1) = b
-    now%w(:, 1) = xb(b, :) + shift - xa(a, :)
-    now%lambda(1) = 1
-    now%v = now%w(:, 1)
-    now%vv = dot_product(now%v, now%v)
+    now = 1
+    record(1)%n = 1
+    record(1)%a(1) = a
+    record(1)%b(1) = b
+    record(1)%w(:, 1) = xb(b, :) + shift - xa(a, :)
+    record(1)%lambda(1) = 1
+    record(1)%v = record(1)%w(:, 1)
+    record(1)%vv = dot_product(record(1)%v, record(1)%v)
 
     failed = .true.
     iterate: do iteration = 1, max_iterations
-      if (now%vv <= (1.0e-15_dp*size)**2) then
+      next = 3 - now
+      if (record(now)%vv <= (1.0e-15_dp*size)**2) then
         failed = .false.
         exit
       end if
-      a = furthest(padded_a, stride_a, xa, now%v)
-      b = furthest(padded_b, stride_b, xb, -now%v)
+      direction = record(now)%v
+      a = furthest(padded_a, stride_a, xa, direction)
+      b = furthest(padded_b, stride_b, xb, -direction)
       w = xb(b, :) + shift - xa(a, :)
-      vw = dot_product(now%v, w)
-      if (now%vv - vw <= 1.0e-15_dp*now%vv) failed = .false.
-      do k = 1, now%n
-        if (now%a(k) == a .and. now%b(k) == b) failed = .false.
+      vw = dot_product(direction, w)
+      if (record(now)%vv - vw <= 1.0e-15_dp*record(now)%vv) failed = .false.
+      do k = 1, record(now)%n
+        if (record(now)%a(k) == a .and. record(now)%b(k) == b) failed = .false.
       end do
       if (.not. failed) exit iterate
-      next = now
-      next%n = now%n + 1
-      next%a(next%n) = a
-      next%b(next%n) = b
-      next%w(:, next%n) = w
-      call reduce(next)
-      if (next%n == 4) then  ! the origin is inside
+      k = record(now)%n + 1  ! the fourth place at most: a simplex of four ends the iteration
+      record(now)%a(k) = a
+      record(now)%b(k) = b
+      record(now)%w(:, k) = w
+      call reduce(record(now), k, record(next))
+      if (record(next)%n == 4) then  ! the origin is inside
         now = next
         failed = .false.
         exit
       end if
-      if (next%vv >= now%vv) then  ! round-off: the iterate cannot be improved
+      if (record(next)%vv >= record(now)%vv) then  ! round-off: the iterate cannot be improved
         failed = .false.
         exit
       end if
       now = next
     end do iterate
 
-    distance = sqrt(now%vv)
+    distance = sqrt(record(now)%vv)
     pa = 0
     pb = shift
-    do k = 1, now%n
-      pa = pa + now%lambda(k)*xa(now%a(k), :)
-      pb = pb + now%lambda(k)*xb(now%b(k), :)
+    do k = 1, record(now)%n
+      pa = pa + record(now)%lambda(k)*xa(record(now)%a(k), :)
+      pb = pb + record(now)%lambda(k)*xb(record(now)%b(k), :)
     end do
   end subroutine closest_points
 
@@ -96,7 +98,7 @@ contains
     integer(i4), intent(in) :: padded, stride
     real(dp), intent(in) :: x(stride, 3), direction(3)
     real(dp) :: best(lanes), value(lanes)
-    integer(i4) :: number(lanes), k, first, half
+    integer(i4) :: number(lanes), k, first
     do k = 1, lanes
       best(k) = direction(1)*x(k, 1) + direction(2)*x(k, 2) + direction(3)*x(k, 3)
       number(k) = k
@@ -108,25 +110,26 @@ contains
         best(k) = max(best(k), value(k))
       end do
     end do
-    half = lanes
-    do while (half > 1)
-      half = half/2
-      do k = 1, half
-        number(k) = merge(number(k + half), number(k), best(k + half) > best(k))
-        best(k) = max(best(k), best(k + half))
-      end do
+    do k = 1, 4
+      number(k) = merge(number(k + 4), number(k), best(k + 4) > best(k))
+      best(k) = max(best(k), best(k + 4))
     end do
-    furthest = number(1)
+    do k = 1, 2
+      number(k) = merge(number(k + 2), number(k), best(k + 2) > best(k))
+      best(k) = max(best(k), best(k + 2))
+    end do
+    furthest = merge(number(2), number(1), best(2) > best(1))
   end function furthest
 
-  !> Finds the point of a simplex closest to the origin and drops the vertices that do not carry it.  All four remain
-  !> when the origin is inside.
-  pure subroutine reduce(s)
-    type(simplex), intent(inout) :: s
-    type(simplex) :: best
+  !> Finds the point of the hull of the first `n` differences of `s` closest to the origin; `best` gets those that carry
+  !> it.  All four remain when the origin is inside.
+  pure subroutine reduce(s, n, best)
+    type(simplex), intent(in) :: s
+    integer(i4), intent(in) :: n
+    type(simplex), intent(inout) :: best
     best%vv = huge(best%vv)
     best%n = 0
-    select case (s%n)
+    select case (n)
     case (2)
       call try_segment(s, 1, 2, best)
     case (3)
@@ -134,7 +137,6 @@ contains
     case default
       call try_tetrahedron(s, best)
     end select
-    s = best
   end subroutine reduce
 
   pure subroutine try_segment(s, i, j, best)

@@ -6,12 +6,12 @@
 !> the first body.  With zero offset the facets bound the exact intersection.
 module overlap
   use kinds, only: dp, i4, i8
-  use polyhedra, only: polyhedron, word_bits
+  use polyhedra, only: polyhedron, word_bits, mark_faces
   implicit none
   private
   public :: boundary, clip_work, reserve_overlap, intersect, extent
 
-  integer(i4), parameter :: block = 8  !< corners handled together
+  integer(i4), parameter :: block = 8  !< corners of a short polygon
   real(dp), parameter :: nearly_parallel = 0.995_dp  !< cosine above which planes of equal orientation cut unmoved
   real(dp), parameter :: parallel = 1 - 5.0e-7_dp    !< cosine (sine 1e-3) above which planes may coincide
 
@@ -30,10 +30,9 @@ module overlap
 
   !> Work arrays of one thread.
   type :: clip_work
-    real(dp), allocatable :: polygon(:, :, :)  !< (4, :, 2) the polygon before and after a cut
-    real(dp), allocatable :: distance(:)
+    real(dp), allocatable :: polygon(:, :)     !< (4, :) the face that is being cut
+    real(dp), allocatable :: distance(:)       !< of its corners from a plane
     real(dp), allocatable :: corner(:, :)      !< (4, :) corners of all facets
-    integer(i4), allocatable :: cutting(:)     !< planes that can cut one face
     integer(i4), allocatable :: aligned(:)     !< planes nearly parallel to one face
     integer(i4), allocatable :: shared(:)      !< per face of the second body: 1 if it coincides with a face of the first
   end type clip_work
@@ -44,17 +43,17 @@ contains
   subroutine reserve_overlap(work, vertices, faces)
     type(clip_work), intent(inout) :: work
     integer(i4), intent(in) :: vertices, faces
-    ! A cut adds at most one corner.
-    allocate (work%polygon(4, vertices + faces + block, 2), work%distance(vertices + faces + block))
+    ! A cut moves the last corner by at most two places; short polygons are handled in full blocks.
+    allocate (work%polygon(4, vertices + 2*faces + 2*block), work%distance(vertices + faces + block))
     ! Twice the number of corners of the two clipped surfaces, which have at most 2*faces facets each.
     allocate (work%corner(4, 48*faces + 4*vertices))
-    allocate (work%cutting(faces), work%aligned(faces), work%shared(faces))
+    allocate (work%aligned(faces), work%shared(faces))
     work%polygon = 0
   end subroutine reserve_overlap
 
-  !> Clips both bodies, whose vertices are marked.  `solid` asks for `volume_moment` too.
+  !> Clips both bodies, whose vertices are marked with the same tolerance.
   subroutine intersect(one, two, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
-    type(polyhedron), intent(in) :: one, two
+    type(polyhedron), intent(inout) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*)  !< of faces
     integer(i4), intent(in) :: corner(0:*)                         !< corners of faces, local vertex numbers
     real(dp), intent(in) :: offset, tolerance
@@ -70,12 +69,15 @@ contains
     sum%points = 0
     sum%complete = .true.
     work%shared(1:two%faces) = 0
+    call mark_faces(one, two%faces, corner_ptr(one%first_face), corner_count(one%first_face), corner)
+    call mark_faces(two, one%faces, corner_ptr(two%first_face), corner_count(two%first_face), corner)
     call clip_faces(one, two, .true., corner_ptr(one%first_face), corner_count(one%first_face), corner, offset, &
                     tolerance, work, sum)
     call clip_faces(two, one, .false., corner_ptr(two%first_face), corner_count(two%first_face), corner, offset, &
                     tolerance, work, sum)
   end subroutine intersect
 
+  !> Clips the faces of `subject` and adds the facets to `sum`.
   subroutine clip_faces(subject, cutter, is_first, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
     type(polyhedron), intent(in) :: subject, cutter
     logical, intent(in) :: is_first
@@ -83,40 +85,36 @@ contains
     real(dp), intent(in) :: offset, tolerance
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
-    integer(i4) :: face, k, words, count, now, cut_by, cutting, aligned
+    integer(i4) :: face, k, start, count, cut_by, aligned, words
     logical :: shared_by_outer
     real(dp) :: sign
 
-    words = (cutter%faces + word_bits - 1)/word_bits
     do face = 1, subject%faces
       if (.not. is_first) then
         if (work%shared(face) /= 0) cycle
       end if
+      words = (cutter%faces + word_bits - 1)/word_bits
+      if (.not. btest(cutter%reached((face - 1)/word_bits + 1), mod(face - 1, word_bits))) cycle
+      if (any(subject%all(1:words, face) /= 0)) cycle
       count = corner_count(face)
-      associate (corners => corner(corner_ptr(face):corner_ptr(face) + count - 1))
-        call choose_planes(count, corners, subject, cutter, words, face, tolerance, work, cutting, aligned)
-        if (cutting < 0) cycle
-        do k = 1, count
-          work%polygon(:, k, 1) = subject%point(:, corners(k) + 1)
-        end do
-      end associate
-      now = 1
-      call clip_polygon(size(work%polygon, 2), cutting, work%cutting, cutter%plane, offset, count, work%polygon, now, &
-                        work%distance)
+      do k = 1, count
+        work%polygon(:, k) = subject%point(:, corner(corner_ptr(face) + k - 1) + 1)
+      end do
+      call clip_face(words, subject%some(:, face), cutter%meeting(:, face), subject%plane(:, face), cutter%plane, offset, &
+                     start, count, work%polygon, work%distance, aligned, work%aligned)
       if (count < 3) cycle
 
       shared_by_outer = .false.
       do k = 1, aligned
         cut_by = work%aligned(k)
         if (is_first .and. dot_product(subject%plane(1:3, face), cutter%plane(1:3, cut_by)) > parallel) then
-          if (within(count, work%polygon(:, :, now), cutter%plane(:, cut_by), tolerance)) then
+          if (within(count, work%polygon(:, start + 1), cutter%plane(:, cut_by), tolerance)) then
             work%shared(cut_by) = 1
             if (cut_by <= cutter%outer) shared_by_outer = .true.
             cycle
           end if
         end if
-        call clip_polygon(size(work%polygon, 2), 1, work%aligned(k), cutter%plane, 0.0_dp, count, work%polygon, now, &
-                          work%distance)
+        call cut(cutter%plane(:, cut_by), 0.0_dp, start, count, work%polygon, work%distance)
         if (count < 3) exit
       end do
       if (count < 3) cycle
@@ -125,9 +123,11 @@ contains
       if (face <= subject%outer) sign = 1
       if (shared_by_outer) sign = sign - 1
       if (.not. is_first) sign = -sign
-      call add_facet(count, work%polygon(:, :, now), subject%plane(:, face), sign, sum)
+      call add_facet(count, work%polygon(:, start + 1), subject%plane(:, face), sign, sum)
       if (sum%points + count <= size(work%corner, 2)) then
-        work%corner(:, sum%points + 1:sum%points + count) = work%polygon(:, 1:count, now)
+        do k = 1, count
+          work%corner(:, sum%points + k) = work%polygon(:, start + k)
+        end do
         sum%points = sum%points + count
       else
         sum%complete = .false.
@@ -135,153 +135,156 @@ contains
     end do
   end subroutine clip_faces
 
-  !> Lists the planes of `cutter` that can cut a face of `subject`: `work%cutting(1:cutting)`, those that several corners
-  !> touch first, and apart from them `work%aligned(1:aligned)`.  `cutting` < 0: the face lies beyond one of them.
-  subroutine choose_planes(count, corners, subject, cutter, words, face, tolerance, work, cutting, aligned)
-    integer(i4), intent(in) :: count, corners(count), words, face
-    type(polyhedron), intent(in) :: subject, cutter
-    real(dp), intent(in) :: tolerance
-    type(clip_work), intent(inout) :: work
-    integer(i4), intent(out) :: cutting, aligned
-    integer(i8) :: touching, any, twice, every, bits
-    integer(i4) :: word, k, plane, pass
-    real(dp) :: normal(3)
-    normal = subject%plane(1:3, face)
-    cutting = 0
+  !> Cuts a face by the planes that some of its corners touch and whose faces meet the face's plane: where a plane meets
+  !> the cutter, the section is bounded by no other faces.  Nearly parallel planes are only listed.
+  pure subroutine clip_face(words, some, meeting, own, plane, offset, start, count, p, distance, aligned, list)
+    integer(i4), intent(in) :: words
+    integer(i8), intent(in) :: some(words), meeting(words)
+    real(dp), intent(in) :: own(4), plane(4, *), offset
+    integer(i4), intent(inout) :: start, count
+    real(dp), intent(inout) :: p(4, 0:*), distance(0:*)
+    integer(i4), intent(out) :: aligned
+    integer(i4), intent(inout) :: list(*)
+    integer(i8) :: bits
+    integer(i4) :: word, i
+    start = 0
     aligned = 0
     do word = 1, words
-      any = 0
-      twice = 0
-      every = not(0_i8)
-      do k = 1, count
-        touching = subject%touching(corners(k) + 1, word)
-        twice = ior(twice, iand(any, touching))
-        any = ior(any, touching)
-        every = iand(every, touching)
-      end do
-      do while (every /= 0)  ! rarely all corners touch a plane and one does not lie beyond it
-        plane = (word - 1)*word_bits + trailz(every) + 1
-        every = iand(every, every - 1)
-        if (beyond(count, corners, subject%point, cutter%plane(:, plane), tolerance)) then
-          cutting = -1
-          return
+      bits = iand(some(word), meeting(word))
+      do while (bits /= 0)
+        i = (word - 1)*word_bits + trailz(bits) + 1
+        bits = iand(bits, bits - 1)
+        if (own(1)*plane(1, i) + own(2)*plane(2, i) + own(3)*plane(3, i) > nearly_parallel) then
+          aligned = aligned + 1
+          list(aligned) = i
+        else
+          call cut(plane(:, i), offset, start, count, p, distance)
+          if (count < 3) return
         end if
       end do
-      do pass = 1, 2
-        bits = twice
-        if (pass == 2) bits = iand(any, not(twice))
-        do while (bits /= 0)
-          plane = (word - 1)*word_bits + trailz(bits) + 1
-          bits = iand(bits, bits - 1)
-          if (normal(1)*cutter%plane(1, plane) + normal(2)*cutter%plane(2, plane) + normal(3)*cutter%plane(3, plane) &
-              > nearly_parallel) then
-            aligned = aligned + 1
-            work%aligned(aligned) = plane
-          else
-            cutting = cutting + 1
-            work%cutting(cutting) = plane
-          end if
-        end do
-      end do
     end do
-  end subroutine choose_planes
+  end subroutine clip_face
 
-  !> Do all corners lie beyond a plane by more than `tolerance`?
-  pure logical function beyond(count, corners, point, plane, tolerance)
-    integer(i4), intent(in) :: count, corners(count)
-    real(dp), intent(in) :: point(4, *), plane(4), tolerance
-    integer(i4) :: k
-    beyond = .false.
-    do k = 1, count
-      if (plane(1)*point(1, corners(k) + 1) + plane(2)*point(2, corners(k) + 1) + plane(3)*point(3, corners(k) + 1) &
-          - plane(4) <= tolerance) return
-    end do
-    beyond = .true.
-  end function beyond
-
-  !> Cuts the convex polygon `p(:, 1:count, now)` by listed planes moved outward by `offset`; the two buffers take turns.
+  !> Cuts the convex polygon `p(:, start:start + count - 1)` by a plane moved outward by `offset`, in place.
   !>
   !> Rounding may put several corners of a polygon that lies in the plane on either side: only the run around the
-  !> furthest one is cut off, so one cut adds at most one corner.
-  pure subroutine clip_polygon(capacity, planes, list, plane, offset, count, p, now, distance)
-    integer(i4), intent(in) :: capacity, planes, list(planes)
-    real(dp), intent(in) :: plane(4, *), offset
-    integer(i4), intent(inout) :: count, now
-    real(dp), intent(inout) :: p(4, capacity, 2), distance(capacity)
-    real(dp) :: a, b, c, level
-    integer(i8) :: outside, starts
-    integer(i4) :: i, k, m, first, out, next
-
-    do i = 1, planes
-      a = plane(1, list(i))
-      b = plane(2, list(i))
-      c = plane(3, list(i))
-      level = plane(4, list(i)) + offset
-      m = count
-      if (m <= block) then
-        outside = 0
-        do k = 1, block
-          distance(k) = a*p(1, k, now) + b*p(2, k, now) + c*p(3, k, now) - level
-          outside = ior(outside, merge(shiftl(1_i8, k - 1), 0_i8, distance(k) > 0))
-        end do
-        outside = iand(outside, shiftl(1_i8, m) - 1)
-        if (outside == 0) cycle
-        starts = iand(outside, not(ior(shiftl(outside, 1), shiftr(outside, m - 1))))
-        out = popcnt(outside)
-        first = trailz(starts) + 1
-        if (iand(starts, starts - 1) /= 0) call furthest_run(m, distance, first, out)
-      else
-        do k = 1, m
-          distance(k) = a*p(1, k, now) + b*p(2, k, now) + c*p(3, k, now) - level
-        end do
-        if (all(distance(1:m) <= 0)) cycle
-        call furthest_run(m, distance, first, out)
-      end if
-      if (out == m) then
+  !> furthest one is cut off, so one cut adds at most one corner and moves the last one by at most two places.
+  pure subroutine cut(plane, offset, start, count, p, distance)
+    real(dp), intent(in) :: plane(4), offset
+    integer(i4), intent(inout) :: start, count
+    real(dp), intent(inout) :: p(4, 0:*), distance(0:*)
+    integer(i4) :: k, first, length
+    integer(i8) :: outside, begins
+    real(dp) :: level
+    level = plane(4) + offset
+    if (count <= block) then  ! a fixed number of corners costs less than mispredicted branches
+      outside = 0
+      do k = 0, block - 1
+        distance(k) = plane(1)*p(1, start + k) + (plane(2)*p(2, start + k) + (plane(3)*p(3, start + k) - level))
+        outside = ior(outside, merge(shiftl(1_i8, k), 0_i8, distance(k) > 0))
+      end do
+      outside = iand(outside, shiftl(1_i8, count) - 1)
+      if (outside == 0) return
+      begins = iand(outside, not(ior(shiftl(outside, 1), shiftr(outside, count - 1))))
+      if (begins == 0) then
         count = 0
         return
       end if
-      next = 3 - now
-      call replace_run(m, p(:, :, now), distance, first, out, count, p(:, :, next))
-      now = next
-      if (count < 3) then
-        count = 0
+      if (iand(begins, begins - 1) == 0) then
+        call cut_short(outside, trailz(begins), distance, start, count, p)
         return
       end if
-    end do
-  end subroutine clip_polygon
+    else
+      do k = 0, count - 1
+        distance(k) = plane(1)*p(1, start + k) + (plane(2)*p(2, start + k) + (plane(3)*p(3, start + k) - level))
+      end do
+      if (.not. any(distance(0:count - 1) > 0)) return
+    end if
+    call furthest_run(count, distance, first, length)
+    call cut_long(first, length, distance, count, p(1, start))
+  end subroutine cut
 
-  !> Replaces the cyclic run of `out` corners from `first` by the points where the polygon's edges enter and leave it.
-  pure subroutine replace_run(m, p, distance, first, out, count, q)
-    integer(i4), intent(in) :: m, first, out
-    real(dp), intent(in) :: p(4, *), distance(m)
-    integer(i4), intent(out) :: count
-    real(dp), intent(inout) :: q(4, *)
-    integer(i4) :: leave, before, enter, k, i
-    real(dp) :: t
-    leave = first - 1
-    if (leave < 1) leave = m
-    before = first + out - 1
-    if (before > m) before = before - m
-    enter = before + 1
-    if (enter > m) enter = 1
-    count = m - out
-    i = enter
-    do k = 1, count
-      q(:, k) = p(:, i)
-      i = merge(i + 1, 1, i < m)
-    end do
+  !> Cuts off the one run of corners whose bits are set in `outside`, of a polygon of at most `block` corners; `begin` is
+  !> the number, from 0, of the run's first corner.  Written without branches that depend on where the run is.
+  pure subroutine cut_short(outside, begin, distance, start, count, p)
+    integer(i8), intent(in) :: outside
+    integer(i4), intent(in) :: begin
+    real(dp), intent(in) :: distance(0:*)
+    integer(i4), intent(inout) :: start, count
+    real(dp), intent(inout) :: p(4, 0:*)
+    integer(i4) :: before, enter, leave, length, place
+    real(dp) :: x(4), y(4), r1(4), r2(4), r3(4), r4(4), r5(4), r6(4)
+    length = popcnt(outside)
+    leave = wrap(begin - 1, count)               ! the last kept corner before the run
+    enter = wrap(begin + length - count, count)  ! the first one after it
+    before = wrap(enter - 1, count)
+    x = p(:, start + leave)
+    y = p(:, start + begin)
+    x = x + (distance(leave)/(distance(leave) - distance(begin)))*(y - x)
+    r1 = p(:, start + enter)
+    y = p(:, start + before)
+    y = r1 + (distance(enter)/(distance(enter) - distance(before)))*(y - r1)
+    ! The two new corners follow `leave`.  Either the tail moves, or the run holds corner 0 and the polygon starts later;
+    ! then the copies land behind its end.
+    r1 = p(:, start + before + 1)
+    r2 = p(:, start + before + 2)
+    r3 = p(:, start + before + 3)
+    r4 = p(:, start + before + 4)
+    r5 = p(:, start + before + 5)
+    r6 = p(:, start + before + 6)
+    place = start + leave
+    if (distance(leave) < 0) then
+      place = place + 1
+      p(:, place) = x
+    end if
+    if (distance(enter) < 0) then
+      place = place + 1
+      p(:, place) = y
+    end if
+    p(:, place + 1) = r1
+    p(:, place + 2) = r2
+    p(:, place + 3) = r3
+    p(:, place + 4) = r4
+    p(:, place + 5) = r5
+    p(:, place + 6) = r6
+    count = count - length + place - (start + leave)
+    start = start + enter*int(iand(outside, 1_i8), i4)
+  end subroutine cut_short
+
+  !> A corner number between -count and count-1, brought into 0..count-1.
+  pure integer(i4) function wrap(number, count)
+    integer(i4), intent(in) :: number, count
+    wrap = number + iand(shifta(number, 31), count)
+  end function wrap
+
+  !> Cuts off `length` corners from `first` on, cyclically, of any polygon.
+  pure subroutine cut_long(first, length, distance, count, p)
+    integer(i4), intent(in) :: first, length
+    real(dp), intent(in) :: distance(*)
+    integer(i4), intent(inout) :: count
+    real(dp), intent(inout) :: p(4, count + 1)
+    real(dp) :: x(4), y(4)
+    integer(i4) :: enter, leave, before
+    if (length == count) then
+      count = 0
+      return
+    end if
+    leave = modulo(first - 2, count) + 1
+    before = modulo(first + length - 2, count) + 1
+    enter = modulo(before, count) + 1
+    x = p(:, leave) + (distance(leave)/(distance(leave) - distance(first)))*(p(:, first) - p(:, leave))
+    y = p(:, enter) + (distance(enter)/(distance(enter) - distance(before)))*(p(:, before) - p(:, enter))
+    p(:, 1:count) = cshift(p(:, 1:count), enter - 1, dim=2)
+    count = count - length
     if (distance(leave) < 0) then
       count = count + 1
-      t = distance(leave)/(distance(leave) - distance(first))
-      q(:, count) = p(:, leave) + t*(p(:, first) - p(:, leave))
+      p(:, count) = x
     end if
     if (distance(enter) < 0) then
       count = count + 1
-      t = distance(enter)/(distance(enter) - distance(before))
-      q(:, count) = p(:, enter) + t*(p(:, before) - p(:, enter))
+      p(:, count) = y
     end if
-  end subroutine replace_run
+  end subroutine cut_long
 
   !> The cyclic run of positive distances that holds the largest one.
   pure subroutine furthest_run(count, distance, first, length)
@@ -317,59 +320,45 @@ contains
     end do
   end function within
 
-  !> Adds one facet.  Its integrals are taken in the projection along the largest component of the normal.  Its weight
-  !> in the normal sum is the sum of squared triangle areas of a fan, averaged over the fans from all corners: with
-  !> p_k the corners relative to their mean, e_i = p_{i+1} - p_i and c_i = p_i x p_{i+1}, the triangle (k, i, i+1) has
-  !> twice the area c_i - p_k x e_i, hence the sum over k and i separates.
+  !> Adds one facet.  Its integrals are taken in the projection along the largest component of the normal; its weight in
+  !> the normal sum is the sum of squared triangle areas of a fan, averaged over the fans from all corners.
   pure subroutine add_facet(count, p, plane, sign, sum)
     integer(i4), intent(in) :: count
     real(dp), intent(in) :: p(4, *), plane(4), sign
     type(boundary), intent(inout) :: sum
     integer(i4) :: k, u, v, w
-    real(dp) :: mean(2), a(2), b(2), e(2), c, twice_area, area, centroid(3), weight, scale
-    real(dp) :: s_cc, s_pp(3), s_ee(3), s_m(2)
+    real(dp) :: a(2), b(2), t, total, moment(2), squares, area, centroid(3), weight, scale
 
-    w = 1
-    if (abs(plane(2)) > abs(plane(1))) w = 2
-    if (abs(plane(3)) > abs(plane(w))) w = 3
-    u = mod(w, 3) + 1
-    v = mod(u, 3) + 1
-    mean = 0
-    do k = 1, count
-      mean(1) = mean(1) + p(u, k)
-      mean(2) = mean(2) + p(v, k)
-    end do
-    mean = mean/count
-    twice_area = 0
-    s_cc = 0
-    s_pp = 0
-    s_ee = 0
-    s_m = 0
-    a = [p(u, count) - mean(1), p(v, count) - mean(2)]
-    do k = 1, count
-      b(1) = p(u, k) - mean(1)
-      b(2) = p(v, k) - mean(2)
-      e = b - a
-      c = a(1)*b(2) - a(2)*b(1)
-      twice_area = twice_area + c
-      s_m = s_m + c*(a + b)
-      s_cc = s_cc + c*c
-      s_pp(1) = s_pp(1) + b(1)*b(1)
-      s_pp(2) = s_pp(2) + b(1)*b(2)
-      s_pp(3) = s_pp(3) + b(2)*b(2)
-      s_ee(1) = s_ee(1) + e(1)*e(1)
-      s_ee(2) = s_ee(2) + e(1)*e(2)
-      s_ee(3) = s_ee(3) + e(2)*e(2)
+    w = merge(2, 1, abs(plane(2)) > abs(plane(1)))
+    w = merge(3, w, abs(plane(3)) > abs(plane(w)))
+    u = merge(w + 1, 1, w < 3)
+    v = merge(u + 1, 1, u < 3)
+    total = 0
+    moment = 0
+    squares = 0
+    a = [p(u, 1) - p(u, count), p(v, 1) - p(v, count)]
+    do k = 2, count - 1  ! the fan from the last corner; t: twice the area of a triangle
+      b = [p(u, k) - p(u, count), p(v, k) - p(v, count)]
+      t = a(1)*b(2) - a(2)*b(1)
+      total = total + t
+      moment = moment + t*(a + b)
+      squares = squares + t*t
       a = b
     end do
     scale = 1/plane(w)
-    area = 0.5_dp*twice_area*scale
+    area = 0.5_dp*total*scale
     if (.not. area > 0) return
-    c = 1/(3*twice_area)
-    centroid(u) = mean(1) + s_m(1)*c
-    centroid(v) = mean(2) + s_m(2)*c
+    if (count == 4) then  ! two fans in all
+      squares = 0.5_dp*(squares + twice_area(p(:, 1), p(:, 2), p(:, 3), u, v)**2 &
+                        + twice_area(p(:, 3), p(:, 4), p(:, 1), u, v)**2)
+    else if (count > 4) then
+      squares = mean_over_fans(count, p, u, v)
+    end if
+    t = 1/(3*total)
+    centroid(u) = p(u, count) + moment(1)*t
+    centroid(v) = p(v, count) + moment(2)*t
     centroid(w) = (plane(4) - plane(u)*centroid(u) - plane(v)*centroid(v))*scale
-    weight = 0.25_dp*scale*scale*(s_cc + (s_pp(1)*s_ee(3) - 2*s_pp(2)*s_ee(2) + s_pp(3)*s_ee(1))/count)
+    weight = 0.25_dp*scale*scale*squares
 
     sum%facets = sum%facets + 1
     sum%area = sum%area + area
@@ -379,6 +368,38 @@ contains
     sum%volume = sum%volume + area*plane(4)/3
     sum%volume_moment = sum%volume_moment + 0.25_dp*area*plane(4)*centroid  ! a cone's centroid is at 3/4 of its height
   end subroutine add_facet
+
+  pure real(dp) function twice_area(a, b, c, u, v)
+    real(dp), intent(in) :: a(4), b(4), c(4)
+    integer(i4), intent(in) :: u, v  !< the two coordinates of the projection
+    twice_area = (b(u) - a(u))*(c(v) - a(v)) - (c(u) - a(u))*(b(v) - a(v))
+  end function twice_area
+
+  !> Sum over a fan of the squares of twice the triangles' areas, averaged over the fans from all corners.  Sums over
+  !> corners and edges alone would be faster for many corners, but cancel for slivers.
+  pure real(dp) function mean_over_fans(count, p, u, v) result(mean)
+    integer(i4), intent(in) :: count, u, v
+    real(dp), intent(in) :: p(4, *)
+    integer(i4) :: first, i, k
+    real(dp) :: a(2), b(2), x(block), y(block), counts(block), squares(block)
+    squares = 0
+    do first = 0, count - 1, block  ! apexes of the fans
+      do k = 1, block
+        x(k) = p(u, first + k)
+        y(k) = p(v, first + k)
+        counts(k) = merge(1.0_dp, 0.0_dp, first + k <= count)
+      end do
+      a = [p(u, count), p(v, count)]
+      do i = 1, count
+        b = [p(u, i), p(v, i)]
+        do k = 1, block  ! triangles that have the apex on the edge a-b vanish
+          squares(k) = squares(k) + counts(k)*((a(1) - x(k))*(b(2) - y(k)) - (b(1) - x(k))*(a(2) - y(k)))**2
+        end do
+        a = b
+      end do
+    end do
+    mean = sum(squares)/count
+  end function mean_over_fans
 
   !> Extent of the facets' corners along a direction.
   pure real(dp) function extent(points, corner, direction)

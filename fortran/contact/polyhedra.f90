@@ -7,7 +7,7 @@ module polyhedra
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: shape_tables, polyhedron, lanes, word_bits, reserve_polyhedron, gather_polyhedron, mark_vertices
+  public :: shape_tables, polyhedron, lanes, word_bits, reserve_polyhedron, gather_polyhedron, mark_vertices, mark_faces
 
   integer(i4), parameter :: lanes = 8       !< vertices handled together; vertex arrays are padded to a multiple
   integer(i4), parameter :: word_bits = 64  !< planes per mask word
@@ -32,7 +32,14 @@ module polyhedra
     real(dp), allocatable :: x(:, :)       !< (padded, 3) coordinates, for sweeps over vertices
     real(dp), allocatable :: point(:, :)   !< (4, vertices) the same and a zero, for copies of single vertices
     real(dp), allocatable :: plane(:, :)   !< (4, faces) unit outward normal, distance of the plane from the centre
-    integer(i8), allocatable :: touching(:, :)  !< (padded, words) planes of the other body with distance > -tolerance
+    ! Masks of the other body's planes, (padded, words) for vertices and (words, faces) for faces:
+    integer(i8), allocatable :: touching(:, :)  !< vertices: distance > -tolerance
+    integer(i8), allocatable :: beyond(:, :)    !< vertices: distance > tolerance
+    integer(i8), allocatable :: reached(:)      !< touched by some vertex
+    integer(i8), allocatable :: some(:, :)      !< faces: touched by some corner
+    integer(i8), allocatable :: all(:, :)       !< faces: all corners are beyond
+    !> Per plane of the other body the mask of own faces that meet it: (words of own faces, planes)
+    integer(i8), allocatable :: meeting(:, :)
   end type polyhedron
 
 contains
@@ -45,7 +52,8 @@ contains
     padded = lanes*((vertices + lanes - 1)/lanes)
     words = (faces + word_bits - 1)/word_bits
     allocate (body%x(padded, 3), body%point(4, padded), body%plane(4, faces))
-    allocate (body%touching(padded, words))
+    allocate (body%touching(padded, words), body%beyond(padded, words), body%reached(words))
+    allocate (body%some(words, faces), body%all(words, faces), body%meeting(words, faces))
   end subroutine reserve_polyhedron
 
   !> Copies primitive `row` of the tables; coordinates relative to `centre`.
@@ -60,12 +68,8 @@ contains
     body%faces = tables%face_count(row)
     body%outer = tables%outer_count(row)
     body%first_face = tables%face_ptr(row)
-    call gather_vertices(body%vertices, tables%vertex_list(tables%vertex_ptr(row):), tables%current, centre, body%point)
-    do i = 1, body%padded
-      body%x(i, 1) = body%point(1, min(i, body%vertices))
-      body%x(i, 2) = body%point(2, min(i, body%vertices))
-      body%x(i, 3) = body%point(3, min(i, body%vertices))
-    end do
+    call gather_vertices(body%vertices, body%padded, tables%vertex_list(tables%vertex_ptr(row):), tables%current, centre, &
+                         body%point, size(body%x, 1), body%x)
     do i = 1, body%faces
       face = body%first_face + i - 1
       base = tables%corner(tables%corner_ptr(face)) + 1
@@ -75,14 +79,20 @@ contains
     end do
   end subroutine gather_polyhedron
 
-  pure subroutine gather_vertices(count, list, current, centre, point)
-    integer(i4), intent(in) :: count, list(count)
+  pure subroutine gather_vertices(count, padded, list, current, centre, point, stride, x)
+    integer(i4), intent(in) :: count, padded, stride, list(count)
     real(dp), intent(in) :: current(3, 0:*), centre(3)
-    real(dp), intent(inout) :: point(4, count)
+    real(dp), intent(inout) :: point(4, count), x(stride, 3)
+    real(dp) :: r(3)
     integer(i4) :: i
     do i = 1, count
-      point(1:3, i) = current(:, list(i)) - centre
+      r = current(:, list(i)) - centre
+      point(1:3, i) = r
       point(4, i) = 0
+      x(i, :) = r
+    end do
+    do i = count + 1, padded
+      x(i, :) = r
     end do
   end subroutine gather_vertices
 
@@ -93,58 +103,96 @@ contains
     type(polyhedron), intent(in) :: other
     real(dp), intent(in) :: tolerance
     logical, intent(out) :: separated
-    integer(i4) :: word, first, last, plane
-    integer(i8) :: every
+    integer(i4) :: word, first, last
+    integer(i8) :: all_beyond
     separated = .false.
     do word = 1, (other%faces + word_bits - 1)/word_bits
       first = (word - 1)*word_bits + 1
       last = min(word*word_bits, other%faces)
       call mark_word(size(body%x, 1), body%padded, body%x, last - first + 1, other%plane(1, first), tolerance, &
-                     body%touching(1, word), every)
-      do while (every /= 0)  ! all vertices touch these planes: do all lie beyond?
-        plane = first + trailz(every)
-        every = iand(every, every - 1)
-        separated = lowest(size(body%x, 1), body%padded, body%x, other%plane(1, plane)) > tolerance
-        if (separated) return
-      end do
+                     body%touching(1, word), body%beyond(1, word), body%reached(word), all_beyond)
+      separated = all_beyond /= 0
+      if (separated) return
     end do
   end subroutine mark_vertices
 
-  pure subroutine mark_word(stride, padded, x, planes, plane, tolerance, touching, every)
+  pure subroutine mark_word(stride, padded, x, planes, plane, tolerance, touching, beyond, reached, all_beyond)
     integer(i4), intent(in) :: stride, padded, planes
     real(dp), intent(in) :: x(stride, 3), plane(4, planes), tolerance
-    integer(i8), intent(inout) :: touching(padded)
-    integer(i8), intent(out) :: every  !< planes that all vertices touch
-    integer(i8) :: near(lanes), bit
-    real(dp) :: level
-    integer(i4) :: first, i, k
-    every = not(0_i8)
-    do first = 0, padded - 1, lanes
-      near = 0
-      bit = 1
-      do i = 1, planes
-        level = plane(4, i) - tolerance
-        do k = 1, lanes
-          near(k) = ior(near(k), merge(bit, 0_i8, plane(1, i)*x(first + k, 1) + plane(2, i)*x(first + k, 2) &
-                                       + plane(3, i)*x(first + k, 3) > level))
-        end do
-        bit = shiftl(bit, 1)
+    integer(i8), intent(inout) :: touching(padded), beyond(padded)
+    integer(i8), intent(out) :: reached, all_beyond
+    integer(i8) :: bit
+    real(dp) :: distance
+    integer(i4) :: i, k
+    touching = 0
+    beyond = 0
+    bit = 1
+    do i = 1, planes
+      do k = 1, padded
+        distance = plane(1, i)*x(k, 1) + (plane(2, i)*x(k, 2) + (plane(3, i)*x(k, 3) - plane(4, i)))
+        touching(k) = ior(touching(k), merge(bit, 0_i8, distance > -tolerance))
+        beyond(k) = ior(beyond(k), merge(bit, 0_i8, distance > tolerance))
       end do
-      do k = 1, lanes
-        touching(first + k) = near(k)
-        every = iand(every, near(k))
-      end do
+      bit = shiftl(bit, 1)
+    end do
+    reached = 0
+    all_beyond = not(0_i8)
+    do k = 1, padded
+      reached = ior(reached, touching(k))
+      all_beyond = iand(all_beyond, beyond(k))
     end do
   end subroutine mark_word
 
-  !> Least distance of vertices from a plane.
-  pure real(dp) function lowest(stride, padded, x, plane)
-    integer(i4), intent(in) :: stride, padded
-    real(dp), intent(in) :: x(stride, 3), plane(4)
-    integer(i4) :: k
-    lowest = huge(lowest)
-    do k = 1, padded
-      lowest = min(lowest, plane(1)*x(k, 1) + plane(2)*x(k, 2) + plane(3)*x(k, 3) - plane(4))
+  !> Gathers the marks of vertices into those of the faces they are corners of.
+  pure subroutine mark_faces(body, planes, corner_ptr, corner_count, corner)
+    type(polyhedron), intent(inout) :: body
+    integer(i4), intent(in) :: planes  !< number of planes of the other body
+    integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)  !< of the body's faces; local vertex numbers
+    integer(i4) :: face, word, k, vertex, first, last
+    integer(i8) :: some, all
+    do face = 1, body%faces
+      do word = 1, (planes + word_bits - 1)/word_bits
+        some = 0
+        all = not(0_i8)
+        do k = corner_ptr(face), corner_ptr(face) + corner_count(face) - 1
+          vertex = corner(k) + 1
+          some = ior(some, body%touching(vertex, word))
+          all = iand(all, body%beyond(vertex, word))
+        end do
+        body%some(word, face) = some
+        body%all(word, face) = all
+      end do
     end do
-  end function lowest
+    do word = 1, (body%faces + word_bits - 1)/word_bits
+      first = (word - 1)*word_bits + 1
+      last = min(word*word_bits, body%faces)
+      call transpose_marks(last - first + 1, planes, size(body%some, 1), body%some(:, first), body%all(:, first), &
+                           size(body%meeting, 1), body%meeting(word, 1))
+    end do
+  end subroutine mark_faces
+
+  !> From the planes that a face meets (touched by some corner, not all beyond) to the faces that meet a plane.
+  pure subroutine transpose_marks(faces, planes, stride, some, all, words, meeting)
+    integer(i4), intent(in) :: faces, planes, stride, words
+    integer(i8), intent(in) :: some(stride, faces), all(stride, faces)
+    integer(i8), intent(inout) :: meeting(words, planes)
+    integer(i4) :: plane, face, word
+    integer(i8) :: mask, rest(word_bits), place(word_bits)
+    do face = 1, faces
+      place(face) = shiftl(1_i8, face - 1)
+    end do
+    do word = 1, (planes + word_bits - 1)/word_bits
+      do face = 1, faces
+        rest(face) = iand(some(word, face), not(all(word, face)))
+      end do
+      do plane = (word - 1)*word_bits + 1, min(word*word_bits, planes)
+        mask = 0
+        do face = 1, faces
+          mask = ior(mask, iand(-iand(rest(face), 1_i8), place(face)))
+          rest(face) = shiftr(rest(face), 1)
+        end do
+        meeting(1, plane) = mask
+      end do
+    end do
+  end subroutine transpose_marks
 end module polyhedra

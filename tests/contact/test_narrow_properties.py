@@ -168,6 +168,34 @@ def test_clipped_volume_equals_a_half_space_enumeration():
         assert area[0] == pytest.approx(exact.area, rel=1e-9)
 
 
+def prism(sides):
+    """A prism of unit circumradius and height 2 about the z axis."""
+    angle = 2 * np.pi * np.arange(sides) / sides
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    x = np.vstack([np.column_stack([ring, np.full(sides, z)]) for z in (-1.0, 1.0)])
+    walls = [(k, (k + 1) % sides, sides + (k + 1) % sides, sides + k) for k in range(sides)]
+    return Polyhedron(x, [tuple(range(sides))[::-1], tuple(range(sides, 2 * sides)), *walls], [1] * (sides + 2))
+
+
+@pytest.mark.parametrize("sides", [7, 9, 24, 80])
+def test_faces_of_many_corners_are_clipped_exactly(sides):
+    """Two prisms turned about their common axis: a prism of twice the sides; and against a box over an edge."""
+    a = prism(sides)
+    b = a.moved(rotation((0, 0, 1), np.pi / sides), (0, 0, 0.5))
+    c = box(0, 3, -3, 3, 0, 3).moved(rotation((0, 0, 1), 0.1))
+    geometry = compiled([a, b, c])
+    volume, _, area = narrow.overlap_volumes(geometry, np.zeros(2, "i4"), np.array([1, 2], "i4"))
+    section = 2 * sides * np.tan(np.pi / (2 * sides)) * np.cos(np.pi / sides) ** 2  # about the inscribed circle
+    rim = 2 * section / np.cos(np.pi / sides)
+    np.testing.assert_allclose(volume[0], 1.5 * section, rtol=1e-12)
+    np.testing.assert_allclose(area[0], 2 * section + 1.5 * rim, rtol=1e-12)
+    whole = sides * np.cos(np.pi / sides) * np.sin(np.pi / sides)
+    assert volume[1] == pytest.approx(0.5 * whole, rel=1e-12 if sides % 2 == 0 else 0.05)
+    result = contacts_of([(a, b.moved(shift=(0, 0, 1.4)))])
+    np.testing.assert_allclose(result.normal[:, 0], (0, 0, 1), atol=1e-12)
+    assert result.gap[0] == pytest.approx(-0.1, abs=1e-9)
+
+
 @pytest.mark.parametrize("edge", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize("triangles", [False, True])
 def test_boxes_face_to_face_keep_their_contact_at_any_depth(edge, triangles):
@@ -208,6 +236,15 @@ def test_walls_tilted_within_the_tolerance_do_not_tilt_the_normal(tilt):
         result = contacts_of([(box(-0.5, 0.5, -0.5, 0.5, -0.5, 0.5), upper.moved(rotation(axis, tilt)))])
         np.testing.assert_allclose(result.normal[:, 0], (0, 0, 1), atol=2e-6)
         assert result.area[0] == pytest.approx(1.2, abs=1e-5)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e2, 1e3])
+def test_touching_edges_of_large_bodies_keep_their_normal(size):
+    """Facets are slivers then, as narrow as the tolerance: their weights must not drown in round-off."""
+    frame = rotation((0.3, -0.5, 0.8), 0.7)
+    lower, upper = box(0, 1, 0, 1, 0, 1), box(1, 2, 0.25, 1.5, 1, 2)
+    result = contacts_of([[shape.moved(frame, scale=size) for shape in (lower, upper)]])
+    np.testing.assert_allclose(result.normal[:, 0], frame @ (0.5**0.5, 0, 0.5**0.5), atol=1e-5)
 
 
 def test_crossing_edges_touch_only_within_the_tolerance():
