@@ -1,4 +1,4 @@
-"""The input language: one module per chapter of the manual, and this table of what lives where.
+"""The input language: a few modules per chapter of the manual, and this table of what lives where.
 
 `import solfec` reads only the table; a module is loaded when one of its names is first used.
 """
@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import importlib
 
+from . import unbuilt
+
 _NAMES = {
-    "shapes": "CONVEX HULL MESH HEX SPHERE COPY SCALE TRANSLATE ROTATE MASS_CENTER",
+    "shapes": "CONVEX HULL MESH HEX SPHERE",
+    "transforms": "COPY SCALE TRANSLATE ROTATE",
     "model": "SOLFEC",
     "materials": "SURFACE_MATERIAL BULK_MATERIAL",
     "series": "TIME_SERIES",
-    "bodies": "BODY BODY_CHARS INITIAL_VELOCITY",
-    "constraints": "CONSTRAINT FIX_POINT PUT_RIGID_LINK",
+    "bodies": "BODY CONSTRAINT",
+    "constraints": "FIX_POINT PUT_RIGID_LINK",
+    "characteristics": "MASS_CENTER BODY_CHARS INITIAL_VELOCITY",
     "loads": "GRAVITY FORCE",
     "solvers": "GAUSS_SEIDEL_SOLVER PENALTY_SOLVER",
     "running": (
@@ -24,15 +28,7 @@ _NAMES = {
         " CONTACT_EXCLUDE_BODIES CONTACT_EXCLUDE_SURFACES CONTACT_SPARSIFY"
     ),
     "results": "DURATION FORWARD BACKWARD SEEK DISPLACEMENT VELOCITY ENERGY TIMING HISTORY",
-    "unbuilt": (
-        "MESH2CONVEX ROUGH_HEX PIPE ELLIP_MESH TETRAHEDRALIZE ELLIP BEND SPLIT MESH_SPLIT OVERLAPPING FIELD"
-        " NEWTON_SOLVER SICONOS_SOLVER HYBRID_SOLVER TEST_SOLVER FIX_DIRECTION SET_DISPLACEMENT"
-        " SET_DISPLACEMENT3 SET_VELOCITY SET_VELOCITY3 SET_ACCELERATION SET_ACCELERATION3 PUT_SPRING TORQUE"
-        " PRESSURE SIMPLIFIED_CRACK RT_SPLIT INITIALIZE_STATE RIGID_TO_FEM APPLY_BULKMAT"
-        " CONTACT_EXCLUDE_OBJECTS LOCDYN_DUMP MBFCP_EXPORT MODAL_ANALYSIS COROTATED_DISPLACEMENTS"
-        " RIGID_DISPLACEMENTS BODY_MM_EXPORT DISPLAY_POINT RENDER XDMF_EXPORT SOLFEC_EXPORT REGISTER_BASE"
-        " STRESS FRACTURE_EXPORT_YAFFEMS"
-    ),
+    "unbuilt": unbuilt.NAMES,
 }
 
 COMMANDS = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -1,16 +1,16 @@
-"""BODY (manual, 4.2.9), BODY_CHARS and INITIAL_VELOCITY (manual, 4.6)."""
+"""BODY (manual, 4.2.9) and CONSTRAINT (4.2.16): they stand together because each has members of the other kind."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..bodies.table import BodyKind, Scheme
+from ..constraints.table import ConstraintKind
 from ..domain import DEFAULT_SCHEME
-from ..simulation import Simulation
 from . import checks, session
-from .checks import BadType, BadValue, Members, command
+from .checks import BadType, BadValue, command
+from .handles import Handle, simulation_of
 from .materials import BULK_MATERIAL, bulk_material
-from .model import simulation_of
 from .shapes import MESH, consume, shapes_of
 from .unbuilt import not_built
 
@@ -20,7 +20,7 @@ SCHEMES = ("DEFAULT", *Scheme.__members__)
 RIGID_SCHEMES = (Scheme.RIG_POS, Scheme.RIG_NEG, Scheme.RIG_IMP)
 
 
-class BODY(Members):
+class BODY(Handle):
     """A solid body (manual, 4.2.9); afterwards a handle that finds its body by (SOLFEC, id).
 
     Parameters
@@ -37,7 +37,7 @@ class BODY(Members):
         Of finite elements; ignored for other kinds.
     """
 
-    __slots__ = ("_simulation", "_id")
+    __slots__ = ()
 
     @command("BODY")
     def __init__(self, solfec, kind, shape, material, label=None, form=None, mesh=None, base=None):
@@ -62,19 +62,6 @@ class BODY(Members):
             simulation.labels.add(label)
         self._simulation = simulation
         self._id = identifier
-
-    @classmethod
-    def _of(cls, simulation: Simulation, identifier: int) -> BODY:
-        handle = object.__new__(cls)
-        handle._simulation = simulation
-        handle._id = identifier
-        return handle
-
-    def __eq__(self, other):
-        return isinstance(other, BODY) and self._simulation is other._simulation and self._id == other._id
-
-    def __hash__(self):
-        return hash(("BODY", id(self._simulation), self._id))
 
     def __repr__(self):
         return f"BODY {self._id}"
@@ -113,8 +100,7 @@ class BODY(Members):
     @property
     def material(self) -> BULK_MATERIAL:
         """Bulk material."""
-        domain = self._simulation.domain
-        return BULK_MATERIAL._of(self._simulation, domain.bulk_materials[int(self._column("material"))])
+        return BULK_MATERIAL._of(self._simulation, int(self._column("material")))
 
     @property
     def mass(self) -> float:
@@ -190,8 +176,6 @@ class BODY(Members):
     @property
     def constraints(self) -> list:
         """Constraints attached to the body, newest first."""
-        from .constraints import CONSTRAINT
-
         return [CONSTRAINT._of(self._simulation, int(constraint)) for constraint in self._constraint_ids()]
 
     @property
@@ -261,50 +245,81 @@ def body_of(value, name: str) -> BODY:
     return value
 
 
-def point_on(body: BODY, value, name: str) -> tuple[float, ...]:
-    """A referential point that lies in or on a body's shape."""
-    point = checks.vector(value, name)
-    if not body._simulation.domain.contains(body._id, point):
-        raise BadValue(f"'{name}' {point} lies outside of the shape of body {body._id} ({body.label or body.kind})")
-    return point
+def _member(doc: str):
+    """A read-only member that is None once the constraint is gone; the function gets the table and the row."""
+
+    def decorate(function) -> property:
+        def get(self):
+            table = self._simulation.domain.constraints
+            row = table.row_of(self._id)
+            return None if row < 0 else function(self, table, row)
+
+        return property(get, doc=doc)
+
+    return decorate
 
 
-@command("BODY_CHARS")
-def BODY_CHARS(body, mass, volume, center, tensor):
-    """Overwrite mass, volume, mass centre and inertia tensor (rigid) or Euler tensor of a body.
+def _local(name: str, doc: str) -> property:
+    return _member(doc)(lambda self, table, row: tuple(getattr(table, name)[:, row].tolist()))
 
-    Parameters
-    ----------
-    body : BODY
-    mass, volume : float
-        Positive.
-    center : tuple of 3
-        Referential mass centre.
-    tensor : tuple of 9
-        Symmetric, positive definite, column by column.
+
+def _scalar(name: str, doc: str) -> property:
+    return _member(doc)(lambda self, table, row: float(getattr(table, name)[row]))
+
+
+class CONSTRAINT(Handle):
+    """A constraint, prescribed or by contact; a handle that finds it by (SOLFEC, id), made by other commands.
+
+    All members are read-only, and None when the constraint does not exist any more.
     """
-    body = body_of(body, "body")
-    mass = checks.positive(mass, "mass")
-    volume = checks.positive(volume, "volume")
-    center = checks.vector(center, "center")
-    matrix = np.reshape(checks.vector(tensor, "tensor", 9), (3, 3)).T
-    if abs(matrix - matrix.T).max() > 1e-8 * abs(matrix).max():
-        raise BadValue("'tensor' must be symmetric")
-    if not np.linalg.eigvalsh(matrix).min() > 0.0:
-        raise BadValue("'tensor' must be positive definite")
-    body._simulation.domain.set_characteristics(body._id, mass, volume, center, 0.5 * (matrix + matrix.T))
 
+    __slots__ = ()
 
-@command("INITIAL_VELOCITY")
-def INITIAL_VELOCITY(body, linear, angular):
-    """Give a body linear and angular velocity, in the sense of rigid motion, at time zero.
+    def __init__(self, *arguments, **keywords):
+        raise BadType("CONSTRAINT objects come from commands such as FIX_POINT and from SOLFEC.constraints")
 
-    Parameters
-    ----------
-    body : BODY
-    linear, angular : tuple of 3
-        Velocity of the mass centre and referential angular velocity.
-    """
-    body = body_of(body, "body")
-    linear, angular = checks.vector(linear, "linear"), checks.vector(angular, "angular")
-    body._simulation.domain.set_velocity(body._id, linear, angular)
+    def __repr__(self):
+        return f"CONSTRAINT {self._id} ({self.kind or 'gone'})"
+
+    R = _local("R", "Reaction (T1, T2, N) in the local base: force averaged over the last step.")
+    U = _local("U", "Relative velocity (T1, T2, N) at the end of the step.")
+    V = _local("V", "Relative velocity (T1, T2, N) at the start of the step.")
+    gap = _scalar("gap", "Gap of a contact, negative when penetrating; of a link its elongation; else 0.")
+    area = _scalar("area", "Area of a contact, else 0.")
+    merit = _scalar("merit", "Contribution to the constraints satisfaction merit function.")
+
+    @_member("Kind: 'CONTACT', 'FIXPNT', 'FIXDIR', 'VELODIR', 'VELODIR3', 'RIGLNK' or 'SPRING'.")
+    def kind(self, table, row):
+        return ConstraintKind(int(table.kind[row])).name
+
+    @_member("Local base: first tangent, second tangent, normal, three spatial components each.")
+    def base(self, table, row):
+        return tuple(table.base[:, :, row].T.ravel().tolist())
+
+    @_member("Current spatial point; both points, 6 numbers, of a 'RIGLNK'.")
+    def point(self, table, row):
+        point = table.point[:, row].tolist()
+        if table.kind[row] == ConstraintKind.RIGLNK:
+            point += table.other_point[:, row].tolist()
+        return tuple(point)
+
+    @_member("The two adjacent bodies (master, slave), or the one BODY.")
+    def adjbod(self, table, row):
+        identifiers = self._simulation.domain.bodies.id
+        master = BODY._of(self._simulation, int(identifiers[table.master[row]]))
+        if table.slave[row] < 0:
+            return master
+        return master, BODY._of(self._simulation, int(identifiers[table.slave[row]]))
+
+    @_member("Label of the surface material of a contact, else None.")
+    def matlab(self, table, row):
+        if table.kind[row] != ConstraintKind.CONTACT:
+            return None
+        return self._simulation.domain.surface_labels[int(table.material[row])]
+
+    @_member("Surface identifiers of a contact in the order of `adjbod`, else None.")
+    def spair(self, table, row):
+        if table.kind[row] != ConstraintKind.CONTACT:
+            return None
+        slave, master = table.surface[:, row].tolist()
+        return master, slave

@@ -8,7 +8,7 @@ from ..bodies.table import BodyKind
 from . import checks, session
 from .bodies import body_of
 from .checks import BadValue, command
-from .model import simulation_of
+from .handles import simulation_of
 from .series import TIME_SERIES, number_or_series
 
 

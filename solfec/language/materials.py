@@ -6,16 +6,15 @@ import numpy as np
 
 from ..bodies.materials import BulkMaterial
 from ..constraints.table import ANY_SURFACE, SurfaceModel
-from ..simulation import Simulation
 from . import checks
-from .checks import BadType, BadValue, Members, command
-from .model import simulation_of
+from .checks import BadType, BadValue, command
+from .handles import Handle, simulation_of
 from .unbuilt import not_built
 
 SURFACE_MODELS = tuple(model.name for model in SurfaceModel)
 
 
-class BULK_MATERIAL(Members):
+class BULK_MATERIAL(Handle):
     """Material of a volume (manual, 4.2.8).
 
     Parameters
@@ -31,7 +30,7 @@ class BULK_MATERIAL(Members):
         Tensile strength and fracture energy, for fragmentation.
     """
 
-    __slots__ = ("_simulation", "_material")
+    __slots__ = ()
 
     @command("BULK_MATERIAL")
     def __init__(
@@ -46,7 +45,8 @@ class BULK_MATERIAL(Members):
         fields=None,
         fracene=None,
     ):
-        domain = simulation_of(solfec).domain
+        simulation = simulation_of(solfec)
+        domain = simulation.domain
         model = "KIRCHHOFF" if model is None else checks.string(model, "model")
         if model == "TSANG_MARSDEN" or fields is not None:
             raise not_built("BULK_MATERIAL: model 'TSANG_MARSDEN' and fields")
@@ -62,31 +62,21 @@ class BULK_MATERIAL(Members):
         material = bulk_by_label(domain, label)
         if material is None:
             material = BulkMaterial(model=model, label=label, **data)
-            domain.material_row(material)
-        self._simulation = solfec._simulation
-        self._material = material
+        self._simulation = simulation
+        self._id = domain.material_row(material)
         for name, value in data.items():
             setattr(material, name, value)
         self._refresh()
 
-    @classmethod
-    def _of(cls, simulation: Simulation, material: BulkMaterial) -> BULK_MATERIAL:
-        handle = object.__new__(cls)
-        handle._simulation = simulation
-        handle._material = material
-        return handle
+    @property
+    def _material(self) -> BulkMaterial:
+        return self._simulation.domain.bulk_materials[self._id]
 
     def _refresh(self):
         """Bodies carry the elastic constants of their material."""
-        domain = self._simulation.domain
-        rows = domain.bodies.view("material") == domain.material_row(self._material)
-        domain.bodies.view("lame")[:, rows] = np.reshape(self._material.lame, (2, 1))
-
-    def __eq__(self, other):
-        return isinstance(other, BULK_MATERIAL) and self._material is other._material
-
-    def __hash__(self):
-        return hash(("BULK_MATERIAL", id(self._material)))
+        bodies = self._simulation.domain.bodies
+        rows = bodies.view("material") == self._id
+        bodies.view("lame")[:, rows] = np.reshape(self._material.lame, (2, 1))
 
     def __repr__(self):
         return f"BULK_MATERIAL(label={self.label!r}, young={self.young:g}, poisson={self.poisson:g}, density={self.density:g})"
@@ -150,7 +140,7 @@ def bulk_by_label(domain, label: str) -> BulkMaterial | None:
 def bulk_material(domain, value, name: str) -> BulkMaterial:
     """A material argument: an object of this domain, or its label."""
     if isinstance(value, BULK_MATERIAL):
-        if not any(known is value._material for known in domain.bulk_materials):
+        if value._simulation.domain is not domain:
             raise BadValue(f"'{name}' {value.label!r} belongs to another SOLFEC object")
         return value._material
     if isinstance(value, str):
@@ -166,15 +156,15 @@ def _surface_member(name: str, check, doc: str) -> property:
     """A number of a surface material, read and written in its table."""
 
     def get(self) -> float:
-        return float(getattr(self._table, name)[self._row])
+        return float(getattr(self._table, name)[self._id])
 
     def put(self, value):
-        getattr(self._table, name)[self._row] = check(value, name)
+        getattr(self._table, name)[self._id] = check(value, name)
 
     return property(get, put, doc=doc)
 
 
-class SURFACE_MATERIAL(Members):
+class SURFACE_MATERIAL(Handle):
     """Contact law between two surfaces (manual, 4.2.7).
 
     Parameters
@@ -192,7 +182,7 @@ class SURFACE_MATERIAL(Members):
         Normal stiffness >= 0, damping (negative: critical), power >= 0 of Hertz's law.
     """
 
-    __slots__ = ("_simulation", "_row")
+    __slots__ = ()
 
     @command("SURFACE_MATERIAL")
     def __init__(
@@ -236,28 +226,11 @@ class SURFACE_MATERIAL(Members):
         if label is not None:
             domain.surface_labels[row] = label
         self._simulation = simulation
-        self._row = row
-
-    @classmethod
-    def _of(cls, simulation: Simulation, row: int) -> SURFACE_MATERIAL:
-        handle = object.__new__(cls)
-        handle._simulation = simulation
-        handle._row = row
-        return handle
+        self._id = row
 
     @property
     def _table(self):
         return self._simulation.domain.surface_materials
-
-    def __eq__(self, other):
-        return (
-            isinstance(other, SURFACE_MATERIAL)
-            and self._simulation is other._simulation
-            and self._row == other._row
-        )
-
-    def __hash__(self):
-        return hash(("SURFACE_MATERIAL", id(self._simulation), self._row))
 
     def __repr__(self):
         return f"SURFACE_MATERIAL(label={self.label!r}, model={self.model!r}, friction={self.friction:g})"
@@ -265,26 +238,26 @@ class SURFACE_MATERIAL(Members):
     @property
     def surf1(self) -> int:
         """First surface identifier (the largest 32-bit integer: any)."""
-        return int(self._table.surface[0, self._row])
+        return int(self._table.surface[0, self._id])
 
     @property
     def surf2(self) -> int:
         """Second surface identifier (the largest 32-bit integer: any)."""
-        return int(self._table.surface[1, self._row])
+        return int(self._table.surface[1, self._id])
 
     @property
     def label(self) -> str:
         """Label."""
-        return self._simulation.domain.surface_labels[self._row]
+        return self._simulation.domain.surface_labels[self._id]
 
     @property
     def model(self) -> str:
         """Name of the model."""
-        return SurfaceModel(int(self._table.model[self._row])).name
+        return SurfaceModel(int(self._table.model[self._id])).name
 
     @model.setter
     def model(self, value):
-        self._table.model[self._row] = int(SurfaceModel[checks.choice(value, "model", SURFACE_MODELS)])
+        self._table.model[self._id] = int(SurfaceModel[checks.choice(value, "model", SURFACE_MODELS)])
 
     friction = _surface_member("friction", checks.nonnegative, "Coefficient of friction.")
     cohesion = _surface_member("cohesion", checks.nonnegative, "Cohesion per unit area.")

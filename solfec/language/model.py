@@ -10,11 +10,13 @@ import numpy as np
 from ..results import results_file
 from ..simulation import Simulation
 from . import checks, session
-from .checks import BadValue, Members, command
+from .bodies import BODY, CONSTRAINT
+from .checks import BadValue, command
+from .handles import Model
 from .unbuilt import not_built
 
 
-class SOLFEC(Members):
+class SOLFEC(Model):
     """One simulation with its output directory (manual, 4.2.5).
 
     Parameters
@@ -27,7 +29,7 @@ class SOLFEC(Members):
         Output directory.  READ mode when it holds results, WRITE mode otherwise or with the switch -w.
     """
 
-    __slots__ = ("_simulation",)
+    __slots__ = ()
 
     @command("SOLFEC")
     def __init__(self, analysis, step, output):
@@ -48,19 +50,7 @@ class SOLFEC(Members):
             interval=now.interval,
         )
         now.simulations.append(simulation)
-        self._simulation = simulation
-
-    @classmethod
-    def _of(cls, simulation: Simulation) -> SOLFEC:
-        handle = object.__new__(cls)
-        handle._simulation = simulation
-        return handle
-
-    def __eq__(self, other):
-        return isinstance(other, SOLFEC) and self._simulation is other._simulation
-
-    def __hash__(self):
-        return hash(("SOLFEC", id(self._simulation)))
+        self._simulation, self._id = simulation, 0
 
     def __repr__(self):
         return f"SOLFEC('DYNAMIC', {self.step:g}, {self.outpath!r})  # {self.mode}, time {self.time:g}"
@@ -92,8 +82,6 @@ class SOLFEC(Members):
     @property
     def bodies(self) -> list:
         """The bodies, newest first."""
-        from .bodies import BODY
-
         return [BODY._of(self._simulation, int(body)) for body in self._domain.bodies.view("id")[::-1]]
 
     @property
@@ -104,8 +92,6 @@ class SOLFEC(Members):
     @property
     def constraints(self) -> list:
         """The constraints, newest first."""
-        from .constraints import CONSTRAINT
-
         identifiers = np.sort(self._domain.constraints.view("id"))[::-1]
         return [CONSTRAINT._of(self._simulation, int(constraint)) for constraint in identifiers]
 
@@ -140,11 +126,6 @@ class SOLFEC(Members):
     @cleanup.setter
     def cleanup(self, value):
         self._simulation.cleanup = checks.switch(value, "cleanup")
-
-
-def simulation_of(solfec, name: str = "solfec") -> Simulation:
-    """The simulation behind a SOLFEC argument."""
-    return checks.instance(solfec, name, SOLFEC)._simulation
 
 
 def _output_path(path: str) -> str:

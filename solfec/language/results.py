@@ -10,7 +10,8 @@ from ..domain import PHASES
 from . import checks
 from .bodies import BODY, body_of
 from .checks import BadType, BadValue, command
-from .model import SOLFEC, simulation_of
+from .handles import simulation_of
+from .model import SOLFEC
 from .unbuilt import not_built
 
 CLOCKS = (*PHASES, "PARBAL")  # of TIMING; nothing is balanced in a serial run

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import checks, session
 from .checks import BadType, BadValue, command
-from .model import simulation_of
+from .handles import simulation_of
 from .solvers import Solver
 
 

@@ -1,4 +1,4 @@
-"""Shape objects and what makes, copies and moves them (manual, 4.2.1 to 4.2.3 and 4.6)."""
+"""CONVEX, MESH and SPHERE (manual, 4.2.1 to 4.2.3), HULL and HEX (4.6), and checks of shape arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..shapes import characteristics, transform
 from ..shapes.convex import Convex
 from ..shapes.hex_mesh import hex_mesh
 from ..shapes.hull import hull
@@ -265,103 +264,6 @@ def _ratios(value, name: str, count: int) -> np.ndarray | None:
     return ratios
 
 
-# --- copies and transformations ----------------------------------------------------------------------------
-
-
-@command("COPY")
-def COPY(shape):
-    """Copy shapes: one object for one, a list for several.
-
-    Parameters
-    ----------
-    shape
-        CONVEX, MESH or SPHERE object, or a list of them; left as they are.
-    """
-    copies = [type(item)._of(transform.copy(item._content)) for item in shapes_of(shape, "shape")]
-    return copies[0] if len(copies) == 1 else copies
-
-
-@command("SCALE")
-def SCALE(shape, coefs):
-    """Scale shapes, or a point, along the axes about the origin (a sphere: its radius by the first factor).
-
-    Parameters
-    ----------
-    shape
-        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
-    coefs : tuple of 3
-        Factors, not zero.
-    """
-    coefs = checks.vector(coefs, "coefs")
-    if 0.0 in coefs:
-        raise BadValue("'coefs' must not hold zeros")
-    if _is_point(shape):
-        return transform.scale(checks.vector(shape, "shape"), coefs)
-    for item in shapes_of(shape, "shape"):
-        with reported():
-            transform.scale(item._content, coefs)
-    return shape
-
-
-@command("TRANSLATE")
-def TRANSLATE(shape, vector):
-    """Move shapes, or a point, by a vector.
-
-    Parameters
-    ----------
-    shape
-        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
-    vector : tuple of 3
-    """
-    vector = checks.vector(vector, "vector")
-    if _is_point(shape):
-        return transform.translate(checks.vector(shape, "shape"), vector)
-    for item in shapes_of(shape, "shape"):
-        transform.translate(item._content, vector)
-    return shape
-
-
-@command("ROTATE")
-def ROTATE(shape, point, vector, angle):
-    """Turn shapes, or a point, about an axis.
-
-    Parameters
-    ----------
-    shape
-        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
-    point, vector : tuple of 3
-        Point on the axis and its direction, not zero.
-    angle : float
-        Degrees.
-    """
-    point, vector = checks.vector(point, "point"), checks.direction(vector, "vector")
-    angle = checks.number(angle, "angle")
-    if _is_point(shape):
-        return transform.rotate(checks.vector(shape, "shape"), point, vector, angle)
-    for item in shapes_of(shape, "shape"):
-        transform.rotate(item._content, point, vector, angle)
-    return shape
-
-
-@command("MASS_CENTER")
-def MASS_CENTER(shape) -> tuple[float, ...]:
-    """Mass centre of shapes of uniform density, or of a body.
-
-    Parameters
-    ----------
-    shape
-        Shape object, list of them, or BODY (referential centre).
-    """
-    from .bodies import BODY, body_of
-
-    if isinstance(shape, BODY):
-        return body_of(shape, "shape").center
-    contents = [item._content for item in shapes_of(shape, "shape")]
-    with reported():
-        _, centre, _ = characteristics.characteristics(contents)
-    return tuple(np.asarray(centre).tolist())
-
-
 # --- arguments ---------------------------------------------------------------------------------------------
 
 
@@ -403,11 +305,6 @@ def _joined(content: Convex, convex: CONVEX | None, command_name: str) -> Convex
     collection.prepend(content)
     consume([convex], command_name)
     return collection
-
-
-def _is_point(value) -> bool:
-    """Whether a transformation's argument is a point and not a list of shapes."""
-    return checks.is_sequence(value) and len(value) > 0 and not any(isinstance(item, Shape) for item in value)
 
 
 def _index(value, count: int) -> int:

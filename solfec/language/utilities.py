@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from . import checks, session
-from .bodies import BODY, body_of
+from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
-from .constraints import CONSTRAINT
+from .handles import simulation_of
 from .materials import BULK_MATERIAL, SURFACE_MATERIAL, bulk_by_label
-from .model import simulation_of
 from .unbuilt import not_built
 
 
@@ -111,7 +110,7 @@ def BYLABEL(solfec, kind, label):
         return BODY._of(simulation, min(found)) if found else None
     if kind == "BULK_MATERIAL":
         material = bulk_by_label(domain, label)
-        return None if material is None else BULK_MATERIAL._of(simulation, material)
+        return None if material is None else BULK_MATERIAL._of(simulation, domain.material_row(material))
     if label in domain.surface_labels:
         return SURFACE_MATERIAL._of(simulation, domain.surface_labels.index(label))
     return None

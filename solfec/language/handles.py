@@ -1,0 +1,50 @@
+"""What the user's objects have in common: each finds what it stands for by (simulation, identifier).
+
+State lives in the tables of the domain; BODY, CONSTRAINT, materials and SOLFEC itself are thin handles.
+"""
+
+from __future__ import annotations
+
+from ..simulation import Simulation
+from . import checks
+from .checks import Members
+
+
+class Handle(Members):
+    """Something of one simulation; two handles of the same thing are equal.
+
+    Attributes
+    ----------
+    _simulation : Simulation
+    _id : int
+        Identifier, or row of a table whose rows never move.
+    """
+
+    __slots__ = ("_simulation", "_id")
+
+    @classmethod
+    def _of(cls, simulation: Simulation, identifier: int = 0):
+        """The handle of something that exists, without the command that creates it."""
+        handle = object.__new__(cls)
+        handle._simulation = simulation
+        handle._id = identifier
+        return handle
+
+    def __eq__(self, other):
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._simulation is other._simulation and self._id == other._id
+
+    def __hash__(self):
+        return hash((type(self).__name__, id(self._simulation), self._id))
+
+
+class Model(Handle):
+    """What a SOLFEC object is to the commands: the simulation behind their first argument."""
+
+    __slots__ = ()
+
+
+def simulation_of(solfec, name: str = "solfec") -> Simulation:
+    """The simulation behind a SOLFEC argument."""
+    return checks.instance(solfec, name, Model, "SOLFEC")._simulation

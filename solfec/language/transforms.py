@@ -1,0 +1,88 @@
+"""COPY, SCALE, TRANSLATE and ROTATE (manual, 4.6)."""
+
+from __future__ import annotations
+
+from ..shapes import transform
+from . import checks
+from .checks import BadValue, command
+from .shapes import Shape, reported, shapes_of
+
+
+@command("COPY")
+def COPY(shape):
+    """Copy shapes: one object for one, a list for several.
+
+    Parameters
+    ----------
+    shape
+        CONVEX, MESH or SPHERE object, or a list of them; left as they are.
+    """
+    copies = [type(item)._of(transform.copy(item._content)) for item in shapes_of(shape, "shape")]
+    return copies[0] if len(copies) == 1 else copies
+
+
+@command("SCALE")
+def SCALE(shape, coefs):
+    """Scale shapes, or a point, along the axes about the origin (a sphere: its radius by the first factor).
+
+    Parameters
+    ----------
+    shape
+        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
+    coefs : tuple of 3
+        Factors, not zero.
+    """
+    coefs = checks.vector(coefs, "coefs")
+    if 0.0 in coefs:
+        raise BadValue("'coefs' must not hold zeros")
+    if _is_point(shape):
+        return transform.scale(checks.vector(shape, "shape"), coefs)
+    for item in shapes_of(shape, "shape"):
+        with reported():
+            transform.scale(item._content, coefs)
+    return shape
+
+
+@command("TRANSLATE")
+def TRANSLATE(shape, vector):
+    """Move shapes, or a point, by a vector.
+
+    Parameters
+    ----------
+    shape
+        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
+    vector : tuple of 3
+    """
+    vector = checks.vector(vector, "vector")
+    if _is_point(shape):
+        return transform.translate(checks.vector(shape, "shape"), vector)
+    for item in shapes_of(shape, "shape"):
+        transform.translate(item._content, vector)
+    return shape
+
+
+@command("ROTATE")
+def ROTATE(shape, point, vector, angle):
+    """Turn shapes, or a point, about an axis.
+
+    Parameters
+    ----------
+    shape
+        Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
+    point, vector : tuple of 3
+        Point on the axis and its direction, not zero.
+    angle : float
+        Degrees.
+    """
+    point, vector = checks.vector(point, "point"), checks.direction(vector, "vector")
+    angle = checks.number(angle, "angle")
+    if _is_point(shape):
+        return transform.rotate(checks.vector(shape, "shape"), point, vector, angle)
+    for item in shapes_of(shape, "shape"):
+        transform.rotate(item._content, point, vector, angle)
+    return shape
+
+
+def _is_point(value) -> bool:
+    """Whether a transformation's argument is a point and not a list of shapes."""
+    return checks.is_sequence(value) and len(value) > 0 and not any(isinstance(item, Shape) for item in value)
