@@ -5,8 +5,9 @@
 ...     times, gap = run.history([(None, "GAP")])
 """
 
+from .layout import results_file
 from .reader import Frame, ResultsReader
-from .writer import ResultsWriter, results_file
+from .writer import ResultsWriter
 
 __all__ = ["Frame", "ResultsReader", "ResultsWriter", "open", "results_file"]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..bodies.table import BodyKind, Energy
+from ..domain import PHASES
 from ..errors import NotBuiltYet, SolfecError
 from . import layout
 from .gather import Places, gather, rows, runs
@@ -118,7 +119,7 @@ def select(reader, start: float | None, end: float | None, skip: int) -> np.ndar
 def parse(reader, item):
     """An item as the user gave it, checked."""
     if isinstance(item, str):
-        if item in NUMBERS or item in ITERATIONS or item in NOTHING_RECORDED or item in layout.PHASES:
+        if item in NUMBERS or item in ITERATIONS or item in NOTHING_RECORDED or item in PHASES:
             return item
         raise ValueError(f"unknown history {item!r}")
     if not isinstance(item, tuple) or len(item) not in (2, 3, 4):

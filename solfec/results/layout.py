@@ -1,4 +1,4 @@
-"""What is stored in a results file, and under which names (docs/results-format.md describes it for users).
+"""Where results lie, what is stored in the file and under which names (docs/results-format.md describes it for users).
 
 Records of bodies and constraints are derived from the columns of the state tables, so a column that is added to a
 table reaches the file without a change here, unless it is listed as one that follows from others.
@@ -6,14 +6,16 @@ table reaches the file without a change here, unless it is listed as one that fo
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintTable, SurfaceMaterialTable
+from ..domain import PHASES
 
 FORMAT = "solfec results"
 VERSION = 1
-PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")
 UNITS = (
     "Solfec imposes no units.  Whatever units of length, mass and time the input used hold here; 'units' attributes "
     "name dimensions: L length, M mass, T time, F = M L/T^2 force, E = F L energy, s seconds of wall time, 1 none."
@@ -140,6 +142,12 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "frames/user_constraints": (USER, "", "further data of the user's constraints"),
     "frames/steps": (STEP, "", "one row per frame; a frame exists when its row does"),
 }  # fmt: skip
+
+
+def results_file(path: str) -> str:
+    """`<path>/<name>.h5`, where name is the last component of the path."""
+    path = os.path.abspath(path)
+    return os.path.join(path, os.path.basename(path) + ".h5")
 
 
 def describe(dataset, name: str) -> None:

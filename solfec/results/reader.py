@@ -11,10 +11,12 @@ from functools import cached_property
 import h5py
 import numpy as np
 
+from ..bodies.table import CONF_TRIPLES, VELO_TRIPLES
 from ..errors import SolfecError
 from . import layout
+from .history import history
 from .journal import Snapshot
-from .writer import results_file
+from .restore import restore
 
 ATTEMPTS = 40  # of a read that a writer disturbs
 
@@ -55,7 +57,7 @@ class ResultsReader:
 
     def __init__(self, path: str):
         path = os.fspath(path)
-        self.file = path if os.path.isfile(path) else results_file(path)
+        self.file = path if os.path.isfile(path) else layout.results_file(path)
         if not os.path.isfile(self.file):
             raise SolfecError(f"{self.file}: no such results file")
         self._snapshot = Snapshot(self.file)
@@ -159,14 +161,10 @@ class ResultsReader:
 
     def load(self, domain, number: int) -> None:
         """Set a domain's tables to a frame; see `restore.restore`."""
-        from .restore import restore
-
         restore(self, domain, number)
 
     def history(self, items, start: float | None = None, end: float | None = None, skip: int = 1) -> tuple:
         """Times and one array per item; see `history.history`."""
-        from .history import history
-
         return history(self, items, start, end, skip)
 
     def close(self) -> None:
@@ -205,8 +203,6 @@ class ResultsReader:
 
 def layout_ends(listed: np.ndarray, file: h5py.File) -> tuple[int, int]:
     """Numbers of configuration and velocity rows of a frame with these bodies."""
-    from ..bodies.table import CONF_TRIPLES, VELO_TRIPLES
-
     if not len(listed):
         return 0, 0
     last = listed[-1]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
 
 import numpy as np
 
+from ..domain import PHASES
 from . import layout
 
 
@@ -35,7 +38,7 @@ def describe_step(row: np.ndarray, domain) -> None:
     if not constraints.contact_count:
         row["minimum_gap"] = 0.0
     row["energy"] = domain.energy()
-    for phase in layout.PHASES:
+    for phase in PHASES:
         row[phase] = domain.timings.get(phase, 0.0)
     row["clock_time"], row["clock_step"] = domain.clock_origin
     row["next_body_id"], row["next_constraint_id"] = domain.next_body_id, constraints.next_id
@@ -59,9 +62,6 @@ def materials_text(domain) -> str:
 
 def version() -> str:
     """Version of the program."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
     try:
         return installed("solfec")
     except PackageNotFoundError:

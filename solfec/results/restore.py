@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.materials import BulkMaterial
 from ..bodies.table import BodyKind
+from ..domain import PHASES
 from ..errors import SolfecError
 from . import layout, shapes
 
@@ -102,8 +104,6 @@ class MaterialRows:
         for row, material in enumerate(known):
             if material.label == stored["label"]:
                 return row
-        from ..bodies.materials import BulkMaterial
-
         known.append(BulkMaterial(**stored))
         return len(known) - 1
 
@@ -137,4 +137,4 @@ def restore_scalars(domain, step: np.void, deleted: int) -> None:
     domain.sparsified = int(step["sparsified"])
     domain.deleted_bodies = int(deleted)
     domain.next_body_id = int(step["next_body_id"])
-    domain.timings.update({phase: float(step[phase]) for phase in layout.PHASES})
+    domain.timings.update({phase: float(step[phase]) for phase in PHASES})

@@ -12,6 +12,7 @@ from ..errors import SolfecError
 from . import layout, shapes
 from .columns import Column, extend
 from .journal import Busy, JournalledFile, journal_path
+from .reader import ResultsReader
 from .records import constraint_records, describe_step, fingerprint, materials_text, version
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 8192, 1 << 19  # bytes
@@ -22,12 +23,6 @@ ONE_FRAME_DATASETS = {  # dataset: rows of a frame, from (bodies, constraints, u
     "frames/constraints": lambda b, c, u: max(c, 2 * b),
     "frames/user_constraints": lambda b, c, u: u,
 }
-
-
-def results_file(path: str) -> str:
-    """`<path>/<name>.h5`, where name is the last component of the path."""
-    path = os.path.abspath(path)
-    return os.path.join(path, os.path.basename(path) + ".h5")
 
 
 class ResultsWriter:
@@ -46,7 +41,7 @@ class ResultsWriter:
 
     def __init__(self, path: str, input_text: str = "", arguments: list[str] | None = None):
         self.path = os.path.abspath(path)
-        self.file = results_file(path)
+        self.file = layout.results_file(path)
         self.compression = False
         self.frames = 0
         self.last_time: float | None = None
@@ -92,8 +87,6 @@ class ResultsWriter:
         SolfecError
             When there are none, they are damaged, or another process is writing them.
         """
-        from .reader import ResultsReader
-
         with ResultsReader(path) as reader:
             if not len(reader.times):
                 raise SolfecError(f"{reader.file}: the results hold no frames")
