@@ -11,9 +11,5 @@ class NotBuiltYet(NotImplementedError):
     """A command, option or combination of the manual that this version does not have yet."""
 
 
-class ArgumentRangeError(ValueError, TypeError):
-    """A member was set to a value out of its range; scripts may expect either of the two classic types."""
-
-
 class SolfecWarning(UserWarning):
     """Something in the input that is legal and probably not meant (manual, WARNINGS)."""

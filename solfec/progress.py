@@ -10,10 +10,10 @@ from .bodies.table import BodyKind
 from .domain import PHASES, Domain
 
 KIND_NAMES = {
-    BodyKind.OBSTACLE: "obstacles",
-    BodyKind.RIGID: "rigid",
-    BodyKind.PSEUDO_RIGID: "pseudo-rigid",
-    BodyKind.FINITE_ELEMENT: "finite element",
+    BodyKind.OBSTACLE: ("obstacle", "obstacles"),
+    BodyKind.RIGID: ("rigid", "rigid"),
+    BodyKind.PSEUDO_RIGID: ("pseudo-rigid", "pseudo-rigid"),
+    BodyKind.FINITE_ELEMENT: ("finite element", "finite element"),
 }
 
 
@@ -46,10 +46,11 @@ class Progress:
         self._duration = duration
         self._started = self._reported = monotonic()
         if self.verbose == "ON" and domain.step_number == 0:
-            counts = [(name, int((domain.bodies.view("kind") == kind).sum())) for kind, name in KIND_NAMES.items()]
-            listed = ", ".join(f"{count} {name}" for name, count in counts if count)
+            counts = [(int((domain.bodies.view("kind") == kind).sum()), names) for kind, names in KIND_NAMES.items()]
+            listed = ", ".join(counted(count, *names) for count, names in counts if count)
             degrees = 3 * domain.bodies.triples.n
-            self._print(f"{domain.bodies.n} bodies ({listed}); {degrees} degrees of freedom; step {domain.step:g}")
+            bodies = counted(domain.bodies.n, "body", "bodies")
+            self._print(f"{bodies} ({listed}); {degrees} degrees of freedom; step {domain.step:g}")
 
     def after_step(self, domain: Domain) -> None:
         """Called after every step; prints when the interval has passed."""
@@ -67,9 +68,10 @@ class Progress:
         if self.verbose == "ON":
             solver = ""
             if domain.report is not None and domain.report.iterations:
-                solver = f", {domain.report.iterations} iterations"
+                solver = ", " + counted(domain.report.iterations, "iteration", "iterations")
+            constraints = counted(domain.constraints.n, "constraint", "constraints")
             self._print(
-                f"{100 * done:5.1f} %  time {domain.time:.6g}  {domain.constraints.n} constraints{solver}  "
+                f"{100 * done:5.1f} %  time {domain.time:.6g}  {constraints}{solver}  "
                 f"{rate:.4g} steps/s  {'took ' + clock_text(elapsed) if last else clock_text(left) + ' left'}",
                 rewrite=not last,
             )
@@ -117,6 +119,11 @@ class Progress:
             os.replace(temporary, os.path.join(self.directory, "STATE"))
         except OSError:
             return
+
+
+def counted(number: int, one: str, several: str) -> str:
+    """A number of things in words."""
+    return f"{number} {one if number == 1 else several}"
 
 
 def clock_text(seconds: float) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..domain import PHASES
+from ..results import history
 from . import checks
 from .bodies import BODY, body_of
 from .checks import BadType, BadValue, command
@@ -136,13 +137,7 @@ def TIMING(solfec, kind) -> float:
 
 # --- HISTORY -----------------------------------------------------------------------------------------------
 
-POINT_ENTITIES = tuple("CX CY CZ DX DY DZ VX VY VZ SX SY SZ SXY SXZ SYZ MISES".split())
-STRESSES = POINT_ENTITIES[9:]
 ENERGY_KINDS = tuple(kind.upper() for kind in Energies._fields)
-CONSTRAINT_ENTITIES = ("GAP", "R", "U", "CR", "CU")
-NUMBERS = (*CLOCKS, *"STEP CONS BODS DELBODS NEWBODS NEWCONS MERIT".split())
-NUMBERS += tuple("GSITERS GSCOLORS GSBOT GSMID GSTOP GSINN GSINIT GSRUN GSCOM GSMCOM".split())
-NUMBERS += tuple("NTITERS TSITERS BSITERS LININIT LINUPD LINMV LINPRE LINRUN LINCOM".split())
 
 
 @command("HISTORY")
@@ -185,7 +180,7 @@ def HISTORY(solfec, list, t0, t1, skip=1, progress=None):
 def _item(item, name: str, simulation):
     """One item in the form of the results reader: bodies by identifier or label, None for the whole model."""
     if isinstance(item, str):
-        return checks.choice(item, name, NUMBERS)
+        return checks.choice(item, name, history.NAMES)
     if not checks.is_sequence(item):
         raise BadType(f"'{name}' must be a string or a tuple, not {checks.kind_of(item)}")
     if len(item) not in (2, 3, 4):
@@ -193,7 +188,7 @@ def _item(item, name: str, simulation):
     entity = checks.string(item[-1], f"{name}: entity")
     if len(item) == 3:
         return _point_item(item[0], item[1], entity, name, simulation)
-    known = ENERGY_KINDS + CONSTRAINT_ENTITIES if len(item) == 2 else CONSTRAINT_ENTITIES
+    known = history.CONSTRAINT_ENTITIES if len(item) == 4 else ENERGY_KINDS + history.CONSTRAINT_ENTITIES
     checks.choice(entity, f"{name}: entity", known)
     bodies = bodies_of(item[0], f"{name}: object", simulation)
     identifiers = None if bodies is None else [body._id for body in dict.fromkeys(bodies)]
@@ -207,7 +202,7 @@ def _item(item, name: str, simulation):
 
 
 def _point_item(body, point, entity: str, name: str, simulation):
-    checks.choice(entity, f"{name}: entity", POINT_ENTITIES)
+    checks.choice(entity, f"{name}: entity", history.POINT_ENTITIES + history.STRESS_ENTITIES)
     point = checks.vector(point, f"{name}: point")
     if isinstance(body, BODY):
         if body._simulation is not simulation:
@@ -215,6 +210,6 @@ def _point_item(body, point, entity: str, name: str, simulation):
         body = body._id
     elif not isinstance(body, str):
         raise BadType(f"'{name}: body' must be a BODY object or a label, not {checks.kind_of(body)}")
-    if entity in STRESSES:
+    if entity in history.STRESS_ENTITIES:
         raise not_built(f"HISTORY: entity {entity!r}")
     return body, point, entity

@@ -56,6 +56,7 @@ class Session:
     interval: float = 1.0
     epsilon: float = 1e-6
     warnings: bool = True
+    warned: set[tuple] = field(default_factory=set)  # lines and texts of the warnings given so far
     series_labels: set[str] = field(default_factory=set)
     simulations: list = field(default_factory=list)
 
@@ -124,11 +125,13 @@ def is_users(filename: str) -> bool:
 
 
 def users_frame():
-    """The innermost frame that runs the user's own code, or None."""
-    frame = sys._getframe(1)
+    """The innermost frame that runs the user's own code: a file's, else what was typed (`python -c`); or None."""
+    frame, typed = sys._getframe(1), None
     while frame is not None and not is_users(frame.f_code.co_filename):
+        if frame.f_globals.get("__name__") == "__main__" and frame.f_code.co_filename.startswith("<"):
+            typed = typed or frame
         frame = frame.f_back
-    return frame
+    return frame or typed
 
 
 def location() -> str:
@@ -139,11 +142,8 @@ def location() -> str:
 
 def warn(text: str) -> None:
     """Warn about the user's present line, once for each line and text; WARNINGS ('OFF') silences it."""
-    if not current().warnings:
-        return
-    frame = users_frame()
-    if frame is None:
-        warnings.warn(text, SolfecWarning, stacklevel=3)
-        return
-    registry = frame.f_globals.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(text, SolfecWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)
+    now, frame = current(), users_frame()
+    file, line = ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    if now.warnings and (file, line, text) not in now.warned:
+        now.warned.add((file, line, text))  # Python's own registry is emptied whenever a filter changes
+        warnings.warn_explicit(text, SolfecWarning, file, line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -317,8 +318,6 @@ def _index(value, count: int) -> int:
 @contextmanager
 def reported():
     """Turn what the geometry code refuses or warns about into the language's errors and warnings."""
-    import warnings
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -35,12 +35,7 @@ def SCALE(shape, coefs):
     coefs = checks.vector(coefs, "coefs")
     if 0.0 in coefs:
         raise BadValue("'coefs' must not hold zeros")
-    if _is_point(shape):
-        return transform.scale(checks.vector(shape, "shape"), coefs)
-    for item in shapes_of(shape, "shape"):
-        with reported():
-            transform.scale(item._content, coefs)
-    return shape
+    return _applied(transform.scale, shape, coefs)
 
 
 @command("TRANSLATE")
@@ -54,11 +49,7 @@ def TRANSLATE(shape, vector):
     vector : tuple of 3
     """
     vector = checks.vector(vector, "vector")
-    if _is_point(shape):
-        return transform.translate(checks.vector(shape, "shape"), vector)
-    for item in shapes_of(shape, "shape"):
-        transform.translate(item._content, vector)
-    return shape
+    return _applied(transform.translate, shape, vector)
 
 
 @command("ROTATE")
@@ -76,13 +67,14 @@ def ROTATE(shape, point, vector, angle):
     """
     point, vector = checks.vector(point, "point"), checks.direction(vector, "vector")
     angle = checks.number(angle, "angle")
-    if _is_point(shape):
-        return transform.rotate(checks.vector(shape, "shape"), point, vector, angle)
+    return _applied(transform.rotate, shape, point, vector, angle)
+
+
+def _applied(function, shape, *arguments):
+    """What a transformation returns: a point's image, or the shapes it has changed."""
+    if checks.is_sequence(shape) and len(shape) > 0 and not any(isinstance(item, Shape) for item in shape):
+        return function(checks.vector(shape, "shape"), *arguments)
     for item in shapes_of(shape, "shape"):
-        transform.rotate(item._content, point, vector, angle)
+        with reported():
+            function(item._content, *arguments)
     return shape
-
-
-def _is_point(value) -> bool:
-    """Whether a transformation's argument is a point and not a list of shapes."""
-    return checks.is_sequence(value) and len(value) > 0 and not any(isinstance(item, Shape) for item in value)

@@ -22,6 +22,7 @@ NOTHING_RECORDED = (
     "PARBAL", "GSCOLORS", "GSBOT", "GSMID", "GSTOP", "GSINN", "GSINIT", "GSRUN", "GSCOM", "GSMCOM", "NEWCONS",
     "BSITERS", "LININIT", "LINUPD", "LINMV", "LINPRE", "LINRUN", "LINCOM",
 )  # fmt: skip
+NAMES = (*PHASES, *NUMBERS, *ITERATIONS, *NOTHING_RECORDED)
 
 
 @dataclass
@@ -119,7 +120,7 @@ def select(reader, start: float | None, end: float | None, skip: int) -> np.ndar
 def parse(reader, item):
     """An item as the user gave it, checked."""
     if isinstance(item, str):
-        if item in NUMBERS or item in ITERATIONS or item in NOTHING_RECORDED or item in PHASES:
+        if item in NAMES:
             return item
         raise ValueError(f"unknown history {item!r}")
     if not isinstance(item, tuple) or len(item) not in (2, 3, 4):

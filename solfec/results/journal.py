@@ -112,7 +112,31 @@ def write_all(descriptor: int, data, offset: int) -> None:
         offset += written
 
 
-class JournalledFile:
+class PagedFile:
+    """What h5py reads of a file object: `_size` bytes of the file `_file` under pages that are not in it yet."""
+
+    _file: int
+    _pages: dict[int, bytes]
+    _size: int
+    _position = 0
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Set the position; `whence` is SEEK_SET or SEEK_END."""
+        self._position = offset if whence == os.SEEK_SET else self._size + offset
+        return self._position
+
+    def tell(self) -> int:
+        """The position."""
+        return self._position
+
+    def read(self, size: int) -> bytes:
+        """Read `size` bytes: those of the file under the pages."""
+        start = self._position
+        self._position += size
+        return overlaid(self._file, self._pages, start, size)
+
+
+class JournalledFile(PagedFile):
     """File object for h5py (`h5py.File(JournalledFile(path), ...)`) with the promise of this module.
 
     Parameters
@@ -145,26 +169,10 @@ class JournalledFile:
             journal.apply(self._journal, self._file)
         self._sequence = journal.sequence
         self._committed = self._size = os.fstat(self._file).st_size
-        self._pages: dict[int, bytes] = {}
-        self._position = 0
+        self._pages = {}
         self.error: OSError | None = None  # the first error of a write
 
-    # -- what h5py calls ------------------------------------------------------------------------------------
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position; `whence` is SEEK_SET or SEEK_END."""
-        self._position = offset if whence == os.SEEK_SET else self._size + offset
-        return self._position
-
-    def tell(self) -> int:
-        """The position."""
-        return self._position
-
-    def read(self, size: int) -> bytes:
-        """Read `size` bytes as HDF5 sees the file: committed pages under those still in memory."""
-        start = self._position
-        self._position += size
-        return overlaid(self._file, self._pages, start, size)
+    # -- what h5py calls, besides reading -------------------------------------------------------------------
 
     def write(self, data) -> int:
         """Write beyond the committed end at once, inside it into memory.
@@ -287,28 +295,13 @@ class Snapshot:
             os.close(journal)
 
 
-class Overlay:
+class Overlay(PagedFile):
     """Read-only file object for h5py: a file under the pages of a journal."""
 
     def __init__(self, path: str, journal: Journal):
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115
-        self._journal = journal
-        self._position = 0
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position; `whence` is SEEK_SET or SEEK_END."""
-        self._position = offset if whence == os.SEEK_SET else self._journal.size + offset
-        return self._position
-
-    def tell(self) -> int:
-        """The position."""
-        return self._position
-
-    def read(self, size: int) -> bytes:
-        """Read `size` bytes."""
-        start = self._position
-        self._position += size
-        return overlaid(self._file.fileno(), self._journal.pages, start, size)
+        self._opened = open(path, "rb", buffering=0)  # noqa: SIM115
+        self._file = self._opened.fileno()
+        self._pages, self._size = journal.pages, journal.size
 
     def flush(self) -> None:
         """Nothing to do."""

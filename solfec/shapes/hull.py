@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .convex import Convex
+from .coordinates import points_of
 from .coplanar import COPLANAR, components, polygons
 from .identifiers import identifier
 from .polyhedron import FaceSet, Polyhedron
@@ -36,14 +37,7 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
     RuntimeError
         Points that are coincident, collinear or coplanar.
     """
-    points = np.array(points, float)
-    if points.size % 3:
-        raise ValueError("'points' must hold three numbers per point")
-    points = points.reshape(-1, 3)
-    if len(points) < 4:
-        raise ValueError(f"'points' must hold at least 4 points, not {len(points)}")
-    if not np.isfinite(points).all():
-        raise ValueError("'points' must be finite numbers")
+    points = points_of(points, "points")
     volume_id, surface_id = identifier(volume_id, "volid"), identifier(surface_id, "surfid")
     lower, upper = points.min(0), points.max(0)
     size = float((upper - lower).max())

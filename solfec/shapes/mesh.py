@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 
+from ..errors import SolfecWarning
+from .coordinates import points_of
 from .identifiers import identifier
 from .mesh_topology import ELEMENT_FACES, MIRROR, MeshTopology
 
@@ -56,17 +58,10 @@ class Mesh:
 
         Warns
         -----
-        UserWarning
+        SolfecWarning
             When nodes are not used by any element; those before the first and after the last used one are dropped.
         """
-        nodes = np.array(nodes, float)
-        if nodes.size % 3:
-            raise ValueError("'nodes' must hold three numbers per node")
-        nodes = nodes.reshape(-1, 3)
-        if len(nodes) < 4:
-            raise ValueError(f"'nodes' must hold at least 4 nodes, not {len(nodes)}")
-        if not np.isfinite(nodes).all():
-            raise ValueError("node coordinates must be finite numbers")
+        nodes = points_of(nodes, "nodes")
         pointers, flat, volume_ids = _element_records(elements, len(nodes))
         if np.ndim(surfaces) == 0:
             surfaces = [surfaces]
@@ -74,7 +69,8 @@ class Mesh:
         lowest, highest = int(flat.min()), int(flat.max())
         unused = len(nodes) - len(np.unique(flat))
         if unused:
-            warnings.warn(f"{unused} nodes of a MESH are not used by any element", stacklevel=3)
+            count = "1 node of a MESH is" if unused == 1 else f"{unused} nodes of a MESH are"
+            warnings.warn(f"{count} not used by any element", SolfecWarning, stacklevel=3)
         nodes = nodes[lowest : highest + 1].copy()
         topology = MeshTopology(len(nodes), pointers, upright(nodes, pointers, flat - lowest))
         face_surface = np.full(len(topology.face_size), common, np.int32)

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 
+from ..errors import SolfecWarning
 from .identifiers import identifier
 
 COLLINEAR = 1e-9  # sine below which three leading vertices of a face count as collinear
@@ -160,6 +161,7 @@ def check_convexity(vertices: np.ndarray, faces) -> None:
         warnings.warn(
             f"face {int(np.argmax(inward))} of a CONVEX points inward: list its vertices counter-clockwise "
             "seen from outside",
+            SolfecWarning,
             stacklevel=4,
         )
         return
@@ -170,8 +172,9 @@ def check_convexity(vertices: np.ndarray, faces) -> None:
         warnings.warn(
             f"a CONVEX is not convex or not planar: vertex {int(np.argmax(above[:, face]))} lies "
             f"{above[:, face].max():g} outside face {face}",
+            SolfecWarning,
             stacklevel=4,
         )
     edges = {(a, b) for face in faces for a, b in zip(face, face[1:] + face[:1])}
     if len(edges) < sum(map(len, faces)) or any((b, a) not in edges for a, b in edges):
-        warnings.warn("the faces of a CONVEX do not form a closed surface", stacklevel=4)
+        warnings.warn("the faces of a CONVEX do not form a closed surface", SolfecWarning, stacklevel=4)

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from ..errors import SolfecWarning
 from .identifiers import identifier
 
 
@@ -62,5 +63,5 @@ class Sphere:
     def scale(self, factors: np.ndarray) -> None:
         """Scale the radius by the first factor; the centre stays (as in Solfec-1.0), which draws a warning."""
         if self.centre.any():
-            warnings.warn("SCALE changes the radius of a SPHERE and leaves its centre where it is", stacklevel=3)
+            warnings.warn("SCALE changes the radius of a SPHERE and leaves its centre where it is", SolfecWarning, stacklevel=3)
         self.radius *= abs(float(factors[0]))

@@ -27,14 +27,19 @@ def write(path, frames, domain=None, **options):
         for k in range(frames):
             writer.write_frame(domain)
             states.append(domain.state())
-            if k == 2:
-                domain.insert("late")
-            if k == 3:
-                domain.delete(2)
-            if k == 4:
-                domain.bodies.mass[0] = 77.0
-            domain.advance()
+            go_on(domain, k)
     return states
+
+
+def go_on(domain, k):
+    """What happens after frame k."""
+    if k == 2:
+        domain.insert("late")
+    if k == 3:
+        domain.delete(2)
+    if k == 4:
+        domain.bodies.mass[0] = 77.0
+    domain.advance()
 
 
 @pytest.mark.parametrize("compression", [False, True])
@@ -67,13 +72,7 @@ def test_a_continued_file_equals_one_written_in_one_go(tmp_path):
         writer.write_frame(domain)
         writer.close()
         writer = ResultsWriter.append(str(tmp_path / "parts"))
-        if k == 2:
-            domain.insert("late")
-        if k == 3:
-            domain.delete(2)
-        if k == 4:
-            domain.bodies.mass[0] = 77.0
-        domain.advance()
+        go_on(domain, k)
     writer.close()
     with h5py.File(tmp_path / "whole/whole.h5") as one, h5py.File(tmp_path / "parts/parts.h5") as other:
         for name in layout.DATASETS:
