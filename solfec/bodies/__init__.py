@@ -1,0 +1,1 @@
+"""Rigid and pseudo-rigid bodies: their table, motion, loads and bulk materials."""

@@ -1,0 +1,1 @@
+"""The tables of constraints and surface materials, and the user's constraints from step to step."""

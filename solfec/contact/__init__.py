@@ -1,0 +1,1 @@
+"""Contact detection: geometry tables, narrow phase, and the life of contacts."""

@@ -1,4 +1,4 @@
-"""Results access (manual, 4.7)."""
+"""DURATION, SEEK, HISTORY and what else reads results (manual, 4.7)."""
 
 from __future__ import annotations
 

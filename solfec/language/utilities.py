@@ -1,4 +1,4 @@
-"""Utilities (manual, 4.6)."""
+"""RANK, DELETE, BYLABEL, CONTACT_SPARSIFY and other utilities that are not about shapes (manual, 4.6)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Shape objects before they become bodies: generators, transforms, characteristics, and their compilation into primitives."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 FALL = """
@@ -320,3 +323,33 @@ def test_angles_stay_right_after_a_spin(good):
     print(*DISPLACEMENT(body, (1, 0, 0)))
     """
     assert list(map(float, good(text).split())) == pytest.approx([-1, 1, 0], abs=1e-5)
+
+
+# --- what is printed ---------------------------------------------------------------------------------------
+
+STRAY_NODE = "MESH([0,0,0, 1,0,0, 0,1,0, 0,0,1, 5,5,5], [4, 0, 1, 2, 3, 0], 0)"
+
+
+def test_a_warning_about_a_shape_names_the_users_line_and_comes_once_for_each(run):
+    outcome = run(f"""
+        for _ in range(3):
+            {STRAY_NODE}
+        SCALE([SPHERE((1, 0, 0), 1, 1, 1), SPHERE((2, 0, 0), 1, 1, 1)], (2, 2, 2))
+    """)
+    assert [line.split(": warning: ")[0] for line in outcome.err.splitlines()] == ["input.py:3", "input.py:4"]
+    assert "1 node of a MESH is not used" in outcome.err
+
+
+def test_warnings_about_shapes_can_be_switched_off(run):
+    assert run(f"WARNINGS('OFF')\n{STRAY_NODE}").err == ""
+
+
+def test_a_warning_about_what_was_typed_does_not_name_a_file_of_the_library():
+    command = [sys.executable, "-c", f"from solfec import *\n{STRAY_NODE}"]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.stderr.startswith("<string>:2: SolfecWarning: 1 node of a MESH is not used")
+
+
+def test_one_body_is_printed_in_the_singular(good):
+    text = FALL.replace("'OFF'", "'ON'") + RUN10
+    assert good(text).startswith("1 body (1 rigid); 6 degrees of freedom; step 0.001\n")

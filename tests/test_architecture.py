@@ -1,0 +1,137 @@
+"""The house is built as ARCHITECTURE.md draws it: imports point down its floors, without circles, and rooms stay small."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from solfec.language import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+MOST_LINES, MOST_LINES_OF_A_FUNCTION = 800, 80
+PYTHON = sorted(path for folder in ("solfec", "tests") for path in (ROOT / folder).rglob("*.py"))
+FORTRAN = sorted((ROOT / "fortran").rglob("*.f90"))
+PROCEDURE = re.compile(r"^(?!end)([\w()=,* ]+ )?(subroutine|function) +(?P<name>\w+)")
+
+
+def module_of(path: Path) -> str:
+    """Dotted name of a source file of the package."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in PYTHON if path.is_relative_to(ROOT / "solfec")}
+
+
+def imports_of(module: str) -> set[str]:
+    """Modules of the package that a module imports, wherever in it the import stands."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            names = {f"{base}.{alias.name}" for alias in node.names}
+            found |= {name if name in MODULES or name == "solfec._kernels" else base for name in names}
+    if module == "solfec.language":  # loads its modules by name
+        found |= {f"solfec.language.{name}" for name in COMMANDS.values()}
+    return {name for name in found if name.split(".")[0] == "solfec"}
+
+
+IMPORTS = {module: imports_of(module) for module in MODULES}
+
+
+def floors() -> list[set[str]]:
+    """Modules and packages by floor, from the top, as the drawing in ARCHITECTURE.md lists them."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    drawing = text.split("## Floors")[1].split("```")[1].strip("\n").splitlines()
+    rooms = {module.split(".")[1] for module in MODULES if "." in module}
+    listed = [{word for word in re.split(r"  +|, ", line.strip()) if word in rooms} for line in drawing]
+    assert drawing[-1].split()[0] == "kernels" and not listed[-1]
+    return [*listed[:-1], {"_kernels"}]
+
+
+FLOORS = floors()
+
+
+def floor_of(module: str) -> int:
+    """Number of a module's floor, counted from the top; the package itself belongs to the language, which it loads."""
+    room = "language" if module == "solfec" else module.split(".")[1]
+    return next(number for number, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def test_every_module_has_a_floor():
+    drawn = [room for rooms in FLOORS for room in rooms]
+    assert len(drawn) == len(set(drawn))
+    assert {module.split(".")[1] for module in MODULES if "." in module} | {"_kernels"} == set(drawn)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_never_point_to_a_floor_above(module):
+    assert not {other for other in IMPORTS[module] if floor_of(other) < floor_of(module)}
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    left = {module: set(others) & MODULES.keys() for module, others in IMPORTS.items()}
+    while free := {module for module, others in left.items() if not others}:  # imports nothing that is left
+        left = {module: others - free for module, others in left.items() if module not in free}
+    assert not left
+
+
+def test_no_packages_of_one_floor_depend_on_one_another_in_a_circle():
+    def rooms(modules):
+        return {module.split(".")[1] for module in modules if "." in module}
+
+    left = {room: set() for room in rooms(MODULES)}
+    for module, others in IMPORTS.items():
+        for room in rooms([module]):
+            left[room] |= rooms(others) & left.keys() - {room}
+    while free := {room for room, others in left.items() if not others}:
+        left = {room: others - free for room, others in left.items() if room not in free}
+    assert not left
+
+
+@pytest.mark.parametrize("path", [*PYTHON, *FORTRAN], ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_are_short_and_say_what_they_hold(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= MOST_LINES
+    assert text.startswith("!> ") if path.suffix == ".f90" else ast.get_docstring(ast.parse(text))
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
+def test_python_functions_fit_a_screen(path):
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
+    lengths = {function.name: function.end_lineno - function.lineno + 1 for function in functions}
+    assert not {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FUNCTION}
+
+
+def lengths_of_procedures(path: Path) -> dict[str, int]:
+    """Lines of statements of each Fortran procedure: without its arguments, declarations, comments and inner procedures."""
+    lengths, open_procedures, continued = {}, [], False
+    for line in path.read_text().lower().splitlines():
+        statement = line.split("!")[0].strip()
+        if continued or not statement:
+            continued = continued and (not statement or statement.endswith("&"))
+        elif match := PROCEDURE.match(statement):
+            open_procedures.append(match["name"])
+            lengths[match["name"]] = 0
+            continued = statement.endswith("&")
+        elif re.match(r"end (subroutine|function)\b", statement):
+            open_procedures.pop()
+        elif open_procedures and "::" not in statement:
+            lengths[open_procedures[-1]] += 1
+    return lengths
+
+
+@pytest.mark.parametrize("path", FORTRAN, ids=lambda path: str(path.relative_to(ROOT)))
+def test_statements_of_fortran_procedures_fit_a_screen(path):
+    lengths = lengths_of_procedures(path)
+    assert lengths or "parameter" in path.read_text() or "type ::" in path.read_text()
+    assert not {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FUNCTION}
