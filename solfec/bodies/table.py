@@ -81,6 +81,7 @@ class BodyTable(Table):
         "kind": ((), "i4", 0),  # BodyKind
         "scheme": ((), "i4", 1),  # Scheme
         "rotation_disabled": ((), "i4", 0),  # 1: the angular velocity is held at zero
+        "selfcontact": ((), "i4", 0),  # 1: contacts within the body are looked for (deformable bodies)
         "material": ((), "i4", 0),  # row of the bulk material table
         "damping": ((), "f8", 0.0),
         "mass": ((), "f8", 0.0),

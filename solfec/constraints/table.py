@@ -36,6 +36,7 @@ class ConstraintTable(Table):
         "slave": ((), "i4", -1),  # -1: none
         "master_primitive": ((), "i4", -1),  # primitive rows (contacts)
         "slave_primitive": ((), "i4", -1),
+        "slot": ((), "i4", 0),  # point number of a contact patch; with the two primitives the contact's key
         "master_point": ((3,), "f8", 0.0),  # referential point on the master
         "slave_point": ((3,), "f8", 0.0),  # referential point on the slave, or the fixed spatial point of a link
         "point": ((3,), "f8", 0.0),  # current spatial point

@@ -78,6 +78,9 @@ class PrimitiveTable(Table):
         "volume_id": ((), "i4", 0),
         "surface": ((), "i4", 0),  # surface identifier of a sphere or ellipsoid
         "radius": ((), "f8", 0.0),  # of a sphere
+        "radii": ((3,), "f8", 0.0),  # of an ellipsoid: referential semi-axes
+        "orientation": ((3, 3), "f8", 0.0),  # of an ellipsoid: columns are the directions of its axes, referential
+        "axes": ((3, 3), "f8", 0.0),  # current columns: the ellipsoid's points are centre + axes s, |s| <= 1
         "vertex_ptr": ((), "i4", 0),  # first row of the vertex list table
         "vertex_count": ((), "i4", 0),
         "face_ptr": ((), "i4", 0),  # first row of the face table
@@ -130,6 +133,9 @@ class Geometry:
             volume_id=shape.volume_id,
             surface=shape.surface,
             radius=shape.radius,
+            radii=shape.radii,
+            orientation=shape.orientation,
+            axes=shape.orientation * shape.radii,
             vertex_ptr=shape.vertex_ptr + listed,
             vertex_count=shape.vertex_count,
             face_ptr=shape.face_ptr + face,
@@ -196,16 +202,20 @@ class ShapePrimitives:
     Attributes mirror the tables' columns: `vertices` (3, nv); `vertex_list`, `vertex_ptr`, `vertex_count`;
     `corners` (vertex numbers), `face_corner_ptr`, `face_corner_count`, `face_surface` per face; `kind`,
     `volume_id`, `surface`, `radius`, `face_ptr`, `face_count`, `outer_count`, `adjacency` (primitive numbers),
-    `adjacent_ptr`, `adjacent_count` per primitive.
+    `adjacent_ptr`, `adjacent_count` per primitive; and, only where there are ellipsoids, their `radii` (3, np) and
+    `orientation` (3, 3, np).
     """
 
     __slots__ = (
         "vertices", "vertex_list", "vertex_ptr", "vertex_count", "corners", "face_corner_ptr",
         "face_corner_count", "face_surface", "kind", "volume_id", "surface", "radius", "face_ptr", "face_count",
-        "outer_count", "adjacency", "adjacent_ptr", "adjacent_count",
+        "outer_count", "adjacency", "adjacent_ptr", "adjacent_count", "radii", "orientation",
     )  # fmt: skip
 
     def __init__(self, **arrays):
+        count = len(arrays["kind"])
+        arrays.setdefault("radii", np.zeros((3, count)))
+        arrays.setdefault("orientation", np.repeat(np.eye(3)[:, :, None], count, axis=2))
         for name in self.__slots__:
             setattr(self, name, arrays[name])
 
