@@ -253,7 +253,8 @@ contains
   end subroutine deepest_row
 
   !> Local frame, columns t1, t2, n: t1 = unit(e_x x n), or unit(e_y x n) where n is along e_x; t2 = t1 x n.
-  !> The frame is left-handed (theory, section "Contact points").
+  !> The frame is left-handed (theory, section "Contact points").  Where lengths are in such units that epsilon
+  !> exceeds 1, a normal along e_y must not be taken for one along e_x.
   pure function frame(normal, epsilon) result(base)
     real(dp), intent(in) :: normal(3), epsilon
     real(dp) :: base(3,3), length
@@ -261,7 +262,7 @@ contains
     base(:,3) = normal
     base(:,1) = [0.0_dp, -normal(3), normal(2)]
     length = sqrt(normal(2)**2 + normal(3)**2)
-    if (length < epsilon) then
+    if (length < min(epsilon, 0.5_dp)) then
       base(:,1) = [normal(3), 0.0_dp, -normal(1)]
       length = sqrt(normal(1)**2 + normal(3)**2)
     end if

@@ -24,17 +24,18 @@ def block_on_plate(depth=1e-3, **settings):
     return model
 
 
+@pytest.mark.parametrize("unit, epsilon", [(1, 1e-6), (1e6, 2.0)], ids=["metres", "micrometres"])
 @pytest.mark.parametrize(
     "axis, first, second",
     [(2, (0, -1, 0), (-1, 0, 0)), (1, (0, 0, 1), (-1, 0, 0)), (0, (0, 0, -1), (0, -1, 0))],
 )
-def test_frames_are_left_handed_and_built_on_the_normal(axis, first, second):
-    model = Model()
-    model.add(box((0, 0, 0), (1, 1, 1)))
+def test_frames_are_left_handed_and_built_on_the_normal(axis, first, second, unit, epsilon):
+    model = Model(epsilon)
+    model.add(box(np.zeros(3), np.full(3, unit)))
     upper = np.full(3, 1.0)
     lower = np.zeros(3)
     lower[axis], upper[axis] = 0.999, 1.999
-    model.add(box(lower, upper))
+    model.add(box(unit * lower, unit * upper))
     model.detect()
     base = model.constraints.base[:, :, 0]
     assert base[:, 2] == pytest.approx(np.eye(3)[axis], abs=1e-9)
