@@ -20,12 +20,15 @@ TOLERANCE = 1e-6  # of a step or an interval: what counts as "due" in spite of r
 
 
 class Schedule:
-    """Times at which something is due, every `interval`; 0 means after every step."""
+    """Times at which something is due, every `interval`; 0 means after every step.
 
-    def __init__(self, start: float, interval: float):
+    With `at_once` it is due after the next step already, as well as at `start` + n `interval`.
+    """
+
+    def __init__(self, start: float, interval: float, at_once: bool = False):
         self.start = start
         self.interval = interval
-        self.count = 0  # events passed
+        self.count = -1 if at_once else 0  # events passed
 
     def due(self, time: float, step: float) -> bool:
         """Whether the schedule is due at `time`; events that were stepped over count as one."""
@@ -125,9 +128,9 @@ class Simulation:
             self._writer.compression = compression
 
     def callback(self, interval: float, function: Callable[[], object]) -> None:
-        """Call `function()` every `interval`; a returned 0 ends the run (manual, CALLBACK)."""
+        """Call `function()` after the next step and then every `interval`; a returned 0 ends the run (manual, CALLBACK)."""
         if self.mode == "WRITE":
-            self._callback = (Schedule(self.domain.time, interval), function)
+            self._callback = (Schedule(self.domain.time, interval, at_once=True), function)
 
     def run(self, solver, duration: float) -> None:
         """Run for `duration` with the given constraint solver (manual, RUN); nothing happens in READ mode.
