@@ -81,27 +81,44 @@ class Domain:
         self.deleted_bodies = 0
         self._row_of_id: dict[int, int] = {}
         self._inertia_changed = False
+        self._within_step = False
         self._clock_origin = (0.0, 0)  # time and step number since which the step has been constant
 
     # --- the time step -------------------------------------------------------------------------------------
 
     def advance(self, solver) -> None:
-        """Advance the model by one time step; constraint reactions come from `solver`."""
-        clock = perf_counter()
-        self._limit_step()
-        self._predict()
-        clock = self._count("TIMINT", clock)
-        self._update()
-        clock = self._count("CONUPD", clock)
-        self._detect()
-        clock = self._count("CONDET", clock)
-        self._assemble()
-        clock = self._count("LOCDYN", clock)
-        self._solve(solver)
-        clock = self._count("CONSOL", clock)
-        self._correct()
-        self._count("TIMINT", clock)
-        self._remove_overloaded_and_lost()
+        """Advance the model by one time step; constraint reactions come from `solver`.
+
+        Raises
+        ------
+        SolfecError
+            A callback of a force or of a failing solver wants another step, or other bodies and constraints.
+        """
+        self._refuse_within_step("start another one")
+        self._within_step = True
+        try:
+            clock = perf_counter()
+            self._limit_step()
+            self._predict()
+            clock = self._count("TIMINT", clock)
+            self._update()
+            clock = self._count("CONUPD", clock)
+            self._detect()
+            clock = self._count("CONDET", clock)
+            self._assemble()
+            clock = self._count("LOCDYN", clock)
+            self._solve(solver)
+            clock = self._count("CONSOL", clock)
+            self._correct()
+            self._count("TIMINT", clock)
+            self._remove_overloaded_and_lost()
+        finally:
+            self._within_step = False
+
+    def _refuse_within_step(self, what: str) -> None:
+        """Rows must stay where they are while kernels of one step hand them on."""
+        if self._within_step:
+            raise SolfecError(f"a callback in the midst of a time step cannot {what}; use CALLBACK, which comes after a step")
 
     def _limit_step(self) -> None:
         """Explicit integration is stable below the critical step; the smallest one bounds the common step."""
@@ -200,6 +217,7 @@ class Domain:
 
     def insert_body(self, kind: BodyKind, shapes: list, material: BulkMaterial, label: str | None = None) -> int:
         """Create a body from shape objects at their present placement; return its identifier."""
+        self._refuse_within_step("insert bodies")
         volume, centre, euler = characteristics.characteristics(shapes)
         if not volume > 0.0:
             raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")
@@ -245,6 +263,7 @@ class Domain:
 
     def delete_body(self, identifier: int) -> None:
         """Delete a body with all constraints attached to it."""
+        self._refuse_within_step("delete bodies")
         mask = np.zeros(self.bodies.n, bool)
         mask[self.body_row(identifier)] = True
         self._remove_bodies(mask)
@@ -319,6 +338,7 @@ class Domain:
         bodies = self.bodies
         triples = bodies.configurations.conf[:, bodies.conf_slice(self.body_row(identifier))]
         triples[...] = np.asarray(values, float).reshape(-1, 3).T
+        self._inertia_changed = True  # the internal energy is set anew
 
     def set_velo(self, identifier: int, values) -> None:
         """Overwrite a body's velocity."""
@@ -371,6 +391,7 @@ class Domain:
 
     def _add_constraint(self, kind: ConstraintKind, **columns) -> int:
         """Insert a row behind the user's other constraints and before the contacts."""
+        self._refuse_within_step("insert constraints")
         constraints = self.constraints
         identifier = int(constraints.new_ids(1)[0])
         row = constraints.append(kind=int(kind), id=identifier, birth=self.step_number)
@@ -387,6 +408,7 @@ class Domain:
 
     def delete_constraint(self, identifier: int) -> None:
         """Delete a constraint; nothing happens when it is gone already."""
+        self._refuse_within_step("delete constraints")
         row = self.constraints.row_of(identifier)
         if row >= 0:
             mask = np.ones(self.constraints.n, bool)
