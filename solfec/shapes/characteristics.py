@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .convex import Convex
+from .ellipsoid import Ellipsoid
 from .mesh import Mesh
 from .sphere import Sphere
 
@@ -18,7 +19,7 @@ def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
 
     Parameters
     ----------
-    shapes : Convex, Mesh, Sphere or list of these
+    shapes : Convex, Mesh, Sphere, Ellipsoid or list of these
 
     Returns
     -------
@@ -38,12 +39,12 @@ def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
     volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
     triangles = []
     for shape in shapes:
-        if isinstance(shape, Sphere):
-            ball = 4.0 / 3.0 * math.pi * shape.radius**3
+        if isinstance(shape, (Sphere, Ellipsoid)):
+            size, inner = ball_moments(shape)
             arm = shape.centre - origin
-            volume += ball
-            first += ball * arm
-            second += ball * (np.outer(arm, arm) + 0.2 * shape.radius**2 * np.eye(3))
+            volume += size
+            first += size * arm
+            second += inner + size * np.outer(arm, arm)
         elif isinstance(shape, Mesh):
             triangles.append(shape.nodes[shape.topology.triangles])
         else:
@@ -59,6 +60,15 @@ def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
     return volume, origin + arm, 0.5 * (euler + euler.T)
 
 
+def ball_moments(shape: Sphere | Ellipsoid) -> tuple[float, np.ndarray]:
+    """Volume and second moments about the centre of a sphere or ellipsoid."""
+    if isinstance(shape, Sphere):
+        volume = 4.0 / 3.0 * math.pi * shape.radius**3
+        return volume, 0.2 * volume * shape.radius**2 * np.eye(3)
+    volume = 4.0 / 3.0 * math.pi * float(np.prod(shape.radii))
+    return volume, 0.2 * volume * shape.inverse_shape()
+
+
 def triangle_moments(points: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Volume, first and second moments of the body bounded by outward triangles `points` (nt, 3, 3)."""
     jacobian = np.linalg.det(points)
@@ -71,7 +81,7 @@ def triangle_moments(points: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]
 
 def _some_point(shape) -> np.ndarray:
     """A point near the shape, so that moments do not suffer from a far global origin."""
-    if isinstance(shape, Sphere):
+    if isinstance(shape, (Sphere, Ellipsoid)):
         return shape.centre
     if isinstance(shape, Convex):
         return shape.polyhedra[0].vertices.mean(0)

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
+LARGEST = 1e50  # beyond it products of three coordinates leave the range of floating-point numbers
+
 
 def points_of(values, name: str) -> np.ndarray:
-    """Copy coordinates into an array (n, 3); ValueError unless there are at least 4 finite points."""
+    """Copy coordinates into an array (n, 3); ValueError unless there are at least 4 points of usable size."""
     points = np.array(values, float)
     if points.size % 3:
         raise ValueError(f"'{name}' must hold three numbers per point")
     points = points.reshape(-1, 3)
     if len(points) < 4:
         raise ValueError(f"'{name}' must hold at least 4 {name}, not {len(points)}")
-    if not np.isfinite(points).all():
-        raise ValueError(f"'{name}' must be finite numbers")
+    check_size(points, name)
     return points
+
+
+def check_size(values: np.ndarray, name: str) -> None:
+    """Raise ValueError, naming the row, for coordinates that are not finite or too large to be multiplied."""
+    usable = np.abs(values) <= LARGEST
+    if usable.all():
+        return
+    row = int(np.argwhere(~usable)[0, 0])
+    if not np.isfinite(values).all():
+        raise ValueError(f"'{name}' must be finite numbers; item {row} is not")
+    raise ValueError(f"'{name}' must not exceed {LARGEST:g} in magnitude; item {row} does")

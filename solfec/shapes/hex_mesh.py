@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .coordinates import check_size
 from .identifiers import identifier
 from .mesh import Mesh, upright
 from .mesh_topology import MeshTopology
@@ -40,8 +41,7 @@ def hex_mesh(nodes, i: int, j: int, k: int, volume_id: int, surfaces, dx=None, d
     corners = np.array(nodes[:24], float)
     if corners.size < 24:
         raise ValueError("'nodes' must hold 8 points (24 numbers)")
-    if not np.isfinite(corners).all():
-        raise ValueError("'nodes' must be finite numbers")
+    check_size(corners, "nodes")
     if len(surfaces) < 6:
         raise ValueError("'surfids' must hold 6 surface identifiers")
     surfaces = tuple(identifier(s, "surfids") for s in surfaces[:6])

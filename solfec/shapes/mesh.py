@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from ..errors import SolfecWarning
-from .coordinates import points_of
+from .coordinates import check_size, points_of
 from .identifiers import identifier
 from .mesh_topology import ELEMENT_FACES, MIRROR, MeshTopology
 
@@ -104,8 +104,7 @@ class Mesh:
     def set_node(self, number: int, point) -> None:
         """Overwrite the coordinates of one node; `point` may hold None for coordinates to keep."""
         values = [old if new is None else float(new) for old, new in zip(self.nodes[number].tolist(), point)]
-        if not np.isfinite(values).all():
-            raise ValueError("node coordinates must be finite numbers")
+        check_size(np.array(values), "node")
         self.nodes[number] = values
         self.topology = self.topology.renewed()
 
@@ -165,8 +164,11 @@ def element_volumes(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -
     return volumes
 
 
-def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.ndarray:
-    """Element nodes with inverted tetrahedra turned round; ValueError for other inverted or degenerate elements."""
+def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray, turn: bool = True) -> np.ndarray:
+    """Element nodes with inverted tetrahedra turned round; ValueError for other inverted or degenerate elements.
+
+    Without `turn` inverted tetrahedra are an error, too.
+    """
     volumes = element_volumes(nodes, pointers, flat)
     sizes = np.diff(pointers)
     lower = np.minimum.reduceat(nodes[flat], pointers[:-1], axis=0)
@@ -176,7 +178,7 @@ def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.nda
     if flat_element.any():
         raise ValueError(f"element {int(np.argmax(flat_element))} has no volume")
     inverted = volumes < 0.0
-    wrong = inverted & (sizes != 4)
+    wrong = inverted & (sizes != 4) if turn else inverted
     if wrong.any():
         raise ValueError(
             f"element {int(np.argmax(wrong))} is inverted: its volume is {volumes[wrong][0]:g}; check the node order"

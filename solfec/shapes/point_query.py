@@ -32,6 +32,9 @@ def contains(geometry: Geometry, first: int, count: int, point, epsilon: float) 
     spheres = rows[kinds == PrimitiveKind.SPHERE]
     if spheres.size and _in_sphere(geometry, spheres, point, epsilon):
         return True
+    ellipsoids = rows[kinds == PrimitiveKind.ELLIPSOID]
+    if ellipsoids.size and _in_ellipsoid(geometry, ellipsoids, point, epsilon):
+        return True
     polyhedra = rows[(kinds == PrimitiveKind.CONVEX) | (kinds == PrimitiveKind.ELEMENT)]
     if polyhedra.size and _in_polyhedron(geometry, polyhedra, point, epsilon):
         return True
@@ -44,6 +47,13 @@ def _in_sphere(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon:
     centre = geometry.vertices.reference[:, geometry.vertex_lists.vertex[primitives.vertex_ptr[rows]]]
     distance = np.sqrt(((centre - point[:, None]) ** 2).sum(0))
     return bool((distance <= primitives.radius[rows] + epsilon).any())
+
+
+def _in_ellipsoid(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> bool:
+    primitives = geometry.primitives
+    centre = geometry.vertices.reference[:, geometry.vertex_lists.vertex[primitives.vertex_ptr[rows]]]
+    local = np.einsum("ijn,in->jn", primitives.orientation[:, :, rows], point[:, None] - centre)
+    return bool((np.sqrt(((local / primitives.radii[:, rows]) ** 2).sum(0)) <= 1.0 + epsilon).any())
 
 
 def _in_polyhedron(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> bool:

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 from ..errors import SolfecWarning
+from .coordinates import check_size
 from .identifiers import identifier
 
 COLLINEAR = 1e-9  # sine below which three leading vertices of a face count as collinear
@@ -131,8 +132,7 @@ def check_faces(vertices: np.ndarray, faces) -> None:
     count = len(vertices)
     if count < 4:
         raise ValueError(f"a polyhedron needs at least 4 vertices, not {count}")
-    if not np.isfinite(vertices).all():
-        raise ValueError("vertex coordinates must be finite numbers")
+    check_size(vertices, "vertices")
     if len(faces) < 4:
         raise ValueError(f"a polyhedron needs at least 4 faces, not {len(faces)}")
     for number, face in enumerate(faces):

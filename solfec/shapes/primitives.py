@@ -1,6 +1,6 @@
 """Compiling a body's shape into contact primitives.
 
-Convexes come first, collections merged in the order of the list; meshes and spheres follow in that order.  Only
+Convexes come first, collections merged in the order of the list; meshes, spheres and ellipsoids follow in that order.  Only
 elements with a boundary face become primitives, and only their nodes vertices.
 """
 
@@ -12,6 +12,8 @@ from ..contact.geometry import PrimitiveKind, ShapePrimitives
 from .adjacency import convex_adjacency, element_adjacency
 from .convex import Convex
 from .coplanar import merged
+from .ellipsoid import Ellipsoid
+from .identifiers import INTERNAL_FACE
 from .mesh import Mesh
 from .polyhedron import Polyhedron
 from .sphere import Sphere
@@ -34,7 +36,7 @@ def compile(shapes, epsilon: float) -> ShapePrimitives:
 
     Parameters
     ----------
-    shapes : Convex, Mesh, Sphere or list of these
+    shapes : Convex, Mesh, Sphere, Ellipsoid or list of these
         The body's shape.
     epsilon : float
         Geometric epsilon (units of length): convexes closer than this are adjacent.
@@ -52,6 +54,8 @@ def compile(shapes, epsilon: float) -> ShapePrimitives:
     for shape in shapes:
         if isinstance(shape, Sphere):
             parts.append(sphere_primitive(shape))
+        elif isinstance(shape, Ellipsoid):
+            parts.append(ellipsoid_primitive(shape))
         elif isinstance(shape, Mesh):
             parts.append(mesh_primitives(shape))
     result = parts[0] if len(parts) == 1 else join(parts)
@@ -64,13 +68,24 @@ def compile(shapes, epsilon: float) -> ShapePrimitives:
 def sphere_primitive(sphere: Sphere) -> ShapePrimitives:
     """The single primitive of a sphere: its centre as vertex, a radius, no faces."""
     return ShapePrimitives(
-        vertices=sphere.centre.copy().reshape(3, 1),
-        vertex_list=ZERO, vertex_ptr=ZERO, vertex_count=ONE,
+        kind=np.array([PrimitiveKind.SPHERE], np.int32), radius=np.array([sphere.radius]), **centred(sphere)
+    )  # fmt: skip
+
+
+def ellipsoid_primitive(ellipsoid: Ellipsoid) -> ShapePrimitives:
+    """The single primitive of an ellipsoid: its centre as vertex, semi-axes and their directions, no faces."""
+    return ShapePrimitives(
+        kind=np.array([PrimitiveKind.ELLIPSOID], np.int32), radius=np.zeros(1),
+        radii=ellipsoid.radii.reshape(3, 1), orientation=ellipsoid.rotation.reshape(3, 3, 1), **centred(ellipsoid)
+    )  # fmt: skip
+
+
+def centred(shape: Sphere | Ellipsoid) -> dict:
+    """Columns that spheres and ellipsoids have in common."""
+    return dict(
+        vertices=shape.centre.copy().reshape(3, 1), vertex_list=ZERO, vertex_ptr=ZERO, vertex_count=ONE,
         corners=NO_ROWS, face_corner_ptr=NO_ROWS, face_corner_count=NO_ROWS, face_surface=NO_ROWS,
-        kind=np.array([PrimitiveKind.SPHERE], np.int32),
-        volume_id=np.array([sphere.volume_id], np.int32),
-        surface=np.array([sphere.surface_id], np.int32),
-        radius=np.array([sphere.radius]),
+        volume_id=np.array([shape.volume_id], np.int32), surface=np.array([shape.surface_id], np.int32),
         face_ptr=ZERO, face_count=ZERO, outer_count=ZERO,
         adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO,
     )  # fmt: skip
@@ -97,7 +112,8 @@ def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray, dict]:
         corners=corners.astype(np.int32), face_corner_ptr=starts(counts), face_corner_count=counts,
         face_surface=surfaces,
         kind=np.array([PrimitiveKind.CONVEX], np.int32), surface=ZERO, radius=np.zeros(1),
-        face_ptr=ZERO, face_count=np.array([len(faces)], np.int32), outer_count=np.array([len(faces)], np.int32),
+        face_ptr=ZERO, face_count=np.array([len(faces)], np.int32),
+        outer_count=np.array([np.count_nonzero(surfaces != INTERNAL_FACE)], np.int32),
         adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO,
     )  # fmt: skip
     return used, columns

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 
 import numpy as np
 
 from ..errors import SolfecWarning
+from .coordinates import check_size
 from .identifiers import identifier
 
 
@@ -36,8 +36,8 @@ class Sphere:
         self.radius = float(radius)
         if self.centre.shape != (3,):
             raise ValueError("'center' must be three numbers")
-        if not (math.isfinite(self.radius) and np.isfinite(self.centre).all()):
-            raise ValueError("centre and radius of a sphere must be finite numbers")
+        check_size(self.centre, "center")
+        check_size(np.array([self.radius]), "radius")
         if self.radius <= 0.0:
             raise ValueError(f"'radius' of a sphere must be positive, not {self.radius:g}")
         self.volume_id = identifier(volume_id, "volid")
