@@ -13,6 +13,7 @@ from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.hull import hull
 from solfec.shapes.identifiers import INTERNAL_FACE
 from solfec.shapes.mesh import Mesh
+from solfec.shapes.ellipsoid import Ellipsoid
 from solfec.shapes.primitives import compile
 from solfec.shapes.sphere import Sphere
 
@@ -72,9 +73,9 @@ def test_convexes_come_first_then_meshes_and_spheres_in_order():
 
 
 def test_columns_have_the_types_of_the_tables():
-    shape = compile([cube(), unit_mesh(2, 2, 2), Sphere((0, 0, 0), 1)], EPSILON)
+    shape = compile([cube(), unit_mesh(2, 2, 2), Sphere((0, 0, 0), 1), Ellipsoid((0, 0, 0), (1, 2, 3))], EPSILON)
     for name in shape.__slots__:
-        expected = np.float64 if name in ("vertices", "radius") else np.int32
+        expected = np.float64 if name in ("vertices", "radius", "radii", "orientation") else np.int32
         assert getattr(shape, name).dtype == expected, name
     assert shape.vertices.flags.f_contiguous
 

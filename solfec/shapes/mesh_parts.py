@@ -1,0 +1,112 @@
+"""Cutting meshes along element faces: copies of nodes, connected parts, numbering of what results.
+
+Elements keep their relative order and nodes their ascending old order; where one mesh holds several copies of a
+node, the further copies come after all first ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from .mesh import Mesh
+from .mesh_topology import MeshTopology
+
+
+def labelled(count: int, one, two) -> np.ndarray:
+    """Label `count` items by connected component of the pairs (one, two); labels ascend with first items."""
+    graph = coo_matrix((np.ones(len(one), bool), (one, two)), (count, count))
+    labels = connected_components(graph, directed=False)[1]
+    first = np.unique(labels, return_index=True)[1]
+    rank = np.empty(len(first), int)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[labels]
+
+
+def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray) -> Mesh:
+    """The mesh of some elements (ascending numbers) without the nodes they do not use.
+
+    `face_surface` (nf,) has an identifier for every face of every element, used where the face is on the boundary.
+    """
+    topology = mesh.topology
+    chosen = np.zeros(topology.element_count, bool)
+    chosen[elements] = True
+    sizes = np.diff(topology.element_ptr)
+    used, numbers = np.unique(topology.element_nodes[np.repeat(chosen, sizes)], return_inverse=True)
+    pointers = np.concatenate(([0], np.cumsum(sizes[chosen])))
+    part = MeshTopology(len(used), pointers, numbers)
+    part = part.with_surfaces(face_surface[chosen[topology.face_element]])
+    return Mesh(mesh.nodes[used], part, mesh.volume_ids[chosen])
+
+
+def connected_parts(mesh: Mesh) -> list[Mesh]:
+    """The parts of a mesh whose elements are connected through faces; the mesh itself when there is only one."""
+    topology = mesh.topology
+    inner = np.flatnonzero(~topology.boundary)
+    neighbour = topology.face_element[topology.face_neighbour[inner]]
+    labels = labelled(topology.element_count, topology.face_element[inner], neighbour)
+    if not labels.any():
+        return [mesh]
+    return [submesh(mesh, np.flatnonzero(labels == k), topology.face_surface) for k in range(labels.max() + 1)]
+
+
+def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, second: np.ndarray) -> Mesh | None:
+    """Open a mesh along inner faces.
+
+    Every node of a cut face gets as many copies as the cut leaves groups of elements round it that are connected
+    through faces; so nodes at the front of a cut that ends inside stay shared.
+
+    Parameters
+    ----------
+    mesh : Mesh
+        Not changed.
+    cut : ndarray (nf,) of bool
+        Inner faces to open, marked from both sides.
+    face_surface : ndarray (nf,)
+        Surface identifiers, including those that the opened faces get.
+    second : ndarray (ne,) of bool
+        Elements that get further copies of nodes; the others keep the old ones if they can.
+
+    Returns
+    -------
+    Mesh or None
+        None when no face opens because all nodes of the cut are on its front.
+    """
+    topology = mesh.topology
+    flat, pointers = topology.element_nodes, topology.element_ptr
+    element = np.repeat(np.arange(topology.element_count), np.diff(pointers))
+    split = np.zeros(topology.node_count, bool)
+    opened = topology.face_nodes[cut]
+    split[opened[opened >= 0]] = True
+    slot = {pair: i for i, pair in enumerate(zip(element.tolist(), flat.tolist())) if split[pair[1]]}
+    one, two = [], []
+    for row in np.flatnonzero((topology.face_neighbour > np.arange(len(cut))) & ~cut).tolist():
+        nodes = topology.face_nodes[row, : topology.face_size[row]]
+        a, b = int(topology.face_element[row]), int(topology.face_element[topology.face_neighbour[row]])
+        for node in nodes[split[nodes]].tolist():
+            one.append(slot[a, node])
+            two.append(slot[b, node])
+    group = labelled(len(flat), one, two)  # of incidences; meaningful at split nodes only
+    copies = _copies(flat, split, group, second[element])
+    if not copies.any():
+        return None
+    extra = np.unique(np.stack((copies, flat))[:, copies > 0], axis=1)  # sorted by copy, then node
+    place = np.searchsorted(extra[0] * topology.node_count + extra[1], copies * topology.node_count + flat)
+    numbers = np.where(copies > 0, topology.node_count + place, flat)
+    nodes = np.concatenate((mesh.nodes, mesh.nodes[extra[1]]))
+    result = MeshTopology(len(nodes), pointers, numbers).with_surfaces(face_surface)
+    return Mesh(nodes, result, mesh.volume_ids)
+
+
+def _copies(flat: np.ndarray, split: np.ndarray, group: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Which copy of its node each incidence uses: groups with `second` elements last, else in element order."""
+    copies = np.zeros(len(flat), int)
+    at = np.flatnonzero(split[flat])
+    groups: dict[int, dict[int, bool]] = {}
+    for i in at.tolist():
+        of_node = groups.setdefault(int(flat[i]), {})
+        of_node[int(group[i])] = of_node.get(int(group[i]), False) or bool(second[i])
+    rank = {g: k for of_node in groups.values() for k, g in enumerate(sorted(of_node, key=lambda g: (of_node[g], g)))}
+    copies[at] = [rank[g] for g in group[at].tolist()]
+    return copies

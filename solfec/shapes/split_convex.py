@@ -1,0 +1,117 @@
+"""Splitting convexes by a plane (manual, SPLIT)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .adjacency import convex_adjacency
+from .clip import Clipper, open_edges
+from .convex import Convex
+from .coplanar import components
+from .distance import closer
+from .polyhedron import FaceSet, Polyhedron
+
+
+def halves(polyhedron: Polyhedron, point, normal, identifiers, epsilon: float) -> tuple:
+    """The parts of a polyhedron below and above a plane, None where there is nothing.
+
+    Parameters
+    ----------
+    point, normal : ndarray (3,)
+        The plane; the normal has unit length and points up.
+    identifiers : (int, int)
+        Surface identifiers of the new face of the lower and of the upper part.
+    epsilon : float
+        A part that reaches no farther than this from the plane is nothing; the polyhedron then stays whole.
+    """
+    heights = (polyhedron.vertices - point) @ normal
+    if heights.max() <= epsilon or heights.min() >= -epsilon:
+        return (polyhedron, None) if abs(heights.min()) >= abs(heights.max()) else (None, polyhedron)
+    clipper = Clipper(polyhedron.vertices, heights, epsilon)
+    return tuple(_half(polyhedron, clipper, side, new) for side, new in zip((-1, 1), identifiers))
+
+
+def _half(polyhedron: Polyhedron, clipper: Clipper, side: int, identifier: int) -> Polyhedron:
+    """One part: faces clipped in their order, then the new face."""
+    faces, surfaces = [], []
+    for face, surface in zip(polyhedron.faces, polyhedron.surfaces.tolist()):
+        kept = clipper.half(face, side)
+        if kept:
+            faces.append(kept)
+            surfaces.append(surface)
+    section = _loop(open_edges(faces))
+    points = clipper.points
+    faces.append(_led_by_corner(points, section))
+    surfaces.append(identifier)
+    used, flat = np.unique([v for face in faces for v in face], return_inverse=True)
+    numbers, start = flat.tolist(), 0
+    lists = []
+    for face in faces:
+        lists.append(tuple(numbers[start : start + len(face)]))
+        start += len(face)
+    return Polyhedron.trusted(points[used], FaceSet(tuple(lists), np.array(surfaces, np.int32)), polyhedron.volume_id)
+
+
+def _loop(edges) -> list[int]:
+    """The polygon that closes open edges, read against their sense."""
+    before = {b: a for a, b in edges}
+    first = next(iter(before))
+    loop, at = [first], before[first]
+    while at != first and len(loop) <= len(edges):
+        loop.append(at)
+        at = before.get(at, first)
+    if len(loop) != len(edges):
+        raise ValueError("a CONVEX cannot be split: its faces do not form a closed surface")
+    return loop
+
+
+def _led_by_corner(points: np.ndarray, face: list[int]) -> list[int]:
+    """The polygon starting where its first three vertices span the largest triangle, for its plane is theirs."""
+    corners = points[face]
+    one, two = np.roll(corners, -1, axis=0) - corners, np.roll(corners, -2, axis=0) - corners
+    start = int(np.argmax((np.cross(one, two) ** 2).sum(1)))
+    return face[start:] + face[:start]
+
+
+def split_convexes(polyhedra: list[Polyhedron], point, normal, identifiers, connected: bool, epsilon: float) -> tuple:
+    """Split polyhedra by a plane.
+
+    Parameters
+    ----------
+    point, normal, identifiers, epsilon
+        As `halves`.
+    connected : bool
+        Split only those whose sections hang together, within epsilon, with the one within ten epsilons of `point`.
+
+    Returns
+    -------
+    below, above : lists of Convex
+        Each of one polyhedron; or ([one Convex of all polyhedra], []) when sections were left uncut.
+    """
+    parts = [halves(p, point, normal, identifiers, epsilon) for p in polyhedra]
+    crossed = [i for i, (below, above) in enumerate(parts) if below is not None and above is not None]
+    if connected and crossed:
+        chosen = _patch([section(parts[i][0]) for i in crossed], point, epsilon)
+        if len(chosen) < len(crossed):
+            cut = {crossed[i] for i in chosen}
+            result = [q for i, p in enumerate(polyhedra) for q in (parts[i] if i in cut else (p,))]
+            return [Convex(result)], []
+    return tuple([Convex([pair[side]]) for pair in parts if pair[side] is not None] for side in (0, 1))
+
+
+def section(below: Polyhedron) -> np.ndarray:
+    """Corners (n, 3) of the face that a split made."""
+    return below.vertices[list(below.faces[-1])]
+
+
+def _patch(sections: list[np.ndarray], point: np.ndarray, epsilon: float) -> list[int]:
+    """Numbers of the sections that hang together with the first one at the point; none when none is there."""
+    count = len(sections)
+    number = np.arange(count)
+    near = closer([*sections, point[None]], number, np.full(count, count), 10.0 * epsilon)
+    if not near.any():
+        return []
+    pointers, neighbours = convex_adjacency(sections, epsilon)
+    pairs = zip(np.repeat(number, np.diff(pointers)).tolist(), neighbours.tolist())
+    labels = components(count, pairs)
+    return np.flatnonzero(labels == labels[np.argmax(near)]).tolist()
