@@ -155,4 +155,4 @@ def _passes(p: np.ndarray, q: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
     ends = side(a, b, c, p) * side(a, b, c, q) < 0.0
     turns = np.stack((side(p, q, a, b), side(p, q, b, c), side(p, q, c, a)))
-    return ends & ((turns > 0.0).all(0) | (turns < 0.0).all(0))
+    return ends & ((turns >= 0.0).all(0) | (turns <= 0.0).all(0))

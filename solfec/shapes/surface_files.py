@@ -1,0 +1,197 @@
+"""Closed surfaces from files: STL, OFF, PLY (text and binary), and TetGen's POLY and SMESH."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .coordinates import check_size
+
+
+@dataclass
+class Surface:
+    """Triangles with marks, and what a file says about the volume inside.
+
+    Attributes
+    ----------
+    points : ndarray (n, 3)
+        In units of length.
+    triangles : ndarray (nt, 3)
+        Vertex numbers.
+    marks : ndarray (nt,)
+        Facet markers; zeros where the file has none.
+    regions : list of (3 numbers, int)
+        Points in regions, and their first attributes.
+    """
+
+    points: np.ndarray
+    triangles: np.ndarray
+    marks: np.ndarray
+    regions: list = field(default_factory=list)
+
+
+def read_surface(path: str) -> Surface:
+    """Read a surface by its file's ending.
+
+    Raises
+    ------
+    ValueError
+        An ending that is not known, a file that cannot be read as what it is called, faces with repeated vertices.
+    OSError
+        A file that cannot be opened.
+    """
+    kind = os.path.splitext(path)[1].lower()
+    readers = {".stl": _read_stl, ".off": _read_off, ".ply": _read_ply, ".poly": _read_poly, ".smesh": _read_poly}
+    if kind not in readers:
+        raise ValueError(f"'{path}' is not one of the surface files {', '.join(readers)}")
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        surface = readers[kind](data)
+    except (IndexError, StopIteration, UnicodeDecodeError, KeyError) as error:
+        raise ValueError(f"'{path}' cannot be read as {kind[1:].upper()}: {error or 'it ends too early'}") from None
+    if len(surface.triangles) == 0:
+        raise ValueError(f"'{path}' holds no faces")
+    if surface.triangles.min() < 0 or surface.triangles.max() >= len(surface.points):
+        raise ValueError(f"'{path}' uses a vertex number out of range")
+    check_size(surface.points, "points")
+    return surface
+
+
+def _triangulated(points, faces, marks, regions=()) -> Surface:
+    """Fans of convex polygons; repeated vertices are an error."""
+    triangles, kept = [], []
+    for number, (face, mark) in enumerate(zip(faces, marks)):
+        if len(set(face)) < len(face) or len(face) < 3:
+            raise ValueError(f"face {number} repeats a vertex or has fewer than three")
+        triangles += [(face[0], face[i], face[i + 1]) for i in range(1, len(face) - 1)]
+        kept += [mark] * (len(face) - 2)
+    points = np.array(points, float).reshape(-1, 3)
+    return Surface(points, np.array(triangles, int).reshape(-1, 3), np.array(kept, int), list(regions))
+
+
+def _read_stl(data: bytes) -> Surface:
+    count = int(np.frombuffer(data[80:84], "<u4")[0]) if len(data) >= 84 else -1
+    if len(data) == 84 + 50 * count:
+        record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+        corners = np.frombuffer(data, record, count, 84)["corners"].astype(float).reshape(-1, 3)
+    else:
+        number = r"\s+([-+.\deE]+)" * 3
+        corners = np.array(re.findall("vertex" + number, data.decode("ascii", "replace")), float).reshape(-1, 3)
+        if len(corners) % 3:
+            raise ValueError("a facet of the STL file does not have three vertices")
+    points, numbers = np.unique(corners, axis=0, return_inverse=True)
+    triangles = numbers.reshape(-1, 3)
+    whole = (triangles != np.roll(triangles, 1, axis=1)).all(1)  # facets without area, which STL writers leave behind
+    return Surface(points, triangles[whole], np.zeros(int(whole.sum()), int))
+
+
+def _words(data: bytes):
+    """Words of a text file without comments."""
+    for line in data.decode("ascii", "replace").splitlines():
+        yield from line.partition("#")[0].split()
+
+
+def _read_off(data: bytes) -> Surface:
+    words = _words(data)
+    if next(words).upper() != "OFF":
+        raise ValueError("it does not start with OFF")
+    nodes, count, _ = (int(next(words)) for _ in range(3))
+    points = [float(next(words)) for _ in range(3 * nodes)]
+    faces = [[int(next(words)) for _ in range(int(next(words)))] for _ in range(count)]
+    return _triangulated(points, faces, [0] * count)
+
+
+PLY_TYPES = {
+    "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "float": "f4", "double": "f8",
+    "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2", "int32": "i4", "uint32": "u4", "float32": "f4",
+    "float64": "f8",
+}  # fmt: skip
+
+
+def _read_ply(data: bytes) -> Surface:
+    head, end, body = data.partition(b"end_header")
+    if not head.startswith(b"ply") or not end:
+        raise ValueError("it has no PLY header")
+    body = body[body.index(b"\n") + 1 :]
+    elements, order = [], None
+    for words in (line.split() for line in head.decode("ascii").splitlines()):
+        if words[:1] == ["format"]:
+            order = {"ascii": None, "binary_little_endian": "<", "binary_big_endian": ">"}[words[1]]
+        elif words[:1] == ["element"]:
+            elements.append((words[1], int(words[2]), []))
+        elif words[:1] == ["property"]:
+            elements[-1][2].append(words[1:])
+    values = _ply_values(body, order)
+    points, faces = [], []
+    for name, count, properties in elements:
+        for _ in range(count):
+            row = {}
+            for kind, *rest in properties:
+                if kind == "list":
+                    row[rest[2]] = [values(rest[1]) for _ in range(int(values(rest[0])))]
+                else:
+                    row[rest[0]] = values(kind)
+            if name == "vertex":
+                points.append((row["x"], row["y"], row["z"]))
+            elif name == "face":
+                faces.append([int(v) for v in row.get("vertex_indices", row.get("vertex_index", ()))])
+    return _triangulated(points, faces, [0] * len(faces))
+
+
+def _ply_values(body: bytes, order: str | None):
+    """A function that returns the next value of a given type."""
+    if order is None:
+        words = iter(body.decode("ascii").split())
+        return lambda kind: float(next(words))
+    at = 0
+
+    def value(kind: str):
+        nonlocal at
+        kind = np.dtype(order + PLY_TYPES[kind])
+        at += kind.itemsize
+        return np.frombuffer(body, kind, 1, at - kind.itemsize)[0].item()
+
+    return value
+
+
+def _read_poly(data: bytes) -> Surface:
+    """TetGen's POLY (facets of several polygons) and SMESH (facets of one, the marker at the end of the line)."""
+    lines = [line.split() for line in data.decode("ascii", "replace").splitlines()]
+    lines = iter([words[: next((i for i, w in enumerate(words) if w.startswith("#")), None)] for words in lines])
+    lines = (words for words in lines if words)
+    count = int(next(lines)[0])
+    rows = [next(lines) for _ in range(count)]
+    if not rows:
+        raise ValueError("points in a separate .node file are not supported; put them into this file")
+    base = int(rows[0][0])
+    points = [[float(w) for w in row[1:4]] for row in rows]
+    header = [int(w) for w in next(lines)]
+    marked, faces, marks = len(header) > 1 and header[1] > 0, [], []
+    text = iter(lines)
+    for number in range(header[0]):
+        words = [int(float(w)) for w in next(text)]
+        face, mark = _poly_facet(words, text, marked, number)
+        faces.append([v - base for v in face])
+        marks.append(mark)
+    holes = next(text, ["0"])
+    if int(holes[0]):
+        raise ValueError("holes are not supported: leave out the hole's point and give regions instead")
+    regions = [next(text) for _ in range(int(next(text, ["0"])[0]))]
+    return _triangulated(points, faces, marks, [([float(w) for w in r[1:4]], int(float(r[4]))) for r in regions if len(r) > 4])
+
+
+def _poly_facet(words: list[int], lines, marked: bool, number: int) -> tuple[list[int], int]:
+    """Corners and marker of one facet."""
+    if words[0] >= 3 and len(words) > words[0]:  # SMESH: corners on the same line
+        return words[1 : words[0] + 1], words[words[0] + 1] if marked and len(words) > words[0] + 1 else 0
+    if words[0] != 1 or len(words) > 1 and words[1]:
+        raise ValueError(f"facet {number} has several polygons or holes; triangulate it")
+    corners = [int(w) for w in next(lines)]
+    count = corners.pop(0)
+    while len(corners) < count:
+        corners += [int(w) for w in next(lines)]
+    return corners[:count], words[2] if marked and len(words) > 2 else 0
