@@ -1,0 +1,93 @@
+"""Which shapes touch or overlap obstacles (manual, OVERLAPPING)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contact import narrow
+from ..contact.geometry import Geometry, PrimitiveKind
+from .adjacency import box_pairs
+from .point_query import contains
+from .primitives import compile
+
+
+def overlapping(obstacles: list, shapes: list, gap: float = 0.0, epsilon: float = 1e-6) -> np.ndarray:
+    """Tell which shapes are in contact with any of the obstacles.
+
+    Parameters
+    ----------
+    obstacles, shapes : lists of Convex, Mesh, Sphere, Ellipsoid
+        Not changed.
+    gap : float
+        Not positive: a contact counts when its gap is at most this length.
+    epsilon : float
+        Geometric epsilon, in units of length.
+
+    Returns
+    -------
+    ndarray (len(shapes),) of bool
+        Shapes inside interior elements of a mesh count, and so do meshes round an obstacle.
+    """
+    if not gap <= 0.0:
+        raise ValueError(f"'gap' must not be positive, it is {gap:g}")
+    geometry, owner, ranges = _tables(obstacles + shapes, epsilon)
+    boxes = geometry.primitives.view("box")
+    one, two = box_pairs(boxes[:3].T, boxes[3:].T)
+    count = len(obstacles)
+    mixed = (owner[one] < count) != (owner[two] < count)
+    one, two = one[mixed], two[mixed]
+    hit = np.zeros(len(shapes), bool)
+    one, two = _in_contact(geometry, one, two, gap, epsilon)
+    hit[np.maximum(owner[one], owner[two]) - count] = True  # shapes come after all obstacles
+    for k in np.flatnonzero(~hit).tolist():
+        hit[k] = any(
+            _inside(geometry, ranges[a], ranges[b], epsilon)
+            for obstacle in range(count)
+            for a, b in ((obstacle, count + k), (count + k, obstacle))
+        )
+    return hit
+
+
+def _tables(shapes: list, epsilon: float) -> tuple[Geometry, np.ndarray, list[tuple[int, int]]]:
+    """Geometry at rest of shapes as if each were a body; the shape of every primitive; rows of every shape."""
+    geometry = Geometry()
+    ranges = [geometry.add(number, compile(shape, epsilon)) for number, shape in enumerate(shapes)]
+    points = geometry.vertices.current
+    faces, primitives = geometry.faces, geometry.primitives
+    if faces.n:
+        lead = geometry.corners.vertex[faces.view("corner_ptr")[:, None] + np.arange(3)]
+        a, b, c = (points[:, lead[:, i]] for i in range(3))
+        normal = np.cross(b - a, c - a, axis=0)
+        faces.view("normal")[:] = normal / np.sqrt((normal**2).sum(0))
+    listed = points[:, geometry.vertex_lists.view("vertex")]
+    start = primitives.view("vertex_ptr")
+    radii = primitives.view("radii")
+    directions = primitives.view("orientation")
+    reach = epsilon + primitives.view("radius") + np.sqrt(((directions * radii[None]) ** 2).sum(1))
+    primitives.view("box")[:3] = np.minimum.reduceat(listed, start, axis=1) - reach
+    primitives.view("box")[3:] = np.maximum.reduceat(listed, start, axis=1) + reach
+    return geometry, primitives.view("body"), ranges
+
+
+def _in_contact(geometry: Geometry, one, two, gap: float, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of primitives in contact with a gap up to `gap`; polyhedra are passed first."""
+    if not len(one):
+        return one, two
+    curved = geometry.primitives.view("kind") >= PrimitiveKind.SPHERE
+    swap = curved[one] & ~curved[two]
+    first = np.where(swap, two, one).astype(np.int32)
+    second = np.where(swap, one, two).astype(np.int32)
+    result = narrow.NarrowResult()
+    narrow.narrow_phase(geometry, len(first), first, second, epsilon, False, result)
+    met = (result.view("status") == 1) & (result.view("gap") <= gap)
+    return one[met], two[met]
+
+
+def _inside(geometry: Geometry, outer: tuple[int, int], inner: tuple[int, int], epsilon: float) -> bool:
+    """Whether the first vertex of one shape lies in another, of which interior elements are no primitives."""
+    primitives = geometry.primitives
+    first, count = outer
+    if not (primitives.kind[first : first + count] == PrimitiveKind.ELEMENT).any():
+        return False
+    vertex = geometry.vertex_lists.vertex[primitives.vertex_ptr[inner[0]]]
+    return contains(geometry, first, count, geometry.vertices.reference[:, vertex], epsilon)
