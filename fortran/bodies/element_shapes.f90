@@ -1,0 +1,230 @@
+!> Shape functions, quadrature and natural coordinates of the four first-order elements (theory, "Finite elements").
+!>
+!> An element is known by its number of nodes: 4 tetrahedron, 5 pyramid, 6 wedge, 8 hexahedron.  Nodes: tetrahedron
+!> (0,0,0), (1,0,0), (0,1,0), (0,0,1); pyramid base (1,1), (-1,1), (-1,-1), (1,-1) at height 0, apex at height 1; wedge
+!> triangle (0,0), (1,0), (0,1) at height -1, then at 1; hexahedron (-,-), (+,-), (+,+), (-,+) at height -1, then at 1.
+module element_shapes
+  use kinds, only: dp
+  use matrix3, only: determinant, inverse
+  implicit none
+  private
+  public :: shape_values, shape_derivatives, quadrature, mass_quadrature, natural_coordinates, reference_gradients
+
+  !> Corner signs of the hexahedron.
+  real(dp), parameter :: corner(3,8) = reshape([-1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, 1.0_dp, -1.0_dp, &
+    -1.0_dp, 1.0_dp, -1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, 1.0_dp, -1.0_dp, 1.0_dp, 1.0_dp, 1.0_dp, 1.0_dp, -1.0_dp, 1.0_dp, 1.0_dp], &
+    [3, 8])
+  !> Base corner signs of the pyramid.
+  real(dp), parameter :: base(2,4) = reshape([1.0_dp, 1.0_dp, -1.0_dp, 1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, -1.0_dp], [2, 4])
+  !> Distance from the apex below which the rational term of the pyramid is taken as its limit.
+  real(dp), parameter :: apex = 1e-12_dp
+
+contains
+
+  !> N_a at natural coordinates; those beyond the element's nodes are zero.
+  pure function shape_values(size, natural) result(n)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: natural(3)
+    real(dp) :: n(8)
+    real(dp) :: ratio
+    integer :: a
+
+    n = 0
+    associate (x => natural(1), y => natural(2), z => natural(3))
+      select case (size)
+      case (4)
+        n(1:4) = [1 - x - y - z, x, y, z]
+      case (5)
+        ratio = 0
+        if (1 - z > apex) ratio = x*y*z/(1 - z)
+        do a = 1, 4
+          n(a) = ((1 + base(1,a)*x)*(1 + base(2,a)*y) - z + base(1,a)*base(2,a)*ratio)/4
+        end do
+        n(5) = z
+      case (6)
+        n(1:3) = [1 - x - y, x, y]*(1 - z)/2
+        n(4:6) = [1 - x - y, x, y]*(1 + z)/2
+      case (8)
+        do a = 1, 8
+          n(a) = (1 + corner(1,a)*x)*(1 + corner(2,a)*y)*(1 + corner(3,a)*z)/8
+        end do
+      end select
+    end associate
+  end function shape_values
+
+  !> Derivatives of N_a by the natural coordinates, (3,8).
+  pure function shape_derivatives(size, natural) result(d)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: natural(3)
+    real(dp) :: d(3,8)
+    real(dp) :: slope(3), triangle(3)
+    integer :: a
+
+    d = 0
+    associate (x => natural(1), y => natural(2), z => natural(3))
+      select case (size)
+      case (4)
+        d(:,1) = -1
+        do a = 1, 3
+          d(a,a+1) = 1
+        end do
+      case (5)
+        slope = 0
+        if (1 - z > apex) slope = [y*z/(1 - z), x*z/(1 - z), x*y/(1 - z)**2]
+        do a = 1, 4
+          d(1,a) = base(1,a)*(1 + base(2,a)*y)/4
+          d(2,a) = base(2,a)*(1 + base(1,a)*x)/4
+          d(3,a) = -0.25_dp
+          d(:,a) = d(:,a) + base(1,a)*base(2,a)*slope/4
+        end do
+        d(3,5) = 1
+      case (6)
+        triangle = [1 - x - y, x, y]
+        d(1,1:3) = [-1, 1, 0]*(1 - z)/2
+        d(2,1:3) = [-1, 0, 1]*(1 - z)/2
+        d(3,1:3) = -triangle/2
+        d(1,4:6) = [-1, 1, 0]*(1 + z)/2
+        d(2,4:6) = [-1, 0, 1]*(1 + z)/2
+        d(3,4:6) = triangle/2
+      case (8)
+        do a = 1, 8
+          d(1,a) = corner(1,a)*(1 + corner(2,a)*y)*(1 + corner(3,a)*z)/8
+          d(2,a) = corner(2,a)*(1 + corner(1,a)*x)*(1 + corner(3,a)*z)/8
+          d(3,a) = corner(3,a)*(1 + corner(1,a)*x)*(1 + corner(2,a)*y)/8
+        end do
+      end select
+    end associate
+  end function shape_derivatives
+
+  !> The rule of second order: stiffness, internal force, energy.
+  pure subroutine quadrature(size, count, points, weights)
+    integer, intent(in) :: size
+    integer, intent(out) :: count
+    real(dp), intent(out) :: points(3,8), weights(8)
+    real(dp), parameter :: far = 0.5854101966249684_dp, near = 0.1381966011250105_dp
+    real(dp), parameter :: high = 0.544151844011225_dp, high_side = 0.263184055569714_dp, high_weight = 0.100785882079825_dp
+    real(dp), parameter :: low = 0.122514822655441_dp, low_side = 0.506616303349788_dp, low_weight = 0.232547451253508_dp
+    integer :: a
+
+    points = 0
+    weights = 0
+    select case (size)
+    case (4)
+      count = 4
+      points(:,1:4) = near
+      do a = 1, 3
+        points(a,a) = far
+      end do
+      weights(1:4) = 1/24.0_dp
+    case (5)
+      count = 8
+      do a = 1, 4
+        points(:,a) = [high_side*base(1,a), high_side*base(2,a), high]
+        points(:,a+4) = [low_side*base(1,a), low_side*base(2,a), low]
+      end do
+      weights(1:4) = high_weight
+      weights(5:8) = low_weight
+    case (6)
+      count = 6
+      points(1:2,1:3) = reshape([4, 1, 1, 4, 1, 1]/6.0_dp, [2, 3])
+      points(1:2,4:6) = points(1:2,1:3)
+      points(3,1:3) = -1/sqrt(3.0_dp)
+      points(3,4:6) = 1/sqrt(3.0_dp)
+      weights(1:6) = 1/6.0_dp
+    case (8)
+      count = 8
+      points = corner/sqrt(3.0_dp)
+      weights = 1
+    case default
+      count = 0
+    end select
+  end subroutine quadrature
+
+  !> The rule of the mass: as above, but 4 x 4 x 4 Gauss points in hexahedra.
+  pure subroutine mass_quadrature(size, count, points, weights)
+    integer, intent(in) :: size
+    integer, intent(out) :: count
+    real(dp), intent(out) :: points(3,64), weights(64)
+    real(dp), parameter :: outer = 0.8611363115940526_dp, inner = 0.3399810435848563_dp
+    real(dp), parameter :: outer_weight = 0.3478548451374538_dp, inner_weight = 0.6521451548625461_dp
+    real(dp), parameter :: line(4) = [-outer, -inner, inner, outer]
+    real(dp), parameter :: factor(4) = [outer_weight, inner_weight, inner_weight, outer_weight]
+    integer :: i, j, k
+
+    points = 0
+    weights = 0
+    if (size /= 8) then
+      call quadrature(size, count, points(:,1:8), weights(1:8))
+      return
+    end if
+    count = 0
+    do k = 1, 4
+      do j = 1, 4
+        do i = 1, 4
+          count = count + 1
+          points(:,count) = [line(i), line(j), line(k)]
+          weights(count) = factor(i)*factor(j)*factor(k)
+        end do
+      end do
+    end do
+  end subroutine mass_quadrature
+
+  !> g_a = F0^-T dN_a/dxi in an element with the given nodes, and det F0 (no gradients unless it is positive).
+  pure subroutine reference_gradients(size, nodes, natural, gradients, jacobian)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8)            !< nodes beyond `size` are ignored
+    real(dp), intent(in) :: natural(3)
+    real(dp), intent(out) :: gradients(3,8)
+    real(dp), intent(out) :: jacobian
+    real(dp) :: map(3,3), d(3,8)
+
+    d = shape_derivatives(size, natural)
+    map = matmul(nodes(:,1:size), transpose(d(:,1:size)))
+    jacobian = determinant(map)
+    gradients = 0
+    if (.not. jacobian > 0) return
+    gradients(:,1:size) = matmul(transpose(inverse(map)), d(:,1:size))
+  end subroutine reference_gradients
+
+  !> Natural coordinates of a point by Newton's method from an interior start, clamped to each coordinate's interval.
+  pure subroutine natural_coordinates(size, nodes, point, natural, converged)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8), point(3)
+    real(dp), intent(out) :: natural(3)
+    logical, intent(out) :: converged
+    real(dp), parameter :: accuracy = 1e-9_dp
+    integer, parameter :: most = 64
+    real(dp) :: d(3,8), map(3,3), increment(3), n(8)
+    integer :: iteration
+
+    natural = 0
+    converged = .false.
+    do iteration = 1, most
+      n = shape_values(size, natural)
+      d = shape_derivatives(size, natural)
+      map = matmul(nodes(:,1:size), transpose(d(:,1:size)))
+      if (.not. abs(determinant(map)) > 0) return
+      increment = matmul(inverse(map), point - matmul(nodes(:,1:size), n(1:size)))
+      natural = natural + increment
+      ! the pyramid's functions are singular beyond the apex
+      if (size == 5) natural(3) = min(natural(3), 1.0_dp)
+      if (.not. sum(abs(natural)) < 1e6_dp) return
+      ! one more pass after a small increment brings the rest to round-off
+      if (converged) exit
+      converged = norm2(increment) <= accuracy
+    end do
+    select case (size)
+    case (4)
+      natural = min(max(natural, 0.0_dp), 1.0_dp)
+    case (5)
+      natural(1:2) = min(max(natural(1:2), -1.0_dp), 1.0_dp)
+      natural(3) = min(max(natural(3), 0.0_dp), 1.0_dp)
+    case (6)
+      natural(1:2) = min(max(natural(1:2), 0.0_dp), 1.0_dp)
+      natural(3) = min(max(natural(3), -1.0_dp), 1.0_dp)
+    case (8)
+      natural = min(max(natural, -1.0_dp), 1.0_dp)
+    end select
+  end subroutine natural_coordinates
+
+end module element_shapes

@@ -1,0 +1,160 @@
+"""Finite elements of many bodies in blocks of eight of one type, and sums of their contributions at nodes.
+
+Gradients of shape functions are computed once and stored; every evaluation is one kernel call per type of element and
+form, and one that sums element vectors at nodes in a fixed order, so bits do not depend on threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _kernels
+
+LANES = 8  # elements of a block
+QUADRATURE_POINTS = {4: 4, 5: 8, 6: 6, 8: 8}  # by number of nodes
+
+_blocks = _kernels.element_blocks
+
+
+class ElementGroup:
+    """Elements of one type and form.
+
+    Parameters
+    ----------
+    elements : ndarray (ne, size) of int
+        Node numbers.
+    numbers : ndarray (ne,) of int
+        Numbers of these elements among all.
+    lame : ndarray (ne, 2)
+        Lame's constants [pressure].
+    linear : bool
+        The stiffness at zero displacement (form 'BC') instead of the St Venant-Kirchhoff material.
+    """
+
+    def __init__(self, elements: np.ndarray, numbers: np.ndarray, lame: np.ndarray, linear: bool):
+        count, self.size = elements.shape
+        self.count = count
+        self.numbers = numbers
+        self.linear = int(linear)
+        self.blocks = -(-count // LANES)
+        # lanes left over repeat the last element and weigh nothing
+        self.lane = np.minimum(np.arange(LANES * self.blocks), count - 1).reshape(self.blocks, LANES)
+        self.node = self.in_lanes(elements).astype(np.int32, order="F")
+        self.lame = self.in_lanes(lame)
+        points = QUADRATURE_POINTS[self.size]
+        self.gradient = np.zeros((LANES, 3, self.size, points, self.blocks), order="F")
+        self.weight = np.zeros((LANES, points, self.blocks), order="F")
+        self.energy = np.zeros((LANES, self.blocks), order="F")
+        self.strain = np.zeros((LANES, self.blocks), order="F")
+
+    def in_lanes(self, values: np.ndarray) -> np.ndarray:
+        """Values of elements (ne, ...) with lanes first and blocks last."""
+        return np.asfortranarray(np.moveaxis(values[self.lane], (0, 1), (-1, 0)))
+
+    def from_lanes(self, values: np.ndarray) -> np.ndarray:
+        """Values (8, ..., blocks) element by element (ne, ...)."""
+        return np.moveaxis(values, (-1, 0), (0, 1)).reshape(-1, *values.shape[1:-1])[: self.count]
+
+    def prepare(self, reference: np.ndarray) -> int:
+        """Gradients and weights from the nodes (3, n); the number of an element without volume, or -1."""
+        failed = _blocks.prepare_blocks(self.node, reference, self.gradient, self.weight)
+        unused = LANES * self.blocks - self.count
+        if unused:
+            self.weight[LANES - unused :, :, -1] = 0.0
+        return int(self.numbers[min(failed, self.count - 1)]) if failed >= 0 else -1
+
+
+class ElementAssembly:
+    """All elements, and sums at nodes.
+
+    Parameters
+    ----------
+    reference : ndarray (3, n)
+        Referential nodes [length].
+    sizes, nodes : ndarray (ne,), (ne, 8) of int
+        Numbers of nodes and node numbers of the elements (-1 beyond the last).
+    lame, linear : ndarray (ne, 2), (ne,) of bool
+        Lame's constants; elements of form 'BC'.
+
+    Attributes
+    ----------
+    failed : int
+        Number of the first element that has no positive volume at a quadrature point, or -1.
+    """
+
+    def __init__(self, reference, sizes, nodes, lame, linear):
+        self.reference = np.asfortranarray(reference)
+        self.node_count = self.reference.shape[1]
+        self.element_count = len(sizes)
+        self.groups: list[ElementGroup] = []
+        for size in QUADRATURE_POINTS:
+            for form in (False, True):
+                which = np.flatnonzero((sizes == size) & (linear == form))
+                if which.size:
+                    self.groups.append(ElementGroup(nodes[which, :size], which, lame[which], form))
+        failures = [group.prepare(self.reference) for group in self.groups]
+        self.failed = min((number for number in failures if number >= 0), default=-1)
+        self._share_force()
+
+    def _share_force(self) -> None:
+        """One flat array for the vectors of all elements, and for every node the positions of its contributions."""
+        lengths = [LANES * 3 * group.size * group.blocks for group in self.groups]
+        self.flat = np.zeros(sum(lengths))
+        positions, owners, start = [], [], 0
+        for group, length in zip(self.groups, lengths):
+            shape = (LANES, 3, group.size, group.blocks)
+            group.force = self.flat[start : start + length].reshape(shape, order="F")
+            k = np.arange(group.count)[:, None]
+            a = np.arange(group.size)
+            positions.append(start + k % LANES + LANES * 3 * (a + group.size * (k // LANES)))
+            owners.append(group.from_lanes(group.node))
+            start += length
+        position = np.concatenate([p.ravel() for p in positions]) if positions else np.zeros(0, int)
+        owner = np.concatenate([o.ravel() for o in owners]) if owners else np.zeros(0, int)
+        self.position = position[np.argsort(owner, kind="stable")].astype(np.int32)
+        self.first = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=self.node_count)))).astype(np.int32)
+
+    def _gather(self, result: np.ndarray) -> np.ndarray:
+        _blocks.gather_nodes(self.first, self.position, self.flat, result)
+        return result
+
+    def internal_force(self, displacement: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """Internal nodal forces (3, n) at the displacement (3, n), co-rotated where elements are linear."""
+        for g in self.groups:
+            _blocks.internal_forces(g.linear, g.node, g.gradient, g.weight, g.lame, displacement, g.force)
+        return self._gather(result)
+
+    def tangent_product(self, displacement: np.ndarray, direction: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """K v (3, n) with the tangent at the displacement; v in the co-rotated frame where elements are linear."""
+        for g in self.groups:
+            _blocks.tangent_products(g.linear, g.node, g.gradient, g.weight, g.lame, displacement, direction, g.force)
+        return self._gather(result)
+
+    def energies(self, displacement: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Internal energy (ne,) of every element and the largest norm of the Green strain in it (linear: 0)."""
+        energy, strain = np.zeros(self.element_count), np.zeros(self.element_count)
+        for g in self.groups:
+            _blocks.internal_energies(g.linear, g.node, g.gradient, g.weight, g.lame, displacement, g.energy, g.strain)
+            energy[g.numbers] = g.energy.ravel(order="F")[: g.count]
+            strain[g.numbers] = g.strain.ravel(order="F")[: g.count]
+        return energy, strain
+
+    def lumped_mass(self, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Nodal masses (n,), integrals of density (ne,) times N_a, and volumes (ne,) of the elements."""
+        mass, volume = np.zeros(self.node_count), np.zeros(self.element_count)
+        for g in self.groups:
+            lumps = np.zeros((LANES, g.size, g.blocks), order="F")
+            volumes = np.zeros((LANES, g.blocks), order="F")
+            _blocks.lumped_masses(g.node, self.reference, g.in_lanes(density[g.numbers]), lumps, volumes)
+            np.add.at(mass, g.from_lanes(g.node), g.from_lanes(lumps))
+            volume[g.numbers] = volumes.ravel(order="F")[: g.count]
+        return mass, volume
+
+    def element_stiffness(self, displacement: np.ndarray) -> list[np.ndarray]:
+        """Dense tangents (8, 3 size, 3 size, blocks) of every group."""
+        result = []
+        for g in self.groups:
+            dense = np.zeros((LANES, 3 * g.size, 3 * g.size, g.blocks), order="F")
+            _blocks.element_stiffness(g.linear, g.node, g.gradient, g.weight, g.lame, displacement, dense)
+            result.append(dense)
+        return result
