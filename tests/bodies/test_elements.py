@@ -81,11 +81,12 @@ def test_elements_agree_with_reference(case):
     nodes = np.array(case["nodes"], float)
     a = assembly(nodes, case["elements"], lame, linear)
     q = np.array(case["displacement"], float)
-    has_pyramid = any(len(e) == 5 for e in case["elements"])  # the reference has a wrong derivative there
     mass, _ = a.lumped_mass(np.full(len(case["elements"]), case["density"]))
-    assert close(np.repeat(mass, 3), case["lumped_mass"], 1e-6 if has_pyramid else 1e-12)
-    if has_pyramid:
+    if any(len(e) == 5 for e in case["elements"]):  # the reference has a wrong derivative there: 0.6 % in K
+        assert close(np.repeat(mass, 3), case["lumped_mass"], 3e-3)
+        assert close(stiffness(a, q.T), case["stiffness"], 1e-2)
         return
+    assert close(np.repeat(mass, 3), case["lumped_mass"], 1e-12)
     k_reference = np.array(case["stiffness"])
     stiff = np.abs(k_reference).max()
     assert close(stiffness(a, q.T), k_reference, 1e-12)
@@ -94,13 +95,12 @@ def test_elements_agree_with_reference(case):
         d = (nodes + q) @ r - nodes
         f = force(a, d.T).T @ r.T
         energy = a.energies(np.asfortranarray(d.T))[0].sum()
-        # the stored rotation carries an iteration error of 1e-12, the rest of it is round-off of K q
-        assert close(f, case["internal_force"], 1e-11, stiff * max(np.abs(q).max(), 1e-3))
+        # the reference multiplies out K (X + q) - K X: round-off of the order of the nodes' coordinates
+        assert close(f, case["internal_force"], 1e-13, stiff * np.abs(nodes + q).max())
     else:
         f = force(a, q.T).T
         energy = a.energies(np.asfortranarray(q.T))[0].sum()
         assert close(f, case["internal_force"], 1e-12, stiff * max(np.abs(q).max(), 1e-3))
-    # the reference multiplies out K (X + q): round-off of the order of the nodes' coordinates
     assert close(energy, case["internal_energy"], 1e-12, max(case["internal_energy"], stiff * np.abs(nodes + q).max() ** 2))
 
 
