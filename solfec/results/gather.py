@@ -14,11 +14,12 @@ class Places:
     """Where bodies are in frames: arrays (frames, bodies), -1 where a body is absent."""
 
     def __init__(self, reader, steps: np.ndarray, bodies: list[int]):
-        lists, sample, which = np.unique(steps["list_first"], return_index=True, return_inverse=True)
-        lengths = steps["bodies"][sample]
+        # an empty list begins where the one after it does
+        lists, which = np.unique(np.stack([steps["list_first"], steps["bodies"]], axis=1), axis=0, return_inverse=True)
+        which = which.reshape(-1)
         shape = (len(lists), len(bodies))
         found = {name: np.full(shape, -1, np.int64) for name in ("place", "definition", "conf_first", "velo_first")}
-        for k, (first, length) in enumerate(zip(lists, lengths)):
+        for k, (first, length) in enumerate(lists):
             listed = rows(reader, "frames/body_lists", int(first), int(first + length))
             sorter = np.argsort(listed["id"], kind="stable")
             place = np.searchsorted(listed["id"], bodies, sorter=sorter)

@@ -402,3 +402,20 @@ def test_a_warning_about_what_was_typed_does_not_name_a_file_of_the_library():
 def test_one_body_is_printed_in_the_singular(good):
     text = FALL.replace("'OFF'", "'ON'") + RUN10
     assert good(text).startswith("1 body (1 rigid); 6 degrees of freedom; step 0.001\n")
+
+
+def test_histories_of_bodies_born_into_an_empty_model_and_all_deleted_again(good):
+    text = FALL.replace("    body = BODY(", "    first = lambda: BODY(") + """
+    def change():
+        step = round(1000 * solfec.time)
+        if step in (2, 7): BODY(solfec, 'RIGID', SPHERE((0, 0, step), 1, 1, 1), bulk, label='born at %d' % step)
+        if step == 4: DELETE(solfec, solfec.bodies[0])
+    CALLBACK(solfec, 1E-3, (), change)
+    RUN(solfec, gs, 0.01)
+    if solfec.mode == 'READ':
+        for step in (2, 7):
+            heights = HISTORY(solfec, [('born at %d' % step, (0, 0, step), 'CZ')], 0, 1)[1]
+            print([k for k, height in enumerate(heights) if abs(height - step) < 0.01])
+    """
+    good(text)
+    assert good(text) == "[3, 4]\n[8, 9, 10]\n"
