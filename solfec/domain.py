@@ -105,7 +105,7 @@ class Domain:
             clock = self._count("CONUPD", clock)
             self._detect()
             clock = self._count("CONDET", clock)
-            self._assemble()
+            self._assemble(solver)
             clock = self._count("LOCDYN", clock)
             self._solve(solver)
             clock = self._count("CONSOL", clock)
@@ -153,10 +153,15 @@ class Domain:
             self.time,
         )
 
-    def _assemble(self) -> None:
-        """V = H u(t), B = H u*, W = h H A^-1 H^T."""
+    def _assemble(self, solver) -> None:
+        """V = H u(t), B = H u*, W = h H A^-1 H^T, in the form and order that the solver asks for."""
         self.local_dynamics.assemble(
-            self.constraints, self.bodies, self.surface_materials, self.step, self.dynamic
+            self.constraints,
+            self.bodies,
+            self.surface_materials,
+            self.step,
+            self.dynamic,
+            stored=getattr(solver, "stored_form", None),
         )
 
     def _solve(self, solver) -> None:

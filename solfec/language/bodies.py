@@ -287,6 +287,7 @@ class CONSTRAINT(Handle):
     gap = _scalar("gap", "Gap of a contact, negative when penetrating; of a link its elongation; else 0.")
     area = _scalar("area", "Area of a contact, else 0.")
     merit = _scalar("merit", "Contribution to the constraints satisfaction merit function.")
+    residual = _scalar("residual", "What is missing for its law to hold, as a velocity.")
 
     @_member("Kind: 'CONTACT', 'FIXPNT', 'FIXDIR', 'VELODIR', 'VELODIR3', 'RIGLNK' or 'SPRING'.")
     def kind(self, table, row):

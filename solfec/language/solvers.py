@@ -1,8 +1,9 @@
-"""GAUSS_SEIDEL_SOLVER and PENALTY_SOLVER (manual, 4.2.11 and 4.2.12)."""
+"""GAUSS_SEIDEL_SOLVER, PENALTY_SOLVER and NEWTON_SOLVER (manual, 4.2.11 to 4.2.13)."""
 
 from __future__ import annotations
 
 from ..solvers.gauss_seidel import DiagonalSolver, GaussSeidelSolver
+from ..solvers.newton import LINEAR_SOLVERS, RELATIVE_DELTAS, NewtonSolver
 from ..solvers.penalty import PenaltySolver
 from . import checks
 from .checks import BadValue, Members, command
@@ -192,3 +193,144 @@ class PENALTY_SOLVER(Solver):
     def __init__(self, variant=None):
         variant = "IMPLICIT" if variant is None else checks.choice(variant, "variant", ("IMPLICIT", "EXPLICIT"))
         self._solver = PenaltySolver(variant)
+
+
+def _relaxation(value, name: str) -> float:
+    value = checks.between(value, name, 0.0, 1.0)
+    if not value > 0.0:
+        raise BadValue(f"'{name}' must be above 0")
+    return value
+
+
+def _linear_solver(value, name: str) -> str:
+    return checks.choice(value, name, LINEAR_SOLVERS)
+
+
+def _relative_delta(value, name: str) -> str:
+    return checks.choice(value, name, tuple(RELATIVE_DELTAS))
+
+
+def _switched(name: str, doc: str) -> property:
+    """A switch that the solver itself keeps."""
+
+    def get(self):
+        return checks.on_off(getattr(self._solver, name))
+
+    def put(self, value):
+        setattr(self._solver, name, checks.switch(value, name))
+
+    return property(get, put, doc=doc)
+
+
+class NEWTON_SOLVER(Solver):
+    """Projected quasi-Newton solver (manual, 4.2.13 and 10.3).
+
+    Parameters
+    ----------
+    meritval : float
+        Merit at which iterations end (default 1E-8).
+    maxiter : int
+        Bound of iterations (default 1000).
+    locdyn : str
+        'ON' (default): products with W as it is cheapest; 'OFF': always through body velocities, W is not assembled.
+    linver : str
+        'GMRES' (default) or 'DIAG'.
+    linmaxiter, maxmatvec : int
+        GMRES: bound of iterations of one linear solution (default 10), and of products with W in a step
+        (default linmaxiter * maxiter).
+    epsilon : float
+        GMRES: relative accuracy (default 0.25).
+    delta : float
+        GMRES: diagonal regularisation (default 0).
+    theta : float
+        DIAG: relaxation in (0, 1] (default 0.25).
+    omega : float
+        Smoothing of the contact equation (default meritval / 100).
+    gsflag : str
+        'ON' (default): the Gauss-Seidel solver takes over when iterations fail.
+    reldelta : str
+        'OFF' (default), or 'avgWii', 'minWii', 'maxWii': delta in units of a diagonal entry of W.
+    """
+
+    __slots__ = ()
+
+    @command("NEWTON_SOLVER")
+    def __init__(
+        self,
+        meritval=1e-8,
+        maxiter=1000,
+        locdyn=None,
+        linver=None,
+        linmaxiter=10,
+        maxmatvec=None,
+        epsilon=0.25,
+        delta=0.0,
+        theta=0.25,
+        omega=None,
+        gsflag=None,
+        reldelta=None,
+    ):
+        self._solver = NewtonSolver(
+            checks.positive(meritval, "meritval"),
+            _count(maxiter, "maxiter"),
+            True if locdyn is None else checks.switch(locdyn, "locdyn"),
+            LINEAR_SOLVERS[0] if linver is None else _linear_solver(linver, "linver"),
+            _count(linmaxiter, "linmaxiter"),
+            None if maxmatvec is None else _count(maxmatvec, "maxmatvec"),
+            checks.positive(epsilon, "epsilon"),
+            checks.nonnegative(delta, "delta"),
+            _relaxation(theta, "theta"),
+            None if omega is None else checks.positive(omega, "omega"),
+            True if gsflag is None else checks.switch(gsflag, "gsflag"),
+            "OFF" if reldelta is None else _relative_delta(reldelta, "reldelta"),
+        )
+
+    meritval = _stored("meritval", checks.positive, "Merit at which iterations end.")
+    maxiter = _stored("maxiter", _count, "Bound of iterations.")
+    locdyn = _switched("locdyn", "'OFF': products with W always through body velocities.")
+    linver = _stored("linver", _linear_solver, "'GMRES' or 'DIAG'.")
+    linmaxiter = _stored("linmaxiter", _count, "Bound of iterations of one GMRES solution.")
+    maxmatvec = _stored("maxmatvec", _count, "Bound of products with W of GMRES in a step.")
+    epsilon = _stored("epsilon", checks.positive, "Relative accuracy of GMRES.")
+    delta = _stored("delta", checks.nonnegative, "Diagonal regularisation of GMRES.")
+    theta = _stored("theta", _relaxation, "Relaxation of 'DIAG'.")
+    omega = _stored("omega", checks.positive, "Smoothing of the contact equation.")
+    gsflag = _switched("gsflag", "'ON': the Gauss-Seidel solver takes over when iterations fail.")
+    reldelta = _stored("reldelta", _relative_delta, "Which diagonal entry of W multiplies delta; 'OFF': none.")
+
+    @property
+    def error(self) -> str:
+        """'OK' or 'DIVERGED', or what Gauss-Seidel left when it took over."""
+        return self._solver.error
+
+    @property
+    def iters(self) -> int:
+        """Iterations of the last solution."""
+        return self._solver.iters
+
+    @property
+    def fallback(self) -> int:
+        """Sweeps of the Gauss-Seidel solver in the last solution; 0 when it was not needed."""
+        return self._solver.fallback
+
+    @property
+    def merhist(self) -> list[float]:
+        """Merit after every iteration of the last solution."""
+        return self._solver.merhist
+
+    @property
+    def mvhist(self) -> list[int]:
+        """Products with W that GMRES has used after every iteration of the last solution."""
+        return self._solver.mvhist
+
+    @property
+    def itershist(self) -> list[int] | None:
+        """Iterations of all solutions since this member was set 'ON'; None when nothing was recorded."""
+        return list(self._solver.itershist) if self._solver.itershist else None
+
+    @itershist.setter
+    def itershist(self, value):
+        if checks.switch(value, "itershist"):
+            self._solver.collect_iterations()
+        else:
+            self._solver.itershist = None

@@ -16,7 +16,7 @@ TOLERANCE = 1e-6  # of a step: frames this much outside of the interval belong t
 POINT_ENTITIES = ("CX", "CY", "CZ", "DX", "DY", "DZ", "VX", "VY", "VZ")
 STRESS_ENTITIES = ("SX", "SY", "SZ", "SXY", "SXZ", "SYZ", "MISES")
 CONSTRAINT_ENTITIES = ("GAP", "R", "U", "CR", "CU")
-NUMBERS = {"STEP": "step", "MERIT": "merit", "CONS": "constraints", "BODS": "bodies", "DELBODS": "deleted", "NEWBODS": "born"}
+NUMBERS = {"STEP": "step", "MERIT": "merit", "RESIDUAL": "residual", "CONS": "constraints", "BODS": "bodies", "DELBODS": "deleted", "NEWBODS": "born"}
 ITERATIONS = {"GSITERS": b"GAUSS", "NTITERS": b"NEWTON", "TSITERS": b"TEST"}
 NOTHING_RECORDED = (
     "PARBAL", "GSCOLORS", "GSBOT", "GSMID", "GSTOP", "GSINN", "GSINIT", "GSRUN", "GSCOM", "GSMCOM", "NEWCONS",

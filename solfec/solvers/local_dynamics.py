@@ -202,6 +202,16 @@ class LocalDynamics:
                 return
             self.blocks.reserve(count)
 
+    def velocities(self, result: np.ndarray) -> np.ndarray:
+        """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
+        rows, entries, blocks = self.rows, self.entries, self.blocks
+        _kernels.newton.relative_velocities(
+            self.n, self.stored, rows.diagonal, rows.block_ptr, blocks.column, blocks.block,
+            rows.entry_ptr, entries.triple, entries.operator, self.bodies.triples.n, self.triples.momentum,
+            rows.R, rows.B, result,
+        )  # fmt: skip
+        return result
+
     def describe(self, row: int) -> str:
         """Message about a row whose diagonal block of W is singular."""
         constraint = int(self.rows.order[row])

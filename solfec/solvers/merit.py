@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import _kernels
 from .local_dynamics import LocalDynamics
 
 
-def evaluate(local: LocalDynamics) -> tuple[float, float]:
+def evaluate(local: LocalDynamics, velocities: np.ndarray | None = None) -> tuple[float, float]:
     """Merit and residual of the reactions and velocities in `local.rows`; the rows' own figures go there too.
+
+    Parameters
+    ----------
+    local : LocalDynamics
+        Solved rows.
+    velocities : ndarray, optional
+        (3, capacity) velocities in the place of `local.rows.U`.
 
     Returns
     -------
@@ -24,6 +33,7 @@ def evaluate(local: LocalDynamics) -> tuple[float, float]:
     """
     rows = local.rows
     return _kernels.merit.evaluate(
-        local.n, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.R, rows.U, local.half_step,
+        local.n, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.R,
+        rows.U if velocities is None else velocities, local.half_step,
         rows.merit, rows.residual,
     )  # fmt: skip

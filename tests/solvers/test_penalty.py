@@ -55,3 +55,14 @@ def test_cohesion_breaks_beyond_its_strength(friction, velocity, kept):
 def test_unknown_variants_are_refused():
     with pytest.raises(ValueError, match="IMPLICIT, EXPLICIT"):
         PenaltySolver("SEMI")
+
+
+def test_the_residual_says_how_far_springs_are_from_rigid_contact():
+    scene = Scene(0.01)
+    material = scene.material(spring=1000.0)
+    row = scene.contact(scene.body(velocity=(0, 0, -1.0)), scene.obstacle(), material=material, gap=-1e-3)
+    scene.advance(PenaltySolver())
+    assert scene.report.merit == 0.0
+    # U_N stays negative; rigid contact would bring it to zero
+    assert scene.constraints.residual[row] == pytest.approx(-scene.constraints.U[2, row])
+    assert scene.report.residual == pytest.approx(-scene.constraints.U[2, row] / 1.0)

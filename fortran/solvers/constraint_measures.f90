@@ -1,0 +1,120 @@
+!> How well rows fulfil their laws: terms of the merit function and residuals, and their sums.
+module constraint_measures
+  use kinds, only: dp, i4
+  use contact_iterations, only: contact_map
+  use diagonal_block, only: block_size, b_friction, b_rho, b_cohesion
+  use row_block, only: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, &
+    law_size, l_shift, l_link, l_length, l_target, link_length_error
+  implicit none
+  private
+  public :: measure
+
+  integer, parameter :: parallel_from = 300   !< rows from which threads pay
+
+contains
+
+  !> Merit and residual as in `merit`; the merit of a link takes its length at the end of the step (true), or (false) the elongation at mid step and
+  !> the normal velocity alone, as Solfec-1.0 does for Gauss-Seidel.
+  subroutine measure(n, exact_links, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+    integer(i4), intent(in) :: n
+    logical, intent(in) :: exact_links
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
+    real(dp), intent(in) :: b(3,0:*), reaction(3,0:*), u(3,0:*)
+    real(dp), intent(in) :: half_step
+    real(dp), intent(inout) :: member(0:*), residual(0:*)
+    real(dp), intent(out) :: g, total
+    real(dp) :: energy, numerator, size
+    integer :: a
+
+    ! Sums run serially in the order of rows; only the rows' own numbers are computed by threads.
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      call row_measures(kind(a), exact_links, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
+                        member(a), residual(a))
+    end do
+    !$omp end parallel do
+    energy = 0.0_dp
+    numerator = 0.0_dp
+    size = 0.0_dp
+    total = 0.0_dp
+    do a = 0, n - 1
+      energy = energy + 0.5_dp*free_energy(kind(a), law(:,a), diagonal(:,:,a), b(:,a))
+      numerator = numerator + 0.5_dp*member(a)
+      size = size + (b(1,a)**2 + b(2,a)**2 + b(3,a)**2)
+      total = total + residual(a)**2
+    end do
+    if (energy < epsilon(1.0_dp)) energy = 1.0_dp
+    g = numerator/energy
+    member(0:n-1) = member(0:n-1)/energy
+    if (.not. size > 0.0_dp) size = 1.0_dp
+    total = sqrt(total/size)
+  end subroutine measure
+
+  !> P.A P and the residual of one row.
+  pure subroutine row_measures(kind, exact_links, block, law, w, u, reaction, half_step, member, residual)
+    integer(i4), intent(in) :: kind
+    logical, intent(in) :: exact_links
+    real(dp), intent(in) :: block(block_size), law(law_size), w(3,3)
+    real(dp), intent(in) :: u(3)         !< U
+    real(dp), intent(in) :: reaction(3)
+    real(dp), intent(in) :: half_step
+    real(dp), intent(out) :: member, residual
+    real(dp) :: p(3), r(3), unmet(3), error
+
+    select case (kind)
+    case (contact_row)
+      r = reaction
+      r(3) = r(3) + block(b_cohesion)
+      unmet = [u(1), u(2), u(3) + law(l_shift)]
+      ! Solfec-1.0's map mixes velocity and force with unit scaling; the residual scales by rho
+      p = contact_map(block(b_friction), 1.0_dp, unmet, r)
+      member = weighted(w, p)
+      residual = norm2(contact_map(block(b_friction), block(b_rho), unmet, r))/block(b_rho)
+    case (fixpnt_row, velodir3_row)
+      unmet = u - law(l_target:l_target+2)
+      member = weighted(w, unmet)
+      residual = norm2(unmet)
+    case (fixdir_row, velodir_row)
+      error = u(3) - law(l_target+2)
+      member = inverse_nn(w)*error**2
+      residual = abs(error)
+    case (link_row)
+      error = link_length_error(law(l_link:l_link+2), law(l_length), half_step, u)
+      residual = abs(error)
+      if (.not. exact_links) error = (norm2(law(l_link:l_link+2)) - law(l_length))/half_step + u(3)
+      member = inverse_nn(w)*error**2
+    case default
+      ! spring-dashpot and open contacts follow laws that the merit function does not know
+      member = 0.0_dp
+      residual = 0.0_dp
+    end select
+  end subroutine row_measures
+
+  !> B.A B, and for a prescribed velocity the energy of the target.
+  pure function free_energy(kind, law, w, b) result(energy)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: law(law_size), w(3,3), b(3)
+    real(dp) :: energy
+    energy = weighted(w, b)
+    if (kind == velodir_row) energy = energy + inverse_nn(w)*law(l_target+2)**2
+  end function free_energy
+
+  !> p.W^-1 p of a symmetric W by elimination.
+  pure function weighted(w, p) result(value)
+    real(dp), intent(in) :: w(3,3), p(3)
+    real(dp) :: value, d2, y2, y3
+    d2 = w(2,2) - w(2,1)*w(2,1)/w(1,1)
+    y2 = p(2) - w(2,1)/w(1,1)*p(1)
+    y3 = p(3) - w(3,1)/w(1,1)*p(1) - (w(3,2) - w(3,1)*w(2,1)/w(1,1))/d2*y2
+    value = p(1)**2/w(1,1) + y2**2/d2 + y3**2*inverse_nn(w)
+  end function weighted
+
+  !> Entry NN of W^-1, W symmetric: one over the last pivot.
+  pure function inverse_nn(w) result(value)
+    real(dp), intent(in) :: w(3,3)
+    real(dp) :: value, e32
+    e32 = w(3,2) - w(3,1)*w(2,1)/w(1,1)
+    value = 1.0_dp/(w(3,3) - w(3,1)*w(3,1)/w(1,1) - e32*e32/(w(2,2) - w(2,1)*w(2,1)/w(1,1)))
+  end function inverse_nn
+end module constraint_measures

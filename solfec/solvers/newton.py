@@ -1,0 +1,198 @@
+"""The projected quasi-Newton solver (Solfec-1.0's `nts`)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import NotBuiltYet
+from . import merit
+from .gauss_seidel import GaussSeidelSolver
+from .local_dynamics import LocalDynamics, RowKind
+from .report import SolverReport
+
+STATUS = ("OK", "DIVERGED", "DIVERGED")
+LINEAR_SOLVERS = ("GMRES", "DIAG")
+RELATIVE_DELTAS = {"OFF": None, "avgWii": np.mean, "minWii": np.min, "maxWii": np.max}
+RESTART = 20  # directions that the kernel's GMRES keeps
+FIXED_VECTORS = 5  # work vectors besides two per direction
+
+
+class NewtonSolver:
+    """Newton steps on the contact equation, projected on the friction cones, until the merit is small.
+
+    Parameters
+    ----------
+    meritval : float
+        Merit to reach.
+    maxiter : int
+        Iterations allowed.
+    locdyn : bool
+        True: products with W in the form it was assembled in; False: through body velocities.
+    linver : str
+        'GMRES' (steps solve the linearised equations roughly) or 'DIAG' (their diagonal blocks only, averaged).
+    linmaxiter, epsilon : int, float
+        Directions and relative accuracy of a GMRES solution.
+    maxmatvec : int
+        Products with W that GMRES may use in all; ``linmaxiter * maxiter`` when omitted.
+    delta : float
+        Diagonal regularisation of GMRES.
+    theta : float
+        Share of the new step in the average of 'DIAG', in (0, 1].
+    omega : float
+        Smoothing of the contact equation; a hundredth of `meritval` when omitted.
+    gsflag : bool
+        Whether Gauss-Seidel takes over, from the reactions at the start of the step, when the iteration fails.
+    reldelta : str
+        'OFF', or which diagonal entry of W multiplies delta: 'avgWii', 'minWii' or 'maxWii'.
+
+    Attributes
+    ----------
+    iters : int
+        Iterations of the last solution.
+    error : str
+        Outcome of the last solution: 'OK' or 'DIVERGED' (with `gsflag`, of Gauss-Seidel if it took over).
+    fallback : int
+        Sweeps of Gauss-Seidel in the last solution; 0 when it was not needed.
+    merhist, mvhist : list
+        Merit after every iteration of the last solution, and products with W so far.
+    itershist : list of int or None
+        Iterations of all solutions since `collect_iterations()`.
+    """
+
+    def __init__(
+        self,
+        meritval: float = 1e-8,
+        maxiter: int = 1000,
+        locdyn: bool = True,
+        linver: str = "GMRES",
+        linmaxiter: int = 10,
+        maxmatvec: int | None = None,
+        epsilon: float = 0.25,
+        delta: float = 0.0,
+        theta: float = 0.25,
+        omega: float | None = None,
+        gsflag: bool = True,
+        reldelta: str = "OFF",
+    ):
+        if not (meritval > 0.0 and maxiter > 0 and linmaxiter > 0 and epsilon > 0.0):
+            raise ValueError("meritval, maxiter, linmaxiter and epsilon must be positive")
+        if not (delta >= 0.0 and 0.0 < theta <= 1.0):
+            raise ValueError("delta must not be negative, and theta must be in (0, 1]")
+        if linver not in LINEAR_SOLVERS:
+            raise ValueError(f"linver must be one of {', '.join(LINEAR_SOLVERS)}; got {linver!r}")
+        if reldelta not in RELATIVE_DELTAS:
+            raise ValueError(f"reldelta must be one of {', '.join(RELATIVE_DELTAS)}; got {reldelta!r}")
+        self.meritval = float(meritval)
+        self.maxiter = int(maxiter)
+        self.locdyn = bool(locdyn)
+        self.linver = linver
+        self.linmaxiter = int(linmaxiter)
+        self.maxmatvec = self.linmaxiter * self.maxiter if maxmatvec is None else int(maxmatvec)
+        self.epsilon = float(epsilon)
+        self.delta = float(delta)
+        self.theta = float(theta)
+        self.omega = 0.01 * self.meritval if omega is None else float(omega)
+        self.gsflag = bool(gsflag)
+        self.reldelta = reldelta
+        self.iters = 0
+        self.fallback = 0
+        self.error = "OK"
+        self.itershist: list[int] | None = None
+        self._merits = np.zeros(0)
+        self._products = np.zeros(0, np.int32)
+        self._operator = np.zeros((3, 3, 3, 0), order="F")
+        self._vectors = np.zeros((3, 0, 0), order="F")
+
+    @property
+    def merhist(self) -> list[float]:
+        """Merit after every iteration of the last solution."""
+        return self._merits[: self.iters].tolist()
+
+    @property
+    def mvhist(self) -> list[int]:
+        """Products with W made up to the end of every iteration of the last solution."""
+        return self._products[: self.iters].tolist()
+
+    @property
+    def stored_form(self) -> bool | None:
+        """The form of W to assemble: None leaves the choice to its cost."""
+        return None if self.locdyn else False
+
+    def collect_iterations(self) -> None:
+        """Start a new record of iteration counts in `itershist`."""
+        self.itershist = []
+
+    def solve(self, local: LocalDynamics) -> SolverReport:
+        """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
+
+        Raises
+        ------
+        NotBuiltYet
+            A kind of constraint that this solver does not know.
+        """
+        rows, n = local.rows, local.n
+        start = rows.R[:, :n].copy(order="F") if self.gsflag else None
+        report, failed, status = self._iterate(local)
+        if status == 3:
+            kind = _name(rows.kind[failed])
+            raise NotBuiltYet(f"NEWTON_SOLVER for constraints of kind {kind} is not built yet in this version of solfec")
+        self.iters = report.iterations
+        self.fallback = 0
+        if self.itershist is not None:
+            self.itershist.append(self.iters)
+        if report.status != "OK" and self.gsflag:
+            rows.R[:, :n] = start
+            report = self._fall_back(local, report)
+        self.error = report.status
+        return report
+
+    def _iterate(self, local: LocalDynamics) -> tuple[SolverReport, int, int]:
+        """Run the kernel; also return the row that failed and the kernel's status."""
+        rows, entries, blocks = local.rows, local.entries, local.blocks
+        self._reserve(rows.capacity)
+        iterations, _, g, residual, failed, status = _kernels.newton.iterate(
+            local.n, local.stored and self.locdyn, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.V,
+            rows.block_ptr, blocks.column, blocks.block, rows.entry_ptr, entries.triple, entries.operator,
+            local.bodies.triples.n, local.triples.momentum, local.half_step, local.step,
+            self.linver == "DIAG", self.linmaxiter, self.maxmatvec, self.epsilon, self._regularisation(local),
+            self.theta, self.omega, self.maxiter, self.meritval, True,
+            rows.R, rows.U, rows.merit, rows.residual, rows.lost, self._operator, self._vectors,
+            self._merits, self._products,
+        )  # fmt: skip
+        return SolverReport(iterations, math.nan, g, residual, STATUS[min(status, 2)], solver="NEWTON"), failed, status
+
+    def _regularisation(self, local: LocalDynamics) -> float:
+        """delta, or delta times a diagonal entry of W."""
+        measure = RELATIVE_DELTAS[self.reldelta]
+        if measure is None or not local.n:
+            return self.delta
+        return self.delta * float(measure(np.einsum("iik->ik", local.rows.diagonal[..., : local.n])))
+
+    def _reserve(self, capacity: int) -> None:
+        """Work space and histories, kept from step to step."""
+        if self._merits.size < self.maxiter:
+            self._merits = np.zeros(self.maxiter)
+            self._products = np.zeros(self.maxiter, np.int32)
+        directions = min(self.linmaxiter, RESTART) if self.linver == "GMRES" else 0
+        if self._vectors.shape[1] != capacity or self._vectors.shape[2] < FIXED_VECTORS + 2 * directions:
+            self._vectors = np.zeros((3, capacity, FIXED_VECTORS + 2 * directions), order="F")
+        if self._operator.shape[3] != capacity:
+            self._operator = np.zeros((3, 3, 3, capacity), order="F")
+
+    def _fall_back(self, local: LocalDynamics, failed: SolverReport) -> SolverReport:
+        """Gauss-Seidel from the reactions at the start of the step (manual, NEWTON_SOLVER)."""
+        solver = GaussSeidelSolver(1.0, self.maxiter, self.meritval, diagepsilon=1e-9, diagmaxiter=100)
+        report = solver.sweep(local, 0, True)
+        self.fallback = report.iterations
+        report.merit, report.residual = merit.evaluate(local)
+        report.iterations = failed.iterations
+        report.solver = "NEWTON"
+        return report
+
+
+def _name(kind: int) -> str:
+    known = RowKind._value2member_map_
+    return known[kind].name if kind in known else str(int(kind))
