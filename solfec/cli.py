@@ -7,6 +7,7 @@ user's own file and line first, then by the user's own calls that led there.
 from __future__ import annotations
 
 import builtins
+import errno
 import linecache
 import os
 import signal
@@ -213,11 +214,25 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT
     except BaseException as error:
-        sys.stdout.flush()
+        _hand_over_output()
         report(error, path, arguments.traceback)
         status = 1
-    sys.stdout.flush()
-    return status
+    return _hand_over_output() or status
+
+
+def _hand_over_output() -> int:
+    """Flush standard output; 1 when it cannot be written, 0 also when its reader has gone."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return 0
+    except OSError as error:
+        with suppress(OSError, ValueError):  # so that the interpreter does not try again on its way out
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.EPIPE:
+            return 0
+        print(f"solfec: the standard output cannot be written: {error.strerror}", file=sys.stderr)
+        return 1
 
 
 def _prepare_kernels(arguments: Arguments) -> None:
@@ -331,7 +346,10 @@ def _source(file: str, line: int) -> list[str]:
 
 def describe(error: BaseException) -> str:
     """One line for an error: its standard type, unless it is Solfec's own, and its message."""
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    try:
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+    except Exception:  # the user's own error class
+        text = ""
     if isinstance(error, (SolfecError, NotBuiltYet)):
         return text
     kind = next(k for k in type(error).__mro__ if not k.__module__.startswith("solfec"))

@@ -202,6 +202,11 @@ class Domain:
         motion.initialise_inertia(self.bodies)
         self._inertia_changed = False
 
+    def change_step(self, step: float) -> None:
+        """The user wants another time step."""
+        self._refuse_within_step("change its length")
+        self.set_step(step)
+
     def set_step(self, step: float) -> None:
         """Use another time step from now on."""
         self.step = float(step)
@@ -340,6 +345,7 @@ class Domain:
 
     def set_conf(self, identifier: int, values) -> None:
         """Overwrite a body's configuration; `update_shapes` brings its shape along, as the next step does."""
+        self._refuse_within_step("set configurations")
         bodies = self.bodies
         triples = bodies.configurations.conf[:, bodies.conf_slice(self.body_row(identifier))]
         triples[...] = np.asarray(values, float).reshape(-1, 3).T
@@ -347,6 +353,7 @@ class Domain:
 
     def set_velo(self, identifier: int, values) -> None:
         """Overwrite a body's velocity."""
+        self._refuse_within_step("set velocities")
         bodies = self.bodies
         triples = bodies.triples.velo[:, bodies.velo_slice(self.body_row(identifier))]
         triples[...] = np.asarray(values, float).reshape(-1, 3).T

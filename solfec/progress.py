@@ -35,7 +35,7 @@ class Progress:
         self.interval = interval
         self.directory = directory
         self.stream = sys.stdout
-        self.terminal = self.stream.isatty()
+        self.terminal = self.stream is not None and self.stream.isatty()
         self.seconds = dict.fromkeys(PHASES, 0.0)  # spent in each phase up to the last stored frame
         self._line_open = False
 
@@ -85,15 +85,26 @@ class Progress:
         """End of a RUN: the last report, on a line of its own."""
         self.report(domain, last=True)
 
+    def note(self, text: str) -> None:
+        """Print a line whatever `verbose` says."""
+        self._print(text)
+
     def _print(self, text: str, rewrite: bool = False) -> None:
-        """On a terminal reports replace one another in place; in a file each has its own line."""
+        """On a terminal reports replace one another in place; in a file each has its own line.
+
+        A run outlives those who watch it: reports end when nobody takes them (a closed pipe, a full disk).
+        """
+        if self.stream is None:
+            return
+        start, end = ("", "\n")
         if self.terminal:
-            start = "\r\033[K" if self._line_open else ""
-            self.stream.write(start + text + ("" if rewrite else "\n"))
+            start, end = "\r\033[K" if self._line_open else "", "" if rewrite else "\n"
             self._line_open = rewrite
-        else:
-            self.stream.write(text + "\n")
-        self.stream.flush()
+        try:
+            self.stream.write(start + text + end)
+            self.stream.flush()
+        except (OSError, ValueError):
+            self.stream = None
 
     def _write_state(self, domain: Domain, left: float) -> None:
         """STATE is replaced whole, so that a reader never sees half of it; it never stops a run."""
@@ -128,6 +139,8 @@ def counted(number: int, one: str, several: str) -> str:
 
 def clock_text(seconds: float) -> str:
     """A duration in days, hours, minutes and seconds."""
+    if not seconds < 3.2e9:
+        return "over 100 years"
     seconds = int(round(seconds))
     days, seconds = divmod(seconds, 86400)
     hours, seconds = divmod(seconds, 3600)

@@ -32,7 +32,7 @@ class Schedule:
 
     def due(self, time: float, step: float) -> bool:
         """Whether the schedule is due at `time`; events that were stepped over count as one."""
-        if self.interval <= 0.0:
+        if self.interval <= TOLERANCE * step:
             return True
         passed = int((time - self.start + TOLERANCE * step) / self.interval)
         if passed > self.count:
@@ -110,6 +110,7 @@ class Simulation:
         self.labels: set[str] = set()  # that bodies were given
         self._output = Schedule(0.0, 0.0)
         self._callback: tuple[Schedule, Callable[[], object]] | None = None
+        self._running = False
         self._writer = self._reader = None
         if mode == "WRITE":
             self._writer = results.ResultsWriter.create(outpath, input_text, arguments or [])
@@ -140,6 +141,16 @@ class Simulation:
         """
         if self.mode == "READ":
             return
+        if self._running:
+            raise SolfecError("RUN: this simulation is running already; a callback of it cannot run it")
+        self._running = True
+        try:
+            self._run(solver, duration)
+        finally:
+            self._running = False
+
+    def _run(self, solver, duration: float) -> None:
+        """The loop of `run`."""
         domain = self.domain
         progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath)
         with Interruption() as interruption:
@@ -183,14 +194,14 @@ class Simulation:
         if not os.path.exists(path):
             return False
         os.remove(path)
-        print(f"stopped at time {self.domain.time:g} by the file {path}")
+        self._progress.note(f"stopped at time {self.domain.time:g} by the file {path}")
         return True
 
     def _discard_stale_stop(self) -> None:
         path = os.path.join(self.outpath, "STOP")
         if os.path.exists(path):
             os.remove(path)
-            print(f"an old file {path} was removed")
+            self._progress.note(f"an old file {path} was removed")
 
     def close(self) -> None:
         """Finish writing."""

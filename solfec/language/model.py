@@ -107,7 +107,7 @@ class SOLFEC(Model):
 
     @step.setter
     def step(self, value):
-        self._domain.set_step(checks.positive(value, "step"))
+        self._domain.change_step(checks.positive(value, "step"))
 
     @property
     def verbose(self) -> str:

@@ -143,6 +143,8 @@ class JournalledFile(PagedFile):
     ----------
     path : str
         The file; it is created when absent.  A journal left by a killed writer is applied first.
+    fresh : bool
+        Begin with an empty file, whatever a killed writer left.
 
     Raises
     ------
@@ -152,18 +154,21 @@ class JournalledFile(PagedFile):
         When files cannot be opened or written.
     """
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, fresh: bool = False):
         self.path = path
         self._journal = os.open(journal_path(path), os.O_RDWR | os.O_CREAT, 0o666)
         try:
             if not lock(self._journal, WRITER, EXCLUSIVE, wait=0.0):
-                raise Busy(errno.EBUSY, "another process is writing these results", path)
+                raise Busy(errno.EBUSY, "another run is writing these results", path)
             if os.fstat(self._journal).st_nlink == 0:  # its last writer removed it while we came
-                raise Busy(errno.EBUSY, "another process has just written these results", path)
+                raise Busy(errno.EBUSY, "another run has just written these results", path)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError:
             os.close(self._journal)
             raise
+        if fresh:  # only now that the lock says that nobody else is at it
+            os.ftruncate(self._journal, 0)
+            os.ftruncate(self._file, 0)
         journal = Journal.read(self._journal)
         if journal.outstanding:
             journal.apply(self._journal, self._file)
@@ -209,6 +214,9 @@ class JournalledFile(PagedFile):
         """Bring all writes since the last commit into effect, or raise the OSError that one of them met."""
         if self.error:
             raise self.error
+        if os.fstat(self._file).st_nlink == 0:
+            self.error = OSError(errno.ENOENT, "the results were removed meanwhile", self.path)
+            raise self.error
         self._sequence += 1
         journal = Journal(self._sequence, self._sequence - 1, self._size, self._pages)
         try:
@@ -236,10 +244,19 @@ class JournalledFile(PagedFile):
         if self._file >= 0:
             if not Journal.read(self._journal).outstanding:
                 os.ftruncate(self._file, self._committed)
-                os.unlink(journal_path(self.path))
+                self._remove_journal()
             os.close(self._file)
             os.close(self._journal)
             self._file = self._journal = -1
+
+    def _remove_journal(self) -> None:
+        """Remove the journal, unless somebody removed or moved the results and it is no longer ours."""
+        path = journal_path(self.path)
+        try:
+            if os.path.samestat(os.stat(path), os.fstat(self._journal)):
+                os.unlink(path)
+        except FileNotFoundError:
+            return
 
     def _write_pages(self, start: int, data: bytes) -> None:
         """Keep those pages of a write that change the file."""

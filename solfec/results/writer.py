@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 
 import h5py
 import numpy as np
@@ -69,12 +70,14 @@ class ResultsWriter:
         """
         writer = cls(path, input_text, arguments)
         existing = writer.path
-        while not os.path.exists(existing) and os.path.dirname(existing) != existing:
+        while not os.path.lexists(existing) and os.path.dirname(existing) != existing:
             existing = os.path.dirname(existing)
         if not os.path.isdir(existing):
             raise SolfecError(f"{writer.path}: cannot hold results, since {existing} is not a directory")
         if not os.access(existing, os.W_OK | os.X_OK):
             raise SolfecError(f"{writer.path}: cannot hold results, since {existing} is not writable")
+        if os.path.isdir(writer.file):
+            raise SolfecError(f"{writer.path}: cannot hold results, since {writer.file} is a directory")
         writer._finish_interrupted()
         return writer
 
@@ -150,7 +153,7 @@ class ResultsWriter:
     # -- files ----------------------------------------------------------------------------------------------
 
     def _open(self, file: str, mode: str) -> None:
-        self._journalled = JournalledFile(file)
+        self._journalled = JournalledFile(file, fresh=mode == "w")
         self._hdf5 = h5py.File(self._journalled, mode, libver="earliest")
 
     def _finish_interrupted(self) -> None:
@@ -167,12 +170,7 @@ class ResultsWriter:
         """Open a new file beside the old one and lay it out."""
         os.makedirs(self.path, exist_ok=True)
         self._finish_interrupted()
-        new = self.file + ".new"
-        for left in (new, journal_path(new)):
-            if os.path.exists(left):
-                with open(left, "r+b") as file:
-                    file.truncate()
-        self._open(new, "w")
+        self._open(self.file + ".new", "w")
         file = self._hdf5
         file.attrs["format"] = layout.FORMAT
         file.attrs["format_version"] = layout.VERSION
@@ -181,7 +179,7 @@ class ResultsWriter:
         model = file.create_group("model")
         model.attrs["epsilon"] = domain.epsilon
         model.attrs["dynamic"] = domain.dynamic
-        model["input"] = self._input_text
+        model["input"] = self._input_text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         model["arguments"] = json.dumps(self._arguments)
         text = h5py.string_dtype()
         model.create_dataset("materials", (), text).attrs["description"] = "bulk and surface materials as JSON"
@@ -203,7 +201,7 @@ class ResultsWriter:
         """The first frame is complete: put it in the place of old results, and the input copy beside it."""
         copy = self.file[: -len(".h5")] + ".py"
         if self._input_text:
-            with open(copy + ".new", "w", encoding="utf-8") as file:
+            with open(copy + ".new", "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
                 file.write(self._input_text)
         self._journalled.rename(self.file)
         if self._input_text:
@@ -225,7 +223,8 @@ class ResultsWriter:
 
     def _failure(self, what: str, cause: OSError) -> SolfecError:
         reason = getattr(cause, "strerror", None) or str(cause)
-        kept = f"; the frames up to time {self.last_time:g} are intact" if self.last_time is not None else ""
+        intact = self.last_time is not None and os.path.exists(self.file)
+        kept = f"; the frames up to time {self.last_time:g} are intact" if intact else ""
         return SolfecError(f"{self.file}: {what}: {reason}{kept}")
 
     def _give_up(self, fresh: bool) -> None:
@@ -241,7 +240,9 @@ class ResultsWriter:
         path = self._journalled.path
         self._journalled.close()
         if fresh and path.endswith(".new"):
-            os.unlink(path)
+            for left in (path, self.file[: -len(".h5")] + ".py.new"):
+                with suppress(FileNotFoundError):
+                    os.unlink(left)
         self._journalled = None
 
     # -- frames ---------------------------------------------------------------------------------------------

@@ -89,3 +89,30 @@ def test_full_disk_ends_the_run_with_its_cause_and_keeps_the_frames_before(tmp_p
     stored = results.open(str(tmp_path / "out/endless"))
     assert len(stored.times) > 10
     assert stored.frame(len(stored.times) - 1).step["time"] == pytest.approx(1e-3 * (len(stored.times) - 1))
+
+
+SHORT = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/short')
+BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(solfec))
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), 0.01)
+"""
+
+
+def run_in_shell(tmp_path, tail):
+    (tmp_path / "input.py").write_text(SHORT)
+    line = f"'{sys.executable}' -m solfec.cli -i 0 input.py {tail}"
+    return subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("tail", [">&-", "| true"])
+def test_a_run_outlives_the_readers_of_its_reports(tmp_path, tail):
+    process = run_in_shell(tmp_path, tail)
+    assert process.returncode == 0 and process.stderr == ""
+    assert results.open(str(tmp_path / "out/short")).times[-1] == pytest.approx(0.01)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_reports_that_a_full_disk_refuses_do_not_end_the_run(tmp_path):
+    process = run_in_shell(tmp_path, ">/dev/full")
+    assert "Traceback" not in process.stderr and "Exception" not in process.stderr
+    assert results.open(str(tmp_path / "out/short")).times[-1] == pytest.approx(0.01)

@@ -146,9 +146,9 @@ def test_seek_takes_the_nearest_frame_and_the_earlier_of_two(tmp_path):
 def test_a_second_writer_of_the_same_results_is_refused(tmp_path):
     with ResultsWriter.create(str(tmp_path / "run")) as writer:
         writer.write_frame(StandIn())
-        with pytest.raises(SolfecError, match="another process is writing"):
+        with pytest.raises(SolfecError, match="another run is writing"):
             ResultsWriter.append(str(tmp_path / "run"))
-        with pytest.raises(SolfecError, match="another process is writing"):
+        with pytest.raises(SolfecError, match="another run is writing"):
             ResultsWriter.create(str(tmp_path / "run"))
 
 

@@ -1,0 +1,97 @@
+"""Requests that nobody expects, and files that are not where they were: runs end as they should all the same."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from solfec import results
+
+FALL = """
+    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
+    solfec.verbose = 'OFF'
+    bulk = BULK_MATERIAL(solfec, density=1E3)
+    body = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), bulk, label='ball')
+    GRAVITY(solfec, (0, 0, -10))
+    gs = GAUSS_SEIDEL_SOLVER(1E-4, 100)
+"""
+RUN10 = "    OUTPUT(solfec, 2E-3)\n    RUN(solfec, gs, 0.01)\n"
+
+
+@pytest.mark.parametrize("call", ["CALLBACK(solfec, 2E-3, (),", "FORCE(body, 'SPATIAL', (0, 0, 0), (0, 0, 1),"])
+def test_a_callback_cannot_run_its_own_simulation(run, call):
+    text = FALL + f"    {call} lambda *a: RUN(solfec, gs, 0.01))\n" + RUN10
+    outcome = run(text)
+    assert outcome.status == 1 and "running already" in outcome.err.splitlines()[0]
+
+
+def test_a_callback_may_run_another_simulation_and_a_failed_run_may_be_repeated(good):
+    text = (
+        FALL
+        + """
+    other = SOLFEC('DYNAMIC', 1E-3, 'out/other')
+    other.verbose = 'OFF'
+    def once():
+        RUN(other, gs, 2E-3)
+        raise ValueError('mine')
+    CALLBACK(solfec, 2E-3, (), once)
+    try:
+        RUN(solfec, gs, 0.01)
+    except ValueError:
+        CALLBACK(solfec, 1, (), print)
+    RUN(solfec, gs, 0.01)
+    print(solfec.time, other.time)
+"""
+    )
+    assert [float(word) for word in good(text).split()] == pytest.approx([0.011, 0.002])
+
+
+@pytest.mark.parametrize("interval", ["1E-320", "1E-12", "1E300"])
+def test_any_positive_interval_will_do(good, interval):
+    text = FALL + f"    CALLBACK(solfec, {interval}, (), lambda: print('called'))\n    OUTPUT(solfec, {interval})\n"
+    called = good(text + "    RUN(solfec, gs, 0.01)").count("called")
+    assert called == (1 if interval == "1E300" else 10)
+
+
+def test_an_endless_run_says_so(good):
+    text = FALL + "    solfec.verbose = 'ON'\n    CALLBACK(solfec, 5E-3, (), lambda: 0)\n    RUN(solfec, gs, 1E308)"
+    assert "over 100 years left" in good(text, "-i", "0")
+
+
+def test_results_removed_during_a_run_are_missed(run):
+    text = FALL + "    import shutil\n    CALLBACK(solfec, 5E-3, (), lambda: shutil.rmtree('out/fall'))\n"
+    outcome = run(text + "    RUN(solfec, gs, 0.01)")
+    assert outcome.status == 1
+    assert "results were removed meanwhile" in outcome.err and "intact" not in outcome.err
+
+
+def test_results_moved_during_a_run_are_completed(good, tmp_path):
+    text = FALL + "    import os\n    CALLBACK(solfec, 1, (), print)\n    OUTPUT(solfec, 1)\n    RUN(solfec, gs, 5E-3)\n"
+    good(text + "    os.rename('out/fall', 'out/moved')\n    RUN(solfec, gs, 5E-3)\n")
+    assert results.open(str(tmp_path / "out/moved/fall.h5")).times == pytest.approx([0, 5e-3, 1e-2])
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        ("os.symlink('nowhere', 'out/fall')", "out/fall is not a directory"),
+        ("os.makedirs('out/fall/fall.h5')", "fall.h5 is a directory"),
+    ],
+)
+def test_what_stands_in_the_way_of_results_is_named_at_once(run, make, words):
+    outcome = run("import os\nos.makedirs('out')\n" + make + textwrap.dedent(FALL))
+    assert outcome.status == 1 and words in outcome.err.splitlines()[0]
+
+
+def test_an_input_in_another_encoding_is_copied_as_it_is(good, tmp_path):
+    text = "# -*- coding: latin-1 -*-" + textwrap.dedent(FALL) + "print(chr(233) == '\u00e9')\r\n" + RUN10.strip().replace("\n    ", "\n")
+    (tmp_path / "input.py").write_bytes(text.encode("latin-1"))
+    assert good(None) == good(None) == good(None, path="out/fall") == "True\n"
+    assert (tmp_path / "out/fall/fall.py").read_bytes() == text.encode("latin-1")
+    assert "coding: latin-1" in results.open(str(tmp_path / "out/fall")).input_text
+
+
+def test_an_exception_that_cannot_be_printed_is_named(run):
+    text = "class Mute(Exception):\n    def __str__(self):\n        raise self\nraise Mute()\n"
+    assert run(text).err.startswith("input.py:4: Mute\n")
