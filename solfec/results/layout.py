@@ -177,7 +177,17 @@ def records(dtype: np.dtype, table, names, rows: slice) -> np.ndarray:
 
 
 def unpack(packed: np.ndarray, table, names, rows: slice) -> None:
-    """Records back into the rows of a table."""
-    for name in names:
+    """Records back into the rows of a table; columns that older records lack stay as they are."""
+    for name in (name for name in names if name in packed.dtype.names):
         column = getattr(table, name)
         column[..., rows] = np.moveaxis(packed[name], 0, -1) if column.ndim > 1 else packed[name]
+
+
+def completed(packed: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Records of an older file with zeros for the fields that have been added since."""
+    if packed.dtype == dtype:
+        return packed
+    result = np.zeros(packed.shape, dtype)
+    for name in set(dtype.names) & set(packed.dtype.names):
+        result[name] = packed[name]
+    return result

@@ -76,7 +76,7 @@ class ResultsReader:
 
     def refresh(self) -> int:
         """Look for new frames; return the number of frames."""
-        steps = self.read(lambda file: file["frames/steps"][...])
+        steps = layout.completed(self.read(lambda file: file["frames/steps"][...]), layout.STEP)
         if self._stamp[0] != self._run:  # replaced by another run
             self._run = self._stamp[0]
             self._forget()

@@ -5,6 +5,7 @@ import json
 import h5py
 import numpy as np
 import pytest
+from numpy.lib import recfunctions
 from standin import StandIn
 
 from solfec.errors import SolfecError
@@ -158,6 +159,23 @@ def test_a_newer_format_is_refused_with_both_versions(tmp_path):
         file.attrs["format_version"] = 2
     with pytest.raises(SolfecError, match="run.h5: written in format version 2; .* up to 1"):
         ResultsReader(tmp_path / "run")
+
+
+def test_results_from_before_a_field_was_added_are_read(tmp_path):
+    states = write(tmp_path / "run", 2)
+    with h5py.File(tmp_path / "run/run.h5", "r+") as file:
+        for table, lost in (("model/bodies", "damping"), ("frames/steps", "sparsified"), ("frames/constraints", "area")):
+            records = file[table][...]
+            del file[table]
+            file[table] = recfunctions.repack_fields(records[[name for name in records.dtype.names if name != lost]])
+    domain = StandIn(seed=1)
+    damping = domain.bodies.view("damping").copy()
+    with ResultsReader(tmp_path / "run") as reader:
+        reader.load(domain, 1)
+    state = domain.state()
+    assert np.array_equal(state.pop("bodies.damping"), damping)
+    assert domain.sparsified == 0 and not state.pop("constraints.area").any()
+    assert_equal_state({name: states[1][name] for name in state}, state)
 
 
 def test_damaged_foreign_and_missing_files_are_named(tmp_path):
