@@ -16,12 +16,13 @@ from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial
 from .bodies.table import BodyKind, BodyTable, Energy, Scheme
 from .constraints import user
-from .constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
+from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
 from .contact.geometry import Geometry
 from .errors import SolfecError
 from .shapes import characteristics, point_query, primitives
 from .solvers.local_dynamics import LocalDynamics
+from .time_series import TimeSeries
 
 PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")
 DEFAULT_SCHEME = {
@@ -400,6 +401,118 @@ class Domain:
             length=length if kind == ConstraintKind.RIGLNK else 0.0,
             strength=strength,
         )
+
+    def fix_direction(self, identifier: int, point, direction, other: int | None = None, other_point=None) -> int:
+        """Stop the motion of a point along a unit direction (manual, FIX_DIRECTION); return the constraint's identifier.
+
+        With another body, the motion of its point relative to the first body is stopped, along a direction convected
+        with the first one.
+        """
+        row = self.body_row(identifier)
+        if other is None:
+            return self._add_constraint(
+                ConstraintKind.FIXDIR, master=row, master_point=point, direction=direction, update=DirectionUpdate.FIXED
+            )
+        return self._add_constraint(
+            ConstraintKind.FIXDIR,
+            master=row,
+            slave=self.body_row(other),
+            master_point=point,
+            slave_point=other_point,
+            direction=self._referential(row, direction),
+            update=DirectionUpdate.CONV1,
+        )
+
+    def prescribe_velocity(self, identifier: int, point, direction, value: float | TimeSeries) -> int:
+        """Prescribe the velocity of a point along a unit direction (manual, SET_VELOCITY); return the identifier."""
+        number, series = self._prescribed(value)
+        return self._add_constraint(
+            ConstraintKind.VELODIR,
+            master=self.body_row(identifier),
+            master_point=point,
+            direction=direction,
+            update=DirectionUpdate.FIXED,
+            value=(number, 0.0, 0.0),
+            series_rows=(series, -1, -1),
+        )
+
+    def prescribe_velocities(self, identifier: int, point, base, values) -> int:
+        """Prescribe a point's velocities along three unit vectors, columns of `base` (manual, SET_VELOCITY3)."""
+        numbers, series = zip(*(self._prescribed(value) for value in values), strict=True)
+        return self._add_constraint(
+            ConstraintKind.VELODIR3,
+            master=self.body_row(identifier),
+            master_point=point,
+            base=base,
+            value=numbers,
+            series_rows=series,
+        )
+
+    def _prescribed(self, value: float | TimeSeries) -> tuple[float, int]:
+        """A constant and -1, or 0 and the row of a time series."""
+        if isinstance(value, TimeSeries):
+            return 0.0, self.constraints.series.add(value)
+        return float(value), -1
+
+    def spring(
+        self,
+        one: int,
+        point1,
+        two: int,
+        point2,
+        law,
+        limits,
+        direction=None,
+        update: DirectionUpdate = DirectionUpdate.FOLLOW,
+        dashpot: float = 0.0,
+        implicit: bool = False,
+    ) -> int:
+        """Put a spring between points of two bodies (manual, PUT_SPRING); return the constraint's identifier.
+
+        Parameters
+        ----------
+        law : callable or array_like (m, 2)
+            ``law(stroke, velocity)`` returning the force on body `one` along the direction, or points (stroke, force).
+        limits : tuple of 2
+            Strokes beyond which rigid stops hold.
+        direction : array_like (3,), optional
+            Unit spatial direction; points from the second point to the first when omitted.
+        dashpot : float
+            Force per velocity that opposes the stroke, beside a curve.
+        implicit : bool
+            Whether the force follows from the mean stroke and velocity of the step, or from those at hand.
+        """
+        master, slave = self.body_row(one), self.body_row(two)
+        carrier = {DirectionUpdate.CONV1: master, DirectionUpdate.CONV2: slave}.get(update)
+        if carrier is not None:
+            direction = self._referential(carrier, direction)
+        identifier = self._add_constraint(
+            ConstraintKind.SPRING,
+            master=master,
+            slave=slave,
+            master_point=point1,
+            slave_point=point2,
+            direction=(0.0, 0.0, 0.0) if direction is None else direction,
+            update=update,
+            limits=limits,
+            curve=-1 if callable(law) else self.constraints.curves.add(law),
+            dashpot=dashpot,
+            implicit=implicit,
+        )
+        row = self.constraints.row_of(identifier)
+        self.constraints.length[row] = self.constraints.gap[row]  # the stroke starts from here
+        self.constraints.gap[row] = 0.0
+        if callable(law):
+            self.constraints.functions[identifier] = law
+        return identifier
+
+    def _referential(self, row: int, direction) -> np.ndarray:
+        """The unit direction that a body carries into the given one."""
+        gradient = self.bodies.configurations.conf[:, self.bodies.conf_slice(row)][:, :3]
+        if self.bodies.kind[row] == BodyKind.PSEUDO_RIGID:
+            gradient = gradient.T
+        found = np.linalg.solve(gradient, np.asarray(direction, float))
+        return found / np.linalg.norm(found)
 
     def _add_constraint(self, kind: ConstraintKind, **columns) -> int:
         """Insert a row behind the user's other constraints and before the contacts."""

@@ -102,20 +102,21 @@ class SeriesTable:
     def __init__(self):
         self.n = 0
         self._series: list[TimeSeries] = []
-        self._row = {}
+        self._row: dict[tuple[bytes, bytes], int] = {}
         self._flatten()
 
     def add(self, series: TimeSeries) -> int:
-        """Row of a series; the same object is stored once."""
-        row = self._row.get(id(series))
+        """Row of a series; equal ones are stored once."""
+        key = series.times.tobytes(), series.values.tobytes()
+        row = self._row.get(key)
         if row is None:
-            row = self._row[id(series)] = self.n
+            row = self._row[key] = self.n
             self._series.append(series)
             self.n += 1
-            self._flatten()
         return row
 
     def _flatten(self) -> None:
+        self._flat = self.n
         times = [series.times if series.times.size else np.zeros(1) for series in self._series] or [np.zeros(1)]
         values = [series.values for series in self._series] or [np.zeros(1)]
         self._times = np.concatenate(times)
@@ -126,5 +127,7 @@ class SeriesTable:
 
     def evaluate(self, time: float) -> np.ndarray:
         """Values of all series at `time`, in `result`."""
+        if self._flat != self.n:
+            self._flatten()
         _evaluate(self.n, time, self._start, self._times, self._values, self._interval, self.result)
         return self.result

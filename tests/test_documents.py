@@ -103,7 +103,7 @@ def section(title: str) -> str:
 def documented_signatures() -> dict[str, tuple[list[str], list[str]]]:
     """Required and optional arguments of every command, as the pages give them."""
     found = {}
-    for match in re.finditer(r"(?:^|, )`([A-Z][A-Z_]+) \(([^`]*)\)`", language_text(), re.M):
+    for match in re.finditer(r"(?:^|, )`([A-Z][A-Z_0-9]+) \(([^`]*)\)`", language_text(), re.M):
         name, inside = match.groups()
         required, _, optional = inside.partition("|")
         found[name] = tuple(
@@ -126,7 +126,7 @@ def test_signatures_in_the_documents_are_those_of_the_commands():
 
 
 def test_defaults_in_the_documents_are_those_of_the_commands():
-    for match in re.finditer(r"(?:^|, )`([A-Z][A-Z_]+) \([^`|]*\|([^`]*)\)`", language_text(), re.M):
+    for match in re.finditer(r"(?:^|, )`([A-Z][A-Z_0-9]+) \([^`|]*\|([^`]*)\)`", language_text(), re.M):
         command = getattr(solfec, match[1])
         parameters = inspect.signature(command.__init__ if isinstance(command, type) else command).parameters
         for name, text in re.findall(r"(\w+) = ('[^']*'|[^,]+)", match[2]):

@@ -1,14 +1,16 @@
-!> Points, bases and gaps of the user's constraints in the current configuration (manual: FIX_POINT, PUT_RIGID_LINK).
+!> Points, bases, gaps and prescribed velocities of the user's constraints in the current configuration (manual: FIX_POINT,
+!> FIX_DIRECTION, SET_VELOCITY, PUT_RIGID_LINK, PUT_SPRING).
 module user_constraints
   use kinds, only: dp, i4
   use velocity_operator, only: pseudo_rigid_kind
-  use matrix3, only: multiply, multiply_transposed
+  use matrix3, only: inverse, multiply, multiply_transposed
   use local_frame, only: frame_of_normal
   implicit none
   private
   public :: update_user_constraints
 
-  integer(i4), parameter :: fixpnt = 1, link = 5   !< of ConstraintKind
+  integer(i4), parameter :: fixpnt = 1, fixdir = 2, velodir = 3, link = 5, spring = 6   !< of ConstraintKind
+  integer(i4), parameter :: follow = 0, by_master = 2, by_slave = 3                     !< of DirectionUpdate
   real(dp), parameter :: aligned = 1e-6_dp         !< a normal this close to e_x takes e_y to build its base
 
 contains
@@ -16,17 +18,28 @@ contains
   !> Refreshes the first `users` rows of the constraint table.
   !>
   !>   kind, master, slave           (0:ncon-1) ConstraintKind and body rows; slave -1: none
-  !>   master_point, slave_point     (3,0:ncon-1) referential points; of a link without slave a fixed spatial point
-  !>   length                        (0:ncon-1) reference length of links
+  !>   master_point, slave_point     (3,0:ncon-1) referential points; of a link without slave a fixed spatial point; the
+  !>                                 master's one is renewed where a direction is fixed between two bodies
+  !>   length                        (0:ncon-1) reference length of links and springs
+  !>   direction, update             (3,0:ncon-1) unit, (0:ncon-1) DirectionUpdate: FIXED in space, convected with a body
+  !>                                 (then referential), or FOLLOW: from slave to master
+  !>   series                        (3,0:ncon-1) time series of prescribed velocities, -1: constant
+  !>   series_value                  (0:nseries-1) their values at the end of the step
   !>   body_kind, centre, conf_ptr   (0:nbody-1); conf (3,0:nconf-1): configuration triples of bodies
   !>   point, other_point            (3,0:ncon-1) out: current points on master and slave
-  !>   base                          (3,3,0:ncon-1) out: identity (FIXPNT) or link direction from slave to master as normal
-  !>   gap                           (0:ncon-1) out: current length minus reference length (links), else 0
+  !>   base                          (3,3,0:ncon-1) out: identity (FIXPNT), built on the direction, or untouched (VELODIR3)
+  !>   gap                           (0:ncon-1) out: current length minus reference length (links, springs), else 0
+  !>   value                         (3,0:ncon-1) out: prescribed velocities that follow a series
   subroutine update_user_constraints(users, ncon, kind, master, slave, master_point, slave_point, length, &
-                                     nbody, body_kind, centre, conf_ptr, nconf, conf, point, other_point, base, gap)
+                                     direction, update, series, nseries, series_value, &
+                                     nbody, body_kind, centre, conf_ptr, nconf, conf, point, other_point, base, gap, value)
     integer(i4), intent(in) :: users, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
-    real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1), length(0:ncon-1)
+    real(dp), intent(inout) :: master_point(3,0:ncon-1)
+    real(dp), intent(in) :: slave_point(3,0:ncon-1), length(0:ncon-1), direction(3,0:ncon-1)
+    integer(i4), intent(in) :: update(0:ncon-1), series(3,0:ncon-1)
+    integer(i4), intent(in) :: nseries
+    real(dp), intent(in) :: series_value(0:nseries-1)
     integer(i4), intent(in) :: nbody
     integer(i4), intent(in) :: body_kind(0:nbody-1)
     real(dp), intent(in) :: centre(3,0:nbody-1)
@@ -34,38 +47,98 @@ contains
     integer(i4), intent(in) :: nconf
     real(dp), intent(in) :: conf(3,0:nconf-1)
     real(dp), intent(inout) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1), gap(0:ncon-1)
+    real(dp), intent(inout) :: value(3,0:ncon-1)
     real(dp) :: vector(3), distance
-    integer(i4) :: i, k
+    integer(i4) :: i, j, m, s
 
     do i = 0, users - 1
-      k = master(i)
-      point(:,i) = spatial_point(body_kind(k), conf(:,conf_ptr(k):conf_ptr(k)+3), centre(:,k), master_point(:,i))
-      k = slave(i)
+      m = master(i)
+      s = slave(i)
       other_point(:,i) = slave_point(:,i)
-      if (k >= 0) other_point(:,i) = spatial_point(body_kind(k), conf(:,conf_ptr(k):conf_ptr(k)+3), centre(:,k), slave_point(:,i))
+      if (s >= 0) other_point(:,i) = spatial_point(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), slave_point(:,i))
+      ! two bodies slide in a plane through the slave's point: the force acts on the master there as well
+      if (kind(i) == fixdir .and. s >= 0) &
+        master_point(:,i) = referential_point(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), other_point(:,i))
+      point(:,i) = spatial_point(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), master_point(:,i))
       gap(i) = 0.0_dp
+      vector = point(:,i) - other_point(:,i)
       select case (kind(i))
       case (fixpnt)
         base(:,:,i) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
+      case (fixdir, velodir)
+        base(:,:,i) = frame_of_normal(current_direction(i, m, s), aligned)
       case (link)
-        vector = point(:,i) - other_point(:,i)
         distance = norm2(vector)
         gap(i) = distance - length(i)
         ! a link that has shrunk to a point keeps its last direction
         if (distance > 0.0_dp) base(:,:,i) = frame_of_normal(vector/distance, aligned)
+      case (spring)
+        if (update(i) == follow) then
+          distance = norm2(vector)
+          vector = merge(vector/max(distance, tiny(1.0_dp)), [0.0_dp, 0.0_dp, 1.0_dp], distance > 0.0_dp)
+        else
+          distance = dot_product(vector, current_direction(i, m, s))
+          vector = current_direction(i, m, s)
+        end if
+        gap(i) = distance - length(i)
+        base(:,:,i) = frame_of_normal(vector, aligned)
       end select
+      do j = 1, 3
+        if (series(j,i) >= 0) value(j,i) = series_value(series(j,i))
+      end do
     end do
+
+  contains
+
+    !> The direction of row i, convected with one of its bodies if it is to be.
+    pure function current_direction(i, m, s) result(n)
+      integer(i4), intent(in) :: i, m, s
+      real(dp) :: n(3)
+      select case (update(i))
+      case (by_master)
+        n = convected(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+2), direction(:,i))
+      case (by_slave)
+        n = convected(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+2), direction(:,i))
+      case default
+        n = direction(:,i)
+      end select
+    end function current_direction
   end subroutine update_user_constraints
+
+  !> Unit direction that a body has carried along.
+  pure function convected(kind, gradient, direction) result(n)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: gradient(3,3), direction(3)
+    real(dp) :: n(3)
+    if (kind == pseudo_rigid_kind) then   ! rows of the gradient
+      n = multiply_transposed(gradient, direction)
+    else                                  ! columns of the rotation
+      n = multiply(gradient, direction)
+    end if
+    n = n/norm2(n)
+  end function convected
 
   !> Current place of a referential point.
   pure function spatial_point(kind, conf, centre, point) result(x)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: conf(3,4), centre(3), point(3)
     real(dp) :: x(3)
-    if (kind == pseudo_rigid_kind) then   ! rows of the gradient
+    if (kind == pseudo_rigid_kind) then
       x = conf(:,4) + multiply_transposed(conf(:,1:3), point - centre)
-    else                                  ! columns of the rotation
+    else
       x = conf(:,4) + multiply(conf(:,1:3), point - centre)
     end if
   end function spatial_point
+
+  !> Referential place of a spatial point.
+  pure function referential_point(kind, conf, centre, x) result(point)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: conf(3,4), centre(3), x(3)
+    real(dp) :: point(3)
+    if (kind == pseudo_rigid_kind) then
+      point = centre + multiply_transposed(inverse(conf(:,1:3)), x - conf(:,4))
+    else
+      point = centre + multiply_transposed(conf(:,1:3), x - conf(:,4))
+    end if
+  end function referential_point
 end module user_constraints

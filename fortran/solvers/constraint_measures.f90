@@ -5,6 +5,7 @@ module constraint_measures
   use diagonal_block, only: block_size, b_friction, b_rho, b_cohesion
   use row_block, only: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, &
     law_size, l_shift, l_link, l_length, l_target, link_length_error
+  use spring_law, only: spring_row, spring_error
   implicit none
   private
   public :: measure
@@ -84,6 +85,10 @@ contains
       residual = abs(error)
       if (.not. exact_links) error = (norm2(law(l_link:l_link+2)) - law(l_length))/half_step + u(3)
       member = inverse_nn(w)*error**2
+    case (spring_row)
+      error = spring_error(w(3,3), block(1:14), law, u(3), reaction(3))
+      member = inverse_nn(w)*error**2
+      residual = abs(error)
     case default
       ! spring-dashpot and open contacts follow laws that the merit function does not know
       member = 0.0_dp

@@ -27,7 +27,7 @@ contains
   !>   triples        velocity triples in use; momentum (3,0:ntriple-1) is work space
   !>   half_step      h/2 (dynamics) or h (quasi-statics); step: h [time]
   !>   solver, diag_epsilon, diag_maxiter   block solver of contacts (0..3, see diagonal_block), its accuracy and bound
-  !>   reverse        1: odd sweeps run backwards
+  !>   reverse        1: odd sweeps run backwards, 2: all do
   !>   epsilon, maxiter, meritval   stopping rule; meritval >= 1 disables the merit function
   !>   check_cohesion 1: mark contacts that lost cohesion in `lost`
   !>   reaction, u    (3,0:nrow-1) R: initial guess and solution [force]; U [velocity]
@@ -76,6 +76,8 @@ contains
     logical :: converged
 
     counts = 0
+    before = 0
+    failed = -1
     error = 0.0_dp
     g = 0.0_dp
     converged = .false.
@@ -84,7 +86,7 @@ contains
       start = first_row
       finish = n - 1
       stride = 1
-      if (reverse /= 0 .and. mod(iterations, 2) == 0) then
+      if (reverse == 2 .or. (reverse /= 0 .and. mod(iterations, 2) == 0)) then
         start = n - 1
         finish = first_row
         stride = -1

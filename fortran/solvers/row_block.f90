@@ -4,6 +4,7 @@ module row_block
   use kinds, only: dp, i4
   use contact_iterations, only: solve3, status_solved, status_failed
   use diagonal_block, only: block_size, b_cohesion, solve_contact
+  use spring_law, only: spring_row, held_row, spring_reaction
   implicit none
   private
   public :: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, spring_dashpot_row, open_row
@@ -64,6 +65,11 @@ contains
     case (link_row)
       reduced = [0.0_dp, 0.0_dp, link_reaction(w(:,3), law(l_link:l_link+2), law(l_length), half_step, b)]
       regular = abs(reduced(3)) <= huge(1.0_dp)
+    case (spring_row)
+      reduced = [0.0_dp, 0.0_dp, spring_reaction(w(3,3), block(1:14), law, b(3))]
+      regular = abs(reduced(3)) <= huge(1.0_dp)
+    case (held_row)
+      return
     case (spring_dashpot_row)
       reduced = r
       call penalty_block(.true., w, law, law(l_cohesion) > 0.0_dp, step, b, normal_v, reduced, lost, regular)

@@ -7,11 +7,14 @@ handle can only find nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 
 import numpy as np
 
 from ..tables import Table
+from ..time_series import SeriesTable
+from .curves import CurveTable
 
 
 class ConstraintKind(IntEnum):
@@ -26,8 +29,27 @@ class ConstraintKind(IntEnum):
     SPRING = 6
 
 
+class DirectionUpdate(IntEnum):
+    """What becomes of the direction of a constraint while bodies move (manual, PUT_SPRING.update)."""
+
+    FOLLOW = 0  # it points from the slave's point to the master's
+    FIXED = 1  # fixed in space
+    CONV1 = 2  # convected with the master
+    CONV2 = 3  # convected with the slave
+
+
 class ConstraintTable(Table):
-    """One row per constraint.  Local vectors have component order (T1, T2, N); bases hold t1, t2, n as columns."""
+    """One row per constraint.  Local vectors have component order (T1, T2, N); bases hold t1, t2, n as columns.
+
+    Attributes
+    ----------
+    series : SeriesTable
+        Time series of prescribed velocities.
+    curves : CurveTable
+        Tabulated forces of springs.
+    functions : dict
+        Identifier of a spring -> ``function(stroke, velocity)`` returning its force.
+    """
 
     COLUMNS = {
         "id": ((), "i8", 0),
@@ -53,15 +75,25 @@ class ConstraintTable(Table):
         "birth": ((), "i8", -1),  # step number at which the constraint was created
         "merit": ((), "f8", 0.0),
         "residual": ((), "f8", 0.0),
-        "length": ((), "f8", 0.0),  # reference length of a link
+        "length": ((), "f8", 0.0),  # reference length of a link or spring
         "strength": ((), "f8", np.inf),  # of FIXPNT and RIGLNK
         "value": ((3,), "f8", 0.0),  # prescribed velocity at the end of the step (VELODIR, VELODIR3)
+        "series_rows": ((3,), "i4", -1),  # time series of these velocities, -1: constant
+        "direction": ((3,), "f8", 0.0),  # unit, of FIXDIR, VELODIR, SPRING: spatial, or referential when convected
+        "update": ((), "i4", 0),  # DirectionUpdate
+        "limits": ((2,), "f8", 0.0),  # strokes at which a spring's rigid stops begin
+        "curve": ((), "i4", -1),  # curve of a spring, -1: a Python function
+        "dashpot": ((), "f8", 0.0),  # of a spring with a curve
+        "implicit": ((), "i4", 0),  # 1: a spring's force follows from the mean stroke and velocity of the step
     }
 
     def __init__(self):
         super().__init__()
         self.user_count = 0  # leading rows that are the user's constraints
         self.next_id = 1
+        self.series = SeriesTable()
+        self.curves = CurveTable()
+        self.functions: dict[int, Callable] = {}
 
     @property
     def contact_count(self) -> int:

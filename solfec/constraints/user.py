@@ -10,20 +10,23 @@ from .table import ConstraintKind, ConstraintTable
 
 
 def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
-    """Refresh point, other_point, base and gap of the user's rows at the bodies' current configuration.
+    """Refresh points, base, gap and prescribed velocity of the user's rows at the bodies' current configuration.
 
     Parameters
     ----------
     constraints, bodies
         State tables; a link without slave is held at the spatial point `slave_point`.
     time_end, step : float
-        End and length of the step, for values prescribed in time (none is built yet).
+        End and length of the step; velocities are prescribed at its end.
     """
+    if constraints.series.n:
+        constraints.series.evaluate(time_end)
     _kernels.user_constraints.update_user_constraints(
         constraints.user_count, constraints.kind, constraints.master, constraints.slave,
         constraints.master_point, constraints.slave_point, constraints.length,
+        constraints.direction, constraints.update, constraints.series_rows, constraints.series.result,
         bodies.kind, bodies.centre, bodies.conf_ptr, bodies.configurations.conf,
-        constraints.point, constraints.other_point, constraints.base, constraints.gap,
+        constraints.point, constraints.other_point, constraints.base, constraints.gap, constraints.value,
     )  # fmt: skip
 
 

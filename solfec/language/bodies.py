@@ -284,7 +284,7 @@ class CONSTRAINT(Handle):
     R = _local("R", "Reaction (T1, T2, N) in the local base: force averaged over the last step.")
     U = _local("U", "Relative velocity (T1, T2, N) at the end of the step.")
     V = _local("V", "Relative velocity (T1, T2, N) at the start of the step.")
-    gap = _scalar("gap", "Gap of a contact, negative when penetrating; of a link its elongation; else 0.")
+    gap = _scalar("gap", "Gap of a contact, negative when penetrating; of a link its elongation; stroke of a spring; else 0.")
     area = _scalar("area", "Area of a contact, else 0.")
     merit = _scalar("merit", "Contribution to the constraints satisfaction merit function.")
     residual = _scalar("residual", "What is missing for its law to hold, as a velocity.")

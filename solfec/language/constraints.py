@@ -1,21 +1,43 @@
-"""FIX_POINT and PUT_RIGID_LINK (manual, 4.2.16)."""
+"""Constraints put by the user (manual, 4.2.16), except prescribed motions and springs."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..bodies.table import BodyKind
-from . import checks
+from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
 
 
-def _point_on(body: BODY, value, name: str) -> tuple[float, ...]:
+def point_on(body: BODY, value, name: str) -> tuple[float, ...]:
     """A referential point that lies in or on a body's shape."""
     point = checks.vector(value, name)
     if not body._simulation.domain.contains(body._id, point):
         raise BadValue(f"'{name}' {point} lies outside of the shape of body {body._id} ({body.label or body.kind})")
     return point
+
+
+def unit_direction(value, name: str) -> np.ndarray:
+    """A direction of length one; another length draws a warning, since Solfec-1.0 lets it scale velocity and reaction."""
+    vector = np.array(checks.direction(value, name))
+    length = float(np.linalg.norm(vector))
+    if abs(length - 1.0) > 1e-8:
+        session.warn(f"'{name}' has length {length:g} and is normalised; Solfec-1.0 would scale values along it by {1 / length:g}")
+    return vector / length
+
+
+def check_pair(bodies, names) -> None:
+    """Two bodies that can be joined: of one model, different, not both obstacles."""
+    (one, two), (first, second) = bodies, names
+    if one._simulation is not two._simulation:
+        raise BadValue(f"'{first}' and '{second}' belong to different SOLFEC objects")
+    if one == two:
+        raise BadValue(f"'{first}' and '{second}' are the same body")
+    if one._kind == BodyKind.OBSTACLE and two._kind == BodyKind.OBSTACLE:
+        raise BadValue("two obstacles cannot be linked")
 
 
 def _strength(value) -> float:
@@ -39,10 +61,43 @@ def FIX_POINT(body, point, strength=None):
     CONSTRAINT
     """
     body = body_of(body, "body")
-    point = _point_on(body, point, "point")
+    point = point_on(body, point, "point")
     strength = _strength(strength)
     simulation = body._simulation
     return CONSTRAINT._of(simulation, simulation.domain.fix_point(body._id, point, strength))
+
+
+@command("FIX_DIRECTION")
+def FIX_DIRECTION(body, point, direction, body2=None, point2=None):
+    """Stop the motion of a referential point along a direction, in space or relative to another body.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point in or on the shape.
+    direction : tuple of 3
+        Spatial direction; with `body2` it is convected with `body`.
+    body2, point2 : BODY, tuple of 3
+        Both or none: the point of a second body whose motion relative to the first one is stopped.
+
+    Returns
+    -------
+    CONSTRAINT
+    """
+    body = body_of(body, "body")
+    point = point_on(body, point, "point")
+    direction = unit_direction(direction, "direction")
+    simulation = body._simulation
+    if (body2 is None) != (point2 is None):
+        raise BadValue("'body2' and 'point2' must be given together")
+    if body2 is None:
+        return CONSTRAINT._of(simulation, simulation.domain.fix_direction(body._id, point, direction))
+    body2 = body_of(body2, "body2")
+    point2 = point_on(body2, point2, "point2")
+    check_pair((body, body2), ("body", "body2"))
+    constraint = simulation.domain.fix_direction(body._id, point, direction, body2._id, point2)
+    return CONSTRAINT._of(simulation, constraint)
 
 
 @command("PUT_RIGID_LINK")
@@ -70,16 +125,11 @@ def PUT_RIGID_LINK(body1, body2, point1, point2, strength=None):
             pairs.append((None, checks.vector(point, f"point{i}")))
         else:
             body = body_of(body, f"body{i}")
-            pairs.append((body, _point_on(body, point, f"point{i}")))
+            pairs.append((body, point_on(body, point, f"point{i}")))
     (one, first), (two, second) = pairs
     strength = _strength(strength)
     if one is not None and two is not None:
-        if one._simulation is not two._simulation:
-            raise BadValue("'body1' and 'body2' belong to different SOLFEC objects")
-        if one == two:
-            raise BadValue("'body1' and 'body2' are the same body")
-    if all(body is None or body._kind == BodyKind.OBSTACLE for body in (one, two)) and one and two:
-        raise BadValue("two obstacles cannot be linked")
+        check_pair((one, two), ("body1", "body2"))
     simulation = (one or two)._simulation
     ids = [None if body is None else body._id for body in (one, two)]
     return CONSTRAINT._of(simulation, simulation.domain.rigid_link(*ids, first, second, strength))

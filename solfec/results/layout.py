@@ -24,11 +24,15 @@ UNITS = (
 FOLLOWS = {"conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents"}  # rebuilt from the rest
 BODY_STATE = ("energy", "momentum")  # columns of the body table that change from frame to frame
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
-USER_ONLY = ("other_point", "length", "strength", "value")  # meaningful for the user's constraints alone
+USER_ONLY = (  # meaningful for the user's constraints alone
+    *("other_point", "length", "strength", "value", "series_rows"),
+    *("direction", "update", "limits", "curve", "dashpot", "implicit"),
+)
 
 DESCRIPTIONS = {
     "id": ("1", "identifier, never reused"),
-    "kind": ("1", "bodies: 0 OBSTACLE, 1 RIGID, 2 PSEUDO_RIGID; constraints: 0 CONTACT, 1 FIXPNT, 5 RIGLNK; "
+    "kind": ("1", "bodies: 0 OBSTACLE, 1 RIGID, 2 PSEUDO_RIGID; constraints: 0 CONTACT, 1 FIXPNT, 2 FIXDIR, 3 VELODIR, "
+             "4 VELODIR3, 5 RIGLNK, 6 SPRING; "
              "primitives: 0 CONVEX, 1 ELEMENT, 2 SPHERE"),
     "scheme": ("1", "0 RIG_POS, 1 RIG_NEG, 2 RIG_IMP, 3 DEF_EXP"),
     "material": ("1", "row of bulk_materials (bodies) or surface_materials (constraints)"),
@@ -53,8 +57,17 @@ DESCRIPTIONS = {
     "area": ("L^2", "contact area"),
     "surface": ("1", "surface identifiers: slave, master"),
     "birth": ("1", "step number at which the constraint was created"),
-    "strength": ("F", "largest tensile force a link bears"),
-    "length": ("L", "reference length of a link"),
+    "strength": ("F", "largest tensile force of a link, largest reaction of a fixed point"),
+    "length": ("L", "reference length of a link or spring"),
+    "other_point": ("L", "current point on the slave, or the fixed point of a link"),
+    "value": ("L/T", "prescribed velocity at the end of the step"),
+    "series_rows": ("1", "time series of the input behind the prescribed velocity, -1: none"),
+    "direction": ("1", "unit direction, referential where it is convected"),
+    "update": ("1", "direction: 0 from slave to master, 1 fixed, 2 convected with the master, 3 with the slave"),
+    "limits": ("L", "strokes at which a spring's rigid stops begin"),
+    "curve": ("1", "curve of the input that gives a spring's force, -1: a Python function"),
+    "dashpot": ("F T/L", "dashpot of a spring with a curve"),
+    "implicit": ("1", "1: a spring's force follows from the mean stroke and velocity of the step"),
 }  # fmt: skip
 
 

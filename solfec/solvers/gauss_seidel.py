@@ -12,6 +12,7 @@ from .. import _kernels
 from . import merit
 from .local_dynamics import LocalDynamics
 from .report import SolverReport
+from .spring_functions import SpringFunctions
 
 STATUS = ("OK", "DIVERGED", "DIAGONAL_DIVERGED", "DIAGONAL_FAILED")
 FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
@@ -136,19 +137,47 @@ class GaussSeidelSolver:
 
     def sweep(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
         """Iterate over the rows from `first_row` on, the others' reactions held fixed; no failure policy."""
-        rows, entries, blocks = local.rows, local.entries, local.blocks
         if self._errors.size < self.maxiter:
             self._errors = np.zeros(self.maxiter)
             self._merits = np.zeros(self.maxiter)
-        counts, iterations, error, g, _, status = _kernels.gauss_seidel.iterate(
+        if local.held.size:
+            return self._sweep_with_functions(local, first_row, check_cohesion)
+        return self._iterate(local, first_row, check_cohesion, self.maxiter, int(self.reverse))
+
+    def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
+        """One kernel call; `reverse` 2 makes all sweeps run backwards."""
+        rows, entries, blocks = local.rows, local.entries, local.blocks
+        counts, iterations, error, g, failed, status = _kernels.gauss_seidel.iterate(
             local.n, first_row, local.stored, rows.kind, rows.block, rows.law, rows.diagonal,
             rows.B, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
             rows.entry_ptr, entries.triple, entries.operator, local.bodies.triples.n, local.triples.momentum,
             local.half_step, local.step, DiagonalSolver[self.diagsolver], self.diagepsilon, self.diagmaxiter,
-            self.reverse, self.epsilon, self.maxiter, self.meritval, check_cohesion,
+            reverse, self.epsilon, maxiter, self.meritval, check_cohesion,
             rows.R, rows.U, rows.merit, rows.residual, rows.lost, self._errors, self._merits,
         )  # fmt: skip
-        return SolverReport(iterations, error, g, math.nan, STATUS[status], int(counts[0]))
+        return SolverReport(iterations, error, g, math.nan, STATUS[status], int(counts[0]), failed_row=failed)
+
+    def _sweep_with_functions(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
+        """Sweeps of the kernel in turn with visits to the springs that Python functions describe."""
+        springs = SpringFunctions(local)
+        errors, merits = np.zeros(self.maxiter), np.zeros(self.maxiter)
+        report, fallbacks = None, 0
+        for k in range(self.maxiter):
+            report = self._iterate(local, first_row, check_cohesion, 1, 2 if self.reverse and k % 2 else 0)
+            fallbacks += report.fallbacks
+            change = springs.visit()
+            size = float((local.rows.R[:, first_row : local.n] ** 2).sum())
+            report.error = math.sqrt(report.error**2 + change / (size or 1.0))
+            errors[k], merits[k] = report.error, report.merit
+            converged = report.error <= self.epsilon and report.status == "OK"
+            if converged or not math.isfinite(report.error):
+                break
+        if report.status == "OK" and not converged:
+            report.status = "DIVERGED"
+        local.velocities(local.rows.U)
+        self._errors[: self.maxiter], self._merits[: self.maxiter] = errors, merits
+        report.iterations, report.fallbacks = k + 1, fallbacks
+        return report
 
     def _fail(self) -> None:
         if self.failure == "EXIT":

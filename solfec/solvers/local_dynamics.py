@@ -14,12 +14,13 @@ import numpy as np
 
 from .. import _kernels
 from ..bodies.table import BodyTable
-from ..constraints.table import ConstraintTable, SurfaceMaterialTable
+from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
 from ..tables import Table
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
+NO_ROWS = np.zeros(0, int)
 
 
 class RowKind(IntEnum):
@@ -31,8 +32,10 @@ class RowKind(IntEnum):
     VELODIR = 3
     VELODIR3 = 4
     RIGLNK = 5
+    SPRING = 6  # with a tabulated curve
     SPRING_DASHPOT = 7  # contact of a SPRING_DASHPOT material
     OPEN = 8  # cohesive contact with an open gap: R = 0, U = B
+    HELD = 9  # spring with a Python function: sweeps leave its reaction alone
 
 
 class RowTable(Table):
@@ -102,6 +105,10 @@ class LocalDynamics:
         True: W is in block-CSR (`blocks`); False: velocity form.
     visits : int
         Upper bound of the number of off-diagonal blocks of W.
+    held : ndarray
+        Rows of springs with Python functions; solvers take their reactions from `spring_functions`.
+    unmet : ndarray
+        By how much their velocities missed their laws when they were visited last.
     """
 
     def __init__(self):
@@ -114,6 +121,8 @@ class LocalDynamics:
         self.n = 0
         self.contacts = 0
         self.visits = 0
+        self.held = NO_ROWS
+        self.unmet = np.zeros(0)
         self.stored = False
         self.step = 0.0
         self.dynamic = True
@@ -166,6 +175,7 @@ class LocalDynamics:
             self.attachments.reserve(attachments)
         if status:
             raise SolfecError(self.describe(failed))
+        self._assemble_springs()
         self.stored = self.visits <= VELOCITY_FORM_FROM * self.n if stored is None else stored
         if self.stored:
             self._assemble_matrix()
@@ -187,6 +197,20 @@ class LocalDynamics:
             rows.lost, rows.entry_ptr, self.entries.triple, self.entries.operator, self.triples.factor,
             self.pointers.attachment, self.attachments.row, self.attachments.entry,
         )  # fmt: skip
+
+    def _assemble_springs(self) -> None:
+        """Laws of springs."""
+        constraints, rows = self.constraints, self.rows
+        self.held = NO_ROWS
+        if not (constraints.kind[: constraints.user_count] == ConstraintKind.SPRING).any():
+            return
+        curves = constraints.curves
+        _kernels.spring_rows.assemble_springs(
+            self.contacts, self.n, rows.order, rows.kind, rows.V,
+            constraints.limits, constraints.gap, constraints.dashpot, constraints.implicit, constraints.curve,
+            curves.start, curves.strokes, curves.forces, self.dynamic, self.step, rows.law, rows.block,
+        )  # fmt: skip
+        self.held = self.contacts + np.flatnonzero(rows.kind[self.contacts : self.n] == RowKind.HELD)
 
     def _assemble_matrix(self) -> None:
         """Off-diagonal blocks of W."""
@@ -212,13 +236,17 @@ class LocalDynamics:
         )  # fmt: skip
         return result
 
-    def describe(self, row: int) -> str:
-        """Message about a row whose diagonal block of W is singular."""
+    def name(self, row: int) -> str:
+        """A row in the user's words: its constraint and bodies."""
         constraint = int(self.rows.order[row])
         sides = self.constraints.master[constraint], self.constraints.slave[constraint]
-        names = " and ".join(f"body {int(self.bodies.id[k])}" for k in sides if k >= 0)
-        identifier = int(self.constraints.id[constraint])
-        return f"constraint {identifier} cannot act on {names}: zero inverse inertia or an unknown kind of body"
+        bodies = " and ".join(f"body {int(self.bodies.id[k])}" for k in sides if k >= 0)
+        kind = ConstraintKind(int(self.constraints.kind[constraint])).name
+        return f"constraint {int(self.constraints.id[constraint])} ({kind}) of {bodies}"
+
+    def describe(self, row: int) -> str:
+        """Message about a row whose diagonal block of W is singular."""
+        return f"{self.name(row)} cannot act: zero inverse inertia or an unknown kind of body"
 
     def apply_reactions(self) -> tuple[float, float]:
         """Reactions to the bodies (`triples.reaction`), contact work to their energies, R, U, V to the constraint table.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .. import _kernels
@@ -29,11 +31,16 @@ def evaluate(local: LocalDynamics, velocities: np.ndarray | None = None) -> tupl
     Notes
     -----
     SPRING_DASHPOT contacts, and cohesive ones whose gap is open, follow laws that neither figure knows; they count as
-    fulfilled.
+    fulfilled.  Springs with Python functions count in the residual alone, with what their last visit found.
     """
     rows = local.rows
-    return _kernels.merit.evaluate(
+    merit, residual = _kernels.merit.evaluate(
         local.n, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.R,
         rows.U if velocities is None else velocities, local.half_step,
         rows.merit, rows.residual,
     )  # fmt: skip
+    if local.held.size:
+        rows.residual[local.held] = local.unmet
+        size = float((rows.B[:, : local.n] ** 2).sum()) or 1.0
+        residual = math.sqrt(residual**2 + float((local.unmet**2).sum()) / size)
+    return merit, residual

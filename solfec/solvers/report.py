@@ -25,6 +25,8 @@ class SolverReport:
         Block solutions that the chosen block solver failed to give and another one gave.
     solver : str
         'GAUSS_SEIDEL' or 'PENALTY'.
+    failed_row : int
+        Row left unsolved in the last iteration, or -1.
     """
 
     iterations: int
@@ -34,3 +36,4 @@ class SolverReport:
     status: str
     fallbacks: int = 0
     solver: str = "GAUSS_SEIDEL"
+    failed_row: int = -1

@@ -145,7 +145,8 @@ class StandIn:
         self.step, self.clock_origin = step, (self.time, self.step_number)
 
 
-USER = ("other_point", "length", "strength", "value")
+USER = ("other_point", "length", "strength", "value", "series_rows", "direction", "update", "limits", "curve", "dashpot",
+        "implicit")  # fmt: skip
 
 
 def tetrahedron() -> ShapePrimitives:

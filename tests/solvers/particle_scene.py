@@ -67,7 +67,7 @@ class Scene:
         points = {"master_point": master_point, "slave_point": slave_point}
         row = self.constraints.append(
             id=self.constraints.n + 1, kind=int(ConstraintKind[kind]), master=master, slave=slave,
-            base=base_of(normal)[..., None],
+            base=base_of(normal)[..., None], direction=np.asarray(normal, float)[:, None], update=1,
         )  # fmt: skip
         for (name, point), body in zip(points.items(), (master, slave), strict=True):
             if point is None and body >= 0:

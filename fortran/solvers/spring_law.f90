@@ -1,0 +1,99 @@
+!> The force of a spring between two points: a tabulated curve with a dashpot, held by rigid stops (manual, PUT_SPRING).
+module spring_law
+  use kinds, only: dp, i4
+  implicit none
+  private
+  public :: spring_row, held_row, window
+  public :: s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
+  public :: spring_reaction, spring_error
+
+  integer(i4), parameter :: spring_row = 6   !< kind of row: spring with a tabulated curve
+  integer(i4), parameter :: held_row = 9     !< kind of row: its reaction comes from elsewhere (spring with a Python function)
+
+  !> Law data of a spring, in dynamics and in quasi-statics.
+  integer, parameter :: s_stroke = 1         !< s where constraints are evaluated: at mid step; at the start
+  integer, parameter :: s_lower = 2, s_upper = 3   !< strokes beyond which the spring does not go
+  integer, parameter :: s_dashpot = 4
+  integer, parameter :: s_target = 5         !< velocity that stops the stroke: -V_N; 0
+  integer, parameter :: s_mean = 6           !< weight of U_N in the velocity of the step: 1/2; 1
+  integer, parameter :: s_reach = 7          !< stroke made from U_N - target: h/4; h
+  integer, parameter :: s_implicit = 8       !< 1: force at the mean stroke and velocity of the step, 0: see spring_reaction
+
+  !> Knots of the curve around the present stroke that are kept with the row, strokes before forces.
+  integer, parameter :: window = 7
+  integer, parameter :: solution_bound = 30  !< Newton steps of the implicit law, each to another piece of the curve
+
+contains
+
+  !> R_N of a spring whose velocity without its own reaction is b.  Explicit: f(s, b).  Implicit: f at the mean stroke
+  !> and the mean velocity of the step, both with R_N in them; the explicit value where that has no solution.
+  pure function spring_reaction(w, knots, law, b) result(r)
+    real(dp), intent(in) :: w                !< W_NN
+    real(dp), intent(in) :: knots(2*window), law(8), b
+    real(dp) :: r, explicit, force, slope, derivative, change
+    integer :: iteration
+
+    if (stopped(law, b)) then
+      r = (law(s_target) - b)/w
+      return
+    end if
+    call evaluate(knots, law, law(s_stroke), b, explicit, slope)
+    r = explicit
+    if (law(s_implicit) == 0.0_dp) return
+    do iteration = 1, solution_bound
+      call step_force(knots, law, b + w*r, force, slope)
+      derivative = 1.0_dp - w*(law(s_reach)*slope - law(s_mean)*law(s_dashpot))
+      if (.not. derivative > 0.0_dp) exit
+      change = (force - r)/derivative
+      r = r + change
+      if (abs(change) <= 1e-14_dp*abs(r)) return
+    end do
+    r = explicit
+  end function spring_reaction
+
+  !> By how much the velocity of a spring misses its law.
+  pure function spring_error(w, knots, law, u, r) result(error)
+    real(dp), intent(in) :: w                !< W_NN
+    real(dp), intent(in) :: knots(2*window), law(8)
+    real(dp), intent(in) :: u, r             !< U_N, R_N
+    real(dp) :: error, force, slope
+
+    if (stopped(law, u - w*r)) then
+      error = u - law(s_target)
+    else
+      if (law(s_implicit) == 0.0_dp) then
+        call evaluate(knots, law, law(s_stroke), u - w*r, force, slope)
+      else
+        call step_force(knots, law, u, force, slope)
+      end if
+      error = w*(r - force)
+    end if
+  end function spring_error
+
+  !> Whether the stroke is beyond a limit and going further.
+  pure logical function stopped(law, b)
+    real(dp), intent(in) :: law(8), b
+    stopped = (law(s_stroke) < law(s_lower) .and. b < 0.0_dp) .or. (law(s_stroke) > law(s_upper) .and. b > 0.0_dp)
+  end function stopped
+
+  !> Force and slope of the curve at the mean stroke and velocity of a step that ends with U_N = u.
+  pure subroutine step_force(knots, law, u, force, slope)
+    real(dp), intent(in) :: knots(2*window), law(8), u
+    real(dp), intent(out) :: force, slope
+    call evaluate(knots, law, law(s_stroke) + law(s_reach)*(u + law(s_target)), &
+                  law(s_mean)*u - (1.0_dp - law(s_mean))*law(s_target), force, slope)
+  end subroutine step_force
+
+  !> f(s, v) and df/ds; the first and the last piece of the curve go on for ever.
+  pure subroutine evaluate(knots, law, stroke, velocity, force, slope)
+    real(dp), intent(in) :: knots(2*window), law(8), stroke, velocity
+    real(dp), intent(out) :: force, slope
+    integer :: k
+
+    do k = 1, window - 2
+      if (stroke < knots(k+1)) exit
+    end do
+    slope = (knots(window+k+1) - knots(window+k))/(knots(k+1) - knots(k))
+    force = knots(window+k) + slope*(stroke - knots(k)) - law(s_dashpot)*velocity
+  end subroutine evaluate
+end module spring_law

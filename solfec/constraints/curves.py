@@ -1,0 +1,46 @@
+"""Tabulated forces of springs (manual, PUT_SPRING): piecewise linear, the end pieces going on for ever."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class CurveTable:
+    """All curves of a model in flat arrays, as the kernels read them.
+
+    Attributes
+    ----------
+    n : int
+        Number of curves.
+    start : ndarray of int32 (n + 1)
+        First point of each curve.
+    strokes, forces : ndarray
+        Points of all curves, one curve after another.
+    """
+
+    def __init__(self):
+        self.n = 0
+        self.start = np.zeros(2, np.int32)  # kernels want a curve and a point, even where there is none
+        self.strokes = np.zeros(1)
+        self.forces = np.zeros(1)
+        self._row: dict[bytes, int] = {}
+
+    def add(self, points) -> int:
+        """Row of a curve given by (stroke, force) points; equal curves are stored once.
+
+        Parameters
+        ----------
+        points : array_like (m, 2)
+            At least two points, strokes increasing.
+        """
+        points = np.ascontiguousarray(points, float)
+        key = points.tobytes()
+        row = self._row.get(key)
+        if row is None:
+            row = self._row[key] = self.n
+            used = self.start[self.n]
+            self.strokes = np.append(self.strokes[:used], points[:, 0])
+            self.forces = np.append(self.forces[:used], points[:, 1])
+            self.start = np.append(self.start[: self.n + 1], used + len(points)).astype(np.int32)
+            self.n += 1
+        return row

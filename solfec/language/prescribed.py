@@ -1,0 +1,179 @@
+"""Prescribed motions of points (manual, 4.2.16): SET_DISPLACEMENT, SET_VELOCITY, SET_ACCELERATION and their forms for three directions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bodies.table import BodyKind
+from ..time_series import TimeSeries
+from . import checks
+from .bodies import BODY, CONSTRAINT, body_of
+from .checks import BadValue, command
+from .constraints import point_on, unit_direction
+from .series import TIME_SERIES, number_or_series
+
+
+def _velocity_of_displacement(value, name: str) -> TimeSeries:
+    """Velocity that makes a history of displacement; beyond its ends the first and the last slope go on."""
+    return checks.instance(value, name, TIME_SERIES)._series.derivative()
+
+
+def _velocity_of_acceleration(value, name: str) -> TimeSeries:
+    """Velocity that a history of acceleration makes from rest; it keeps its last value."""
+    return checks.instance(value, name, TIME_SERIES)._series.integral()
+
+
+def _driven(body) -> BODY:
+    """A body whose points can be driven."""
+    body = body_of(body, "body")
+    if body._kind == BodyKind.OBSTACLE and not body._simulation.domain.dynamic:
+        raise BadValue("an obstacle cannot be moved in a quasi-static analysis")
+    return body
+
+
+def _prescribe(body, point, direction, value, name: str, velocity) -> CONSTRAINT:
+    body = _driven(body)
+    point = point_on(body, point, "point")
+    direction = unit_direction(direction, "direction")
+    simulation = body._simulation
+    return CONSTRAINT._of(
+        simulation, simulation.domain.prescribe_velocity(body._id, point, direction, velocity(value, name))
+    )
+
+
+def _prescribe3(body, point, base, tms, velocity) -> CONSTRAINT:
+    body = _driven(body)
+    point = point_on(body, point, "point")
+    vectors = np.reshape(checks.vector(base, "base", 9), (3, 3))
+    columns = np.stack([unit_direction(tuple(vectors[i]), f"base[{3 * i}:{3 * i + 3}]") for i in range(3)], axis=1)
+    if abs(np.linalg.det(columns)) < 1e-6:
+        raise BadValue("'base' must hold three directions that do not lie in one plane")
+    series = checks.sequence(tms, "tms")
+    if len(series) != 3:
+        raise BadValue(f"'tms' must hold 3 TIME_SERIES objects, it holds {len(series)}")
+    values = [velocity(value, f"tms[{i}]") for i, value in enumerate(series)]
+    simulation = body._simulation
+    return CONSTRAINT._of(simulation, simulation.domain.prescribe_velocities(body._id, point, columns, values))
+
+
+@command("SET_DISPLACEMENT")
+def SET_DISPLACEMENT(body, point, direction, tms):
+    """Prescribe the displacement of a referential point along a spatial direction.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point in or on the shape.
+    direction : tuple of 3
+    tms : TIME_SERIES
+        History of displacement; its slope is prescribed as a velocity.
+
+    Returns
+    -------
+    CONSTRAINT
+    """
+    return _prescribe(body, point, direction, tms, "tms", _velocity_of_displacement)
+
+
+@command("SET_VELOCITY")
+def SET_VELOCITY(body, point, direction, value):
+    """Prescribe the velocity of a referential point along a spatial direction; other directions stay free.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point in or on the shape.
+    direction : tuple of 3
+    value : float or TIME_SERIES
+        Velocity at the end of every step.
+
+    Returns
+    -------
+    CONSTRAINT
+    """
+    return _prescribe(body, point, direction, value, "value", number_or_series)
+
+
+@command("SET_ACCELERATION")
+def SET_ACCELERATION(body, point, direction, tms):
+    """Prescribe the acceleration of a referential point along a spatial direction.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point in or on the shape.
+    direction : tuple of 3
+    tms : TIME_SERIES
+        History of acceleration; its integral from the first time on is prescribed as a velocity.
+
+    Returns
+    -------
+    CONSTRAINT
+    """
+    return _prescribe(body, point, direction, tms, "tms", _velocity_of_acceleration)
+
+
+@command("SET_DISPLACEMENT3")
+def SET_DISPLACEMENT3(body, point, base, tms):
+    """Prescribe displacements of a referential point along three directions.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point in or on the shape.
+    base : tuple of 9
+        Three directions, one after another.
+    tms : tuple of 3 TIME_SERIES
+        Histories of displacement.
+
+    Returns
+    -------
+    CONSTRAINT
+    """
+    return _prescribe3(body, point, base, tms, _velocity_of_displacement)
+
+
+@command("SET_VELOCITY3")
+def SET_VELOCITY3(body, point, base, tms):
+    """Prescribe velocities of a referential point along three directions.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point in or on the shape.
+    base : tuple of 9
+        Three directions, one after another.
+    tms : tuple of 3 TIME_SERIES or float
+        Velocities at the end of every step.
+
+    Returns
+    -------
+    CONSTRAINT
+    """
+    return _prescribe3(body, point, base, tms, number_or_series)
+
+
+@command("SET_ACCELERATION3")
+def SET_ACCELERATION3(body, point, base, tms):
+    """Prescribe accelerations of a referential point along three directions.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point in or on the shape.
+    base : tuple of 9
+        Three directions, one after another.
+    tms : tuple of 3 TIME_SERIES
+        Histories of acceleration.
+
+    Returns
+    -------
+    CONSTRAINT
+    """
+    return _prescribe3(body, point, base, tms, _velocity_of_acceleration)

@@ -1,0 +1,116 @@
+"""Springs whose force is a Python function: visited after the sweep over all other rows (manual, PUT_SPRING).
+
+No Python runs inside of a kernel.  A sweep is one kernel call, which leaves the reactions of these rows alone, and
+then a visit to each of them, in the order of the rows, with the newest reactions of all the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import SolfecError
+from .local_dynamics import LocalDynamics
+
+# places in the law data of a row (fortran/solvers/spring_law.f90)
+STROKE, LOWER, UPPER, _, TARGET, MEAN, REACH, IMPLICIT = range(8)
+SECANT_STEPS = 20
+
+
+class SpringFunctions:
+    """The rows of one step whose forces come from Python.
+
+    Parameters
+    ----------
+    local : LocalDynamics
+        Assembled rows; those in `local.held` are visited.
+
+    Attributes
+    ----------
+    unmet : ndarray (springs,)
+        By how much each velocity missed its law before its last visit.
+    """
+
+    def __init__(self, local: LocalDynamics):
+        self.local = local
+        self.rows = [int(row) for row in local.held]
+        self.unmet = local.unmet = np.zeros(len(self.rows))
+        self._change = np.zeros((3, local.bodies.triples.n))  # of scaled momenta since the kernel made U
+        self._functions = [self._function(row) for row in self.rows]
+
+    def visit(self) -> float:
+        """Give every row its force, once; return the sum of |dR|^2."""
+        rows, entries = self.local.rows, self.local.entries
+        change = self._change
+        change[...] = 0.0
+        total = 0.0
+        for k, row in enumerate(self.rows):
+            used = slice(rows.entry_ptr[row], rows.entry_ptr[row + 1])
+            normal, triple = entries.operator[2, :, used], entries.triple[used]  # a spring acts along its normal only
+            w, old = float(rows.diagonal[2, 2, row]), float(rows.R[2, row])
+            free = float(rows.U[2, row]) + float((normal * change[:, triple]).sum()) - w * old
+            force = self._force(k, row, w, free)
+            rows.R[:, row] = 0.0, 0.0, force
+            change[:, triple] += normal * (force - old)  # a row has every triple once
+            self.unmet[k] = w * abs(force - old)
+            total += (force - old) ** 2
+        return total
+
+    def _force(self, k: int, row: int, w: float, free: float) -> float:
+        """R_N of a spring whose velocity without its own reaction is `free` (the laws of spring_law.f90)."""
+        law = self.local.rows.law[:, row].tolist()
+        stroke, target, function = law[STROKE], law[TARGET], self._functions[k]
+        if (stroke < law[LOWER] and free < 0.0) or (stroke > law[UPPER] and free > 0.0):
+            return (target - free) / w
+        explicit = function(stroke, free)
+        if not law[IMPLICIT]:
+            return explicit
+
+        def excess(force: float) -> float:
+            velocity = free + w * force
+            mean = law[MEAN] * velocity - (1.0 - law[MEAN]) * target
+            return function(stroke + law[REACH] * (velocity + target), mean) - force
+
+        return _secant(excess, explicit)
+
+    def _function(self, row: int) -> Callable[[float, float], float]:
+        """The user's function of a row, checked; what it raises passes through, saying where it comes from."""
+        local = self.local
+        identifier = int(local.constraints.id[local.rows.order[row]])
+        where = f"function of {local.name(row)}"
+        if identifier not in local.constraints.functions:
+            raise SolfecError(f"the {where} is unknown: a continued run needs the input to put its springs again")
+        function = local.constraints.functions[identifier]
+
+        def call(stroke: float, velocity: float) -> float:
+            try:
+                returned = function(stroke, velocity)
+            except Exception as error:
+                error.add_note(f"in the {where}, called with stroke {stroke:g} and velocity {velocity:g}")
+                raise
+            try:
+                force = float(returned)
+            except (TypeError, ValueError):
+                raise SolfecError(f"the {where} must return a number, not {returned!r}") from None
+            if not math.isfinite(force):
+                raise SolfecError(f"the {where} returned {force} at stroke {stroke:g} and velocity {velocity:g}")
+            return force
+
+        return call
+
+
+def _secant(excess: Callable[[float], float], first: float) -> float:
+    """Root of `excess` from `first` on by the secant method; `first` itself when it does not converge."""
+    old, old_excess = first, excess(first)
+    new = first + old_excess
+    for _ in range(SECANT_STEPS):
+        if abs(new - old) <= 1e-12 * abs(new):
+            return new
+        new_excess = excess(new)
+        if new_excess == old_excess:
+            return new if new_excess == 0.0 else first
+        following = new - new_excess * (new - old) / (new_excess - old_excess)
+        old, old_excess, new = new, new_excess, following
+    return first
