@@ -1,0 +1,107 @@
+!> ADMM on one island: reactions r in the range of the equations, z in the cones, and one factorisation of W + rho I.
+!>
+!>   (W + rho I) r = rho (z - y) - q - s,   z = P(r^ + y),   y = y + r^ - z,   r^ = 1.6 r - 0.6 z
+!>
+!> -rho y becomes u + s, and s = mu |u_T| n, the term of De Saxce, is mu rho |y_T| (manual, AUTO_SOLVER).
+module admm
+  use kinds, only: dp, i4
+  use block_factor, only: block_lu, factorise, solve_factored
+  use island_problem, only: island, island_product, island_residual, project_row, cone_contact
+  implicit none
+  private
+  public :: admm_state, start_admm, factor_admm, iterate_admm
+
+  real(dp), parameter :: relaxation = 1.6_dp
+  integer(i4), parameter :: check_every = 10     !< iterations between residuals
+
+  type :: admm_state
+    real(dp) :: rho = 0.0_dp
+    real(dp), allocatable :: z(:,:), y(:,:), r(:,:), u(:,:)   !< (3,0:n-1), scaled
+  end type admm_state
+
+contains
+
+  !> Starts from scaled reactions r: z = P(r), -rho y = u + s.
+  subroutine start_admm(part, rho, r, state)
+    type(island), intent(in) :: part
+    real(dp), intent(in) :: rho, r(3,0:*)
+    type(admm_state), intent(inout) :: state
+    real(dp) :: dual(3)
+    integer(i4) :: i
+
+    if (.not. allocated(state%z)) then
+      allocate(state%z(3,0:part%n-1), state%y(3,0:part%n-1), state%r(3,0:part%n-1), state%u(3,0:part%n-1))
+    end if
+    state%rho = rho
+    do i = 0, part%n - 1
+      state%z(:,i) = project_row(part%kind(i), part%mu(i), r(:,i))
+    end do
+    call island_product(part, state%z, state%u)
+    do i = 0, part%n - 1
+      dual = state%u(:,i)
+      if (part%kind(i) == cone_contact) then
+        dual(3) = dual(3) + part%mu(i)*sqrt(dual(1)**2 + dual(2)**2)
+        ! only the admissible part: what is left of -dual by the projection on the cone
+        state%y(:,i) = (-dual - project_row(cone_contact, part%mu(i), -dual))/rho
+      else
+        state%y(:,i) = 0.0_dp
+      end if
+    end do
+  end subroutine start_admm
+
+  !> Factors of W + rho I; the dual is rescaled when rho changes.
+  subroutine factor_admm(part, rho, state, diagonal, factor, regular)
+    type(island), intent(in) :: part
+    real(dp), intent(in) :: rho
+    type(admm_state), intent(inout) :: state
+    real(dp), intent(inout) :: diagonal(3,3,0:*)   !< work space
+    type(block_lu), intent(inout) :: factor
+    logical, intent(out) :: regular
+    integer(i4) :: i, c
+
+    if (rho /= state%rho) state%y = state%y*(state%rho/rho)
+    state%rho = rho
+    do i = 0, part%n - 1
+      diagonal(:,:,i) = part%diagonal(:,:,i)
+      do c = 1, 3
+        diagonal(c,c,i) = diagonal(c,c,i) + rho
+      end do
+    end do
+    call factorise(part%ptr, part%col, diagonal, part%w, factor, regular)
+  end subroutine factor_admm
+
+  !> Iterates until the residual of z is at most `tolerance`, or `most` times.
+  subroutine iterate_admm(part, unscaled, tolerance, most, factor, state, residual, iterations)
+    type(island), intent(in) :: part
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: tolerance
+    integer(i4), intent(in) :: most
+    type(block_lu), intent(inout) :: factor
+    type(admm_state), intent(inout) :: state
+    real(dp), intent(out) :: residual
+    integer(i4), intent(out) :: iterations
+    real(dp) :: x(3)
+    integer(i4) :: i
+
+    residual = huge(1.0_dp)
+    do iterations = 1, most
+      do i = 0, part%n - 1
+        x = state%rho*(state%z(:,i) - state%y(:,i)) - part%q(:,i)
+        if (part%kind(i) == cone_contact) x(3) = x(3) - part%mu(i)*state%rho*sqrt(state%y(1,i)**2 + state%y(2,i)**2)
+        state%r(:,i) = x
+      end do
+      call solve_factored(factor, state%r, state%r)
+      do i = 0, part%n - 1
+        x = relaxation*state%r(:,i) + (1.0_dp - relaxation)*state%z(:,i) + state%y(:,i)
+        state%z(:,i) = project_row(part%kind(i), part%mu(i), x)
+        state%y(:,i) = x - state%z(:,i)
+      end do
+      if (mod(iterations, check_every) == 0 .or. iterations == most) then
+        call island_product(part, state%z, state%u)
+        residual = island_residual(part, unscaled, state%z, state%u)
+        if (.not. residual > tolerance) return
+      end if
+    end do
+    iterations = most
+  end subroutine iterate_admm
+end module admm

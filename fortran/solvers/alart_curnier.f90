@@ -1,0 +1,207 @@
+!> Semismooth Newton iteration on the equations of Alart and Curnier (1991) of one island.
+!>
+!> With s = r - rho u, scaled:  F_N = r_N - max(s_N, 0),  F_T = r_T - projection of s_T on the disc of radius mu max(s_N, 0).
+!> The Jacobian is that of W + regularisation I, since W is often rank deficient; the line search is non-monotone.
+module alart_curnier
+  use kinds, only: dp, i4
+  use block_factor, only: block_lu, factorise, solve_factored
+  use island_problem, only: island, island_product, island_residual, project_row, cone_contact, cone_fixed, cone_normal
+  implicit none
+  private
+  public :: newton_island
+
+  integer(i4), parameter :: memory = 10, halvings = 12
+
+contains
+
+  !> Newton steps from scaled reactions r until the residual is at most `tolerance`; the best reactions are returned.
+  subroutine newton_island(part, unscaled, tolerance, most, regularisation, rho, along_reaction, factor, r, residual, steps)
+    type(island), intent(in) :: part
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: tolerance
+    integer(i4), intent(in) :: most
+    real(dp), intent(in) :: regularisation, rho
+    logical, intent(in) :: along_reaction        !< sliding direction in the Jacobian: of r_T, otherwise of s_T
+    type(block_lu), intent(inout) :: factor
+    real(dp), intent(inout) :: r(3,0:part%n-1)
+    real(dp), intent(out) :: residual
+    integer(i4), intent(out) :: steps
+    real(dp), allocatable :: u(:,:), velocity(:,:), f(:,:), dr(:,:), trial(:,:), diagonal(:,:,:), jacobian(:,:,:), best(:,:)
+    real(dp) :: history(memory), merit, length, measured, reference
+    integer(i4) :: n, halving
+    logical :: regular
+
+    n = part%n
+    allocate(u(3,0:n-1), velocity(3,0:n-1), f(3,0:n-1), dr(3,0:n-1), trial(3,0:n-1), best(3,0:n-1))
+    allocate(diagonal(3,3,0:n-1), jacobian(3,3,0:max(part%ptr(n), 1)-1))
+    call equations(part, rho, r, u, f, merit)
+    call measure(part, unscaled, r, velocity, dr, residual)
+    best = dr
+    history = -1.0_dp
+    do steps = 1, most
+      if (residual <= tolerance) exit
+      history(mod(steps, memory) + 1) = merit
+      call linearised(part, rho, regularisation, along_reaction, r, u, diagonal, jacobian)
+      call factorise(part%ptr, part%col, diagonal, jacobian, factor, regular)
+      if (.not. regular) exit
+      f = -f
+      call solve_factored(factor, f, dr)
+      reference = maxval(history)
+      length = 1.0_dp
+      do halving = 1, halvings
+        trial = r + length*dr
+        call equations(part, rho, trial, u, f, merit)
+        if (merit <= (1.0_dp - 2e-4_dp*length)*reference) exit
+        length = 0.5_dp*length
+      end do
+      if (.not. merit <= reference) exit
+      r = trial
+      call measure(part, unscaled, r, velocity, dr, measured)
+      if (measured < residual) then
+        residual = measured
+        best = dr
+      end if
+    end do
+    steps = min(steps, most)
+    r = best
+  end subroutine newton_island
+
+  !> Residual of the projected reactions, which are returned as `p`; u is work space.
+  subroutine measure(part, unscaled, r, u, p, residual)
+    type(island), intent(in) :: part
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: r(3,0:*)
+    real(dp), intent(inout) :: u(3,0:*), p(3,0:*)
+    real(dp), intent(out) :: residual
+    integer(i4) :: i
+
+    do i = 0, part%n - 1
+      p(:,i) = project_row(part%kind(i), part%mu(i), r(:,i))
+    end do
+    call island_product(part, p, u)
+    residual = island_residual(part, unscaled, p, u)
+  end subroutine measure
+
+  !> u = W r + q, F and half its square.
+  subroutine equations(part, rho, r, u, f, merit)
+    type(island), intent(in) :: part
+    real(dp), intent(in) :: rho, r(3,0:*)
+    real(dp), intent(inout) :: u(3,0:*), f(3,0:*)
+    real(dp), intent(out) :: merit
+    real(dp) :: s(3), limit, length
+    integer(i4) :: i
+
+    call island_product(part, r, u)
+    merit = 0.0_dp
+    do i = 0, part%n - 1
+      select case (part%kind(i))
+      case (cone_contact)
+        s = r(:,i) - rho*u(:,i)
+        limit = part%mu(i)*max(s(3), 0.0_dp)
+        length = sqrt(s(1)**2 + s(2)**2)
+        f(3,i) = r(3,i) - max(s(3), 0.0_dp)
+        if (length > limit) s(1:2) = s(1:2)*(limit/length)
+        f(1:2,i) = r(1:2,i) - s(1:2)
+      case (cone_fixed)
+        f(:,i) = rho*u(:,i)
+      case (cone_normal)
+        f(:,i) = [r(1,i), r(2,i), rho*u(3,i)]
+      case default
+        f(:,i) = r(:,i)
+      end select
+      merit = merit + 0.5_dp*(f(1,i)**2 + f(2,i)**2 + f(3,i)**2)
+    end do
+  end subroutine equations
+
+  !> Blocks X_a W_ab + Y_a of the Jacobian.
+  subroutine linearised(part, rho, regularisation, along_reaction, r, u, diagonal, jacobian)
+    type(island), intent(in) :: part
+    real(dp), intent(in) :: rho, regularisation
+    logical, intent(in) :: along_reaction
+    real(dp), intent(in) :: r(3,0:*), u(3,0:*)
+    real(dp), intent(inout) :: diagonal(3,3,0:*), jacobian(3,3,0:*)
+    real(dp) :: x(3,3), y(3,3), m(3,3)
+    integer(i4) :: i, k, c
+
+    do i = 0, part%n - 1
+      call row_derivatives(part%kind(i), part%mu(i), rho, along_reaction, r(:,i), u(:,i), x, y)
+      m = part%diagonal(:,:,i)
+      do c = 1, 3
+        m(c,c) = m(c,c) + regularisation
+      end do
+      diagonal(:,:,i) = matmul(x, m) + y
+      do k = part%ptr(i), part%ptr(i+1) - 1
+        do c = 1, 3
+          jacobian(:,c,k) = x(:,1)*part%w(1,c,k) + x(:,2)*part%w(2,c,k) + x(:,3)*part%w(3,c,k)
+        end do
+      end do
+    end do
+  end subroutine linearised
+
+  !> x = dF/du and y = dF/dr of one row.
+  pure subroutine row_derivatives(kind, mu, rho, along_reaction, r, u, x, y)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: mu, rho, r(3), u(3)
+    logical, intent(in) :: along_reaction
+    real(dp), intent(out) :: x(3,3), y(3,3)
+    real(dp) :: s(3), t(2), v(2), limit, length, size, m(2,2)
+    integer(i4) :: i, j
+
+    x = 0.0_dp
+    y = 0.0_dp
+    select case (kind)
+    case (cone_fixed)
+      x(1,1) = rho
+      x(2,2) = rho
+      x(3,3) = rho
+      return
+    case (cone_normal)
+      y(1,1) = 1.0_dp
+      y(2,2) = 1.0_dp
+      x(3,3) = rho
+      return
+    case (cone_contact)
+      continue
+    case default
+      y(1,1) = 1.0_dp
+      y(2,2) = 1.0_dp
+      y(3,3) = 1.0_dp
+      return
+    end select
+    s = r - rho*u
+    if (s(3) <= 0.0_dp) then
+      y(1,1) = 1.0_dp
+      y(2,2) = 1.0_dp
+      y(3,3) = 1.0_dp
+      return
+    end if
+    x(3,3) = rho
+    limit = mu*s(3)
+    length = sqrt(s(1)**2 + s(2)**2)
+    if (length <= limit) then
+      x(1,1) = rho
+      x(2,2) = rho
+      return
+    end if
+    t = s(1:2)/length
+    v = t
+    if (along_reaction) then
+      ! r_T is kept inside of the disc, so that the tangential block stays positive
+      size = sqrt(r(1)**2 + r(2)**2)
+      v = r(1:2)/max(limit, size, tiny(1.0_dp))
+    end if
+    do j = 1, 2
+      do i = 1, 2
+        m(i,j) = -(limit/length)*v(i)*t(j)
+      end do
+      m(j,j) = m(j,j) + limit/length
+    end do
+    ! dF_T = dr_T - M (dr_T - rho du_T) - mu t (dr_N - rho du_N)
+    x(1:2,1:2) = rho*m
+    y(1:2,1:2) = -m
+    y(1,1) = y(1,1) + 1.0_dp
+    y(2,2) = y(2,2) + 1.0_dp
+    y(1:2,3) = -mu*t
+    x(1:2,3) = rho*mu*t
+  end subroutine row_derivatives
+end module alart_curnier

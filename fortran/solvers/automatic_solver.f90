@@ -1,0 +1,338 @@
+!> The contact problem u = W r + q without bodies: islands, and solvers that are chosen for each by counts and residuals.
+!>
+!> Islands are groups of rows that W couples.  Each is solved by one thread, so that the bits do not depend on how many
+!> there are.
+module automatic_solver
+  use kinds, only: dp, i4
+  use diagonal_block, only: block_size, b_friction, b_rho, prepare_block
+  use block_factor, only: block_lu, analyse
+  use island_problem, only: island, pack_island, row_measure
+  use anderson_sweeps, only: sweep_island, measure_rows
+  use admm, only: admm_state, start_admm, factor_admm, iterate_admm
+  use alart_curnier, only: newton_island
+  use accelerated_gradient, only: gradient_island
+  implicit none
+  private
+  public :: prepare_contacts, find_islands, solve_islands, measure_problem
+
+  !> What is asked for, and what solved an island.
+  integer(i4), parameter :: use_auto = 0, use_sweeps = 1, use_anderson = 2, use_admm = 3, use_newton = 4, use_gradient = 5
+
+  !> Outcome of an island.
+  integer(i4), parameter :: converged = 0, bound_reached = 1, not_finite = 2
+
+  ! Counts kept per island
+  integer, parameter :: c_method = 1, c_status = 2, c_sweeps = 3, c_admm = 4, c_newton = 5, c_gradient = 6, c_rounds = 7
+
+  integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
+  real(dp), parameter :: most_products = 2e8_dp           !< block products of a factorisation that is still tried
+  integer(i4), parameter :: most_ordered = 12000          !< rows of an island that is still ordered for factors
+  real(dp), parameter :: newton_from = 3e-3_dp            !< relative residual from which Newton is tried
+  integer(i4), parameter :: parallel_from = 200           !< rows from which threads pay
+
+contains
+
+  !> Numbers of contacts for their block solves; `failed` is the first row whose diagonal block is no positive one, or -1.
+  !>
+  !>   diagonal  (3,3,0:nrow-1) W_aa, rows (T1, T2, N);  friction (0:nrow-1);  block (16,0:nrow-1) out
+  subroutine prepare_contacts(n, nrow, diagonal, friction, block, failed)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: nrow
+    real(dp), intent(in) :: diagonal(3,3,0:nrow-1), friction(0:nrow-1)
+    real(dp), intent(inout) :: block(16,0:nrow-1)
+    integer(i4), intent(out) :: failed
+    integer(i4) :: a
+
+    failed = -1
+    do a = n - 1, 0, -1
+      if (min(diagonal(1,1,a), diagonal(2,2,a), diagonal(3,3,a)) > 0.0_dp) then
+        call prepare_block(diagonal(:,:,a), friction(a), 0.0_dp, block(:,a))
+      else
+        failed = a
+      end if
+    end do
+  end subroutine prepare_contacts
+
+  !> Connected groups of rows: rows of island k are island_row(island_ptr(k):island_ptr(k+1)-1), ascending; islands by
+  !> their first row.
+  !>
+  !>   row_ptr (0:nptr-1), column (0:nblock-1) off-diagonal blocks;  island_ptr (0:nptr-1) out, nptr > n;
+  !>   island_row (0:nrow-1) out, label (0:nrow-1) work space
+  subroutine find_islands(n, nrow, nblock, nptr, row_ptr, column, island_ptr, island_row, label, count)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: nrow, nblock, nptr
+    integer(i4), intent(in) :: row_ptr(0:nptr-1), column(0:nblock-1)
+    integer(i4), intent(inout) :: island_ptr(0:nptr-1), island_row(0:nrow-1), label(0:nrow-1)
+    integer(i4), intent(out) :: count
+    integer(i4) :: a, c, k, head, tail
+
+    label(0:n-1) = -1
+    count = 0
+    tail = 0
+    do a = 0, n - 1
+      if (label(a) >= 0) cycle
+      label(a) = count
+      head = tail
+      island_row(tail) = a
+      tail = tail + 1
+      do while (head < tail)
+        c = island_row(head)
+        head = head + 1
+        do k = row_ptr(c), row_ptr(c+1) - 1
+          if (label(column(k)) >= 0) cycle
+          label(column(k)) = count
+          island_row(tail) = column(k)
+          tail = tail + 1
+        end do
+      end do
+      count = count + 1
+    end do
+    ! counting sort by label puts the rows of an island in ascending order
+    island_ptr(0:count) = 0
+    do a = 0, n - 1
+      island_ptr(label(a)+1) = island_ptr(label(a)+1) + 1
+    end do
+    do k = 1, count
+      island_ptr(k) = island_ptr(k) + island_ptr(k-1)
+    end do
+    do a = 0, n - 1
+      island_row(island_ptr(label(a))) = a
+      island_ptr(label(a)) = island_ptr(label(a)) + 1
+    end do
+    do k = count, 1, -1
+      island_ptr(k) = island_ptr(k-1)
+    end do
+    island_ptr(0) = 0
+  end subroutine find_islands
+
+  !> u = W r + q and the residuals of all rows.
+  !>
+  !>   kind (0:nrow-1) cones; block (16,0:nrow-1); diagonal, off_diagonal (3,3,...); q, r (3,0:nrow-1); u (3,0:nrow-1) out
+  !>   scaled    norm of the residuals in velocity units (manual, residual)
+  !>   unscaled  norm of the unscaled natural map
+  subroutine measure_problem(n, nrow, nblock, nptr, kind, block, diagonal, q, row_ptr, column, off_diagonal, r, u, scaled, unscaled)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: nrow, nblock, nptr
+    integer(i4), intent(in) :: kind(0:nrow-1), row_ptr(0:nptr-1), column(0:nblock-1)
+    real(dp), intent(in) :: block(16,0:nrow-1), diagonal(3,3,0:nrow-1), q(3,0:nrow-1), off_diagonal(3,3,0:nblock-1)
+    real(dp), intent(in) :: r(3,0:nrow-1)
+    real(dp), intent(inout) :: u(3,0:nrow-1)
+    real(dp), intent(out) :: scaled, unscaled
+    real(dp) :: first, second
+    integer(i4) :: a, k
+
+    scaled = 0.0_dp
+    unscaled = 0.0_dp
+    do a = 0, n - 1
+      u(:,a) = q(:,a) + matmul(diagonal(:,:,a), r(:,a))
+      do k = row_ptr(a), row_ptr(a+1) - 1
+        u(:,a) = u(:,a) + matmul(off_diagonal(:,:,k), r(:,column(k)))
+      end do
+      call row_measure(kind(a), block(b_friction,a), block(b_rho,a), u(:,a), r(:,a), first, second)
+      scaled = scaled + first
+      unscaled = unscaled + second
+    end do
+    scaled = sqrt(scaled)
+    unscaled = sqrt(unscaled)
+  end subroutine measure_problem
+
+  !> Solves every island.
+  !>
+  !>   kind          (0:nrow-1) cones (island_problem)
+  !>   block         (16,0:nrow-1) numbers of contacts (diagonal_block)
+  !>   diagonal      (3,3,0:nrow-1) W_aa; off_diagonal (3,3,0:nblock-1) W_ab at row_ptr (0:nptr-1), column (0:nblock-1)
+  !>   q             (3,0:nrow-1) free velocity in the reduced form of diagonal_block
+  !>   count, island_ptr, island_row   islands (find_islands)
+  !>   method        0 automatic, 1 Gauss-Seidel, 2 with Anderson acceleration, 3 ADMM, 4 Newton, 5 projected gradient
+  !>   unscaled      1: the unscaled natural map must be as small as the residual
+  !>   tolerance     residual relative to the norm `size` of q over all rows
+  !>   maxiter       iterations allowed to each method (Newton: steps)
+  !>   window        columns of Anderson acceleration
+  !>   r             (3,0:nrow-1) reactions: initial guess and solution
+  !>   local         (0:nrow-1) work space
+  !>   counts        (7,0:nisland-1) out: method that solved it (0: none was needed), status (0 converged, 1 bound reached,
+  !>                 2 not finite), sweeps, ADMM iterations, Newton steps, gradient steps, alternations
+  !>   residuals     (0:nisland-1) out: norms of the residuals of islands
+  subroutine solve_islands(n, nrow, nblock, nptr, nisland, kind, block, diagonal, q, row_ptr, column, off_diagonal, &
+                           count, island_ptr, island_row, method, unscaled, size, tolerance, maxiter, window, &
+                           r, local, counts, residuals)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: nrow, nblock, nptr, nisland
+    integer(i4), intent(in) :: kind(0:nrow-1)
+    real(dp), intent(inout) :: block(16,0:nrow-1)
+    real(dp), intent(in) :: diagonal(3,3,0:nrow-1), q(3,0:nrow-1)
+    integer(i4), intent(in) :: row_ptr(0:nptr-1), column(0:nblock-1)
+    real(dp), intent(in) :: off_diagonal(3,3,0:nblock-1)
+    integer(i4), intent(in) :: count, island_ptr(0:nptr-1), island_row(0:nrow-1)
+    integer(i4), intent(in) :: method, unscaled
+    real(dp), intent(in) :: size, tolerance
+    integer(i4), intent(in) :: maxiter, window
+    real(dp), intent(inout) :: r(3,0:nrow-1)
+    integer(i4), intent(inout) :: local(0:nrow-1), counts(7,0:nisland-1)
+    real(dp), intent(inout) :: residuals(0:nisland-1)
+    integer(i4) :: k, first, rows
+    real(dp) :: share
+
+    !$omp parallel do if (n > parallel_from .and. count > 1) schedule(dynamic) private(first, rows, share)
+    do k = 0, count - 1
+      first = island_ptr(k)
+      rows = island_ptr(k+1) - first
+      ! shares of the tolerance add up to it in the square
+      share = tolerance*size*sqrt(real(rows, dp)/real(n, dp))
+      call solve_island(rows, island_row(first:first+rows-1), kind, block, diagonal, q, row_ptr, column, off_diagonal, &
+                        method, unscaled /= 0, share, maxiter, window, r, local, counts(:,k), residuals(k))
+    end do
+    !$omp end parallel do
+  end subroutine solve_islands
+
+  subroutine solve_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, method, unscaled, tolerance, &
+                          maxiter, window, r, local, counts, residual)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: rows(0:n-1), kind(0:*), row_ptr(0:*), column(0:*)
+    real(dp), intent(inout) :: block(block_size,0:*)
+    real(dp), intent(in) :: diagonal(3,3,0:*), q(3,0:*), off_diagonal(3,3,0:*)
+    integer(i4), intent(in) :: method, maxiter, window
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: tolerance
+    real(dp), intent(inout) :: r(3,0:*)
+    integer(i4), intent(inout) :: local(0:*), counts(7)
+    real(dp), intent(out) :: residual
+    integer(i4) :: i, most, patience, width
+    type(island) :: part
+    real(dp), allocatable :: x(:,:)
+
+    counts = 0
+    call measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)
+    if (residual <= tolerance) return
+    if (method <= use_anderson) then
+      most = maxiter
+      patience = 0
+      width = window
+      if (method == use_auto) patience = 50
+      if (method == use_sweeps) width = 0
+      call sweep_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, most, &
+                        width, patience, r, residual, counts(c_sweeps))
+      counts(c_method) = merge(use_sweeps, use_anderson, width == 0)
+      if (residual <= tolerance) return
+      if (method /= use_auto) then
+        counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
+        return
+      end if
+    end if
+    call pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
+    allocate(x(3,0:n-1))
+    do i = 0, n - 1
+      x(:,i) = r(:,rows(i))/part%d(i)
+    end do
+    call solve_packed(part, method, unscaled, tolerance, maxiter, x, counts, residual)
+    if (residual <= huge(1.0_dp)) then
+      do i = 0, n - 1
+        r(:,rows(i)) = x(:,i)*part%d(i)
+      end do
+    end if
+    counts(c_status) = converged
+    if (.not. residual <= tolerance) counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
+  end subroutine solve_island
+
+  !> The solvers that need the packed island.
+  subroutine solve_packed(part, method, unscaled, tolerance, maxiter, x, counts, residual)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: method, maxiter
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: tolerance
+    real(dp), intent(inout) :: x(3,0:part%n-1)
+    integer(i4), intent(inout) :: counts(7)
+    real(dp), intent(inout) :: residual
+    type(block_lu) :: factor
+    type(admm_state) :: state
+    real(dp), allocatable :: diagonal(:,:,:)
+    logical :: factored, regular
+
+    factored = method /= use_gradient .and. part%n <= most_ordered
+    if (factored) then
+      call analyse(part%n, part%ptr, part%col, factor)
+      factored = factor%products <= most_products .or. method /= use_auto
+    end if
+    if (.not. factored) then
+      counts(c_method) = use_gradient
+      call gradient_island(part, unscaled, tolerance, maxiter, x, residual, counts(c_gradient))
+      return
+    end if
+    allocate(diagonal(3,3,0:part%n-1))
+    select case (method)
+    case (use_newton)
+      counts(c_method) = use_newton
+      call newton_island(part, unscaled, tolerance, maxiter, 1e-6_dp, 1.0_dp, .true., factor, x, residual, counts(c_newton))
+    case (use_admm)
+      counts(c_method) = use_admm
+      call start_admm(part, 0.03_dp, x, state)
+      call factor_admm(part, 0.03_dp, state, diagonal, factor, regular)
+      call iterate_admm(part, unscaled, tolerance, maxiter, factor, state, residual, counts(c_admm))
+      x = state%z
+    case default
+      call alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
+    end select
+  end subroutine solve_packed
+
+  !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.
+  subroutine alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
+    type(island), intent(in) :: part
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: tolerance
+    real(dp), intent(inout) :: diagonal(3,3,0:part%n-1)
+    type(block_lu), intent(inout) :: factor
+    type(admm_state), intent(inout) :: state
+    real(dp), intent(inout) :: x(3,0:part%n-1)
+    integer(i4), intent(inout) :: counts(7)
+    real(dp), intent(inout) :: residual
+    real(dp), parameter :: penalties(0:3) = [0.03_dp, 0.1_dp, 0.01_dp, 0.3_dp]
+    real(dp), parameter :: local_rho(0:2) = [1.0_dp, 0.3_dp, 3.0_dp]
+    real(dp), parameter :: shifts(0:1) = [1e-6_dp, 1e-8_dp]
+    real(dp), allocatable :: trial(:,:), best(:,:)
+    real(dp) :: least, size, goal
+    integer(i4) :: round, chunk, made, i
+    logical :: regular
+
+    allocate(trial(3,0:part%n-1), best(3,0:part%n-1))
+    size = 0.0_dp
+    do i = 0, part%n - 1
+      size = size + sum((part%q(:,i)/part%d(i))**2)
+    end do
+    goal = newton_from*sqrt(size)
+    call start_admm(part, penalties(0), x, state)
+    best = x
+    least = residual
+    chunk = 400
+    do round = 0, rounds - 1
+      counts(c_rounds) = round + 1
+      call factor_admm(part, penalties(mod(shiftr(round, 1), 4)), state, diagonal, factor, regular)
+      if (.not. regular) exit
+      call iterate_admm(part, unscaled, max(tolerance, goal), chunk, factor, state, residual, made)
+      counts(c_admm) = counts(c_admm) + made
+      counts(c_method) = use_admm
+      call keep(state%z)
+      if (residual <= tolerance .or. .not. residual <= huge(1.0_dp)) exit
+      trial = state%z
+      call newton_island(part, unscaled, tolerance, 30, shifts(mod(shiftr(round, 1), 2)), local_rho(mod(round, 3)), &
+                         mod(round, 2) == 0, factor, trial, residual, made)
+      counts(c_newton) = counts(c_newton) + made
+      counts(c_method) = use_newton
+      call keep(trial)
+      if (residual <= tolerance) exit
+      chunk = (3*chunk)/2
+      goal = 0.3_dp*goal
+    end do
+    x = best
+    residual = least
+
+  contains
+
+    subroutine keep(reactions)
+      real(dp), intent(in) :: reactions(3,0:part%n-1)
+      if (residual < least) then
+        least = residual
+        best = reactions
+      end if
+    end subroutine keep
+  end subroutine alternate
+end module automatic_solver

@@ -1,0 +1,242 @@
+!> Sparse LU factors of matrices of 3x3 blocks with a symmetric pattern, without exchanges between blocks.
+!>
+!> The order of elimination is that of minimum degree, found on bit sets; the matrices here (W + rho I, and Newton
+!> matrices of a regularised W) have blocks of order one and a dominant positive part, for which the diagonal block is a good pivot.
+module block_factor
+  use kinds, only: dp, i4, i8
+  implicit none
+  private
+  public :: block_lu, analyse, factorise, solve_factored
+
+  type :: block_lu
+    integer(i4) :: n = 0
+    integer(i4), allocatable :: order(:), place(:)       !< (0:n-1) row eliminated k-th; step at which a row is eliminated
+    integer(i4), allocatable :: upper_ptr(:), upper(:)   !< rows of U, steps ascending
+    integer(i4), allocatable :: lower_ptr(:), lower(:)   !< rows of L, steps ascending
+    real(dp), allocatable :: u(:,:,:), l(:,:,:)          !< blocks
+    real(dp), allocatable :: inverse(:,:,:)              !< (3,3,0:n-1) inverted pivots
+    real(dp), allocatable :: work(:,:,:), x(:,:)         !< (3,3,0:n-1), (3,0:n-1)
+    logical, allocatable :: lone(:)                      !< (0:n-1) rows of U that are zero
+    real(dp) :: products = 0.0_dp                        !< block products of one factorisation
+  end type block_lu
+
+contains
+
+  !> Order and pattern of the factors of a matrix with off-diagonal blocks ptr (0:n), col.
+  subroutine analyse(n, ptr, col, factor)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: ptr(0:n), col(0:*)
+    type(block_lu), intent(out) :: factor
+    integer(i8), allocatable :: adjacent(:,:)
+    integer(i4), allocatable :: degree(:), struct_ptr(:), struct(:), grown(:), fill(:)
+    integer(i8) :: bits
+    integer(i4) :: words, v, a, k, c, j, first, count, best, place
+
+    words = (n + 63)/64
+    allocate(adjacent(0:words-1,0:n-1), degree(0:n-1), struct_ptr(0:n), struct(0:max(16, 8*ptr(n))-1), fill(0:n))
+    allocate(factor%order(0:n-1), factor%place(0:n-1))
+    factor%n = n
+    adjacent = 0_i8
+    do a = 0, n - 1
+      do k = ptr(a), ptr(a+1) - 1
+        c = col(k)
+        if (c == a) cycle
+        adjacent(c/64,a) = ibset(adjacent(c/64,a), mod(c, 64))
+        adjacent(a/64,c) = ibset(adjacent(a/64,c), mod(a, 64))
+      end do
+    end do
+    do a = 0, n - 1
+      degree(a) = int(sum(popcnt(adjacent(:,a))), i4)
+    end do
+    factor%products = 0.0_dp
+    struct_ptr(0) = 0
+    do k = 0, n - 1
+      v = -1
+      best = huge(1_i4)
+      do a = 0, n - 1
+        if (degree(a) < best) then
+          best = degree(a)
+          v = a
+        end if
+      end do
+      factor%order(k) = v
+      factor%place(v) = k
+      first = struct_ptr(k)
+      if (first + best > size(struct)) then
+        allocate(grown(0:2*size(struct)+best-1))
+        grown(0:first-1) = struct(0:first-1)
+        call move_alloc(grown, struct)
+      end if
+      count = first
+      do j = 0, words - 1
+        bits = adjacent(j,v)
+        do while (bits /= 0_i8)
+          struct(count) = 64*j + trailz(bits)
+          bits = iand(bits, bits - 1_i8)
+          count = count + 1
+        end do
+      end do
+      struct_ptr(k+1) = count
+      degree(v) = huge(1_i4)
+      do j = first, count - 1
+        a = struct(j)
+        adjacent(:,a) = ior(adjacent(:,a), adjacent(:,v))
+        adjacent(v/64,a) = ibclr(adjacent(v/64,a), mod(v, 64))
+        adjacent(a/64,a) = ibclr(adjacent(a/64,a), mod(a, 64))
+        degree(a) = int(sum(popcnt(adjacent(:,a))), i4)
+      end do
+      factor%products = factor%products + real(count - first, dp)**2
+    end do
+    ! patterns by steps of elimination; going through the rows of L in order sorts the rows of U, and the other way round
+    count = struct_ptr(n)
+    allocate(factor%upper_ptr(0:n), factor%lower_ptr(0:n), factor%upper(0:max(count, 1)-1), factor%lower(0:max(count, 1)-1))
+    factor%upper_ptr = struct_ptr
+    fill = 0
+    do j = 0, count - 1
+      place = factor%place(struct(j))
+      fill(place+1) = fill(place+1) + 1
+    end do
+    do k = 1, n
+      fill(k) = fill(k) + fill(k-1)
+    end do
+    factor%lower_ptr = fill
+    do k = 0, n - 1
+      do j = struct_ptr(k), struct_ptr(k+1) - 1
+        place = factor%place(struct(j))
+        factor%lower(fill(place)) = k
+        fill(place) = fill(place) + 1
+      end do
+    end do
+    fill(0:n) = struct_ptr
+    do k = 0, n - 1
+      do j = factor%lower_ptr(k), factor%lower_ptr(k+1) - 1
+        a = factor%lower(j)
+        factor%upper(fill(a)) = k
+        fill(a) = fill(a) + 1
+      end do
+    end do
+    allocate(factor%u(3,3,0:max(count, 1)-1), factor%l(3,3,0:max(count, 1)-1), factor%inverse(3,3,0:n-1))
+    allocate(factor%work(3,3,0:n-1), factor%x(3,0:n-1), factor%lone(0:n-1))
+    factor%work = 0.0_dp
+  end subroutine analyse
+
+  !> Factors of the matrix with diagonal blocks and off-diagonal blocks (pattern as analysed).
+  subroutine factorise(ptr, col, diagonal, block, factor, regular)
+    integer(i4), intent(in) :: ptr(0:*), col(0:*)
+    real(dp), intent(in) :: diagonal(3,3,0:*), block(3,3,0:*)
+    type(block_lu), intent(inout) :: factor
+    logical, intent(out) :: regular
+    real(dp) :: m(3,3)
+    integer(i4) :: i, a, k, j, p, c
+
+    regular = .true.
+    associate (work => factor%work, place => factor%place, upper => factor%upper)
+      do i = 0, factor%n - 1
+        a = factor%order(i)
+        work(:,:,i) = diagonal(:,:,a)
+        do k = ptr(a), ptr(a+1) - 1
+          work(:,:,place(col(k))) = block(:,:,k)
+        end do
+        do p = factor%lower_ptr(i), factor%lower_ptr(i+1) - 1
+          k = factor%lower(p)
+          if (factor%lone(k) .or. maxval(abs(work(:,:,k))) == 0.0_dp) then
+            factor%l(:,:,p) = 0.0_dp
+            if (factor%lone(k)) factor%l(:,:,p) = matmul(work(:,:,k), factor%inverse(:,:,k))
+            work(:,:,k) = 0.0_dp
+            cycle
+          end if
+          do c = 1, 3
+            m(:,c) = work(:,1,k)*factor%inverse(1,c,k) + work(:,2,k)*factor%inverse(2,c,k) + work(:,3,k)*factor%inverse(3,c,k)
+          end do
+          work(:,:,k) = 0.0_dp
+          factor%l(:,:,p) = m
+          do j = factor%upper_ptr(k), factor%upper_ptr(k+1) - 1
+            call subtract_product(m, factor%u(:,:,j), work(:,:,upper(j)))
+          end do
+        end do
+        call invert(work(:,:,i), factor%inverse(:,:,i), regular)
+        work(:,:,i) = 0.0_dp
+        factor%lone(i) = .true.
+        do j = factor%upper_ptr(i), factor%upper_ptr(i+1) - 1
+          factor%u(:,:,j) = work(:,:,upper(j))
+          if (factor%lone(i)) factor%lone(i) = maxval(abs(factor%u(:,:,j))) == 0.0_dp
+          work(:,:,upper(j)) = 0.0_dp
+        end do
+        if (.not. regular) then
+          factor%work = 0.0_dp
+          return
+        end if
+      end do
+    end associate
+  end subroutine factorise
+
+  pure subroutine subtract_product(m, u, w)
+    real(dp), intent(in) :: m(3,3), u(3,3)
+    real(dp), intent(inout) :: w(3,3)
+    w(:,1) = w(:,1) - m(:,1)*u(1,1) - m(:,2)*u(2,1) - m(:,3)*u(3,1)
+    w(:,2) = w(:,2) - m(:,1)*u(1,2) - m(:,2)*u(2,2) - m(:,3)*u(3,2)
+    w(:,3) = w(:,3) - m(:,1)*u(1,3) - m(:,2)*u(2,3) - m(:,3)*u(3,3)
+  end subroutine subtract_product
+
+  !> x = A^-1 b, both (3,0:n-1) in the problem's order; they may be the same array.
+  subroutine solve_factored(factor, b, x)
+    type(block_lu), intent(inout) :: factor
+    real(dp), intent(in) :: b(3,0:*)
+    real(dp), intent(inout) :: x(3,0:*)
+    real(dp) :: s1(3), s2(3), s3(3)
+    integer(i4) :: i, p, k
+
+    associate (y => factor%x)
+      do i = 0, factor%n - 1
+        s1 = b(:,factor%order(i))
+        s2 = 0.0_dp
+        s3 = 0.0_dp
+        do p = factor%lower_ptr(i), factor%lower_ptr(i+1) - 1
+          k = factor%lower(p)
+          s1 = s1 - factor%l(:,1,p)*y(1,k)
+          s2 = s2 - factor%l(:,2,p)*y(2,k)
+          s3 = s3 - factor%l(:,3,p)*y(3,k)
+        end do
+        y(:,i) = s1 + (s2 + s3)
+      end do
+      do i = factor%n - 1, 0, -1
+        s1 = y(:,i)
+        s2 = 0.0_dp
+        s3 = 0.0_dp
+        do p = factor%upper_ptr(i), factor%upper_ptr(i+1) - 1
+          k = factor%upper(p)
+          s1 = s1 - factor%u(:,1,p)*y(1,k)
+          s2 = s2 - factor%u(:,2,p)*y(2,k)
+          s3 = s3 - factor%u(:,3,p)*y(3,k)
+        end do
+        s1 = s1 + (s2 + s3)
+        y(:,i) = factor%inverse(:,1,i)*s1(1) + factor%inverse(:,2,i)*s1(2) + factor%inverse(:,3,i)*s1(3)
+        x(:,factor%order(i)) = y(:,i)
+      end do
+    end associate
+  end subroutine solve_factored
+
+  !> Inverse of a 3x3 block by cofactors; not regular when the determinant vanishes against its terms or is not finite.
+  pure subroutine invert(a, inverse, regular)
+    real(dp), intent(in) :: a(3,3)
+    real(dp), intent(out) :: inverse(3,3)
+    logical, intent(inout) :: regular
+    real(dp) :: det
+
+    inverse(1,1) = a(2,2)*a(3,3) - a(2,3)*a(3,2)
+    inverse(2,1) = a(2,3)*a(3,1) - a(2,1)*a(3,3)
+    inverse(3,1) = a(2,1)*a(3,2) - a(2,2)*a(3,1)
+    inverse(1,2) = a(1,3)*a(3,2) - a(1,2)*a(3,3)
+    inverse(2,2) = a(1,1)*a(3,3) - a(1,3)*a(3,1)
+    inverse(3,2) = a(1,2)*a(3,1) - a(1,1)*a(3,2)
+    inverse(1,3) = a(1,2)*a(2,3) - a(1,3)*a(2,2)
+    inverse(2,3) = a(1,3)*a(2,1) - a(1,1)*a(2,3)
+    inverse(3,3) = a(1,1)*a(2,2) - a(1,2)*a(2,1)
+    det = a(1,1)*inverse(1,1) + a(1,2)*inverse(2,1) + a(1,3)*inverse(3,1)
+    if (.not. (abs(det) > tiny(1.0_dp) .and. abs(det) <= huge(1.0_dp))) then
+      regular = .false.
+      return
+    end if
+    inverse = inverse/det
+  end subroutine invert
+end module block_factor

@@ -1,0 +1,152 @@
+!> One island of the contact problem, packed and scaled: u = W r + q with r in the cones of the rows.
+!>
+!> Each row is scaled by one number, d = 1/sqrt(mean of its diagonal): r = d r', u = u'/d.  A scalar leaves the cone as
+!> it is, and the blocks of the scaled matrix d_a W_ab d_b are of order one whatever the masses.
+module island_problem
+  use kinds, only: dp, i4
+  use contact_iterations, only: contact_map, project_on_cone
+  use diagonal_block, only: block_size, b_friction, b_rho
+  implicit none
+  private
+  public :: island, pack_island, island_product, project_row, island_residual, row_measure
+  public :: cone_contact, cone_fixed, cone_normal, cone_none
+
+  !> What the reaction of a row may be: in the friction cone; free; free along the normal, else zero; zero.
+  integer(i4), parameter :: cone_contact = 0, cone_fixed = 1, cone_normal = 2, cone_none = 3
+
+  type :: island
+    integer(i4) :: n = 0                             !< rows
+    integer(i4), allocatable :: row(:)               !< (0:n-1) rows of the whole problem
+    integer(i4), allocatable :: kind(:)              !< (0:n-1) cones
+    integer(i4), allocatable :: ptr(:), col(:)       !< (0:n), (0:blocks-1) off-diagonal blocks, local columns
+    real(dp), allocatable :: w(:,:,:)                !< (3,3,0:blocks-1) scaled off-diagonal blocks
+    real(dp), allocatable :: diagonal(:,:,:)         !< (3,3,0:n-1) scaled diagonal blocks
+    real(dp), allocatable :: q(:,:)                  !< (3,0:n-1) scaled free velocity
+    real(dp), allocatable :: mu(:), rho(:), d(:)     !< (0:n-1) friction, 1/largest eigenvalue (scaled), scale
+  end type island
+
+contains
+
+  !> Packs rows(0:n-1) of the problem; local(0:*) is work space over all rows (each island touches its own rows only).
+  subroutine pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: rows(0:n-1), kind(0:*), row_ptr(0:*), column(0:*)
+    real(dp), intent(in) :: block(block_size,0:*), diagonal(3,3,0:*), q(3,0:*), off_diagonal(3,3,0:*)
+    integer(i4), intent(inout) :: local(0:*)
+    type(island), intent(out) :: part
+    integer(i4) :: i, a, k, blocks, c
+
+    blocks = 0
+    do i = 0, n - 1
+      a = rows(i)
+      local(a) = i
+      blocks = blocks + row_ptr(a+1) - row_ptr(a)
+    end do
+    part%n = n
+    allocate(part%row(0:n-1), part%kind(0:n-1), part%ptr(0:n), part%col(0:blocks-1), part%w(3,3,0:blocks-1))
+    allocate(part%diagonal(3,3,0:n-1), part%q(3,0:n-1), part%mu(0:n-1), part%rho(0:n-1), part%d(0:n-1))
+    do i = 0, n - 1
+      a = rows(i)
+      part%row(i) = a
+      part%kind(i) = kind(a)
+      part%d(i) = sqrt(3.0_dp/(diagonal(1,1,a) + diagonal(2,2,a) + diagonal(3,3,a)))
+      part%mu(i) = block(b_friction,a)
+      part%rho(i) = block(b_rho,a)/part%d(i)**2
+      part%diagonal(:,:,i) = diagonal(:,:,a)*part%d(i)**2
+      part%q(:,i) = q(:,a)*part%d(i)
+    end do
+    k = 0
+    do i = 0, n - 1
+      a = rows(i)
+      part%ptr(i) = k
+      do c = row_ptr(a), row_ptr(a+1) - 1
+        part%col(k) = local(column(c))
+        part%w(:,:,k) = off_diagonal(:,:,c)*(part%d(i)*part%d(part%col(k)))
+        k = k + 1
+      end do
+    end do
+    part%ptr(n) = k
+  end subroutine pack_island
+
+  !> u = W r + q.
+  subroutine island_product(part, r, u)
+    type(island), intent(in) :: part
+    real(dp), intent(in) :: r(3,0:*)
+    real(dp), intent(inout) :: u(3,0:*)
+    real(dp) :: x1(3), x2(3), x3(3)
+    integer(i4) :: i, k, c
+
+    do i = 0, part%n - 1
+      x1 = part%q(:,i) + part%diagonal(:,1,i)*r(1,i)
+      x2 = part%diagonal(:,2,i)*r(2,i)
+      x3 = part%diagonal(:,3,i)*r(3,i)
+      do k = part%ptr(i), part%ptr(i+1) - 1
+        c = part%col(k)
+        x1 = x1 + part%w(:,1,k)*r(1,c)
+        x2 = x2 + part%w(:,2,k)*r(2,c)
+        x3 = x3 + part%w(:,3,k)*r(3,c)
+      end do
+      u(:,i) = x1 + (x2 + x3)
+    end do
+  end subroutine island_product
+
+  !> The nearest admissible reaction of a row.
+  pure function project_row(kind, mu, s) result(p)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: mu, s(3)
+    real(dp) :: p(3)
+
+    select case (kind)
+    case (cone_contact)
+      p = project_on_cone(mu, s)
+    case (cone_fixed)
+      p = s
+    case (cone_normal)
+      p = [0.0_dp, 0.0_dp, s(3)]
+    case default
+      p = 0.0_dp
+    end select
+  end function project_row
+
+  !> Squares of the residual of a row in velocity units, (r - P(r - rho F))/rho, and of its unscaled natural map.
+  pure subroutine row_measure(kind, mu, rho, u, r, scaled, unscaled)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: mu, rho, u(3), r(3)
+    real(dp), intent(out) :: scaled, unscaled
+
+    select case (kind)
+    case (cone_contact)
+      scaled = sum(contact_map(mu, rho, u, r)**2)/rho**2
+      unscaled = sum(contact_map(mu, 1.0_dp, u, r)**2)
+    case (cone_fixed)
+      scaled = sum(u**2)
+      unscaled = scaled
+    case (cone_normal)
+      scaled = u(3)**2
+      unscaled = scaled
+    case default
+      scaled = 0.0_dp
+      unscaled = 0.0_dp
+    end select
+  end subroutine row_measure
+
+  !> Residual of scaled reactions r with u = W r + q (both scaled), in the problem's own units; with `unscaled` also
+  !> the unscaled natural map, whichever is larger.
+  pure function island_residual(part, unscaled, r, u) result(residual)
+    type(island), intent(in) :: part
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: r(3,0:*), u(3,0:*)
+    real(dp) :: residual, first, second, total, other
+    integer(i4) :: i
+
+    total = 0.0_dp
+    other = 0.0_dp
+    do i = 0, part%n - 1
+      call row_measure(part%kind(i), part%mu(i), part%rho(i)*part%d(i)**2, u(:,i)/part%d(i), r(:,i)*part%d(i), first, second)
+      total = total + first
+      other = other + second
+    end do
+    if (unscaled) total = max(total, other)
+    residual = sqrt(total)
+  end function island_residual
+end module island_problem

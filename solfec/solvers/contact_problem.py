@@ -1,0 +1,258 @@
+"""The contact problem without bodies: u = W r + q with every reaction in its cone, and the solvers for it.
+
+It is what remains of a time step once W, B and the laws are known, and what FCLIB files hold.  Rows are in the
+program's order (tangent 1, tangent 2, normal); r and u are in the reduced form, cohesion and restitution folded in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import SolfecError
+
+
+class Cone(IntEnum):
+    """What the reaction of a row may be."""
+
+    CONTACT = 0  # in the friction cone
+    FIXED = 1  # anything: u = 0
+    NORMAL = 2  # along the normal: u_N = 0
+    NONE = 3  # zero
+
+
+class Method(IntEnum):
+    """Solvers of the contact problem."""
+
+    AUTO = 0
+    GAUSS_SEIDEL = 1
+    ANDERSON = 2
+    ADMM = 3
+    NEWTON = 4
+    APGD = 5
+
+
+STATUS = ("OK", "DIVERGED", "NOT_FINITE")
+MAXITER = {Method.NEWTON: 200, Method.ADMM: 5000, Method.APGD: 20000}
+
+
+@dataclass
+class ContactProblem:
+    """Block-CSR W, free velocity q and friction, rows in the order (T1, T2, N).
+
+    Attributes
+    ----------
+    row_ptr : (n + 1,) int32
+        First off-diagonal block of every row.
+    column : (blocks,) int32
+        Columns of off-diagonal blocks; the pattern is symmetric.
+    off_diagonal, diagonal : (3, 3, blocks), (3, 3, n) float64
+        Blocks of W [velocity per reaction], which need not be symmetric.
+    q : (3, n) float64
+        Free velocity.
+    friction : (n,) float64
+    kind : (n,) int32
+        `Cone` of every row.
+    """
+
+    row_ptr: np.ndarray
+    column: np.ndarray
+    off_diagonal: np.ndarray
+    diagonal: np.ndarray
+    q: np.ndarray
+    friction: np.ndarray
+    kind: np.ndarray | None = None
+    name: str = ""
+    block: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self):
+        self.row_ptr = np.ascontiguousarray(self.row_ptr, np.int32)
+        self.column = np.ascontiguousarray(self.column, np.int32)
+        self.off_diagonal = np.asfortranarray(self.off_diagonal, float)
+        self.diagonal = np.asfortranarray(self.diagonal, float)
+        self.q = np.asfortranarray(self.q, float)
+        self.friction = np.ascontiguousarray(self.friction, float)
+        self.kind = np.zeros(self.n, np.int32) if self.kind is None else np.ascontiguousarray(self.kind, np.int32)
+        for values in (self.off_diagonal, self.diagonal, self.q, self.friction):
+            if not np.isfinite(values).all():
+                raise SolfecError(f"contact problem {self.name}: W, q and friction must be finite")
+        self.block = np.zeros((16, self.n), order="F")
+        failed = _kernels.automatic_solver.prepare_contacts(self.n, self.diagonal, self.friction, self.block)
+        if failed >= 0:
+            raise SolfecError(f"contact problem {self.name}: the diagonal block of W of contact {failed} is not positive")
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.q.shape[1]
+
+    def matrix(self):
+        """W as a scipy block-sparse matrix (3 n, 3 n), rows in the order (T1, T2, N)."""
+        from scipy.sparse import bsr_array
+
+        n = self.n
+        row = np.repeat(np.arange(n), np.diff(self.row_ptr))
+        rows = np.concatenate([row, np.arange(n)])
+        columns = np.concatenate([self.column, np.arange(n)])
+        blocks = np.concatenate([self.off_diagonal.transpose(2, 0, 1), self.diagonal.transpose(2, 0, 1)])
+        order = np.lexsort((columns, rows))
+        pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+        return bsr_array((blocks[order], columns[order], pointers), shape=(3 * n, 3 * n))
+
+
+def from_matrix(matrix, q, friction, name: str = "") -> ContactProblem:
+    """Contact problem of a sparse W (3 n, 3 n) and q (3 n,) in the order (T1, T2, N)."""
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(matrix)
+    n = len(friction)
+    if matrix.shape != (3 * n, 3 * n) or np.size(q) != 3 * n:
+        raise SolfecError(f"contact problem {name}: {n} contacts need W of {3 * n} rows, not {matrix.shape}")
+    blocks = matrix.tobsr((3, 3))
+    # solvers go along rows and columns alike: a block without its mirror image gets a zero one
+    row = np.repeat(np.arange(n), np.diff(blocks.indptr))
+    keys, where = np.unique(
+        np.concatenate([row * n + blocks.indices, blocks.indices * n + row, np.arange(n) * (n + 1)]), return_inverse=True
+    )
+    full = np.zeros((keys.size, 3, 3))
+    full[where[: row.size]] = blocks.data
+    rows, columns = np.divmod(keys, n)
+    on = rows == columns
+    pointers = np.concatenate([[0], np.cumsum(np.bincount(rows[~on], minlength=n))])
+    q = np.reshape(np.asarray(q, float), (n, 3)).T
+    return ContactProblem(
+        pointers, columns[~on], full[~on].transpose(1, 2, 0), full[on].transpose(1, 2, 0), q, friction, name=name
+    )
+
+
+@dataclass
+class Solution:
+    """Reactions of a contact problem and how they were found.
+
+    Attributes
+    ----------
+    r, u : (3, n) float64
+        Reactions and velocities in the reduced form.
+    residual : float
+        Norm of (r - P(r - rho F))/rho over rows, in velocity units, over the norm of q.
+    natural_map : float
+        The same of the unscaled natural map r - P(r - F).
+    status : str
+        'OK', 'DIVERGED' (no method reached the tolerance; there may be no solution) or 'NOT_FINITE'.
+    islands, unsolved : int
+        Independent groups of rows, and those that were not solved.
+    iterations : dict
+        Largest number over the islands of sweeps, ADMM iterations, Newton steps, gradient steps and alternations.
+    methods : dict
+        Islands by the `Method` that solved them; 'NONE' needed none.
+    """
+
+    r: np.ndarray
+    u: np.ndarray
+    residual: float
+    natural_map: float
+    status: str
+    islands: int
+    unsolved: int
+    iterations: dict[str, int]
+    methods: dict[str, int]
+
+    @property
+    def total_iterations(self) -> int:
+        """Iterations of all kinds in the island that took most of each."""
+        return sum(value for key, value in self.iterations.items() if key != "alternations")
+
+
+COUNTS = ("sweeps", "admm", "newton", "gradient", "alternations")
+
+
+def solve(
+    problem: ContactProblem,
+    tolerance: float = 1e-8,
+    method: Method = Method.AUTO,
+    maxiter: int | None = None,
+    window: int = 5,
+    unscaled: bool = True,
+    start: np.ndarray | None = None,
+) -> Solution:
+    """Solve a contact problem island by island.
+
+    Parameters
+    ----------
+    tolerance : float
+        Of the residual and, with `unscaled`, of the natural map, both over the norm of q.
+    maxiter : int, optional
+        Iterations allowed to the chosen method, in AUTO to the sweeps that are tried first.
+    window : int
+        Columns of Anderson acceleration.
+    start : (3, n) float64, optional
+        Reactions to start from.
+    """
+    n = problem.n
+    if maxiter is None:
+        maxiter = MAXITER.get(method, 2000 if method == Method.AUTO else 20000)
+    r = np.zeros((3, n), order="F") if start is None else np.array(start, float, order="F")
+    u = np.zeros((3, n), order="F")
+    if not n:
+        return summary(r, u, 0.0, 0.0, 0, np.zeros((7, 0), np.int32))
+    islands = Islands()
+    matrix = problem.diagonal, problem.q, problem.row_ptr, problem.column, problem.off_diagonal
+    counts = islands.solve(n, problem.kind, problem.block, matrix, method, unscaled, tolerance, maxiter, window, r)
+    scaled, natural = _kernels.automatic_solver.measure_problem(n, problem.kind, problem.block, *matrix, r, u)
+    return summary(r, u, scaled / islands.size, natural / islands.size, islands.count, counts)
+
+
+class Islands:
+    """Work space and islands of one problem.
+
+    Attributes
+    ----------
+    count : int
+        Independent groups of rows.
+    size : float
+        Norm of q, or 1 where that is zero.
+    residuals : (count,) float64
+        Norm of the residuals of each island.
+    """
+
+    def __init__(self):
+        self.count = 0
+        self.size = 1.0
+        self.residuals = np.zeros(0)
+        self._rows = np.zeros((3, 0), np.int32)
+        self._pointers = np.zeros(0, np.int32)
+        self._counts = np.zeros((7, 0), np.int32, order="F")
+
+    def solve(self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions) -> np.ndarray:
+        """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island."""
+        diagonal, q, row_ptr, column, off_diagonal = matrix
+        if self._rows.shape[1] != kind.size:
+            self._rows = np.zeros((3, kind.size), np.int32)
+        if self._pointers.size != row_ptr.size:
+            self._pointers = np.zeros(row_ptr.size, np.int32)
+        island_row, label, local = self._rows
+        kernels = _kernels.automatic_solver
+        self.count = kernels.find_islands(n, row_ptr, column, self._pointers, island_row, label)
+        if self.residuals.size < self.count:
+            self.residuals = np.zeros(2 * self.count)
+            self._counts = np.zeros((7, 2 * self.count), np.int32, order="F")
+        self.size = float(np.linalg.norm(q[:, :n])) or 1.0
+        kernels.solve_islands(
+            n, kind, block, diagonal, q, row_ptr, column, off_diagonal, self.count, self._pointers, island_row,
+            method, unscaled, self.size, tolerance, maxiter, window, reactions, local, self._counts, self.residuals,
+        )  # fmt: skip
+        return self._counts[:, : self.count]
+
+
+def summary(r, u, residual, natural_map, islands: int, counts: np.ndarray) -> Solution:
+    """Solution from what the kernel counted per island."""
+    status = int(counts[1].max(initial=0))
+    numbers, how_many = np.unique(counts[0, :islands], return_counts=True)
+    return Solution(
+        r, u, residual, natural_map, STATUS[status], islands, int((counts[1, :islands] > 0).sum()),
+        dict(zip(COUNTS, counts[2:].max(axis=1, initial=0).tolist(), strict=True)),
+        {Method(k).name if k else "NONE": int(v) for k, v in zip(numbers, how_many, strict=True)},
+    )  # fmt: skip
