@@ -10,7 +10,8 @@ module alart_curnier
   private
   public :: newton_island
 
-  integer(i4), parameter :: memory = 10, halvings = 12
+  integer(i4), parameter :: memory = 10, halvings = 6
+  real(dp), parameter :: most_shift = 1e-1_dp
 
 contains
 
@@ -27,7 +28,7 @@ contains
     real(dp), intent(out) :: residual
     integer(i4), intent(out) :: steps
     real(dp), allocatable :: u(:,:), velocity(:,:), f(:,:), dr(:,:), trial(:,:), diagonal(:,:,:), jacobian(:,:,:), best(:,:)
-    real(dp) :: history(memory), merit, length, measured, reference
+    real(dp) :: history(memory), merit, length, measured, reference, shift
     integer(i4) :: n, halving
     logical :: regular
 
@@ -38,24 +39,34 @@ contains
     call measure(part, unscaled, r, velocity, dr, residual)
     best = dr
     history = -1.0_dp
+    shift = regularisation
     do steps = 1, most
       if (residual <= tolerance) exit
-      history(mod(steps, memory) + 1) = merit
-      call linearised(part, rho, regularisation, along_reaction, r, u, diagonal, jacobian)
+      call linearised(part, rho, shift, along_reaction, r, u, diagonal, jacobian)
       call factorise(part%ptr, part%col, diagonal, jacobian, factor, regular)
       if (.not. regular) exit
+      history(mod(steps, memory) + 1) = merit
+      reference = maxval(history)
       f = -f
       call solve_factored(factor, f, dr)
-      reference = maxval(history)
       length = 1.0_dp
       do halving = 1, halvings
         trial = r + length*dr
-        call equations(part, rho, trial, u, f, merit)
-        if (merit <= (1.0_dp - 2e-4_dp*length)*reference) exit
+        call equations(part, rho, trial, velocity, f, measured)
+        if (measured <= (1.0_dp - 2e-4_dp*length)*reference) exit
         length = 0.5_dp*length
       end do
-      if (.not. merit <= reference) exit
+      if (.not. measured <= reference) then
+        if (shift >= most_shift) exit
+        shift = 30.0_dp*shift
+        call equations(part, rho, r, u, f, merit)
+        cycle
+      end if
+      if (length == 1.0_dp) shift = max(0.3_dp*shift, regularisation)
+      if (length < 0.1_dp) shift = min(10.0_dp*shift, most_shift)
       r = trial
+      u = velocity
+      merit = measured
       call measure(part, unscaled, r, velocity, dr, measured)
       if (measured < residual) then
         residual = measured

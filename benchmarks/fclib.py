@@ -1,0 +1,81 @@
+"""Times the solvers on FCLIB problems and prints the table as JSON.
+
+    python benchmarks/fclib.py [--solver NAME] [--variants N] [--threads N] FILE...
+
+A variant moves q by 20 % of its norm within the range of W and multiplies friction by a factor between 1/2 and 2,
+odd ones by another factor for every contact.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from solfec import _kernels
+from solfec.solvers import contact_problem, fclib
+from solfec.solvers.contact_problem import ContactProblem, Method
+
+
+def variant(problem: ContactProblem, number: int) -> ContactProblem:
+    """A reproducible neighbour of a problem that has a solution when the problem itself has."""
+    random = np.random.default_rng(number)
+    n = problem.n
+    shift = problem.matrix() @ random.standard_normal(3 * n)
+    shift *= 0.2 * np.linalg.norm(problem.q) / np.linalg.norm(shift)
+    factor = 2.0 ** random.uniform(-1.0, 1.0, n if number % 2 else 1)
+    return ContactProblem(
+        problem.row_ptr, problem.column, problem.off_diagonal, problem.diagonal,
+        problem.q + shift.reshape(n, 3).T, problem.friction * factor, name=f"{problem.name}#{number}",
+    )  # fmt: skip
+
+
+def timed(problem: ContactProblem, method: Method, tolerance: float = 1e-8, repeat: int = 3):
+    """Solution and the best time of several."""
+    best, solution = np.inf, None
+    for _ in range(repeat):
+        start = perf_counter()
+        solution = contact_problem.solve(problem, tolerance, method)
+        best = min(best, perf_counter() - start)
+        if best > 1.0:
+            break
+    return solution, best
+
+
+def row(problem: ContactProblem, method: Method, variants: int) -> dict:
+    """One line of the table."""
+    solution, seconds = timed(problem, method)
+    result = {
+        "problem": problem.name, "contacts": problem.n, "solver": method.name, "status": solution.status,
+        "islands": solution.islands, "iterations": solution.iterations, "methods": solution.methods,
+        "residual": solution.residual, "natural_map": solution.natural_map, "milliseconds": 1e3 * seconds,
+    }  # fmt: skip
+    if variants:
+        outcomes = [timed(variant(problem, number), method, repeat=1) for number in range(variants)]
+        times = [1e3 * time for _, time in outcomes]
+        result["variants"] = {
+            "failed": [number for number, (each, _) in enumerate(outcomes) if each.status != "OK"],
+            "worst_residual": max(max(each.residual, each.natural_map) for each, _ in outcomes),
+            "median_milliseconds": float(np.median(times)), "worst_milliseconds": max(times),
+            "worst": int(np.argmax(times)),
+        }  # fmt: skip
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--solver", default="AUTO", choices=list(Method.__members__))
+    parser.add_argument("--variants", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
+    _kernels.threads.set_threads(arguments.threads)
+    for path in arguments.files:
+        print(json.dumps(row(fclib.read(path), Method[arguments.solver], arguments.variants)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
