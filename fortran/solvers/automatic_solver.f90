@@ -10,6 +10,7 @@ module automatic_solver
   use anderson_sweeps, only: sweep_island, measure_rows
   use admm, only: admm_state, start_admm, factor_admm, iterate_admm
   use alart_curnier, only: newton_island
+  use interior_point, only: interior_island
   use accelerated_gradient, only: gradient_island
   implicit none
   private
@@ -17,15 +18,18 @@ module automatic_solver
 
   !> What is asked for, and what solved an island.
   integer(i4), parameter :: use_auto = 0, use_sweeps = 1, use_anderson = 2, use_admm = 3, use_newton = 4, use_gradient = 5
+  integer(i4), parameter :: use_interior = 6
 
   !> Outcome of an island.
   integer(i4), parameter :: converged = 0, bound_reached = 1, not_finite = 2
 
   ! Counts kept per island
-  integer, parameter :: c_method = 1, c_status = 2, c_sweeps = 3, c_admm = 4, c_newton = 5, c_gradient = 6, c_rounds = 7
+  integer, parameter :: c_method = 1, c_status = 2, c_sweeps = 3, c_admm = 4, c_newton = 5, &
+    c_gradient = 6, c_interior = 7, c_rounds = 8
 
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   real(dp), parameter :: most_products = 2e8_dp           !< block products of a factorisation that is still tried
+  integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
   integer(i4), parameter :: most_ordered = 12000          !< rows of an island that is still ordered for factors
   real(dp), parameter :: newton_from = 3e-3_dp            !< relative residual from which Newton is tried
   integer(i4), parameter :: parallel_from = 200           !< rows from which threads pay
@@ -143,15 +147,16 @@ contains
   !>   diagonal      (3,3,0:nrow-1) W_aa; off_diagonal (3,3,0:nblock-1) W_ab at row_ptr (0:nptr-1), column (0:nblock-1)
   !>   q             (3,0:nrow-1) free velocity in the reduced form of diagonal_block
   !>   count, island_ptr, island_row   islands (find_islands)
-  !>   method        0 automatic, 1 Gauss-Seidel, 2 with Anderson acceleration, 3 ADMM, 4 Newton, 5 projected gradient
+  !>   method        0 automatic, 1 Gauss-Seidel, 2 with Anderson acceleration, 3 ADMM, 4 Newton, 5 projected gradient, 6 interior point
   !>   unscaled      1: the unscaled natural map must be as small as the residual
   !>   tolerance     residual relative to the norm `size` of q over all rows
   !>   maxiter       iterations allowed to each method (Newton: steps)
   !>   window        columns of Anderson acceleration
   !>   r             (3,0:nrow-1) reactions: initial guess and solution
   !>   local         (0:nrow-1) work space
-  !>   counts        (7,0:nisland-1) out: method that solved it (0: none was needed), status (0 converged, 1 bound reached,
-  !>                 2 not finite), sweeps, ADMM iterations, Newton steps, gradient steps, alternations
+  !>   counts        (8,0:nisland-1) out: method that solved it (0: none was needed), status (0 converged, 1 bound reached,
+  !>                 2 not finite), sweeps, ADMM iterations, Newton steps, gradient steps, interior
+  !>                 point steps, alternations
   !>   residuals     (0:nisland-1) out: norms of the residuals of islands
   subroutine solve_islands(n, nrow, nblock, nptr, nisland, kind, block, diagonal, q, row_ptr, column, off_diagonal, &
                            count, island_ptr, island_row, method, unscaled, size, tolerance, maxiter, window, &
@@ -168,7 +173,7 @@ contains
     real(dp), intent(in) :: size, tolerance
     integer(i4), intent(in) :: maxiter, window
     real(dp), intent(inout) :: r(3,0:nrow-1)
-    integer(i4), intent(inout) :: local(0:nrow-1), counts(7,0:nisland-1)
+    integer(i4), intent(inout) :: local(0:nrow-1), counts(8,0:nisland-1)
     real(dp), intent(inout) :: residuals(0:nisland-1)
     integer(i4) :: k, first, rows
     real(dp) :: share
@@ -195,7 +200,7 @@ contains
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
     real(dp), intent(inout) :: r(3,0:*)
-    integer(i4), intent(inout) :: local(0:*), counts(7)
+    integer(i4), intent(inout) :: local(0:*), counts(8)
     real(dp), intent(out) :: residual
     integer(i4) :: i, most, patience, width
     type(island) :: part
@@ -241,11 +246,12 @@ contains
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
     real(dp), intent(inout) :: x(3,0:part%n-1)
-    integer(i4), intent(inout) :: counts(7)
+    integer(i4), intent(inout) :: counts(8)
     real(dp), intent(inout) :: residual
     type(block_lu) :: factor
     type(admm_state) :: state
-    real(dp), allocatable :: diagonal(:,:,:)
+    real(dp), allocatable :: diagonal(:,:,:), trial(:,:)
+    real(dp) :: measured
     logical :: factored, regular
 
     factored = method /= use_gradient .and. part%n <= most_ordered
@@ -269,7 +275,18 @@ contains
       call factor_admm(part, 0.03_dp, state, diagonal, factor, regular)
       call iterate_admm(part, unscaled, tolerance, maxiter, factor, state, residual, counts(c_admm))
       x = state%z
+    case (use_interior)
+      counts(c_method) = use_interior
+      call interior_island(part, unscaled, tolerance, maxiter, factor, x, residual, counts(c_interior))
     case default
+      allocate(trial, source=x)
+      call interior_island(part, unscaled, tolerance, interior_steps, factor, trial, measured, counts(c_interior))
+      if (measured < residual) then
+        x = trial
+        residual = measured
+      end if
+      counts(c_method) = use_interior
+      if (residual <= tolerance) return
       call alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
     end select
   end subroutine solve_packed
@@ -283,7 +300,7 @@ contains
     type(block_lu), intent(inout) :: factor
     type(admm_state), intent(inout) :: state
     real(dp), intent(inout) :: x(3,0:part%n-1)
-    integer(i4), intent(inout) :: counts(7)
+    integer(i4), intent(inout) :: counts(8)
     real(dp), intent(inout) :: residual
     real(dp), parameter :: penalties(0:3) = [0.03_dp, 0.1_dp, 0.01_dp, 0.3_dp]
     real(dp), parameter :: local_rho(0:2) = [1.0_dp, 0.3_dp, 3.0_dp]

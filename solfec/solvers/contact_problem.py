@@ -33,10 +33,11 @@ class Method(IntEnum):
     ADMM = 3
     NEWTON = 4
     APGD = 5
+    INTERIOR_POINT = 6
 
 
 STATUS = ("OK", "DIVERGED", "NOT_FINITE")
-MAXITER = {Method.NEWTON: 200, Method.ADMM: 5000, Method.APGD: 20000}
+MAXITER = {Method.NEWTON: 200, Method.INTERIOR_POINT: 200, Method.ADMM: 5000, Method.APGD: 20000}
 
 
 @dataclass
@@ -145,7 +146,8 @@ class Solution:
     islands, unsolved : int
         Independent groups of rows, and those that were not solved.
     iterations : dict
-        Largest number over the islands of sweeps, ADMM iterations, Newton steps, gradient steps and alternations.
+        Largest number over the islands of sweeps, ADMM iterations, Newton, gradient and interior point steps, and
+        alternations.
     methods : dict
         Islands by the `Method` that solved them; 'NONE' needed none.
     """
@@ -166,7 +168,7 @@ class Solution:
         return sum(value for key, value in self.iterations.items() if key != "alternations")
 
 
-COUNTS = ("sweeps", "admm", "newton", "gradient", "alternations")
+COUNTS = ("sweeps", "admm", "newton", "gradient", "interior", "alternations")
 
 
 def solve(
@@ -197,7 +199,7 @@ def solve(
     r = np.zeros((3, n), order="F") if start is None else np.array(start, float, order="F")
     u = np.zeros((3, n), order="F")
     if not n:
-        return summary(r, u, 0.0, 0.0, 0, np.zeros((7, 0), np.int32))
+        return summary(r, u, 0.0, 0.0, 0, np.zeros((8, 0), np.int32))
     islands = Islands()
     matrix = problem.diagonal, problem.q, problem.row_ptr, problem.column, problem.off_diagonal
     counts = islands.solve(n, problem.kind, problem.block, matrix, method, unscaled, tolerance, maxiter, window, r)
@@ -224,7 +226,7 @@ class Islands:
         self.residuals = np.zeros(0)
         self._rows = np.zeros((3, 0), np.int32)
         self._pointers = np.zeros(0, np.int32)
-        self._counts = np.zeros((7, 0), np.int32, order="F")
+        self._counts = np.zeros((8, 0), np.int32, order="F")
 
     def solve(self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions) -> np.ndarray:
         """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island."""
@@ -238,7 +240,7 @@ class Islands:
         self.count = kernels.find_islands(n, row_ptr, column, self._pointers, island_row, label)
         if self.residuals.size < self.count:
             self.residuals = np.zeros(2 * self.count)
-            self._counts = np.zeros((7, 2 * self.count), np.int32, order="F")
+            self._counts = np.zeros((8, 2 * self.count), np.int32, order="F")
         self.size = float(np.linalg.norm(q[:, :n])) or 1.0
         kernels.solve_islands(
             n, kind, block, diagonal, q, row_ptr, column, off_diagonal, self.count, self._pointers, island_row,

@@ -1,0 +1,369 @@
+!> Primal-dual interior point iteration on one island, with Nesterov-Todd scaling and Mehrotra's corrector.
+!>
+!> With x = (r_T, mu r_N) and v = (u_T, u_N/mu + |u_T|) both in the cone |x_T| <= x_N, the contact law is x o v = 0 in the
+!> algebra of that cone (o: (x_N y_T + y_N x_T, x.y)).  The term of De Saxce |u_T| = |v_T| enters the linearisation, so
+!> that Coulomb's law is met directly, not as a sequence of associated problems.  Every step solves
+!>
+!>   (B W^ + Q^2) dx = Q c + B d,   W^ = T W T,  T = diag(1, 1, 1/mu),  B = 1 + n (v_T/|v_T|)^T,  Q x = Q^-1 v = lambda,
+!>
+!> whose matrix has the pattern of W.  Frictionless contacts have the half line as their cone; bilateral rows have none.
+module interior_point
+  use kinds, only: dp, i4
+  use block_factor, only: block_lu, factorise, solve_factored
+  use island_problem, only: island, island_product, island_residual, cone_contact, cone_fixed, cone_normal
+  implicit none
+  private
+  public :: interior_island
+
+  !> How a row enters: friction cone, half line, free, free normal, zero.
+  integer(i4), parameter :: row_cone = 0, row_line = 1, row_free = 2, row_normal = 3, row_zero = 4
+  real(dp), parameter :: frictionless = 1e-9_dp
+  real(dp), parameter :: to_boundary = 0.99_dp
+  real(dp), parameter :: bilateral_shift = 1e-10_dp   !< on the scaled diagonal, for joints that hold more than there is
+  integer(i4), parameter :: patience = 8              !< steps without progress after which to stop
+
+contains
+
+  !> Steps from an interior point until the residual is at most `tolerance`; r (3,0:n-1) scaled: the best reactions found.
+  subroutine interior_island(part, unscaled, tolerance, most, factor, r, residual, steps)
+    type(island), intent(in) :: part
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: tolerance
+    integer(i4), intent(in) :: most
+    type(block_lu), intent(inout) :: factor
+    real(dp), intent(inout) :: r(3,0:part%n-1)
+    real(dp), intent(out) :: residual
+    integer(i4), intent(out) :: steps
+    real(dp), allocatable, dimension(:,:) :: x, v, d, dx, dv, u, lambda, c, w, best, rhs
+    real(dp), allocatable :: diagonal(:,:,:), jacobian(:,:,:), eta(:)
+    integer(i4), allocatable :: kind(:)
+    real(dp) :: start, gap, centring, length, measured, trial_gap
+    integer(i4) :: n, i, cones, idle
+    logical :: regular
+
+    n = part%n
+    allocate(x(3,0:n-1), v(3,0:n-1), d(3,0:n-1), dx(3,0:n-1), dv(3,0:n-1), u(3,0:n-1), lambda(3,0:n-1), c(3,0:n-1))
+    allocate(w(3,0:n-1), best(3,0:n-1), rhs(3,0:n-1), diagonal(3,3,0:n-1), jacobian(3,3,0:max(part%ptr(n), 1)-1))
+    allocate(eta(0:n-1), kind(0:n-1))
+    call classify(part, kind, cones)
+    start = 0.0_dp
+    do i = 0, n - 1
+      start = start + part%q(1,i)**2 + part%q(2,i)**2
+      if (kind(i) == row_cone) then
+        start = start + (part%q(3,i)/part%mu(i))**2
+      else
+        start = start + part%q(3,i)**2
+      end if
+    end do
+    start = sqrt(start/real(n, dp))
+    residual = huge(1.0_dp)
+    steps = 0
+    if (.not. (start > 0.0_dp .and. start <= huge(1.0_dp))) return
+    x = 0.0_dp
+    v = 0.0_dp
+    do i = 0, n - 1
+      if (kind(i) > row_line) cycle
+      x(3,i) = start
+      v(3,i) = start
+    end do
+    idle = 0
+    do steps = 0, most
+      call reactions(part, kind, x, rhs)
+      call island_product(part, rhs, u)
+      measured = island_residual(part, unscaled, rhs, u)
+      if (.not. measured <= huge(1.0_dp)) exit
+      if (measured > 0.5_dp*residual) idle = idle + 1
+      if (measured <= 0.5_dp*residual) idle = 0
+      if (measured < residual) then
+        residual = measured
+        best = rhs
+      end if
+      if (residual <= tolerance .or. idle > patience .or. steps == most) exit
+      call infeasibility(part, kind, x, v, u, d)
+      gap = 0.0_dp
+      do i = 0, n - 1
+        if (kind(i) <= row_line) gap = gap + dot_product(x(:,i), v(:,i))
+      end do
+      gap = gap/real(max(cones, 1), dp)
+      call scale_points(n, kind, x, v, w, eta, lambda)
+      call assemble(part, kind, v, w, eta, diagonal, jacobian)
+      call factorise(part%ptr, part%col, diagonal, jacobian, factor, regular)
+      if (.not. regular) exit
+      c = -lambda
+      call direction()
+      length = min(1.0_dp, longest(n, kind, x, dx), longest(n, kind, v, dv))
+      trial_gap = 0.0_dp
+      do i = 0, n - 1
+        if (kind(i) <= row_line) trial_gap = trial_gap + dot_product(x(:,i) + length*dx(:,i), v(:,i) + length*dv(:,i))
+      end do
+      trial_gap = trial_gap/real(max(cones, 1), dp)
+      centring = 0.0_dp
+      if (gap > 0.0_dp) centring = min(1.0_dp, trial_gap/gap)**3
+      do i = 0, n - 1
+        if (kind(i) <= row_line) c(:,i) = corrected(kind(i), w(:,i), eta(i), lambda(:,i), dx(:,i), dv(:,i), centring*gap)
+      end do
+      call direction()
+      length = min(1.0_dp, to_boundary*min(longest(n, kind, x, dx), longest(n, kind, v, dv)))
+      x = x + length*dx
+      v = v + length*dv
+    end do
+    if (residual <= huge(1.0_dp)) r = best
+
+  contains
+
+    !> dx and dv of the right-hand side c.
+    subroutine direction()
+      integer(i4) :: k
+
+      do k = 0, n - 1
+        select case (kind(k))
+        case (row_cone)
+          rhs(:,k) = scaled(w(:,k), eta(k), c(:,k)) + leaned(v(:,k), d(:,k))
+        case (row_line)
+          rhs(:,k) = [0.0_dp, 0.0_dp, eta(k)*c(3,k) + d(3,k)]
+        case default
+          rhs(:,k) = d(:,k)
+        end select
+      end do
+      call solve_factored(factor, rhs, dx)
+      do k = 0, n - 1
+        select case (kind(k))
+        case (row_cone)
+          dv(:,k) = scaled(w(:,k), eta(k), c(:,k) - scaled(w(:,k), eta(k), dx(:,k)))
+        case (row_line)
+          dv(:,k) = [0.0_dp, 0.0_dp, eta(k)*(c(3,k) - eta(k)*dx(3,k))]
+        case default
+          dv(:,k) = 0.0_dp
+        end select
+      end do
+    end subroutine direction
+  end subroutine interior_island
+
+  subroutine classify(part, kind, cones)
+    type(island), intent(in) :: part
+    integer(i4), intent(inout) :: kind(0:*)
+    integer(i4), intent(out) :: cones
+    integer(i4) :: i
+
+    cones = 0
+    do i = 0, part%n - 1
+      select case (part%kind(i))
+      case (cone_contact)
+        kind(i) = merge(row_cone, row_line, part%mu(i) > frictionless)
+        cones = cones + 1
+      case (cone_fixed)
+        kind(i) = row_free
+      case (cone_normal)
+        kind(i) = row_normal
+      case default
+        kind(i) = row_zero
+      end select
+    end do
+  end subroutine classify
+
+  !> r = T x.
+  subroutine reactions(part, kind, x, r)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: x(3,0:*)
+    real(dp), intent(inout) :: r(3,0:*)
+    integer(i4) :: i
+
+    do i = 0, part%n - 1
+      r(:,i) = x(:,i)
+      if (kind(i) == row_cone) r(3,i) = x(3,i)/part%mu(i)
+    end do
+  end subroutine reactions
+
+  !> d = v - T u - |v_T| n on cones; minus the unmet velocity, or minus what has to vanish, on other rows.
+  subroutine infeasibility(part, kind, x, v, u, d)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: x(3,0:*), v(3,0:*), u(3,0:*)
+    real(dp), intent(inout) :: d(3,0:*)
+    integer(i4) :: i
+
+    do i = 0, part%n - 1
+      select case (kind(i))
+      case (row_cone)
+        d(1:2,i) = v(1:2,i) - u(1:2,i)
+        d(3,i) = v(3,i) - u(3,i)/part%mu(i) - sqrt(v(1,i)**2 + v(2,i)**2)
+      case (row_line)
+        d(:,i) = [0.0_dp, 0.0_dp, v(3,i) - u(3,i)]
+      case (row_free)
+        d(:,i) = -u(:,i)
+      case (row_normal)
+        d(:,i) = [-x(1,i), -x(2,i), -u(3,i)]
+      case default
+        d(:,i) = -x(:,i)
+      end select
+    end do
+  end subroutine infeasibility
+
+  !> Nesterov-Todd points: Q = eta [1 + w_T w_T^T/(1 + w_N), w_T; w_T^T, w_N] with Q x = Q^-1 v = lambda.
+  subroutine scale_points(n, kind, x, v, w, eta, lambda)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: x(3,0:*), v(3,0:*)
+    real(dp), intent(inout) :: w(3,0:*), eta(0:*), lambda(3,0:*)
+    real(dp) :: size_x, size_v, a(3), b(3)
+    integer(i4) :: i
+
+    do i = 0, n - 1
+      w(:,i) = 0.0_dp
+      eta(i) = 0.0_dp
+      lambda(:,i) = 0.0_dp
+      if (kind(i) == row_line) then
+        eta(i) = sqrt(v(3,i)/x(3,i))
+        lambda(3,i) = eta(i)*x(3,i)
+      else if (kind(i) == row_cone) then
+        size_x = sqrt(cone_product(x(:,i)))
+        size_v = sqrt(cone_product(v(:,i)))
+        a = x(:,i)/size_x
+        b = v(:,i)/size_v
+        w(1:2,i) = b(1:2) - a(1:2)
+        w(3,i) = b(3) + a(3)
+        w(:,i) = w(:,i)/(2.0_dp*sqrt(0.5_dp*(1.0_dp + dot_product(a, b))))
+        eta(i) = sqrt(size_v/size_x)
+        lambda(:,i) = scaled(w(:,i), eta(i), x(:,i))
+      end if
+    end do
+  end subroutine scale_points
+
+  !> x_N^2 - |x_T|^2 without cancellation, kept above zero.
+  pure function cone_product(x) result(value)
+    real(dp), intent(in) :: x(3)
+    real(dp) :: value, length
+    length = sqrt(x(1)**2 + x(2)**2)
+    value = max((x(3) - length)*(x(3) + length), 1e-30_dp*x(3)**2)
+  end function cone_product
+
+  !> Q y.
+  pure function scaled(w, eta, y) result(z)
+    real(dp), intent(in) :: w(3), eta, y(3)
+    real(dp) :: z(3), along
+    along = w(1)*y(1) + w(2)*y(2)
+    z(1:2) = eta*(y(1:2) + w(1:2)*(along/(1.0_dp + w(3)) + y(3)))
+    z(3) = eta*(along + w(3)*y(3))
+  end function scaled
+
+  !> B d = d + n (v_T/|v_T|).d_T.
+  pure function leaned(v, d) result(z)
+    real(dp), intent(in) :: v(3), d(3)
+    real(dp) :: z(3)
+    z = d
+    z(3) = z(3) + (v(1)*d(1) + v(2)*d(2))/max(sqrt(v(1)**2 + v(2)**2), tiny(1.0_dp))
+  end function leaned
+
+  !> Right-hand side with centring and second-order correction: lambda^-1 o (centre n - (Q dx) o (Q^-1 dv)) - lambda.
+  pure function corrected(kind, w, eta, lambda, dx, dv, centre) result(c)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: w(3), eta, lambda(3), dx(3), dv(3), centre
+    real(dp) :: c(3), a(3), b(3), y(3)
+
+    if (kind == row_line) then
+      c = [0.0_dp, 0.0_dp, (centre - dx(3)*dv(3))/lambda(3) - lambda(3)]
+      return
+    end if
+    a = scaled(w, eta, dx)
+    b = scaled([-w(1), -w(2), w(3)], 1.0_dp/eta, dv)
+    y(1:2) = -(a(3)*b(1:2) + b(3)*a(1:2))
+    y(3) = centre - dot_product(a, b)
+    c(3) = (lambda(3)*y(3) - lambda(1)*y(1) - lambda(2)*y(2))/cone_product(lambda)
+    c(1:2) = (y(1:2) - c(3)*lambda(1:2))/lambda(3)
+    c = c - lambda
+  end function corrected
+
+  !> Blocks of B W^ + Q^2.
+  subroutine assemble(part, kind, v, w, eta, diagonal, jacobian)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: v(3,0:*), w(3,0:*), eta(0:*)
+    real(dp), intent(inout) :: diagonal(3,3,0:*), jacobian(3,3,0:*)
+    integer(i4) :: i, k, c
+    real(dp) :: lean(2), normal, squared
+
+    do i = 0, part%n - 1
+      lean = 0.0_dp
+      normal = 1.0_dp
+      if (kind(i) == row_cone) then
+        lean = v(1:2,i)/max(sqrt(v(1,i)**2 + v(2,i)**2), tiny(1.0_dp))
+        normal = 1.0_dp/part%mu(i)
+      end if
+      diagonal(:,:,i) = row_scaled(kind(i), lean, normal, column_factor(i), part%diagonal(:,:,i))
+      do k = part%ptr(i), part%ptr(i+1) - 1
+        jacobian(:,:,k) = row_scaled(kind(i), lean, normal, column_factor(part%col(k)), part%w(:,:,k))
+      end do
+      select case (kind(i))
+      case (row_cone)
+        ! Q^2 = eta^2 (2 w w^T - J)
+        squared = eta(i)**2
+        do c = 1, 3
+          diagonal(:,c,i) = diagonal(:,c,i) + (2.0_dp*squared*w(c,i))*w(:,i)
+          diagonal(c,c,i) = diagonal(c,c,i) + merge(squared, -squared, c < 3)
+        end do
+      case (row_line)
+        diagonal(3,3,i) = diagonal(3,3,i) + eta(i)**2
+        diagonal(1,1,i) = 1.0_dp
+        diagonal(2,2,i) = 1.0_dp
+      case (row_free)
+        do c = 1, 3
+          diagonal(c,c,i) = diagonal(c,c,i) + bilateral_shift
+        end do
+      case (row_normal)
+        diagonal(1,1,i) = 1.0_dp
+        diagonal(2,2,i) = 1.0_dp
+        diagonal(3,3,i) = diagonal(3,3,i) + bilateral_shift
+      case default
+        do c = 1, 3
+          diagonal(c,c,i) = 1.0_dp
+        end do
+      end select
+    end do
+
+  contains
+
+    pure function column_factor(row) result(value)
+      integer(i4), intent(in) :: row
+      real(dp) :: value
+      value = 1.0_dp
+      if (kind(row) == row_cone) value = 1.0_dp/part%mu(row)
+    end function column_factor
+  end subroutine assemble
+
+  !> Block of B T W T: rows that must vanish are left empty.
+  pure function row_scaled(kind, lean, normal, column, w) result(m)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: lean(2), normal, column, w(3,3)
+    real(dp) :: m(3,3)
+
+    m = 0.0_dp
+    if (kind == row_zero) return
+    if (kind == row_cone .or. kind == row_free) m(1:2,:) = w(1:2,:)
+    m(3,:) = normal*w(3,:) + lean(1)*w(1,:) + lean(2)*w(2,:)
+    m(:,3) = m(:,3)*column
+  end function row_scaled
+
+  !> Longest step along d that keeps every x in its cone.
+  pure function longest(n, kind, x, d) result(length)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: x(3,0:*), d(3,0:*)
+    real(dp) :: length, a, b, c, root
+    integer(i4) :: i
+
+    length = huge(1.0_dp)
+    do i = 0, n - 1
+      if (kind(i) > row_line) cycle
+      if (d(3,i) < 0.0_dp) length = min(length, -x(3,i)/d(3,i))
+      if (kind(i) == row_line) cycle
+      a = (d(3,i) - sqrt(d(1,i)**2 + d(2,i)**2))*(d(3,i) + sqrt(d(1,i)**2 + d(2,i)**2))
+      b = x(3,i)*d(3,i) - x(1,i)*d(1,i) - x(2,i)*d(2,i)
+      c = cone_product(x(:,i))
+      root = b*b - a*c
+      if (root < 0.0_dp .or. (a >= 0.0_dp .and. b >= 0.0_dp)) cycle
+      root = sqrt(root) - b
+      if (root > 0.0_dp) length = min(length, c/root)
+    end do
+  end function longest
+end module interior_point
