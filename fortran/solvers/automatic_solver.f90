@@ -27,6 +27,7 @@ module automatic_solver
   integer, parameter :: c_method = 1, c_status = 2, c_sweeps = 3, c_admm = 4, c_newton = 5, &
     c_gradient = 6, c_interior = 7, c_rounds = 8
 
+  integer(i4), parameter :: newton_steps = 30
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   real(dp), parameter :: most_products = 2e8_dp           !< block products of a factorisation that is still tried
   integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
@@ -281,14 +282,27 @@ contains
     case default
       allocate(trial, source=x)
       call interior_island(part, unscaled, tolerance, interior_steps, factor, trial, measured, counts(c_interior))
+      counts(c_method) = use_interior
+      call keep_better()
+      if (residual <= tolerance) return
+      ! degenerate contacts end the interior point iteration early, often so near that Newton needs two steps
+      trial = x
+      call newton_island(part, unscaled, tolerance, newton_steps, 1e-6_dp, 1.0_dp, .true., factor, trial, measured, &
+                         counts(c_newton))
+      counts(c_method) = use_newton
+      call keep_better()
+      if (residual <= tolerance) return
+      call alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
+    end select
+
+  contains
+
+    subroutine keep_better()
       if (measured < residual) then
         x = trial
         residual = measured
       end if
-      counts(c_method) = use_interior
-      if (residual <= tolerance) return
-      call alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
-    end select
+    end subroutine keep_better
   end subroutine solve_packed
 
   !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.
@@ -330,7 +344,7 @@ contains
       call keep(state%z)
       if (residual <= tolerance .or. .not. residual <= huge(1.0_dp)) exit
       trial = state%z
-      call newton_island(part, unscaled, tolerance, 30, shifts(mod(shiftr(round, 1), 2)), local_rho(mod(round, 3)), &
+      call newton_island(part, unscaled, tolerance, newton_steps, shifts(mod(shiftr(round, 1), 2)), local_rho(mod(round, 3)), &
                          mod(round, 2) == 0, factor, trial, residual, made)
       counts(c_newton) = counts(c_newton) + made
       counts(c_method) = use_newton

@@ -9,7 +9,7 @@
 !> whose matrix has the pattern of W.  Frictionless contacts have the half line as their cone; bilateral rows have none.
 module interior_point
   use kinds, only: dp, i4
-  use block_factor, only: block_lu, factorise, solve_factored
+  use block_factor, only: block_lu, factorise, solve_refined
   use island_problem, only: island, island_product, island_residual, cone_contact, cone_fixed, cone_normal
   implicit none
   private
@@ -20,7 +20,8 @@ module interior_point
   real(dp), parameter :: frictionless = 1e-9_dp
   real(dp), parameter :: to_boundary = 0.99_dp
   real(dp), parameter :: bilateral_shift = 1e-10_dp   !< on the scaled diagonal, for joints that hold more than there is
-  integer(i4), parameter :: patience = 8              !< steps without progress after which to stop
+  real(dp), parameter :: short_step = 0.2_dp          !< below which the next step only goes back to the central path
+  integer(i4), parameter :: patience = 5              !< steps without progress after which to stop
 
 contains
 
@@ -34,16 +35,17 @@ contains
     real(dp), intent(inout) :: r(3,0:part%n-1)
     real(dp), intent(out) :: residual
     integer(i4), intent(out) :: steps
-    real(dp), allocatable, dimension(:,:) :: x, v, d, dx, dv, u, lambda, c, w, best, rhs
+    real(dp), allocatable, dimension(:,:) :: x, v, d, dx, dv, u, lambda, c, w, best, rhs, rest, correction
     real(dp), allocatable :: diagonal(:,:,:), jacobian(:,:,:), eta(:)
     integer(i4), allocatable :: kind(:)
     real(dp) :: start, gap, centring, length, measured, trial_gap
     integer(i4) :: n, i, cones, idle
-    logical :: regular
+    logical :: regular, short
 
     n = part%n
     allocate(x(3,0:n-1), v(3,0:n-1), d(3,0:n-1), dx(3,0:n-1), dv(3,0:n-1), u(3,0:n-1), lambda(3,0:n-1), c(3,0:n-1))
-    allocate(w(3,0:n-1), best(3,0:n-1), rhs(3,0:n-1), diagonal(3,3,0:n-1), jacobian(3,3,0:max(part%ptr(n), 1)-1))
+    allocate(w(3,0:n-1), best(3,0:n-1), rhs(3,0:n-1), rest(3,0:n-1), correction(3,0:n-1))
+    allocate(diagonal(3,3,0:n-1), jacobian(3,3,0:max(part%ptr(n), 1)-1))
     allocate(eta(0:n-1), kind(0:n-1))
     call classify(part, kind, cones)
     start = 0.0_dp
@@ -67,6 +69,7 @@ contains
       v(3,i) = start
     end do
     idle = 0
+    short = .false.
     do steps = 0, most
       call reactions(part, kind, x, rhs)
       call island_product(part, rhs, u)
@@ -99,11 +102,18 @@ contains
       trial_gap = trial_gap/real(max(cones, 1), dp)
       centring = 0.0_dp
       if (gap > 0.0_dp) centring = min(1.0_dp, trial_gap/gap)**3
+      if (short) centring = max(centring, 0.5_dp)
       do i = 0, n - 1
-        if (kind(i) <= row_line) c(:,i) = corrected(kind(i), w(:,i), eta(i), lambda(:,i), dx(:,i), dv(:,i), centring*gap)
+        if (kind(i) > row_line) cycle
+        if (short) then
+          dx(:,i) = 0.0_dp
+          dv(:,i) = 0.0_dp
+        end if
+        c(:,i) = corrected(kind(i), w(:,i), eta(i), lambda(:,i), dx(:,i), dv(:,i), centring*gap)
       end do
       call direction()
       length = min(1.0_dp, to_boundary*min(longest(n, kind, x, dx), longest(n, kind, v, dv)))
+      short = length < short_step
       x = x + length*dx
       v = v + length*dv
     end do
@@ -125,13 +135,18 @@ contains
           rhs(:,k) = d(:,k)
         end select
       end do
-      call solve_factored(factor, rhs, dx)
+      call solve_refined(part%ptr, part%col, diagonal, jacobian, factor, rhs, dx, rest, correction)
+      ! dv from the equations rather than from the complementarity: they stay met, however large the entries of Q are
+      rest = x + dx
+      call reactions(part, kind, rest, rhs)
+      call island_product(part, rhs, u)
+      call infeasibility(part, kind, x, v, u, rest)
       do k = 0, n - 1
         select case (kind(k))
         case (row_cone)
-          dv(:,k) = scaled(w(:,k), eta(k), c(:,k) - scaled(w(:,k), eta(k), dx(:,k)))
+          dv(:,k) = -leaned(v(:,k), rest(:,k))
         case (row_line)
-          dv(:,k) = [0.0_dp, 0.0_dp, eta(k)*(c(3,k) - eta(k)*dx(3,k))]
+          dv(:,k) = [0.0_dp, 0.0_dp, -rest(3,k)]
         case default
           dv(:,k) = 0.0_dp
         end select
