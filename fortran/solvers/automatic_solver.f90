@@ -28,6 +28,7 @@ module automatic_solver
     c_gradient = 6, c_interior = 7, c_rounds = 8
 
   integer(i4), parameter :: newton_steps = 30
+  integer(i4), parameter :: first_rounds = 2
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   real(dp), parameter :: most_products = 2e8_dp           !< block products of a factorisation that is still tried
   integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
@@ -253,6 +254,7 @@ contains
     type(admm_state) :: state
     real(dp), allocatable :: diagonal(:,:,:), trial(:,:)
     real(dp) :: measured
+    integer(i4) :: attempt, made
     logical :: factored, regular
 
     factored = method /= use_gradient .and. part%n <= most_ordered
@@ -278,21 +280,27 @@ contains
       x = state%z
     case (use_interior)
       counts(c_method) = use_interior
-      call interior_island(part, unscaled, tolerance, maxiter, factor, x, residual, counts(c_interior))
+      call interior_island(part, unscaled, tolerance, maxiter, .true., factor, x, residual, counts(c_interior))
     case default
       allocate(trial, source=x)
-      call interior_island(part, unscaled, tolerance, interior_steps, factor, trial, measured, counts(c_interior))
-      counts(c_method) = use_interior
-      call keep_better()
-      if (residual <= tolerance) return
-      ! degenerate contacts end the interior point iteration early, often so near that Newton needs two steps
-      trial = x
-      call newton_island(part, unscaled, tolerance, newton_steps, 1e-6_dp, 1.0_dp, .true., factor, trial, measured, &
-                         counts(c_newton))
-      counts(c_method) = use_newton
-      call keep_better()
-      if (residual <= tolerance) return
-      call alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
+      do attempt = 1, 2
+        call interior_island(part, unscaled, tolerance, interior_steps, attempt == 2, factor, trial, measured, made)
+        counts(c_interior) = counts(c_interior) + made
+        counts(c_method) = use_interior
+        call keep_better()
+        if (residual <= tolerance) return
+        ! degenerate contacts end the interior point iteration early, often so near that Newton needs two steps
+        trial = x
+        call newton_island(part, unscaled, tolerance, newton_steps, 1e-6_dp, 1.0_dp, .true., factor, trial, measured, made)
+        counts(c_newton) = counts(c_newton) + made
+        counts(c_method) = use_newton
+        call keep_better()
+        if (residual <= tolerance) return
+        call alternate(part, unscaled, tolerance, merge(first_rounds, rounds, attempt == 1), diagonal, factor, state, x, &
+                       counts, residual)
+        if (residual <= tolerance) return
+        trial = x
+      end do
     end select
 
   contains
@@ -306,10 +314,11 @@ contains
   end subroutine solve_packed
 
   !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.
-  subroutine alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
+  subroutine alternate(part, unscaled, tolerance, most, diagonal, factor, state, x, counts, residual)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
+    integer(i4), intent(in) :: most
     real(dp), intent(inout) :: diagonal(3,3,0:part%n-1)
     type(block_lu), intent(inout) :: factor
     type(admm_state), intent(inout) :: state
@@ -334,8 +343,8 @@ contains
     best = x
     least = residual
     chunk = 400
-    do round = 0, rounds - 1
-      counts(c_rounds) = round + 1
+    do round = 0, most - 1
+      counts(c_rounds) = counts(c_rounds) + 1
       call factor_admm(part, penalties(mod(shiftr(round, 1), 4)), state, diagonal, factor, regular)
       if (.not. regular) exit
       call iterate_admm(part, unscaled, max(tolerance, goal), chunk, factor, state, residual, made)
