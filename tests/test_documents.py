@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 LANGUAGE = sorted(DOCS.glob("language*.md"))
-OBJECTS = ("CONVEX", "MESH", "SPHERE", "SOLFEC", "SURFACE_MATERIAL", "BULK_MATERIAL", "BODY", "TIME_SERIES",
+OBJECTS = ("CONVEX", "MESH", "SPHERE", "ELLIP", "SOLFEC", "SURFACE_MATERIAL", "BULK_MATERIAL", "BODY", "TIME_SERIES",
            "GAUSS_SEIDEL_SOLVER", "PENALTY_SOLVER", "NEWTON_SOLVER", "CONSTRAINT")  # fmt: skip
 MANUAL = """
     CONVEX HULL MESH2CONVEX MESH HEX ROUGH_HEX PIPE ELLIP_MESH TETRAHEDRALIZE SPHERE ELLIP SOLFEC FIELD SURFACE_MATERIAL
@@ -129,7 +129,7 @@ def test_defaults_in_the_documents_are_those_of_the_commands():
     for match in re.finditer(r"(?:^|, )`([A-Z][A-Z_0-9]+) \([^`|]*\|([^`]*)\)`", language_text(), re.M):
         command = getattr(solfec, match[1])
         parameters = inspect.signature(command.__init__ if isinstance(command, type) else command).parameters
-        for name, text in re.findall(r"(\w+) = ('[^']*'|[^,]+)", match[2]):
+        for name, text in re.findall(r"(\w+) = ('[^']*'|\([^)]*\)|[^,]+)", match[2]):
             default, documented = parameters[name].default, eval(text)
             assert default in (documented, None) if isinstance(documented, str) else default == documented, (match[1], name)
 

@@ -10,8 +10,10 @@ import importlib
 from . import unbuilt
 
 _NAMES = {
-    "shapes": "CONVEX HULL MESH HEX SPHERE",
-    "transforms": "COPY SCALE TRANSLATE ROTATE",
+    "shapes": "CONVEX HULL MESH HEX SPHERE ELLIP",
+    "generators": "MESH2CONVEX ROUGH_HEX PIPE ELLIP_MESH TETRAHEDRALIZE",
+    "transforms": "COPY SCALE TRANSLATE ROTATE BEND",
+    "splitting": "SPLIT MESH_SPLIT OVERLAPPING",
     "model": "SOLFEC",
     "materials": "SURFACE_MATERIAL BULK_MATERIAL",
     "series": "TIME_SERIES",

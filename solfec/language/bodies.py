@@ -29,7 +29,7 @@ class BODY(Handle):
     kind : str
         'RIGID', 'PSEUDO_RIGID' or 'OBSTACLE'; 'FINITE_ELEMENT' is not built yet.
     shape
-        CONVEX, MESH or SPHERE object, or a list of them (emptied, once all arguments have been checked).
+        Shape object, or a list of them (emptied, once all arguments have been checked).
     material : BULK_MATERIAL or str
         Material or its label.
     label : str, optional

@@ -1,4 +1,4 @@
-"""CONVEX, MESH and SPHERE (manual, 4.2.1 to 4.2.3), HULL and HEX (4.6), and checks of shape arguments."""
+"""CONVEX, HULL, MESH, HEX, SPHERE and ELLIP (manual, 4.2.1 to 4.2.4), and checks of shape arguments."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..shapes.convex import Convex
+from ..shapes.ellipsoid import Ellipsoid
 from ..shapes.hex_mesh import hex_mesh
 from ..shapes.hull import hull
+from ..shapes.integration_points import surface_integration_points, volume_integration_points
 from ..shapes.mesh import Mesh
 from ..shapes.sphere import Sphere
 from . import checks, session
 from .checks import BadType, BadValue, Members, command
-from .unbuilt import not_built
 
 
 class Shape(Members):
-    """What CONVEX, MESH and SPHERE have in common: contents that another command may take away."""
+    """What CONVEX, MESH, SPHERE and ELLIP have in common: contents that another command may take away."""
 
     __slots__ = ("_held", "_taken_by")
 
@@ -139,13 +140,17 @@ class MESH(Shape):
         self._content.set_volume_id(volid)
         return volid
 
-    def surface_integration_points(self, surfid=None):
-        """Not built yet."""
-        raise not_built("MESH.surface_integration_points")
+    @command("MESH.surface_integration_points")
+    def surface_integration_points(self, surfid=None) -> list[tuple]:
+        """Integration points of all outer faces, or of those on one surface: one per triangle, four per quadrilateral."""
+        surfid = None if surfid is None else checks.identifier(surfid, "surfid")
+        return list(map(tuple, surface_integration_points(self._content, surfid).tolist()))
 
-    def volume_integration_points(self, volid=None):
-        """Not built yet."""
-        raise not_built("MESH.volume_integration_points")
+    @command("MESH.volume_integration_points")
+    def volume_integration_points(self, volid=None) -> list[tuple]:
+        """Integration points of all elements, or of those of one volume; elements with outer faces come first."""
+        volid = None if volid is None else checks.identifier(volid, "volid")
+        return list(map(tuple, volume_integration_points(self._content, volid).tolist()))
 
     def inter_element_faces(self) -> list[list[int]]:
         """Node numbers of every face between two elements."""
@@ -190,7 +195,8 @@ class SPHERE(Shape):
         center = checks.vector(center, "center")
         radius = checks.positive(radius, "radius")
         volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
-        self._held = Sphere(center, radius, volid, surfid)
+        with reported():
+            self._held = Sphere(center, radius, volid, surfid)
         self._taken_by = None
 
     @property
@@ -202,6 +208,49 @@ class SPHERE(Shape):
     def radius(self) -> float:
         """Radius."""
         return self._content.radius
+
+
+class ELLIP(Shape):
+    """An ellipsoid (manual, 4.2.4).
+
+    Parameters
+    ----------
+    center : tuple of 3
+    radii : tuple of 3
+        Semi-axes along the global axes, positive.
+    volid, surfid : int
+        Volume and surface identifiers.
+    """
+
+    __slots__ = ()
+
+    @command("ELLIP")
+    def __init__(self, center, radii, volid, surfid):
+        center, radii = checks.vector(center, "center"), checks.vector(radii, "radii")
+        if not min(radii) > 0.0:
+            raise BadValue(f"'radii' must be positive, they are {radii}")
+        volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
+        with reported():
+            self._held = Ellipsoid(center, radii, volid, surfid)
+        self._taken_by = None
+
+    @property
+    def center(self) -> tuple[float, ...]:
+        """Centre."""
+        return tuple(self._content.centre.tolist())
+
+    @property
+    def radii(self) -> tuple[float, ...]:
+        """Semi-axes."""
+        return tuple(self._content.radii.tolist())
+
+    @property
+    def rot(self) -> tuple[float, ...]:
+        """Rotation, column by column: the directions of the semi-axes one after another."""
+        return tuple(self._content.rotation.T.ravel().tolist())
+
+
+KINDS = {Convex: CONVEX, Mesh: MESH, Sphere: SPHERE, Ellipsoid: ELLIP}
 
 
 @command("HULL")
@@ -248,9 +297,14 @@ def HEX(nodes, i, j, k, volid, surfids, dx=None, dy=None, dz=None) -> MESH:
     surfids = checks.integers(surfids, "surfids")
     if len(surfids) < 6:
         raise BadValue(f"'surfids' must hold 6 surface identifiers, it holds {len(surfids)}")
-    ratios = [_ratios(d, name, n) for d, name, n in zip((dx, dy, dz), ("dx", "dy", "dz"), counts)]
+    ratios = ratios_of(dx, dy, dz, counts)
     with reported():
         return MESH._of(hex_mesh(nodes, *counts, volid, surfids[:6], *ratios))
+
+
+def ratios_of(dx, dy, dz, counts) -> list[np.ndarray | None]:
+    """Proportions of the subdivisions of a box."""
+    return [_ratios(d, name, n) for d, name, n in zip((dx, dy, dz), ("dx", "dy", "dz"), counts)]
 
 
 def _ratios(value, name: str, count: int) -> np.ndarray | None:
@@ -270,7 +324,7 @@ def _ratios(value, name: str, count: int) -> np.ndarray | None:
 
 def shape_of(value, name: str, kind: type = Shape):
     """A shape argument that still has contents."""
-    wanted = "CONVEX, MESH or SPHERE" if kind is Shape else kind.__name__
+    wanted = "CONVEX, MESH, SPHERE or ELLIP" if kind is Shape else kind.__name__
     if not isinstance(value, kind):
         raise BadType(f"'{name}' must be a {wanted} object, not {checks.kind_of(value)}")
     if value._held is None:
@@ -288,6 +342,12 @@ def shapes_of(value, name: str, once: bool = False) -> list[Shape]:
     if once and len({id(shape) for shape in shapes}) < len(shapes):
         raise BadType(f"'{name}' holds the same object twice, which can be emptied only once; use COPY")
     return shapes
+
+
+def unwrapped(contents: list):
+    """What commands return: None for nothing, an object for one, a list for several."""
+    handles = [KINDS[type(content)]._of(content) for content in contents]
+    return None if not handles else handles[0] if len(handles) == 1 else handles
 
 
 def consume(shapes: list[Shape], command_name: str) -> None:

@@ -1,11 +1,12 @@
-"""COPY, SCALE, TRANSLATE and ROTATE (manual, 4.6)."""
+"""COPY, SCALE, TRANSLATE, ROTATE and BEND (manual, 4.6)."""
 
 from __future__ import annotations
 
 from ..shapes import transform
-from . import checks
+from ..shapes.bend import bend
+from . import checks, session
 from .checks import BadValue, command
-from .shapes import Shape, reported, shapes_of
+from .shapes import MESH, Shape, reported, shape_of, shapes_of
 
 
 @command("COPY")
@@ -15,7 +16,7 @@ def COPY(shape):
     Parameters
     ----------
     shape
-        CONVEX, MESH or SPHERE object, or a list of them; left as they are.
+        Shape object, or a list of them; left as they are.
     """
     copies = [type(item)._of(transform.copy(item._content)) for item in shapes_of(shape, "shape")]
     return copies[0] if len(copies) == 1 else copies
@@ -68,6 +69,27 @@ def ROTATE(shape, point, vector, angle):
     point, vector = checks.vector(point, "point"), checks.direction(vector, "vector")
     angle = checks.number(angle, "angle")
     return _applied(transform.rotate, shape, point, vector, angle)
+
+
+@command("BEND")
+def BEND(shape, point, direction, angle):
+    """Wrap a mesh round an axis, from its section nearest to the axis onward.
+
+    Parameters
+    ----------
+    shape : MESH
+        Changed in place and returned.
+    point, direction : tuple of 3
+        Axis; the bending follows its right-hand sense.
+    angle : float
+        Positive, degrees.
+    """
+    shape = shape_of(shape, "shape", MESH)
+    point, direction = checks.vector(point, "point"), checks.direction(direction, "direction")
+    angle = checks.positive(angle, "angle")
+    with reported():
+        bend(shape._content, point, direction, angle, session.current().epsilon)
+    return shape
 
 
 def _applied(function, shape, *arguments):

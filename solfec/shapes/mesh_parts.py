@@ -24,35 +24,44 @@ def labelled(count: int, one, two) -> np.ndarray:
     return rank[labels]
 
 
-def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray) -> Mesh:
+def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray, origin: np.ndarray | None = None) -> Mesh:
     """The mesh of some elements (ascending numbers) without the nodes they do not use.
 
     `face_surface` (nf,) has an identifier for every face of every element, used where the face is on the boundary.
+    `origin` has for every node the number that decides on the order; of equal ones the later come after all others.
     """
     topology = mesh.topology
     chosen = np.zeros(topology.element_count, bool)
     chosen[elements] = True
     sizes = np.diff(topology.element_ptr)
     used, numbers = np.unique(topology.element_nodes[np.repeat(chosen, sizes)], return_inverse=True)
+    if origin is not None:
+        again = np.ones(len(used), bool)
+        again[np.unique(origin[used], return_index=True)[1]] = False
+        order = np.lexsort((used, origin[used], again))
+        used, numbers = used[order], np.argsort(order)[numbers]
     pointers = np.concatenate(([0], np.cumsum(sizes[chosen])))
     part = MeshTopology(len(used), pointers, numbers)
     part = part.with_surfaces(face_surface[chosen[topology.face_element]])
     return Mesh(mesh.nodes[used], part, mesh.volume_ids[chosen])
 
 
-def connected_parts(mesh: Mesh) -> list[Mesh]:
-    """The parts of a mesh whose elements are connected through faces; the mesh itself when there is only one."""
+def connected_parts(mesh: Mesh, origin: np.ndarray | None = None) -> list[Mesh]:
+    """The parts of a mesh whose elements are connected through faces; the mesh itself when there is only one.
+
+    `origin` as for `submesh`.
+    """
     topology = mesh.topology
     inner = np.flatnonzero(~topology.boundary)
     neighbour = topology.face_element[topology.face_neighbour[inner]]
     labels = labelled(topology.element_count, topology.face_element[inner], neighbour)
     if not labels.any():
         return [mesh]
-    return [submesh(mesh, np.flatnonzero(labels == k), topology.face_surface) for k in range(labels.max() + 1)]
+    return [submesh(mesh, np.flatnonzero(labels == k), topology.face_surface, origin) for k in range(labels.max() + 1)]
 
 
-def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, second: np.ndarray) -> Mesh | None:
-    """Open a mesh along inner faces.
+def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, second: np.ndarray) -> list[Mesh] | None:
+    """Open a mesh along inner faces, into its connected parts.
 
     Every node of a cut face gets as many copies as the cut leaves groups of elements round it that are connected
     through faces; so nodes at the front of a cut that ends inside stay shared.
@@ -70,7 +79,7 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
 
     Returns
     -------
-    Mesh or None
+    list of Mesh or None
         None when no face opens because all nodes of the cut are on its front.
     """
     topology = mesh.topology
@@ -96,7 +105,8 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     numbers = np.where(copies > 0, topology.node_count + place, flat)
     nodes = np.concatenate((mesh.nodes, mesh.nodes[extra[1]]))
     result = MeshTopology(len(nodes), pointers, numbers).with_surfaces(face_surface)
-    return Mesh(nodes, result, mesh.volume_ids)
+    origin = np.concatenate((np.arange(topology.node_count), extra[1]))
+    return connected_parts(Mesh(nodes, result, mesh.volume_ids), origin)
 
 
 def _copies(flat: np.ndarray, split: np.ndarray, group: np.ndarray, second: np.ndarray) -> np.ndarray:

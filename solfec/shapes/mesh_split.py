@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import SolfecWarning
 from .identifiers import identifier
 from .mesh import Mesh
-from .mesh_parts import connected_parts, cut_along_faces
+from .mesh_parts import cut_along_faces
 
 
 def mesh_split(mesh: Mesh, nodeset=None, faceset=None, first_id: int = 0, second_id: int = 0) -> list[Mesh] | None:
@@ -56,11 +56,10 @@ def mesh_split(mesh: Mesh, nodeset=None, faceset=None, first_id: int = 0, second
         face_surface[cut] = first_id
     if not cut.any():
         return None
-    result = cut_along_faces(mesh, cut, face_surface, second)
-    if result is None:
+    parts = cut_along_faces(mesh, cut, face_surface, second)
+    if parts is None:
         warnings.warn("MESH_SPLIT opened nothing: all nodes of the cut are on its front", SolfecWarning, stacklevel=2)
-        return None
-    return connected_parts(result)
+    return parts
 
 
 def _nodes(values, count: int, name: str) -> list[int]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from ..errors import SolfecWarning
 from .convex import Convex
 from .mesh import Mesh
 from .split_convex import split_convexes
@@ -52,18 +49,13 @@ def split(shapes, point, normal, identifiers=(0, 0), connected=False, remesh=Tru
             raise ValueError(f"a shape of kind {type(shape).__name__} cannot be split; only CONVEX and MESH can")
     polyhedra = [p for shape in shapes if isinstance(shape, Convex) for p in shape.polyhedra]
     below, above = split_convexes(polyhedra, point, normal, identifiers, connected, epsilon)
-    whole = connected and len(below) == 1 and len(below[0].polyhedra) >= len(polyhedra) and not above
-    if whole and len(below[0].polyhedra) == len(polyhedra) > 1:
-        warnings.warn("SPLIT cut no CONVEX: none has a section at the point", SolfecWarning, stacklevel=2)
     for shape in shapes:
         if isinstance(shape, Mesh):
             parts = split_mesh(shape, point, normal, identifiers, connected, remesh, epsilon)
             for part in parts:
                 heights = (part.nodes - point) @ normal
-                lower = abs(heights.min()) >= abs(heights.max()) or connected and len(parts) == 1 and _crosses(heights, epsilon)
+                crosses = heights.min() < -epsilon and heights.max() > epsilon  # cut without being parted
+                lower = crosses or abs(heights.min()) >= abs(heights.max())
                 (below if lower else above).append(part)
     return below, above
 
-
-def _crosses(heights: np.ndarray, epsilon: float) -> bool:
-    return heights.min() < -epsilon and heights.max() > epsilon

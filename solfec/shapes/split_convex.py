@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
+from ..errors import SolfecWarning
 from .adjacency import convex_adjacency
 from .clip import Clipper, open_edges
 from .convex import Convex
@@ -93,6 +96,8 @@ def split_convexes(polyhedra: list[Polyhedron], point, normal, identifiers, conn
     if connected and crossed:
         chosen = _patch([section(parts[i][0]) for i in crossed], point, epsilon)
         if len(chosen) < len(crossed):
+            if not chosen:
+                warnings.warn("SPLIT cut no CONVEX: none has a section at the point", SolfecWarning, stacklevel=3)
             cut = {crossed[i] for i in chosen}
             result = [q for i, p in enumerate(polyhedra) for q in (parts[i] if i in cut else (p,))]
             return [Convex(result)], []

@@ -87,8 +87,7 @@ def _split_between(mesh: Mesh, point, normal, identifiers, connected: bool, epsi
             return None
     surface = topology.face_surface.copy()
     surface[cut] = np.where(side[cut], identifiers[1], identifiers[0])
-    result = cut_along_faces(mesh, cut, surface, above)
-    return connected_parts(mesh if result is None else result)
+    return cut_along_faces(mesh, cut, surface, above) or connected_parts(mesh)
 
 
 def _hanging_together(mesh: Mesh, cut: np.ndarray, point, epsilon: float) -> np.ndarray:

@@ -74,7 +74,7 @@ CASES = [
     ("member of an emptied shape", "used.radius", ValueError, "is empty"),
     ("one shape twice", "BODY(solfec, 'RIGID', [ball, ball], bulk)", TypeError, "twice"),
     ("a list of no shapes", "BODY(solfec, 'RIGID', [], bulk)", ValueError, "at least one shape"),
-    ("a shape list with a number in it", "COPY([ball, 3])", TypeError, "'shape[1]' must be a CONVEX, MESH or SPHERE object, not int"),
+    ("a shape list with a number in it", "COPY([ball, 3])", TypeError, "'shape[1]' must be a CONVEX, MESH, SPHERE or ELLIP object, not int"),
     ("translation by two numbers", "TRANSLATE(ball, (1, 2))", ValueError, "'vector' must hold 3 numbers"),
     ("translation of a point of strings", "TRANSLATE(('a', 'b', 'c'), (1, 2, 3))", TypeError, "'shape[0]' must be a number"),
     ("rotation about no axis", "ROTATE(ball, (0, 0, 0), (0, 0, 0), 90)", ValueError, "'vector' must not be zero"),

@@ -1,0 +1,137 @@
+"""Commands that make meshes and convexes: MESH2CONVEX, ROUGH_HEX, PIPE, ELLIP_MESH, TETRAHEDRALIZE (manual, 4.2)."""
+
+from __future__ import annotations
+
+import os
+
+from ..shapes.mesh_to_convex import mesh_to_convex
+from ..shapes.pipe import pipe
+from ..shapes.rough_hex import rough_hex
+from . import checks, session
+from .checks import BadType, BadValue, command
+from .shapes import CONVEX, MESH, ratios_of, reported, shape_of
+
+
+@command("MESH2CONVEX")
+def MESH2CONVEX(mesh) -> CONVEX:
+    """A collection of convexes, one per element.
+
+    Parameters
+    ----------
+    mesh : MESH
+        Left as it is.
+    """
+    return CONVEX._of(mesh_to_convex(shape_of(mesh, "mesh", MESH)._content))
+
+
+@command("ROUGH_HEX")
+def ROUGH_HEX(shape, i, j, k, dx=None, dy=None, dz=None) -> MESH:
+    """A meshed box that holds convexes, along their principal axes of inertia.
+
+    Parameters
+    ----------
+    shape : CONVEX or list of CONVEX
+        Left as they are.
+    i, j, k : int
+        Numbers of subdivisions along the local axes (the first: least extent), at least 1.
+    dx, dy, dz : list of numbers, optional
+        Proportions of the subdivisions, at least i, j, k positive numbers.
+    """
+    items = list(shape) if checks.is_sequence(shape) else [shape]
+    if not items:
+        raise BadValue("'shape' must hold at least one CONVEX object")
+    convexes = [shape_of(item, "shape", CONVEX)._content for item in items]
+    counts = [checks.integer(n, name, minimum=1) for n, name in zip((i, j, k), "ijk")]
+    ratios = ratios_of(dx, dy, dz, counts)
+    with reported():
+        return MESH._of(rough_hex(convexes, *counts, *ratios, epsilon=session.current().epsilon))
+
+
+@command("PIPE", ndri="ndir", surids="surfids")
+def PIPE(pnt, dir, rin, thi, ndir, nrad, nthi, volid, surfids) -> MESH:
+    """A straight pipe of hexahedra.
+
+    Parameters
+    ----------
+    pnt, dir : tuple of 3
+        Centre of the base, and the axis, as long as the pipe.
+    rin, thi : float
+        Inner radius and thickness, positive.
+    ndir, nrad, nthi : int
+        Numbers of subdivisions along the axis, round it (at least 3) and across the wall.
+    volid : int
+        Volume identifier.
+    surfids : list of 4 int
+        Surface identifiers of base, far end, inner wall, outer wall.
+    """
+    pnt, dir = checks.vector(pnt, "pnt"), checks.direction(dir, "dir")
+    rin, thi = checks.positive(rin, "rin"), checks.positive(thi, "thi")
+    counts = [
+        checks.integer(n, name, minimum=least)
+        for n, name, least in ((ndir, "ndir", 1), (nrad, "nrad", 3), (nthi, "nthi", 1))
+    ]
+    volid, surfids = checks.identifier(volid, "volid"), checks.integers(surfids, "surfids")
+    if len(surfids) < 4:
+        raise BadValue(f"'surfids' must hold 4 surface identifiers, it holds {len(surfids)}")
+    with reported():
+        return MESH._of(pipe(pnt, dir, rin, thi, *counts, volid, surfids))
+
+
+@command("ELLIP_MESH")
+def ELLIP_MESH(center, radii, error, volid, surfid) -> MESH:
+    """An ellipsoid of tetrahedra; needs the package tetgen.
+
+    Parameters
+    ----------
+    center, radii : tuple of 3
+        Centre and positive semi-axes.
+    error : float
+        Greatest distance of the surface mesh from the ellipsoid, positive.
+    volid, surfid : int
+        Volume and surface identifiers.
+    """
+    from ..shapes.ellipsoid_mesh import ellipsoid_mesh
+
+    center, radii = checks.vector(center, "center"), checks.vector(radii, "radii")
+    error = checks.positive(error, "error")
+    volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
+    with reported():
+        return MESH._of(ellipsoid_mesh(center, radii, error, volid, surfid))
+
+
+@command("TETRAHEDRALIZE", surid="surfid")
+def TETRAHEDRALIZE(shape, path, volume=None, quality=None, volid=None, surfid=None) -> MESH:
+    """Tetrahedra inside a surface, or the mesh that an earlier call has stored; needs the package tetgen.
+
+    Parameters
+    ----------
+    shape : MESH or str
+        A mesh (left as it is), or the path of a closed surface: .stl, .off, .ply, .poly or .smesh.
+    path : str
+        File of the mesh: read when it is there, else written.
+    volume : float, optional
+        Greatest volume of an element, positive.
+    quality : float, optional
+        Greatest ratio of circumradius to shortest edge, above 1.
+    volid, surfid : int, optional
+        Identifiers where none is inherited (0); a given volid replaces those of a mesh.
+    """
+    from ..shapes.tetrahedralize import tetrahedral
+
+    if not isinstance(shape, (str, MESH)):
+        raise BadType(f"'shape' must be a MESH object or the path of a file, not {checks.kind_of(shape)}")
+    path = checks.string(path, "path")
+    volume = None if volume is None else checks.positive(volume, "volume")
+    quality = None if quality is None else checks.number(quality, "quality")
+    if quality is not None and not quality > 1.0:
+        raise BadValue(f"'quality' must be greater than 1, it is {quality:g}")
+    volid = None if volid is None else checks.identifier(volid, "volid")
+    surfid = None if surfid is None else checks.identifier(surfid, "surfid")
+    if isinstance(shape, str):
+        if not os.path.exists(path) and not os.path.isfile(shape):
+            raise BadValue(f"'shape' names the file '{shape}', which does not exist")
+        content = shape
+    else:
+        content = shape_of(shape, "shape", MESH)._content
+    with reported():
+        return MESH._of(tetrahedral(content, path, volume, quality, volid, surfid))

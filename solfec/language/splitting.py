@@ -1,0 +1,116 @@
+"""SPLIT, MESH_SPLIT and OVERLAPPING: taking shapes apart and sorting them (manual, 4.6)."""
+
+from __future__ import annotations
+
+from ..shapes import mesh_split, overlapping, split
+from . import checks, session
+from .checks import BadValue, command
+from .shapes import ELLIP, MESH, SPHERE, consume, reported, shape_of, shapes_of, unwrapped
+
+
+@command("SPLIT")
+def SPLIT(shape, point, normal, surfid=(0, 0), topoadj="OFF", remesh="ON"):
+    """Split shapes by a plane; returns (below, above).
+
+    Parameters
+    ----------
+    shape : CONVEX, MESH, or list of them
+        Emptied.
+    point, normal : tuple of 3
+        The plane; its normal points up.
+    surfid : tuple of 2 int
+        Surface identifiers of new faces: those of the lower parts, which look up, and of the upper parts.
+    topoadj : 'ON' or 'OFF'
+        'ON': only the part of the section that hangs together with `point` is cut.
+    remesh : 'ON' or 'OFF'
+        Whether tetrahedra replace a mesh whose elements the plane passes through (needs the package tetgen); 'OFF'
+        makes that an error.
+
+    Returns
+    -------
+    tuple of 2
+        Each None, a shape, or a list of them, one for every connected part.  Shapes that 'ON' has cut without
+        parting them are in the first.
+    """
+    shapes = shapes_of(shape, "shape", once=True)
+    for item in shapes:
+        if isinstance(item, (SPHERE, ELLIP)):
+            raise BadValue(f"'shape' holds a {type(item).__name__}, which cannot be split; only CONVEX and MESH can")
+    point, normal = checks.vector(point, "point"), checks.direction(normal, "normal")
+    surfid = None if surfid is None else checks.sequence(surfid, "surfid")
+    if surfid is not None and len(surfid) != 2:
+        raise BadValue(f"'surfid' must hold 2 surface identifiers, it holds {len(surfid)}")
+    surfid = (0, 0) if surfid is None else tuple(checks.identifier(s, f"surfid[{i}]") for i, s in enumerate(surfid))
+    topoadj = topoadj is not None and checks.switch(topoadj, "topoadj")
+    remesh = remesh is None or checks.switch(remesh, "remesh")
+    with reported():
+        below, above = split.split(
+            [item._content for item in shapes], point, normal, surfid, topoadj, remesh, session.current().epsilon
+        )
+    consume(shapes, "SPLIT")
+    return unwrapped(below), unwrapped(above)
+
+
+@command("MESH_SPLIT")
+def MESH_SPLIT(mesh, nodeset=None, faceset=None, surfid1=0, surfid2=0) -> list[MESH] | None:
+    """Split a mesh along faces between its elements.
+
+    Parameters
+    ----------
+    mesh : MESH
+        Left as it is.
+    nodeset : list of int, optional
+        Faces all of whose nodes are listed are cut; new faces get `surfid1`.
+    faceset : list of lists of 3 or 4 int, optional
+        Faces to cut, whatever `nodeset` says.  New faces that look along the right-hand normal of the listed face get
+        `surfid1`, the others `surfid2`.
+
+    Returns
+    -------
+    list of MESH or None
+        The parts; one mesh with doubled nodes when the cut ends inside; None when nothing was cut.
+    """
+    content = shape_of(mesh, "mesh", MESH)._content
+    nodeset = None if nodeset is None else checks.integers(nodeset, "nodeset")
+    if faceset is not None:
+        faceset = checks.sequence(faceset, "faceset")
+        faceset = [checks.integers(face, f"faceset[{i}]") for i, face in enumerate(faceset)]
+    surfid1 = 0 if surfid1 is None else checks.identifier(surfid1, "surfid1")
+    surfid2 = 0 if surfid2 is None else checks.identifier(surfid2, "surfid2")
+    with reported():
+        parts = mesh_split.mesh_split(content, nodeset, faceset, surfid1, surfid2)
+    return None if parts is None else [MESH._of(part) for part in parts]
+
+
+@command("OVERLAPPING", **{"not": "not_"})
+def OVERLAPPING(obstacles, shapes, not_=None, gap=0.0):
+    """Find the shapes that touch or overlap obstacles, or with 'NOT' those that do not.
+
+    Parameters
+    ----------
+    obstacles : shape or list of shapes
+        Left as they are.
+    shapes : shape or list of shapes
+        Emptied; a collection of convexes counts as one.
+    not_ : 'NOT', optional
+        Return the others.
+    gap : float
+        Not positive: only overlaps at least this deep count.
+
+    Returns
+    -------
+    None, a shape, or a list of them in the order of `shapes`; the others are gone.
+    """
+    obstacles = shapes_of(obstacles, "obstacles")
+    shapes = shapes_of(shapes, "shapes", once=True)
+    invert = not_ is not None and checks.choice(not_, "not", ("NOT",)) == "NOT"
+    gap = checks.number(gap, "gap")
+    if gap > 0.0:
+        raise BadValue(f"'gap' must not be positive, it is {gap:g}")
+    with reported():
+        hit = overlapping.overlapping(
+            [item._content for item in obstacles], [item._content for item in shapes], gap, session.current().epsilon
+        )
+    kept = [item._content for item, met in zip(shapes, hit.tolist()) if met != invert]
+    consume(shapes, "OVERLAPPING")
+    return unwrapped(kept)
