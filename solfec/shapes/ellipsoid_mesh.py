@@ -12,7 +12,7 @@ from .mesh import Mesh
 from .tetrahedra import tetrahedral_mesh, tetrahedralize
 
 QUALITY = 2.0
-MOST_TRIANGLES = 1_000_000
+MOST_TRIANGLES = 300_000
 
 
 def ellipsoid_mesh(centre, radii, error: float, volume_id: int = 0, surface_id: int = 0) -> Mesh:
@@ -30,7 +30,7 @@ def ellipsoid_mesh(centre, radii, error: float, volume_id: int = 0, surface_id: 
     Raises
     ------
     ValueError
-        Sizes that are not positive, or an error that asks for more than a million triangles.
+        Sizes that are not positive, or an error that asks for more than 300 000 triangles.
     MissingPackage
         When tetgen is not installed.
     """

@@ -44,14 +44,13 @@ def read_surface(path: str) -> Surface:
         A file that cannot be opened.
     """
     kind = os.path.splitext(path)[1].lower()
-    readers = {".stl": _read_stl, ".off": _read_off, ".ply": _read_ply, ".poly": _read_poly, ".smesh": _read_poly}
-    if kind not in readers:
-        raise ValueError(f"'{path}' is not one of the surface files {', '.join(readers)}")
+    if kind not in READERS:
+        raise ValueError(f"'{path}' is not one of the surface files {', '.join(READERS)}")
     with open(path, "rb") as file:
         data = file.read()
     try:
-        surface = readers[kind](data)
-    except (IndexError, StopIteration, UnicodeDecodeError, KeyError) as error:
+        surface = READERS[kind](data)
+    except (IndexError, StopIteration, UnicodeDecodeError, KeyError, RuntimeError) as error:
         raise ValueError(f"'{path}' cannot be read as {kind[1:].upper()}: {error or 'it ends too early'}") from None
     if len(surface.triangles) == 0:
         raise ValueError(f"'{path}' holds no faces")
@@ -195,3 +194,7 @@ def _poly_facet(words: list[int], lines, marked: bool, number: int) -> tuple[lis
     while len(corners) < count:
         corners += [int(w) for w in next(lines)]
     return corners[:count], words[2] if marked and len(words) > 2 else 0
+
+
+READERS = {".stl": _read_stl, ".off": _read_off, ".ply": _read_ply, ".poly": _read_poly, ".smesh": _read_poly}
+"""How files are read, by ending."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import glob
+import os
+
 import numpy as np
 
 from .adjacency import box_pairs
 from .mesh import Mesh
 from .mesh_topology import MeshTopology
 
+ATTEMPTS = 20
 INSTALL = "pip install 'solfec[tetgen]'"
 
 
@@ -61,6 +65,19 @@ def tetrahedralize(points: np.ndarray, triangles: np.ndarray, surfaces: np.ndarr
     ValueError
         For a surface that is open, crosses itself, or cannot be meshed.
     """
+    target = volume
+    for _ in range(ATTEMPTS):  # what tetgen does last, to improve shapes, may enlarge an element again
+        result = _filled(points, triangles, surfaces, target, quality, keep_surface, regions)
+        corners = result[0][result[1]]
+        largest = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])).max() / 6.0
+        if volume is None or largest <= volume:
+            return result
+        target *= min(0.95, volume / largest)
+    raise ValueError(f"tetgen left an element of volume {largest:g}, although {volume:g} was asked for")
+
+
+def _filled(points, triangles, surfaces, volume, quality, keep_surface, regions) -> tuple:
+    """One attempt of `tetrahedralize`."""
     mesher = backend()
     marks, index = np.unique(surfaces, return_inverse=True)
     centre = 0.5 * (points.min(0) + points.max(0))
@@ -77,9 +94,12 @@ def tetrahedralize(points: np.ndarray, triangles: np.ndarray, surfaces: np.ndarr
         options.setdefault("minratio", 1e3)  # volume alone says nothing about shape
     if keep_surface:
         options.update(nobisect=1)
+    before = set(glob.glob("_skipped.*"))
     try:
         mesher.tetrahedralize(**options)
     except RuntimeError as error:
+        for litter in set(glob.glob("_skipped.*")) - before:  # tetgen writes what it could not use
+            os.remove(litter)
         crossing = crossing_triangles(points, triangles)
         if crossing is not None:
             raise ValueError(f"the surface crosses itself: faces {crossing[0]} and {crossing[1]}") from None

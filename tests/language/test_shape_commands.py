@@ -1,0 +1,185 @@
+"""Commands that make and take apart shapes: arguments, spellings, emptying, what they return."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import solfec
+from solfec import (
+    BEND, COPY, ELLIP, ELLIP_MESH, HEX, HULL, MASS_CENTER, MESH2CONVEX, MESH_SPLIT, OVERLAPPING, PIPE, ROTATE, ROUGH_HEX,
+    SCALE, SPHERE, SPLIT, TETRAHEDRALIZE, TRANSLATE,
+)  # fmt: skip
+from solfec.errors import SolfecWarning
+
+CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+
+
+def block(*counts):
+    """A meshed unit cube."""
+    return HEX(CUBE, *(counts or (2, 2, 2)), 1, [1, 2, 3, 4, 5, 6])
+
+
+def test_ellipsoid_has_members_and_follows_transformations():
+    ellipsoid = ELLIP((1, 0, 0), (1, 2, 3), 4, 5)
+    assert (ellipsoid.center, ellipsoid.radii) == ((1, 0, 0), (1, 2, 3))
+    assert ellipsoid.rot == (1, 0, 0, 0, 1, 0, 0, 0, 1)
+    assert ROTATE(ellipsoid, (0, 0, 0), (0, 0, 1), 90) is ellipsoid
+    assert ellipsoid.rot == pytest.approx((0, 1, 0, -1, 0, 0, 0, 0, 1))
+    assert MASS_CENTER([TRANSLATE(COPY(ellipsoid), (0, 0, 1))]) == pytest.approx((0, 1, 1))
+    assert SCALE(ellipsoid, (2, 2, 2)).radii == pytest.approx((2, 4, 6))
+    with pytest.raises(ValueError, match="radii"):
+        ELLIP((0, 0, 0), (1, -1, 1), 1, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        ellipsoid.radii = (1, 1, 1)
+
+
+def test_bodies_take_ellipsoids(tmp_path):
+    model = solfec.SOLFEC("DYNAMIC", 1e-3, str(tmp_path / "out"))
+    shape = ELLIP((1, 2, 3), (1, 2, 3), 1, 1)
+    body = solfec.BODY(model, "RIGID", shape, solfec.BULK_MATERIAL(model, density=1.0))
+    assert body.volume == pytest.approx(8 * math.pi)
+    assert MASS_CENTER(body) == pytest.approx((1, 2, 3))
+    with pytest.raises(ValueError, match="empty"):
+        shape.radii  # noqa: B018
+
+
+def test_both_spellings_of_misspelt_keywords_are_accepted():
+    one = PIPE((0, 0, 0), (0, 0, 1), 1, 1, ndri=1, nrad=8, nthi=1, volid=1, surids=[1, 2, 3, 4, 5, 6])
+    two = PIPE((0, 0, 0), (0, 0, 1), 1, 1, ndir=1, nrad=8, nthi=1, volid=1, surfids=[1, 2, 3, 4])
+    assert one.get_data() == two.get_data()
+    with pytest.raises(TypeError, match="both given"):
+        PIPE((0, 0, 0), (0, 0, 1), 1, 1, ndir=1, ndri=1, nrad=8, nthi=1, volid=1, surids=[1, 2, 3, 4])
+
+
+def test_generators_leave_their_arguments_as_they_are():
+    mesh = block()
+    convexes = MESH2CONVEX(mesh)
+    assert (mesh.nnod, convexes.nver) == (27, 8)
+    assert ROUGH_HEX(convexes, 1, 1, 1).nnod == ROUGH_HEX([convexes], 1, 1, 1, dx=[1]).nnod == 8
+    assert convexes.nver == 8
+    with pytest.raises(TypeError, match="must be a CONVEX"):
+        ROUGH_HEX(mesh, 1, 1, 1)
+
+
+def test_integration_points_are_tuples_by_identifier():
+    mesh = block()
+    assert len(mesh.surface_integration_points()) == 6 * 4 * 4
+    assert len(mesh.surface_integration_points(3)) == 16 and mesh.surface_integration_points(9) == []
+    points = mesh.volume_integration_points(volid=1)
+    assert len(points) == 64 and isinstance(points[0], tuple)
+
+
+def test_bend_returns_its_mesh():
+    mesh = block()
+    assert BEND(mesh, (0, 0, 3), (0, -1, 0), 10) is mesh
+    with pytest.raises(ValueError, match="BEND: 'angle'"):
+        BEND(mesh, (0, 0, 3), (0, -1, 0), -10)
+    with pytest.raises(TypeError, match="must be a MESH"):
+        BEND(SPHERE((0, 0, 0), 1, 1, 1), (0, 0, 3), (0, -1, 0), 10)
+
+
+def test_split_empties_its_shapes_and_returns_below_and_above():
+    hull, mesh = HULL(CUBE, 1, 1), block()
+    below, above = SPLIT([mesh, hull], (0, 0, 0.5), (0, 0, 1), (7, 8))
+    assert [type(part).__name__ for part in below] == ["CONVEX", "MESH"]
+    assert MASS_CENTER(below)[2] == pytest.approx(0.25) and MASS_CENTER(above)[2] == pytest.approx(0.75)
+    assert below[1].nodes_on_surface(7) == list(range(9, 18))
+    assert above[1].nodes_on_surface(8) == list(range(9))
+    with pytest.raises(ValueError, match="empty: its contents went into SPLIT"):
+        mesh.nnod  # noqa: B018
+
+
+def test_split_returns_none_for_the_empty_side():
+    below, above = SPLIT(block(), (0, 0, 2), (0, 0, 1))
+    assert below.nnod == 27 and above is None
+
+
+@pytest.mark.parametrize(
+    "change, text",
+    [
+        ({"normal": (0, 0, 0)}, "normal"),
+        ({"surfid": (1,)}, "surfid"),
+        ({"topoadj": "YES"}, "topoadj"),
+        ({"remesh": "OFF"}, "passes through element"),
+    ],
+)
+def test_failing_split_leaves_its_shapes(change, text):
+    mesh = block(1, 1, 1)
+    with pytest.raises(ValueError, match=text):
+        SPLIT(**{"shape": mesh, "point": (0, 0, 0.5), "normal": (0, 0, 1), **change})
+    assert mesh.nnod == 8
+
+
+def test_spheres_and_ellipsoids_cannot_be_split():
+    ball = SPHERE((0, 0, 0), 1, 1, 1)
+    with pytest.raises(ValueError, match="SPHERE, which cannot be split"):
+        SPLIT(ball, (0, 0, 0), (0, 0, 1))
+    assert ball.radius == 1
+    with pytest.raises(ValueError, match="ELLIP"):
+        SPLIT([block(), ELLIP((0, 0, 0), (1, 1, 1), 1, 1)], (0, 0, 0), (0, 0, 1))
+
+
+def test_mesh_split_returns_a_list_or_none():
+    mesh = block()
+    parts = MESH_SPLIT(mesh, faceset=mesh.inter_element_faces_on_plane((0, 0, 0.5), (0, 0, 1)), surfid1=7, surfid2=8)
+    assert [part.nnod for part in parts] == [18, 18] and mesh.nnod == 27
+    assert MESH_SPLIT(mesh, nodeset=[0, 1, 2]) is None
+    with pytest.warns(SolfecWarning, match="not faces between"):
+        assert MESH_SPLIT(mesh, faceset=[[0, 1, 4, 3]]) is None
+    with pytest.raises(ValueError, match=r"MESH_SPLIT: 'faceset\[0\]' has 2"):
+        MESH_SPLIT(mesh, faceset=[[0, 1]])
+
+
+def test_overlapping_keeps_or_rejects_in_input_order():
+    def balls():
+        return [SPHERE((x, 0.5, 0.5), 0.2, 1, 1) for x in (3.0, 1.1, -0.1, -3.0)]
+
+    wall = block()
+    given = balls()
+    assert [ball.center[0] for ball in OVERLAPPING(wall, given)] == [1.1, -0.1]
+    assert [ball.center[0] for ball in OVERLAPPING([wall], balls(), "NOT")] == [3.0, -3.0]
+    assert [ball.center[0] for ball in OVERLAPPING(wall, balls(), **{"not": "NOT"})] == [3.0, -3.0]
+    assert OVERLAPPING(wall, balls()[0]) is None
+    assert OVERLAPPING(wall, balls()[:2], gap=-0.05).center[0] == 1.1
+    assert OVERLAPPING(wall, balls()[:2], gap=-0.15) is None
+    assert wall.nnod == 27
+    with pytest.raises(ValueError, match="went into OVERLAPPING"):
+        given[0].radius  # noqa: B018
+
+
+def test_overlapping_checks_before_it_empties():
+    ball = SPHERE((0, 0, 0), 1, 1, 1)
+    for arguments in (("YES",), ("NOT", 0.1)):
+        with pytest.raises(ValueError):
+            OVERLAPPING(block(), ball, *arguments)
+    assert ball.radius == 1
+
+
+def test_tetrahedra_take_all_six_arguments_and_come_back_from_the_file(tmp_path):
+    pytest.importorskip("tetgen", reason="the optional package tetgen is not installed")
+    path = str(tmp_path / "mesh.h5")
+    mesh = block()
+    one = TETRAHEDRALIZE(mesh, path, 0.1, 2.0, 3, 4)
+    assert mesh.nnod == 27
+    assert TETRAHEDRALIZE(shape=mesh, path=path, volume=0.1, quality=2.0, volid=3, surid=4).get_data() == one.get_data()
+    with pytest.warns(SolfecWarning, match="other input"):
+        assert TETRAHEDRALIZE(mesh, path).nnod == one.nnod
+    assert one.get_data()[1][5] == 3
+    assert ELLIP_MESH((0, 0, 0), (1, 2, 3), 0.1, 1, 1).nnod >= 42
+
+
+@pytest.mark.parametrize(
+    "change, error, text",
+    [
+        ({"volume": 0}, ValueError, "volume"),
+        ({"quality": 1.0}, ValueError, "quality"),
+        ({"shape": 3}, TypeError, "MESH object or the path"),
+        ({"shape": "gone.stl"}, ValueError, "does not exist"),
+        ({"path": 3}, TypeError, "path"),
+    ],
+)
+def test_bad_arguments_of_tetrahedralize_are_named(tmp_path, change, error, text):
+    with pytest.raises(error, match=text):
+        TETRAHEDRALIZE(**{"shape": block(), "path": str(tmp_path / "mesh.h5"), **change})
