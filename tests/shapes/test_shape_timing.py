@@ -16,16 +16,16 @@ from solfec.shapes.sphere import Sphere
 
 @pytest.mark.parametrize("base", [Sphere((0, 0, 0), 1.0), cube(), unit_mesh()], ids=["sphere", "hull", "hex"])
 def test_ten_thousand_copies_are_moved_compiled_and_weighed_in_seconds(base):
-    start = time.perf_counter()
+    start = time.process_time()
     for number in range(10000):
         shape = transform.translate(transform.copy(base), (number, 0, 0))
         compile(shape, 1e-6)
         characteristics(shape)
-    assert time.perf_counter() - start < 2.0  # 0.2 to 0.4 s on an idle core
+    assert time.process_time() - start < 2.0  # 0.2 to 0.4 s on an idle core
 
 
 def test_adjacency_of_a_thousand_touching_bricks_takes_less_than_a_second():
     bricks = [cube(corner=(i, j, k)).polyhedra[0] for i in range(10) for j in range(10) for k in range(10)]
-    start = time.perf_counter()
+    start = time.process_time()
     compile(Convex(bricks), 1e-6)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
