@@ -138,8 +138,9 @@ class Domain:
         """Existing constraints follow the bodies; contacts that opened are removed."""
         user.update(self.constraints, self.bodies, self.time + self.step, self.step)
         detection.update_contacts(
-            self.constraints, self.geometry, self.bodies, self.surface_materials, self.epsilon, self.time
-        )
+            self.constraints, self.geometry, self.bodies, self.surface_materials, self.epsilon, self.time,
+            self.settings, self.step_number,
+        )  # fmt: skip
 
     def _detect(self) -> None:
         """New contacts from overlaps of convex primitives, sparsified."""

@@ -8,7 +8,7 @@ module broad_phase
   private
   public :: find_pairs
 
-  integer(i4), parameter :: obstacle_kind = 0, sphere_kind = 2
+  integer(i4), parameter :: obstacle_kind = 0, deformable_from = 2, sphere_kind = 2
   integer, parameter :: parallel_from = 4000
   !> Rows of more partners than this (floors, walls) are sorted by heap instead of by insertion.
   integer, parameter :: insertion_up_to = 40
@@ -28,7 +28,8 @@ contains
   !>   n                     number of primitives
   !>   box                   (6,:) boxes [length]
   !>   kind, outer_count, body   (:) of primitives
-  !>   body_kind, body_id    (:) of bodies
+  !>   adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows, sorted for each primitive
+  !>   body_kind, body_id, selfcontact   (:) of bodies; 1: polyhedra of one deformable body may touch, unless adjacent
   !>   nexcluded, excluded   (2,:) pairs of body identifiers (lower, higher), sorted by both
   !>   from, to              rows from <= k < to of the constraint table are contacts
   !>   slave, master         (:) primitive rows of contacts
@@ -38,15 +39,19 @@ contains
   !>                         those of `first` (keys, partners) and of `slave` (next)
   !>   found                 number of pairs; when it exceeds the length of `first`, there was no room: enlarge to this
   !>                         length at least and call again
-  subroutine find_pairs(n, box, kind, outer_count, body, body_kind, body_id, nexcluded, excluded, from, to, &
-      slave, master, first, second, boxes, numbers, rows, cells, keys, partners, next, found, primitives, bodies, &
-      exclusions, contacts, capacity, cell_capacity)
+  subroutine find_pairs(n, box, kind, outer_count, body, adjacent_ptr, adjacent_count, adjacent, body_kind, body_id, &
+      selfcontact, nexcluded, excluded, from, to, slave, master, first, second, boxes, numbers, rows, cells, &
+      keys, partners, next, found, primitives, &
+      neighbours, bodies, exclusions, contacts, capacity, cell_capacity)
     integer(i4), intent(in) :: n, nexcluded, from, to
-    integer(i4), intent(in) :: primitives, bodies, exclusions, contacts, capacity, cell_capacity
+    integer(i4), intent(in) :: primitives, neighbours, bodies, exclusions, contacts, capacity, cell_capacity
     real(dp), intent(in) :: box(6,0:primitives-1)
-    integer(i4), intent(in) :: kind(0:primitives-1), outer_count(0:primitives-1)
+    integer(i4), intent(in), target :: kind(0:primitives-1)
+    integer(i4), intent(in) :: outer_count(0:primitives-1)
     integer(i4), intent(in), target :: body(0:primitives-1)
-    integer(i4), intent(in) :: body_kind(0:bodies-1)
+    integer(i4), intent(in), target :: adjacent_ptr(0:primitives-1), adjacent_count(0:primitives-1)
+    integer(i4), intent(in), target :: adjacent(0:neighbours-1)
+    integer(i4), intent(in) :: body_kind(0:bodies-1), selfcontact(0:bodies-1)
     integer(i8), intent(in), target :: body_id(0:bodies-1)
     integer(i8), intent(in), target :: excluded(2,0:exclusions-1)
     integer(i4), intent(in) :: slave(0:contacts-1), master(0:contacts-1)
@@ -68,6 +73,8 @@ contains
     do i = 0, n - 1
       rows(i,1) = body(i)
       if (body_kind(body(i)) == obstacle_kind) rows(i,1) = immovable
+      if (selfcontact(body(i)) /= 0 .and. body_kind(body(i)) >= deformable_from .and. kind(i) < sphere_kind) &
+        rows(i,1) = bodies + i
       if (kind(i) < sphere_kind .and. outer_count(i) == 0) rows(i,1) = absent
     end do
     grid%box(0:,1:) => boxes(:,1:6)
@@ -85,6 +92,14 @@ contains
     exclusion%pair(1:,1:) => excluded
     exclusion%body(0:) => body
     exclusion%id(0:) => body_id
+    exclusion%inner = .false.
+    do i = 0, maxval(body(0:n-1))
+      if (selfcontact(i) /= 0) exclusion%inner = .true.
+    end do
+    exclusion%kind(0:) => kind
+    exclusion%adjacent_ptr(0:) => adjacent_ptr
+    exclusion%adjacent_count(0:) => adjacent_count
+    exclusion%adjacent(0:) => adjacent
     call search_pairs(grid, exclusion, lists)
     if (maxval(lists%count) > share) then
       found = max(threads*maxval(lists%count), capacity + 1)

@@ -9,6 +9,11 @@ module contacts
   integer(i4), parameter :: any_surface = huge(1_i4)
   integer, parameter :: parallel_from = 500
 
+  !> Where a contact is: spatial points of slave and master, gap, area.
+  type :: place
+    real(dp) :: slave(3), master(3), gap, area
+  end type place
+
 contains
 
   !> Gives existing contacts the state that the narrow phase found with their roles frozen (slave first).
@@ -18,28 +23,35 @@ contains
   !> keep their referential points and are placed by the one on the master.  When the surfaces changed, the
   !> material is looked up again and cohesion is lost (it exists only from the time 0 on).
   !>
-  !>   first, last     rows first <= k < last are contacts; result row k - first belongs to row k
-  !>   epsilon, time   geometric epsilon; time at the start of the step
-  !>   slave ... cohesion   columns of the constraint table
+  !>   first, last     rows first <= k < last are contacts
+  !>   epsilon, time, now   geometric epsilon; time at the start of the step; number of the last update of shapes
+  !>   slave ... evaluated   columns of the constraint table
+  !>   result_of       (:) row by row from `first` the result that belongs to a contact; -1: it stays as it is
   !>   status ... result_surface   what the narrow phase found: 1 contact; normal outward from the slave;
   !>                   spatial points of slave and master; gap, area; surface identifiers (slave, master)
   !>   body_kind, conf_ptr, centre, conf   of bodies
   !>   nmaterial, material_surface, material_cohesion   the surface-material table
+  !>   npatch          number of results with contact patches: 0 or all of them
+  !>   patch_slots, patch_point, patch_gap   see `contact_patch`
   !>   keep            (:) 1: contact stays, row by row from `first`, out
   !>   lost            number of contacts that do not
-  subroutine update_rows(first, last, epsilon, time, slave, master, master_point, slave_point, point, base, &
-      gap, area, surface, material, cohesion, status, normal, result_slave, result_master, result_gap, &
-      result_area, result_surface, body_kind, conf_ptr, centre, conf, nmaterial, material_surface, &
-      material_cohesion, keep, lost, rows, results, bodies, triples, materials)
-    integer(i4), intent(in) :: first, last, nmaterial
+  subroutine update_rows(first, last, epsilon, time, now, slave, master, slot, master_point, slave_point, point, base, &
+      gap, area, surface, material, cohesion, evaluated, result_of, status, normal, result_slave, result_master, result_gap, &
+      result_area, result_surface, npatch, patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, &
+      nmaterial, material_surface, material_cohesion, keep, lost, rows, results, patches, bodies, triples, materials)
+    integer(i4), intent(in) :: first, last, nmaterial, npatch, patches
+    integer(i8), intent(in) :: now
     real(dp), intent(in) :: epsilon, time
     integer(i4), intent(in) :: rows, results, bodies, triples, materials
-    integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1)
+    integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1), slot(0:rows-1), result_of(0:rows-1)
     real(dp), intent(inout) :: master_point(3,0:rows-1), slave_point(3,0:rows-1), point(3,0:rows-1)
     real(dp), intent(inout) :: base(3,3,0:rows-1), gap(0:rows-1), area(0:rows-1)
     integer(i4), intent(inout) :: surface(2,0:rows-1), material(0:rows-1)
     real(dp), intent(inout) :: cohesion(0:rows-1)
+    integer(i8), intent(inout) :: evaluated(0:rows-1)
     integer(i4), intent(in) :: status(0:results-1)
+    integer(i4), intent(in) :: patch_slots(0:patches-1)
+    real(dp), intent(in) :: patch_point(3,0:3,0:patches-1), patch_gap(0:3,0:patches-1)
     real(dp), intent(in) :: normal(3,0:results-1), result_slave(3,0:results-1), result_master(3,0:results-1)
     real(dp), intent(in) :: result_gap(0:results-1), result_area(0:results-1)
     integer(i4), intent(in) :: result_surface(2,0:results-1)
@@ -51,37 +63,51 @@ contains
     integer(i4), intent(out) :: lost
     integer(i4) :: count
     integer :: k, r, m, s
-    logical :: cohesive
+    logical :: cohesive, found
+    type(place) :: at
 
     count = 0
-    !$omp parallel do if (last - first > parallel_from) schedule(static) private(r, m, s, cohesive) &
+    !$omp parallel do if (last - first > parallel_from) schedule(static) private(r, m, s, cohesive, found, at) &
     !$omp reduction(+:count)
     do k = first, last - 1
-      r = k - first
+      r = result_of(k-first)
+      keep(k-first) = 1
+      if (r < 0) cycle
       m = master(k)
       s = slave(k)
       cohesive = cohesion(k) > 0.0_dp
-      keep(r) = merge(1, 0, status(r) == 1 .or. cohesive)
-      if (keep(r) == 0) then
+      found = status(r) == 1
+      if (found) then
+        at = place(result_slave(:,r), result_master(:,r), result_gap(r), result_area(r))
+        if (npatch > 0) then
+          found = btest(patch_slots(r), slot(k))
+          if (found) at = place_of(slot(k), patch_slots(r), patch_point(:,:,r), patch_gap(:,r), normal(:,r), at)
+        else if (slot(k) > 0) then
+          found = .false.
+        end if
+      end if
+      if (.not. (found .or. cohesive)) then
+        keep(k-first) = 0
         count = count + 1
         cycle
       end if
-      if (status(r) == 1) then
+      evaluated(k) = merge(now, -1_i8, found .and. .not. cohesive)
+      if (found) then
         if (any(surface(:,k) /= result_surface(:,r))) then
           surface(:,k) = result_surface(:,r)
           call look_up(surface(:,k), nmaterial, material_surface, material(k))
           cohesion(k) = merge(material_cohesion(material(k)), 0.0_dp, time == 0.0_dp)
         end if
         base(:,:,k) = frame(normal(:,r), epsilon)
-        gap(k) = result_gap(r)
-        area(k) = result_area(r)
+        gap(k) = at%gap
+        area(k) = at%area
       end if
       if (cohesive) then
         point(:,k) = spatial(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), master_point(:,k))
       else
-        point(:,k) = result_master(:,r)
-        master_point(:,k) = referential(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), result_master(:,r))
-        slave_point(:,k) = referential(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), result_slave(:,r))
+        point(:,k) = at%master
+        master_point(:,k) = referential(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), at%master)
+        slave_point(:,k) = referential(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), at%slave)
       end if
     end do
     lost = count
@@ -90,8 +116,10 @@ contains
   !> Appends the contacts that the narrow phase found among candidate pairs, in the order of the pairs.
   !>
   !>   last            number of rows in use; new ones follow
+  !>   npatch, patch_slots, patch_point, patch_gap   see `update_rows`
+  !>   alive           (:) bits of slots of a pair that are in contact already (only with patches)
   !>   count           number of candidate pairs
-  !>   epsilon, time, step_number   geometric epsilon; time and number of the step
+  !>   epsilon, time, step_number, now   geometric epsilon; time and number of the step; number of the last update of shapes
   !>   nexcluded, excluded   (2,:) pairs of surface identifiers (lower, higher) between which there is no contact
   !>   first, second   (:) primitive rows of the pairs
   !>   status, outward ... result_surface   what the narrow phase found; outward 0: the first primitive is the slave
@@ -100,13 +128,17 @@ contains
   !>
   !> Other arguments as in `update_rows`.  New contacts start without reaction; only those of the time 0
   !> have cohesion.  Identifiers are given by the caller.
-  subroutine create_rows(last, count, epsilon, time, step_number, nexcluded, excluded, first, second, status, &
-      outward, normal, result_slave, result_master, result_gap, result_area, result_surface, primitive_body, &
+  subroutine create_rows(last, count, epsilon, time, step_number, now, nexcluded, excluded, first, second, status, &
+      outward, normal, result_slave, result_master, result_gap, result_area, result_surface, npatch, patch_slots, &
+      patch_point, patch_gap, alive, primitive_body, &
       body_kind, conf_ptr, centre, conf, nmaterial, material_surface, material_cohesion, kind, master, slave, &
-      master_primitive, slave_primitive, master_point, slave_point, point, base, R, U, V, gap, area, surface, &
-      material, cohesion, birth, merit, residual, created, exclusions, pairs, results, primitives, bodies, &
-      triples, materials, rows)
-    integer(i4), intent(in) :: last, count, nexcluded, nmaterial
+      master_primitive, slave_primitive, slot, master_point, slave_point, point, base, R, U, V, gap, area, surface, &
+      material, cohesion, birth, evaluated, merit, residual, created, exclusions, pairs, results, patches, livings, &
+      primitives, bodies, triples, materials, rows)
+    integer(i4), intent(in) :: last, count, nexcluded, nmaterial, npatch, patches, livings
+    integer(i8), intent(in) :: now
+    integer(i4), intent(in) :: patch_slots(0:patches-1), alive(0:livings-1)
+    real(dp), intent(in) :: patch_point(3,0:3,0:patches-1), patch_gap(0:3,0:patches-1)
     real(dp), intent(in) :: epsilon, time
     integer(i8), intent(in) :: step_number
     integer(i4), intent(in) :: exclusions, pairs, results, primitives, bodies, triples, materials, rows
@@ -122,31 +154,42 @@ contains
     integer(i4), intent(in) :: material_surface(2,0:materials-1)
     real(dp), intent(in) :: material_cohesion(0:materials-1)
     integer(i4), intent(inout) :: kind(0:rows-1), master(0:rows-1), slave(0:rows-1)
-    integer(i4), intent(inout) :: master_primitive(0:rows-1), slave_primitive(0:rows-1)
+    integer(i4), intent(inout) :: master_primitive(0:rows-1), slave_primitive(0:rows-1), slot(0:rows-1)
     real(dp), intent(inout) :: master_point(3,0:rows-1), slave_point(3,0:rows-1), point(3,0:rows-1)
     real(dp), intent(inout) :: base(3,3,0:rows-1), R(3,0:rows-1), U(3,0:rows-1), V(3,0:rows-1)
     real(dp), intent(inout) :: gap(0:rows-1), area(0:rows-1)
     integer(i4), intent(inout) :: surface(2,0:rows-1), material(0:rows-1)
     real(dp), intent(inout) :: cohesion(0:rows-1)
-    integer(i8), intent(inout) :: birth(0:rows-1)
+    integer(i8), intent(inout) :: birth(0:rows-1), evaluated(0:rows-1)
     real(dp), intent(inout) :: merit(0:rows-1), residual(0:rows-1)
     integer(i4), intent(out) :: created
-    integer(i4) :: pair(max(count, 1))
-    integer :: k, c, m, s
+    integer(i4), allocatable :: pair(:)
+    integer(i4) :: slots
+    integer :: k, c, m, s, point_number
+    type(place) :: at
 
+    allocate (pair(0:max(merge(4, 1, npatch > 0)*count, 1)-1))
     created = 0
     do c = 0, count - 1
       if (status(c) /= 1) cycle
       if (nexcluded > 0) then
         if (is_excluded(result_surface(:,c), nexcluded, excluded)) cycle
       end if
-      created = created + 1
-      pair(created) = c
+      slots = 1
+      if (npatch > 0) slots = iand(patch_slots(c), not(alive(c)))
+      do point_number = 0, 3
+        if (.not. btest(slots, point_number)) cycle
+        pair(created) = 4*c + point_number
+        created = created + 1
+      end do
     end do
     if (last + created > rows) return
-    !$omp parallel do if (created > parallel_from) schedule(static) private(k, c, m, s)
+    !$omp parallel do if (created > parallel_from) schedule(static) private(k, c, m, s, at)
     do k = last, last + created - 1
-      c = pair(k-last+1)
+      c = pair(k-last)/4
+      slot(k) = mod(pair(k-last), 4)
+      at = place(result_slave(:,c), result_master(:,c), result_gap(c), result_area(c))
+      if (npatch > 0) at = place_of(slot(k), patch_slots(c), patch_point(:,:,c), patch_gap(:,c), normal(:,c), at)
       slave_primitive(k) = merge(first(c), second(c), outward(c) == 0)
       master_primitive(k) = merge(second(c), first(c), outward(c) == 0)
       s = primitive_body(slave_primitive(k))
@@ -155,12 +198,13 @@ contains
       master(k) = m
       kind(k) = contact_kind
       birth(k) = step_number
-      point(:,k) = result_master(:,c)
-      master_point(:,k) = referential(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), result_master(:,c))
-      slave_point(:,k) = referential(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), result_slave(:,c))
+      evaluated(k) = now
+      point(:,k) = at%master
+      master_point(:,k) = referential(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), at%master)
+      slave_point(:,k) = referential(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), at%slave)
       base(:,:,k) = frame(normal(:,c), epsilon)
-      gap(k) = result_gap(c)
-      area(k) = result_area(c)
+      gap(k) = at%gap
+      area(k) = at%area
       surface(:,k) = result_surface(:,c)
       call look_up(surface(:,k), nmaterial, material_surface, material(k))
       cohesion(k) = merge(material_cohesion(material(k)), 0.0_dp, time == 0.0_dp)
@@ -179,19 +223,19 @@ contains
   !>   left          number of rows in use afterwards
   !>
   !> The columns are all that contacts use; the user's constraints alone use the others.
-  subroutine keep_rows(first, last, keep, id, master, slave, master_primitive, slave_primitive, master_point, &
-      slave_point, point, base, R, U, V, gap, area, surface, material, cohesion, birth, merit, residual, left, rows)
+  subroutine keep_rows(first, last, keep, id, master, slave, master_primitive, slave_primitive, slot, master_point, &
+      slave_point, point, base, R, U, V, gap, area, surface, material, cohesion, birth, evaluated, merit, residual, left, rows)
     integer(i4), intent(in) :: first, last, rows
     integer(i4), intent(in) :: keep(0:rows-1)
     integer(i8), intent(inout) :: id(0:rows-1)
     integer(i4), intent(inout) :: master(0:rows-1), slave(0:rows-1)
-    integer(i4), intent(inout) :: master_primitive(0:rows-1), slave_primitive(0:rows-1)
+    integer(i4), intent(inout) :: master_primitive(0:rows-1), slave_primitive(0:rows-1), slot(0:rows-1)
     real(dp), intent(inout) :: master_point(3,0:rows-1), slave_point(3,0:rows-1), point(3,0:rows-1)
     real(dp), intent(inout) :: base(3,3,0:rows-1), R(3,0:rows-1), U(3,0:rows-1), V(3,0:rows-1)
     real(dp), intent(inout) :: gap(0:rows-1), area(0:rows-1)
     integer(i4), intent(inout) :: surface(2,0:rows-1), material(0:rows-1)
     real(dp), intent(inout) :: cohesion(0:rows-1)
-    integer(i8), intent(inout) :: birth(0:rows-1)
+    integer(i8), intent(inout) :: birth(0:rows-1), evaluated(0:rows-1)
     real(dp), intent(inout) :: merit(0:rows-1), residual(0:rows-1)
     integer(i4), intent(out) :: left
     integer :: k, to
@@ -205,6 +249,7 @@ contains
         slave(to) = slave(k)
         master_primitive(to) = master_primitive(k)
         slave_primitive(to) = slave_primitive(k)
+        slot(to) = slot(k)
         master_point(:,to) = master_point(:,k)
         slave_point(:,to) = slave_point(:,k)
         point(:,to) = point(:,k)
@@ -218,6 +263,7 @@ contains
         material(to) = material(k)
         cohesion(to) = cohesion(k)
         birth(to) = birth(k)
+        evaluated(to) = evaluated(k)
         merit(to) = merit(k)
         residual(to) = residual(k)
       end if
@@ -251,6 +297,21 @@ contains
       deepest = gap(k)
     end do
   end subroutine deepest_row
+
+  !> One point of a patch: bodies' points on either side of the gap, an equal share of the area.  A patch that has but
+  !> the first slot is the whole contact.
+  pure type(place) function place_of(slot, slots, points, gaps, normal, whole) result(at)
+    integer(i4), intent(in) :: slot, slots
+    real(dp), intent(in) :: points(3,0:3), gaps(0:3), normal(3)
+    type(place), intent(in) :: whole
+
+    at = whole
+    if (slots == 1) return
+    at%gap = gaps(slot)
+    at%area = whole%area/popcnt(slots)
+    at%slave = points(:,slot) - 0.5_dp*max(gaps(slot), 0.0_dp)*normal
+    at%master = points(:,slot) + 0.5_dp*max(gaps(slot), 0.0_dp)*normal
+  end function place_of
 
   !> Local frame, columns t1, t2, n: t1 = unit(e_x x n), or unit(e_y x n) where n is along e_x; t2 = t1 x n.
   !> The frame is left-handed (theory, section "Contact points").  Where lengths are in such units that epsilon

@@ -11,40 +11,43 @@ module curved
 
 contains
 
-  !> Spheres touch when their distance is below `epsilon`.  The normal points from slave to master (along e_x when the
+  !> Spheres touch when their distance is below `reach`.  The normal points from slave to master (along e_x when the
   !> centres coincide); overlapping spheres share the middle of their facing surface points.
-  pure subroutine contact_of_spheres(slave_centre, slave_radius, master_centre, master_radius, epsilon, contact)
-    real(dp), intent(in) :: slave_centre(3), slave_radius, master_centre(3), master_radius, epsilon
+  pure subroutine contact_of_spheres(slave_centre, slave_radius, master_centre, master_radius, reach, with_gap, contact)
+    real(dp), intent(in) :: slave_centre(3), slave_radius, master_centre(3), master_radius, reach
+    logical, intent(in) :: with_gap  !< gaps may be positive
     type(contact_data), intent(inout) :: contact
-    real(dp) :: distance, reach
+    real(dp) :: distance, radii
     contact%normal = master_centre - slave_centre
     distance = norm2(contact%normal)
-    reach = slave_radius + master_radius
-    contact%found = distance - reach < epsilon
+    radii = slave_radius + master_radius
+    contact%found = distance - radii < reach
     if (.not. contact%found) return
-    if (distance > 1.0e-14_dp*reach) then
+    if (distance > 1.0e-14_dp*radii) then
       contact%normal = contact%normal/distance
     else
       contact%normal = [1.0_dp, 0.0_dp, 0.0_dp]
     end if
     contact%slave_point = slave_centre + slave_radius*contact%normal
     contact%master_point = master_centre - master_radius*contact%normal
-    if (distance <= reach) then
+    if (distance <= radii) then
       contact%slave_point = 0.5_dp*(contact%slave_point + contact%master_point)
       contact%master_point = contact%slave_point
     end if
-    contact%gap = min(0.0_dp, distance - reach)
+    contact%gap = distance - radii
+    if (.not. with_gap) contact%gap = min(0.0_dp, contact%gap)
     contact%area = 1
     contact%degenerate = .false.
     contact%face = 0
   end subroutine contact_of_spheres
 
   !> A polyhedron, always the slave, touches a sphere when its point closest to the centre is nearer than radius +
-  !> `epsilon`.  A centre inside belongs to the outer plane that it lies least deep under.  There is no contact where the
+  !> `reach`.  A centre inside belongs to the outer plane that it lies least deep under.  There is no contact where the
   !> closest point is in the relative interior of an internal face of an element.
-  pure subroutine contact_with_sphere(body, centre, radius, epsilon, size, contact)
+  pure subroutine contact_with_sphere(body, centre, radius, reach, with_gap, size, contact)
     type(polyhedron), intent(in) :: body
-    real(dp), intent(in) :: centre(3), radius, epsilon  !< `centre` relative to the pair's centre
+    real(dp), intent(in) :: centre(3), radius, reach  !< `centre` relative to the pair's centre
+    logical, intent(in) :: with_gap                   !< gaps may be positive
     real(dp), intent(in) :: size                        !< of the pair
     type(contact_data), intent(inout) :: contact
     real(dp) :: x(8, 3), distance, closest(3), other(3), no_shift(3), level, deepest, outermost, small
@@ -64,7 +67,7 @@ contains
         face = i
       end if
     end do
-    if (outermost >= radius + epsilon) return
+    if (outermost >= radius + reach) return
 
     distance = 0
     if (outermost > small) then
@@ -74,13 +77,14 @@ contains
       end do
       call closest_points(body%padded, ubound(body%x, 1), body%x, 8, 8, x, no_shift, centre, size, distance, closest, &
                           other, failed)
-      if (distance >= radius + epsilon) return
+      if (distance >= radius + reach) return
     end if
     if (distance > small) then
       contact%normal = (centre - closest)/distance
       if (in_internal_face(body, contact%normal, closest, size)) return
       contact%slave_point = closest
-      contact%gap = min(0.0_dp, distance - radius)
+      contact%gap = distance - radius
+      if (.not. with_gap) contact%gap = min(0.0_dp, contact%gap)
       contact%face(1) = outer_plane(body, closest, size)
     else
       contact%normal = body%plane(1:3, face)

@@ -8,13 +8,14 @@ module narrow_phase
   use contact_record, only: contact_data
   use polyhedron_contact, only: contact_of_polyhedra
   use curved, only: contact_of_spheres, contact_with_sphere
+  use ellipsoids, only: contact_of_ellipsoids, contact_with_ellipsoid
   use gjk, only: closest_points
   implicit none
   private
   public :: find_contacts, overlap_volumes, primitive_distances
 
-  integer(i4), parameter :: sphere = 2, ellipsoid = 3  !< kinds of primitives (PrimitiveKind); less: polyhedra
-  integer(i4), parameter :: no_error = 0, kind_not_built = 1, row_out_of_range = 2
+  integer(i4), parameter :: sphere = 2, ellipsoid = 3  !< kinds of primitives (PrimitiveKind); lower ones: polyhedra
+  integer(i4), parameter :: no_error = 0, row_out_of_range = 2
   real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size are one
   integer(i4), parameter :: serial_count = 200         !< up to this number of pairs one thread is faster
 
@@ -23,8 +24,8 @@ contains
   !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs`; manual, contact points.
   !>
   !> Results of a pair without contact are left as they were, except `status`.
-  subroutine find_contacts(pairs, first, second, epsilon, frozen, &
-                           kind, surface, radius, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
+  subroutine find_contacts(pairs, first, second, epsilon, margin, frozen, &
+                           kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
                            vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, current, &
                            status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, &
                            error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
@@ -33,9 +34,11 @@ contains
     integer(i4), intent(in) :: nresult
     integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
     real(dp), intent(in) :: epsilon       !< geometric tolerance (length)
-    integer(i4), intent(in) :: frozen     !< 1: of two spheres the first is the slave, else the one with the smaller centre
+    real(dp), intent(in) :: margin        !< pairs nearer than this are in contact with their gap; 0: gaps are not positive
+    integer(i4), intent(in) :: frozen     !< 1: of two spheres or ellipsoids the first is the slave, else the one with the smaller centre
     integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
     real(dp), intent(in), target :: radius(0:nprimitive-1)       !< per primitive (length)
+    real(dp), intent(in), target :: axes(3, 3, 0:nprimitive-1)   !< per ellipsoid: columns are the semi-axes (length)
     real(dp), intent(in), target :: box(6, 0:nprimitive-1)       !< per primitive: lower and upper corner (length)
     integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)  !< per primitive
     integer(i4), intent(in), target :: face_ptr(0:nprimitive-1), face_count(0:nprimitive-1)      !< per primitive
@@ -51,10 +54,10 @@ contains
     integer(i4), intent(inout) :: degenerate(0:nresult-1)  !< 1: facets' normals cancel, face of least penetration taken
     real(dp), intent(inout) :: normal(3, 0:nresult-1)      !< unit, outward from the slave
     real(dp), intent(inout) :: slave_point(3, 0:nresult-1), master_point(3, 0:nresult-1)  !< spatial points (length)
-    real(dp), intent(inout) :: gap(0:nresult-1)            !< not positive (length)
-    real(dp), intent(inout) :: area(0:nresult-1)           !< length^2; 1 for spheres
+    real(dp), intent(inout) :: gap(0:nresult-1)            !< not positive without margin (length)
+    real(dp), intent(inout) :: area(0:nresult-1)           !< length^2; 1 for spheres and ellipsoids
     integer(i4), intent(inout) :: surfaces(2, 0:nresult-1) !< surface identifiers of slave and master
-    integer(i4), intent(out) :: error      !< 0 none, 1 kind of primitive not built yet, 2 row out of range
+    integer(i4), intent(out) :: error      !< 0 none, 2 row out of range
     integer(i4), intent(out) :: error_row  !< pair that `error` is about, else -1
     type(shape_tables) :: tables
     type(polyhedron) :: one, two
@@ -65,6 +68,7 @@ contains
     tables%kind(0:) => kind
     tables%surface(0:) => surface
     tables%radius(0:) => radius
+    tables%axes(1:, 1:, 0:) => axes
     tables%box(1:, 0:) => box
     tables%vertex_ptr(0:) => vertex_ptr
     tables%vertex_count(0:) => vertex_count
@@ -86,7 +90,8 @@ contains
     call reserve_overlap(work, most_vertices, most_faces)
     !$omp do schedule(dynamic, 32)
     do k = 0, pairs - 1
-      call contact_of_pair(tables, first(k), second(k), epsilon, frozen, one, two, work, contact, outward(k), surfaces(:, k))
+      call contact_of_pair(tables, first(k), second(k), epsilon, margin, frozen, one, two, work, contact, &
+                           outward(k), surfaces(:, k))
       status(k) = merge(1, 0, contact%found)
       if (.not. contact%found) cycle
       degenerate(k) = merge(1, 0, contact%degenerate)
@@ -177,9 +182,9 @@ contains
     end do
   end subroutine overlap_volumes
 
-  !> Distances and closest points of pairs of primitives (polyhedra and spheres; a point is a sphere without radius).
+  !> Distances and closest points of pairs of primitives (a point is a sphere without radius).
   subroutine primitive_distances(pairs, first, second, &
-                                 kind, surface, radius, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
+                                 kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
                                  vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, current, &
                                  distance, first_point, second_point, &
                                  error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
@@ -189,6 +194,7 @@ contains
     integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
     integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
     real(dp), intent(in), target :: radius(0:nprimitive-1)       !< per primitive (length)
+    real(dp), intent(in), target :: axes(3, 3, 0:nprimitive-1)   !< per ellipsoid: columns are the semi-axes (length)
     real(dp), intent(in), target :: box(6, 0:nprimitive-1)       !< per primitive: lower and upper corner (length)
     integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)  !< per primitive
     integer(i4), intent(in), target :: face_ptr(0:nprimitive-1), face_count(0:nprimitive-1)      !< per primitive
@@ -204,6 +210,7 @@ contains
     integer(i4), intent(out) :: error, error_row           !< see `find_contacts`
     type(shape_tables) :: tables
     type(polyhedron) :: one, two
+    type(contact_data) :: contact
     real(dp) :: centre(3), size, no_shift(3), direction(3), reach(2)
     integer(i4) :: k, most_vertices, most_faces
     logical :: failed
@@ -211,6 +218,7 @@ contains
     tables%kind(0:) => kind
     tables%surface(0:) => surface
     tables%radius(0:) => radius
+    tables%axes(1:, 1:, 0:) => axes
     tables%box(1:, 0:) => box
     tables%vertex_ptr(0:) => vertex_ptr
     tables%vertex_count(0:) => vertex_count
@@ -231,6 +239,13 @@ contains
     no_shift = 0
     do k = 0, pairs - 1
       call pair_frame(box(:, first(k)), box(:, second(k)), centre, size)
+      if (max(kind(first(k)), kind(second(k))) >= ellipsoid) then
+        call ellipsoid_contact(tables, first(k), second(k), centre, huge(1.0_dp), .true., size, one, contact)
+        distance(k) = max(contact%gap, 0.0_dp)
+        first_point(:, k) = contact%slave_point + centre
+        second_point(:, k) = contact%master_point + centre
+        cycle
+      end if
       call gather_polyhedron(tables, first(k), centre, one)
       call gather_polyhedron(tables, second(k), centre, two)
       call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, no_shift, no_shift, &
@@ -252,51 +267,107 @@ contains
   end subroutine primitive_distances
 
   !> The contact of one pair; `outward` and `surfaces` are set when there is one.
-  subroutine contact_of_pair(tables, first, second, epsilon, frozen, one, two, work, contact, outward, surfaces)
+  subroutine contact_of_pair(tables, first, second, epsilon, margin, frozen, one, two, work, contact, outward, surfaces)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second, frozen
-    real(dp), intent(in) :: epsilon
+    real(dp), intent(in) :: epsilon, margin
     type(polyhedron), intent(inout) :: one, two
     type(clip_work), intent(inout) :: work
     type(contact_data), intent(inout) :: contact
     integer(i4), intent(inout) :: outward, surfaces(2)
-    real(dp) :: centre(3), size
+    real(dp) :: centre(3), size, reach
     integer(i4) :: slave, master
 
     contact%found = .false.
-    if (boxes_apart(tables%box(:, first), tables%box(:, second))) return
+    if (boxes_apart(tables%box(:, first), tables%box(:, second), margin)) return
     call pair_frame(tables%box(:, first), tables%box(:, second), centre, size)
     slave = first
     master = second
-    if (tables%kind(first) < sphere .and. tables%kind(second) < sphere) then
+    if (max(tables%kind(first), tables%kind(second)) < sphere) then
       call gather_polyhedron(tables, first, centre, one)
       call gather_polyhedron(tables, second, centre, two)
       call contact_of_polyhedra(one, two, tables%corner_ptr, tables%corner_count, tables%corner, epsilon, size, work, contact)
-      if (.not. contact%found) return
     else
-      if (tables%kind(first) == sphere .and. tables%kind(second) == sphere) then
-        if (frozen == 0 .and. precedes(centre_of(tables, second), centre_of(tables, first))) then
-          slave = second
-          master = first
-        end if
-        call contact_of_spheres(centre_of(tables, slave) - centre, tables%radius(slave), &
-                                centre_of(tables, master) - centre, tables%radius(master), epsilon, contact)
-      else
-        if (tables%kind(first) == sphere) then
-          slave = second
-          master = first
-        end if
-        call gather_polyhedron(tables, slave, centre, one)
-        call contact_with_sphere(one, centre_of(tables, master) - centre, tables%radius(master), epsilon, size, contact)
+      reach = max(epsilon, margin)
+      if (swapped(tables, first, second, frozen)) then
+        slave = second
+        master = first
       end if
-      if (.not. contact%found) return
+      if (max(tables%kind(first), tables%kind(second)) >= ellipsoid) then
+        call ellipsoid_contact(tables, slave, master, centre, reach, margin > 0, size, one, contact)
+      else if (tables%kind(slave) == sphere) then
+        call contact_of_spheres(centre_of(tables, slave) - centre, tables%radius(slave), &
+                                centre_of(tables, master) - centre, tables%radius(master), reach, margin > 0, contact)
+      else
+        call gather_polyhedron(tables, slave, centre, one)
+        call contact_with_sphere(one, centre_of(tables, master) - centre, tables%radius(master), reach, margin > 0, size, &
+                                 contact)
+      end if
     end if
+    if (.not. contact%found) return
     outward = merge(0, 1, slave == first)
     surfaces(1) = surface_of(tables, slave, contact%face(1))
     surfaces(2) = surface_of(tables, master, contact%face(2))
     contact%slave_point = contact%slave_point + centre
     contact%master_point = contact%master_point + centre
   end subroutine contact_of_pair
+
+  !> Is the second primitive the slave?  Polyhedra come first, then spheres, then ellipsoids; of equal kinds the one with
+  !> the smaller centre, unless roles are frozen.
+  pure logical function swapped(tables, first, second, frozen)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: first, second, frozen
+    integer(i4) :: one, two
+    one = max(tables%kind(first), sphere - 1)
+    two = max(tables%kind(second), sphere - 1)
+    swapped = one > two
+    if (one == two .and. frozen == 0) swapped = precedes(centre_of(tables, second), centre_of(tables, first))
+  end function swapped
+
+  !> The contact of a pair with an ellipsoid; points relative to `centre`.  Also for pairs in the order that contacts do
+  !> not have; then the points are exchanged.
+  subroutine ellipsoid_contact(tables, first, second, centre, reach, with_gap, size, body, contact)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: first, second
+    real(dp), intent(in) :: centre(3), reach, size
+    logical, intent(in) :: with_gap
+    type(polyhedron), intent(inout) :: body
+    type(contact_data), intent(inout) :: contact
+    real(dp) :: point(3)
+    integer(i4) :: slave, master
+    logical :: exchanged
+    exchanged = swapped(tables, first, second, 1)
+    slave = merge(second, first, exchanged)
+    master = merge(first, second, exchanged)
+    if (tables%kind(slave) < sphere) then
+      call gather_polyhedron(tables, slave, centre, body)
+      call contact_with_ellipsoid(body, tables%corner_ptr, tables%corner_count, tables%corner, &
+                                  centre_of(tables, master) - centre, axes_of(tables, master), reach, with_gap, size, contact)
+    else
+      call contact_of_ellipsoids(centre_of(tables, slave) - centre, axes_of(tables, slave), &
+                                 centre_of(tables, master) - centre, axes_of(tables, master), reach, with_gap, contact)
+    end if
+    if (.not. exchanged) return
+    point = contact%slave_point
+    contact%slave_point = contact%master_point
+    contact%master_point = point
+  end subroutine ellipsoid_contact
+
+  !> Semi-axes of an ellipsoid or a sphere.
+  pure function axes_of(tables, primitive) result(axes)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: primitive
+    real(dp) :: axes(3, 3)
+    integer(i4) :: k
+    if (tables%kind(primitive) >= ellipsoid) then
+      axes = tables%axes(:, :, primitive)
+    else
+      axes = 0
+      do k = 1, 3
+        axes(k, k) = tables%radius(primitive)
+      end do
+    end if
+  end function axes_of
 
   !> Surface identifier of a face (counted from 1), or of the primitive when it has no such face.
   pure integer(i4) function surface_of(tables, primitive, face)
@@ -328,9 +399,9 @@ contains
     end do
   end function precedes
 
-  pure logical function boxes_apart(a, b)
-    real(dp), intent(in) :: a(6), b(6)
-    boxes_apart = any(a(1:3) > b(4:6)) .or. any(b(1:3) > a(4:6))
+  pure logical function boxes_apart(a, b, margin)
+    real(dp), intent(in) :: a(6), b(6), margin
+    boxes_apart = any(a(1:3) > b(4:6) + margin) .or. any(b(1:3) > a(4:6) + margin)
   end function boxes_apart
 
   !> The middle of what two boxes have in common (or of the space between them) and the size of the pair.
@@ -354,8 +425,6 @@ contains
     do k = 0, pairs - 1
       if (min(first(k), second(k)) < 0 .or. max(first(k), second(k)) >= nprimitive) then
         error = row_out_of_range
-      else if (max(tables%kind(first(k)), tables%kind(second(k))) >= ellipsoid) then
-        error = kind_not_built
       else
         most_vertices = max(most_vertices, tables%vertex_count(first(k)), tables%vertex_count(second(k)))
         most_faces = max(most_faces, tables%face_count(first(k)), tables%face_count(second(k)))

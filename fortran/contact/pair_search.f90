@@ -20,9 +20,14 @@ module pair_search
     integer(i8), pointer, contiguous :: pair(:,:)   !< (2,:) body identifiers (lower, higher), sorted
     integer(i4), pointer, contiguous :: body(:)     !< (0:) body rows of primitives
     integer(i8), pointer, contiguous :: id(:)       !< (0:) identifiers of bodies
+    logical :: inner = .false.                      !< there are bodies with self-contact
+    integer(i4), pointer, contiguous :: adjacent_ptr(:), adjacent_count(:)  !< (0:) of primitives
+    integer(i4), pointer, contiguous :: kind(:)     !< (0:) of primitives
+    integer(i4), pointer, contiguous :: adjacent(:) !< (0:) adjacent primitives, sorted
   end type exclusion_list
 
   integer, parameter :: parallel_from = 1000
+  integer(i4), parameter :: curved_from = 2   ! kinds of primitives from spheres on
   !> The half of a cell's neighbouring rows (y, z) that is searched; the cell's own row is searched forwards.
   integer, parameter :: row_step(2,4) = reshape([1, 0, -1, 1, 0, 1, 1, 1], [2, 4])
   !> Boxes are compared in blocks; a bit of one number is kept for each box of sixteen blocks.
@@ -230,6 +235,9 @@ contains
         if (exclusions%count > 0) then
           if (is_excluded(grid%row(i), grid%row(j), exclusions)) cycle
         end if
+        if (exclusions%inner) then
+          if (is_adjacent(int(grid%row(i), i4), int(grid%row(j), i4), exclusions)) cycle
+        end if
         list%count = list%count + 1
         if (list%count > size(list%key)) cycle
         list%key(list%count) = key_of(grid%row(i), grid%row(j), one(1), grid%box(j,1))
@@ -274,6 +282,29 @@ contains
     ahead = merge(x_one - x_two, x_two - x_one, one < two)
     key_of = ior(shiftl(min(one, two), 32), 2*max(one, two) + merge(1_i8, 0_i8, ahead > 0.0_dp))
   end function key_of
+
+  !> Whether two primitives belong to one body and are adjacent, or one of them is curved.
+  pure logical function is_adjacent(one, two, exclusions)
+    integer(i4), intent(in) :: one, two
+    type(exclusion_list), intent(in) :: exclusions
+    integer :: first, last, k
+
+    is_adjacent = .false.
+    if (exclusions%body(one) /= exclusions%body(two)) return
+    is_adjacent = max(exclusions%kind(one), exclusions%kind(two)) >= curved_from
+    if (is_adjacent) return
+    first = exclusions%adjacent_ptr(one)
+    last = first + exclusions%adjacent_count(one) - 1
+    do while (first <= last)
+      k = (first + last)/2
+      if (exclusions%adjacent(k) == two) then
+        is_adjacent = .true.
+        return
+      end if
+      if (exclusions%adjacent(k) < two) first = k + 1
+      if (exclusions%adjacent(k) > two) last = k - 1
+    end do
+  end function is_adjacent
 
   !> Whether contact between the bodies of two primitives is excluded.
   pure logical function is_excluded(one, two, exclusions)

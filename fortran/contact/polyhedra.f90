@@ -17,6 +17,7 @@ module polyhedra
     integer(i4), pointer, contiguous :: kind(:), surface(:), vertex_ptr(:), vertex_count(:)  !< of primitives
     integer(i4), pointer, contiguous :: face_ptr(:), face_count(:), outer_count(:)           !< of primitives
     real(dp), pointer, contiguous :: radius(:), box(:, :)                                    !< of primitives
+    real(dp), pointer, contiguous :: axes(:, :, :)                                           !< of ellipsoids
     integer(i4), pointer, contiguous :: vertex_list(:)                                       !< vertex numbers
     integer(i4), pointer, contiguous :: corner_ptr(:), corner_count(:), face_surface(:)      !< of faces
     real(dp), pointer, contiguous :: normal(:, :)                                            !< of faces

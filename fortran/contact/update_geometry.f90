@@ -1,11 +1,11 @@
 !> Shapes follow their bodies: current vertices, face normals, boxes of primitives and extents of bodies.
 module update_geometry
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
   implicit none
   private
   public :: update_shapes
 
-  integer(i4), parameter :: pseudo_rigid_kind = 2, sphere_kind = 2
+  integer(i4), parameter :: pseudo_rigid_kind = 2, sphere_kind = 2, ellipsoid_kind = 3
   !> Bodies' extents reach this many geometric epsilons beyond the boxes of their primitives.
   real(dp), parameter :: extents_margin = 10.0_dp
   !> Below this number of vertices one thread is faster.
@@ -13,13 +13,16 @@ module update_geometry
 
 contains
 
-  !> Moves all shapes to the present configuration of their bodies (theory, section "Body kinematics"):
-  !> x = c + R (X - Xc) for obstacles and rigid bodies, x = c + F (X - Xc) for pseudo-rigid ones.
+  !> Moves shapes to the present configuration of their bodies (theory, section "Body kinematics"):
+  !> x = c + R (X - Xc) for obstacles and rigid bodies, x = c + F (X - Xc) for pseudo-rigid ones.  Shapes of bodies whose
+  !> configuration has not changed by a bit since the last call stay as they are.
   !>
   !> Rows in use come first; every array may be longer.  Lengths are in the model's unit.
   !>
-  !>   nvertex, nface, nprimitive, nbody   numbers of rows in use
+  !>   nvertex, nprimitive, nbody   numbers of rows in use
   !>   epsilon          geometric epsilon: the margin of boxes (manual, GEOMETRIC_EPSILON)
+  !>   afresh           1: all shapes are moved, whatever their bodies did
+  !>   now              number of this call, larger than all before
   !>   reference        (3,:) referential vertices
   !>   vertex_body      (:) row of the body that moves a vertex
   !>   current          (3,:) current vertices, out
@@ -27,17 +30,22 @@ contains
   !>   corner           (:) vertex numbers of faces
   !>   corner_ptr       (:) first corner of a face
   !>   normal           (3,:) current unit outward normals of faces, out: from the first three corners
-  !>   primitive_kind, radius, vertex_ptr, vertex_count   (:) of primitives
+  !>   primitive_kind, body, radius, vertex_ptr, vertex_count, face_ptr, face_count   (:) of primitives
+  !>   radii            (3,:) referential semi-axes of ellipsoids; orientation (3,3,:) their directions, column by column
+  !>   axes             (3,3,:) current axes of ellipsoids, out: M = F R0 diag(radii); points are c + M s with |s| <= 1
   !>   box              (6,:) boxes of primitives enlarged by epsilon, out: lower corner, upper corner
   !>   body_kind, conf_ptr, primitive_ptr, primitive_count   (:) of bodies
   !>   centre           (3,:) referential mass centres
   !>   extents          (6,:) boxes of bodies, out; a body without primitives is where its centre is
   !>   conf             (3,:) configuration triples
-  subroutine update_shapes(nvertex, nface, nprimitive, nbody, epsilon, reference, vertex_body, current, &
-      vertex_list, corner, corner_ptr, normal, primitive_kind, radius, vertex_ptr, vertex_count, box, &
-      body_kind, conf_ptr, primitive_ptr, primitive_count, centre, extents, conf, &
-      vertices, listed, corners, faces, primitives, bodies, triples)
-    integer(i4), intent(in) :: nvertex, nface, nprimitive, nbody
+  !>   previous         (3,:) configuration triples of the last call, in and out
+  !>   moved            (:) number of the last call that moved a body's shape, in and out
+  subroutine update_shapes(nvertex, nprimitive, nbody, epsilon, afresh, now, reference, vertex_body, current, &
+      vertex_list, corner, corner_ptr, normal, primitive_kind, body, radius, vertex_ptr, vertex_count, face_ptr, &
+      face_count, radii, orientation, axes, box, body_kind, conf_ptr, primitive_ptr, primitive_count, centre, extents, &
+      conf, previous, moved, vertices, listed, corners, faces, primitives, bodies, triples)
+    integer(i4), intent(in) :: nvertex, nprimitive, nbody, afresh
+    integer(i8), intent(in) :: now
     real(dp), intent(in) :: epsilon
     integer(i4), intent(in) :: vertices, listed, corners, faces, primitives, bodies, triples
     real(dp), intent(in) :: reference(3,0:vertices-1)
@@ -47,30 +55,43 @@ contains
     integer(i4), intent(in) :: corner(0:corners-1)
     integer(i4), intent(in) :: corner_ptr(0:faces-1)
     real(dp), intent(inout) :: normal(3,0:faces-1)
-    integer(i4), intent(in) :: primitive_kind(0:primitives-1)
+    integer(i4), intent(in) :: primitive_kind(0:primitives-1), body(0:primitives-1)
     real(dp), intent(in) :: radius(0:primitives-1)
     integer(i4), intent(in) :: vertex_ptr(0:primitives-1), vertex_count(0:primitives-1)
+    integer(i4), intent(in) :: face_ptr(0:primitives-1), face_count(0:primitives-1)
+    real(dp), intent(in) :: radii(3,0:primitives-1), orientation(3,3,0:primitives-1)
+    real(dp), intent(inout) :: axes(3,3,0:primitives-1)
     real(dp), intent(inout) :: box(6,0:primitives-1)
     integer(i4), intent(in) :: body_kind(0:bodies-1), conf_ptr(0:bodies-1)
     integer(i4), intent(in) :: primitive_ptr(0:bodies-1), primitive_count(0:bodies-1)
     real(dp), intent(in) :: centre(3,0:bodies-1)
     real(dp), intent(inout) :: extents(6,0:bodies-1)
     real(dp), intent(in) :: conf(3,0:triples-1)
-    real(dp) :: map(3,3), from(3), to(3)
-    integer :: i, last, first
+    real(dp), intent(inout) :: previous(3,0:triples-1)
+    integer(i8), intent(inout) :: moved(0:bodies-1)
+    real(dp) :: map(3,3), from(3), to(3), reach(3)
+    integer :: i, k, last, first
 
-    !$omp parallel if (nvertex > parallel_from) private(map, from, to, last, first)
+    !$omp parallel if (nvertex > parallel_from) private(map, from, to, reach, last, first, k)
+    !$omp do schedule(static)
+    do i = 0, nbody - 1
+      first = conf_ptr(i)
+      if (afresh == 0 .and. same_bits(conf(:,first:first+3), previous(:,first:first+3))) cycle
+      previous(:,first:first+3) = conf(:,first:first+3)
+      moved(i) = now
+    end do
+    !$omp end do
     last = -1
     map = 0.0_dp
     from = 0.0_dp
     to = 0.0_dp
     !$omp do schedule(static)
     do i = 0, nvertex - 1
+      if (moved(vertex_body(i)) /= now) cycle
       if (vertex_body(i) /= last) then
         last = vertex_body(i)
         first = conf_ptr(last)
-        map = conf(:,first:first+2)
-        if (body_kind(last) == pseudo_rigid_kind) map = transpose(map)
+        map = body_map(body_kind(last), conf(:,first:first+2))
         from = centre(:,last)
         to = conf(:,first+3)
       end if
@@ -78,18 +99,24 @@ contains
     end do
     !$omp end do
     !$omp do schedule(static)
-    do i = 0, nface - 1
-      first = corner_ptr(i)
-      normal(:,i) = unit_normal(current(:,corner(first)), current(:,corner(first+1)), current(:,corner(first+2)))
-    end do
-    !$omp end do nowait
-    !$omp do schedule(static)
     do i = 0, nprimitive - 1
+      if (moved(body(i)) /= now) cycle
+      do k = face_ptr(i), face_ptr(i) + face_count(i) - 1
+        first = corner_ptr(k)
+        normal(:,k) = unit_normal(current(:,corner(first)), current(:,corner(first+1)), current(:,corner(first+2)))
+      end do
       first = vertex_ptr(i)
-      if (primitive_kind(i) == sphere_kind) then
+      if (primitive_kind(i) >= sphere_kind) then
         to = current(:,vertex_list(first))
-        box(1:3,i) = to - (radius(i) + epsilon)
-        box(4:6,i) = to + (radius(i) + epsilon)
+        reach = radius(i)
+        if (primitive_kind(i) == ellipsoid_kind) then
+          k = conf_ptr(body(i))
+          map = body_map(body_kind(body(i)), conf(:,k:k+2))
+          axes(:,:,i) = moved_axes(map, orientation(:,:,i), radii(:,i))
+          reach = sqrt(axes(:,1,i)**2 + axes(:,2,i)**2 + axes(:,3,i)**2)
+        end if
+        box(1:3,i) = to - (reach + epsilon)
+        box(4:6,i) = to + (reach + epsilon)
       else
         box(:,i) = box_of(vertex_count(i), vertex_list(first), current)
         box(1:3,i) = box(1:3,i) - epsilon
@@ -99,6 +126,7 @@ contains
     !$omp end do
     !$omp do schedule(static)
     do i = 0, nbody - 1
+      if (moved(i) /= now) cycle
       extents(:,i) = union(primitive_count(i), primitive_ptr(i), box)
       if (primitive_count(i) == 0) then
         extents(1:3,i) = conf(:,conf_ptr(i)+3)
@@ -110,6 +138,40 @@ contains
     !$omp end do
     !$omp end parallel
   end subroutine update_shapes
+
+  !> Are all numbers the same, bit by bit?
+  pure logical function same_bits(one, two)
+    real(dp), intent(in) :: one(12), two(12)
+    integer(i8) :: different
+    integer :: k
+
+    different = 0
+    do k = 1, 12
+      different = ior(different, ieor(transfer(one(k), 0_i8), transfer(two(k), 0_i8)))
+    end do
+    same_bits = different == 0
+  end function same_bits
+
+  !> The body's linear map: the rotation, or F, whose rows are the triples of pseudo-rigid bodies.
+  pure function body_map(kind, triples) result(map)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: triples(3,3)
+    real(dp) :: map(3,3)
+
+    map = triples
+    if (kind == pseudo_rigid_kind) map = transpose(triples)
+  end function body_map
+
+  !> M = F R0 diag(radii).
+  pure function moved_axes(map, orientation, radii) result(axes)
+    real(dp), intent(in) :: map(3,3), orientation(3,3), radii(3)
+    real(dp) :: axes(3,3)
+    integer :: k
+
+    do k = 1, 3
+      axes(:,k) = (map(:,1)*orientation(1,k) + map(:,2)*orientation(2,k) + map(:,3)*orientation(3,k))*radii(k)
+    end do
+  end function moved_axes
 
   !> x = to + map (X - from), point by point, so that its bits do not depend on how a loop over points is split.
   pure subroutine move(map, from, to, point, moved)

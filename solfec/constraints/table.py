@@ -73,6 +73,7 @@ class ConstraintTable(Table):
         "material": ((), "i4", 0),  # row of the surface-material table
         "cohesion": ((), "f8", 0.0),  # cohesion per unit area while the contact is cohesive, else 0
         "birth": ((), "i8", -1),  # step number at which the constraint was created
+        "evaluated": ((), "i8", -1),  # the last update of shapes before a contact was evaluated (see contact/detection.py)
         "merit": ((), "f8", 0.0),
         "residual": ((), "f8", 0.0),
         "length": ((), "f8", 0.0),  # reference length of a link or spring

@@ -15,9 +15,16 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from . import narrow
+from .workspace import Workspace, workspace_of
 
 _update_shapes = _kernels.update_geometry.update_shapes
 _find_pairs = _kernels.broad_phase.find_pairs
+_order_pairs = _kernels.pair_cache.order_pairs
+_fatten_boxes = _kernels.pair_cache.fatten_boxes
+_boxes_inside = _kernels.pair_cache.boxes_inside
+_select_pairs = _kernels.pair_cache.select_pairs
+_note_apart = _kernels.pair_cache.note_apart
+_select_contacts = _kernels.pair_cache.select_contacts
 _update_rows = _kernels.contacts.update_rows
 _create_rows = _kernels.contacts.create_rows
 _keep_rows = _kernels.contacts.keep_rows
@@ -47,6 +54,10 @@ class Settings:
         Pairs of surface identifiers between which there is no contact; lower identifier first.
     depth : float
         A run stops at a contact as deep as this (manual, UNPHYSICAL_PENETRATION).
+    margin : float
+        Pairs apart by less than this are contacts too, with a positive gap.  0: contacts exist once shapes overlap.
+    patch : bool
+        Faces that lie on each other share up to four points instead of one.
     """
 
     threshold: float = 0.01
@@ -55,6 +66,8 @@ class Settings:
     excluded_bodies: np.ndarray = field(default_factory=lambda: _no_pairs("i8"))
     excluded_surfaces: np.ndarray = field(default_factory=lambda: _no_pairs("i4"))
     depth: float = inf
+    margin: float = 0.0
+    patch: bool = False
 
     def exclude_bodies(self, one: int, two: int) -> None:
         """Suppress contact detection between two bodies, given by identifiers."""
@@ -71,84 +84,67 @@ def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:
     return np.asfortranarray(np.unique(np.concatenate((pairs, pair), axis=1), axis=1))
 
 
-SPARE_CELLS = 4200  # of the broad phase, whatever the number of primitives
-
-
-class Workspace:
-    """Arrays that detection reuses from step to step, because fresh memory costs more than the search itself."""
-
-    def __init__(self):
-        self.result = narrow.NarrowResult()
-        self.keep = np.empty(0, np.int32)  # 1: a contact stays
-        self.primitive_capacity = -1
-        self.enlarge_pairs(256)
-
-    def fit(self, geometry, constraints) -> None:
-        """Match the capacities of the tables."""
-        if self.keep.size != constraints.capacity:
-            self.keep = np.empty(constraints.capacity, np.int32)
-        if self.primitive_capacity != geometry.primitives.capacity:
-            capacity = self.primitive_capacity = geometry.primitives.capacity
-            self.boxes = np.zeros((capacity + 8, 7), order="F")
-            self.numbers = np.zeros(capacity + 8, np.int64)
-            self.rows = np.zeros((capacity + 1, 5), np.int32, order="F")
-            self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
-
-    def enlarge_pairs(self, count: int) -> None:
-        """Make room for `count` candidate pairs."""
-        self.first = np.empty(count, np.int32)  # candidate pairs of primitive rows
-        self.second = np.empty(count, np.int32)
-        self.keys = np.empty(count, np.int64)
-        self.partners = np.empty(count, np.int64)
-
-
-def _workspace(geometry, constraints) -> Workspace:
-    """The geometry's workspace, of the right size."""
-    work = geometry.workspace
-    if work is None:
-        work = geometry.workspace = Workspace()
-    work.fit(geometry, constraints)
-    return work
-
-
 def update_geometry(geometry, bodies, epsilon: float) -> None:
     """Current vertices, face normals, boxes of primitives and extents of bodies at the present configuration."""
     vertices, faces, primitives = geometry.vertices, geometry.faces, geometry.primitives
+    work = workspace_of(geometry, bodies)
+    state = (geometry.version, epsilon)
     _update_shapes(
-        vertices.n, faces.n, primitives.n, bodies.n, epsilon,
+        vertices.n, primitives.n, bodies.n, epsilon, state != work.shapes_state, work.next_update(),
         vertices.reference, vertices.body, vertices.current,
         geometry.vertex_lists.vertex, geometry.corners.vertex, faces.corner_ptr, faces.normal,
-        primitives.kind, primitives.radius, primitives.vertex_ptr, primitives.vertex_count, primitives.box,
+        primitives.kind, primitives.body, primitives.radius, primitives.vertex_ptr, primitives.vertex_count,
+        primitives.face_ptr, primitives.face_count, primitives.radii, primitives.orientation, primitives.axes, primitives.box,
         bodies.kind, bodies.conf_ptr, bodies.primitive_ptr, bodies.primitive_count, bodies.centre,
-        bodies.extents, bodies.configurations.conf,
+        bodies.extents, bodies.configurations.conf, work.previous, work.moved,
     )  # fmt: skip
+    work.shapes_state = state
 
 
-def update_contacts(constraints, geometry, bodies, surface_materials, epsilon: float, time: float) -> None:
+def update_contacts(
+    constraints, geometry, bodies, surface_materials, epsilon: float, time: float, settings: Settings | None = None,
+    step_number: int = 0,
+) -> None:  # fmt: skip
     """Bring known contacts to the present geometry with their roles frozen; remove those that opened.
 
-    Survivors keep the local components of R and U.  `time` is that of the start of the step.
+    Survivors keep the local components of R and U; contacts between bodies that have not moved stay as they are.
+    `time` is that of the start of the step.  Points that join the patches of known contacts are added.
     """
-    count = constraints.contact_count
+    if constraints.contact_count == 0:
+        return
+    settings = settings or Settings()
+    users, work = constraints.user_count, workspace_of(geometry, bodies, constraints)
+    if work.options != (settings.margin, settings.patch):
+        work.options = (settings.margin, settings.patch)
+        constraints.view("evaluated")[:] = -1
+    count = _select_contacts(
+        users, constraints.n, constraints.slave, constraints.master, constraints.slave_primitive,
+        constraints.master_primitive, constraints.slot, constraints.cohesion, constraints.evaluated, work.moved,
+        work.result_of, work.one, work.two, work.alive,
+    )  # fmt: skip
     if count == 0:
         return
-    users = constraints.user_count
-    work = _workspace(geometry, constraints)
-    result = work.result
-    narrow.narrow_phase(
-        geometry, count, constraints.slave_primitive[users:], constraints.master_primitive[users:], epsilon, True, result
-    )
+    result, patches = work.result, work.patches
+    narrow.narrow_phase(geometry, count, work.one, work.two, epsilon, True, result, settings.margin)
+    if settings.patch:
+        narrow.contact_patches(geometry, count, work.one, work.two, epsilon, settings.margin, result, patches)
     lost = _update_rows(
-        users, constraints.n, epsilon, time,
-        constraints.slave, constraints.master, constraints.master_point, constraints.slave_point,
+        users, constraints.n, epsilon, time, work.updates,
+        constraints.slave, constraints.master, constraints.slot, constraints.master_point, constraints.slave_point,
         constraints.point, constraints.base, constraints.gap, constraints.area, constraints.surface,
-        constraints.material, constraints.cohesion,
+        constraints.material, constraints.cohesion, constraints.evaluated, work.result_of,
         result.status, result.normal, result.slave_point, result.master_point, result.gap, result.area,
-        result.surface, bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
+        result.surface, count if settings.patch else 0, patches.slots, patches.point, patches.gap,
+        bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
         surface_materials.n, surface_materials.surface, surface_materials.cohesion, work.keep,
     )  # fmt: skip
     if lost:
         constraints.n = _keep(constraints, users, work.keep)
+    if settings.patch:
+        old = constraints.n
+        _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, count,
+                work.one, work.two, work.alive)  # fmt: skip
+        constraints.id[old : constraints.n] = constraints.new_ids(constraints.n - old)
 
 
 def detect_contacts(
@@ -166,13 +162,19 @@ def detect_contacts(
     SolfecError
         When a contact is as deep as `settings.depth`.
     """
-    work = _workspace(geometry, constraints)
+    work = workspace_of(geometry, bodies, constraints)
     candidates = find_candidates(constraints, geometry, bodies, settings, work)
     removed = 0
     if candidates:
-        narrow.narrow_phase(geometry, candidates, work.first, work.second, epsilon, False, work.result)
+        narrow.narrow_phase(geometry, candidates, work.first, work.second, epsilon, False, work.result, settings.margin)
+        _note_apart(candidates, work.place, work.result.status, work.updates, work.apart)
+        if settings.patch:
+            narrow.contact_patches(
+                geometry, candidates, work.first, work.second, epsilon, settings.margin, work.result, work.patches
+            )
         old = constraints.n
-        _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, candidates)
+        _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, candidates,
+                work.first, work.second, work.nothing)  # fmt: skip
         if constraints.n > old:
             removed = _sparsify(constraints, geometry, bodies, settings, old, work)
             constraints.id[old : constraints.n] = constraints.new_ids(constraints.n - old)
@@ -182,37 +184,67 @@ def detect_contacts(
 
 
 def find_candidates(constraints, geometry, bodies, settings: Settings, work: Workspace) -> int:
-    """Broad phase: fill `work.first` and `work.second` with overlapping pairs not in contact; return their number."""
+    """Broad phase: fill `work.first` and `work.second` with overlapping pairs to be looked at; return their number.
+
+    Left out are pairs in contact and those that were found apart and have not moved since.
+    """
+    primitives = geometry.primitives
+    least = 0.5 * settings.margin
+    inside, flags = _boxes_inside(primitives.n, bodies.n, least, primitives.box, work.fat, bodies.selfcontact)
+    state = (geometry.version, primitives.n, settings.margin, flags)
+    if not inside or state != work.pairs_state or settings.excluded_bodies is not work.excluded:
+        skin = work.choose_skin(state == work.pairs_state)
+        _fatten_boxes(primitives.n, least, skin, primitives.box, work.fat)
+        search_pairs(geometry, bodies, settings, work, work.fat)
+        work.pairs_state, work.excluded = state, settings.excluded_bodies
+    work.age += 1
+    return _select_pairs(
+        work.pairs, work.low, work.high, work.apart, settings.margin, primitives.box, primitives.body, work.moved,
+        constraints.user_count, constraints.n, constraints.slave_primitive, constraints.master_primitive,
+        work.mark, work.first, work.second, work.place,
+    )  # fmt: skip
+
+
+def search_pairs(geometry, bodies, settings: Settings, work: Workspace, box: np.ndarray) -> None:
+    """Fill `work.low` and `work.high` with the pairs of primitives whose boxes overlap, sorted."""
     primitives = geometry.primitives
     while True:
         found = _find_pairs(
-            primitives.n, primitives.box, primitives.kind, primitives.outer_count, primitives.body,
-            bodies.kind, bodies.id, settings.excluded_bodies.shape[1], settings.excluded_bodies,
-            constraints.user_count, constraints.n, constraints.slave_primitive, constraints.master_primitive,
-            work.first, work.second, work.boxes, work.numbers, work.rows, work.cells, work.keys, work.partners, work.keep,
+            primitives.n, box, primitives.kind, primitives.outer_count, primitives.body,
+            primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
+            bodies.kind, bodies.id, bodies.selfcontact, settings.excluded_bodies.shape[1], settings.excluded_bodies,
+            0, 0, work.nothing, work.nothing,
+            work.low, work.high, work.boxes, work.numbers, work.rows, work.cells, work.keys, work.partners, work.nothing,
         )  # fmt: skip
-        if found <= work.first.size:
-            return found
-        work.enlarge_pairs(max(found, 2 * work.first.size))
+        if found <= work.low.size:
+            break
+        work.enlarge_pairs(max(found, 2 * work.low.size))
+    work.pairs = found
+    _order_pairs(found, work.low, work.high, work.apart)
 
 
-def _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, candidates) -> None:
-    """Append rows for the contacts among the candidate pairs, without identifiers yet."""
+def _create(
+    constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, count, first, second, alive
+) -> None:
+    """Append rows for the contacts among pairs that the narrow phase looked at, without identifiers yet."""
     work = geometry.workspace
-    result = work.result
+    result, patches = work.result, work.patches
+    if settings.patch and alive.size < count:
+        alive = np.zeros(count, np.int32)
     while True:
         created = _create_rows(
-            constraints.n, candidates, epsilon, time, step_number,
-            settings.excluded_surfaces.shape[1], settings.excluded_surfaces, work.first, work.second,
+            constraints.n, count, epsilon, time, step_number, work.updates,
+            settings.excluded_surfaces.shape[1], settings.excluded_surfaces, first, second,
             result.status, result.outward, result.normal, result.slave_point, result.master_point,
-            result.gap, result.area, result.surface, geometry.primitives.body,
+            result.gap, result.area, result.surface,
+            count if settings.patch else 0, patches.slots, patches.point, patches.gap, alive, geometry.primitives.body,
             bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
             surface_materials.n, surface_materials.surface, surface_materials.cohesion,
             constraints.kind, constraints.master, constraints.slave, constraints.master_primitive,
-            constraints.slave_primitive, constraints.master_point, constraints.slave_point, constraints.point,
-            constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap, constraints.area,
-            constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
-            constraints.merit, constraints.residual,
+            constraints.slave_primitive, constraints.slot, constraints.master_point, constraints.slave_point,
+            constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
+            constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
+            constraints.evaluated, constraints.merit, constraints.residual,
         )  # fmt: skip
         if constraints.n + created <= constraints.capacity:
             constraints.n += created
@@ -222,7 +254,7 @@ def _create(constraints, geometry, bodies, surface_materials, settings, epsilon,
 
 def _sparsify(constraints, geometry, bodies, settings, new: int, work: Workspace) -> int:
     """Remove superfluous contacts among the rows from `new` on; return their number."""
-    work.fit(geometry, constraints)
+    work.fit_contacts(constraints)
     primitives = geometry.primitives
     removed = _sparsify_rows(
         constraints.user_count, new, constraints.n, settings.threshold, settings.min_area, settings.min_distance,
@@ -239,10 +271,10 @@ def _keep(constraints, first: int, keep: np.ndarray) -> int:
     """Move up the contacts from row `first` on whose `keep` is set; return the number of rows left."""
     return _keep_rows(
         first, constraints.n, keep, constraints.id, constraints.master, constraints.slave,
-        constraints.master_primitive, constraints.slave_primitive, constraints.master_point,
+        constraints.master_primitive, constraints.slave_primitive, constraints.slot, constraints.master_point,
         constraints.slave_point, constraints.point, constraints.base, constraints.R, constraints.U,
         constraints.V, constraints.gap, constraints.area, constraints.surface, constraints.material,
-        constraints.cohesion, constraints.birth, constraints.merit, constraints.residual,
+        constraints.cohesion, constraints.birth, constraints.evaluated, constraints.merit, constraints.residual,
     )  # fmt: skip
 
 

@@ -102,6 +102,7 @@ class Geometry:
         self.corners = CornerTable()
         self.adjacency = AdjacencyTable()
         self.primitives = PrimitiveTable()
+        self.version = 0  # raised when primitives come or go
         self.workspace = None  # arrays that detection reuses from step to step
 
     @property
@@ -111,6 +112,7 @@ class Geometry:
 
     def add(self, body_row: int, shape: ShapePrimitives) -> tuple[int, int]:
         """Append the primitives of one body's shape; return (first primitive row, number of primitives)."""
+        self.version += 1
         vertex = self.vertices.append(
             shape.vertices.shape[1], reference=shape.vertices, current=shape.vertices, body=body_row
         )
@@ -156,6 +158,7 @@ class Geometry:
         renumbered : (n,) int
             New row of every old body row, -1 where removed.
         """
+        self.version += 1
         primitives = self.primitives
         kept = ~bodies[primitives.view("body")]
         new_primitive = np.where(kept, np.cumsum(kept) - 1, -1)

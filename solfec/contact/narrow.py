@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..errors import NotBuiltYet
 from ..tables import Table
-from .geometry import Geometry, PrimitiveKind
+from .geometry import Geometry
 
 _ERRORS = {2: "a primitive row is out of range"}
 
@@ -22,9 +21,19 @@ class NarrowResult(Table):
         "normal": ((3,), "f8", 0.0),  # unit, from slave to master
         "slave_point": ((3,), "f8", 0.0),
         "master_point": ((3,), "f8", 0.0),  # the same for two polyhedra
-        "gap": ((), "f8", 0.0),  # never positive
-        "area": ((), "f8", 0.0),  # 1 when a sphere takes part
+        "gap": ((), "f8", 0.0),  # never positive without margin
+        "area": ((), "f8", 0.0),  # 1 when a sphere or an ellipsoid takes part
         "surface": ((2,), "i4", 0),  # surface identifiers of slave and master
+    }
+
+
+class PatchResult(Table):
+    """Points of contacts between faces, one row per pair; see `contact_patches`."""
+
+    COLUMNS = {
+        "slots": ((), "i4", 1),  # bits of the slots in use
+        "point": ((3, 4), "f8", 0.0),  # half way between the bodies
+        "gap": ((4,), "f8", 0.0),
     }
 
 
@@ -36,6 +45,7 @@ def narrow_phase(
     epsilon: float,
     frozen: bool,
     result: NarrowResult,
+    margin: float = 0.0,
 ) -> None:
     """Find the contact of each pair of primitives.
 
@@ -46,18 +56,19 @@ def narrow_phase(
     count : int
         Number of pairs.
     first, second : ndarray of int32, at least `count` long
-        Primitive rows.  The first polyhedron of a pair is the slave; with a sphere it is the polyhedron.
+        Primitive rows.  The first polyhedron of a pair is the slave; with a sphere or an
+        ellipsoid it is the polyhedron, of a sphere and an ellipsoid the sphere.
     epsilon : float
         Geometric tolerance: primitives are in contact when their distance is at most this length.
     frozen : bool
-        Of two spheres the first is the slave (else the one with the lexicographically smaller centre).
+        Of two spheres or ellipsoids the first is the slave (else the one with the lexicographically smaller centre).
     result : NarrowResult
         Rows 0..count-1 are overwritten; it grows as needed.
+    margin : float
+        When positive, pairs apart by less than this are in contact too, and gaps are signed distances.
 
     Raises
     ------
-    NotBuiltYet
-        For a pair with an ellipsoid.
     IndexError
         For a primitive row out of range.
     """
@@ -66,8 +77,8 @@ def narrow_phase(
     p = geometry.primitives
     f = geometry.faces
     error, row = _kernels.narrow_phase.find_contacts(
-        count, first, second, epsilon, frozen,
-        p.kind, p.surface, p.radius, p.box, p.vertex_ptr, p.vertex_count, p.face_ptr, p.face_count, p.outer_count,
+        count, first, second, epsilon, margin, frozen,
+        p.kind, p.surface, p.radius, p.axes, p.box, p.vertex_ptr, p.vertex_count, p.face_ptr, p.face_count, p.outer_count,
         geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
         geometry.corners.local, geometry.vertices.current,
         result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
@@ -75,6 +86,24 @@ def narrow_phase(
     )  # fmt: skip
     if error:
         _raise(error, row, geometry, first, second)
+
+
+def contact_patches(
+    geometry: Geometry, count: int, first: np.ndarray, second: np.ndarray, epsilon: float, margin: float,
+    result: NarrowResult, patches: PatchResult,
+) -> None:  # fmt: skip
+    """Find up to four points, in stable slots, for each contact of `result` where faces lie on each other.
+
+    Other arguments as in `narrow_phase`; `patches` is overwritten and grows as needed.
+    """
+    patches.reserve(count)
+    p, f = geometry.primitives, geometry.faces
+    _kernels.contact_patch.find_patches(
+        count, first, second, max(epsilon, margin), margin > 0, p.kind, p.face_ptr, p.outer_count,
+        f.corner_ptr, f.corner_count, geometry.corners.vertex, f.normal, geometry.vertices.current,
+        result.status, result.normal, result.gap, result.slave_point, result.master_point,
+        patches.slots, patches.point, patches.gap,
+    )  # fmt: skip
 
 
 def overlap_volumes(
@@ -97,22 +126,22 @@ def overlap_volumes(
 def gjk_distance(
     geometry: Geometry, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distance (n) and closest points (3, n), (3, n) of pairs of polyhedra and spheres; zero where they overlap."""
+    """Distance (n) and closest points (3, n), (3, n) of pairs of primitives; zero where they overlap."""
     count = len(first)
     distance = np.zeros(count)
     first_point, second_point = np.zeros((3, count), order="F"), np.zeros((3, count), order="F")
     error, row = _kernels.narrow_phase.primitive_distances(
-        count, first, second, *_tables(geometry), distance, first_point, second_point
+        count, first, second, *_tables(geometry, True), distance, first_point, second_point
     )
     if error:
         _raise(error, row, geometry, first, second)
     return distance, first_point, second_point
 
 
-def _tables(geometry: Geometry) -> tuple[np.ndarray, ...]:
+def _tables(geometry: Geometry, ellipsoids: bool = False) -> tuple[np.ndarray, ...]:
     p, f = geometry.primitives, geometry.faces
     return (
-        p.kind, p.surface, p.radius, p.box, p.vertex_ptr, p.vertex_count, p.face_ptr, p.face_count, p.outer_count,
+        p.kind, p.surface, p.radius, *([p.axes] if ellipsoids else []), p.box, p.vertex_ptr, p.vertex_count, p.face_ptr, p.face_count, p.outer_count,
         geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
         geometry.corners.local, geometry.vertices.current,
     )  # fmt: skip
@@ -120,7 +149,4 @@ def _tables(geometry: Geometry) -> tuple[np.ndarray, ...]:
 
 def _raise(error: int, row: int, geometry: Geometry, first: np.ndarray, second: np.ndarray) -> None:
     pair = (int(first[row]), int(second[row]))
-    if error == 1:
-        kinds = " and ".join(PrimitiveKind(geometry.primitives.kind[i]).name.lower() for i in pair)
-        raise NotBuiltYet(f"contact between {kinds} is not built yet (primitives {pair[0]} and {pair[1]})")
     raise IndexError(f"pair {row}, primitives {pair}: {_ERRORS.get(error, f'narrow phase error {error}')}")

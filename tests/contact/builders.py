@@ -43,6 +43,23 @@ class Ball:
         return Ball(c + np.asarray(shift, float), self.radius * scale, self.surface)
 
 
+@dataclass
+class Ellipsoid:
+    """An ellipsoid: points centre + axes s, |s| <= 1; the columns of axes are orthogonal."""
+
+    centre: np.ndarray
+    axes: np.ndarray
+    surface: int = 0
+    radius = 0.0
+
+    def moved(self, rotation=None, shift=(0, 0, 0), scale=1.0) -> Ellipsoid:
+        """A scaled, rotated and translated copy."""
+        rotation = np.eye(3) if rotation is None else np.asarray(rotation)
+        centre = rotation @ (np.asarray(self.centre, float) * scale) + np.asarray(shift, float)
+        return Ellipsoid(centre, rotation @ self.axes * scale, self.surface)
+
+
+CURVED = (Ball, Ellipsoid)
 BOX_FACES = [(0, 3, 2, 1), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (4, 5, 6, 7)]
 
 
@@ -115,12 +132,18 @@ def random_rotation(random) -> np.ndarray:
     ])  # fmt: skip
 
 
+def kind_of(shape) -> PrimitiveKind:
+    """The primitive that a shape is."""
+    kinds = {Ball: PrimitiveKind.SPHERE, Ellipsoid: PrimitiveKind.ELLIPSOID}
+    return kinds.get(type(shape), PrimitiveKind.CONVEX)
+
+
 def compiled(shapes, epsilon=1e-6) -> Geometry:
     """Geometry tables with one primitive per shape, each on a body of its own; normals and boxes are current."""
-    vertices = [np.atleast_2d(s.centre if isinstance(s, Ball) else s.vertices) for s in shapes]
+    vertices = [np.atleast_2d(s.centre if isinstance(s, CURVED) else s.vertices) for s in shapes]
     counts = np.array([len(v) for v in vertices])
     offsets = np.cumsum(counts) - counts
-    polygons = [[] if isinstance(s, Ball) else s.faces for s in shapes]
+    polygons = [[] if isinstance(s, CURVED) else s.faces for s in shapes]
     faces = [np.asarray(f) + offset for polygon, offset in zip(polygons, offsets) for f in polygon]
     corner_count = np.array([len(f) for f in faces], "i4")
     face_count = np.array([len(p) for p in polygons])
@@ -139,9 +162,9 @@ def compiled(shapes, epsilon=1e-6) -> Geometry:
             face_corner_ptr=np.cumsum(corner_count) - corner_count,
             face_corner_count=corner_count,
             face_surface=np.array(list(itertools.chain(*surfaces)), "i4"),
-            kind=np.array([PrimitiveKind.SPHERE if isinstance(s, Ball) else PrimitiveKind.CONVEX for s in shapes]),
+            kind=np.array([kind_of(s) for s in shapes]),
             volume_id=np.zeros(n, "i4"),
-            surface=np.array([s.surface if isinstance(s, Ball) else 0 for s in shapes]),
+            surface=np.array([s.surface if isinstance(s, CURVED) else 0 for s in shapes]),
             radius=np.array([s.radius if isinstance(s, Ball) else 0.0 for s in shapes]),
             face_ptr=np.cumsum(face_count) - face_count,
             face_count=face_count,
@@ -151,6 +174,9 @@ def compiled(shapes, epsilon=1e-6) -> Geometry:
             adjacent_count=np.zeros(n, "i4"),
         ),
     )
+    for i, shape in enumerate(shapes):
+        if isinstance(shape, Ellipsoid):
+            geometry.primitives.axes[:, :, i] = shape.axes
     geometry.vertices.body[: counts.sum()] = np.repeat(np.arange(n), counts)
     geometry.primitives.body[:n] = np.arange(n)
     _update(geometry, epsilon)
@@ -167,5 +193,6 @@ def _update(geometry, epsilon):
         f.normal[:, i] = normal / np.linalg.norm(normal)
     for i in range(p.n):
         own = x[:, geometry.vertex_lists.vertex[p.vertex_ptr[i] : p.vertex_ptr[i] + p.vertex_count[i]]]
-        p.box[:3, i] = own.min(axis=1) - p.radius[i] - epsilon
-        p.box[3:, i] = own.max(axis=1) + p.radius[i] + epsilon
+        reach = p.radius[i] + np.linalg.norm(p.axes[:, :, i], axis=1)
+        p.box[:3, i] = own.min(axis=1) - reach - epsilon
+        p.box[3:, i] = own.max(axis=1) + reach + epsilon

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solfec import _kernels
-from solfec.contact import detection
+from solfec.contact.workspace import SPARE_CELLS
 
 OBSTACLE, RIGID = 0, 1
 
@@ -26,10 +26,11 @@ def find(boxes, body=None, kinds=None, excluded=(), contacts=(), capacity=4):
         first, second = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
         found = _kernels.broad_phase.find_pairs(
             n, np.asfortranarray(boxes), np.zeros(n, np.int32), np.ones(n, np.int32), body.astype(np.int32),
-            kinds.astype(np.int32), np.arange(1, kinds.size + 1), len(excluded),
+            np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(1, np.int32),
+            kinds.astype(np.int32), np.arange(1, kinds.size + 1), np.zeros(kinds.size, np.int32), len(excluded),
             np.asfortranarray(np.array(excluded, np.int64).reshape(-1, 2).T), 0, len(contacts), slave, master,
             first, second, np.zeros((n + 8, 7), order="F"), np.zeros(n + 8, np.int64),
-            np.zeros((n + 1, 5), np.int32, order="F"), np.zeros(4 * n + detection.SPARE_CELLS, np.int32),
+            np.zeros((n + 1, 5), np.int32, order="F"), np.zeros(4 * n + SPARE_CELLS, np.int32),
             np.zeros(capacity, np.int64), np.zeros(capacity, np.int64), np.zeros_like(slave),
         )  # fmt: skip
         if found <= capacity:

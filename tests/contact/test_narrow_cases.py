@@ -7,8 +7,6 @@ import pytest
 from builders import Ball, Polyhedron, box, compiled
 
 from solfec.contact import narrow
-from solfec.contact.geometry import PrimitiveKind
-from solfec.errors import NotBuiltYet
 
 EPSILON = 1e-6
 UNIT = box(0, 1, 0, 1, 0, 1)
@@ -163,12 +161,6 @@ def test_concentric_spheres_give_a_finite_contact():
     assert np.linalg.norm(c["normal"]) == pytest.approx(1)
     assert c["gap"] == pytest.approx(-1)
 
-
-def test_ellipsoids_are_refused_by_name():
-    geometry = compiled([UNIT, Ball((0.5, 0.5, 1.4), 0.5)])
-    geometry.primitives.kind[1] = PrimitiveKind.ELLIPSOID
-    with pytest.raises(NotBuiltYet, match="convex and ellipsoid"):
-        narrow.narrow_phase(geometry, 1, np.zeros(1, "i4"), np.ones(1, "i4"), 1e-6, False, narrow.NarrowResult())
 
 
 def test_rows_out_of_range_are_refused():

@@ -1,0 +1,233 @@
+!> What detection keeps from step to step: fat boxes, the pairs whose fat boxes overlap, and who moved since when.
+!>
+!> While no box leaves its fat box, the pairs whose boxes overlap are among those kept, so no search is needed.  Pairs
+!> of primitives that have not moved by a bit since they were found apart are still apart, and contacts between bodies
+!> that have not moved are what they were: results are those of a search and of an evaluation of all, bit by bit.
+module pair_cache
+  use kinds, only: dp, i4, i8
+  implicit none
+  private
+  public :: fatten_boxes, boxes_inside, order_pairs, select_pairs, note_apart, select_contacts
+
+  integer, parameter :: parallel_from = 4000
+
+contains
+
+  !> Enlarges boxes by `least` and by the part `skin` of the primitive's width or of the mean width, whichever is less.
+  !>
+  !>   n           number of primitives
+  !>   box, fat    (6,:) boxes: lower corner, upper corner [length]; fat: out
+  subroutine fatten_boxes(n, least, skin, box, fat, primitives)
+    integer(i4), intent(in) :: n, primitives
+    real(dp), intent(in) :: least, skin
+    real(dp), intent(in) :: box(6,0:primitives-1)
+    real(dp), intent(inout) :: fat(6,0:primitives-1)
+    real(dp) :: mean, width, reach
+    integer :: i
+
+    mean = 0.0_dp
+    if (skin > 0.0_dp) then
+      do i = 0, n - 1
+        width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
+        if (width < huge(width)) mean = mean + width
+      end do
+      mean = mean/max(n, 1)
+    end if
+    !$omp parallel do if (n > parallel_from) schedule(static) private(width, reach)
+    do i = 0, n - 1
+      width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
+      reach = least*(1.0_dp + 1.0e-9_dp) + skin*min(width, mean)
+      fat(1:3,i) = box(1:3,i) - reach
+      fat(4:6,i) = box(4:6,i) + reach
+    end do
+  end subroutine fatten_boxes
+
+  !> Whether every box, enlarged by `least`, is inside its fat box; and a sum that tells whether the bodies' flags of
+  !> self-contact are the same as before.
+  subroutine boxes_inside(n, nbody, least, box, fat, selfcontact, inside, flags, primitives, bodies)
+    integer(i4), intent(in) :: n, nbody, primitives, bodies
+    real(dp), intent(in) :: least
+    real(dp), intent(in) :: box(6,0:primitives-1), fat(6,0:primitives-1)
+    integer(i4), intent(in) :: selfcontact(0:bodies-1)
+    integer(i4), intent(out) :: inside
+    integer(i8), intent(out) :: flags
+    integer(i4) :: leavers
+    integer :: i
+
+    leavers = 0
+    !$omp parallel do if (n > parallel_from) schedule(static) reduction(+:leavers)
+    do i = 0, n - 1
+      if (.not. (box(1,i) - least >= fat(1,i) .and. box(2,i) - least >= fat(2,i) .and. box(3,i) - least >= fat(3,i) .and. &
+        box(4,i) + least <= fat(4,i) .and. box(5,i) + least <= fat(5,i) .and. box(6,i) + least <= fat(6,i))) &
+        leavers = leavers + 1
+    end do
+    inside = merge(1, 0, leavers == 0)
+    flags = 0
+    do i = 0, nbody - 1
+      if (selfcontact(i) /= 0) flags = flags*31 + i + 1
+    end do
+  end subroutine boxes_inside
+
+  !> Puts the lower row of each pair first and forgets what was known about the pairs.
+  subroutine order_pairs(pairs, low, high, apart, capacity)
+    integer(i4), intent(in) :: pairs, capacity
+    integer(i4), intent(inout) :: low(0:capacity-1), high(0:capacity-1)
+    integer(i8), intent(inout) :: apart(0:capacity-1)
+    integer(i4) :: lower
+    integer :: k
+
+    !$omp parallel do if (pairs > parallel_from) schedule(static) private(lower)
+    do k = 0, pairs - 1
+      lower = min(low(k), high(k))
+      high(k) = max(low(k), high(k))
+      low(k) = lower
+      apart(k) = -1
+    end do
+  end subroutine order_pairs
+
+  !> The pairs to be looked at closely, in the order of the pairs kept: their boxes overlap (strictly in x, within
+  !> `margin`), they are not in contact, and one of them has moved since they were found apart.
+  !>
+  !>   pairs           number of pairs kept
+  !>   low, high       (:) their primitive rows, low < high, sorted
+  !>   apart           (:) number of the update of shapes after which a pair was found apart, -1: unknown
+  !>   box             (6,:) boxes [length]
+  !>   body, moved     (:) of primitives; (:) of bodies: the last update of shapes that moved them
+  !>   from, to, slave, master   rows from <= k < to of the constraint table are contacts; their primitives
+  !>   mark            (:) work array, length of `low`
+  !>   first, second   (:) the pairs, out; `first` has the smaller lower bound in x, of equal bounds the lower row
+  !>   place           (:) where a pair is kept, out
+  !>   found           number of pairs
+  subroutine select_pairs(pairs, low, high, apart, margin, box, body, moved, from, to, slave, master, mark, first, &
+      second, place, found, capacity, primitives, bodies, contacts)
+    integer(i4), intent(in) :: pairs, from, to, capacity, primitives, bodies, contacts
+    integer(i4), intent(in) :: low(0:capacity-1), high(0:capacity-1)
+    integer(i8), intent(in) :: apart(0:capacity-1)
+    real(dp), intent(in) :: margin
+    real(dp), intent(in) :: box(6,0:primitives-1)
+    integer(i4), intent(in) :: body(0:primitives-1)
+    integer(i8), intent(in) :: moved(0:bodies-1)
+    integer(i4), intent(in) :: slave(0:contacts-1), master(0:contacts-1)
+    integer(i4), intent(inout) :: mark(0:capacity-1), first(0:capacity-1), second(0:capacity-1), place(0:capacity-1)
+    integer(i4), intent(out) :: found
+    integer :: k, i, j
+
+    !$omp parallel if (pairs > parallel_from) private(i, j)
+    !$omp do schedule(static)
+    do k = 0, pairs - 1
+      i = low(k)
+      j = high(k)
+      mark(k) = 0
+      if (apart(k) >= 0) then
+        if (max(moved(body(i)), moved(body(j))) <= apart(k)) cycle
+      end if
+      if (overlap(box(:,i), box(:,j), margin)) mark(k) = merge(2, 1, box(1,j) < box(1,i))
+    end do
+    !$omp end do
+    !$omp do schedule(static)
+    do k = from, to - 1
+      i = position(pairs, low, high, min(slave(k), master(k)), max(slave(k), master(k)))
+      if (i >= 0) mark(i) = 0
+    end do
+    !$omp end do
+    !$omp end parallel
+    found = 0
+    do k = 0, pairs - 1
+      if (mark(k) == 0) cycle
+      place(found) = k
+      first(found) = merge(low(k), high(k), mark(k) == 1)
+      second(found) = merge(high(k), low(k), mark(k) == 1)
+      found = found + 1
+    end do
+  end subroutine select_pairs
+
+  !> Do two boxes overlap?
+  pure logical function overlap(a, b, margin)
+    real(dp), intent(in) :: a(6), b(6), margin
+
+    overlap = a(1) < b(4) + margin .and. b(1) < a(4) + margin .and. a(2) <= b(5) + margin .and. &
+      b(2) <= a(5) + margin .and. a(3) <= b(6) + margin .and. b(3) <= a(6) + margin
+  end function overlap
+
+  !> Where a pair is kept; -1: it is not.
+  pure integer function position(pairs, low, high, one, two)
+    integer(i4), intent(in) :: pairs, low(0:*), high(0:*), one, two
+    integer :: left, right, k
+
+    left = 0
+    right = pairs
+    do while (left < right)
+      k = (left + right)/2
+      if (low(k) < one .or. (low(k) == one .and. high(k) < two)) then
+        left = k + 1
+      else
+        right = k
+      end if
+    end do
+    position = -1
+    if (left < pairs) then
+      if (low(left) == one .and. high(left) == two) position = left
+    end if
+  end function position
+
+  !> Notes when the pairs without contact were found apart, and forgets it for those with one.
+  !>
+  !>   found, place    number of pairs and where they are kept
+  !>   status          (:) 1: in contact
+  !>   now             number of the last update of shapes
+  !>   apart           (:) see `select_pairs`, in and out
+  subroutine note_apart(found, place, status, now, apart, capacity, results)
+    integer(i4), intent(in) :: found, capacity, results
+    integer(i8), intent(in) :: now
+    integer(i4), intent(in) :: place(0:capacity-1), status(0:results-1)
+    integer(i8), intent(inout) :: apart(0:capacity-1)
+    integer :: k
+
+    do k = 0, found - 1
+      apart(place(k)) = merge(-1_i8, now, status(k) == 1)
+    end do
+  end subroutine note_apart
+
+  !> The pairs of primitives in contact that must be evaluated again: one of the bodies has moved since, or the contact
+  !> is cohesive.  Consecutive contacts of one pair (slots of a patch) are one pair.
+  !>
+  !>   first, last     rows first <= k < last are contacts
+  !>   slave, master, slave_primitive, master_primitive, slot, cohesion, evaluated   (:) of constraints; `evaluated`:
+  !>                   the last update of shapes before a contact's evaluation, -1: it was not evaluated here
+  !>   moved           (:) of bodies
+  !>   result_of       (:) row by row from `first` the contact's pair, -1: none, out
+  !>   one, two        (:) primitive rows of the pairs, the slave first, out
+  !>   alive           (:) bits of the slots of a pair that are in contact, out
+  !>   count           number of pairs
+  subroutine select_contacts(first, last, slave, master, slave_primitive, master_primitive, slot, cohesion, evaluated, &
+      moved, result_of, one, two, alive, count, rows, bodies)
+    integer(i4), intent(in) :: first, last, rows, bodies
+    integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1), slave_primitive(0:rows-1), master_primitive(0:rows-1)
+    integer(i4), intent(in) :: slot(0:rows-1)
+    real(dp), intent(in) :: cohesion(0:rows-1)
+    integer(i8), intent(in) :: evaluated(0:rows-1), moved(0:bodies-1)
+    integer(i4), intent(inout) :: result_of(0:rows-1), one(0:rows-1), two(0:rows-1), alive(0:rows-1)
+    integer(i4), intent(out) :: count
+    integer :: k, r
+
+    count = 0
+    do k = first, last - 1
+      r = k - first
+      result_of(r) = -1
+      if (max(moved(slave(k)), moved(master(k))) <= evaluated(k) .and. .not. cohesion(k) > 0.0_dp) cycle
+      if (count > 0) then
+        if (one(count-1) == slave_primitive(k) .and. two(count-1) == master_primitive(k)) then
+          result_of(r) = count - 1
+          alive(count-1) = ibset(alive(count-1), slot(k))
+          cycle
+        end if
+      end if
+      one(count) = slave_primitive(k)
+      two(count) = master_primitive(k)
+      alive(count) = ibset(0, slot(k))
+      result_of(r) = count
+      count = count + 1
+    end do
+  end subroutine select_contacts
+
+end module pair_cache

@@ -1,0 +1,101 @@
+"""What detection keeps from step to step: work arrays, fat boxes and the pairs that they overlap in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import narrow
+
+SPARE_CELLS = 4200  # of the broad phase, whatever the number of primitives
+SKIN = 0.05  # part of its width by which a box is fattened
+SHORT_LIFE = 3  # steps that pairs must last to have been worth the larger number of them
+LONGEST_PAUSE = 64  # steps without fat boxes after pairs that did not
+
+
+class Workspace:
+    """Arrays that detection reuses from step to step, because fresh memory costs more than the search itself.
+
+    Attributes
+    ----------
+    updates : int
+        Number of updates of shapes so far.
+    moved : ndarray, (bodies,) int64
+        The last update of shapes that moved a body.
+    previous : ndarray, (3, triples)
+        Configurations at the last update of shapes.
+    fat : ndarray, (6, primitives)
+        Boxes as they were at the last search, enlarged.
+    low, high : ndarray of int32
+        Rows of primitives whose fat boxes overlap, `pairs` of them, sorted.
+    apart : ndarray of int64
+        Update of shapes after which a pair was found apart; -1: it was not.
+    first, second, place : ndarray of int32
+        Pairs to be looked at in this step, and where they are among those kept.
+    """
+
+    def __init__(self):
+        self.result = narrow.NarrowResult()
+        self.patches = narrow.PatchResult(1)
+        self.nothing = np.zeros(1, np.int32)
+        self.updates = 0
+        self.shapes_state = self.pairs_state = self.excluded = None
+        self.options = (0.0, False)
+        self.contact_capacity = self.primitive_capacity = -1
+        self.previous = np.zeros((3, 0), order="F")
+        self.moved = np.zeros(0, np.int64)
+        self.pairs = self.age = self.pause = self.last_pause = 0
+        self.enlarge_pairs(256)
+
+    def next_update(self) -> int:
+        """Number of the next update of shapes."""
+        self.updates += 1
+        return self.updates
+
+    def fit(self, geometry, bodies) -> None:
+        """Match the capacities of the tables of shapes and bodies; new arrays are filled by an update from scratch."""
+        if self.primitive_capacity != geometry.primitives.capacity:
+            capacity = self.primitive_capacity = geometry.primitives.capacity
+            self.boxes = np.zeros((capacity + 8, 7), order="F")
+            self.numbers = np.zeros(capacity + 8, np.int64)
+            self.rows = np.zeros((capacity + 1, 5), np.int32, order="F")
+            self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
+            self.fat = np.zeros((6, capacity), order="F")
+            self.pairs_state = None
+        if self.moved.size != bodies.capacity or self.previous.shape[1] != bodies.configurations.capacity:
+            self.moved = np.full(bodies.capacity, self.updates, np.int64)
+            self.previous = np.zeros((3, bodies.configurations.capacity), order="F")
+            self.shapes_state = None
+
+    def fit_contacts(self, constraints) -> None:
+        """Match the capacity of the constraint table."""
+        if self.contact_capacity != constraints.capacity:
+            self.contact_capacity = constraints.capacity
+            self.keep, self.result_of, self.one, self.two, self.alive = np.zeros((5, constraints.capacity), np.int32)
+
+    def enlarge_pairs(self, count: int) -> None:
+        """Make room for `count` pairs."""
+        self.low, self.high, self.first, self.second, self.place, self.mark = np.zeros((6, count), np.int32)
+        self.apart, self.keys, self.partners = np.full((3, count), -1, np.int64)
+
+    def choose_skin(self, moved_only: bool) -> float:
+        """Skin for the next search: none for a while when pairs found with one did not last."""
+        if self.pause > 0:
+            self.pause -= self.age
+        elif moved_only and self.age < SHORT_LIFE:
+            self.last_pause = min(max(2 * self.last_pause, 4), LONGEST_PAUSE)
+            self.pause = self.last_pause
+        else:
+            self.last_pause = 0
+        self.age = 0
+        return 0.0 if self.pause > 0 else SKIN
+
+
+def workspace_of(geometry, bodies, constraints=None) -> Workspace:
+    """The geometry's workspace, of the right size."""
+    work = geometry.workspace
+    if work is None:
+        work = geometry.workspace = Workspace()
+    work.fit(geometry, bodies)
+    if constraints is not None:
+        work.fit_contacts(constraints)
+    return work

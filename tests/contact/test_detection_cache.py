@@ -1,0 +1,87 @@
+"""What detection keeps from step to step changes nothing but the time: same contacts, bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from detection_models import Model, box, mesh_box
+
+from solfec.bodies.table import BodyKind
+from solfec.shapes.sphere import Sphere
+
+OBSTACLE = BodyKind.OBSTACLE
+
+
+def pile(**settings):
+    """Boxes, meshes and spheres on a floor, in places drawn at random."""
+    random = np.random.default_rng(4)
+    model = Model(**settings)
+    model.add(box((-4, -4, -1), (4, 4, 0)), kind=OBSTACLE)
+    for k in range(60):
+        x, y = random.uniform(-3.5, 3.5, 2)
+        z = random.uniform(0.0, 1.5)
+        size = random.uniform(0.3, 0.6)
+        low, high = (x, y, z), (x + size, y + size, z + size)
+        if k % 3 == 0:
+            model.add(box(low, high))
+        elif k % 3 == 1:
+            model.add(mesh_box(low, high, (2, 2, 2)))
+        else:
+            model.add(Sphere((x, y, z + 0.3), 0.3, 0, 0))
+    return model
+
+
+def forget(model):
+    """Lose everything that is kept."""
+    model.geometry.workspace = None
+    model.constraints.view("evaluated")[:] = -1
+
+
+def same(one, two):
+    for name in one.constraints.COLUMNS:
+        if name != "evaluated":
+            a, b = one.constraints.view(name), two.constraints.view(name)
+            assert a.tobytes() == b.tobytes(), name
+
+
+@pytest.mark.parametrize("options", [{}, {"margin": 0.05}, {"patch": True}, {"margin": 0.05, "patch": True}])
+@pytest.mark.parametrize("pace", [1e-4, 3e-2])
+def test_results_are_those_of_a_search_and_evaluation_of_all(options, pace):
+    kept, fresh = pile(**options), pile(**options)
+    random = np.random.default_rng(7)
+    for step in range(25):
+        for row in random.choice(np.arange(1, 61), 12 if step % 4 else 0, replace=False):
+            vector = pace * random.normal(size=3)
+            kept.move(row, vector)
+            fresh.move(row, vector)
+        forget(fresh)
+        assert kept.detect() == fresh.detect()
+        same(kept, fresh)
+    assert kept.constraints.n > 15
+
+
+def test_exclusions_and_deletions_in_between_are_seen():
+    kept, fresh = pile(), pile()
+    for model in (kept, fresh):
+        model.detect()
+        model.settings.exclude_bodies(*model.bodies.id[list(model.pairs()[3])])
+        model.constraints.keep(np.arange(model.constraints.n) < 2)
+    forget(fresh)
+    for model in (kept, fresh):
+        model.detect()
+    same(kept, fresh)
+
+
+def test_what_rests_is_not_looked_at_again():
+    """After a step in which nothing moved, no pair of primitives is evaluated."""
+    model = pile(min_distance=0.0, threshold=0.0)
+    for _ in range(3):
+        model.detect()
+    work = model.geometry.workspace
+    searches = work.pairs_state
+    work.result.n = -1
+    model.detect()
+    assert work.result.n == -1 and work.pairs_state is searches
+    model.move(model.pairs()[0][1], (0.0, 0.0, 1e-6))
+    model.detect()
+    assert 0 <= work.result.n < 40
