@@ -192,6 +192,7 @@ contains
   !> is cohesive.  Consecutive contacts of one pair (slots of a patch) are one pair.
   !>
   !>   first, last     rows first <= k < last are contacts
+  !>   patched         1: pairs may have several contacts
   !>   slave, master, slave_primitive, master_primitive, slot, cohesion, evaluated   (:) of constraints; `evaluated`:
   !>                   the last update of shapes before a contact's evaluation, -1: it was not evaluated here
   !>   moved           (:) of bodies
@@ -199,34 +200,49 @@ contains
   !>   one, two        (:) primitive rows of the pairs, the slave first, out
   !>   alive           (:) bits of the slots of a pair that are in contact, out
   !>   count           number of pairs
-  subroutine select_contacts(first, last, slave, master, slave_primitive, master_primitive, slot, cohesion, evaluated, &
+  subroutine select_contacts(first, last, patched, slave, master, slave_primitive, master_primitive, slot, cohesion, evaluated, &
       moved, result_of, one, two, alive, count, rows, bodies)
-    integer(i4), intent(in) :: first, last, rows, bodies
+    integer(i4), intent(in) :: first, last, patched, rows, bodies
     integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1), slave_primitive(0:rows-1), master_primitive(0:rows-1)
     integer(i4), intent(in) :: slot(0:rows-1)
     real(dp), intent(in) :: cohesion(0:rows-1)
     integer(i8), intent(in) :: evaluated(0:rows-1), moved(0:bodies-1)
     integer(i4), intent(inout) :: result_of(0:rows-1), one(0:rows-1), two(0:rows-1), alive(0:rows-1)
     integer(i4), intent(out) :: count
-    integer :: k, r
+    integer(i4), allocatable :: pair_at(:)   ! hash table of pairs, -1: free
+    integer(i4) :: pair
+    integer :: k, r, size, place
 
+    size = 16
+    do while (patched /= 0 .and. size < 2*(last - first))
+      size = 2*size
+    end do
+    allocate (pair_at(0:size-1))
+    pair_at = -1
     count = 0
     do k = first, last - 1
       r = k - first
       result_of(r) = -1
       if (max(moved(slave(k)), moved(master(k))) <= evaluated(k) .and. .not. cohesion(k) > 0.0_dp) cycle
-      if (count > 0) then
-        if (one(count-1) == slave_primitive(k) .and. two(count-1) == master_primitive(k)) then
-          result_of(r) = count - 1
-          alive(count-1) = ibset(alive(count-1), slot(k))
-          cycle
-        end if
+      pair = count
+      if (patched /= 0) then
+        place = int(iand(31_i8*slave_primitive(k) + 40503_i8*master_primitive(k), int(size - 1, i8)))
+        do while (pair_at(place) >= 0)
+          pair = pair_at(place)
+          if (one(pair) == slave_primitive(k) .and. two(pair) == master_primitive(k)) exit
+          pair = count
+          place = iand(place + 1, size - 1)
+        end do
+        pair_at(place) = pair
       end if
-      one(count) = slave_primitive(k)
-      two(count) = master_primitive(k)
-      alive(count) = ibset(0, slot(k))
-      result_of(r) = count
-      count = count + 1
+      if (pair == count) then
+        one(pair) = slave_primitive(k)
+        two(pair) = master_primitive(k)
+        alive(pair) = 0
+        count = count + 1
+      end if
+      alive(pair) = ibset(alive(pair), slot(k))
+      result_of(r) = pair
     end do
   end subroutine select_contacts
 

@@ -108,7 +108,8 @@ def update_contacts(
     """Bring known contacts to the present geometry with their roles frozen; remove those that opened.
 
     Survivors keep the local components of R and U; contacts between bodies that have not moved stay as they are.
-    `time` is that of the start of the step.  Points that join the patches of known contacts are added.
+    `time` is that of the start of the step.  Points that join the patches of known contacts are added;
+    `detect_contacts`, which must follow, gives them identifiers.
     """
     if constraints.contact_count == 0:
         return
@@ -118,7 +119,7 @@ def update_contacts(
         work.options = (settings.margin, settings.patch)
         constraints.view("evaluated")[:] = -1
     count = _select_contacts(
-        users, constraints.n, constraints.slave, constraints.master, constraints.slave_primitive,
+        users, constraints.n, settings.patch, constraints.slave, constraints.master, constraints.slave_primitive,
         constraints.master_primitive, constraints.slot, constraints.cohesion, constraints.evaluated, work.moved,
         work.result_of, work.one, work.two, work.alive,
     )  # fmt: skip
@@ -141,10 +142,9 @@ def update_contacts(
     if lost:
         constraints.n = _keep(constraints, users, work.keep)
     if settings.patch:
-        old = constraints.n
+        work.known = constraints.n
         _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, count,
                 work.one, work.two, work.alive)  # fmt: skip
-        constraints.id[old : constraints.n] = constraints.new_ids(constraints.n - old)
 
 
 def detect_contacts(
@@ -164,7 +164,9 @@ def detect_contacts(
     """
     work = workspace_of(geometry, bodies, constraints)
     candidates = find_candidates(constraints, geometry, bodies, settings, work)
-    removed = 0
+    old, removed = constraints.n, 0
+    if work.known >= 0:
+        old, work.known = work.known, -1
     if candidates:
         narrow.narrow_phase(geometry, candidates, work.first, work.second, epsilon, False, work.result, settings.margin)
         _note_apart(candidates, work.place, work.result.status, work.updates, work.apart)
@@ -172,12 +174,13 @@ def detect_contacts(
             narrow.contact_patches(
                 geometry, candidates, work.first, work.second, epsilon, settings.margin, work.result, work.patches
             )
-        old = constraints.n
         _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, candidates,
                 work.first, work.second, work.nothing)  # fmt: skip
-        if constraints.n > old:
-            removed = _sparsify(constraints, geometry, bodies, settings, old, work)
-            constraints.id[old : constraints.n] = constraints.new_ids(constraints.n - old)
+    if constraints.n > old:
+        removed = _sparsify(constraints, geometry, bodies, settings, old, work)
+        constraints.id[old : constraints.n] = constraints.new_ids(constraints.n - old)
+        if removed and settings.patch:  # removed points of known pairs are found and judged again in every step
+            constraints.view("evaluated")[:] = -1
     if settings.depth < inf:
         _check_depth(constraints, bodies, settings.depth, step_number)
     return removed

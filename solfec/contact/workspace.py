@@ -40,6 +40,7 @@ class Workspace:
         self.updates = 0
         self.shapes_state = self.pairs_state = self.excluded = None
         self.options = (0.0, False)
+        self.known = -1  # rows before those that joined patches in this step; -1: none did
         self.contact_capacity = self.primitive_capacity = -1
         self.previous = np.zeros((3, 0), order="F")
         self.moved = np.zeros(0, np.int64)

@@ -77,7 +77,7 @@ def fields(table: type, names) -> list[tuple]:
 
 
 DEFINITION_COLUMNS = tuple(n for n in BodyTable.COLUMNS if n not in FOLLOWS and n not in BODY_STATE)
-CONTACT_COLUMNS = tuple(n for n in ConstraintTable.COLUMNS if n not in ROWS and n not in USER_ONLY)
+CONTACT_COLUMNS = tuple(n for n in ConstraintTable.COLUMNS if n not in ROWS and n not in USER_ONLY and n != "evaluated")
 
 DEFINITION = np.dtype(fields(BodyTable, DEFINITION_COLUMNS))
 BODY = np.dtype(fields(BodyTable, BODY_STATE))

@@ -78,7 +78,9 @@ class Model:
         """Geometry, known contacts, new contacts; return the number of sparsified ones."""
         tables = (self.geometry, self.bodies)
         detection.update_geometry(*tables, self.epsilon)
-        detection.update_contacts(self.constraints, *tables, self.materials, self.epsilon, self.time)
+        detection.update_contacts(
+            self.constraints, *tables, self.materials, self.epsilon, self.time, self.settings, self.step_number
+        )
         removed = detection.detect_contacts(
             self.constraints, *tables, self.materials, self.settings, self.epsilon, self.step_number, self.time
         )
