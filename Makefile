@@ -61,7 +61,7 @@ test: all
 	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q
 
 test-slow: all
-	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -m "slow or not slow"
+	HYPOTHESIS_PROFILE=explore OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -m "slow or not slow"
 
 bench: all
 	$(BIN)/python benchmarks/run.py

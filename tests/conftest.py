@@ -6,11 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from solfec import _kernels, kernel_checks
 
 ROOT = Path(__file__).parent.parent
+
+# The default suite tries the same examples every time; HYPOTHESIS_PROFILE=explore looks for new ones.
+hypothesis.settings.register_profile("gate", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 
 @pytest.fixture
