@@ -1,4 +1,5 @@
-!> One time step of all bodies of the table: initial inertia, drift to mid-step, free velocity, correction.
+!> One time step of all bodies of the table: initial inertia, drift to mid-step, free velocity, correction.  Finite
+!> element bodies are passed over, finite_element_motion moves them.
 !>
 !> Columns of the body table: kind, scheme, rotation_disabled, conf_ptr, velo_ptr (0:nb-1); mass, volume, damping
 !> (0:nb-1); lame (2,0:nb-1) [pressure]; tensor (3,3,0:nb-1): inertia J of rigid bodies and obstacles, Euler tensor
@@ -13,7 +14,7 @@
 module body_motion
   use kinds, only: dp, i4, i8
   use matrix3, only: determinant, inverse, positive_definite, all_finite
-  use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind
+  use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind, finite_element_kind
   use rigid, only: rigid_half_step, rigid_free_velocity, rigid_finish, rigid_kinetic_energy, &
                    scheme_positive, scheme_negative, scheme_implicit
   use pseudo_rigid, only: pseudo_rigid_free_velocity, pseudo_rigid_finish, &
@@ -46,6 +47,7 @@ contains
     first = no_failure
     !$omp parallel do schedule(static) if(n > parallel_from) private(c, i, last, v) reduction(min:first)
     do b = 0, n - 1
+      if (kind(b) == finite_element_kind) cycle
       c = conf_ptr(b)
       v = velo_ptr(b)
       if (.not. (mass(b) > 0 .and. mass(b) <= huge(0.0_dp))) then
@@ -102,6 +104,7 @@ contains
     first = no_failure
     !$omp parallel do schedule(static) if(n > parallel_from) private(c, i, v) reduction(min:first)
     do b = 0, n - 1
+      if (kind(b) == finite_element_kind) cycle
       c = conf_ptr(b)
       v = velo_ptr(b)
       if (.not. all_finite(4, conf(:,c:c+3))) then
@@ -158,6 +161,7 @@ contains
     first = no_failure
     !$omp parallel do schedule(static) if(n > parallel_from) private(c, v, weight) reduction(min:first)
     do b = 0, n - 1
+      if (kind(b) == finite_element_kind) cycle
       c = conf_ptr(b)
       v = velo_ptr(b)
       select case (kind(b))
@@ -212,6 +216,7 @@ contains
     !$omp parallel do schedule(static) if(n > parallel_from) &
     !$omp   private(c, effective, i, last, v, work, converged, regular) reduction(min:first)
     do b = 0, n - 1
+      if (kind(b) == finite_element_kind) cycle
       c = conf_ptr(b)
       v = velo_ptr(b)
       select case (kind(b))

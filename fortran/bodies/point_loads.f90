@@ -1,7 +1,7 @@
 !> Point forces and torques as generalised forces of their bodies.
 module point_loads
   use kinds, only: dp, i4
-  use velocity_operator, only: rigid_kind, pseudo_rigid_kind
+  use velocity_operator, only: rigid_kind, pseudo_rigid_kind, finite_element_kind
   use matrix3, only: cross, multiply, multiply_transposed
   implicit none
   private
@@ -39,6 +39,7 @@ contains
     row = -1
     do k = 0, n - 1
       b = body(k)
+      if (kind(b) == finite_element_kind) cycle   ! see loads.py
       c = conf_ptr(b)
       v = velo_ptr(b)
       if (series(k) < 0) then

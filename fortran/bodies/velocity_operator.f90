@@ -3,10 +3,10 @@ module velocity_operator
   use kinds, only: dp, i4
   implicit none
   private
-  public :: velocity_blocks, obstacle_kind, rigid_kind, pseudo_rigid_kind
+  public :: velocity_blocks, obstacle_kind, rigid_kind, pseudo_rigid_kind, finite_element_kind
 
-  !> The numbers of BodyKind that the operator knows.
-  integer(i4), parameter :: obstacle_kind = 0, rigid_kind = 1, pseudo_rigid_kind = 2
+  !> The numbers of BodyKind; `velocity_blocks` does not know the last one, whose blocks are N_a base^T.
+  integer(i4), parameter :: obstacle_kind = 0, rigid_kind = 1, pseudo_rigid_kind = 2, finite_element_kind = 3
 
 contains
 

@@ -2,7 +2,7 @@
 !> FIX_DIRECTION, SET_VELOCITY, PUT_RIGID_LINK, PUT_SPRING).
 module user_constraints
   use kinds, only: dp, i4
-  use velocity_operator, only: pseudo_rigid_kind
+  use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
   use matrix3, only: inverse, multiply, multiply_transposed
   use local_frame, only: frame_of_normal
   implicit none
@@ -26,7 +26,8 @@ contains
   !>   series                        (3,0:ncon-1) time series of prescribed velocities, -1: constant
   !>   series_value                  (0:nseries-1) their values at the end of the step
   !>   body_kind, centre, conf_ptr   (0:nbody-1); conf (3,0:nconf-1): configuration triples of bodies
-  !>   point, other_point            (3,0:ncon-1) out: current points on master and slave
+  !>   point, other_point            (3,0:ncon-1) out: current points on master and slave; those on finite element bodies
+  !>                                 have been found before (finite_element_points)
   !>   base                          (3,3,0:ncon-1) out: identity (FIXPNT), built on the direction, or untouched (VELODIR3)
   !>   gap                           (0:ncon-1) out: current length minus reference length (links, springs), else 0
   !>   value                         (3,0:ncon-1) out: prescribed velocities that follow a series
@@ -54,12 +55,16 @@ contains
     do i = 0, users - 1
       m = master(i)
       s = slave(i)
-      other_point(:,i) = slave_point(:,i)
-      if (s >= 0) other_point(:,i) = spatial_point(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), slave_point(:,i))
+      if (s < 0) then
+        other_point(:,i) = slave_point(:,i)
+      else if (body_kind(s) /= finite_element_kind) then
+        other_point(:,i) = spatial_point(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), slave_point(:,i))
+      end if
       ! two bodies slide in a plane through the slave's point: the force acts on the master there as well
       if (kind(i) == fixdir .and. s >= 0) &
         master_point(:,i) = referential_point(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), other_point(:,i))
-      point(:,i) = spatial_point(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), master_point(:,i))
+      if (body_kind(m) /= finite_element_kind) &
+        point(:,i) = spatial_point(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), master_point(:,i))
       gap(i) = 0.0_dp
       vector = point(:,i) - other_point(:,i)
       select case (kind(i))

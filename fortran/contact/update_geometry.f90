@@ -5,7 +5,7 @@ module update_geometry
   private
   public :: update_shapes
 
-  integer(i4), parameter :: pseudo_rigid_kind = 2, sphere_kind = 2, ellipsoid_kind = 3
+  integer(i4), parameter :: pseudo_rigid_kind = 2, finite_element_kind = 3, sphere_kind = 2, ellipsoid_kind = 3
   !> Bodies' extents reach this many geometric epsilons beyond the boxes of their primitives.
   real(dp), parameter :: extents_margin = 10.0_dp
   !> Below this number of vertices one thread is faster.
@@ -14,8 +14,9 @@ module update_geometry
 contains
 
   !> Moves shapes to the present configuration of their bodies (theory, section "Body kinematics"):
-  !> x = c + R (X - Xc) for obstacles and rigid bodies, x = c + F (X - Xc) for pseudo-rigid ones.  Shapes of bodies whose
-  !> configuration has not changed by a bit since the last call stay as they are.
+  !> x = c + R (X - Xc) for obstacles and rigid bodies, x = c + F (X - Xc) for pseudo-rigid ones, x = X + q of
+  !> their nodes for finite elements.  Shapes of bodies whose configuration has not changed by a bit since the last call
+  !> stay as they are (those of finite elements are always moved).
   !>
   !> Rows in use come first; every array may be longer.  Lengths are in the model's unit.
   !>
@@ -25,6 +26,7 @@ contains
   !>   now              number of this call, larger than all before
   !>   reference        (3,:) referential vertices
   !>   vertex_body      (:) row of the body that moves a vertex
+  !>   vertex_node      (:) node of a finite element body that a vertex is
   !>   current          (3,:) current vertices, out
   !>   vertex_list      (:) vertex numbers of primitives
   !>   corner           (:) vertex numbers of faces
@@ -40,7 +42,7 @@ contains
   !>   conf             (3,:) configuration triples
   !>   previous         (3,:) configuration triples of the last call, in and out
   !>   moved            (:) number of the last call that moved a body's shape, in and out
-  subroutine update_shapes(nvertex, nprimitive, nbody, epsilon, afresh, now, reference, vertex_body, current, &
+  subroutine update_shapes(nvertex, nprimitive, nbody, epsilon, afresh, now, reference, vertex_body, vertex_node, current, &
       vertex_list, corner, corner_ptr, normal, primitive_kind, body, radius, vertex_ptr, vertex_count, face_ptr, &
       face_count, radii, orientation, axes, box, body_kind, conf_ptr, primitive_ptr, primitive_count, centre, extents, &
       conf, previous, moved, vertices, listed, corners, faces, primitives, bodies, triples)
@@ -49,7 +51,7 @@ contains
     real(dp), intent(in) :: epsilon
     integer(i4), intent(in) :: vertices, listed, corners, faces, primitives, bodies, triples
     real(dp), intent(in) :: reference(3,0:vertices-1)
-    integer(i4), intent(in) :: vertex_body(0:vertices-1)
+    integer(i4), intent(in) :: vertex_body(0:vertices-1), vertex_node(0:vertices-1)
     real(dp), intent(inout) :: current(3,0:vertices-1)
     integer(i4), intent(in) :: vertex_list(0:listed-1)
     integer(i4), intent(in) :: corner(0:corners-1)
@@ -76,7 +78,7 @@ contains
     !$omp do schedule(static)
     do i = 0, nbody - 1
       first = conf_ptr(i)
-      if (afresh == 0 .and. same_bits(conf(:,first:first+3), previous(:,first:first+3))) cycle
+      if (afresh == 0 .and. body_kind(i) /= finite_element_kind .and. same_bits(conf(:,first:first+3), previous(:,first:first+3))) cycle
       previous(:,first:first+3) = conf(:,first:first+3)
       moved(i) = now
     end do
@@ -95,7 +97,11 @@ contains
         from = centre(:,last)
         to = conf(:,first+3)
       end if
-      call move(map, from, to, reference(:,i), current(:,i))
+      if (body_kind(last) == finite_element_kind) then
+        current(:,i) = reference(:,i) + conf(:,conf_ptr(last)+vertex_node(i))
+      else
+        call move(map, from, to, reference(:,i), current(:,i))
+      end if
     end do
     !$omp end do
     !$omp do schedule(static)

@@ -12,6 +12,7 @@ from .. import _kernels
 from ..errors import SolfecError
 from ..tables import Table
 from ..time_series import SeriesTable, TimeSeries
+from . import finite_elements
 from .table import BodyKind, BodyTable
 
 _add_point_loads = _kernels.point_loads.add_point_loads
@@ -38,6 +39,9 @@ class PointLoadTable(Table):
         "direction": ((3,), "f8", 0.0),  # unit vector
         "value": ((), "f8", 0.0),  # magnitude, where `series` is -1
         "series": ((), "i4", -1),  # row of the time series of the magnitude
+        "element": ((), "i4", -1),  # of a finite element body: the element that holds the point,
+        "natural": ((3,), "f8", 0.0),  # its natural coordinates there
+        "weights": ((8,), "f8", 0.0),  # and its shape functions
     }
 
 
@@ -56,6 +60,8 @@ class Loads:
     ----------
     bodies : BodyTable
         The bodies that are loaded.
+    epsilon : float
+        How far a loaded point of a finite element body may be outside of its elements.
 
     Attributes
     ----------
@@ -71,6 +77,7 @@ class Loads:
 
     def __init__(self, bodies: BodyTable):
         self.bodies = bodies
+        self.epsilon = 1e-6
         self.gravity = np.zeros(3)
         self.gravity_series: list[tuple[int, int]] = []  # (component, row of the series)
         self.table = PointLoadTable()
@@ -95,7 +102,7 @@ class Loads:
         Parameters
         ----------
         body_row : int
-            Row of the loaded body, rigid or pseudo-rigid.
+            Row of the loaded body, no obstacle.
         kind : str
             'SPATIAL' or 'CONVECTED' (the direction follows the body).
         point : sequence of 3 floats
@@ -187,9 +194,31 @@ class Loads:
             )
             if failure:
                 self._check_body(int(table.body[row]), "load")
+            self._apply_to_elements(bodies)
         for callback in self.callbacks:
             self._call(bodies, callback, time, step)
         return self.gravity
+
+    def _apply_to_elements(self, bodies: BodyTable) -> None:
+        """Point forces on finite element bodies: N_a g at the nodes, g = F times the direction if CONVECTED."""
+        table = self.table
+        which = np.flatnonzero(table.view("element") >= 0)
+        if not which.size:
+            return
+        rows, elements, series = table.body[which], table.element[which], table.series[which]
+        value = table.value[which]
+        tabulated = series >= 0
+        value[tabulated] = self.series.result[series[tabulated]]
+        force = value * table.direction[:, which]
+        convected = np.flatnonzero(table.kind[which] == LoadKind.CONVECTED_FORCE)
+        if convected.size:
+            gradient = finite_elements.deformation_gradients(
+                bodies, rows[convected], elements[convected], table.natural[:, which[convected]]
+            )
+            force[:, convected] = np.einsum("ijn,jn->in", gradient, force[:, convected])
+        all_elements = finite_elements.compiled(bodies)
+        nodes = bodies.velo_ptr[rows] + all_elements.element_node[:, bodies.element_ptr[rows] + elements]
+        np.add.at(bodies.triples.force.T, nodes, table.weights[:, which][..., None] * force.T)
 
     def _call(self, bodies: BodyTable, callback: LoadCallback, time: float, step: float) -> None:
         """Call one user function and add what it returns to its body's force."""
@@ -218,6 +247,9 @@ class Loads:
         length = float(np.linalg.norm(direction))
         if length == 0.0:
             raise ValueError("the direction of a load must not be zero")
+        located = None
+        if self.bodies.kind[body_row] == BodyKind.FINITE_ELEMENT:
+            located = finite_elements.find(self.bodies, body_row, point, self.epsilon)
         tabulated = isinstance(value, TimeSeries)
         self.table.append(
             kind=int(kind),
@@ -225,13 +257,17 @@ class Loads:
             value=0.0 if tabulated else _finite(value, "value"),
             series=self.series.add(value) if tabulated else -1,
         )
+        if located is not None:
+            self.table.element[self.table.n - 1] = located[0]
+            self.table.natural[:, self.table.n - 1] = located[1]
+            self.table.weights[:, self.table.n - 1] = located[2]
         self.table.point[:, self.table.n - 1] = point
         self.table.direction[:, self.table.n - 1] = direction / length
 
     def _check_body(self, row: int, what: str) -> None:
         kind = BodyKind(int(self.bodies.kind[row]))
-        if kind not in (BodyKind.RIGID, BodyKind.PSEUDO_RIGID):
-            raise ValueError(f"body {self._id(row)} is of kind {kind.name}; a {what} needs a RIGID or PSEUDO_RIGID body")
+        if kind == BodyKind.OBSTACLE:
+            raise ValueError(f"body {self._id(row)} is of kind {kind.name}; a {what} needs a body that moves")
 
     def _id(self, row: int) -> int:
         return int(self.bodies.id[row])

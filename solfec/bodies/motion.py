@@ -12,6 +12,8 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import NotBuiltYet, SolfecError
+from . import finite_element_motion
+from .finite_elements import compiled
 from .loads import Loads
 from .table import BodyKind, BodyTable, Scheme
 
@@ -51,6 +53,8 @@ def initialise_inertia(bodies: BodyTable) -> None:
         triples.inverse_inertia,
         bodies.energy,
     )
+    if not failure:
+        failure, row = finite_element_motion.initialise(bodies)
     if failure:
         _raise(bodies, failure, row)
 
@@ -90,6 +94,9 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         triples.force,
         bodies.momentum,
     )
+    elements = compiled(bodies)
+    if elements.count and not failure:
+        failure, row = finite_element_motion.drift(elements, bodies, step)
     if failure:
         _raise(bodies, failure, row)
     gravity = loads.apply(bodies, time + 0.5 * step, step)
@@ -115,6 +122,8 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     )
     if failure:
         _raise(bodies, failure, row)
+    if elements.count:
+        finite_element_motion.kick(elements, bodies, gravity, step)
 
 
 def correct(bodies: BodyTable, step: float) -> None:
@@ -147,12 +156,15 @@ def correct(bodies: BodyTable, step: float) -> None:
         bodies.momentum,
         bodies.energy,
     )
+    elements = compiled(bodies)
+    if elements.count and not failure:
+        failure, row = finite_element_motion.finish(elements, bodies, step)
     if failure:
         _raise(bodies, failure, row)
 
 
 def critical_step(bodies: BodyTable) -> tuple[float, int]:
-    """Largest admissible time step (1/omega_max without damping) and the row of the body that asks for it.
+    """Admissible time step (half the limit: 1/omega_max without damping) and the row of the body that asks for it.
 
     Returns
     -------
@@ -177,7 +189,10 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     )
     if failure:
         _raise(bodies, 10, row)
-    return (step, row) if row >= 0 else (math.inf, -1)
+    if row < 0:
+        step = math.inf
+    other = finite_element_motion.critical_step(bodies)
+    return other if other[0] < step else (step, row)
 
 
 def spatial_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:

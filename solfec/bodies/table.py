@@ -8,9 +8,10 @@ kind                  configuration triples                      velocity triple
 ====================  =========================================  ==============================================
 OBSTACLE, RIGID       columns of the rotation, current centre    referential angular velocity, velocity of centre
 PSEUDO_RIGID          rows of the gradient F, current centre     rows of dF/dt, velocity of centre
+FINITE_ELEMENT        displacements of nodes                     velocities of nodes
 ====================  =========================================  ==============================================
 
-Finite elements will have one displacement and one velocity triple per node.
+The meshes of finite element bodies are in `BodyTable.meshes`; `finite_elements.compiled` makes arrays of all of them.
 """
 
 from __future__ import annotations
@@ -39,6 +40,14 @@ class Scheme(IntEnum):
     RIG_IMP = 2
     DEF_EXP = 3
     DEF_LIM = 4
+
+
+class Form(IntEnum):
+    """Formulation of a finite element body (manual, BODY: form)."""
+
+    NONE = 0
+    TL = 1
+    BC = 2
 
 
 class Energy(IntEnum):
@@ -89,6 +98,10 @@ class BodyTable(Table):
         "centre": ((3,), "f8", 0.0),  # referential mass centre
         "tensor": ((3, 3), "f8", 0.0),  # inertia J (obstacle, rigid) or Euler tensor E0 (others), referential
         "lame": ((2,), "f8", 0.0),  # Lame's lambda and mu of the bulk material
+        "form": ((), "i4", 0),  # Form of a finite element body
+        "node_count": ((), "i4", 0),  # nodes of a finite element body
+        "node_ptr": ((), "i4", 0),  # its first row among the nodes of all bodies (set by finite_elements.compiled)
+        "element_ptr": ((), "i4", 0),  # the same among the elements of all bodies
         "conf_ptr": ((), "i4", 0),  # first configuration triple
         "velo_ptr": ((), "i4", 0),  # first velocity triple
         "primitive_ptr": ((), "i4", 0),  # first row of the primitive table
@@ -102,14 +115,24 @@ class BodyTable(Table):
         super().__init__()
         self.triples = TripleTable()
         self.configurations = ConfigurationTable()
+        self.meshes: dict = {}  # FiniteElementMesh by body identifier
+        self.finite_elements = None  # what finite_elements.compiled made of them, None: to be made anew
 
-    def add(self, kind: BodyKind, **columns) -> int:
-        """Append one body at its referential placement and at rest; return its row."""
-        conf_ptr = self.configurations.append(CONF_TRIPLES[kind])
-        velo_ptr = self.triples.append(VELO_TRIPLES[kind])
-        row = self.append(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr)
+    def add(self, kind: BodyKind, mesh=None, **columns) -> int:
+        """Append one body at its referential placement and at rest; return its row.
+
+        A finite element body needs its `mesh`, a FiniteElementMesh, and the column `id`.
+        """
+        nodes = 0 if mesh is None else mesh.node_count
+        conf_ptr = self.configurations.append(nodes or CONF_TRIPLES[kind])
+        velo_ptr = self.triples.append(nodes or VELO_TRIPLES[kind])
+        row = self.append(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes)
         for name, value in columns.items():
             getattr(self, name)[..., row] = value
+        if mesh is not None:
+            self.meshes[int(self.id[row])] = mesh
+            self.finite_elements = None
+            return row
         conf = self.configurations.conf
         conf[:, conf_ptr : conf_ptr + 3] = np.eye(3)
         conf[:, conf_ptr + 3] = self.centre[:, row]
@@ -118,12 +141,12 @@ class BodyTable(Table):
     def conf_slice(self, row: int) -> slice:
         """The body's configuration triples."""
         first = int(self.conf_ptr[row])
-        return slice(first, first + CONF_TRIPLES[BodyKind(int(self.kind[row]))])
+        return slice(first, first + (int(self.node_count[row]) or CONF_TRIPLES[BodyKind(int(self.kind[row]))]))
 
     def velo_slice(self, row: int) -> slice:
         """The body's velocity triples."""
         first = int(self.velo_ptr[row])
-        return slice(first, first + VELO_TRIPLES[BodyKind(int(self.kind[row]))])
+        return slice(first, first + (int(self.node_count[row]) or VELO_TRIPLES[BodyKind(int(self.kind[row]))]))
 
     def remove(self, mask: np.ndarray) -> np.ndarray:
         """Remove the rows where `mask` is true; return the map from old to new rows (-1: removed)."""
@@ -132,14 +155,14 @@ class BodyTable(Table):
             (self.configurations, self.view("conf_ptr"), CONF_TRIPLES),
             (self.triples, self.view("velo_ptr"), VELO_TRIPLES),
         ):
-            length = np.array([counts.get(kind, 0) for kind in BodyKind])[self.view("kind")]
-            flat = np.zeros(table.n, bool)
+            length = np.array([counts.get(kind, 0) for kind in BodyKind])[self.view("kind")] + self.view("node_count")
             kept_start = np.cumsum(np.where(keep, length, 0)) - np.where(keep, length, 0)
-            for offset in range(int(length.max(initial=0))):
-                rows = keep & (length > offset)
-                flat[start[rows] + offset] = True
-            table.keep(flat)
+            order = np.argsort(start)
+            table.keep(np.repeat(keep[order], length[order]))
             start[:] = kept_start
+        for identifier in self.view("id")[mask]:
+            self.meshes.pop(int(identifier), None)
+        self.finite_elements = None
         renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
         self.keep(keep)
         return renumbered

@@ -61,6 +61,8 @@ class ConstraintTable(Table):
         "slot": ((), "i4", 0),  # point number of a contact patch; with the two primitives the contact's key
         "master_point": ((3,), "f8", 0.0),  # referential point on the master
         "slave_point": ((3,), "f8", 0.0),  # referential point on the slave, or the fixed spatial point of a link
+        "element": ((2,), "i4", -1),  # mesh elements that hold the points on finite element bodies: master, slave
+        "weights": ((8, 2), "f8", 0.0),  # shape functions of these elements at the points
         "point": ((3,), "f8", 0.0),  # current spatial point
         "other_point": ((3,), "f8", 0.0),  # second current point of a link
         "base": ((3, 3), "f8", 0.0),  # columns t1, t2, n, spatial

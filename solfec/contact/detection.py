@@ -91,7 +91,7 @@ def update_geometry(geometry, bodies, epsilon: float) -> None:
     state = (geometry.version, epsilon)
     _update_shapes(
         vertices.n, primitives.n, bodies.n, epsilon, state != work.shapes_state, work.next_update(),
-        vertices.reference, vertices.body, vertices.current,
+        vertices.reference, vertices.body, vertices.node, vertices.current,
         geometry.vertex_lists.vertex, geometry.corners.vertex, faces.corner_ptr, faces.normal,
         primitives.kind, primitives.body, primitives.radius, primitives.vertex_ptr, primitives.vertex_count,
         primitives.face_ptr, primitives.face_count, primitives.radii, primitives.orientation, primitives.axes, primitives.box,

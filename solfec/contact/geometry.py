@@ -30,6 +30,7 @@ class VertexTable(Table):
         "reference": ((3,), "f8", 0.0),
         "current": ((3,), "f8", 0.0),
         "body": ((), "i4", -1),  # row of the body that moves it
+        "node": ((), "i4", -1),  # of a finite element body: the mesh node that the vertex is
     }
 
 
@@ -76,6 +77,7 @@ class PrimitiveTable(Table):
         "body": ((), "i4", -1),  # row of the body table
         "number": ((), "i4", 0),  # number within the body: with the body's id the primitive's identity
         "volume_id": ((), "i4", 0),
+        "element": ((), "i4", -1),  # of a finite element body: the mesh element that the primitive is
         "surface": ((), "i4", 0),  # surface identifier of a sphere or ellipsoid
         "radius": ((), "f8", 0.0),  # of a sphere
         "radii": ((3,), "f8", 0.0),  # of an ellipsoid: referential semi-axes

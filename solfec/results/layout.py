@@ -21,8 +21,9 @@ UNITS = (
     "name dimensions: L length, M mass, T time, F = M L/T^2 force, E = F L energy, s seconds of wall time, 1 none."
 )
 
-FOLLOWS = {"conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents"}  # rebuilt from the rest
+FOLLOWS = {"node_ptr", "element_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents"}  # rebuilt from the rest
 BODY_STATE = ("energy", "momentum")  # columns of the body table that change from frame to frame
+DERIVED = ("element", "weights")  # follow from referential points
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
 USER_ONLY = (  # meaningful for the user's constraints alone
     *("other_point", "length", "strength", "value", "series_rows"),
@@ -77,7 +78,7 @@ def fields(table: type, names) -> list[tuple]:
 
 
 DEFINITION_COLUMNS = tuple(n for n in BodyTable.COLUMNS if n not in FOLLOWS and n not in BODY_STATE)
-CONTACT_COLUMNS = tuple(n for n in ConstraintTable.COLUMNS if n not in ROWS and n not in USER_ONLY and n != "evaluated")
+CONTACT_COLUMNS = tuple(n for n in ConstraintTable.COLUMNS if n not in (*ROWS, *USER_ONLY, *DERIVED, "evaluated"))
 
 DEFINITION = np.dtype(fields(BodyTable, DEFINITION_COLUMNS))
 BODY = np.dtype(fields(BodyTable, BODY_STATE))

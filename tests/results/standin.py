@@ -10,6 +10,7 @@ import numpy as np
 from solfec.bodies.table import BodyKind, BodyTable, Energy
 from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
 from solfec.contact.geometry import Geometry, ShapePrimitives
+from solfec.results import layout
 
 KINDS = (BodyKind.OBSTACLE, BodyKind.RIGID, BodyKind.PSEUDO_RIGID)
 
@@ -111,7 +112,7 @@ class StandIn:
         bodies, table = self.bodies, self.constraints
         state = {f"bodies.{n}": bodies.view(n).copy() for n in bodies.COLUMNS if n != "extents"}
         state["conf"], state["velo"] = bodies.configurations.view("conf").copy(), bodies.triples.view("velo").copy()
-        state |= {f"constraints.{n}": table.view(n).copy() for n in table.COLUMNS if n not in USER}
+        state |= {f"constraints.{n}": table.view(n).copy() for n in table.COLUMNS if n not in (*USER, *layout.DERIVED)}
         state |= {f"user.{n}": getattr(table, n)[..., : table.user_count].copy() for n in USER}
         for name in ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitives"):
             part = getattr(self.geometry, name)

@@ -1,0 +1,120 @@
+"""One time step of all finite element bodies (theory, "Time integration"): the counterpart of `motion` for nodes.
+
+Explicit bodies (DEF_EXP) are done by the kernels alone; those of scheme DEF_LIM solve with the factors in `implicit`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _kernels
+from .finite_elements import FiniteElements, compiled
+from .table import BodyTable, Energy, Scheme
+
+_motion = _kernels.finite_element_motion
+
+TURNED_INSIDE_OUT, NOT_FINITE, BAD_REACTION = 5, 8, 9  # failures as in the kernel body_motion
+
+
+def initialise(bodies: BodyTable) -> tuple[int, int]:
+    """Inverse lumped masses, KINETIC and INTERNAL energies; returns (failure, row of the body)."""
+    fe = compiled(bodies)
+    if not fe.count:
+        return 0, -1
+    triples = bodies.triples
+    triples.inverse_inertia[:, :, fe.velo_row] = np.eye(3)[:, :, None] / fe.mass
+    velocity = triples.velo[:, fe.velo_row]
+    kinetic = 0.5 * fe.mass * (velocity**2).sum(0)
+    bodies.energy[Energy.KINETIC, fe.rows] = np.add.reduceat(kinetic, fe.first[:-1])
+    failure = follow(fe, bodies)
+    if failure[0]:
+        return failure
+    _store_internal_energy(fe, bodies)
+    return 0, -1
+
+
+def follow(fe: FiniteElements, bodies: BodyTable) -> tuple[int, int]:
+    """Bring rotations and the displacements that elements see to the present configuration."""
+    failed = _motion.local_displacements(
+        *fe.ranges, fe.conf_row, fe.reference, fe.normal, bodies.configurations.conf, fe.rotation, fe.displacement
+    )
+    return (TURNED_INSIDE_OUT, int(fe.rows[failed])) if failed >= 0 else (0, -1)
+
+
+def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]:
+    """To mid-step; returns (failure, row)."""
+    triples = bodies.triples
+    failed = _motion.drift_nodes(
+        step, fe.count, fe.first, fe.conf_row, fe.velo_row, bodies.configurations.conf,
+        triples.velo, triples.velo_prev, triples.force,
+    )  # fmt: skip
+    if failed >= 0:
+        return NOT_FINITE, int(fe.rows[failed])
+    return follow(fe, bodies)
+
+
+def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float) -> None:
+    """u* from the loads in `triples.force`, gravity, internal and damping forces at mid-step."""
+    triples = bodies.triples
+    fe.assembly.internal_force(fe.displacement, fe.internal)
+    _motion.to_space(*fe.ranges, fe.rotation, fe.internal)
+    damping = bodies.damping[fe.rows]
+    if damping.any():
+        _motion.to_body_frame(*fe.ranges, fe.velo_row, fe.rotation, triples.velo, fe.net)
+        fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
+        _motion.to_space(*fe.ranges, fe.rotation, fe.viscous)
+    _motion.kick_nodes(
+        step, gravity, fe.count, explicit(fe, bodies), damping, fe.first, fe.velo_row, fe.mass, fe.internal, fe.viscous,
+        triples.velo, triples.force, fe.net,
+    )  # fmt: skip
+
+
+def explicit(fe: FiniteElements, bodies: BodyTable) -> np.ndarray:
+    """1 for the bodies of scheme DEF_EXP."""
+    return (bodies.scheme[fe.rows] == Scheme.DEF_EXP).astype(np.int32)
+
+
+def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]:
+    """u(t+h), conf(t+h), energies; returns (failure, row)."""
+    triples = bodies.triples
+    failed = _motion.finish_nodes(
+        step, fe.count, explicit(fe, bodies), fe.first, fe.conf_row, fe.velo_row, fe.mass, bodies.configurations.conf,
+        triples.velo, triples.velo_prev, triples.force, triples.reaction, fe.kinetic, fe.work,
+    )  # fmt: skip
+    if failed >= 0:
+        return BAD_REACTION, int(fe.rows[failed])
+    failure = follow(fe, bodies)
+    if failure[0]:
+        return failure
+    bodies.energy[Energy.KINETIC, fe.rows] = fe.kinetic
+    bodies.energy[Energy.EXTERNAL, fe.rows] += fe.work
+    _store_internal_energy(fe, bodies)
+    return 0, -1
+
+
+def _store_internal_energy(fe: FiniteElements, bodies: BodyTable) -> None:
+    """INTERNAL, and the largest strain, on which the critical step depends."""
+    energy, strain = fe.assembly.energies(fe.displacement)
+    starts = fe.first_element[:-1]
+    bodies.energy[Energy.INTERNAL, fe.rows] = np.add.reduceat(energy, starts)
+    fe.strain[:] = np.maximum.reduceat(strain, starts)
+
+
+def critical_step(bodies: BodyTable) -> tuple[float, int]:
+    """Half of the stability limit of the explicit bodies, and the row of the one that asks for it; (inf, -1): none.
+
+    The limit is a bound: the largest frequency at rest, raised by what the present strains can add (`frequencies`).
+    """
+    fe = compiled(bodies)
+    which = np.flatnonzero(bodies.scheme[fe.rows] == Scheme.DEF_EXP) if fe.count else ()
+    if not len(which):
+        return np.inf, -1
+    rest, gamma = np.array([fe.frequency(bodies, k) for k in which]).T
+    lame, mu = bodies.lame[:, fe.rows[which]]
+    strain = fe.strain[which]
+    square = (np.sqrt(rest) + 2.0 * strain * np.sqrt((3.0 * lame + 2.0 * mu) * gamma)) ** 2
+    square += (np.sqrt(3.0) * lame + 2.0 * mu) * strain * gamma
+    eta = bodies.damping[fe.rows[which]]
+    demand = 0.5 * square * (eta + np.sqrt(eta**2 + 4.0 / square))  # 1/h with h (h + eta) = 1/omega**2
+    worst = int(np.argmax(demand))
+    return float(1.0 / demand[worst]), int(fe.rows[which[worst]])

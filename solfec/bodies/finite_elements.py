@@ -1,0 +1,235 @@
+"""Finite element bodies: their meshes, and arrays of all of them for the kernels (Solfec-1.0's `fem`).
+
+`BodyTable.meshes` keeps one `FiniteElementMesh` per body.  `compiled` numbers nodes and elements of all bodies through and
+groups elements by type; it is called at every use and does its work anew only after bodies came or went.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import SolfecError
+from .element_assembly import ElementAssembly
+from .frequencies import largest_frequency
+from .table import BodyKind, BodyTable, Form
+
+_points = _kernels.finite_element_points
+
+
+@dataclass(eq=False)
+class FiniteElementMesh:
+    """Mesh of one body, in its referential placement.
+
+    Attributes
+    ----------
+    nodes : ndarray (n, 3)
+    sizes : ndarray (ne,) int32
+        Number of nodes of every element.
+    elements : ndarray (ne, 8) int32
+        Node numbers; zero beyond an element's size.
+    normals : ndarray (n, 3)
+        Integrals of N_a times the outward normal over the boundary [length**2].
+    """
+
+    nodes: np.ndarray
+    sizes: np.ndarray
+    elements: np.ndarray
+    normals: np.ndarray
+
+    @classmethod
+    def of(cls, mesh) -> FiniteElementMesh:
+        """From a `shapes.Mesh`."""
+        topology = mesh.topology
+        sizes = np.diff(topology.element_ptr).astype(np.int32)
+        slot = np.arange(8) < sizes[:, None]
+        elements = np.zeros((len(sizes), 8), np.int32)
+        elements[slot] = topology.element_nodes
+        boundary = topology.boundary
+        normals = boundary_normals(mesh.nodes, topology.face_nodes[boundary])
+        return cls(mesh.nodes.copy(), sizes, elements, normals)
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return len(self.nodes)
+
+
+def boundary_normals(nodes: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """Integrals (n, 3) of N_a times the normal over faces (nf, 4), -1 after the third node of triangles."""
+    result = np.zeros_like(nodes)
+    triangles = faces[faces[:, 3] < 0, :3]
+    a, b, c = (nodes[triangles[:, k]] for k in range(3))
+    np.add.at(result, triangles, (np.cross(b - a, c - a) / 6.0)[:, None, :])
+    quads = faces[faces[:, 3] >= 0]
+    corners = nodes[quads]
+    place = 1.0 / np.sqrt(3.0)
+    sx, sy = np.array([-1, 1, 1, -1]), np.array([-1, -1, 1, 1])
+    for x, y in ((-place, -place), (place, -place), (place, place), (-place, place)):
+        shape = (1 + sx * x) * (1 + sy * y) / 4
+        along_x = np.einsum("a,fai->fi", sx * (1 + sy * y) / 4, corners)
+        along_y = np.einsum("a,fai->fi", sy * (1 + sx * x) / 4, corners)
+        np.add.at(result, quads, shape[:, None] * np.cross(along_x, along_y)[:, None, :])
+    return result
+
+
+class FiniteElements:
+    """All finite element bodies, their nodes and elements numbered through in the order of body rows.
+
+    Attributes
+    ----------
+    count : int
+        Number of bodies; `rows` (count,) are their rows in the body table.
+    first, first_element : ndarray (count + 1,) int32
+        Where each body's nodes and elements begin.
+    conf_row, velo_row : ndarray (n,) int32
+        Rows of the nodes' triples.
+    element_size, element_node : ndarray (ne,), (8, ne) int32
+        Nodes of elements, numbered within the body.
+    linear : ndarray (count,) int32
+        1: form 'BC'.
+    mass : ndarray (n,)
+        Lumped masses.
+    displacement : ndarray (3, n)
+        Displacements as the elements see them, co-rotated where linear; `rotation` (3, 3, count).
+    """
+
+    def __init__(self, bodies: BodyTable, densities: np.ndarray | None = None):
+        self.rows = np.flatnonzero(bodies.view("kind") == BodyKind.FINITE_ELEMENT)
+        self.count = len(self.rows)
+        meshes = [bodies.meshes[int(bodies.id[row])] for row in self.rows]
+        self.first = _starts([mesh.node_count for mesh in meshes])
+        self.first_element = _starts([len(mesh.sizes) for mesh in meshes])
+        self.element_size = _joined([mesh.sizes for mesh in meshes], (0,)).astype(np.int32)
+        self.element_node = np.asfortranarray(_joined([mesh.elements for mesh in meshes], (0, 8)).T.astype(np.int32))
+        bodies.node_ptr[self.rows] = self.first[:-1]
+        bodies.element_ptr[self.rows] = self.first_element[:-1]
+        self.reference = np.asfortranarray(_joined([mesh.nodes for mesh in meshes], (0, 3)).T)
+        self.normal = np.asfortranarray(_joined([mesh.normals for mesh in meshes], (0, 3)).T)
+        if not self.count:
+            return
+        owner = np.repeat(np.arange(self.count), np.diff(self.first))
+        local = np.arange(self.first[-1]) - self.first[:-1][owner]
+        self.conf_row = (bodies.conf_ptr[self.rows][owner] + local).astype(np.int32)
+        self.velo_row = (bodies.velo_ptr[self.rows][owner] + local).astype(np.int32)
+        self.linear = (bodies.form[self.rows] == Form.BC).astype(np.int32)
+        element_owner = np.repeat(np.arange(self.count), np.diff(self.first_element))
+        nodes = np.where(np.arange(8)[:, None] < self.element_size, self.element_node + self.first[element_owner], 0).T
+        lame = bodies.lame[:, self.rows[element_owner]].T
+        self.assembly = ElementAssembly(self.reference, self.element_size, nodes, lame, self.linear[element_owner] == 1)
+        if self.assembly.failed >= 0:
+            body = element_owner[self.assembly.failed]
+            number = self.assembly.failed - int(self.first_element[body])
+            raise SolfecError(
+                f"body {int(bodies.id[self.rows[body]])}: element {number} has no positive volume at an integration point"
+            )
+        density = bodies.mass[self.rows] / bodies.volume[self.rows]
+        self.mass, _ = self.assembly.lumped_mass(density[element_owner])
+        wrong = np.flatnonzero(~(self.mass > 0.0))
+        if wrong.size:
+            body = owner[wrong[0]]
+            node = int(wrong[0] - self.first[body])
+            raise SolfecError(f"body {int(bodies.id[self.rows[body]])}: node {node} has no positive mass")
+        n = len(self.mass)
+        self.rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], self.count))
+        self.displacement, self.internal, self.viscous, self.net = (np.zeros((3, n), order="F") for _ in range(4))
+        self.kinetic, self.work, self.strain = (np.zeros(self.count) for _ in range(3))
+        self.meshes = meshes
+        self.implicit = {}  # what implicit.operator keeps from step to step
+
+    @property
+    def ranges(self) -> tuple:
+        """First arguments of kernels that go through the bodies' nodes."""
+        return self.count, self.linear, self.first
+
+    def frequency(self, bodies: BodyTable, k: int) -> tuple[float, float]:
+        """Largest omega**2 at rest, and that of unit stiffness, of body number k (see `frequencies`)."""
+        row, mesh = self.rows[k], self.meshes[k]
+        lame, density = tuple(bodies.lame[:, row]), bodies.mass[row] / bodies.volume[row]
+        return largest_frequency(mesh, lame, density)
+
+
+def _starts(counts: list[int]) -> np.ndarray:
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+
+
+def _joined(arrays: list[np.ndarray], empty: tuple) -> np.ndarray:
+    return np.concatenate(arrays) if arrays else np.zeros(empty)
+
+
+def compiled(bodies: BodyTable) -> FiniteElements:
+    """Arrays of all finite element bodies, made anew when bodies came or went since the last call.
+
+    Raises
+    ------
+    SolfecError
+        An element without volume at an integration point, a node without mass.
+    """
+    if bodies.finite_elements is None:
+        bodies.finite_elements = FiniteElements(bodies)
+    return bodies.finite_elements
+
+
+def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.ndarray, np.ndarray]:
+    """The element of a body that holds a referential point.
+
+    Returns
+    -------
+    element : int
+        The nearest element, numbered within the body (of equally near ones the first).
+    natural, weights : ndarray (3,), (8,)
+        Natural coordinates and shape functions there.
+
+    Raises
+    ------
+    SolfecError
+        A point further than `epsilon` from every element.
+    """
+    fe = compiled(bodies)
+    point = np.asarray(point, float)
+    mesh = bodies.meshes[int(bodies.id[row])]
+    corners = mesh.nodes[mesh.elements]
+    used = np.arange(8) < mesh.sizes[:, None]
+    low = np.where(used[..., None], corners, np.inf).min(1)
+    high = np.where(used[..., None], corners, -np.inf).max(1)
+    near = np.flatnonzero(((point >= low - epsilon) & (point <= high + epsilon)).all(1))
+    if near.size:
+        natural, weights, distance = weigh(fe, bodies, np.full(near.size, row), near, np.tile(point[:, None], near.size))
+        inside = np.flatnonzero(distance <= epsilon)
+        if inside.size:
+            best = inside[np.argmin(distance[inside])] if distance[inside[0]] > 0.5 * epsilon else inside[0]
+            return int(near[best]), natural[:, best], weights[:, best]
+    x, y, z = point
+    raise SolfecError(f"body {int(bodies.id[row])}: the point ({x:g}, {y:g}, {z:g}) is outside of its elements")
+
+
+def weigh(fe: FiniteElements, bodies: BodyTable, rows, elements, points):
+    """Natural coordinates (3, n) and shape functions (8, n) of referential points (3, n), and their distances (n,)."""
+    count = len(rows)
+    natural, weights = np.zeros((3, count), order="F"), np.zeros((8, count), order="F")
+    distance = np.zeros(count)
+    _points.weigh_points(
+        np.asfortranarray(points), (bodies.element_ptr[rows] + elements).astype(np.int32), bodies.node_ptr[rows],
+        fe.element_size, fe.element_node, fe.reference, natural, weights, distance,
+    )  # fmt: skip
+    return natural, weights, distance
+
+
+def deformation_gradients(bodies: BodyTable, rows, elements, natural) -> np.ndarray:
+    """F (3, 3, n) at natural coordinates (3, n) of elements of the bodies `rows`, from the present displacements."""
+    fe = compiled(bodies)
+    gradient = np.zeros((3, 3, len(rows)), order="F")
+    displacement = np.asfortranarray(bodies.configurations.conf[:, fe.conf_row])
+    _points.deformation_gradients(
+        np.asfortranarray(natural), (bodies.element_ptr[rows] + elements).astype(np.int32), bodies.node_ptr[rows],
+        fe.element_size, fe.element_node, fe.reference, displacement, gradient,
+    )  # fmt: skip
+    return gradient
+
+
+def nodes_of(bodies: BodyTable, row: int, element: int) -> np.ndarray:
+    """Node numbers (size,) of an element of a body."""
+    mesh = bodies.meshes[int(bodies.id[row])]
+    return mesh.elements[element, : mesh.sizes[element]]

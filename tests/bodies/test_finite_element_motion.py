@@ -1,0 +1,128 @@
+"""Time stepping of finite element bodies against reference trajectories, energies, momentum and the critical step."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from finite_element_models import ElementModel, block
+
+from solfec.bodies import motion
+from solfec.bodies.table import Energy, Form, Scheme
+
+DATA = Path(__file__).parent.parent / "data" / "bodies"
+CASES = json.loads((DATA / "finite_element_bar.json").read_text())
+
+
+def bar(case):
+    mesh = block((4, 2, 1), (-1, -0.25, -0.2), (1, 0.25, 0.2))
+    model = ElementModel()
+    row = model.add(
+        mesh, case["young"], case["poisson"], case["density"], Form[case["form"]], Scheme[case["scheme"]], case["damping"]
+    )
+    model.spin(row, case["linear_velocity0"] or (0, 0, 0), case["angular_velocity0"] or (0, 0, 0))
+    if case["load"]:
+        model.loads.add_force(row, *case["load"])
+    return model.initialise()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['name']}-{c['form']}-{c['scheme']}")
+def test_bar_follows_reference_trajectory(case):
+    model = bar(case)
+    with np.load(DATA / "finite_element_bar.npz") as data:
+        time, conf, velo, energy = (data[f"case{case['index']:02d}_{name}"] for name in ("time", "conf", "velo", "energy"))
+    frame = {round(t / case["step"]): k for k, t in enumerate(time) if t > 0}
+    seen = []
+
+    def compare(step):
+        if step in frame:
+            k = frame[step]
+            seen.append(k)
+            assert np.abs(model.conf().T.ravel() - conf[k]).max() < 1e-9 * np.abs(conf).max()
+            assert np.abs(model.velo().T.ravel() - velo[k]).max() < 1e-9 * np.abs(velo).max()
+            kinetic, external, _, _, internal = energy[k]
+            ours = model.bodies.energy[:, 0]
+            scale = np.abs(energy).max()
+            assert ours[[Energy.KINETIC, Energy.EXTERNAL, Energy.INTERNAL]] == pytest.approx(
+                [kinetic, external, internal], abs=1e-9 * scale
+            )
+
+    model.run(case["step"], case["steps"], compare)
+    assert len(seen) == len(frame)
+
+
+@pytest.mark.parametrize("form", [Form.TL, Form.BC])
+def test_gravity_does_not_deform(form):
+    model = ElementModel()
+    model.add(block((2, 2, 2)), form=form)
+    model.loads.set_gravity((0.0, 0.0, -9.81))
+    model.initialise().run(1e-4, 100)
+    assert np.abs(model.conf() - np.array([[0], [0], [-0.5 * 9.81 * 1e-2**2]])).max() < 1e-14
+    assert model.energy(Energy.INTERNAL) < 1e-20 * model.energy(Energy.KINETIC)
+
+
+def test_critical_step_of_a_unit_hexahedron():
+    model = ElementModel()
+    model.add(block((1, 1, 1)))
+    model.initialise()
+    assert motion.critical_step(model.bodies) == (pytest.approx(1 / np.sqrt(8e6), rel=1e-9), 0)
+
+
+def test_critical_step_of_a_fine_cube_is_the_true_one():
+    model = ElementModel()
+    model.add(block((4, 4, 4)))
+    model.initialise()
+    assert motion.critical_step(model.bodies)[0] == pytest.approx(0.5 * 2.2274e-4, rel=1e-4)
+
+
+def test_critical_step_bounds_the_strained_body():
+    """The bound stays below the true value for a random strain, and loses at most a quarter at five per cent strain."""
+    model = ElementModel()
+    row = model.add(block((2, 2, 2)))
+    model.conf(row)[:] = 0.05 * np.random.default_rng(2).uniform(-1, 1, model.conf(row).shape) / 2
+    model.initialise()
+    fe = model.bodies.finite_elements
+    size = fe.displacement.size
+    columns = [
+        fe.assembly.tangent_product(fe.displacement, np.asfortranarray(e.reshape(3, -1, order="F")), np.zeros_like(fe.net))
+        for e in np.eye(size)
+    ]
+    k = np.array([c.ravel(order="F") for c in columns])
+    root = np.repeat(1 / np.sqrt(fe.mass), 3)
+    true = 1 / np.sqrt(np.linalg.eigvalsh(k * root * root[:, None])[-1])
+    bound = motion.critical_step(model.bodies)[0]
+    assert 0.5 * true < bound <= true
+
+
+def test_explicit_bar_conserves_energy_and_momentum():
+    model = ElementModel()
+    row = model.add(block((4, 1, 1), (-1, -0.2, -0.2), (1, 0.2, 0.2)), 2e5, 0.3, 7.8)
+    model.spin(row, (0.1, 0, 0.2), (0.5, 0, 5.0))
+    model.initialise()
+    fe = model.bodies.finite_elements
+
+    def momenta():
+        place = fe.reference + model.conf()
+        momentum = fe.mass * model.velo()
+        return np.concatenate((momentum.sum(1), np.cross(place.T, momentum.T).sum(0)))
+
+    start, energy = momenta(), model.energy(Energy.KINETIC)
+    model.run(1e-4, 500)
+    assert np.abs(momenta() - start).max() < 1e-12 * np.abs(start).max()
+    total = model.energy(Energy.KINETIC) + model.energy(Energy.INTERNAL)
+    assert total == pytest.approx(energy, rel=2e-5)
+
+
+def test_a_removed_body_leaves_the_others_unchanged():
+    alone, many = ElementModel(), ElementModel()
+    for model, positions in ((alone, (1,)), (many, (0, 1, 2))):
+        for place in positions:
+            row = model.add(block((2, 1, 1), (place * 3, 0, 0), (place * 3 + 1, 1, 1)), form=Form.BC if place == 2 else Form.TL)
+            model.spin(row, (0, place, 0), (place, 2, 3))
+        model.initialise()
+    many.run(1e-5, 10)
+    many.bodies.remove(np.array([True, False, True]))
+    many.run(1e-5, 10)
+    alone.run(1e-5, 20)
+    assert np.array_equal(many.conf(0), alone.conf(0))
+    assert np.array_equal(many.velo(0), alone.velo(0))
