@@ -78,7 +78,9 @@ contains
     !$omp do schedule(static)
     do i = 0, nbody - 1
       first = conf_ptr(i)
-      if (afresh == 0 .and. body_kind(i) /= finite_element_kind .and. same_bits(conf(:,first:first+3), previous(:,first:first+3))) cycle
+      if (afresh == 0 .and. body_kind(i) /= finite_element_kind) then
+        if (same_bits(conf(:,first:first+3), previous(:,first:first+3))) cycle
+      end if
       previous(:,first:first+3) = conf(:,first:first+3)
       moved(i) = now
     end do
