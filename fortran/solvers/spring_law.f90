@@ -30,23 +30,24 @@ contains
   pure function spring_reaction(w, knots, law, b) result(r)
     real(dp), intent(in) :: w                !< W_NN
     real(dp), intent(in) :: knots(2*window), law(8), b
-    real(dp) :: r, explicit, force, slope, derivative, change
-    integer :: iteration
+    real(dp) :: r, explicit, force, slope, derivative
+    integer :: iteration, piece, last
 
     if (stopped(law, b)) then
       r = (law(s_target) - b)/w
       return
     end if
-    call evaluate(knots, law, law(s_stroke), b, explicit, slope)
+    call evaluate(knots, law, law(s_stroke), b, explicit, slope, piece)
     r = explicit
     if (law(s_implicit) == 0.0_dp) return
+    last = 0
     do iteration = 1, solution_bound
-      call step_force(knots, law, b + w*r, force, slope)
+      call step_force(knots, law, b + w*r, force, slope, piece)
+      if (piece == last) return   ! r solves the equation of this piece
+      last = piece
       derivative = 1.0_dp - w*(law(s_reach)*slope - law(s_mean)*law(s_dashpot))
       if (.not. derivative > 0.0_dp) exit
-      change = (force - r)/derivative
-      r = r + change
-      if (abs(change) <= 1e-14_dp*abs(r)) return
+      r = r + (force - r)/derivative
     end do
     r = explicit
   end function spring_reaction
@@ -57,14 +58,15 @@ contains
     real(dp), intent(in) :: knots(2*window), law(8)
     real(dp), intent(in) :: u, r             !< U_N, R_N
     real(dp) :: error, force, slope
+    integer :: piece
 
     if (stopped(law, u - w*r)) then
       error = u - law(s_target)
     else
       if (law(s_implicit) == 0.0_dp) then
-        call evaluate(knots, law, law(s_stroke), u - w*r, force, slope)
+        call evaluate(knots, law, law(s_stroke), u - w*r, force, slope, piece)
       else
-        call step_force(knots, law, u, force, slope)
+        call step_force(knots, law, u, force, slope, piece)
       end if
       error = w*(r - force)
     end if
@@ -77,22 +79,25 @@ contains
   end function stopped
 
   !> Force and slope of the curve at the mean stroke and velocity of a step that ends with U_N = u.
-  pure subroutine step_force(knots, law, u, force, slope)
+  pure subroutine step_force(knots, law, u, force, slope, piece)
     real(dp), intent(in) :: knots(2*window), law(8), u
     real(dp), intent(out) :: force, slope
+    integer, intent(out) :: piece
     call evaluate(knots, law, law(s_stroke) + law(s_reach)*(u + law(s_target)), &
-                  law(s_mean)*u - (1.0_dp - law(s_mean))*law(s_target), force, slope)
+                  law(s_mean)*u - (1.0_dp - law(s_mean))*law(s_target), force, slope, piece)
   end subroutine step_force
 
   !> f(s, v) and df/ds; the first and the last piece of the curve go on for ever.
-  pure subroutine evaluate(knots, law, stroke, velocity, force, slope)
+  pure subroutine evaluate(knots, law, stroke, velocity, force, slope, piece)
     real(dp), intent(in) :: knots(2*window), law(8), stroke, velocity
     real(dp), intent(out) :: force, slope
+    integer, intent(out) :: piece            !< of the curve, 1 .. window - 1
     integer :: k
 
     do k = 1, window - 2
       if (stroke < knots(k+1)) exit
     end do
+    piece = k
     slope = (knots(window+k+1) - knots(window+k))/(knots(k+1) - knots(k))
     force = knots(window+k) + slope*(stroke - knots(k)) - law(s_dashpot)*velocity
   end subroutine evaluate

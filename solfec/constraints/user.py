@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _kernels
 from ..bodies.table import BodyTable
+from ..errors import SolfecError
 from .table import ConstraintKind, ConstraintTable
 
 
@@ -18,9 +19,22 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
         State tables; a link without slave is held at the spatial point `slave_point`.
     time_end, step : float
         End and length of the step; velocities are prescribed at its end.
+
+    Raises
+    ------
+    SolfecError
+        A restored constraint follows a time series that the input has not created.
     """
-    if constraints.series.n:
-        constraints.series.evaluate(time_end)
+    series = constraints.series
+    if series.n:
+        series.evaluate(time_end)
+    users = constraints.user_count
+    if users and constraints.series_rows[:, :users].max() >= series.n:
+        row = int(constraints.series_rows[:, :users].max(axis=0).argmax())
+        raise SolfecError(
+            f"the time series of constraint {int(constraints.id[row])} is unknown: a continued run needs the input to"
+            " prescribe its motions again"
+        )
     _kernels.user_constraints.update_user_constraints(
         constraints.user_count, constraints.kind, constraints.master, constraints.slave,
         constraints.master_point, constraints.slave_point, constraints.length,

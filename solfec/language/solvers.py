@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..solvers.gauss_seidel import DiagonalSolver, GaussSeidelSolver
 from ..solvers.newton import LINEAR_SOLVERS, RELATIVE_DELTAS, NewtonSolver
 from ..solvers.penalty import PenaltySolver
-from . import checks
+from . import checks, session
 from .checks import BadValue, Members, command
 
 DIAGONAL_SOLVERS = tuple(DiagonalSolver.__members__)
@@ -93,6 +93,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
             DIAGONAL_SOLVERS[0] if diagsolver is None else checks.choice(diagsolver, "diagsolver", DIAGONAL_SOLVERS),
             None if callback is None else lambda solver: callback(self, *arguments),
         )
+        self._solver.notify = session.warn
 
     epsilon = _stored("epsilon", checks.positive, "Relative change of reactions at which iterations end.")
     maxiter = _stored("maxiter", _count, "Bound of iterations.")

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from enum import IntEnum
 
 import numpy as np
 
 from .. import _kernels
-from . import merit
+from ..errors import SolfecWarning
+from . import diagnosis, merit
 from .local_dynamics import LocalDynamics
 from .report import SolverReport
 from .spring_functions import SpringFunctions
 
 STATUS = ("OK", "DIVERGED", "DIAGONAL_DIVERGED", "DIAGONAL_FAILED")
+SUSPICIOUS = 1e-2  # residual of a solution that settled: reactions may be growing, slowly by comparison
 FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
+
+
+def warn(text: str) -> None:
+    """Warn in Python's way."""
+    warnings.warn(text, SolfecWarning, stacklevel=2)
 
 
 class DiagonalSolver(IntEnum):
@@ -59,6 +67,8 @@ class GaussSeidelSolver:
         Relative change and merit after every sweep of the last solution.
     itershist : list of int or None
         Sweeps of all solutions since `collect_iterations()`.
+    notify : callable
+        Receives warnings.
     """
 
     def __init__(
@@ -98,6 +108,8 @@ class GaussSeidelSolver:
         self.error = "OK"
         self.iters = 0
         self.itershist: list[int] | None = None
+        self.notify: Callable[[str], None] = warn
+        self._examined = (0, 0)
         self._errors = np.zeros(0)
         self._merits = np.zeros(0)
 
@@ -132,7 +144,9 @@ class GaussSeidelSolver:
         if self.itershist is not None:
             self.itershist.append(self.iters)
         if report.status != "OK":
-            self._fail()
+            self._fail(local, report)
+        elif report.residual > SUSPICIOUS:
+            self._warn_of_contradiction(local)
         return report
 
     def sweep(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
@@ -179,8 +193,20 @@ class GaussSeidelSolver:
         report.iterations, report.fallbacks = k + 1, fallbacks
         return report
 
-    def _fail(self) -> None:
+    def _fail(self, local: LocalDynamics, report: SolverReport) -> None:
         if self.failure == "EXIT":
-            raise RuntimeError(f"GAUSS_SEIDEL_SOLVER failed with error code {self.error}")
+            reason = diagnosis.reason(local, report)
+            raise RuntimeError(f"GAUSS_SEIDEL_SOLVER failed with error code {self.error}: {reason}")
+        self._warn_of_contradiction(local)
         if self.failure == "CALLBACK" and self.callback(self) == 0:
             raise SystemExit(0)
+
+    def _warn_of_contradiction(self, local: LocalDynamics) -> None:
+        """Say once for each set of constraints if they cannot be fulfilled: their reactions grow without bound."""
+        users = local.n - local.contacts
+        examined = users, int(local.constraints.id[users - 1]) if users else 0
+        if users and examined != self._examined:
+            self._examined = examined
+            fault = diagnosis.contradiction(local)
+            if fault:
+                self.notify(f"GAUSS_SEIDEL_SOLVER: {fault}")

@@ -204,7 +204,13 @@ class LocalDynamics:
         self.held = NO_ROWS
         if not (constraints.kind[: constraints.user_count] == ConstraintKind.SPRING).any():
             return
-        curves = constraints.curves
+        curves, users = constraints.curves, constraints.user_count
+        if constraints.curve[:users].max() >= curves.n:
+            row = int(constraints.curve[:users].argmax())
+            raise SolfecError(
+                f"the curve of constraint {int(constraints.id[row])} (SPRING) is unknown: a continued run needs the input to"
+                " put its springs again"
+            )
         _kernels.spring_rows.assemble_springs(
             self.contacts, self.n, rows.order, rows.kind, rows.V,
             constraints.limits, constraints.gap, constraints.dashpot, constraints.implicit, constraints.curve,

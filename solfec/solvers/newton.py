@@ -195,4 +195,6 @@ class NewtonSolver:
 
 def _name(kind: int) -> str:
     known = RowKind._value2member_map_
+    if kind == RowKind.HELD:
+        return "SPRING"
     return known[kind].name if kind in known else str(int(kind))

@@ -1,0 +1,189 @@
+"""Fixed directions and prescribed motions of whole models: points, directions and time series that bodies follow."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind
+from solfec.constraints.table import ConstraintKind
+from solfec.domain import Domain
+from solfec.shapes.sphere import Sphere
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.time_series import TimeSeries
+
+X, Y, Z = np.eye(3)
+BULK = BulkMaterial(young=1e6, poisson=0.3, density=1.0)
+
+
+def ball(domain, centre=(0.0, 0.0, 0.0), kind=BodyKind.RIGID, mass=1.0) -> int:
+    """A ball with the given mass and unit tensor."""
+    body = domain.insert_body(kind, [Sphere(centre, 0.1, 1, 1)], BULK)
+    domain.set_characteristics(body, mass, 1.0, centre, np.eye(3))
+    return body
+
+
+def advance(domain, steps=1, epsilon=1e-10):
+    solver = GaussSeidelSolver(epsilon, 1000)
+    for _ in range(steps):
+        domain.advance(solver)
+        assert domain.report.status == "OK"
+
+
+def column(domain, identifier, name):
+    return getattr(domain.constraints, name)[..., domain.constraints.row_of(identifier)]
+
+
+def test_a_prescribed_velocity_moves_a_ball_from_rest_by_half_a_step_less():
+    domain = Domain(0.1)
+    body = ball(domain)
+    driven = domain.prescribe_velocity(body, (0, 0, 0), X, 1.0)
+    advance(domain)
+    assert column(domain, driven, "R")[2] == pytest.approx(10.0)
+    assert domain.conf(body)[9] == pytest.approx(0.05)
+    advance(domain, 9)
+    assert column(domain, driven, "R")[2] == pytest.approx(0.0, abs=1e-9)
+    assert domain.conf(body)[9] == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize(
+    ("series", "expected"),
+    [
+        (TimeSeries([0, 1], [0, 1]).derivative(), [1.0] * 12),  # a ramp of displacement goes on beyond its end
+        (TimeSeries([0, 1, 2], [0, 1, 1]).derivative(), [1.0] * 9 + [0.0] * 3),  # at t = 1 the slope to the right counts
+        (TimeSeries([0, 1, 2], [2, 2, 2]).integral(), [0.2 * k for k in range(1, 13)]),
+        (TimeSeries([0, 1], [2, 2]).integral(), [min(0.2 * k, 2.0) for k in range(1, 13)]),
+        (TimeSeries([0, 1], [0, 2]), [min(0.2 * k, 2.0) for k in range(1, 13)]),
+    ],
+    ids=["displacement", "displacement with a hold", "acceleration", "two points of acceleration", "velocity"],
+)
+def test_series_prescribe_the_velocity_at_the_end_of_each_step(series, expected):
+    domain = Domain(0.1)
+    body = ball(domain)
+    domain.prescribe_velocity(body, (0, 0, 0), Z, series)
+    found = []
+    for _ in expected:
+        advance(domain)
+        found.append(domain.velo(body)[5])
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_three_velocities_follow_three_directions():
+    domain = Domain(0.1)
+    body = ball(domain)
+    turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])
+    values = (1.0, TimeSeries([0, 1], [0, 2]), -3.0)
+    driven = domain.prescribe_velocities(body, (0, 0, 0), turn, values)
+    advance(domain)
+    np.testing.assert_allclose(column(domain, driven, "U"), (1.0, 0.2, -3.0), atol=1e-12)
+    np.testing.assert_allclose(domain.velo(body)[3:], turn @ (1.0, 0.2, -3.0), atol=1e-12)
+    np.testing.assert_array_equal(column(domain, driven, "base"), turn)
+
+
+def test_many_prescribed_motions_share_equal_series():
+    domain = Domain(0.1)
+    for k in range(5):
+        domain.prescribe_velocity(ball(domain, (k, 0, 0)), (k, 0, 0), X, TimeSeries([0, 1], [0, 2]).integral())
+    assert domain.constraints.series.n == 1
+    advance(domain)
+    assert [domain.velo(k)[3] for k in range(1, 6)] == pytest.approx([0.1] * 5)  # trapezoid, 2 points: the line to 1
+
+
+def test_a_fixed_direction_leaves_the_others_free():
+    domain = Domain(0.01)
+    domain.loads.set_gravity((1.0, 2.0, -10.0))
+    body = ball(domain)
+    slanted = (X + Z) / math.sqrt(2)
+    held = domain.fix_direction(body, (0, 0, 0), slanted)
+    advance(domain, 10)
+    velocity = domain.velo(body)[3:]
+    assert velocity @ slanted == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(velocity, 0.1 * np.array([5.5, 2.0, -5.5]), atol=1e-12)
+    assert column(domain, held, "R")[2] == pytest.approx(9.0 / math.sqrt(2))
+
+
+def test_two_equal_balls_held_along_x_swap_their_velocities_along_it():
+    domain = Domain(0.01)
+    one, two = ball(domain), ball(domain, (1.0, 0, 0))
+    domain.set_velocity(two, (1.0, 0.5, 0.0), (0, 0, 0))
+    held = domain.fix_direction(one, (0, 0, 0), X, two, (1.0, 0, 0))
+    advance(domain)
+    assert column(domain, held, "R")[2] == pytest.approx(100.0, rel=1e-3)
+    assert domain.velo(one)[3] == pytest.approx(1.0, rel=1e-3)
+    assert domain.velo(two)[3] == pytest.approx(0.0, abs=1e-3)
+    assert domain.velo(two)[4] == pytest.approx(0.5)
+
+
+def sliding(kind):
+    """A spinning body and a second one whose centre is held along a direction that the first carries."""
+    domain = Domain(1e-3)
+    carrier = ball(domain, kind=kind, mass=1e6)
+    slider = ball(domain, (1.0, 0, 0))
+    if kind == BodyKind.PSEUDO_RIGID:
+        domain.bodies.tensor[..., 0] *= 1e6
+        domain.set_velo(carrier, (0, -2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0))
+    else:
+        domain.bodies.tensor[..., 0] *= 1e6
+        domain.set_velocity(carrier, (0, 0, 0), (0, 0, 2.0))
+    held = domain.fix_direction(carrier, (0, 0, 0), Y, slider, (1.0, 0, 0))
+    domain.set_velocity(slider, (0.0, 2.0, 0), (0, 0, 0))  # with the carrier's arm
+    return domain, carrier, slider, held
+
+
+@pytest.mark.parametrize("kind", [BodyKind.RIGID, BodyKind.PSEUDO_RIGID])
+def test_a_direction_between_two_bodies_turns_with_the_first(kind):
+    domain, carrier, slider, held = sliding(kind)
+    advance(domain, 250)
+    conf = domain.conf(carrier)
+    gradient = conf[:9].reshape(3, 3) if kind == BodyKind.PSEUDO_RIGID else conf[:9].reshape(3, 3).T
+    normal = gradient @ Y
+    normal /= np.linalg.norm(normal)
+    np.testing.assert_allclose(column(domain, held, "base")[:, 2], normal, atol=2e-3)
+    # the heavy pseudo-rigid body feels no stiffness in that time: its gradient is I + t dF/dt
+    turned = math.atan(0.5) if kind == BodyKind.PSEUDO_RIGID else 0.5
+    assert normal[0] == pytest.approx(-math.sin(turned), abs=1e-3)
+    # the slider, free along the carried x axis, stays on it and is thrown outwards: r'' = w^2 r
+    place = domain.conf(slider)[9:]
+    if kind == BodyKind.RIGID:
+        assert place @ normal == pytest.approx(0.0, abs=2e-3)
+        assert np.linalg.norm(place) == pytest.approx(math.cosh(0.5), rel=2e-3)
+
+
+def test_an_obstacle_follows_prescribed_velocities_exactly():
+    domain = Domain(0.01)
+    plate = domain.insert_body(BodyKind.OBSTACLE, [Sphere((0, 0, 0), 1.0, 1, 1)], BULK)
+    domain.prescribe_velocities(plate, (0, 0, 0), np.eye(3), (1.0, 2.0, 3.0))
+    advance(domain, 5)
+    np.testing.assert_allclose(domain.velo(plate)[3:], (1.0, 2.0, 3.0), atol=1e-12)
+
+
+def test_a_ball_resting_on_a_driven_obstacle_follows_one_step_later():
+    domain = Domain(0.01)
+    plate = domain.insert_body(BodyKind.OBSTACLE, [Sphere((0, 0, 0), 1.0, 1, 1)], BULK)
+    body = domain.insert_body(BodyKind.RIGID, [Sphere((0, 0, 1.5 - 1e-4), 0.5, 1, 1)], BULK)
+    domain.prescribe_velocities(plate, (0, 0, 0), np.eye(3), (0.0, 0.0, 1.0))
+    for expected in (0.0, 1.0):
+        advance(domain)
+        assert domain.velo(body)[5] == pytest.approx(expected, abs=1e-9)
+        assert domain.velo(plate)[5] == pytest.approx(1.0)
+
+
+def test_a_deleted_constraint_lets_go():
+    domain = Domain(0.1)
+    body = ball(domain)
+    driven = domain.prescribe_velocity(body, (0, 0, 0), X, TimeSeries([0, 1], [0, 1]))
+    advance(domain, 2)
+    domain.delete_constraint(driven)
+    advance(domain, 2)
+    assert domain.velo(body)[3] == pytest.approx(0.2)
+    assert domain.constraints.n == 0
+
+
+def test_coincident_ends_of_a_link_make_a_fixed_point():
+    domain = Domain(0.1)
+    one, two = ball(domain), ball(domain, (0.1, 0, 0))
+    joint = domain.rigid_link(one, two, (0.05, 0, 0), (0.05, 0, 0))
+    assert column(domain, joint, "kind") == ConstraintKind.FIXPNT

@@ -1,0 +1,256 @@
+"""Springs: the force laws, limits and directions, curves against functions, and chains of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind
+from solfec.constraints.table import DirectionUpdate
+from solfec.domain import Domain
+from solfec.errors import SolfecError
+from solfec.shapes.sphere import Sphere
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.time_series import TimeSeries
+
+X, Y, Z = np.eye(3)
+BULK = BulkMaterial(young=1e6, poisson=0.3, density=1.0)
+LINEAR = [(-1.0, 1000.0), (1.0, -1000.0)]
+SHAPES = {  # of the same law f = -1000 s
+    "curve": LINEAR,
+    "knots": [(s, -1000.0 * s) for s in np.linspace(-0.05, 0.05, 41)],
+    "function": lambda stroke, velocity: -1000.0 * stroke,
+}
+LAWS = pytest.mark.parametrize("law", SHAPES.values(), ids=SHAPES)
+
+
+def ball(domain, centre, mass=1.0, kind=BodyKind.RIGID) -> int:
+    body = domain.insert_body(kind, [Sphere(centre, 0.1, 1, 1)], BULK)
+    domain.set_characteristics(body, mass, 1.0, centre, np.eye(3))
+    return body
+
+
+def pair(law, velocity=1.0, limits=(-1.0, 1.0), step=0.01, **options):
+    """Two balls a unit apart along x, the first flying away from the second."""
+    domain = Domain(step)
+    second, first = ball(domain, (0, 0, 0)), ball(domain, (1.0, 0, 0))
+    domain.set_velocity(first, (velocity, 0, 0), (0, 0, 0))
+    spring = domain.spring(first, (1.0, 0, 0), second, (0, 0, 0), law, limits, **options)
+    return domain, spring
+
+
+def advance(domain, steps=1, solver=None):
+    solver = solver or GaussSeidelSolver(1e-10, 1000)
+    for _ in range(steps):
+        domain.advance(solver)
+        assert domain.report.status == "OK"
+
+
+def column(domain, identifier, name):
+    return getattr(domain.constraints, name)[..., domain.constraints.row_of(identifier)]
+
+
+@LAWS
+def test_the_explicit_law_takes_the_force_at_mid_step(law):
+    domain, spring = pair(law)
+    advance(domain)
+    assert column(domain, spring, "gap") == pytest.approx(0.005)
+    np.testing.assert_allclose(column(domain, spring, "R"), (0, 0, -5.0), atol=1e-11)
+    assert column(domain, spring, "U")[2] == pytest.approx(0.9)
+    assert domain.report.residual < 1e-12
+
+
+@LAWS
+def test_the_implicit_law_takes_the_force_at_the_mean_stroke_of_the_step(law):
+    domain, spring = pair(law, implicit=True)
+    advance(domain)
+    assert column(domain, spring, "R")[2] == pytest.approx(-5.0 / 1.05)
+    assert column(domain, spring, "U")[2] == pytest.approx(0.904762, abs=1e-6)
+    assert domain.report.residual < 1e-12
+
+
+def test_a_dashpot_acts_on_the_mean_velocity_or_on_the_free_one():
+    for implicit, force in ((False, -5.0 - 10.0), (True, -(5.0 + 10.0) / (1 + 0.05 + 0.1))):
+        domain, spring = pair(LINEAR, dashpot=10.0, implicit=implicit)
+        advance(domain)
+        assert column(domain, spring, "R")[2] == pytest.approx(force)
+        twin, other = pair(lambda s, v: -1000.0 * s - 10.0 * v, implicit=implicit)
+        advance(twin)
+        assert column(twin, other, "R")[2] == pytest.approx(force)
+
+
+def test_a_spring_swings_with_its_period_and_implicit_ones_keep_their_energy():
+    period = 2 * math.pi / math.sqrt(2 * 1000.0)  # of two unit masses
+    domain, spring = pair(LINEAR, step=period / 200, implicit=True)
+    strokes = []
+    for _ in range(200):
+        advance(domain)
+        strokes.append(float(column(domain, spring, "gap")))
+    velocity = domain.velo(2)[3] - domain.velo(1)[3]
+    assert velocity == pytest.approx(1.0, rel=1e-4)
+    assert max(strokes) == pytest.approx(1 / math.sqrt(2000.0), rel=1e-3)
+    assert min(strokes) == pytest.approx(-1 / math.sqrt(2000.0), rel=1e-3)
+
+
+def test_the_implicit_law_is_stable_where_the_explicit_one_is_not():
+    stiff = [(-1.0, 3e4), (1.0, -3e4)]  # h omega = 2.4
+    largest = {}
+    for implicit in (True, False):
+        domain, _ = pair(stiff, limits=(-1e9, 1e9), implicit=implicit)
+        largest[implicit] = 0.0
+        for _ in range(100):
+            advance(domain)
+            largest[implicit] = max(largest[implicit], abs(domain.velo(2)[3]))
+    assert largest[True] == pytest.approx(1.0, abs=1e-3)  # the balls swap velocities, energy stays
+    assert largest[False] > 1e3
+
+
+@LAWS
+def test_beyond_its_limits_a_spring_is_a_rigid_stop(law):
+    domain, spring = pair(law, limits=(-0.001, 0.001))
+    advance(domain)
+    assert column(domain, spring, "R")[2] == pytest.approx(-100.0)  # U_N = -V_N = -1 with W_NN = 0.02
+    assert column(domain, spring, "U")[2] == pytest.approx(-1.0)
+    domain, spring = pair(law, velocity=-1.0, limits=(-0.001, 0.001))
+    advance(domain)
+    assert column(domain, spring, "R")[2] == pytest.approx(100.0)
+
+
+def test_a_curve_is_piecewise_linear_and_goes_on_beyond_its_ends():
+    curve = [(-0.01, 4.0), (0.0, 0.0), (0.002, -8.0), (0.004, -4.0)]
+    for velocity, force in ((0.2, -4.0), (0.6, -6.0), (1.0, -2.0), (-1.0, 2.0), (-4.0, 8.0)):
+        domain, spring = pair(curve, velocity=velocity)
+        advance(domain)
+        assert column(domain, spring, "R")[2] == pytest.approx(force), velocity
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_long_curves_and_functions_give_the_same_motion(seed):
+    random = np.random.default_rng(seed)
+    strokes = np.sort(random.uniform(-0.2, 0.2, 60))
+    forces = -np.sort(random.uniform(-200.0, 200.0, 60))
+    ends = [pair(law, velocity=3.0, implicit=implicit, dashpot=0.0) for implicit in (False, True)
+            for law in (np.stack([strokes, forces], axis=1), lambda s, v: float(np.interp(s, strokes, forces)))]  # fmt: skip
+    for domain, _ in ends:
+        advance(domain, 30)
+    velocities = [domain.velo(2)[3] for domain, _ in ends]
+    assert velocities[0] == pytest.approx(velocities[1], abs=1e-9)
+    assert velocities[2] == pytest.approx(velocities[3], abs=1e-9)
+
+
+def test_a_spring_without_direction_follows_its_points():
+    domain = Domain(0.01)
+    one, two = ball(domain, (3.0, 4.0, 0)), ball(domain, (0, 0, 0))
+    spring = domain.spring(one, (3.0, 4.0, 0), two, (0, 0, 0), LINEAR, (-1, 1))
+    domain.set_conf(one, (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 6.0))
+    domain.set_conf(two, (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0.5))
+    advance(domain)
+    np.testing.assert_allclose(column(domain, spring, "base")[:, 2], Z)
+    assert column(domain, spring, "gap") == pytest.approx(0.5)
+    assert domain.velo(one)[5] == pytest.approx(-5.0)
+
+
+def test_coincident_points_of_a_spring_take_the_vertical():
+    domain = Domain(0.01)
+    one, two = ball(domain, (0, 0, 0)), ball(domain, (0.1, 0, 0))
+    spring = domain.spring(one, (0.05, 0, 0), two, (0.05, 0, 0), LINEAR, (-1, 1))
+    np.testing.assert_allclose(column(domain, spring, "base")[:, 2], Z)
+    advance(domain)
+
+
+@pytest.mark.parametrize(
+    ("update", "normal"), [(DirectionUpdate.FIXED, X), (DirectionUpdate.CONV1, Y), (DirectionUpdate.CONV2, -Y)]
+)
+def test_a_given_direction_stays_or_turns_with_a_body(update, normal):
+    domain = Domain(0.01)
+    one, two = ball(domain, (2.0, 0, 0)), ball(domain, (0, 0, 0))
+    spring = domain.spring(one, (2.0, 0, 0), two, (0, 0, 0), LINEAR, (-9, 9), X, update)
+    quarter = (0, 1, 0, -1, 0, 0, 0, 0, 1)
+    domain.set_conf(one, (*quarter, 2.5, 0.25, 0))
+    domain.set_conf(two, (0, -1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0))
+    advance(domain)
+    np.testing.assert_allclose(column(domain, spring, "base")[:, 2], normal, atol=1e-15)
+    assert column(domain, spring, "gap") == pytest.approx(np.array([2.5, 0.25, 0]) @ normal - 2.0)
+
+
+def chain(law, count, step, mass=10.0, velocity=None):
+    """Balls along x, 0.5 apart, joined by springs; the first one's velocity is prescribed (10 by default)."""
+    domain = Domain(step)
+    before = None
+    for k in range(count):
+        place = (0.5 * k, 0.0, 0.0)
+        body = ball(domain, place, mass)
+        domain.fix_direction(body, place, Y)
+        domain.fix_direction(body, place, Z)
+        if before:
+            domain.spring(*before, body, place, law, (-2.0, 2.0))
+        before = body, place
+    domain.prescribe_velocity(1, (0, 0, 0), X, 10.0 if velocity is None else velocity)
+    return domain
+
+
+def test_a_chain_of_springs_moves_alike_with_curves_and_functions():
+    states = []
+    for law in (LINEAR, SHAPES["function"]):
+        domain = chain(law, 8, 1e-3)
+        solver = GaussSeidelSolver(1e-10, 500)
+        for _ in range(100):
+            domain.advance(solver)
+            assert domain.report.status == "OK"
+        states.append(np.array([domain.conf(body)[9] for body in range(1, 9)]))
+    np.testing.assert_allclose(states[0], states[1], atol=1e-10)
+    assert states[0][1] > 0.51 and states[0][2] > 1.0  # the wave has come
+
+
+def test_functions_take_part_in_backward_sweeps_and_bounds():
+    domain = chain(SHAPES["function"], 4, 1e-3)
+    solver = GaussSeidelSolver(1e-8, 100)
+    solver.reverse = True
+    advance(domain, 5, solver)
+    assert len(solver.rerhist) == solver.iters > 1
+    bounded = GaussSeidelSolver(1e-300, 3)
+    domain.advance(bounded)
+    assert bounded.error in ("OK", "DIVERGED") and bounded.iters <= 3
+
+
+def test_a_function_that_fails_names_its_spring():
+    def broken(stroke, velocity):
+        raise LookupError("no such stroke")
+
+    domain, _ = pair(broken)
+    with pytest.raises(LookupError) as caught:
+        advance(domain)
+    assert "function of constraint 1 (SPRING) of body 2 and body 1" in caught.value.__notes__[0]
+    domain, _ = pair(lambda stroke, velocity: (1.0, 2.0))
+    with pytest.raises(SolfecError, match="must return a number"):
+        advance(domain)
+
+
+@pytest.mark.parametrize(("count", "mass"), [(2, 100.0), (8, 10.0)])
+@pytest.mark.parametrize("frequency", [5, 20])
+def test_driven_chains_of_springs_move_as_their_equations_say(count, mass, frequency):
+    """Chains of 2 and 8 balls on springs of 1000, the first ball driven by a sine of acceleration."""
+    step, steps = 1e-4, 2000
+    times = np.linspace(0.0, 1.0, 2001)
+    velocity = TimeSeries(times, np.sin(2 * np.pi * frequency * times)).integral()
+    domain = chain(LINEAR, count, step, mass, velocity)
+    advance(domain, steps, GaussSeidelSolver(1e-9, 200))
+    found = np.array([domain.displacement(k + 1, (0.5 * k, 0, 0))[0] for k in range(count)])
+
+    def force(place):
+        extension = np.diff(place)
+        return 1000.0 * (np.append(extension, 0.0) - np.insert(extension, 0, 0.0))
+
+    place, speed = np.zeros(count), np.zeros(count)
+    for n in range(steps):  # leapfrog on the same times
+        place += step / 2 * speed
+        speed += step / mass * force(place)
+        speed[0] = velocity((n + 1) * step)
+        place += step / 2 * speed
+    np.testing.assert_allclose(found, place, rtol=1e-9, atol=1e-13)
+    omega = 2 * np.pi * frequency
+    exact = steps * step / omega - np.sin(omega * steps * step) / omega**2
+    assert found[0] == pytest.approx(exact, rel=1e-3)
