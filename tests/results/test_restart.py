@@ -12,8 +12,14 @@ import models  # noqa: E402
 
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.table import BodyKind, Scheme  # noqa: E402
+from solfec.constraints.curves import CurveTable  # noqa: E402
+from solfec.constraints.table import ConstraintKind, DirectionUpdate  # noqa: E402
+from solfec.domain import Domain  # noqa: E402
+from solfec.errors import SolfecError  # noqa: E402
 from solfec.results import ResultsReader, ResultsWriter  # noqa: E402
+from solfec.shapes.sphere import Sphere  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+from solfec.time_series import SeriesTable, TimeSeries  # noqa: E402
 
 
 def mixed():
@@ -64,3 +70,59 @@ def test_a_run_continued_from_a_frame_has_the_bits_of_one_run(tmp_path, stop):
     assert whole.constraints.n > 3
     assert state(continued) == state(whole)
     assert continued.time == whole.time and continued.next_body_id == whole.next_body_id
+
+
+def joined(law):
+    """Balls held, driven and joined in every way there is."""
+    model = Domain(1e-3)
+    model.loads.set_gravity((0.0, 0.5, -10.0))
+    bulk = BulkMaterial(young=1e7, poisson=0.3, density=1000.0)
+    places = [(float(k), 0.0, 0.0) for k in range(8)]
+    balls = [model.insert_body(BodyKind.RIGID, [Sphere(place, 0.2, 1, 1)], bulk) for place in places]
+    plate = model.insert_body(BodyKind.OBSTACLE, [models.box((-1.0, -1.0, -0.4), (9.0, 1.0, -0.201))], bulk)
+    model.fix_point(balls[0], places[0])
+    model.fix_direction(balls[1], places[1], (0.6, 0.0, 0.8))
+    model.fix_direction(balls[2], places[2], (0.0, 1.0, 0.0), balls[3], places[3])
+    wave = TimeSeries(np.linspace(0.0, 1.0, 50), np.sin(np.arange(50.0)))
+    model.prescribe_velocity(balls[4], places[4], (1.0, 0.0, 0.0), wave.integral())
+    model.prescribe_velocities(plate, (0.0, 0.0, -0.3), np.eye(3), (0.0, wave, 0.01))
+    model.rigid_link(balls[5], None, places[5], (5.0, 0.0, 2.0))
+    model.spring(balls[4], places[4], balls[5], places[5], law, (-0.3, 0.3))
+    model.spring(balls[6], places[6], balls[7], places[7], law, (-1e-5, 1e-5), (1.0, 0.0, 0.0), DirectionUpdate.CONV1, implicit=True)
+    model.set_velocity(balls[6], (0.1, 0.0, 0.0), (0.0, 1.0, 2.0))
+    return model
+
+
+LAWS = {"curve": [(-0.1, 500.0), (0.0, 0.0), (0.05, -500.0)], "function": lambda stroke, velocity: -5e3 * stroke - 2.0 * velocity}
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_joints_motions_and_springs_continue_with_the_same_bits(tmp_path, law):
+    whole = joined(law)
+    advance(whole, 12)
+    assert {ConstraintKind(kind).name for kind in whole.constraints.view("kind")} == set(ConstraintKind.__members__)
+    with ResultsWriter.create(str(tmp_path / "run")) as writer:
+        writer.write_frame(whole)
+    continued = joined(law)
+    with ResultsReader(tmp_path / "run") as reader:
+        reader.load(continued, 0)
+    for model in (whole, continued):
+        advance(model, 20)
+    assert state(continued) == state(whole)
+
+
+def test_a_continued_run_without_its_series_or_springs_says_which_constraint_lacks_them(tmp_path):
+    for law, missing in ((LAWS["curve"], "curve"), (LAWS["function"], "function")):
+        whole = joined(law)
+        with ResultsWriter.create(str(tmp_path / missing)) as writer:
+            writer.write_frame(whole)
+        for forgotten in ("time series", missing):
+            continued = joined(law)
+            with ResultsReader(tmp_path / missing) as reader:
+                reader.load(continued, 0)
+            if forgotten == "time series":
+                continued.constraints.series = SeriesTable()
+            else:
+                continued.constraints.curves, continued.constraints.functions = CurveTable(), {}
+            with pytest.raises(SolfecError, match=f"{forgotten} of constraint [0-9]+ .*continued run"):
+                advance(continued, 1)
