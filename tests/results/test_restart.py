@@ -79,7 +79,7 @@ def joined(law):
     bulk = BulkMaterial(young=1e7, poisson=0.3, density=1000.0)
     places = [(float(k), 0.0, 0.0) for k in range(8)]
     balls = [model.insert_body(BodyKind.RIGID, [Sphere(place, 0.2, 1, 1)], bulk) for place in places]
-    plate = model.insert_body(BodyKind.OBSTACLE, [models.box((-1.0, -1.0, -0.4), (9.0, 1.0, -0.201))], bulk)
+    plate = model.insert_body(BodyKind.OBSTACLE, [models.box((-1.0, -1.0, -0.4), (9.0, 1.0, -0.199))], bulk)
     model.fix_point(balls[0], places[0])
     model.fix_direction(balls[1], places[1], (0.6, 0.0, 0.8))
     model.fix_direction(balls[2], places[2], (0.0, 1.0, 0.0), balls[3], places[3])
