@@ -169,6 +169,7 @@ def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray, turn: boo
 
     Without `turn` inverted tetrahedra are an error, too.
     """
+    check_nodes_apart(nodes, pointers, flat)
     volumes = element_volumes(nodes, pointers, flat)
     sizes = np.diff(pointers)
     lower = np.minimum.reduceat(nodes[flat], pointers[:-1], axis=0)
@@ -187,6 +188,29 @@ def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray, turn: boo
     flat = flat.copy()
     flat[start + np.arange(4)] = flat[start + np.array(MIRROR[4])]
     return flat
+
+
+def check_nodes_apart(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> None:
+    """Raise ValueError for elements with two nodes in one place, or with a face that crosses itself."""
+    sizes = np.diff(pointers)
+    for size, faces in ELEMENT_FACES.items():
+        which = np.flatnonzero(sizes == size)
+        if not which.size:
+            continue
+        points = nodes[flat[pointers[which, None] + np.arange(size)]]
+        one, two = np.triu_indices(size, 1)
+        same = ((points[:, one] - points[:, two]) ** 2).sum(2) <= (1e-9 * np.ptp(points, axis=1).max(1, keepdims=True)) ** 2
+        if same.any():
+            row, pair = np.argwhere(same)[0]
+            a, b = flat[pointers[which[row]] + np.array([one[pair], two[pair]])].tolist()
+            raise ValueError(f"element {which[row]} has two nodes in one place: {a} and {b}")
+        for index, face in enumerate(faces):
+            if len(face) == 4:
+                a, b, c, d = (points[:, n] for n in face)
+                halves = [np.cross(q - p, r - p) for p, q, r in ((a, b, c), (a, c, d), (a, b, d), (b, c, d))]
+                crossed = ((halves[0] * halves[1]).sum(1) < 0.0) & ((halves[2] * halves[3]).sum(1) < 0.0)
+                if crossed.any():
+                    raise ValueError(f"face {index} of element {which[np.argmax(crossed)]} crosses itself; check the node order")
 
 
 def _element_records(elements, node_count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

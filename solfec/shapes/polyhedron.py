@@ -75,12 +75,13 @@ class Polyhedron:
     ------
     ValueError
         Fewer than 4 vertices or faces, a face with fewer than 3 vertices, a vertex number out of range or
-        repeated, coordinates that are not finite, three collinear leading vertices of a face.
+        repeated, coordinates that are not finite or too large, three collinear leading vertices of a face, a face
+        that crosses itself, an edge that does not have two faces.
 
     Warns
     -----
     UserWarning
-        When faces are not outward, not planar, not closed or the polyhedron is not convex.
+        When faces are not outward, not planar or the polyhedron is not convex.
     """
 
     __slots__ = ("vertices", "face_set", "volume_id")
@@ -142,6 +143,29 @@ def check_faces(vertices: np.ndarray, faces) -> None:
             raise ValueError(f"face {number} uses a vertex number out of the range 0 to {count - 1}")
         if len(set(face)) < len(face):
             raise ValueError(f"face {number} repeats a vertex number")
+    owners: dict[tuple[int, int], list[int]] = {}
+    for number, face in enumerate(faces):
+        for a, b in zip(face, face[1:] + face[:1]):
+            owners.setdefault((min(a, b), max(a, b)), []).append(number)
+    for (a, b), owner in owners.items():
+        if len(owner) != 2:
+            number = "no other" if len(owner) == 1 else f"{len(owner) - 1} other"
+            raise ValueError(f"the surface is not closed: {number} face has the edge {a}-{b} of face {owner[0]}")
+
+
+def check_windings(vertices: np.ndarray, faces) -> None:
+    """Raise ValueError for a face whose outline does not go round just once: it crosses itself."""
+    for number, face in enumerate(faces):
+        if len(face) < 4:
+            continue
+        corners = vertices[list(face)]
+        normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(0)
+        ahead = np.roll(corners, -1, axis=0) - corners
+        behind = np.roll(ahead, 1, axis=0)
+        across = np.cross(normal, behind)
+        turns = np.arctan2((ahead * across).sum(1), (ahead * behind).sum(1) * np.sqrt(normal @ normal))
+        if abs(turns.sum() - 2.0 * np.pi) > 0.5:
+            raise ValueError(f"face {number} crosses itself")
 
 
 def check_convexity(vertices: np.ndarray, faces) -> None:
@@ -155,6 +179,7 @@ def check_convexity(vertices: np.ndarray, faces) -> None:
     if collinear.any():
         raise ValueError(f"the first three vertices of face {int(np.argmax(collinear))} are collinear")
     normals /= length[:, None]
+    check_windings(vertices, faces)
     size = float(np.ptp(vertices, axis=0).max())
     inward = np.einsum("fi,fi->f", normals, vertices.mean(0) - lead[:, 0]) > 0.0
     if inward.any():
@@ -175,6 +200,3 @@ def check_convexity(vertices: np.ndarray, faces) -> None:
             SolfecWarning,
             stacklevel=4,
         )
-    edges = {(a, b) for face in faces for a, b in zip(face, face[1:] + face[:1])}
-    if len(edges) < sum(map(len, faces)) or any((b, a) not in edges for a, b in edges):
-        warnings.warn("the faces of a CONVEX do not form a closed surface", SolfecWarning, stacklevel=4)

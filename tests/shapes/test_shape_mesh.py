@@ -66,7 +66,9 @@ def test_hex_of_a_skew_box_maps_corners_exactly():
         (dict(surfaces=[1, 2, 3, 4, 5]), "6 surface"),
         (dict(dx=[1]), "at least 2"),
         (dict(dy=[0.0]), "positive numbers"),
-        (dict(nodes=[0] * 24), "no volume"),
+        (dict(nodes=[0] * 24), "two nodes in one place: 0 and 1"),
+        (dict(nodes=UNIT_CORNERS[:12] * 2), "two nodes in one place"),
+        (dict(nodes=[v for p in (0, 1, 2, 3, 8, 9, 10, 11) for v in (p % 4 in (1, 2), p % 4 > 1, 0)]), "in one place"),
         (dict(nodes=[*UNIT_CORNERS[:23], float("inf")]), "finite"),
         (dict(surfaces=[2**31 - 1] * 6), "must lie between"),
     ],
@@ -166,3 +168,11 @@ def test_node_overwritten_and_volume_identifier_set():
 def test_mesh_errors(nodes, elements, surfaces, text):
     with pytest.raises(ValueError, match=text):
         Mesh.from_records(nodes, elements, surfaces)
+
+
+def test_flat_elements_and_faces_that_cross_themselves_are_refused_by_number():
+    flat = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0]
+    with pytest.raises(ValueError, match="element 0 has no volume"):
+        Mesh.from_records(flat, [4, 0, 1, 2, 3, 0], 0)
+    with pytest.raises(ValueError, match="face 3 of element 0 crosses itself"):
+        Mesh.from_records(UNIT_CORNERS, [8, 0, 1, 2, 3, 4, 5, 7, 6, 0], 0)
