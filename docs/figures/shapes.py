@@ -14,8 +14,25 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from PIL import Image
 
 from solfec import (
-    BEND, CONVEX, COPY, ELLIP, ELLIP_MESH, HEX, HULL, MESH, MESH2CONVEX, MESH_SPLIT, OVERLAPPING, PIPE, ROTATE,
-    ROUGH_HEX, SCALE, SPHERE, SPLIT, TETRAHEDRALIZE, TRANSLATE,
+    BEND,
+    CONVEX,
+    COPY,
+    ELLIP,
+    ELLIP_MESH,
+    HEX,
+    HULL,
+    MESH,
+    MESH2CONVEX,
+    MESH_SPLIT,
+    OVERLAPPING,
+    PIPE,
+    ROTATE,
+    ROUGH_HEX,
+    SCALE,
+    SPHERE,
+    SPLIT,
+    TETRAHEDRALIZE,
+    TRANSLATE,
 )  # fmt: skip
 from solfec.results.plot import COLOURS, INK, SURFACE
 from solfec.shapes.ellipsoid import Ellipsoid

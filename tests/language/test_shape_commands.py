@@ -8,8 +8,24 @@ import pytest
 
 import solfec
 from solfec import (
-    BEND, COPY, ELLIP, ELLIP_MESH, HEX, HULL, MASS_CENTER, MESH2CONVEX, MESH_SPLIT, OVERLAPPING, PIPE, ROTATE, ROUGH_HEX,
-    SCALE, SPHERE, SPLIT, TETRAHEDRALIZE, TRANSLATE,
+    BEND,
+    COPY,
+    ELLIP,
+    ELLIP_MESH,
+    HEX,
+    HULL,
+    MASS_CENTER,
+    MESH2CONVEX,
+    MESH_SPLIT,
+    OVERLAPPING,
+    PIPE,
+    ROTATE,
+    ROUGH_HEX,
+    SCALE,
+    SPHERE,
+    SPLIT,
+    TETRAHEDRALIZE,
+    TRANSLATE,
 )  # fmt: skip
 from solfec.errors import SolfecWarning
 

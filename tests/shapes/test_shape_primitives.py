@@ -9,11 +9,11 @@ from sample_shapes import UNIT_CORNERS, cube, polygon_cube, tetrahedron, unit_me
 from solfec.contact.geometry import Geometry, PrimitiveKind
 from solfec.shapes import transform
 from solfec.shapes.convex import Convex
+from solfec.shapes.ellipsoid import Ellipsoid
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.hull import hull
 from solfec.shapes.identifiers import INTERNAL_FACE
 from solfec.shapes.mesh import Mesh
-from solfec.shapes.ellipsoid import Ellipsoid
 from solfec.shapes.primitives import compile
 from solfec.shapes.sphere import Sphere
 

@@ -67,18 +67,21 @@ def surface_of(mesh):
     return mesh.nodes, triangles[mesh.topology.boundary[rows]]
 
 
+def lines(lead, rows):
+    """Rows of numbers as text, each after the same words."""
+    return "".join(lead + " ".join(map(repr, row)) + "\n" for row in rows)
+
+
 def write_files(folder, points, triangles):
     """The same surface in every format."""
     corners = points[triangles]
     facets = "".join(
-        "facet normal 0 0 0\nouter loop\n" + "".join("vertex %.17g %.17g %.17g\n" % tuple(p) for p in t) + "endloop\nendfacet\n"
-        for t in corners
+        "facet normal 0 0 0\nouter loop\n" + lines("vertex ", t) + "endloop\nendfacet\n" for t in corners.tolist()
     )
     (folder / "text.stl").write_text(f"solid a\n{facets}endsolid a\n")
     record = b"".join(struct.pack("<12fH", 0, 0, 0, *t.ravel(), 0) for t in corners)
     (folder / "binary.stl").write_bytes(b"solid".ljust(80) + struct.pack("<I", len(corners)) + record)
-    rows = "".join("%.17g %.17g %.17g\n" % tuple(p) for p in points)
-    faces = "".join("3 %d %d %d\n" % tuple(t) for t in triangles)
+    rows, faces = lines("", points.tolist()), lines("3 ", triangles.tolist())
     (folder / "a.off").write_text(f"OFF # a comment\n{len(points)} {len(triangles)} 0\n{rows}{faces}")
     head = f"element vertex {len(points)}\nproperty double x\nproperty double y\nproperty double z\nelement face {len(triangles)}\n"
     head += "property list uchar int vertex_indices\nend_header\n"
@@ -87,8 +90,7 @@ def write_files(folder, points, triangles):
         body = b"".join(struct.pack(order + "3d", *p) for p in points)
         body += b"".join(struct.pack(order + "B3i", 3, *t) for t in triangles.tolist())
         (folder / f"{name}.ply").write_bytes(f"ply\nformat binary_{name}_endian 1.0\n{head}".encode() + body)
-    facets = "".join("1 0\n3 %d %d %d\n" % tuple(t) for t in triangles)
-    nodes = "".join("%d %.17g %.17g %.17g\n" % (i, *p) for i, p in enumerate(points))
+    facets, nodes = lines("1 0\n3 ", triangles.tolist()), lines("", [(i, *p) for i, p in enumerate(points.tolist())])
     (folder / "a.poly").write_text(f"{len(points)} 3 0 0\n{nodes}{len(triangles)} 0\n{facets}0\n0\n")
     return sorted(path for path in folder.iterdir() if path.suffix in (".stl", ".off", ".ply", ".poly"))
 
