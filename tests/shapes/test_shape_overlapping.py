@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from sample_shapes import cube, unit_mesh
 
+from solfec.shapes.ellipsoid import Ellipsoid
+from solfec.shapes.mesh_to_convex import mesh_to_convex
 from solfec.shapes.overlapping import overlapping
 from solfec.shapes.sphere import Sphere
+from solfec.shapes.transform import rotation_matrix
 
 
 def test_touching_shapes_overlap_and_apart_ones_do_not():
@@ -46,3 +49,16 @@ def test_many_balls_in_a_box_agree_with_the_distance():
     found = overlapping([unit_mesh(4, 4, 4)], [Sphere(c, 0.1) for c in centres])
     clear = np.abs(distance - 0.1) > 1e-5
     assert found[clear].tolist() == (distance < 0.1)[clear].tolist()
+
+
+def test_ellipsoids_reach_along_their_axes():
+    tall, flat = Ellipsoid((0.5, 0.5, 1.2), (0.1, 0.1, 0.3)), Ellipsoid((0.5, 0.5, 1.2), (0.3, 0.1, 0.1))
+    assert overlapping([unit_mesh(3, 3, 3)], [tall, flat]).tolist() == [True, False]
+    flat.rotate(flat.centre, rotation_matrix(np.array([0.0, 1.0, 0.0]), 90))
+    assert overlapping([cube()], [flat]).tolist() == [True]
+
+
+def test_elements_turned_into_convexes_overlap_as_the_mesh_does():
+    convexes = mesh_to_convex(unit_mesh(3, 3, 3))
+    obstacles = [cube(1.0, (0.99, 0, 0)), cube(1.0, (1.01, 0, 0))]
+    assert [overlapping([obstacle], [convexes]).tolist() for obstacle in obstacles] == [[True], [False]]
