@@ -29,6 +29,7 @@ unsupported:
 	@for part in MPI=$(MPI) OPENGL=$(OPENGL) SICONOS=$(SICONOS); do \
 	  case $$part in *=yes) echo "Config.mak: $$part is not built yet; set it to no" >&2; exit 1;; esac; done
 	@test -z "$(strip $(PARMEC))" || { echo "Config.mak: PARMEC is not built yet; leave it empty" >&2; exit 1; }
+	@test "$(FC)" = gfortran || command -v "$(firstword $(FC))" >/dev/null || { echo "Config.mak: there is no Fortran compiler $(FC)" >&2; exit 1; }
 
 # System packages: installed when we are root, named otherwise.
 $(VENV)/.system: | unsupported
