@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from time import localtime, monotonic, strftime
 
@@ -99,6 +100,8 @@ class Progress:
         start, end = ("", "\n")
         if self.terminal:
             start, end = "\r\033[K" if self._line_open else "", "" if rewrite else "\n"
+            if rewrite:  # a line that wraps could not be rewritten
+                text = text[: shutil.get_terminal_size().columns - 1]
             self._line_open = rewrite
         try:
             self.stream.write(start + text + end)
