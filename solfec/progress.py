@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from time import localtime, monotonic, strftime
 
@@ -101,13 +100,20 @@ class Progress:
         if self.terminal:
             start, end = "\r\033[K" if self._line_open else "", "" if rewrite else "\n"
             if rewrite:  # a line that wraps could not be rewritten
-                text = text[: shutil.get_terminal_size().columns - 1]
+                text = text[: self._width() - 1]
             self._line_open = rewrite
         try:
             self.stream.write(start + text + end)
             self.stream.flush()
         except (OSError, ValueError):
             self.stream = None
+
+    def _width(self) -> int:
+        """Columns of the terminal at present."""
+        try:
+            return os.get_terminal_size(self.stream.fileno()).columns or 80
+        except (OSError, ValueError):  # something else that calls itself a terminal
+            return 80
 
     def _write_state(self, domain: Domain, left: float) -> None:
         """STATE is replaced whole, so that a reader never sees half of it; it never stops a run."""

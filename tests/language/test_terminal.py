@@ -26,7 +26,6 @@ def watch(tmp_path, columns):
         try:
             os.chdir(tmp_path)
             fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
-            os.environ.pop("COLUMNS", None)
             os.execv(sys.executable, [sys.executable, "-m", "solfec.cli", "-i", "0.02", "input.py"])
         finally:
             os._exit(127)
@@ -54,5 +53,5 @@ def test_reports_replace_one_another_within_the_width_of_the_terminal(tmp_path):
     assert len(lines) == 3 and lines[2] == ""  # the model, one line of reports, nothing
     reports = re.split(r"(?:\^C)?\r\033\[K", lines[1])
     assert len(reports) > 4
-    assert all(len(report) < 50 for report in reports[:-1])
+    assert max(map(len, reports[:-1])) < 50, reports
     assert "took" in reports[-1]
