@@ -1,0 +1,112 @@
+"""Joints and prescribed velocities that no motion fulfils are named; consistent redundant ones are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from particle_scene import Scene
+
+from solfec.solvers.diagnosis import contradiction
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+
+
+def scene() -> Scene:
+    """A ball with the identifier 7 and a second one with the identifier 9."""
+    scene = Scene(0.01, (0, 0, -10.0))
+    scene.body(mass=2.0)
+    scene.body(mass=3.0, centre=(1.0, 0, 0))
+    scene.bodies.id[:2] = 7, 9
+    return scene
+
+
+def test_a_point_both_fixed_and_driven_is_named_with_both_constraints():
+    model = scene()
+    model.fix("FIXPNT", 0)
+    model.fix("FIXPNT", 1)
+    model.fix("VELODIR", 0, value=[1.0, 0, 0])
+    assert contradiction(model.assemble()) == (
+        "constraint 1 (FIXPNT) of body 7 and constraint 3 (VELODIR) of body 7 contradict one another"
+    )
+
+
+def test_a_failing_solver_says_so_in_its_error():
+    model = scene()
+    model.fix("VELODIR", 0, value=[1.0, 0, 0])
+    model.fix("VELODIR", 0, value=[-1.0, 0, 0])
+    with pytest.raises(RuntimeError, match=r"DIVERGED: constraint 1 \(VELODIR\) of body 7 and constraint 2 .* contradict"):
+        model.advance(GaussSeidelSolver(1e-6, 100, failure="EXIT"))
+
+
+def test_a_solver_that_goes_on_warns_once():
+    model = scene()
+    model.fix("VELODIR", 0, value=[1.0, 0, 0])
+    model.fix("VELODIR", 0, value=[-1.0, 0, 0])
+    solver = GaussSeidelSolver(1e-6, 100)
+    heard = []
+    solver.notify = heard.append
+    for _ in range(3):
+        model.advance(solver)
+    assert len(heard) == 1 and "contradict one another" in heard[0]
+
+
+def test_a_solution_that_only_seems_to_settle_is_seen_through():
+    model = scene()
+    model.fix("VELODIR", 0, value=[1.0, 0, 0])
+    model.fix("VELODIR", 0, value=[-1.0, 0, 0])
+    solver, heard = GaussSeidelSolver(0.05, 1000), []
+    solver.notify = heard.append
+    model.advance(solver)
+    assert solver.error == "OK" and len(heard) == 1
+
+
+def test_redundant_joints_that_agree_do_not_contradict():
+    model = scene()
+    for point in ((0, 0, 0), (0, 0, 1.0), (0, 1.0, 0)):
+        model.fix("FIXPNT", 0, master_point=point)
+    model.fix("VELODIR", 1, value=[1.0, 0, 0])
+    model.fix("VELODIR", 1, value=[1.0, 0, 0])
+    assert contradiction(model.assemble()) == ""
+
+
+def test_contradictions_across_bodies_name_every_link_of_the_chain():
+    model = scene()
+    model.fix("FIXPNT", 0)
+    model.fix("FIXDIR", 0, 1, master_point=(1.0, 0, 0), normal=(1.0, 0, 0))
+    model.fix("VELODIR", 1, normal=(1.0, 0, 0), value=[1.0, 0, 0])
+    named = contradiction(model.assemble())
+    assert [f"constraint {k} " in named for k in (1, 2, 3)] == [True] * 3
+
+
+@pytest.mark.parametrize("stored", [True, False], ids=["stored", "velocity"])
+def test_joints_in_quasi_statics_ask_for_no_velocity_at_all(stored):
+    model = scene()
+    model.linear[:, 0] = (1.0, 2.0, 3.0)
+    fixed = model.fix("FIXPNT", 0)
+    held = model.fix("FIXDIR", 1, normal=(0, 1.0, 0))
+    linked = model.fix("RIGLNK", 1, slave_point=(0.0, 0, 0), length=0.9)
+    model.predict()
+    local = model.assemble(dynamic=False, stored=stored)
+    assert GaussSeidelSolver(1e-12, 1000).solve(local).status == "OK"
+    model.correct()
+    u = model.constraints.U
+    np.testing.assert_allclose(u[:, fixed], 0, atol=1e-12)
+    assert u[2, held] == pytest.approx(0.0, abs=1e-12)
+    z = model.constraints.point[:, linked] - model.constraints.other_point[:, linked]
+    assert np.linalg.norm(model.constraints.base[..., linked].T @ z + model.step * u[:, linked]) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(("implicit", "limits"), [(0, (-9, 9)), (1, (-9, 9)), (0, (-9, 0)), (0, (-0.01, 9))])
+def test_springs_in_quasi_statics_take_the_stroke_at_the_end_of_the_step(implicit, limits):
+    model = scene()
+    curve = model.constraints.curves.add([(-1.0, 50.0), (0.0, 0.0), (1.0, -100.0)])
+    spring = model.fix("SPRING", 1, 0, normal=(1.0, 0, 0), length=0.9, limits=limits, curve=curve, implicit=implicit)
+    model.linear[:, 1] = (0.5, 0, 0)
+    model.predict()
+    model.assemble(dynamic=False)
+    GaussSeidelSolver(1e-12, 1000).solve(model.local)
+    model.correct()
+    stroke, u, r = (getattr(model.constraints, name)[..., spring] for name in ("gap", "U", "R"))
+    if limits[1] == 0:
+        assert u[2] == pytest.approx(0.0, abs=1e-14)
+    else:
+        assert r[2] == pytest.approx(-100.0 * (stroke + (model.step * u[2] if implicit else 0.0)))
