@@ -353,3 +353,75 @@ def test_collections_of_convexes_are_one_shape(model, bulk):
     sides = [4, 0, 3, 2, 1, 1, 4, 4, 5, 6, 7, 1, 4, 0, 1, 5, 4, 1, 4, 1, 2, 6, 5, 1, 4, 2, 3, 7, 6, 1, 4, 3, 0, 4, 7, 1]
     two = CONVEX([c + 3 for c in CUBE], sides, 1, CONVEX(CUBE, sides, 1))
     assert BODY(model, "RIGID", two, bulk).volume == pytest.approx(2.0)
+
+
+def test_constraints_of_every_kind_show_their_members_and_go_when_deleted(good):
+    out = good(
+        """
+        solfec = SOLFEC('DYNAMIC', 1E-2, 'out/kinds')
+        solfec.verbose = 'OFF'
+        bulk = BULK_MATERIAL(solfec)
+        one, two, three = (BODY(solfec, 'RIGID', SPHERE((x, 0, 0), 0.5, 1, 1), bulk) for x in (0, 5, 10))
+        ramp = TIME_SERIES([0, 0, 1, 1])
+        base = (0,1,0, -1,0,0, 0,0,1)
+        made = [FIX_DIRECTION(one, (0,0,0), (0,0,1)), FIX_DIRECTION(one, (0,0,0), (0,1,0), two, (5,0,0)),
+                SET_DISPLACEMENT(two, (5,0,0), (0,0,1), ramp), SET_ACCELERATION(one, (0,0,0), (1,0,0), ramp),
+                SET_VELOCITY3(three, (10,0,0), base, (ramp, 2, ramp)),
+                PUT_SPRING(two, (5,0,0), three, (10,0,0), [-1,1,1,-1], (-9, 9))]
+        RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-8, 100), 1E-2)
+        for c in made:
+            print(c.kind, isinstance(c.adjbod, tuple), len(c.point), len(c.base), c.area, c.spair, c.matlab, c.residual < 1e-9)
+        print(made[4].base == base, [round(u, 9) for u in made[4].U], round(made[2].U[2], 9), made[5].gap < 0)
+        print([c.kind for c in two.constraints], two.ncon)
+        for c in made:
+            DELETE(solfec, c)
+        print([c.R for c in made], solfec.constraints)
+        """
+    )
+    assert out.splitlines() == [
+        "FIXDIR False 3 9 0.0 None None True",
+        "FIXDIR True 3 9 0.0 None None True",
+        "VELODIR False 3 9 0.0 None None True",
+        "VELODIR False 3 9 0.0 None None True",
+        "VELODIR3 False 3 9 0.0 None None True",
+        "SPRING True 3 9 0.0 None None True",
+        "True [0.01, 2.0, 0.01] 1.0 False",
+        "['SPRING', 'VELODIR', 'FIXDIR'] 3",
+        "[None, None, None, None, None, None] []",
+    ]
+
+
+def test_a_direction_of_another_length_warns_once_with_the_factor(run):
+    outcome = run(
+        """
+        solfec = SOLFEC('DYNAMIC', 1E-2, 'out/length')
+        solfec.verbose = 'OFF'
+        ball = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 0.5, 1, 1), BULK_MATERIAL(solfec))
+        for z in (2, 2, 1):
+            c = SET_VELOCITY(ball, (0, 0, 0), (0, 0, z), 1)
+            RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-8, 100), 1E-2)
+            print(ball.velo[5])
+            DELETE(solfec, c)
+        """
+    )
+    assert outcome.status == 0
+    assert outcome.out.split() == ["1.0"] * 3
+    assert outcome.err == (
+        "input.py:6: warning: 'direction' has length 2 and is normalised; Solfec-1.0 would scale values along it by 0.5\n"
+    )
+
+
+def test_contradicting_joints_are_named_at_the_line_that_runs_them(run):
+    outcome = run(
+        """
+        solfec = SOLFEC('DYNAMIC', 1E-2, 'out/contradiction')
+        solfec.verbose = 'OFF'
+        ball = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 0.5, 1, 1), BULK_MATERIAL(solfec))
+        FIX_POINT(ball, (0, 0, 0))
+        SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), 1)
+        RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-6, 50, failure='EXIT'), 1E-2)
+        """
+    )
+    assert outcome.status == 1
+    assert outcome.err.startswith("input.py:7: ")
+    assert "constraint 1 (FIXPNT) of body 1 and constraint 2 (VELODIR) of body 1 contradict one another" in outcome.err
