@@ -8,7 +8,7 @@ import numpy as np
 
 from ..domain import PHASES
 from ..results import history
-from . import checks
+from . import checks, session
 from .bodies import BODY, body_of
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
@@ -210,6 +210,8 @@ def _point_item(body, point, entity: str, name: str, simulation):
         body = body._id
     elif not isinstance(body, str):
         raise BadType(f"'{name}: body' must be a BODY object or a label, not {checks.kind_of(body)}")
+    elif simulation.mode == "READ" and body not in simulation.reader.labels.values():
+        session.warn(f"HISTORY: '{name}': no body of the results is labelled {body!r}")
     if entity in history.STRESS_ENTITIES:
         raise not_built(f"HISTORY: entity {entity!r}")
     return body, point, entity

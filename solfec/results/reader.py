@@ -87,6 +87,7 @@ class ResultsReader:
         """The frame nearest to a time; of two equally near ones the earlier."""
         if not len(self.times):
             raise SolfecError(f"{self.file}: the results hold no frames")
+        moment = min(max(moment, self.times[0]), self.times[-1])  # differences from far away would all be the same
         return int(np.argmin(np.abs(self.times - moment)))
 
     @cached_property

@@ -95,3 +95,18 @@ def test_an_input_in_another_encoding_is_copied_as_it_is(good, tmp_path):
 def test_an_exception_that_cannot_be_printed_is_named(run):
     text = "class Mute(Exception):\n    def __str__(self):\n        raise self\nraise Mute()\n"
     assert run(text).err.startswith("input.py:4: Mute\n")
+
+
+def test_far_away_times_lead_to_the_ends_and_misspelt_labels_to_a_warning(good, run):
+    text = FALL + RUN10 + """
+    if solfec.mode == 'READ':
+        for time in (1E300, -1E300):
+            SEEK(solfec, time)
+            print(solfec.time)
+        HISTORY(solfec, ('bal', (0, 0, 0), 'CX'), 0, 1)
+        HISTORY(solfec, ('ball', (0, 0, 0), 'CX'), 0, 1)
+    """
+    good(text)
+    outcome = run(text)
+    assert [float(word) for word in outcome.out.split()] == pytest.approx([0.01, 0.0])
+    assert "no body of the results is labelled 'bal'" in outcome.err and outcome.err.count("warning") == 1
