@@ -2,7 +2,8 @@
 module coupling_blocks
   use kinds, only: dp, i4
   use row_block, only: contact_row, spring_dashpot_row
-  use row_order, only: acts_on, triples_of
+  use row_order, only: acts_on
+  use velocity_operator, only: finite_element_kind
   implicit none
   private
   public :: assemble_matrix
@@ -13,21 +14,27 @@ contains
 
   !> One summed block per pair of rows that share a body, columns ascending.
   !>
-  !>   n, order, master, slave, kind, body_kind, entry_ptr, entry, body_ptr, attached_*   as in assemble_rows
+  !>   n, order, master, slave, kind, body_kind, entry_ptr, slave_entry, triple, entry, body_ptr, attached_*   as in
+  !>                         assemble_rows
+  !>   dense_ptr, dense      (0:nbody-1), (3,3,0:ndense-1) blocks of all pairs of rows on implicit bodies (add_compliance)
   !>   row_ptr               (0:nrow-1) out: first block of every row, entry n in use too
   !>   column, off_diagonal  (0:nblock-1), (3,3,0:nblock-1) out: column and block [velocity/force]
   !>   blocks                out: number of blocks; nothing is filled when it exceeds nblock (status 1)
-  subroutine assemble_matrix(n, ncon, master, slave, nbody, body_kind, nrow, order, row_kind, entry_ptr, nentry, entry, &
+  subroutine assemble_matrix(n, ncon, master, slave, nbody, body_kind, dense_ptr, nrow, order, row_kind, entry_ptr, slave_entry, &
+                             nentry, triple, entry, ndense, dense, &
                              nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
                              row_ptr, nblock, column, off_diagonal, blocks, status)
     integer(i4), intent(in) :: n, ncon
     integer(i4), intent(in) :: master(0:ncon-1), slave(0:ncon-1)
     integer(i4), intent(in) :: nbody
-    integer(i4), intent(in) :: body_kind(0:nbody-1)
+    integer(i4), intent(in) :: body_kind(0:nbody-1), dense_ptr(0:nbody-1)
     integer(i4), intent(in) :: nrow
-    integer(i4), intent(in) :: order(0:nrow-1), row_kind(0:nrow-1), entry_ptr(0:nrow-1)
+    integer(i4), intent(in) :: order(0:nrow-1), row_kind(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
     integer(i4), intent(in) :: nentry
+    integer(i4), intent(in) :: triple(0:nentry-1)
     real(dp), intent(in) :: entry(3,3,0:nentry-1)
+    integer(i4), intent(in) :: ndense
+    real(dp), intent(in) :: dense(3,3,0:ndense-1)
     integer(i4), intent(in) :: nbodyptr
     integer(i4), intent(in) :: body_ptr(0:nbodyptr-1)
     integer(i4), intent(in) :: nattached
@@ -79,7 +86,7 @@ contains
       if (.not. acts_on(kind, body_kind(k1))) then
         k1 = -1
       else
-        e2 = e1 + triples_of(body_kind(k1))
+        e2 = slave_entry(a)
       end if
       if (k2 >= 0) then
         if (k2 == k1 .or. .not. acts_on(kind, body_kind(k2))) k2 = -1
@@ -139,25 +146,64 @@ contains
         column(place) = c
         off_diagonal(:,:,place) = 0.0_dp
         if (ci == c) then
-          call add_products(triples_of(body_kind(k1)), e1, attached_entry(i), off_diagonal(:,:,place))
+          call add_products(k1, a, e1, i, off_diagonal(:,:,place))
           i = i + 1
         end if
         if (cj == c) then
-          call add_products(triples_of(body_kind(k2)), e2, attached_entry(j), off_diagonal(:,:,place))
+          call add_products(k2, a, e2, j, off_diagonal(:,:,place))
           j = j + 1
         end if
         place = place + 1
       end do
     end subroutine merge_rows
 
-    subroutine add_products(count, ea, eb, w)
-      integer(i4), intent(in) :: count, ea, eb
+    !> Part of body k in the coupling of row a, whose entries there begin at ea, with the row of attachment i.
+    subroutine add_products(k, a, ea, i, w)
+      integer(i4), intent(in) :: k, a, ea, i
       real(dp), intent(inout) :: w(3,3)
-      integer :: k
-      do k = 0, count - 1
-        call add_product(entry(:,:,ea+k), entry(:,:,eb+k), w)
+      integer(i4) :: eb, own, x, y
+      if (dense_ptr(k) >= 0) then
+        own = place_in(a, body_ptr(k), body_ptr(k+1) - 1)
+        w = w + dense(:,:,dense_ptr(k)+own*(body_ptr(k+1)-body_ptr(k))+i-body_ptr(k))
+        return
+      end if
+      eb = attached_entry(i)
+      if (body_kind(k) /= finite_element_kind) then
+        do x = 0, end_of(a, ea) - ea - 1
+          call add_product(entry(:,:,ea+x), entry(:,:,eb+x), w)
+        end do
+        return
+      end if
+      do x = ea, end_of(a, ea) - 1
+        do y = eb, end_of(attached_row(i), eb) - 1
+          if (triple(x) == triple(y)) call add_product(entry(:,:,x), entry(:,:,y), w)
+        end do
       end do
     end subroutine add_products
+
+    !> One past the last entry that row a has on the body where its entries begin at e.
+    pure integer(i4) function end_of(a, e)
+      integer(i4), intent(in) :: a, e
+      end_of = entry_ptr(a+1)
+      if (e < slave_entry(a)) end_of = slave_entry(a)
+    end function end_of
+
+    !> Place of row a among the rows attached from `first` to `last`, which ascend.
+    pure integer(i4) function place_in(a, first, last)
+      integer(i4), intent(in) :: a, first, last
+      integer(i4) :: low, high, middle
+      low = first
+      high = last
+      do while (low < high)
+        middle = (low + high)/2
+        if (attached_row(middle) < a) then
+          low = middle + 1
+        else
+          high = middle
+        end if
+      end do
+      place_in = low - first
+    end function place_in
   end subroutine assemble_matrix
 
   !> w = w + x y^T.

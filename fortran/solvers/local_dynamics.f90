@@ -4,73 +4,70 @@
 !> W_ab = sum H'_a H'_b^T for rows sharing triples (theory, section "Local dynamics"; manual, CONSTRAINT).
 module local_dynamics
   use kinds, only: dp, i4, i8
-  use velocity_operator, only: velocity_blocks
+  use velocity_operator, only: velocity_blocks, finite_element_kind
   use row_block, only: contact_row, law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion
-  use row_order, only: sweep_order, attach, acts_on, triples_of
+  use row_order, only: sweep_order, attach, acts_on
   use row_laws, only: contact_laws, bilateral_laws
   implicit none
   private
-  public :: assemble_rows, apply_reactions
+  public :: assemble_rows, assemble_laws, apply_reactions
 
   integer, parameter :: parallel_from = 300   !< rows (or bodies) from which threads pay
 
 contains
 
-  !> Everything of local dynamics except the off-diagonal blocks of W.
+  !> Operators of the rows: V, B, H', and the part of W_aa that explicit bodies have.
   !>
-  !> Constraint table (n rows in use, the first `users` of them the user's): kind, master, slave, material, birth
-  !> (0:ncon-1); master_point, slave_point, point, other_point, base, reaction, velocity, gap, area, cohesion, length,
-  !> value.  Body table: body_kind, centre, conf_ptr, velo_ptr (0:nbody-1), conf (3,0:nconf-1), velo, velo_prev
-  !> (3,0:ntriple-1): u* and u(t); inverse_inertia (3,3,0:ntriple-1).  Surface materials (0:nmat-1).
+  !> Constraint table (n rows in use, the first `users` of them the user's): kind, master, slave, birth (0:ncon-1);
+  !> master_point, slave_point, base, reaction, velocity.  Body table: body_kind, centre, conf_ptr, velo_ptr (0:nbody-1),
+  !> conf (3,0:nconf-1), velo, velo_prev (3,0:ntriple-1): u* and u(t); inverse_inertia (3,3,0:ntriple-1).
   !>
   !>   bodies, triples   bodies and velocity triples in use
-  !>   dynamic, step     1: dynamics; h [time]
+  !>   element, weights  (2,0:ncon-1), (8,2,0:ncon-1) elements that hold the points (master, slave), shape functions there;
+  !>                     element_ptr (0:nbody-1), element_size, element_node (.., 0:ne-1) of finite element bodies
+  !>   implicit          (0:nbody-1) number of velocity triples of a body of scheme DEF_LIM, 0: another scheme
+  !>   step              h [time]
   !>   order             (0:nrow-1) out: constraint table row of every row
-  !>   row_kind          (0:nrow-1) out: kind of row (row_block)
-  !>   block, law        (16,0:nrow-1), (8,0:nrow-1) out: contact numbers (diagonal_block), laws (row_block)
-  !>   diagonal          (3,3,0:nrow-1) out: W_aa [velocity/force]
-  !>   b, free, v        (3,0:nrow-1) out: B; B as the sweep sees it; V [velocity]
+  !>   diagonal          (3,3,0:nrow-1) out: W_aa, without what implicit bodies add [velocity/force]
+  !>   b, v              (3,0:nrow-1) out: B; V [velocity]
   !>   r, u              (3,0:nrow-1) out: R and U of the last step
   !>   lost              (0:nrow-1) out: 0
-  !>   entry_ptr         (0:nrow-1), entry n in use too: first entry of every row
+  !>   entry_ptr, slave_entry   (0:nrow-1), entry n in use too: first entry of every row; first one of its slave
   !>   triple, entry     (0:nentry-1), (3,3,0:nentry-1) out: velocity triple and H'
   !>   factor            (3,3,0:ntriple-1) out: L of every triple
   !>   body_ptr          (0:nbodyptr-1), entry `bodies` in use too: first attachment of every body
   !>   attached_row, attached_entry   (0:nattached-1) out: rows acting on a body, and the first of its entries there
   !>   entries, attachments, visits   out: entries and attachments needed, bound of off-diagonal blocks of W
-  !>   status            0 done; 1 more entries or attachments needed; 2 bad kind of body, 3 singular W_aa, in row `failed`
-  subroutine assemble_rows(n, users, ncon, kind, master, slave, material, birth, master_point, slave_point, point, &
-                           other_point, base, reaction, velocity, gap, area, cohesion, length, value, &
-                           bodies, nbody, body_kind, centre, conf_ptr, velo_ptr, nconf, conf, &
-                           triples, ntriple, velo, velo_prev, inverse_inertia, &
-                           nmat, model, friction, restitution, spring, dashpot, power, dynamic, step, &
-                           nrow, order, row_kind, block, law, diagonal, b, free, v, r, u, lost, entry_ptr, &
+  !>   status            0 done; 1 more entries or attachments needed; 2 bad kind of body in row `failed`
+  subroutine assemble_rows(n, users, ncon, kind, master, slave, birth, master_point, slave_point, base, reaction, velocity, &
+                           bodies, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, &
+                           element, weights, ne, element_size, element_node, triples, ntriple, velo, velo_prev, inverse_inertia, &
+                           step, nrow, order, diagonal, b, v, r, u, lost, entry_ptr, slave_entry, &
                            nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
                            entries, attachments, visits, failed, status)
     integer(i4), intent(in) :: n, users, ncon
-    integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1), material(0:ncon-1)
+    integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
     integer(i8), intent(in) :: birth(0:ncon-1)
-    real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1), point(3,0:ncon-1), other_point(3,0:ncon-1)
+    real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
     real(dp), intent(in) :: base(3,3,0:ncon-1), reaction(3,0:ncon-1), velocity(3,0:ncon-1)
-    real(dp), intent(in) :: gap(0:ncon-1), area(0:ncon-1), cohesion(0:ncon-1), length(0:ncon-1), value(3,0:ncon-1)
     integer(i4), intent(in) :: bodies, nbody
     integer(i4), intent(in) :: body_kind(0:nbody-1)
     real(dp), intent(in) :: centre(3,0:nbody-1)
-    integer(i4), intent(in) :: conf_ptr(0:nbody-1), velo_ptr(0:nbody-1)
+    integer(i4), intent(in) :: conf_ptr(0:nbody-1), velo_ptr(0:nbody-1), element_ptr(0:nbody-1), implicit(0:nbody-1)
     integer(i4), intent(in) :: nconf
     real(dp), intent(in) :: conf(3,0:nconf-1)
+    integer(i4), intent(in) :: element(2,0:ncon-1)
+    real(dp), intent(in) :: weights(8,2,0:ncon-1)
+    integer(i4), intent(in) :: ne
+    integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
     integer(i4), intent(in) :: triples, ntriple
     real(dp), intent(in) :: velo(3,0:ntriple-1), velo_prev(3,0:ntriple-1), inverse_inertia(3,3,0:ntriple-1)
-    integer(i4), intent(in) :: nmat
-    integer(i4), intent(in) :: model(0:nmat-1)
-    real(dp), intent(in) :: friction(0:nmat-1), restitution(0:nmat-1), spring(0:nmat-1), dashpot(0:nmat-1), power(0:nmat-1)
-    integer(i4), intent(in) :: dynamic
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: nrow
-    integer(i4), intent(inout) :: order(0:nrow-1), row_kind(0:nrow-1)
-    real(dp), intent(inout) :: block(16,0:nrow-1), law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
-    real(dp), intent(inout) :: b(3,0:nrow-1), free(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
-    integer(i4), intent(inout) :: lost(0:nrow-1), entry_ptr(0:nrow-1)
+    integer(i4), intent(inout) :: order(0:nrow-1)
+    real(dp), intent(inout) :: diagonal(3,3,0:nrow-1)
+    real(dp), intent(inout) :: b(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
+    integer(i4), intent(inout) :: lost(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
     integer(i4), intent(in) :: nentry
     integer(i4), intent(inout) :: triple(0:nentry-1)
     real(dp), intent(inout) :: entry(3,3,0:nentry-1)
@@ -88,7 +85,8 @@ contains
     status = 0
     failed = -1
     call sweep_order(n, users, birth, order)
-    call attach(n, order, kind, master, slave, bodies, body_kind, nrow, entry_ptr, nbodyptr, body_ptr, &
+    call attach(n, order, kind, master, slave, bodies, body_kind, element_ptr, element, element_size, nrow, entry_ptr, &
+                slave_entry, nbodyptr, body_ptr, &
                 nattached, attached_row, attached_entry, entries, attachments, visits)
     if (entries > nentry .or. attachments > nattached) then
       status = 1
@@ -100,6 +98,10 @@ contains
       call cholesky(step, inverse_inertia(:,:,a), factor(:,:,a))
     end do
     !$omp end parallel do
+    do a = 0, bodies - 1
+      ! entries of implicit bodies are H itself: their inverse inertia couples all triples (add_compliance)
+      if (implicit(a) /= 0) call set_identity(velo_ptr(a), velo_ptr(a) + implicit(a) - 1)
+    end do
 
     !$omp parallel do if (n > parallel_from) schedule(static) private(known) reduction(max: failed)
     do a = 0, n - 1
@@ -108,60 +110,154 @@ contains
       r(:,a) = reaction(:,order(a))
       u(:,a) = velocity(:,order(a))
       lost(a) = 0
-      call assemble_law(a, order(a))
     end do
     !$omp end parallel do
     if (failed >= 0) then
       status = 2
       return
     end if
+
+  contains
+
+    !> L = I
+    subroutine set_identity(first, last)
+      integer(i4), intent(in) :: first, last
+      integer(i4) :: j
+      factor(:,:,first:last) = 0.0_dp
+      do j = 1, 3
+        factor(j,j,first:last) = 1.0_dp
+      end do
+    end subroutine set_identity
+
+    !> V, B, H' and W_aa of row a, constraint i.
+    subroutine assemble_operator(a, i, known)
+      integer(i4), intent(in) :: a, i
+      logical, intent(out) :: known     !< false: a kind of body without an operator
+      real(dp) :: hm(3,3,8), hs(3,3,8)
+      integer(i4) :: m, s, nm, ns, tm(8), ts(8)
+      logical :: same
+
+      m = master(i)
+      s = slave(i)
+      ns = 0
+      same = s == m .and. body_kind(m) == finite_element_kind
+      call operator_of(m, 1, i, master_point(:,i), nm, hm, tm)
+      known = nm > 0
+      v(:,a) = transformed(nm, hm, tm, velo_prev)
+      b(:,a) = transformed(nm, hm, tm, velo)
+      if (s >= 0) then
+        call operator_of(s, 2, i, slave_point(:,i), ns, hs, ts)
+        known = known .and. ns > 0
+        hs(:,:,1:ns) = -hs(:,:,1:ns)
+        v(:,a) = v(:,a) + transformed(ns, hs, ts, velo_prev)
+        b(:,a) = b(:,a) + transformed(ns, hs, ts, velo)
+        if (s == m .and. .not. same) hm(:,:,1:nm) = hm(:,:,1:nm) + hs(:,:,1:nm)
+      end if
+      diagonal(:,:,a) = 0.0_dp
+      ! entries of the master come first, those of the slave fill the row's last places
+      if (s >= 0 .and. (s /= m .or. same) .and. acts_on(kind(i), body_kind(max(s, 0)))) &
+        call store(ns, hs, ts, factor, implicit(s) == 0, entry_ptr(a+1) - ns, triple, entry, diagonal(:,:,a))
+      if (acts_on(kind(i), body_kind(m))) then
+        call store(nm, hm, tm, factor, implicit(m) == 0, entry_ptr(a), triple, entry, diagonal(:,:,a))
+        if (same .and. implicit(m) == 0) call add_common(entry_ptr(a), entry_ptr(a) + nm, entry_ptr(a+1), diagonal(:,:,a))
+      end if
+    end subroutine assemble_operator
+
+    !> Products of the two sides of a self-contact at the nodes that both elements have.
+    subroutine add_common(first, middle, last, diagonal)
+      integer(i4), intent(in) :: first, middle, last
+      real(dp), intent(inout) :: diagonal(3,3)
+      integer(i4) :: x, y
+      do x = first, middle - 1
+        do y = middle, last - 1
+          if (triple(x) /= triple(y)) cycle
+          diagonal = diagonal + matmul(entry(:,:,x), transpose(entry(:,:,y))) + matmul(entry(:,:,y), transpose(entry(:,:,x)))
+        end do
+      end do
+    end subroutine add_common
+
+    !> H of one body at one of its points, and the velocity triples it applies to.
+    subroutine operator_of(k, side, i, point, count, h, t)
+      integer(i4), intent(in) :: k, i
+      integer, intent(in) :: side       !< 1 master, 2 slave
+      real(dp), intent(in) :: point(3)
+      integer(i4), intent(out) :: count, t(8)
+      real(dp), intent(inout) :: h(3,3,8)
+      call operator_blocks(body_kind(k), conf(:,conf_ptr(k):conf_ptr(k)+3), centre(:,k), point, base(:,:,i), velo_ptr(k), &
+                           element_ptr(k) + element(side,i), weights(:,side,i), element_size, element_node, count, h, t)
+    end subroutine operator_of
+  end subroutine assemble_rows
+
+  !> H of one point, for every kind of body: N_a base^T for the nodes of the element that holds it, or velocity_blocks.
+  pure subroutine operator_blocks(kind, conf, centre, point, base, velo_ptr, element, weights, element_size, element_node, &
+                                  count, h, t)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: conf(3,4), centre(3), point(3), base(3,3)
+    integer(i4), intent(in) :: velo_ptr, element
+    real(dp), intent(in) :: weights(8)
+    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
+    integer(i4), intent(out) :: count, t(8)
+    real(dp), intent(inout) :: h(3,3,8)
+    integer :: a
+
+    if (kind == finite_element_kind) then
+      count = element_size(element)
+      do a = 1, count
+        h(:,:,a) = weights(a)*transpose(base)
+        t(a) = velo_ptr + element_node(a,element)
+      end do
+    else
+      call velocity_blocks(kind, conf, centre, point, base, count, h(:,:,1:4))
+      do a = 1, count
+        t(a) = velo_ptr + a - 1
+      end do
+    end if
+  end subroutine operator_blocks
+
+  !> What the rows ask for, once W_aa is complete: laws and numbers of the contacts' block solves.
+  !>
+  !>   kind ... value, materials   columns of the constraint and surface-material tables (0:ncon-1), (0:nmat-1)
+  !>   dynamic, step     1: dynamics; h [time]
+  !>   order, diagonal, b, v   as assemble_rows left them
+  !>   row_kind          (0:nrow-1) out: kind of row (row_block)
+  !>   block, law        (16,0:nrow-1), (8,0:nrow-1) out: contact numbers (diagonal_block), laws (row_block)
+  !>   free              (3,0:nrow-1) out: B as the sweep sees it [velocity]
+  !>   status            0 done; 3 singular W_aa, in row `failed`
+  subroutine assemble_laws(n, ncon, kind, material, point, other_point, base, gap, area, cohesion, length, value, &
+                           nmat, model, friction, restitution, spring, dashpot, power, dynamic, step, &
+                           nrow, order, row_kind, block, law, diagonal, b, free, v, failed, status)
+    integer(i4), intent(in) :: n, ncon
+    integer(i4), intent(in) :: kind(0:ncon-1), material(0:ncon-1)
+    real(dp), intent(in) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1)
+    real(dp), intent(in) :: gap(0:ncon-1), area(0:ncon-1), cohesion(0:ncon-1), length(0:ncon-1), value(3,0:ncon-1)
+    integer(i4), intent(in) :: nmat
+    integer(i4), intent(in) :: model(0:nmat-1)
+    real(dp), intent(in) :: friction(0:nmat-1), restitution(0:nmat-1), spring(0:nmat-1), dashpot(0:nmat-1), power(0:nmat-1)
+    integer(i4), intent(in) :: dynamic
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: nrow
+    integer(i4), intent(in) :: order(0:nrow-1)
+    integer(i4), intent(inout) :: row_kind(0:nrow-1)
+    real(dp), intent(inout) :: block(16,0:nrow-1), law(8,0:nrow-1)
+    real(dp), intent(in) :: diagonal(3,3,0:nrow-1), b(3,0:nrow-1)
+    real(dp), intent(inout) :: free(3,0:nrow-1)
+    real(dp), intent(in) :: v(3,0:nrow-1)
+    integer(i4), intent(out) :: failed, status
+    integer(i4) :: a
+
+    failed = -1
+    status = 0
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      call assemble_law(a, order(a))
+    end do
+    !$omp end parallel do
     do a = 0, n - 1
       if (.not. min(diagonal(1,1,a), diagonal(2,2,a), diagonal(3,3,a)) > 0.0_dp) failed = a
     end do
     if (failed >= 0) status = 3
 
   contains
-
-    !> V, B, H' and W_aa of row a, constraint i.
-    subroutine assemble_operator(a, i, known)
-      integer(i4), intent(in) :: a, i
-      logical, intent(out) :: known     !< false: a kind of body without an operator
-      real(dp) :: hm(3,3,4), hs(3,3,4)
-      integer(i4) :: m, s, nm, ns
-
-      m = master(i)
-      s = slave(i)
-      ns = 0
-      call operator_of(m, master_point(:,i), base(:,:,i), nm, hm)
-      known = nm > 0
-      v(:,a) = transformed(nm, hm, velo_prev(:,velo_ptr(m):velo_ptr(m)+nm-1))
-      b(:,a) = transformed(nm, hm, velo(:,velo_ptr(m):velo_ptr(m)+nm-1))
-      if (s >= 0) then
-        call operator_of(s, slave_point(:,i), base(:,:,i), ns, hs)
-        known = known .and. ns > 0
-        hs(:,:,1:ns) = -hs(:,:,1:ns)
-        v(:,a) = v(:,a) + transformed(ns, hs, velo_prev(:,velo_ptr(s):velo_ptr(s)+ns-1))
-        b(:,a) = b(:,a) + transformed(ns, hs, velo(:,velo_ptr(s):velo_ptr(s)+ns-1))
-        if (s == m) hm(:,:,1:nm) = hm(:,:,1:nm) + hs(:,:,1:nm)
-      end if
-      diagonal(:,:,a) = 0.0_dp
-      ! entries of the master come first, those of the slave fill the row's last places
-      if (s >= 0 .and. s /= m .and. acts_on(kind(i), body_kind(max(s, 0)))) &
-        call store(ns, hs, velo_ptr(s), factor(:,:,velo_ptr(s):velo_ptr(s)+ns-1), entry_ptr(a+1) - ns, triple, entry, &
-                   diagonal(:,:,a))
-      if (acts_on(kind(i), body_kind(m))) &
-        call store(nm, hm, velo_ptr(m), factor(:,:,velo_ptr(m):velo_ptr(m)+nm-1), entry_ptr(a), triple, entry, &
-                   diagonal(:,:,a))
-    end subroutine assemble_operator
-
-    !> H of one body at one of its points.
-    subroutine operator_of(k, point, base, count, h)
-      integer(i4), intent(in) :: k
-      real(dp), intent(in) :: point(3), base(3,3)
-      integer(i4), intent(out) :: count
-      real(dp), intent(inout) :: h(3,3,4)
-      call velocity_blocks(body_kind(k), conf(:,conf_ptr(k):conf_ptr(k)+3), centre(:,k), point, base, count, h)
-    end subroutine operator_of
 
     !> What row a, constraint i, asks for.
     subroutine assemble_law(a, i)
@@ -186,7 +282,7 @@ contains
                             b(:,a), v(:,a), row_kind(a), law(:,a), block(:,a), free(:,a))
       end if
     end subroutine assemble_law
-  end subroutine assemble_rows
+  end subroutine assemble_laws
 
   !> L of scale*m = L L^T; a zero pivot (a direction that cannot move) gives a zero column.
   pure subroutine cholesky(scale, m, l)
@@ -207,23 +303,28 @@ contains
   end subroutine cholesky
 
   !> Sum of H_k u_k.
-  pure function transformed(count, h, u) result(local)
+  pure function transformed(count, h, t, velocity) result(local)
     integer(i4), intent(in) :: count
-    real(dp), intent(in) :: h(3,3,4), u(3,count)
+    real(dp), intent(in) :: h(3,3,8)
+    integer(i4), intent(in) :: t(8)
+    real(dp), intent(in) :: velocity(3,0:*)
     real(dp) :: local(3)
     integer :: k
     local = 0.0_dp
     do k = 1, count
-      local = local + (h(:,1,k)*u(1,k) + h(:,2,k)*u(2,k) + h(:,3,k)*u(3,k))
+      associate (u => velocity(:,t(k)))
+        local = local + (h(:,1,k)*u(1) + h(:,2,k)*u(2) + h(:,3,k)*u(3))
+      end associate
     end do
   end function transformed
 
-  !> Stores H' = H L of one body from entry `first` on and adds its part to W_aa.
-  pure subroutine store(count, h, velo_ptr, factor, first, triple, entry, diagonal)
+  !> Stores H' = H L of one body from entry `first` on and adds its part to W_aa, if it is one of explicit bodies.
+  pure subroutine store(count, h, t, factor, explicit, first, triple, entry, diagonal)
     integer(i4), intent(in) :: count
-    real(dp), intent(in) :: h(3,3,4)
-    integer(i4), intent(in) :: velo_ptr
-    real(dp), intent(in) :: factor(3,3,count)
+    real(dp), intent(in) :: h(3,3,8)
+    integer(i4), intent(in) :: t(8)
+    real(dp), intent(in) :: factor(3,3,0:*)
+    logical, intent(in) :: explicit
     integer(i4), intent(in) :: first
     integer(i4), intent(inout) :: triple(0:*)
     real(dp), intent(inout) :: entry(3,3,0:*), diagonal(3,3)
@@ -231,10 +332,13 @@ contains
 
     do k = 1, count
       e = first + k - 1
-      triple(e) = velo_ptr + k - 1
-      entry(:,1,e) = h(:,1,k)*factor(1,1,k) + h(:,2,k)*factor(2,1,k) + h(:,3,k)*factor(3,1,k)
-      entry(:,2,e) = h(:,2,k)*factor(2,2,k) + h(:,3,k)*factor(3,2,k)
-      entry(:,3,e) = h(:,3,k)*factor(3,3,k)
+      triple(e) = t(k)
+      associate (l => factor(:,:,t(k)))
+        entry(:,1,e) = h(:,1,k)*l(1,1) + h(:,2,k)*l(2,1) + h(:,3,k)*l(3,1)
+        entry(:,2,e) = h(:,2,k)*l(2,2) + h(:,3,k)*l(3,2)
+        entry(:,3,e) = h(:,3,k)*l(3,3)
+      end associate
+      if (.not. explicit) cycle
       do j = 1, 3
         diagonal(:,j) = diagonal(:,j) + (entry(:,1,e)*entry(j,1,e) + entry(:,2,e)*entry(j,2,e) + entry(:,3,e)*entry(j,3,e))
       end do
@@ -250,7 +354,8 @@ contains
   !>   table_*       (.., 0:ncon-1) out: R, U, V, merit, residual; cohesion becomes 0 where it was lost
   !>   contact_work, friction_work   out: the same work with every contact counted once
   subroutine apply_reactions(n, ncon, kind, master, slave, master_point, slave_point, base, &
-                             bodies, nbody, body_kind, centre, conf_ptr, velo_ptr, nconf, conf, triples, ntriple, generalised, &
+                             bodies, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, nconf, conf, &
+                             element, weights, ne, element_size, element_node, triples, ntriple, generalised, &
                              energy, step, nrow, order, r, u, v, member, residual, lost, &
                              nbodyptr, body_ptr, nattached, attached_row, &
                              table_r, table_u, table_v, table_merit, table_residual, table_cohesion, &
@@ -261,9 +366,13 @@ contains
     integer(i4), intent(in) :: bodies, nbody
     integer(i4), intent(in) :: body_kind(0:nbody-1)
     real(dp), intent(in) :: centre(3,0:nbody-1)
-    integer(i4), intent(in) :: conf_ptr(0:nbody-1), velo_ptr(0:nbody-1)
+    integer(i4), intent(in) :: conf_ptr(0:nbody-1), velo_ptr(0:nbody-1), element_ptr(0:nbody-1)
     integer(i4), intent(in) :: nconf
     real(dp), intent(in) :: conf(3,0:nconf-1)
+    integer(i4), intent(in) :: element(2,0:ncon-1)
+    real(dp), intent(in) :: weights(8,2,0:ncon-1)
+    integer(i4), intent(in) :: ne
+    integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
     integer(i4), intent(in) :: triples, ntriple
     real(dp), intent(inout) :: generalised(3,0:ntriple-1)
     real(dp), intent(inout) :: energy(5,0:nbody-1)
@@ -288,8 +397,8 @@ contains
       do j = body_ptr(k), body_ptr(k+1) - 1
         a = attached_row(j)
         i = order(a)
-        if (master(i) == k) call pull(i, k, master_point(:,i), r(:,a))
-        if (slave(i) == k) call pull(i, k, slave_point(:,i), -r(:,a))
+        if (master(i) == k) call pull(i, k, 1, master_point(:,i), r(:,a))
+        if (slave(i) == k) call pull(i, k, 2, slave_point(:,i), -r(:,a))
         if (kind(i) /= contact_row) cycle
         work = contact_works(step, u(:,a) + v(:,a), r(:,a))
         energy(4,k) = energy(4,k) + work(1)
@@ -316,16 +425,17 @@ contains
   contains
 
     !> Adds H^T r of constraint i on body k.
-    subroutine pull(i, k, point, r)
+    subroutine pull(i, k, side, point, r)
       integer(i4), intent(in) :: i, k
+      integer, intent(in) :: side
       real(dp), intent(in) :: point(3), r(3)
-      real(dp) :: h(3,3,4)
-      integer(i4) :: count, c, t, j
-      call velocity_blocks(body_kind(k), conf(:,conf_ptr(k):conf_ptr(k)+3), centre(:,k), point, base(:,:,i), count, h)
+      real(dp) :: h(3,3,8)
+      integer(i4) :: count, c, t(8), j
+      call operator_blocks(body_kind(k), conf(:,conf_ptr(k):conf_ptr(k)+3), centre(:,k), point, base(:,:,i), velo_ptr(k), &
+                           element_ptr(k) + element(side,i), weights(:,side,i), element_size, element_node, count, h, t)
       do c = 1, count
-        t = velo_ptr(k) + c - 1
         do j = 1, 3
-          generalised(j,t) = generalised(j,t) + (h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))
+          generalised(j,t(c)) = generalised(j,t(c)) + (h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))
         end do
       end do
     end subroutine pull

@@ -1,7 +1,7 @@
 !> Which constraint is which row, and which rows act on which body.
 module row_order
   use kinds, only: i4, i8
-  use velocity_operator, only: obstacle_kind, pseudo_rigid_kind
+  use velocity_operator, only: obstacle_kind, pseudo_rigid_kind, finite_element_kind
   use row_block, only: contact_row
   implicit none
   private
@@ -36,15 +36,18 @@ contains
     end do
   end subroutine sweep_order
 
-  !> First entry of every row, and body by body the rows acting on it in the order of rows.
-  pure subroutine attach(n, order, kind, master, slave, bodies, body_kind, nrow, entry_ptr, nbodyptr, body_ptr, &
+  !> First entry of every row and first one of its slave, and body by body the rows acting on it in the order of rows.
+  !> A row has one entry for each velocity triple of its bodies, or for each node of the elements that hold its points;
+  !> a self-contact keeps those of both points as its master's.
+  pure subroutine attach(n, order, kind, master, slave, bodies, body_kind, element_ptr, element, element_size, &
+                         nrow, entry_ptr, slave_entry, nbodyptr, body_ptr, &
                          nattached, attached_row, attached_entry, entries, attachments, visits)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: order(0:*), kind(0:*), master(0:*), slave(0:*)
     integer(i4), intent(in) :: bodies
-    integer(i4), intent(in) :: body_kind(0:*)
+    integer(i4), intent(in) :: body_kind(0:*), element_ptr(0:*), element(2,0:*), element_size(0:*)
     integer(i4), intent(in) :: nrow, nbodyptr, nattached
-    integer(i4), intent(inout) :: entry_ptr(0:nrow-1), body_ptr(0:nbodyptr-1)
+    integer(i4), intent(inout) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), body_ptr(0:nbodyptr-1)
     integer(i4), intent(inout) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
     integer(i4), intent(out) :: entries, attachments
     integer(i8), intent(out) :: visits
@@ -58,13 +61,15 @@ contains
       entry_ptr(a) = entries
       k = master(i)
       if (acts_on(kind(i), body_kind(k))) then
-        entries = entries + triples_of(body_kind(k))
+        entries = entries + blocks_of(k, element(1,i))
         body_ptr(k+1) = body_ptr(k+1) + 1
+        if (slave(i) == k .and. body_kind(k) == finite_element_kind) entries = entries + blocks_of(k, element(2,i))
       end if
+      slave_entry(a) = entries
       if (slave(i) < 0 .or. slave(i) == k) cycle
       k = slave(i)
       if (acts_on(kind(i), body_kind(k))) then
-        entries = entries + triples_of(body_kind(k))
+        entries = entries + blocks_of(k, element(2,i))
         body_ptr(k+1) = body_ptr(k+1) + 1
       end if
     end do
@@ -86,7 +91,7 @@ contains
         attached_row(body_ptr(k+1)) = a
         attached_entry(body_ptr(k+1)) = position
         body_ptr(k+1) = body_ptr(k+1) + 1
-        position = position + triples_of(body_kind(k))
+        position = slave_entry(a)
       end if
       if (slave(i) < 0 .or. slave(i) == k) cycle
       k = slave(i)
@@ -96,6 +101,18 @@ contains
         body_ptr(k+1) = body_ptr(k+1) + 1
       end if
     end do
+
+  contains
+
+    !> Blocks of the operator of a point in element e of body k.
+    pure integer(i4) function blocks_of(k, e)
+      integer(i4), intent(in) :: k, e
+      if (body_kind(k) == finite_element_kind) then
+        blocks_of = element_size(element_ptr(k)+e)
+      else
+        blocks_of = triples_of(body_kind(k))
+      end if
+    end function blocks_of
   end subroutine attach
 
   !> Contacts do not act on obstacles; other constraints do, with the obstacle's own mass.
@@ -105,7 +122,7 @@ contains
     answer = kind /= contact_row .or. body_kind /= obstacle_kind
   end function acts_on
 
-  !> Velocity triples of a body kind.
+  !> Velocity triples of a body kind (of finite elements: see attach).
   elemental function triples_of(body_kind) result(count)
     integer(i4), intent(in) :: body_kind
     integer(i4) :: count

@@ -109,6 +109,7 @@ class FiniteElements:
         self.reference = np.asfortranarray(_joined([mesh.nodes for mesh in meshes], (0, 3)).T)
         self.normal = np.asfortranarray(_joined([mesh.normals for mesh in meshes], (0, 3)).T)
         if not self.count:
+            self.element_size, self.element_node = np.zeros(1, np.int32), np.zeros((8, 1), np.int32, order="F")
             return
         owner = np.repeat(np.arange(self.count), np.diff(self.first))
         local = np.arange(self.first[-1]) - self.first[:-1][owner]

@@ -7,6 +7,7 @@ import numpy as np
 from .. import _kernels
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
+from . import element_points
 from .table import ConstraintKind, ConstraintTable
 
 
@@ -25,6 +26,7 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
     SolfecError
         A restored constraint follows a time series that the input has not created.
     """
+    element_points.place(constraints, bodies)
     series = constraints.series
     if series.n:
         series.evaluate(time_end)

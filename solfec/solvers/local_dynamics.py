@@ -13,6 +13,7 @@ from enum import IntEnum
 import numpy as np
 
 from .. import _kernels
+from ..bodies.finite_elements import compiled
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
@@ -21,6 +22,7 @@ from ..tables import Table
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
 NO_ROWS = np.zeros(0, int)
+NO_BLOCKS = np.zeros((3, 3, 1), order="F")
 
 
 class RowKind(IntEnum):
@@ -56,6 +58,7 @@ class RowTable(Table):
         "residual": ((), "f8", 0.0),
         "lost": ((), "i4", 0),  # 1: cohesion ended in this step
         "entry_ptr": ((), "i4", 0),  # first entry of the row
+        "slave_entry": ((), "i4", 0),  # first entry of its slave
         "block_ptr": ((), "i4", 0),  # first off-diagonal block of the row
     }
 
@@ -121,6 +124,8 @@ class LocalDynamics:
         self.n = 0
         self.contacts = 0
         self.visits = 0
+        self.dense = NO_BLOCKS  # W of all pairs of rows on implicit bodies
+        self.implicit = self.dense_ptr = np.zeros(0, np.int32)
         self.held = NO_ROWS
         self.unmet = np.zeros(0)
         self.stored = False
@@ -160,6 +165,7 @@ class LocalDynamics:
             A constraint acts on bodies that it cannot move.
         """
         self.constraints, self.bodies = constraints, bodies
+        self._list_implicit()
         self.step, self.dynamic = step, bool(dynamic)
         self.n = constraints.n
         self.contacts = constraints.contact_count
@@ -168,34 +174,57 @@ class LocalDynamics:
         if self.triples.capacity != bodies.triples.capacity:
             self.triples = TripleWork(bodies.triples.capacity)
         while True:
-            entries, attachments, self.visits, failed, status = self._assemble_rows(surface_materials)
+            entries, attachments, self.visits, failed, status = self._assemble_rows()
             if status != 1:
                 break
             self.entries.reserve(entries)
             self.attachments.reserve(attachments)
+        if not status:
+            self._add_compliance()
+            failed, status = self._assemble_laws(surface_materials)
         if status:
             raise SolfecError(self.describe(failed))
         self._assemble_springs()
         self.stored = self.visits <= VELOCITY_FORM_FROM * self.n if stored is None else stored
+        self.stored |= self.dense.shape[2] > 1  # A^-1 of implicit bodies has no factor by triples
         if self.stored:
             self._assemble_matrix()
 
-    def _assemble_rows(self, materials: SurfaceMaterialTable):
+    def _assemble_rows(self):
         constraints, bodies, rows = self.constraints, self.bodies, self.rows
         triples = bodies.triples
+        elements = compiled(bodies)
         return _kernels.local_dynamics.assemble_rows(
             constraints.n, constraints.user_count,
-            constraints.kind, constraints.master, constraints.slave, constraints.material, constraints.birth,
-            constraints.master_point, constraints.slave_point, constraints.point, constraints.other_point,
-            constraints.base, constraints.R, constraints.U, constraints.gap, constraints.area,
-            constraints.cohesion, constraints.length, constraints.value,
-            bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.configurations.conf,
-            triples.n, triples.velo, triples.velo_prev, triples.inverse_inertia,
-            materials.model, materials.friction, materials.restitution, materials.spring, materials.dashpot,
-            materials.hpow, self.dynamic, self.step,
-            rows.order, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V, rows.R, rows.U,
-            rows.lost, rows.entry_ptr, self.entries.triple, self.entries.operator, self.triples.factor,
+            constraints.kind, constraints.master, constraints.slave, constraints.birth,
+            constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
+            bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, self.implicit,
+            bodies.configurations.conf, constraints.element, constraints.weights,
+            elements.element_size, elements.element_node,
+            triples.n, triples.velo, triples.velo_prev, triples.inverse_inertia, self.step,
+            rows.order, rows.diagonal, rows.B, rows.V, rows.R, rows.U, rows.lost, rows.entry_ptr, rows.slave_entry,
+            self.entries.triple, self.entries.operator, self.triples.factor,
             self.pointers.attachment, self.attachments.row, self.attachments.entry,
+        )  # fmt: skip
+
+    def _list_implicit(self) -> None:
+        """Sizes of bodies whose A^-1 is not a diagonal of blocks; none yet."""
+        if len(self.implicit) != self.bodies.capacity:
+            self.implicit = np.zeros(self.bodies.capacity, np.int32)
+            self.dense_ptr = np.full(self.bodies.capacity, -1, np.int32)
+
+    def _add_compliance(self) -> None:
+        """What implicit bodies add to W."""
+
+    def _assemble_laws(self, materials: SurfaceMaterialTable):
+        """What the rows ask for; returns (failed row, status)."""
+        constraints, rows = self.constraints, self.rows
+        return _kernels.local_dynamics.assemble_laws(
+            constraints.n, constraints.kind, constraints.material, constraints.point, constraints.other_point,
+            constraints.base, constraints.gap, constraints.area, constraints.cohesion, constraints.length,
+            constraints.value, materials.model, materials.friction, materials.restitution, materials.spring,
+            materials.dashpot, materials.hpow, self.dynamic, self.step,
+            rows.order, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V,
         )  # fmt: skip
 
     def _assemble_springs(self) -> None:
@@ -223,8 +252,9 @@ class LocalDynamics:
         constraints, rows = self.constraints, self.rows
         while True:
             count, status = _kernels.coupling_blocks.assemble_matrix(
-                self.n, constraints.master, constraints.slave, self.bodies.kind,
-                rows.order, rows.kind, rows.entry_ptr, self.entries.operator, self.pointers.attachment,
+                self.n, constraints.master, constraints.slave, self.bodies.kind, self.dense_ptr,
+                rows.order, rows.kind, rows.entry_ptr, rows.slave_entry, self.entries.triple, self.entries.operator,
+                self.dense, self.pointers.attachment,
                 self.attachments.row, self.attachments.entry,
                 rows.block_ptr, self.blocks.column, self.blocks.block,
             )  # fmt: skip
@@ -263,11 +293,13 @@ class LocalDynamics:
             Work of normal and tangential contact reactions over the step, each contact counted once.
         """
         constraints, bodies, rows = self.constraints, self.bodies, self.rows
+        elements = compiled(bodies)
         return _kernels.local_dynamics.apply_reactions(
             self.n, constraints.kind, constraints.master, constraints.slave,
             constraints.master_point, constraints.slave_point, constraints.base,
-            bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.configurations.conf,
-            bodies.triples.n, bodies.triples.reaction, bodies.energy, self.step,
+            bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr,
+            bodies.configurations.conf, constraints.element, constraints.weights,
+            elements.element_size, elements.element_node, bodies.triples.n, bodies.triples.reaction, bodies.energy, self.step,
             rows.order, rows.R, rows.U, rows.V, rows.merit, rows.residual, rows.lost,
             self.pointers.attachment, self.attachments.row,
             constraints.R, constraints.U, constraints.V, constraints.merit, constraints.residual,

@@ -148,16 +148,8 @@ def test_reactions_on_bodies_give_the_velocities_that_the_rows_promise(name):
     )
     again = assembled(data)
     again.bodies.triples.velo[:, :n] = bodies.triples.velo[:, :n]
-    again._assemble_rows(_any_material(again))
+    again._assemble_rows()
     np.testing.assert_allclose(again.rows.B[:, : local.n], promised, atol=1e-14)
-
-
-def _any_material(local):
-    from solfec.constraints.table import SurfaceMaterialTable
-
-    materials = SurfaceMaterialTable()
-    materials.append(int(local.constraints.view("material").max()) + 1)
-    return materials
 
 
 def test_contact_work_is_counted_in_full_on_both_bodies_and_once_in_the_total():

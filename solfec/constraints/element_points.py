@@ -1,0 +1,81 @@
+"""Constraint points on finite element bodies: the elements that hold them, and shape functions there.
+
+Rows keep the element of each side and its shape functions at the referential point, from which local dynamics takes the
+operator H, and the current point follows.  Contacts are brought up to date by detection, the user's rows keep theirs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _kernels
+from ..bodies import finite_elements
+from ..bodies.table import BodyKind, BodyTable
+from ..errors import SolfecError
+from .table import ConstraintTable
+
+_refer_contacts = _kernels.finite_element_points.refer_contacts
+_place_constraints = _kernels.finite_element_points.place_constraints
+
+
+def refer_contacts(constraints: ConstraintTable, geometry, bodies: BodyTable, first: int, held: np.ndarray) -> None:
+    """Elements, shape functions and referential points of the contacts from row `first` on.
+
+    Parameters
+    ----------
+    constraints, geometry, bodies
+        State tables at the present configuration.
+    first : int
+        First contact; spatial points, bases and gaps have been found.
+    held : ndarray (n - first,) int32
+        1: the referential points stay and the spatial one follows them.
+
+    Raises
+    ------
+    SolfecError
+        A point without natural coordinates: the element is turned inside out.
+    """
+    elements = finite_elements.compiled(bodies)
+    if not elements.count or first >= constraints.n:
+        return
+    primitives = geometry.primitives
+    failed = _refer_contacts(
+        first, constraints.n, held, constraints.master, constraints.slave,
+        constraints.master_primitive, constraints.slave_primitive, constraints.base, constraints.gap, constraints.point,
+        constraints.master_point, constraints.slave_point, constraints.element, constraints.weights,
+        primitives.kind, primitives.element, bodies.kind, bodies.conf_ptr, bodies.node_ptr, bodies.element_ptr,
+        elements.element_size, elements.element_node, elements.reference, bodies.configurations.conf,
+    )  # fmt: skip
+    if failed >= 0:
+        rows = constraints.master[failed], constraints.slave[failed]
+        one, two = (int(bodies.id[row]) for row in rows)
+        x, y, z = constraints.point[:, failed]
+        raise SolfecError(f"the contact of bodies {one} and {two} at ({x:g}, {y:g}, {z:g}) has no place in its element")
+
+
+def place(constraints: ConstraintTable, bodies: BodyTable) -> None:
+    """Current points of the user's constraints where they are on finite element bodies."""
+    elements = finite_elements.compiled(bodies)
+    if elements.count and constraints.user_count:
+        _place_constraints(
+            constraints.user_count, constraints.master, constraints.slave, constraints.master_point,
+            constraints.slave_point, constraints.element, constraints.weights, constraints.point,
+            constraints.other_point, bodies.kind, bodies.conf_ptr, bodies.element_ptr,
+            elements.element_size, elements.element_node, bodies.configurations.conf,
+        )  # fmt: skip
+
+
+def attach(constraints: ConstraintTable, bodies: BodyTable, row: int, epsilon: float) -> None:
+    """Find the elements that hold the referential points of one row.
+
+    Raises
+    ------
+    SolfecError
+        A point that is further than `epsilon` from every element of its body.
+    """
+    for side, (body, point) in enumerate((("master", "master_point"), ("slave", "slave_point"))):
+        k = int(getattr(constraints, body)[row])
+        if k >= 0 and bodies.kind[k] == BodyKind.FINITE_ELEMENT:
+            element, _, weights = finite_elements.find(bodies, k, getattr(constraints, point)[:, row], epsilon)
+            constraints.element[side, row] = element
+            constraints.weights[:, side, row] = weights
