@@ -26,12 +26,13 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
     SolfecError
         A restored constraint follows a time series that the input has not created.
     """
+    users, series = constraints.user_count, constraints.series
+    if not users:
+        return
     element_points.place(constraints, bodies)
-    series = constraints.series
     if series.n:
         series.evaluate(time_end)
-    users = constraints.user_count
-    if users and constraints.series_rows[:, :users].max() >= series.n:
+    if constraints.series_rows[:, :users].max() >= series.n:
         row = int(constraints.series_rows[:, :users].max(axis=0).argmax())
         raise SolfecError(
             f"the time series of constraint {int(constraints.id[row])} is unknown: a continued run needs the input to"

@@ -96,6 +96,8 @@ def FIX_DIRECTION(body, point, direction, body2=None, point2=None):
     body2 = body_of(body2, "body2")
     point2 = point_on(body2, point2, "point2")
     check_pair((body, body2), ("body", "body2"))
+    if BodyKind.FINITE_ELEMENT in (body._kind, body2._kind):
+        raise BadValue("a direction between two bodies can only be fixed for rigid and pseudo-rigid ones")
     constraint = simulation.domain.fix_direction(body._id, point, direction, body2._id, point2)
     return CONSTRAINT._of(simulation, constraint)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.table import BodyKind
 from ..constraints.table import DirectionUpdate
 from . import checks
 from .bodies import CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
 from .constraints import check_pair, point_on
+from .unbuilt import not_built
 
 
 @command("PUT_SPRING")
@@ -56,6 +58,9 @@ def PUT_SPRING(
         direction = np.array(checks.direction(direction, "direction"))
         direction /= np.linalg.norm(direction)  # as Solfec-1.0 does, so nothing to warn about
         update = checks.choice(update or "FIXED", "update", ("FIXED", "CONV1", "CONV2"))
+    carrier = {"CONV1": one, "CONV2": two}.get(update)
+    if carrier is not None and carrier._kind == BodyKind.FINITE_ELEMENT:
+        raise not_built(f"PUT_SPRING: update {update!r} with a finite element body")
     dashpot = checks.nonnegative(dashpot, "dashpot")
     if dashpot and callable(function):
         raise BadValue("'dashpot' goes with a curve; a function has the velocity as an argument")

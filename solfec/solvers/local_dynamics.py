@@ -231,9 +231,9 @@ class LocalDynamics:
         """Laws of springs."""
         constraints, rows = self.constraints, self.rows
         self.held = NO_ROWS
-        if not (constraints.kind[: constraints.user_count] == ConstraintKind.SPRING).any():
-            return
         curves, users = constraints.curves, constraints.user_count
+        if not users or not (constraints.kind[:users] == ConstraintKind.SPRING).any():
+            return
         if constraints.curve[:users].max() >= curves.n:
             row = int(constraints.curve[:users].argmax())
             raise SolfecError(
