@@ -179,6 +179,7 @@ class Domain:
             self.step,
             self.dynamic,
             stored=getattr(solver, "stored_form", None),
+            colouring=getattr(solver, "colouring", "OFF"),
         )
 
     def _solve(self, solver) -> None:

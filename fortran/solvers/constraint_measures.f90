@@ -5,7 +5,7 @@ module constraint_measures
   use diagonal_block, only: block_size, b_friction, b_rho, b_cohesion
   use row_block, only: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, &
     law_size, l_shift, l_link, l_length, l_target, link_length_error
-  use spring_law, only: spring_row, spring_error
+  use spring_law, only: spring_row, spring_error, s_implicit
   implicit none
   private
   public :: measure
@@ -14,11 +14,12 @@ module constraint_measures
 
 contains
 
-  !> Merit and residual as in `merit`; the merit of a link takes its length at the end of the step (true), or (false) the elongation at mid step and
-  !> the normal velocity alone, as Solfec-1.0 does for Gauss-Seidel.
-  subroutine measure(n, exact_links, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+  !> Merit and residual as in `merit`; `exact` (the Newton solver): links have their length at the end of the
+  !> step, springs the force of its mean stroke and velocity; else the merit of a link takes the elongation at mid step and the
+  !> normal velocity alone, as Solfec-1.0 does for Gauss-Seidel, and a spring follows the law that its row asks for.
+  subroutine measure(n, exact, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
     integer(i4), intent(in) :: n
-    logical, intent(in) :: exact_links
+    logical, intent(in) :: exact
     integer(i4), intent(in) :: kind(0:*)
     real(dp), intent(in) :: block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
     real(dp), intent(in) :: b(3,0:*), reaction(3,0:*), u(3,0:*)
@@ -31,7 +32,7 @@ contains
     ! Sums run serially in the order of rows; only the rows' own numbers are computed by threads.
     !$omp parallel do if (n > parallel_from) schedule(static)
     do a = 0, n - 1
-      call row_measures(kind(a), exact_links, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
+      call row_measures(kind(a), exact, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
                         member(a), residual(a))
     end do
     !$omp end parallel do
@@ -53,15 +54,15 @@ contains
   end subroutine measure
 
   !> P.A P and the residual of one row.
-  pure subroutine row_measures(kind, exact_links, block, law, w, u, reaction, half_step, member, residual)
+  pure subroutine row_measures(kind, exact, block, law, w, u, reaction, half_step, member, residual)
     integer(i4), intent(in) :: kind
-    logical, intent(in) :: exact_links
+    logical, intent(in) :: exact
     real(dp), intent(in) :: block(block_size), law(law_size), w(3,3)
     real(dp), intent(in) :: u(3)         !< U
     real(dp), intent(in) :: reaction(3)
     real(dp), intent(in) :: half_step
     real(dp), intent(out) :: member, residual
-    real(dp) :: p(3), r(3), unmet(3), error
+    real(dp) :: p(3), r(3), unmet(3), error, implicit_law(law_size)
 
     select case (kind)
     case (contact_row)
@@ -83,10 +84,12 @@ contains
     case (link_row)
       error = link_length_error(law(l_link:l_link+2), law(l_length), half_step, u)
       residual = abs(error)
-      if (.not. exact_links) error = (norm2(law(l_link:l_link+2)) - law(l_length))/half_step + u(3)
+      if (.not. exact) error = (norm2(law(l_link:l_link+2)) - law(l_length))/half_step + u(3)
       member = inverse_nn(w)*error**2
     case (spring_row)
-      error = spring_error(w(3,3), block(1:14), law, u(3), reaction(3))
+      implicit_law = law
+      if (exact) implicit_law(s_implicit) = 1.0_dp
+      error = spring_error(w(3,3), block(1:14), implicit_law, u(3), reaction(3))
       member = inverse_nn(w)*error**2
       residual = abs(error)
     case default

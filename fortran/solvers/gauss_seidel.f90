@@ -18,6 +18,8 @@ contains
   !>
   !>   n, first_row   rows in use; rows before first_row keep their reactions
   !>   stored         1: W in block-CSR, 0: velocity form
+  !>   colours        colours that contacts stand in, 0 for none; colour_ptr (0:ncolourptr-1), chunk_ptr (0:nrow-1): their
+  !>                  chunks of rows (row_colours).  Not looked at unless first_row is 0.
   !>   kind           (0:nrow-1) kinds of rows (row_block)
   !>   block, law     (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block) and laws (row_block)
   !>   diagonal       (3,3,0:nrow-1) W_aa [velocity/force]
@@ -38,13 +40,15 @@ contains
   !>   iterations, error, g   sweeps made, last relative change, last merit (0 when disabled)
   !>   failed         row left unsolved in the last sweep, or -1
   !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 the same, singular or not finite
-  subroutine iterate(n, first_row, stored, nrow, nblock, nentry, ntriple, nhistory, kind, block, law, diagonal, &
+  subroutine iterate(n, first_row, stored, colours, ncolourptr, colour_ptr, chunk_ptr, &
+                     nrow, nblock, nentry, ntriple, nhistory, kind, block, law, diagonal, &
                      b, free, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, &
                      half_step, step, solver, diag_epsilon, diag_maxiter, reverse, epsilon, maxiter, meritval, &
                      check_cohesion, reaction, u, member, residual, lost, errors, merits, &
                      counts, iterations, error, g, failed, status)
-    integer(i4), intent(in) :: n, first_row, stored
+    integer(i4), intent(in) :: n, first_row, stored, colours, ncolourptr
     integer(i4), intent(in) :: nrow, nblock, nentry, ntriple, nhistory
+    integer(i4), intent(in) :: colour_ptr(0:ncolourptr-1), chunk_ptr(0:nrow-1)
     integer(i4), intent(in) :: kind(0:nrow-1)
     real(dp), intent(inout) :: block(16,0:nrow-1)
     real(dp), intent(in) :: law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
@@ -72,8 +76,10 @@ contains
     real(dp), intent(out) :: error, g
     integer(i4), intent(out) :: failed, status
     real(dp) :: change, size, postponed, total
-    integer(i4) :: start, finish, stride, before(3)
+    integer(i4) :: start, finish, stride, before(3), chunks, coloured_rows
     logical :: converged
+    real(dp), allocatable :: sums(:,:)          ! per chunk: change, size, postponed
+    integer(i4), allocatable :: tallies(:,:)    ! per chunk: counts, failed
 
     counts = 0
     before = 0
@@ -81,6 +87,11 @@ contains
     error = 0.0_dp
     g = 0.0_dp
     converged = .false.
+    chunks = 0
+    if (first_row == 0) chunks = colour_ptr(colours)
+    coloured_rows = first_row
+    if (chunks > 0) coloured_rows = chunk_ptr(chunks)
+    allocate(sums(3,0:chunks), tallies(4,0:chunks))
     if (stored == 0) call gather_momenta(n, entry_ptr, triple, entry, reaction, triples, momentum)
     do iterations = 1, maxiter
       start = first_row
@@ -93,15 +104,7 @@ contains
       end if
       failed = -1
       before = counts
-      if (stored /= 0) then
-        call stored_sweep(start, finish, stride, kind, block, law, diagonal, free, v, row_ptr, column, off_diagonal, &
-                          half_step, step, solver, diag_epsilon, diag_maxiter, reaction, change, size, counts, &
-                          failed, postponed)
-      else
-        call velocity_sweep(start, finish, stride, kind, block, law, diagonal, free, v, entry_ptr, triple, entry, &
-                            half_step, step, solver, diag_epsilon, diag_maxiter, momentum, reaction, change, size, &
-                            counts, failed, postponed)
-      end if
+      call sweep_rows(start, finish, stride)
       error = sqrt(change)
       if (size > 0.0_dp) error = error/sqrt(size)
       if (meritval < 1.0_dp) then
@@ -124,6 +127,71 @@ contains
     if (counts(3) > before(3) .or. .not. error <= huge(1.0_dp)) status = 3
 
   contains
+
+    !> One sweep: colours, each by all threads, then the other rows; or the other way round.  Sums are taken in the order
+    !> of chunks, so the bits do not depend on the number of threads.
+    subroutine sweep_rows(start, finish, stride)
+      integer(i4), intent(in) :: start, finish, stride
+      integer(i4) :: c, k, first_colour, last_colour
+
+      if (chunks == 0) then
+        call sweep_range(start, finish, stride, change, size, counts, failed, postponed)
+        return
+      end if
+      tallies(1:3,0:chunks) = 0
+      tallies(4,0:chunks) = -1
+      first_colour = 0
+      last_colour = colours - 1
+      if (stride < 0) then
+        first_colour = colours - 1
+        last_colour = 0
+        call sweep_range(start, coloured_rows, stride, sums(1,chunks), sums(2,chunks), tallies(1:3,chunks), &
+                         tallies(4,chunks), sums(3,chunks))
+      end if
+      !$omp parallel private(c)
+      do c = first_colour, last_colour, stride
+        !$omp do schedule(static)
+        do k = colour_ptr(c), colour_ptr(c+1) - 1
+          if (stride > 0) then
+            call sweep_range(chunk_ptr(k), chunk_ptr(k+1) - 1, stride, sums(1,k), sums(2,k), tallies(1:3,k), &
+                             tallies(4,k), sums(3,k))
+          else
+            call sweep_range(chunk_ptr(k+1) - 1, chunk_ptr(k), stride, sums(1,k), sums(2,k), tallies(1:3,k), &
+                             tallies(4,k), sums(3,k))
+          end if
+        end do
+        !$omp end do
+      end do
+      !$omp end parallel
+      if (stride > 0) call sweep_range(coloured_rows, finish, stride, sums(1,chunks), sums(2,chunks), tallies(1:3,chunks), &
+                                       tallies(4,chunks), sums(3,chunks))
+      change = 0.0_dp
+      size = 0.0_dp
+      postponed = 0.0_dp
+      do k = 0, chunks
+        change = change + sums(1,k)
+        size = size + sums(2,k)
+        postponed = postponed + sums(3,k)
+        counts = counts + tallies(1:3,k)
+        failed = max(failed, tallies(4,k))
+      end do
+    end subroutine sweep_rows
+
+    subroutine sweep_range(first, last, stride, change, size, counts, failed, postponed)
+      integer(i4), intent(in) :: first, last, stride
+      real(dp), intent(out) :: change, size, postponed
+      integer(i4), intent(inout) :: counts(3), failed
+
+      if (stored /= 0) then
+        call stored_sweep(first, last, stride, kind, block, law, diagonal, free, v, row_ptr, column, off_diagonal, &
+                          half_step, step, solver, diag_epsilon, diag_maxiter, reaction, change, size, counts, &
+                          failed, postponed)
+      else
+        call velocity_sweep(first, last, stride, kind, block, law, diagonal, free, v, entry_ptr, triple, entry, &
+                            half_step, step, solver, diag_epsilon, diag_maxiter, momentum, reaction, change, size, &
+                            counts, failed, postponed)
+      end if
+    end subroutine sweep_range
 
     subroutine velocities()
       if (stored /= 0) then

@@ -6,7 +6,7 @@ module local_dynamics
   use kinds, only: dp, i4, i8
   use velocity_operator, only: velocity_blocks, finite_element_kind
   use row_block, only: contact_row, law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion
-  use row_order, only: sweep_order, attach, acts_on
+  use row_order, only: attach, acts_on
   use row_laws, only: contact_laws, bilateral_laws
   implicit none
   private
@@ -18,7 +18,7 @@ contains
 
   !> Operators of the rows: V, B, H', and the part of W_aa that explicit bodies have.
   !>
-  !> Constraint table (n rows in use, the first `users` of them the user's): kind, master, slave, birth (0:ncon-1);
+  !> Constraint table (n rows in use): kind, master, slave (0:ncon-1);
   !> master_point, slave_point, base, reaction, velocity.  Body table: body_kind, centre, conf_ptr, velo_ptr (0:nbody-1),
   !> conf (3,0:nconf-1), velo, velo_prev (3,0:ntriple-1): u* and u(t); inverse_inertia (3,3,0:ntriple-1).
   !>
@@ -27,7 +27,7 @@ contains
   !>                     element_ptr (0:nbody-1), element_size, element_node (.., 0:ne-1) of finite element bodies
   !>   implicit          (0:nbody-1) number of velocity triples of a body of scheme DEF_LIM, 0: another scheme
   !>   step              h [time]
-  !>   order             (0:nrow-1) out: constraint table row of every row
+  !>   order             (0:nrow-1) constraint table row of every row (row_colours)
   !>   diagonal          (3,3,0:nrow-1) out: W_aa, without what implicit bodies add [velocity/force]
   !>   b, v              (3,0:nrow-1) out: B; V [velocity]
   !>   r, u              (3,0:nrow-1) out: R and U of the last step
@@ -39,15 +39,14 @@ contains
   !>   attached_row, attached_entry   (0:nattached-1) out: rows acting on a body, and the first of its entries there
   !>   entries, attachments, visits   out: entries and attachments needed, bound of off-diagonal blocks of W
   !>   status            0 done; 1 more entries or attachments needed; 2 bad kind of body in row `failed`
-  subroutine assemble_rows(n, users, ncon, kind, master, slave, birth, master_point, slave_point, base, reaction, velocity, &
+  subroutine assemble_rows(n, ncon, kind, master, slave, master_point, slave_point, base, reaction, velocity, &
                            bodies, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, &
                            element, weights, ne, element_size, element_node, triples, ntriple, velo, velo_prev, inverse_inertia, &
                            step, nrow, order, diagonal, b, v, r, u, lost, entry_ptr, slave_entry, &
                            nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
                            entries, attachments, visits, failed, status)
-    integer(i4), intent(in) :: n, users, ncon
+    integer(i4), intent(in) :: n, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
-    integer(i8), intent(in) :: birth(0:ncon-1)
     real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
     real(dp), intent(in) :: base(3,3,0:ncon-1), reaction(3,0:ncon-1), velocity(3,0:ncon-1)
     integer(i4), intent(in) :: bodies, nbody
@@ -64,7 +63,7 @@ contains
     real(dp), intent(in) :: velo(3,0:ntriple-1), velo_prev(3,0:ntriple-1), inverse_inertia(3,3,0:ntriple-1)
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: nrow
-    integer(i4), intent(inout) :: order(0:nrow-1)
+    integer(i4), intent(in) :: order(0:nrow-1)
     real(dp), intent(inout) :: diagonal(3,3,0:nrow-1)
     real(dp), intent(inout) :: b(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
     integer(i4), intent(inout) :: lost(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
@@ -84,7 +83,6 @@ contains
 
     status = 0
     failed = -1
-    call sweep_order(n, users, birth, order)
     call attach(n, order, kind, master, slave, bodies, body_kind, element_ptr, element, element_size, nrow, entry_ptr, &
                 slave_entry, nbodyptr, body_ptr, &
                 nattached, attached_row, attached_entry, entries, attachments, visits)
@@ -224,7 +222,7 @@ contains
   !>   free              (3,0:nrow-1) out: B as the sweep sees it [velocity]
   !>   status            0 done; 3 singular W_aa, in row `failed`
   subroutine assemble_laws(n, ncon, kind, material, point, other_point, base, gap, area, cohesion, length, value, &
-                           nmat, model, friction, restitution, spring, dashpot, power, dynamic, step, &
+                           nmat, model, friction, restitution, spring, dashpot, power, gap_aware, dynamic, step, &
                            nrow, order, row_kind, block, law, diagonal, b, free, v, failed, status)
     integer(i4), intent(in) :: n, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), material(0:ncon-1)
@@ -233,6 +231,7 @@ contains
     integer(i4), intent(in) :: nmat
     integer(i4), intent(in) :: model(0:nmat-1)
     real(dp), intent(in) :: friction(0:nmat-1), restitution(0:nmat-1), spring(0:nmat-1), dashpot(0:nmat-1), power(0:nmat-1)
+    real(dp), intent(in) :: gap_aware(0:nmat-1)
     integer(i4), intent(in) :: dynamic
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: nrow
@@ -275,7 +274,7 @@ contains
         materials(l_friction) = friction(m)
         materials(l_restitution) = restitution(m)
         materials(l_cohesion) = cohesion(i)*area(i)
-        call contact_laws(model(m), dynamic, step, materials, diagonal(:,:,a), b(:,a), v(3,a), &
+        call contact_laws(model(m), dynamic, gap_aware(m) > 0.0_dp, step, materials, diagonal(:,:,a), b(:,a), v(3,a), &
                           row_kind(a), law(:,a), block(:,a), free(:,a))
       else
         call bilateral_laws(kind(i), dynamic, base(:,:,i), point(:,i) - other_point(:,i), length(i), value(:,i), &

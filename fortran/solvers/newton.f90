@@ -126,7 +126,7 @@ contains
 
       !$omp parallel do if (n > parallel_from) schedule(static) private(t, regular, j) reduction(max: failed)
       do a = 0, n - 1
-        call linear_row(kind(a), block(:,a), law(:,a), u(:,a), reaction(:,a), half_step, omega, &
+        call linear_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), half_step, omega, &
                         operator(:,:,1,a), operator(:,:,2,a), vectors(:,a,v_rhs))
         if (averaged == 0) then
           do j = 1, 3

@@ -6,6 +6,7 @@ module newton_rows
   use diagonal_block, only: b_friction, b_cohesion
   use row_block, only: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, spring_dashpot_row, &
     open_row, law_size, l_gap, l_friction, l_restitution, l_shift, l_link, l_length, l_target
+  use spring_law, only: spring_row, window, s_target, s_mean, s_dashpot, s_reach, step_force, stopped
   implicit none
   private
   public :: known_row, rigid_contact, linear_row, projected, linked_velocity
@@ -17,7 +18,7 @@ contains
     integer(i4), intent(in) :: kind
     logical :: answer
     select case (kind)
-    case (contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, spring_dashpot_row, open_row)
+    case (contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, spring_row, spring_dashpot_row, open_row)
       answer = .true.
     case default
       answer = .false.
@@ -32,6 +33,7 @@ contains
 
     if (kind /= spring_dashpot_row) return
     kind = contact_row
+    if (half_step < step .and. law(l_gap) > 0.0_dp) kind = open_row
     if (half_step < step) then
       law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
     else
@@ -40,12 +42,15 @@ contains
   end subroutine rigid_contact
 
   !> Row of the linear system  x (W dR) + y dR = rhs  at U, R.
-  pure subroutine linear_row(kind, block, law, u, r, half_step, omega, x, y, rhs)
+  pure subroutine linear_row(kind, w, block, law, u, r, half_step, omega, x, y, rhs)
     integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: w(3,3)       !< W_aa
     real(dp), intent(in) :: block(*), law(law_size), u(3), r(3)
     real(dp), intent(in) :: half_step    !< h/2 (dynamics) or h (quasi-statics)
     real(dp), intent(in) :: omega        !< smoothing
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+    real(dp) :: force, slope
+    integer :: piece
 
     x = 0.0_dp
     y = 0.0_dp
@@ -68,6 +73,20 @@ contains
         rhs(3) = linked_velocity(law(l_link:l_link+2), law(l_length), half_step, u) - u(3)
       else
         rhs(3) = law(l_target+2) - u(3)
+      end if
+    case (spring_row)
+      y(1,1) = 1.0_dp
+      y(2,2) = 1.0_dp
+      rhs(1:2) = -r(1:2)
+      if (stopped(law, u(3) - w(3,3)*r(3))) then
+        x(3,3) = 1.0_dp
+        rhs(3) = law(s_target) - u(3)
+      else
+        ! the force at the mean stroke and velocity of the step, as a velocity
+        call step_force(block(1:2*window), law, u(3), force, slope, piece)
+        x(3,3) = -w(3,3)*(law(s_reach)*slope - law(s_mean)*law(s_dashpot))
+        y(3,3) = w(3,3)
+        rhs(3) = w(3,3)*(force - r(3))
       end if
     case default
       ! a cohesive contact with an open gap carries nothing

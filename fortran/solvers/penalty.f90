@@ -1,7 +1,7 @@
 !> All contacts as springs and dashpots, without iteration (manual, PENALTY_SOLVER; theory, section "Penalty solver").
 module penalty
   use kinds, only: dp, i4
-  use row_block, only: penalty_block, l_cohesion
+  use row_block, only: penalty_block, l_gap, l_cohesion
   implicit none
   private
   public :: penalty_contacts
@@ -33,6 +33,12 @@ contains
     failed = -1
     !$omp parallel do if (contacts > parallel_from) schedule(static) private(broken, regular) reduction(max: failed)
     do a = 0, contacts - 1
+      lost(a) = 0
+      if (law(l_gap,a) > 0.0_dp .and. .not. law(l_cohesion,a) > 0.0_dp) then
+        reaction(:,a) = 0.0_dp   ! neither spring nor dashpot acts at a distance
+        u(:,a) = b(:,a)
+        cycle
+      end if
       call penalty_block(implicit_law /= 0, diagonal(:,:,a), law(:,a), law(l_cohesion,a) > 0.0_dp, step, b(:,a), v(3,a), &
                          reaction(:,a), broken, regular)
       lost(a) = merge(1, 0, broken)

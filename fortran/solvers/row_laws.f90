@@ -11,9 +11,13 @@ module row_laws
 contains
 
   !> Law of a contact and its reduced free velocity (diagonal_block).
-  pure subroutine contact_laws(model, dynamic, step, materials, w, b, normal_v, row_kind, law, block, free)
+  !>
+  !> Gap-aware contacts without cohesion may approach until they touch: 0 <= U_N + gap/h  _|_  R_N >= 0 for gap > 0.  With
+  !> restitution e, one that would close within the step, gap + h V_N <= 0, leaves it at e times the speed of approach.
+  pure subroutine contact_laws(model, dynamic, gap_aware, step, materials, w, b, normal_v, row_kind, law, block, free)
     integer(i4), intent(in) :: model             !< 0 Signorini-Coulomb, 1 spring-dashpot
     integer(i4), intent(in) :: dynamic
+    logical, intent(in) :: gap_aware
     real(dp), intent(in) :: step, materials(law_size), w(3,3), b(3), normal_v
     integer(i4), intent(out) :: row_kind
     real(dp), intent(out) :: law(law_size), block(block_size), free(3)
@@ -22,13 +26,15 @@ contains
     call prepare_block(w, law(l_friction), law(l_cohesion), block)
     free = b
     row_kind = contact_row
-    if (model == 1) then
+    if (model == 1 .and. .not. (dynamic /= 0 .and. law(l_gap) > 0.0_dp .and. law(l_cohesion) <= 0.0_dp)) then
       row_kind = spring_dashpot_row
-    else if (dynamic /= 0 .and. law(l_gap) > 0.0_dp) then
+    else if (dynamic /= 0 .and. law(l_gap) > 0.0_dp .and. (model == 1 .or. law(l_cohesion) > 0.0_dp .or. .not. gap_aware)) then
       row_kind = open_row
     else
       if (dynamic /= 0) then
         law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
+        if (law(l_gap) > 0.0_dp .and. (law(l_restitution) <= 0.0_dp .or. law(l_gap) + step*normal_v > 0.0_dp)) &
+          law(l_shift) = law(l_gap)/step
       else
         law(l_shift) = max(law(l_gap), 0.0_dp)/step
       end if

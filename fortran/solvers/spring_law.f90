@@ -5,7 +5,7 @@ module spring_law
   private
   public :: spring_row, held_row, window
   public :: s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
-  public :: spring_reaction, spring_error
+  public :: spring_reaction, spring_error, step_force, stopped
 
   integer(i4), parameter :: spring_row = 6   !< kind of row: spring with a tabulated curve
   integer(i4), parameter :: held_row = 9     !< kind of row: its reaction comes from elsewhere (spring with a Python function)

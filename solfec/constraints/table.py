@@ -140,6 +140,7 @@ class SurfaceMaterialTable(Table):
         "spring": ((), "f8", 0.0),
         "dashpot": ((), "f8", 0.0),  # negative: critical damping
         "hpow": ((), "f8", 1.0),  # exponent of the spring law
+        "gap_aware": ((), "f8", 0.0),  # distance from which open contacts count; 0: only what overlaps does
     }
 
     def __init__(self):

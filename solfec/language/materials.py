@@ -152,6 +152,10 @@ def bulk_material(domain, value, name: str) -> BulkMaterial:
     raise BadType(f"'{name}' must be a BULK_MATERIAL object or its label, not {checks.kind_of(value)}")
 
 
+def _reach(value, name: str) -> float:
+    return 0.0 if value is None or value == "OFF" else checks.positive(value, name)
+
+
 def _surface_member(name: str, check, doc: str) -> property:
     """A number of a surface material, read and written in its table."""
 
@@ -180,6 +184,9 @@ class SURFACE_MATERIAL(Handle):
         Coefficient >= 0, cohesion per unit area >= 0, velocity restitution in [0, 1].
     spring, dashpot, hpow : float
         Normal stiffness >= 0, damping (negative: critical), power >= 0 of Hertz's law.
+    gap_aware : float, optional
+        Distance > 0 from which contacts are found, and may close up to touching within a step; 'OFF' (default): contacts
+        are found once they overlap, and keep what they overlap by.
     """
 
     __slots__ = ()
@@ -198,6 +205,7 @@ class SURFACE_MATERIAL(Handle):
         spring=0.0,
         dashpot=0.0,
         hpow=1.0,
+        gap_aware=None,
     ):
         simulation = simulation_of(solfec)
         domain = simulation.domain
@@ -212,6 +220,7 @@ class SURFACE_MATERIAL(Handle):
             "spring": checks.nonnegative(spring, "spring"),
             "dashpot": checks.number(dashpot, "dashpot"),
             "hpow": checks.nonnegative(hpow, "hpow"),
+            "gap_aware": _reach(gap_aware, "gap_aware"),
         }
         pair = sorted([*given, ANY_SURFACE, ANY_SURFACE][:2])
         table = domain.surface_materials
@@ -227,6 +236,11 @@ class SURFACE_MATERIAL(Handle):
             domain.surface_labels[row] = label
         self._simulation = simulation
         self._id = row
+        self._refresh()
+
+    def _refresh(self):
+        """Contacts are found from the largest distance that any material asks for."""
+        self._simulation.domain.settings.margin = float(self._table.view("gap_aware").max())
 
     @property
     def _table(self):
@@ -267,3 +281,13 @@ class SURFACE_MATERIAL(Handle):
     spring = _surface_member("spring", checks.nonnegative, "Normal stiffness.")
     dashpot = _surface_member("dashpot", checks.number, "Normal damping; negative: critical.")
     hpow = _surface_member("hpow", checks.nonnegative, "Power of Hertz's law.")
+
+    @property
+    def gap_aware(self) -> float | str:
+        """Distance from which open contacts count, or 'OFF'."""
+        return float(self._table.gap_aware[self._id]) or "OFF"
+
+    @gap_aware.setter
+    def gap_aware(self, value):
+        self._table.gap_aware[self._id] = _reach(value, "gap_aware")
+        self._refresh()

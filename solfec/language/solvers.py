@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..solvers.gauss_seidel import DiagonalSolver, GaussSeidelSolver
+from ..solvers.gauss_seidel import COLOURINGS, DiagonalSolver, GaussSeidelSolver
 from ..solvers.newton import LINEAR_SOLVERS, RELATIVE_DELTAS, NewtonSolver
 from ..solvers.penalty import PenaltySolver
 from . import checks, session
@@ -137,6 +137,12 @@ class GAUSS_SEIDEL_SOLVER(Solver):
     @reverse.setter
     def reverse(self, value):
         self._solver.reverse = checks.switch(value, "reverse")
+
+    colouring = _stored(
+        "colouring",
+        lambda value, name: checks.choice(value, name, COLOURINGS),
+        "'ON': contacts are swept by colours, on all cores; 'OFF': in the order of their keys; 'AUTO': by their number.",
+    )
 
     @property
     def variant(self) -> str:

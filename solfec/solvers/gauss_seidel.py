@@ -19,6 +19,7 @@ from .spring_functions import SpringFunctions
 STATUS = ("OK", "DIVERGED", "DIAGONAL_DIVERGED", "DIAGONAL_FAILED")
 SUSPICIOUS = 1e-2  # residual of a solution that settled: reactions may be growing, slowly by comparison
 FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
+COLOURINGS = ("AUTO", "ON", "OFF")
 
 
 def warn(text: str) -> None:
@@ -59,6 +60,9 @@ class GaussSeidelSolver:
     ----------
     reverse : bool
         True: every other sweep runs backwards.
+    colouring : str
+        'ON': contacts are swept by colours, on all cores; 'OFF': one after another in the order of their keys;
+        'AUTO': by colours in models of more than 2000 constraints.
     error : str
         Outcome of the last solution: 'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED'.
     iters : int
@@ -105,6 +109,7 @@ class GaussSeidelSolver:
         self.diagmaxiter = int(diagmaxiter)
         self.diagsolver = diagsolver
         self.reverse = False
+        self.colouring = "AUTO"
         self.error = "OK"
         self.iters = 0
         self.itershist: list[int] | None = None
@@ -162,7 +167,8 @@ class GaussSeidelSolver:
         """One kernel call; `reverse` 2 makes all sweeps run backwards."""
         rows, entries, blocks = local.rows, local.entries, local.blocks
         counts, iterations, error, g, failed, status = _kernels.gauss_seidel.iterate(
-            local.n, first_row, local.stored, rows.kind, rows.block, rows.law, rows.diagonal,
+            local.n, first_row, local.stored, local.colours, local.colour_ptr, rows.chunk_ptr,
+            rows.kind, rows.block, rows.law, rows.diagonal,
             rows.B, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
             rows.entry_ptr, entries.triple, entries.operator, local.bodies.triples.n, local.triples.momentum,
             local.half_step, local.step, DiagonalSolver[self.diagsolver], self.diagepsilon, self.diagmaxiter,

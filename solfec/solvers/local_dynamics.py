@@ -24,6 +24,10 @@ VELOCITY_FORM_FROM = 7.0
 NO_ROWS = np.zeros(0, int)
 NO_BLOCKS = np.zeros((3, 3, 1), order="F")
 
+#: Rows above which contacts are swept by colours unless a solver says otherwise.
+COLOURED_FROM = 2000
+MOST_COLOURS = 63
+
 
 class RowKind(IntEnum):
     """Kinds of rows: the constraint's kind, and contacts that follow another law in this step."""
@@ -60,6 +64,7 @@ class RowTable(Table):
         "entry_ptr": ((), "i4", 0),  # first entry of the row
         "slave_entry": ((), "i4", 0),  # first entry of its slave
         "block_ptr": ((), "i4", 0),  # first off-diagonal block of the row
+        "chunk_ptr": ((), "i4", 0),  # first row of a chunk of rows that one thread sweeps
     }
 
 
@@ -104,6 +109,8 @@ class LocalDynamics:
         Leading rows that are contacts; the user's constraints follow.
     rows : RowTable
         V, B, R, U and laws of the rows.
+    colours : int
+        Colours that contacts stand in (`colour_ptr`, `rows.chunk_ptr`); 0: rows stand in the order of keys.
     stored : bool
         True: W is in block-CSR (`blocks`); False: velocity form.
     visits : int
@@ -129,6 +136,8 @@ class LocalDynamics:
         self.held = NO_ROWS
         self.unmet = np.zeros(0)
         self.stored = False
+        self.colours = 0
+        self.colour_ptr = np.zeros(MOST_COLOURS + 1, np.int32)
         self.step = 0.0
         self.dynamic = True
 
@@ -145,6 +154,7 @@ class LocalDynamics:
         step: float,
         dynamic: bool = True,
         stored: bool | None = None,
+        colouring: str = "OFF",
     ) -> None:
         """V = H u(t), B = H u*, W = h H A^-1 H^T at the mid configuration, with all couplings.
 
@@ -158,6 +168,9 @@ class LocalDynamics:
             Dynamics (True) or quasi-statics.
         stored : bool, optional
             Force block-CSR (True) or the velocity form (False); chosen by counts when omitted.
+        colouring : str
+            'ON': contacts stand by colours, which threads sweep side by side; 'OFF': in the order of keys; 'AUTO': by
+            colours above `COLOURED_FROM` rows.
 
         Raises
         ------
@@ -173,6 +186,11 @@ class LocalDynamics:
         self.pointers.reserve(bodies.n + 1)
         if self.triples.capacity != bodies.triples.capacity:
             self.triples = TripleWork(bodies.triples.capacity)
+        self.colours = _kernels.row_colours.order_rows(
+            self.n, constraints.user_count, colouring == "ON" or (colouring == "AUTO" and self.n > COLOURED_FROM),
+            constraints.master, constraints.slave, constraints.birth, bodies.n, bodies.kind,
+            self.rows.order, self.rows.chunk_ptr, self.colour_ptr,
+        )  # fmt: skip
         while True:
             entries, attachments, self.visits, failed, status = self._assemble_rows()
             if status != 1:
@@ -195,8 +213,7 @@ class LocalDynamics:
         triples = bodies.triples
         elements = compiled(bodies)
         return _kernels.local_dynamics.assemble_rows(
-            constraints.n, constraints.user_count,
-            constraints.kind, constraints.master, constraints.slave, constraints.birth,
+            constraints.n, constraints.kind, constraints.master, constraints.slave,
             constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
             bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, self.implicit,
             bodies.configurations.conf, constraints.element, constraints.weights,
@@ -223,7 +240,7 @@ class LocalDynamics:
             constraints.n, constraints.kind, constraints.material, constraints.point, constraints.other_point,
             constraints.base, constraints.gap, constraints.area, constraints.cohesion, constraints.length,
             constraints.value, materials.model, materials.friction, materials.restitution, materials.spring,
-            materials.dashpot, materials.hpow, self.dynamic, self.step,
+            materials.dashpot, materials.hpow, materials.gap_aware, self.dynamic, self.step,
             rows.order, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V,
         )  # fmt: skip
 

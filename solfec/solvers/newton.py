@@ -137,8 +137,10 @@ class NewtonSolver:
         start = rows.R[:, :n].copy(order="F") if self.gsflag else None
         report, failed, status = self._iterate(local)
         if status == 3:
-            kind = _name(rows.kind[failed])
-            raise NotBuiltYet(f"NEWTON_SOLVER for constraints of kind {kind} is not built yet in this version of solfec")
+            identifier = int(local.constraints.id[rows.order[failed]])
+            raise NotBuiltYet(
+                f"NEWTON_SOLVER for {_name(rows.kind[failed])} is not built yet in this version of solfec (constraint {identifier})"
+            )
         self.iters = report.iterations
         self.fallback = 0
         if self.itershist is not None:
@@ -154,7 +156,7 @@ class NewtonSolver:
         rows, entries, blocks = local.rows, local.entries, local.blocks
         self._reserve(rows.capacity)
         iterations, _, g, residual, failed, status = _kernels.newton.iterate(
-            local.n, local.stored and self.locdyn, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.V,
+            local.n, local.stored, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.V,
             rows.block_ptr, blocks.column, blocks.block, rows.entry_ptr, entries.triple, entries.operator,
             local.bodies.triples.n, local.triples.momentum, local.half_step, local.step,
             self.linver == "DIAG", self.linmaxiter, self.maxmatvec, self.epsilon, self._regularisation(local),
@@ -194,7 +196,7 @@ class NewtonSolver:
 
 
 def _name(kind: int) -> str:
-    known = RowKind._value2member_map_
     if kind == RowKind.HELD:
-        return "SPRING"
-    return known[kind].name if kind in known else str(int(kind))
+        return "a spring that a Python function describes (give it points of a curve)"
+    known = RowKind._value2member_map_
+    return f"constraints of kind {known[kind].name if kind in known else int(kind)}"

@@ -1,0 +1,74 @@
+"""Inputs with the Newton solver, gap-aware contact and the residual."""
+
+from __future__ import annotations
+
+import pytest
+
+IMPACT = """
+import sys
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/impact')
+solfec.verbose = 'OFF'
+material = SURFACE_MATERIAL(solfec, friction=0.3, gap_aware={reach!r})
+bulk = BULK_MATERIAL(solfec)
+GRAVITY(solfec, (0, 0, -10))
+plate = HULL([0, 0, -1, 1, 0, -1, 1, 1, -1, 0, 1, -1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0], 1, 1)
+BODY(solfec, 'OBSTACLE', plate, bulk)
+centre = (0.5, 0.5, 0.11037)
+ball = BODY(solfec, 'RIGID', SPHERE(centre, 0.1, 1, 1), bulk)
+INITIAL_VELOCITY(ball, (0, 0, -1), (0, 0, 0))
+OUTPUT(solfec, 1E-3)
+RUN(solfec, {solver}, 0.03)
+if solfec.mode == 'WRITE': sys.exit(0)
+SEEK(solfec, 0.03)
+times, heights, residual, newton = HISTORY(solfec, [(ball, centre, 'CZ'), 'RESIDUAL', 'NTITERS'], 0, 0.03)
+print(min(heights) - 0.1, heights[-1] - 0.1, max(residual[1:]), newton[-1], solfec.constraints[0].residual, material.gap_aware)
+"""
+
+
+@pytest.mark.parametrize("solver", ["GAUSS_SEIDEL_SOLVER(1E-8, 100)", "NEWTON_SOLVER(1E-16)"])
+@pytest.mark.parametrize(("reach", "least"), [(4e-3, -2e-6), ("OFF", -1e-3)])
+def test_penetration_after_an_impact_at_one_metre_per_second(good, solver, reach, least):
+    text = IMPACT.format(solver=solver, reach=reach)
+    good(text)
+    words = good(text).split()  # reads what the first run wrote
+    lowest, last, residual, iterations, own = map(float, words[:5])
+    assert least < lowest < 2e-6 and abs(last - lowest) < 1e-6
+    if reach == "OFF":
+        assert lowest < -1e-4  # as in Solfec-1.0
+    assert 0.0 <= residual < 1e-5 and 0.0 <= own < 1e-5
+    assert (iterations >= 0) == ("NEWTON" in solver)
+    assert words[5] == str(reach)
+
+
+SPRING = """
+solfec = SOLFEC('DYNAMIC', 0.01, 'out/spring')
+solfec.verbose = 'OFF'
+bulk = BULK_MATERIAL(solfec)
+pair = [BODY(solfec, 'RIGID', SPHERE((x, 0, 0), 0.1, 1, 1), bulk) for x in (1, 0)]
+for body, x in zip(pair, (1, 0)):
+    BODY_CHARS(body, 1, 1, (x, 0, 0), (1, 0, 0, 0, 1, 0, 0, 0, 1))
+INITIAL_VELOCITY(pair[0], (1, 0, 0), (0, 0, 0))
+spring = PUT_SPRING(pair[0], (1, 0, 0), pair[1], (0, 0, 0), [-1, 1000, 1, -1000], (-1, 1))
+solver = NEWTON_SOLVER(1E-20)
+RUN(solfec, solver, 0.01)
+print(spring.R[2], spring.U[2], solver.error, solver.fallback)
+"""
+
+
+def test_springs_act_at_the_mean_stroke_of_the_step_with_the_newton_solver(good):
+    force, velocity, error, fallback = good(SPRING).split()
+    assert float(force) == pytest.approx(-5 / 1.05)
+    assert float(velocity) == pytest.approx(0.904762, rel=1e-6)
+    assert (error, fallback) == ("OK", "0")
+
+
+def test_wrong_arguments_are_named(run):
+    for wrong, said in {
+        "NEWTON_SOLVER(theta=0)": "'theta'",
+        "NEWTON_SOLVER(linver='LU')": "'linver' must be one of",
+        "NEWTON_SOLVER(reldelta='x')": "'reldelta' must be one of",
+        "GAUSS_SEIDEL_SOLVER(1E-3, 9).colouring = 'X'": "'colouring' must be one of",
+        "SURFACE_MATERIAL(SOLFEC('DYNAMIC', 1, 'out/x'), gap_aware=-1)": "'gap_aware'",
+    }.items():
+        outcome = run(wrong)
+        assert outcome.status == 1 and said in outcome.err, outcome.err
