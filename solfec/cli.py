@@ -37,6 +37,8 @@ input file or an output directory; it is the first word that names an existing f
   --version    print the version (before the path)
   --help       print this text (before the path)
 
+  solfec fclib FILE...   solve contact problems in FCLIB files (more: solfec fclib --help)
+
 Other words are the input's own arguments (NON_SOLFEC_ARGV).
 Status: 0 normal end, 1 error in the input, 2 wrong command line, 130 and 143 after INT and TERM.
 """
@@ -132,8 +134,13 @@ def _number(switch: str, text: str) -> float:
 
 def main(words: list[str] | None = None) -> int:
     """Run the command line and return the exit status."""
+    words = sys.argv[1:] if words is None else words
+    if words[:1] == ["fclib"]:
+        from .solvers import fclib_table
+
+        return fclib_table.main(words[1:])
     try:
-        arguments = parse(sys.argv[1:] if words is None else words)
+        arguments = parse(words)
         if arguments.help:
             print(HELP, end="")
             return 0

@@ -30,9 +30,9 @@ module automatic_solver
   integer(i4), parameter :: newton_steps = 30
   integer(i4), parameter :: first_rounds = 2
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
-  real(dp), parameter :: most_products = 2e8_dp           !< block products of a factorisation that is still tried
+  real(dp), parameter :: most_products = 3e6_dp           !< block products of a factorisation that is still tried
   integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
-  integer(i4), parameter :: most_ordered = 12000          !< rows of an island that is still ordered for factors
+  integer(i4), parameter :: most_ordered = 2500               !< rows of an island that is still ordered for factors
   real(dp), parameter :: newton_from = 3e-3_dp            !< relative residual from which Newton is tried
   integer(i4), parameter :: parallel_from = 200           !< rows from which threads pay
 
@@ -215,7 +215,8 @@ contains
       most = maxiter
       patience = 0
       width = window
-      if (method == use_auto) patience = 50
+      ! what cannot be factorised has nothing better to go on to than more sweeps
+      if (method == use_auto .and. n <= most_ordered) patience = 50
       if (method == use_sweeps) width = 0
       call sweep_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, most, &
                         width, patience, r, residual, counts(c_sweeps))
@@ -257,7 +258,7 @@ contains
     integer(i4) :: attempt, made
     logical :: factored, regular
 
-    factored = method /= use_gradient .and. part%n <= most_ordered
+    factored = method /= use_gradient .and. (part%n <= most_ordered .or. method /= use_auto)
     if (factored) then
       call analyse(part%n, part%ptr, part%col, factor)
       factored = factor%products <= most_products .or. method /= use_auto
@@ -280,7 +281,7 @@ contains
       x = state%z
     case (use_interior)
       counts(c_method) = use_interior
-      call interior_island(part, unscaled, tolerance, maxiter, .true., factor, x, residual, counts(c_interior))
+      call interior_island(part, unscaled, tolerance, maxiter, .false., factor, x, residual, counts(c_interior))
     case default
       allocate(trial, source=x)
       do attempt = 1, 2

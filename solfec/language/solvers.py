@@ -31,6 +31,18 @@ def _stored(name: str, check, doc: str) -> property:
     return property(get, put, doc=doc)
 
 
+def _switched(name: str, doc: str) -> property:
+    """A switch that the solver itself keeps."""
+
+    def get(self):
+        return checks.on_off(getattr(self._solver, name))
+
+    def put(self, value):
+        setattr(self._solver, name, checks.switch(value, name))
+
+    return property(get, put, doc=doc)
+
+
 def _count(value, name: str) -> int:
     return checks.integer(value, name, minimum=1)
 
@@ -55,6 +67,8 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         'SEMISMOOTH_NEWTON', 'PROJECTED_GRADIENT', 'DE_SAXCE_FENG' or 'PROJECTED_NEWTON'.
     data, callback
         ``callback(solver, data...)`` for failure 'CALLBACK'; a returned 0 ends the program.
+    anderson, islands : str
+        'ON': sweeps are accelerated; groups of bodies that do not touch end apart (defaults 'OFF'; manual, 10.4).
     """
 
     __slots__ = ("_variant", "_innerloops")
@@ -71,6 +85,8 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         diagsolver=None,
         data=None,
         callback=None,
+        anderson=None,
+        islands=None,
     ):
         epsilon = checks.positive(epsilon, "epsilon")
         maxiter = _count(maxiter, "maxiter")
@@ -94,7 +110,11 @@ class GAUSS_SEIDEL_SOLVER(Solver):
             None if callback is None else lambda solver: callback(self, *arguments),
         )
         self._solver.notify = session.warn
+        self._solver.anderson = False if anderson is None else checks.switch(anderson, "anderson")
+        self._solver.islands = False if islands is None else checks.switch(islands, "islands")
 
+    anderson = _switched("anderson", "'ON': sweeps are accelerated.")
+    islands = _switched("islands", "'ON': groups of bodies that do not touch end apart.")
     epsilon = _stored("epsilon", checks.positive, "Relative change of reactions at which iterations end.")
     maxiter = _stored("maxiter", _count, "Bound of iterations.")
     meritval = _stored("meritval", checks.positive, "Merit at which iterations end.")
@@ -215,18 +235,6 @@ def _linear_solver(value, name: str) -> str:
 
 def _relative_delta(value, name: str) -> str:
     return checks.choice(value, name, tuple(RELATIVE_DELTAS))
-
-
-def _switched(name: str, doc: str) -> property:
-    """A switch that the solver itself keeps."""
-
-    def get(self):
-        return checks.on_off(getattr(self._solver, name))
-
-    def put(self, value):
-        setattr(self._solver, name, checks.switch(value, name))
-
-    return property(get, put, doc=doc)
 
 
 class NEWTON_SOLVER(Solver):

@@ -80,6 +80,8 @@ class ContactProblem:
         for values in (self.off_diagonal, self.diagonal, self.q, self.friction):
             if not np.isfinite(values).all():
                 raise SolfecError(f"contact problem {self.name}: W, q and friction must be finite")
+        if not self.column.size:  # kernels take no empty arrays
+            self.column, self.off_diagonal = np.zeros(1, np.int32), np.zeros((3, 3, 1), order="F")
         self.block = np.zeros((16, self.n), order="F")
         failed = _kernels.automatic_solver.prepare_contacts(self.n, self.diagonal, self.friction, self.block)
         if failed >= 0:
@@ -97,8 +99,8 @@ class ContactProblem:
         n = self.n
         row = np.repeat(np.arange(n), np.diff(self.row_ptr))
         rows = np.concatenate([row, np.arange(n)])
-        columns = np.concatenate([self.column, np.arange(n)])
-        blocks = np.concatenate([self.off_diagonal.transpose(2, 0, 1), self.diagonal.transpose(2, 0, 1)])
+        columns = np.concatenate([self.column[: row.size], np.arange(n)])
+        blocks = np.concatenate([self.off_diagonal[..., : row.size].transpose(2, 0, 1), self.diagonal.transpose(2, 0, 1)])
         order = np.lexsort((columns, rows))
         pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
         return bsr_array((blocks[order], columns[order], pointers), shape=(3 * n, 3 * n))
@@ -202,13 +204,19 @@ def solve(
         return summary(r, u, 0.0, 0.0, 0, np.zeros((8, 0), np.int32))
     islands = Islands()
     matrix = problem.diagonal, problem.q, problem.row_ptr, problem.column, problem.off_diagonal
-    counts = islands.solve(n, problem.kind, problem.block, matrix, method, unscaled, tolerance, maxiter, window, r)
+    block = problem.block.copy(order="F")  # sweeps keep first guesses there; a solution is to depend on the problem alone
+    counts = islands.solve(n, problem.kind, block, matrix, method, unscaled, tolerance, maxiter, window, r)
     scaled, natural = _kernels.automatic_solver.measure_problem(n, problem.kind, problem.block, *matrix, r, u)
     return summary(r, u, scaled / islands.size, natural / islands.size, islands.count, counts)
 
 
 class Islands:
     """Work space and islands of one problem.
+
+    Parameters
+    ----------
+    split : bool
+        Solve independent groups of rows apart; otherwise all at once.
 
     Attributes
     ----------
@@ -220,7 +228,8 @@ class Islands:
         Norm of the residuals of each island.
     """
 
-    def __init__(self):
+    def __init__(self, split: bool = True):
+        self.split = split
         self.count = 0
         self.size = 1.0
         self.residuals = np.zeros(0)
@@ -228,8 +237,11 @@ class Islands:
         self._pointers = np.zeros(0, np.int32)
         self._counts = np.zeros((8, 0), np.int32, order="F")
 
-    def solve(self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions) -> np.ndarray:
-        """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island."""
+    def solve(self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None) -> np.ndarray:
+        """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island.
+
+        The tolerance is relative to `size`, the norm of q when omitted.
+        """
         diagonal, q, row_ptr, column, off_diagonal = matrix
         if self._rows.shape[1] != kind.size:
             self._rows = np.zeros((3, kind.size), np.int32)
@@ -238,10 +250,14 @@ class Islands:
         island_row, label, local = self._rows
         kernels = _kernels.automatic_solver
         self.count = kernels.find_islands(n, row_ptr, column, self._pointers, island_row, label)
+        if not self.split:
+            self.count = min(n, 1)
+            self._pointers[:2] = 0, n
+            island_row[:n] = np.arange(n)
         if self.residuals.size < self.count:
             self.residuals = np.zeros(2 * self.count)
             self._counts = np.zeros((8, 2 * self.count), np.int32, order="F")
-        self.size = float(np.linalg.norm(q[:, :n])) or 1.0
+        self.size = size or float(np.linalg.norm(q[:, :n])) or 1.0
         kernels.solve_islands(
             n, kind, block, diagonal, q, row_ptr, column, off_diagonal, self.count, self._pointers, island_row,
             method, unscaled, self.size, tolerance, maxiter, window, reactions, local, self._counts, self.residuals,

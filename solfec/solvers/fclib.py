@@ -12,7 +12,9 @@ import h5py
 import numpy as np
 
 from ..errors import SolfecError
-from .contact_problem import ContactProblem, from_matrix
+from .auto import contact_problem
+from .contact_problem import Cone, ContactProblem, from_matrix
+from .local_dynamics import LocalDynamics
 
 FROM_FILE = np.array([1, 2, 0])  # rows (T1, T2, N) of a contact in a file's order
 TO_FILE = np.array([2, 0, 1])
@@ -81,3 +83,39 @@ def _matrix(group):
     if nz == -2:
         return csr_array((x[: p[rows]], i[: p[rows]], p[: rows + 1]), shape=shape)
     return coo_array((x[:nz], (i[:nz], p[:nz])), shape=shape).tocsr()
+
+
+def write(path, problem: ContactProblem, title: str = "solfec", description: str = "") -> None:
+    """Write a problem in the local form, W by compressed rows (blocks with all their entries), without solution.
+
+    Raises
+    ------
+    SolfecError
+        The problem has rows that are no contacts: the local form has no place for them.
+    """
+    if (problem.kind != Cone.CONTACT).any():
+        raise SolfecError(f"{path}: FCLIB's local form holds contacts only; the problem has other constraints")
+    n = problem.n
+    order = (3 * np.arange(n)[:, None] + TO_FILE).ravel()
+    matrix = problem.matrix().tocsr()[order][:, order]
+    matrix.sort_indices()
+    with h5py.File(path, "w") as file:
+        group = file.create_group("fclib_local")
+        group["spacedim"] = np.array([3], "i4")
+        stored = group.create_group("W")
+        for name, value in (("m", 3 * n), ("n", 3 * n), ("nz", -2), ("nzmax", matrix.nnz)):
+            stored[name] = np.array([value], "i4")
+        stored["p"], stored["i"] = matrix.indptr.astype("i4"), matrix.indices.astype("i4")
+        stored["x"] = matrix.data.astype("f8")
+        group["vectors/q"] = problem.q.T.ravel()[order]
+        group["vectors/mu"] = problem.friction
+        for name, text in (("title", title), ("description", description), ("math_info", "")):
+            group[f"info/{name}"] = np.bytes_(text.encode())
+
+
+def write_step(path, local: LocalDynamics, title: str = "solfec") -> None:
+    """Write the local dynamics of a step; as FCLIB asks, W is in velocity per impulse and reactions are impulses."""
+    problem = contact_problem(local, Path(path).name)
+    problem.off_diagonal /= local.step
+    problem.diagonal /= local.step
+    write(path, problem, title, f"local dynamics of one step of {local.step:g}")

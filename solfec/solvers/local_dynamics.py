@@ -264,6 +264,12 @@ class LocalDynamics:
         )  # fmt: skip
         self.held = self.contacts + np.flatnonzero(rows.kind[self.contacts : self.n] == RowKind.HELD)
 
+    def require_blocks(self) -> None:
+        """Assemble W in block-CSR if the step is in velocity form."""
+        if not self.stored:
+            self._assemble_matrix()
+            self.stored = True
+
     def _assemble_matrix(self) -> None:
         """Off-diagonal blocks of W."""
         constraints, rows = self.constraints, self.rows

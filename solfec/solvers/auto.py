@@ -1,0 +1,178 @@
+"""AUTO_SOLVER: the contact problem of a step, island by island, by whichever method its residual calls for.
+
+Cheap sweeps with Anderson acceleration come first.  An island where they stagnate goes on to methods that factorise:
+an interior point iteration, semismooth Newton steps, and ADMM in turn with more Newton steps.  Counts and residuals
+decide, never clocks, so that a run repeats itself bit for bit.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from . import merit
+from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, summary
+from .gauss_seidel import GaussSeidelSolver
+from .local_dynamics import LocalDynamics, RowKind
+from .report import SolverReport
+
+FRICTION, COHESION = 4, 6  # places in the law data of a contact
+LINK_LENGTH = 3
+CONES = {
+    RowKind.CONTACT: Cone.CONTACT,
+    RowKind.FIXPNT: Cone.FIXED,
+    RowKind.VELODIR3: Cone.FIXED,
+    RowKind.FIXDIR: Cone.NORMAL,
+    RowKind.VELODIR: Cone.NORMAL,
+    RowKind.RIGLNK: Cone.NORMAL,
+    RowKind.OPEN: Cone.NONE,
+}
+UNKNOWN = -1
+CONE_OF_KIND = np.array([CONES.get(kind, UNKNOWN) for kind in sorted(RowKind)], np.int32)
+MOST_LINK_UPDATES = 10
+
+
+class AutoSolver:
+    """Solve every island to a given residual, choosing among methods.
+
+    Parameters
+    ----------
+    epsilon : float
+        Residual to reach (manual, 10.4): velocity conditions left unmet, over the norm of the free velocity.
+    maxiter : int
+        Sweeps allowed before an island goes on to methods that factorise; sweeps that stagnate end sooner.
+    anderson : int
+        Columns of Anderson acceleration of the sweeps; 0: none.
+    method : Method
+        Hold on to one method instead.
+    split : bool
+        Solve independent groups of constraints apart.
+
+    Attributes
+    ----------
+    iters : int
+        Iterations of all kinds in the last solution, of the island that took most of each.
+    error : str
+        Outcome of the last solution: 'OK', or 'DIVERGED' when no method reached the residual.
+    methods : dict
+        Islands of the last solution by the method that solved them; 'NONE': the reactions of the last step still did.
+    iterations : dict
+        Largest numbers of sweeps, ADMM iterations, Newton, gradient and interior point steps of the last solution.
+    islands : int
+        Independent groups of constraints in the last solution.
+    """
+
+    stored_form = True  # factorisations need the blocks of W
+
+    def __init__(
+        self, epsilon: float = 1e-6, maxiter: int = 1000, anderson: int = 5, method: Method = Method.AUTO,
+        split: bool = True,
+    ):
+        if not (epsilon > 0.0 and maxiter > 0 and anderson >= 0):
+            raise ValueError("epsilon and maxiter must be positive, anderson not negative")
+        self.epsilon = float(epsilon)
+        self.maxiter = int(maxiter)
+        self.anderson = int(anderson)
+        self.method = method
+        self.iters = 0
+        self.error = "OK"
+        self.islands = 0
+        self.methods: dict[str, int] = {}
+        self.iterations: dict[str, int] = dict.fromkeys(COUNTS, 0)
+        self._islands = Islands(split)
+        self._sweeps = GaussSeidelSolver(self.epsilon, max(self.maxiter, 1000))
+
+    def solve(self, local: LocalDynamics) -> SolverReport:
+        """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
+
+        Springs and SPRING_DASHPOT contacts have laws that are no cones: steps that hold any go to Gauss-Seidel whole.
+        """
+        n, rows = local.n, local.rows
+        kind = CONE_OF_KIND[rows.kind]
+        if n == 0 or (kind[:n] == UNKNOWN).any():
+            return self._swept(local)
+        local.require_blocks()
+        solution = self._solved(local, kind)
+        self._sweeps._errors = self._sweeps._merits = np.zeros(1)
+        self._sweeps._iterate(local, 0, True, 0, 0)  # no sweep: velocities and the end of cohesion
+        value, residual = merit.evaluate(local)
+        self.methods, self.iterations, self.islands = solution.methods, solution.iterations, solution.islands
+        self.iters = solution.total_iterations
+        self.error = "OK" if solution.status == "OK" and residual <= 2.0 * self.epsilon else "DIVERGED"
+        return SolverReport(self.iters, math.nan, value, residual, self.error, solver="AUTO")
+
+    def _swept(self, local: LocalDynamics) -> SolverReport:
+        report = self._sweeps.solve(local)
+        self.methods, self.islands = {"GAUSS_SEIDEL": 1}, 1
+        self.iterations = dict.fromkeys(COUNTS, 0) | {"sweeps": report.iterations}
+        self.iters, self.error = report.iterations, report.status
+        report.solver = "AUTO"
+        return report
+
+    def _solved(self, local: LocalDynamics, kind: np.ndarray):
+        """Reactions in `local.rows.R`; rigid links, whose length is not linear in U, are linearised anew until they hold."""
+        rows, n = local.rows, local.n
+        q, cohesion = reduced_velocity(local)
+        matrix = rows.diagonal, q, rows.block_ptr, local.blocks.column, local.blocks.block
+        links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
+        size = float(np.linalg.norm(rows.B[:, :n])) or 1.0
+        reactions = rows.R
+        reactions[2, :n] += cohesion
+        for _ in range(MOST_LINK_UPDATES if links.size else 1):
+            if links.size:
+                reactions[2, :n] -= cohesion
+                local.velocities(rows.U)
+                reactions[2, :n] += cohesion
+                targets = link_velocity(local, links)
+                unmet = np.abs(targets - rows.U[2, links])
+                q[2, links] = rows.B[2, links] - targets
+            counts = self._islands.solve(
+                n, kind, rows.block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size
+            )
+            if links.size and np.linalg.norm(unmet) <= 0.1 * self.epsilon * size:
+                break
+        reactions[2, :n] -= cohesion
+        return summary(reactions[:, :n], rows.U[:, :n], math.nan, math.nan, self._islands.count, counts)
+
+
+def reduced_velocity(local: LocalDynamics) -> tuple[np.ndarray, np.ndarray]:
+    """Free velocity (3, capacity) of the reduced form, cohesion and targets of all rows folded in, and cohesion (n,)."""
+    rows, n = local.rows, local.n
+    q = rows.free.copy(order="F")
+    contact = rows.kind[:n] == RowKind.CONTACT
+    cohesion = np.where(contact, rows.law[COHESION, :n], 0.0)
+    if cohesion.any():
+        blocks = int(rows.block_ptr[n])
+        column = local.blocks.column[:blocks]
+        row = np.repeat(np.arange(n), np.diff(rows.block_ptr[: n + 1]))
+        for axis in range(3):
+            pull = local.blocks.block[axis, 2, :blocks] * cohesion[column]
+            q[axis, :n] -= np.bincount(row, pull, minlength=n)
+    return q, cohesion
+
+
+def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:
+    """Normal velocities at which links have their length at the end of the step, with the present tangential ones."""
+    law, k = local.rows.law, local.half_step
+    sideways = law[:2, links] + k * local.rows.U[:2, links]
+    square = law[LINK_LENGTH, links] ** 2 - (sideways**2).sum(axis=0)
+    along = np.sqrt(np.maximum(square, 0.0)) * np.where(law[2, links] < 0.0, -1.0, 1.0)
+    # points too fast to be held: no normal velocity, as in the sweeps
+    return np.where(square > 0.0, (along - law[2, links]) / k, 0.0)
+
+
+def contact_problem(local: LocalDynamics, name: str = "") -> ContactProblem:
+    """The reduced problem of a step, to be solved or written elsewhere; W in velocity per force."""
+    rows, n = local.rows, local.n
+    kind = CONE_OF_KIND[rows.kind[:n]]
+    if (kind == UNKNOWN).any():
+        raise ValueError("springs and SPRING_DASHPOT contacts follow laws that are no cones")
+    local.require_blocks()
+    blocks = int(rows.block_ptr[n])
+    q, _ = reduced_velocity(local)
+    friction = np.where(kind == Cone.CONTACT, rows.law[FRICTION, :n], 0.0)
+    return ContactProblem(
+        rows.block_ptr[: n + 1].copy(), local.blocks.column[:blocks].copy(), local.blocks.block[..., :blocks].copy(order="F"),
+        rows.diagonal[..., :n].copy(order="F"), q[:, :n].copy(order="F"), friction, kind.copy(), name,
+    )  # fmt: skip

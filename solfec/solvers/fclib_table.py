@@ -1,0 +1,74 @@
+"""`solfec fclib FILE...`: solve contact problems in FCLIB files and print a table."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from time import perf_counter
+
+from ..errors import SolfecError
+from . import contact_problem, fclib
+from .contact_problem import Method, Solution
+
+HEADER = f"{'problem':32} {'contacts':>8} {'solver':>14} {'status':>10} {'iterations':>10} {'residual':>9} {'map':>9} {'time':>10}"
+
+
+def parser() -> argparse.ArgumentParser:
+    """Words of the sub-command."""
+    words = argparse.ArgumentParser(
+        prog="solfec fclib", description="Solve contact problems in FCLIB files (HDF5) and print a table."
+    )
+    words.add_argument("files", nargs="+", metavar="FILE")
+    words.add_argument("--solver", default="AUTO", choices=list(Method.__members__), help="default: AUTO")
+    words.add_argument("--tolerance", type=float, default=1e-8, help="of residual and natural map (default: 1E-8)")
+    words.add_argument("--maxiter", type=int, help="iterations allowed to the solver")
+    words.add_argument("--threads", type=int, help="default: all cores")
+    return words
+
+
+def main(words: list[str]) -> int:
+    """Run the sub-command; 0 when every problem was solved, 1 otherwise, 2 for a command line not understood."""
+    try:
+        arguments = parser().parse_args(words)
+    except SystemExit as request:
+        return int(request.code or 0)
+    if not (math.isfinite(arguments.tolerance) and arguments.tolerance > 0.0) or (arguments.maxiter or 1) < 1:
+        print("solfec fclib: --tolerance and --maxiter must be positive", file=sys.stderr)
+        return 2
+    if arguments.threads:
+        from .. import _kernels
+
+        _kernels.threads.set_threads(arguments.threads)
+    status = 0
+    print(HEADER)
+    for path in arguments.files:
+        try:
+            problem = fclib.read(path)
+        except SolfecError as error:
+            print(f"solfec fclib: {error}", file=sys.stderr)
+            status = 1
+            continue
+        start = perf_counter()
+        solution = contact_problem.solve(problem, arguments.tolerance, Method[arguments.solver], arguments.maxiter)
+        print(line(problem.name, problem.n, arguments.solver, solution, perf_counter() - start), flush=True)
+        if solution.status != "OK":
+            status = 1
+            print(f"solfec fclib: {problem.name}: {explain(solution)}", file=sys.stderr)
+    return status
+
+
+def line(name: str, contacts: int, solver: str, solution: Solution, seconds: float) -> str:
+    """One line of the table."""
+    return (
+        f"{name[:32]:32} {contacts:8} {solver:>14} {solution.status:>10} {solution.total_iterations:10}"
+        f" {solution.residual:9.1E} {solution.natural_map:9.1E} {1e3 * seconds:7.2f} ms"
+    )
+
+
+def explain(solution: Solution) -> str:
+    """Why a problem counts as unsolved."""
+    text = f"{solution.unsolved} of {solution.islands} independent groups of contacts not solved"
+    if solution.status == "NOT_FINITE":
+        return f"{text}: numbers ran out of range"
+    return f"{text}; where q is outside of the range of W there may be no solution"

@@ -1,0 +1,103 @@
+"""FCLIB files: read, written, solved; the community's problems where they are at hand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from test_contact_problem import stacks
+
+from solfec import cli
+from solfec.errors import SolfecError
+from solfec.solvers import contact_problem, fclib
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = next((p for k in (1, 2) if (p := ROOT.parents[k - 1] / "shared/reference/fclib").is_dir()), None)
+NAMES = (
+    "Box_Stacks-i0122-82-5", "Capsules-i125-1213", "KaplasTower-i1061-4", "spheres-in-a-box-98-i10000-256-10",
+    "boxstack_100", "boxstack_400", "boxstack_2000",
+)  # fmt: skip
+
+
+def published(name: str):
+    if PUBLISHED is None:
+        pytest.skip("the community's FCLIB problems are not at hand (../shared/reference/fclib)")
+    return fclib.read(PUBLISHED / f"{name}.hdf5")
+
+
+def test_problem_survives_writing_and_reading(tmp_path):
+    problem = stacks(2)
+    fclib.write(tmp_path / "stacks.hdf5", problem)
+    again = fclib.read(tmp_path / "stacks.hdf5")
+    assert abs(again.matrix() - problem.matrix()).max() == 0.0
+    assert np.array_equal(again.q, problem.q) and np.array_equal(again.friction, problem.friction)
+
+
+def test_files_have_the_normal_first(tmp_path):
+    problem = stacks(1)
+    fclib.write(tmp_path / "stacks.hdf5", problem)
+    with h5py.File(tmp_path / "stacks.hdf5") as file:
+        assert file["fclib_local/vectors/q"][:3] == pytest.approx(problem.q[[2, 0, 1], 0])
+        assert int(file["fclib_local/W/nz"][0]) == -2
+
+
+@pytest.mark.parametrize("form", ["triplets", "columns"])
+def test_other_matrix_forms_are_read(tmp_path, form):
+    problem = stacks(1)
+    path = tmp_path / "stacks.hdf5"
+    fclib.write(path, problem)
+    with h5py.File(path, "r+") as file:
+        group = file["fclib_local/W"]
+        matrix = fclib._matrix(group)
+        other = matrix.tocoo() if form == "triplets" else matrix.tocsc()
+        arrays = (other.row, other.col) if form == "triplets" else (other.indices, other.indptr)
+        for name, values in zip("ip", arrays, strict=True):
+            del group[name]
+            group[name] = values.astype("i4")
+        group["x"][...] = other.data
+        group["nz"][...] = matrix.nnz if form == "triplets" else -1
+    assert abs(fclib.read(path).matrix() - problem.matrix()).max() == 0.0
+
+
+def test_what_is_no_problem_is_refused_by_name(tmp_path):
+    (tmp_path / "text.hdf5").write_text("no")
+    with pytest.raises(SolfecError, match="text.hdf5: cannot be read"):
+        fclib.read(tmp_path / "text.hdf5")
+    with h5py.File(tmp_path / "empty.hdf5", "w"):
+        pass
+    with pytest.raises(SolfecError, match="no FCLIB problem"):
+        fclib.read(tmp_path / "empty.hdf5")
+
+
+def test_command_prints_a_table_and_tells_what_failed(tmp_path, capsys):
+    fclib.write(tmp_path / "stacks.hdf5", stacks(2))
+    assert cli.main(["fclib", str(tmp_path / "stacks.hdf5"), "--solver", "ANDERSON"]) == 0
+    head, line = capsys.readouterr().out.splitlines()
+    assert head.split()[:3] == ["problem", "contacts", "solver"]
+    assert line.split()[:4] == ["stacks.hdf5", "32", "ANDERSON", "OK"]
+    assert cli.main(["fclib", str(tmp_path / "none.hdf5")]) == 1
+    assert "none.hdf5" in capsys.readouterr().err
+    assert cli.main(["fclib", str(tmp_path / "stacks.hdf5"), "--solver", "GAUSS_SEIDEL", "--maxiter", "2"]) == 1
+    assert "not solved" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_automatic_choice_solves_the_published_problem(name):
+    solution = contact_problem.solve(published(name), 1e-8)
+    assert solution.status == "OK"
+    assert max(solution.residual, solution.natural_map) <= 1e-8
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", NAMES)
+def test_automatic_choice_solves_fifty_variants(name):
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from fclib import variant
+
+    problem = published(name)
+    failed = [k for k in range(50) if contact_problem.solve(variant(problem, k), 1e-8).status != "OK"]
+    assert failed == []
