@@ -33,8 +33,8 @@ contains
     integer(i4), intent(out) :: sweeps
     real(dp), allocatable :: f(:,:), g(:,:), f_old(:,:), g_old(:,:), df(:,:,:), dg(:,:,:)
     real(dp) :: gram(most_columns,most_columns), right(most_columns), gamma(most_columns)
-    real(dp) :: matrix(3,3), b(3), x(3), fresh(3), scale, size, change, old_change, estimate, owed, check_below, mark
-    integer(i4) :: i, a, j, columns, next, width, status, last_mark
+    real(dp) :: b(3), x(3), fresh(3), scale, size, change, old_change, estimate, owed, check_below, mark
+    integer(i4) :: i, a, j, columns, next, width, last_mark
     logical :: solved, accelerated
 
     width = min(window, most_columns)
@@ -58,23 +58,7 @@ contains
       do i = 0, n - 1
         a = rows(i)
         b = row_velocity(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a))
-        select case (kind(a))
-        case (cone_contact)
-          call exact_block(block(:,a), b, x, solved)
-          if (.not. solved) then
-            x = r(:,a)
-            call solve_contact(0, diagonal(:,:,a), block(:,a), 1e-10_dp, 100, b, x, status)
-          end if
-        case (cone_fixed)
-          x = -b
-          matrix = diagonal(:,:,a)
-          call solve3(matrix, x, solved)
-          if (.not. solved) x = r(:,a)
-        case (cone_normal)
-          x = [0.0_dp, 0.0_dp, -b(3)/diagonal(3,3,a)]
-        case default
-          x = 0.0_dp
-        end select
+        call visit_row(kind(a), diagonal(:,:,a), block(:,a), b, r(:,a), x)
         fresh = x - r(:,a)
         scale = (diagonal(1,1,a) + diagonal(2,2,a) + diagonal(3,3,a))/3.0_dp
         size = fresh(1)**2 + fresh(2)**2 + fresh(3)**2
@@ -104,6 +88,20 @@ contains
         end if
       end if
       if (width == 0) cycle
+      call accelerate()
+    end do
+    sweeps = most
+    if (accelerated) then
+      ! the residual was measured at the last sweep itself
+      do i = 0, n - 1
+        r(:,rows(i)) = g(:,i)
+      end do
+    end if
+
+  contains
+
+    !> The next iterate from the last columns of changes, or back to the last plain one.
+    subroutine accelerate()
       if (accelerated .and. change > growth**2*old_change) then
         columns = 0
         next = 1
@@ -112,7 +110,7 @@ contains
           r(:,rows(i)) = g_old(:,i)
         end do
         old_change = huge(1.0_dp)
-        cycle
+        return
       end if
       if (old_change < huge(1.0_dp)) then
         df(:,:,next) = f - f_old
@@ -127,7 +125,7 @@ contains
       f_old = f
       g_old = g
       old_change = change
-      if (columns == 0) cycle
+      if (columns == 0) return
       do j = 1, columns
         right(j) = weighted_product(n, rows, diagonal, df(:,:,j), f)
       end do
@@ -136,7 +134,7 @@ contains
         columns = 0
         next = 1
         accelerated = .false.
-        cycle
+        return
       end if
       accelerated = .true.
       do i = 0, n - 1
@@ -147,15 +145,37 @@ contains
         end do
         r(:,a) = project_row(kind(a), block(b_friction,a), x)
       end do
-    end do
-    sweeps = most
-    if (accelerated) then
-      ! the residual was measured at the last sweep itself
-      do i = 0, n - 1
-        r(:,rows(i)) = g(:,i)
-      end do
-    end if
+    end subroutine accelerate
   end subroutine sweep_island
+
+  !> Reaction x of one row, b its velocity without its own reaction; `old` stays where nothing is found.
+  subroutine visit_row(kind, w, block, b, old, x)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: w(3,3), b(3), old(3)
+    real(dp), intent(inout) :: block(block_size)
+    real(dp), intent(out) :: x(3)
+    real(dp) :: matrix(3,3)
+    integer(i4) :: status
+    logical :: solved
+
+    select case (kind)
+    case (cone_contact)
+      call exact_block(block, b, x, solved)
+      if (.not. solved) then
+        x = old
+        call solve_contact(0, w, block, 1e-10_dp, 100, b, x, status)
+      end if
+    case (cone_fixed)
+      x = -b
+      matrix = w
+      call solve3(matrix, x, solved)
+      if (.not. solved) x = old
+    case (cone_normal)
+      x = [0.0_dp, 0.0_dp, -b(3)/w(3,3)]
+    case default
+      x = 0.0_dp
+    end select
+  end subroutine visit_row
 
   !> Norm of the residuals of the island's rows (see island_residual).
   subroutine measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)

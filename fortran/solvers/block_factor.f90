@@ -28,12 +28,12 @@ contains
     integer(i4), intent(in) :: ptr(0:n), col(0:*)
     type(block_lu), intent(out) :: factor
     integer(i8), allocatable :: adjacent(:,:)
-    integer(i4), allocatable :: degree(:), struct_ptr(:), struct(:), grown(:), fill(:)
+    integer(i4), allocatable :: degree(:), struct_ptr(:), struct(:), grown(:)
     integer(i8) :: bits
-    integer(i4) :: words, v, a, k, c, j, first, count, best, place
+    integer(i4) :: words, v, a, k, c, j, first, count, best
 
     words = (n + 63)/64
-    allocate(adjacent(0:words-1,0:n-1), degree(0:n-1), struct_ptr(0:n), struct(0:max(16, 8*ptr(n))-1), fill(0:n))
+    allocate(adjacent(0:words-1,0:n-1), degree(0:n-1), struct_ptr(0:n), struct(0:max(16, 8*ptr(n))-1))
     allocate(factor%order(0:n-1), factor%place(0:n-1))
     factor%n = n
     adjacent = 0_i8
@@ -87,6 +87,18 @@ contains
       end do
       factor%products = factor%products + real(count - first, dp)**2
     end do
+    call sort_patterns(n, struct_ptr, struct, factor)
+  end subroutine analyse
+
+  !> Patterns of the rows of L and U by steps of elimination, from the rows that each step touches.
+  subroutine sort_patterns(n, struct_ptr, struct, factor)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: struct_ptr(0:n), struct(0:*)
+    type(block_lu), intent(inout) :: factor
+    integer(i4), allocatable :: fill(:)
+    integer(i4) :: a, k, j, count, place
+
+    allocate(fill(0:n))
     ! patterns by steps of elimination; going through the rows of L in order sorts the rows of U, and the other way round
     count = struct_ptr(n)
     allocate(factor%upper_ptr(0:n), factor%lower_ptr(0:n), factor%upper(0:max(count, 1)-1), factor%lower(0:max(count, 1)-1))
@@ -118,7 +130,7 @@ contains
     allocate(factor%u(3,3,0:max(count, 1)-1), factor%l(3,3,0:max(count, 1)-1), factor%inverse(3,3,0:n-1))
     allocate(factor%work(3,3,0:n-1), factor%x(3,0:n-1), factor%lone(0:n-1))
     factor%work = 0.0_dp
-  end subroutine analyse
+  end subroutine sort_patterns
 
   !> Factors of the matrix with diagonal blocks and off-diagonal blocks (pattern as analysed).
   subroutine factorise(ptr, col, diagonal, block, factor, regular)

@@ -99,7 +99,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         self._variant = "FULL"
         self._innerloops = 1
         arguments = data if isinstance(data, tuple) else () if data is None else (data,)
-        self._solver = GaussSeidelSolver(
+        self._solver = AcceleratedGaussSeidel(
             epsilon,
             maxiter,
             meritval,

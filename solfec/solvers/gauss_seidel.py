@@ -142,11 +142,7 @@ class GaussSeidelSolver:
         SystemExit
             The callback of the 'CALLBACK' policy returned 0.
         """
-        if self.anderson or self.islands:
-            report = self._accelerated(local)
-        else:
-            report = self.sweep(local, 0, True)
-            report.merit, report.residual = merit.evaluate(local)
+        report = self._solved(local)
         self.error = report.status
         self.iters = report.iterations
         if self.itershist is not None:
@@ -157,16 +153,9 @@ class GaussSeidelSolver:
             self._warn_of_contradiction(local)
         return report
 
-    def _accelerated(self, local: LocalDynamics) -> SolverReport:
-        from .auto import AutoSolver  # which sweeps with this solver what only sweeps can solve
-        from .contact_problem import Method
-
-        method = Method.ANDERSON if self.anderson else Method.GAUSS_SEIDEL
-        solver = AutoSolver(self.epsilon, self.maxiter, method=method, split=self.islands)
-        report = solver.solve(local)
-        report.solver = "GAUSS_SEIDEL"
-        self._errors = np.full(report.iterations, math.nan)
-        self._merits = np.zeros(report.iterations)
+    def _solved(self, local: LocalDynamics) -> SolverReport:
+        report = self.sweep(local, 0, True)
+        report.merit, report.residual = merit.evaluate(local)
         return report
 
     def sweep(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:

@@ -8,7 +8,7 @@ from particle_scene import wall
 from reference_rows import assembled, load
 
 from solfec.solvers import auto, contact_problem, fclib
-from solfec.solvers.auto import AutoSolver
+from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.local_dynamics import RowKind
 
@@ -41,7 +41,7 @@ def test_every_step_of_a_run_is_solved_from_the_last_one():
 @pytest.mark.parametrize(("anderson", "islands"), [(True, False), (False, True), (True, True)])
 def test_options_of_gauss_seidel_reach_the_residual(anderson, islands):
     local = assembled(load("m03_020"))
-    solver = GaussSeidelSolver(1e-8, 20000)
+    solver = AcceleratedGaussSeidel(1e-8, 20000)
     solver.anderson, solver.islands = anderson, islands
     report = solver.solve(local)
     assert report.status == "OK" and report.residual <= 2e-8
