@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..solvers.gauss_seidel import COLOURINGS, DiagonalSolver, GaussSeidelSolver
+from ..solvers.auto import AcceleratedGaussSeidel
+from ..solvers.gauss_seidel import COLOURINGS, DiagonalSolver
 from ..solvers.newton import LINEAR_SOLVERS, RELATIVE_DELTAS, NewtonSolver
 from ..solvers.penalty import PenaltySolver
 from . import checks, session
