@@ -135,6 +135,7 @@ def test_without_the_fall_back_the_last_iterate_stays():
     assert scene.report.merit == solver.merhist[-1] > 1e-12
 
 
+@pytest.mark.extreme_numbers
 @LINEAR
 def test_a_velocity_that_is_not_a_number_is_never_accepted(linver):
     scene = wall(2)
