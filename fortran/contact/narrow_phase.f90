@@ -286,7 +286,8 @@ contains
     if (max(tables%kind(first), tables%kind(second)) < sphere) then
       call gather_polyhedron(tables, first, centre, one)
       call gather_polyhedron(tables, second, centre, two)
-      call contact_of_polyhedra(one, two, tables%corner_ptr, tables%corner_count, tables%corner, epsilon, size, work, contact)
+      call contact_of_polyhedra(one, two, tables%corner_ptr, tables%corner_count, tables%corner, epsilon, &
+                                margin, size, work, contact)
     else
       reach = max(epsilon, margin)
       if (swapped(tables, first, second, frozen)) then

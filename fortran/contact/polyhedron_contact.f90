@@ -14,8 +14,119 @@ module polyhedron_contact
 
 contains
 
-  !> The bodies touch if and only if their distance is at most `epsilon`.
-  subroutine contact_of_polyhedra(one, two, corner_ptr, corner_count, corner, epsilon, size, work, contact)
+  !> The bodies touch if and only if their distance is at most `epsilon`.  With a positive `margin` those nearer than this
+  !> are in contact too, along the line of their closest points, and the normal of bodies that overlap goes over from
+  !> the direction of least depth, which continues that line, to the usual one at the depth `margin`.
+  subroutine contact_of_polyhedra(one, two, corner_ptr, corner_count, corner, epsilon, margin, size, work, contact)
+    type(polyhedron), intent(inout) :: one, two
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)  !< faces; see `overlap`
+    real(dp), intent(in) :: epsilon, margin, size  !< geometric tolerance, detection margin, size of the pair
+    type(clip_work), intent(inout) :: work
+    type(contact_data), intent(inout) :: contact
+    real(dp) :: tolerance, distance, p(3), q(3), no_shift(3)
+    logical :: separated, failed
+
+    contact%found = .false.
+    tolerance = max(epsilon, round_off*size)
+    if (margin > tolerance) then
+      if (one%outer == 0 .and. two%outer == 0) return
+      call mark_vertices(two, one, margin, separated)
+      if (.not. separated) call mark_vertices(one, two, margin, separated)
+      if (separated) return
+      no_shift = 0
+      call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, no_shift, no_shift, &
+                          size, distance, p, q, failed)
+      if (distance >= margin) return
+      if (distance > tolerance) then
+        call contact_apart(one, two, corner_ptr, corner_count, corner, tolerance, size, p, q, distance, work, contact)
+        return
+      end if
+    end if
+    call contact_of_touching(one, two, corner_ptr, corner_count, corner, epsilon, size, work, contact)
+    if (contact%found .and. margin > tolerance) call blend(one, two, margin, size, contact)
+  end subroutine contact_of_polyhedra
+
+  !> The contact of bodies that are apart by `distance` between the points `p` and `q`, in the middle of the overlap
+  !> that they have when they are swollen by that distance.  None where the points face each other across an inner face.
+  subroutine contact_apart(one, two, corner_ptr, corner_count, corner, tolerance, size, p, q, distance, work, contact)
+    type(polyhedron), intent(inout) :: one, two
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)
+    real(dp), intent(in) :: tolerance, size, p(3), q(3), distance
+    type(clip_work), intent(inout) :: work
+    type(contact_data), intent(inout) :: contact
+    type(boundary) :: sum
+    real(dp) :: swollen, middle(3), x(3)
+    logical :: separated
+
+    contact%normal = (q - p)/norm2(q - p)
+    if (across_inner_face(one, contact%normal) .or. across_inner_face(two, -contact%normal)) return
+    swollen = distance + tolerance
+    middle = 0.5_dp*(p + q)
+    contact%area = 0
+    call mark_vertices(two, one, swollen, separated)
+    if (.not. separated) call mark_vertices(one, two, swollen, separated)
+    if (.not. separated) then
+      call intersect(one, two, corner_ptr, corner_count, corner, swollen, tolerance, work, sum)
+      if (sum%area > 0) then
+        contact%area = 0.5_dp*sum%area
+        x = sum%moment/sum%area
+        x = x + dot_product(contact%normal, middle - x)*contact%normal
+        if (max(height(one, x), height(two, x)) <= swollen) middle = x
+      end if
+    end if
+    contact%found = .true.
+    contact%degenerate = .false.
+    contact%gap = distance
+    contact%slave_point = middle - 0.5_dp*distance*contact%normal
+    contact%master_point = middle + 0.5_dp*distance*contact%normal
+    contact%face(1) = outer_plane(one, contact%slave_point, size)
+    contact%face(2) = outer_plane(two, contact%master_point, size)
+  end subroutine contact_apart
+
+  !> Is a direction the normal of an inner face, and of no outer one?
+  pure logical function across_inner_face(body, direction)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: direction(3)
+    integer(i4) :: i
+    across_inner_face = .false.
+    do i = body%faces, 1, -1
+      if (dot_product(body%plane(1:3, i), direction) > 1 - 1.0e-9_dp) across_inner_face = i > body%outer
+    end do
+  end function across_inner_face
+
+  !> Turns the normal of a contact shallower than `margin` towards the direction of least depth, all the way at depth
+  !> zero, and makes the gap that along the normal.  The direction is found by moving the bodies apart along it: those
+  !> features that are closest then are the ones that touch last.
+  subroutine blend(one, two, margin, size, contact)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: margin, size
+    type(contact_data), intent(inout) :: contact
+    real(dp) :: direction(3), next(3), distance, p(3), q(3), separation, weight, shift(3)
+    logical :: failed
+    integer(i4) :: k
+
+    if (contact%gap <= -margin .or. contact%degenerate) return
+    direction = contact%normal
+    do k = 1, 6
+      shift = (margin - contact%gap)*direction
+      call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, shift, direction, size, &
+                          distance, p, q, failed)
+      if (.not. distance > round_off*size) return
+      next = (q - p)/norm2(q - p)
+      weight = norm2(next - direction)
+      direction = next
+      if (weight < 1.0e-12_dp) exit
+    end do
+    if (across_inner_face(one, direction) .or. across_inner_face(two, -direction)) return
+    separation = -highest(one, direction) - highest(two, -direction)
+    weight = min(max(-separation/margin, 0.0_dp), 1.0_dp)
+    weight = weight*weight*(3 - 2*weight)
+    contact%normal = (1 - weight)*direction + weight*contact%normal
+    contact%normal = contact%normal/norm2(contact%normal)
+    contact%gap = (1 - weight)*separation + weight*contact%gap
+  end subroutine blend
+
+  subroutine contact_of_touching(one, two, corner_ptr, corner_count, corner, epsilon, size, work, contact)
     type(polyhedron), intent(inout) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)  !< faces; see `overlap`
     real(dp), intent(in) :: epsilon, size  !< geometric tolerance, size of the pair
@@ -76,7 +187,7 @@ contains
     end if
     contact%face(1) = outer_plane(one, contact%slave_point, size)
     contact%face(2) = outer_plane(two, contact%slave_point, size)
-  end subroutine contact_of_polyhedra
+  end subroutine contact_of_touching
 
   !> Largest distance of a point above the planes of a polyhedron; negative inside.
   pure real(dp) function height(body, point)

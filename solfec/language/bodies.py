@@ -190,14 +190,15 @@ class BODY(Handle):
 
     @property
     def selfcontact(self) -> str:
-        """'OFF'; of finite element bodies only."""
-        self._row  # noqa: B018
-        return "OFF"
+        """'ON' looks for contacts within a deformable body, between polyhedra that are not adjacent."""
+        return "ON" if self._simulation.domain.bodies.selfcontact[self._row] else "OFF"
 
     @selfcontact.setter
     def selfcontact(self, value):
-        checks.switch(value, "selfcontact")
-        raise BadValue(f"self-contact is for finite element bodies, this one is {self.kind}")
+        on = checks.switch(value, "selfcontact")
+        if self.kind in ("OBSTACLE", "RIGID"):
+            raise BadValue(f"self-contact is for deformable bodies, this one is {self.kind}")
+        self._simulation.domain.bodies.selfcontact[self._row] = int(on)
 
     @property
     def fracturecheck(self) -> str:

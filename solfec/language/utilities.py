@@ -155,3 +155,22 @@ def CONTACT_SPARSIFY(solfec, threshold=0.01, minarea=0.0, mindist=None):
     mindist = session.current().epsilon if mindist is None else checks.nonnegative(mindist, "mindist")
     settings = simulation.domain.settings
     settings.threshold, settings.min_area, settings.min_distance = threshold, minarea, mindist
+
+
+@command("CONTACT_OPTIONS")
+def CONTACT_OPTIONS(solfec, margin=0.0, patch="OFF"):
+    """Choose richer contacts than Solfec-1.0's.  Not in the manual.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    margin : float
+        Bodies apart by less than this length are in contact too, with a positive gap; 0: once they overlap.
+    patch : str
+        'ON': faces that lie on each other share up to four contact points; 'OFF': one.
+    """
+    simulation = simulation_of(solfec)
+    settings = simulation.domain.settings
+    margin, patch = checks.nonnegative(margin, "margin"), checks.switch(patch, "patch")
+    settings.margin, settings.patch = margin, patch
+

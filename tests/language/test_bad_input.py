@@ -110,7 +110,7 @@ CASES = [
     ("velocity is NaN", "body.velo = (0, 0, 0, 0, 0, nan)", ValueError, "'velo[5]' must be a finite number"),
     ("configuration is no rotation", "body.conf = (2,0,0, 0,1,0, 0,0,1, 0,0,0)", ValueError, "rotation"),
     ("negative damping", "soft.damping = -1", ValueError, "'damping' must not be negative"),
-    ("self-contact of a rigid body", "body.selfcontact = 'ON'", ValueError, "finite element"),
+    ("self-contact of a rigid body", "body.selfcontact = 'ON'", ValueError, "for deformable bodies"),
     ("mass of zero", "BODY_CHARS(body, 0, 1, (0,0,0), (1,0,0, 0,1,0, 0,0,1))", ValueError, "'mass' must be positive"),
     ("tensor that is not symmetric", "BODY_CHARS(body, 1, 1, (0,0,0), (1,1,0, 0,1,0, 0,0,1))", ValueError, "symmetric"),
     ("tensor that is not positive", "BODY_CHARS(body, 1, 1, (0,0,0), (1,0,0, 0,1,0, 0,0,-1))", ValueError, "positive definite"),
