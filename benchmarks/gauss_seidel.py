@@ -2,7 +2,7 @@
 
 The rows are those of balls on a cubic lattice that touch their neighbours: three contacts a ball and ten off-diagonal
 blocks of W a row, about as many as in a settled packing.  Both forms of W are timed with the direct block solution:
-warm (sweeps 51 to 150) and from zero (the first ten sweeps).
+warm (sweeps 51 to 150) and from zero (the first ten sweeps), in the order of keys and, on one and two threads, by colours.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import os
 from time import perf_counter
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "2")
 
 import numpy as np
 
@@ -63,14 +63,15 @@ def lattice(side: int, friction: float = 0.3):
     return bodies, constraints, materials
 
 
-def time_form(tables, stored: bool) -> dict:
-    """Best times of one form."""
+def time_form(tables, stored: bool, colouring: str = "OFF", threads: int = 1) -> dict:
+    """Best times of one form, in the order of keys or by colours."""
+    _kernels.threads.set_threads(threads)
     bodies, constraints, materials = tables
     local = LocalDynamics()
     times = {"assemble": [], "first_ten": [], "warm": []}
     for _ in range(REPETITIONS):
         start = perf_counter()
-        local.assemble(constraints, bodies, materials, 1e-3, True, stored=stored)
+        local.assemble(constraints, bodies, materials, 1e-3, True, stored=stored, colouring=colouring)
         times["assemble"].append(perf_counter() - start)
         for name, sweeps in (("first_ten", 10), (None, 40), ("warm", 100)):
             solver = GaussSeidelSolver(1e-300, sweeps)
@@ -95,10 +96,10 @@ def main() -> None:
     results = []
     for side in (9, 19, 35):
         tables = lattice(side)
-        results += [
-            {"form": "stored" if stored else "velocity"} | time_form(tables, stored)
-            for stored in (True, False)
-        ]
+        for stored in (True, False):
+            for colouring, threads in (("OFF", 1), ("ON", 1), ("ON", 2)):
+                name = {"form": "stored" if stored else "velocity", "colouring": colouring, "threads": threads}
+                results.append(name | time_form(tables, stored, colouring, threads))
     print(json.dumps(results, indent=1))
 
 

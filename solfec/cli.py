@@ -38,6 +38,7 @@ input file or an output directory; it is the first word that names an existing f
   --help       print this text (before the path)
 
   solfec fclib FILE...   solve contact problems in FCLIB files (more: solfec fclib --help)
+  solfec compare A B     what differs between two files that LOCDYN_DUMP wrote
 
 Other words are the input's own arguments (NON_SOLFEC_ARGV).
 Status: 0 normal end, 1 error in the input, 2 wrong command line, 130 and 143 after INT and TERM.
@@ -139,6 +140,8 @@ def main(words: list[str] | None = None) -> int:
         from .solvers import fclib_table
 
         return fclib_table.main(words[1:])
+    if words[:1] == ["compare"]:
+        return _compare(words[1:])
     try:
         arguments = parse(words)
         if arguments.help:
@@ -158,6 +161,16 @@ def main(words: list[str] | None = None) -> int:
         print(f"solfec: {error}\n{USAGE}" if str(error) else USAGE, file=sys.stderr)
         return 2
     return run_input(input_path, directory, arguments)
+
+
+def _compare(words: list[str]) -> int:
+    from .solvers import dump
+
+    try:
+        return dump.compare_command(words)
+    except SolfecError as error:
+        print(f"solfec: {error}", file=sys.stderr)
+        return 2
 
 
 def _missing(words: list[str]) -> str:

@@ -239,8 +239,9 @@ class SURFACE_MATERIAL(Handle):
         self._refresh()
 
     def _refresh(self):
-        """Contacts are found from the largest distance that any material asks for."""
-        self._simulation.domain.settings.margin = float(self._table.view("gap_aware").max())
+        """Contacts are found from the largest distance that CONTACT_OPTIONS or a material asks for."""
+        settings = self._simulation.domain.settings
+        settings.margin = max(settings.margin, float(self._table.view("gap_aware").max()))
 
     @property
     def _table(self):

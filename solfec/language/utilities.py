@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..solvers import dump
 from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
@@ -174,3 +175,19 @@ def CONTACT_OPTIONS(solfec, margin=0.0, patch="OFF"):
     margin, patch = checks.nonnegative(margin, "margin"), checks.switch(patch, "patch")
     settings.margin, settings.patch = margin, patch
 
+
+@command("LOCDYN_DUMP")
+def LOCDYN_DUMP(solfec, path):
+    """Write the local dynamics of the last step to a text file (manual, 4.6); `solfec compare A B` compares two.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    path : str
+        File path.
+    """
+    local = simulation_of(solfec).domain.local_dynamics
+    path = checks.string(path, "path")
+    if not hasattr(local, "constraints") or local.n != local.constraints.n:
+        raise BadValue("there is no step of this run whose local dynamics still stand: call it after RUN or from a CALLBACK")
+    dump.dump(local, path)

@@ -72,3 +72,32 @@ def test_wrong_arguments_are_named(run):
     }.items():
         outcome = run(wrong)
         assert outcome.status == 1 and said in outcome.err, outcome.err
+
+
+DUMP = """
+solfec = SOLFEC('DYNAMIC', 0.01, 'out/dump')
+solfec.verbose = 'OFF'
+bulk = BULK_MATERIAL(solfec)
+GRAVITY(solfec, (0, 0, -10))
+BODY(solfec, 'OBSTACLE', HULL([0, 0, -1, 9, 0, -1, 9, 1, -1, 0, 1, -1, 0, 0, 0, 9, 0, 0, 9, 1, 0, 0, 1, 0], 1, 1), bulk)
+for k in range(3):
+    BODY(solfec, 'RIGID', SPHERE((1 + 2 * k, 0.5, 0.4999), 0.5, 1, 1), bulk)
+    BODY(solfec, 'RIGID', SPHERE((1 + 2 * k, 0.5, 1.4997), 0.5, 1, 1), bulk)
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-10, 500), {duration})
+LOCDYN_DUMP(solfec, {path!r})
+"""
+
+
+def test_dumps_of_local_dynamics_can_be_compared(good, tmp_path, capsys):
+    from solfec import cli
+
+    for path, duration in (("a.txt", 0.01), ("b.txt", 0.01), ("c.txt", 0.02)):
+        good(DUMP.format(path=path, duration=duration), "-w", "-y", "PATH")
+    assert (tmp_path / "a.txt").read_text() == (tmp_path / "b.txt").read_text()
+    lines = (tmp_path / "a.txt").read_text().splitlines()
+    assert len(lines) == 6 + 6 and all(len(line.split()) in (36, 25) for line in lines)
+    assert cli.main(["compare", "a.txt", "b.txt"]) == 0
+    assert "no difference" in capsys.readouterr().out
+    assert cli.main(["compare", "a.txt", "c.txt"]) == 1
+    assert "differs by" in capsys.readouterr().out
+    assert cli.main(["compare", "a.txt"]) == 2 and cli.main(["compare", "a.txt", "no.txt"]) == 2

@@ -1,0 +1,97 @@
+"""Local dynamics of a step as text, and what differs between two such files (manual, LOCDYN_DUMP)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..constraints.table import ConstraintKind
+from ..errors import SolfecError
+from .local_dynamics import LocalDynamics
+
+
+def dump(local: LocalDynamics, path: str) -> None:
+    """Write one line per row, each followed by its neighbours, in an order that depends on geometry alone.
+
+    A line holds kind, point, (master, slave or -1), base, then W_aa, B, V, U, R of a row, or, after '=>', the block W_ab of
+    a neighbour; six significant digits, matrices column by column.
+    """
+    local._assemble_matrix()
+    rows, blocks = local.rows, local.blocks
+    names = [_name(local, a) for a in range(local.n)]
+    keys = [_key(local, a) for a in range(local.n)]
+    lines = []
+    for a in sorted(range(local.n), key=keys.__getitem__):
+        lines.append(f"{names[a]} {_text(rows.diagonal[..., a], rows.B[:, a], rows.V[:, a], rows.U[:, a], rows.R[:, a])}")
+        first, last = rows.block_ptr[a : a + 2]
+        for k in sorted(range(first, last), key=lambda k: keys[blocks.column[k]]):
+            lines.append(f"=> {names[blocks.column[k]]} {_text(blocks.block[..., k])}")
+    Path(path).write_text("".join(line + "\n" for line in lines))
+
+
+def compare(one: str, two: str, tolerance: float = 2e-6) -> list[str]:
+    """What differs between two dumps: a message per line, relative to the largest number of its kind in the first file."""
+    lines = [[line.split() for line in Path(path).read_text().splitlines()] for path in (one, two)]
+    if len(lines[0]) != len(lines[1]):
+        return [f"{one} has {len(lines[0])} lines, {two} has {len(lines[1])}"]
+    scale = np.full((2, len(FIELDS)), 1e-300)
+    for words in lines[0]:
+        is_neighbour, values = _fields(words)
+        scale[is_neighbour] = np.maximum(scale[is_neighbour], [np.abs(v).max(initial=0.0) for v in values])
+    found = []
+    for number, (left, right) in enumerate(zip(*lines), 1):
+        is_neighbour = left[:1] == ["=>"]
+        if left[: 1 + is_neighbour] != right[: 1 + is_neighbour] or len(left) != len(right):
+            found.append(f"line {number}: {' '.join(left[:2])}, and {' '.join(right[:2])}")
+            continue
+        for name, x, y, size in zip(FIELDS, _fields(left)[1], _fields(right)[1], scale[int(is_neighbour)]):
+            worst = np.abs(x - y).max(initial=0.0)
+            if not worst <= tolerance * size:
+                found.append(f"line {number}: {' '.join(left[: 1 + is_neighbour])}: {name} differs by {worst:.3g} of {size:.3g}")
+    return found
+
+
+#: Numbers of a line; those of a neighbour end with W.
+FIELDS = {"point": 3, "bodies": 2, "base": 9, "W": 9, "B": 3, "V": 3, "U": 3, "R": 3}
+
+
+def _fields(words: list[str]) -> tuple[int, list[np.ndarray]]:
+    """Whether a line is a neighbour's, and its numbers field by field."""
+    is_neighbour = int(words[:1] == ["=>"])
+    numbers = np.array(words[1 + is_neighbour :], float)
+    return is_neighbour, np.split(numbers, np.cumsum(list(FIELDS.values()))[:-1])
+
+
+def _identity(local: LocalDynamics, a: int) -> tuple:
+    constraints, identifiers = local.constraints, local.bodies.id
+    i = local.rows.order[a]
+    slave = constraints.slave[i]
+    pair = (int(identifiers[constraints.master[i]]), int(identifiers[slave]) if slave >= 0 else -1)
+    return ConstraintKind(int(constraints.kind[i])).name, constraints.point[:, i], pair, constraints.base[..., i]
+
+
+def _name(local: LocalDynamics, a: int) -> str:
+    kind, point, pair, base = _identity(local, a)
+    return f"{kind} {_text(point)} {pair[0]} {pair[1]} {_text(base)}"
+
+
+def _key(local: LocalDynamics, a: int) -> tuple:
+    kind, point, pair, base = _identity(local, a)
+    return (*(float(f"{x:.5e}") for x in point), *sorted(pair), kind, *(float(f"{x:.5e}") for x in base[:, 2]))
+
+
+def _text(*arrays: np.ndarray) -> str:
+    return " ".join(f"{x + 0.0:.6g}" for array in arrays for x in np.ravel(array, order="F"))
+
+
+def compare_command(words: list[str]) -> int:
+    """`solfec compare A B`: print what differs; status 0 when nothing does, 1 otherwise."""
+    if len(words) != 2:
+        raise SolfecError("compare needs two files written by LOCDYN_DUMP")
+    try:
+        found = compare(*words)
+    except OSError as error:
+        raise SolfecError(f"compare: {error}") from None
+    print("\n".join(found) if found else "no difference")
+    return 1 if found else 0
