@@ -25,7 +25,7 @@ module body_motion
 
   !> Fewer bodies than this are not worth waking other threads.
   integer(i4), parameter :: parallel_from = 500
-  integer(i4), parameter :: explicit_scheme = 3
+  integer(i4), parameter :: explicit_scheme = 3, implicit_scheme = 4
   integer(i8), parameter :: no_failure = huge(0_i8)
 
 contains
@@ -177,7 +177,8 @@ contains
                                  force(:,v:v+1), momentum(:,b))
         if (rotation_disabled(b) /= 0) momentum(:,b) = 0
       case (pseudo_rigid_kind)
-        if (scheme(b) /= explicit_scheme) then
+        ! implicit bodies are brought to their u* afterwards (implicit.py)
+        if (scheme(b) /= explicit_scheme .and. scheme(b) /= implicit_scheme) then
           first = min(first, code(b, 3))
           cycle
         end if

@@ -99,6 +99,7 @@ class FiniteElements:
     def __init__(self, bodies: BodyTable, densities: np.ndarray | None = None):
         self.rows = np.flatnonzero(bodies.view("kind") == BodyKind.FINITE_ELEMENT)
         self.count = len(self.rows)
+        self.implicit = None  # solvers that implicit.implicit_of keeps from step to step
         meshes = [bodies.meshes[int(bodies.id[row])] for row in self.rows]
         self.first = _starts([mesh.node_count for mesh in meshes])
         self.first_element = _starts([len(mesh.sizes) for mesh in meshes])
@@ -138,7 +139,6 @@ class FiniteElements:
         self.displacement, self.internal, self.viscous, self.net = (np.zeros((3, n), order="F") for _ in range(4))
         self.kinetic, self.work, self.strain = (np.zeros(self.count) for _ in range(3))
         self.meshes = meshes
-        self.implicit = {}  # what implicit.operator keeps from step to step
 
     @property
     def ranges(self) -> tuple:

@@ -14,6 +14,7 @@ from .. import _kernels
 from ..errors import NotBuiltYet, SolfecError
 from . import finite_element_motion
 from .finite_elements import compiled
+from .implicit import implicit_of
 from .loads import Loads
 from .table import BodyKind, BodyTable, Scheme
 
@@ -124,6 +125,14 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         _raise(bodies, failure, row)
     if elements.count:
         finite_element_motion.kick(elements, bodies, gravity, step)
+    implicit = implicit_of(bodies, elements)
+    for solver in implicit.solvers:
+        solver.refresh(bodies, step)
+    for solver in implicit.elements:
+        rows = elements.velo_row[solver.nodes]
+        triples.velo[:, rows] += step * solver.accelerations(elements.net[:, solver.nodes])
+    if implicit.pseudo_rigid:
+        implicit.pseudo_rigid.correct_free_velocity(bodies)
 
 
 def correct(bodies: BodyTable, step: float) -> None:
@@ -135,6 +144,15 @@ def correct(bodies: BodyTable, step: float) -> None:
         RIG_IMP found no angular velocity, or a reaction that is not finite.
     """
     triples = bodies.triples
+    elements = compiled(bodies)
+    implicit = implicit_of(bodies, elements)
+    for solver in implicit.elements:
+        rows = elements.velo_row[solver.nodes]
+        reaction = triples.reaction[:, rows]
+        if reaction.any():
+            triples.velo[:, rows] += step * solver.accelerations(reaction)
+    if implicit.pseudo_rigid:
+        implicit.pseudo_rigid.add_reactions(bodies, step)
     failure, row = _finish(
         bodies.n,
         step,
@@ -156,7 +174,6 @@ def correct(bodies: BodyTable, step: float) -> None:
         bodies.momentum,
         bodies.energy,
     )
-    elements = compiled(bodies)
     if elements.count and not failure:
         failure, row = finite_element_motion.finish(elements, bodies, step)
     if failure:

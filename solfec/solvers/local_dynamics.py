@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _kernels
 from ..bodies.finite_elements import compiled
+from ..bodies.implicit import implicit_of
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
@@ -133,6 +134,7 @@ class LocalDynamics:
         self.visits = 0
         self.dense = NO_BLOCKS  # W of all pairs of rows on implicit bodies
         self.implicit = self.dense_ptr = np.zeros(0, np.int32)
+        self.implicit_solvers, self.any_implicit = [], False
         self.held = NO_ROWS
         self.unmet = np.zeros(0)
         self.stored = False
@@ -225,13 +227,46 @@ class LocalDynamics:
         )  # fmt: skip
 
     def _list_implicit(self) -> None:
-        """Sizes of bodies whose A^-1 is not a diagonal of blocks; none yet."""
-        if len(self.implicit) != self.bodies.capacity:
-            self.implicit = np.zeros(self.bodies.capacity, np.int32)
-            self.dense_ptr = np.full(self.bodies.capacity, -1, np.int32)
+        """Numbers of velocity triples of bodies whose A^-1 couples them, 0 for others."""
+        bodies = self.bodies
+        if len(self.implicit) != bodies.capacity:
+            self.implicit = np.zeros(bodies.capacity, np.int32)
+            self.dense_ptr = np.full(bodies.capacity, -1, np.int32)
+        self.implicit_solvers = implicit_of(bodies, compiled(bodies)).solvers
+        if self.implicit_solvers or self.any_implicit:
+            self.implicit[:] = 0
+            self.dense_ptr[:] = -1
+            for solver in self.implicit_solvers:
+                self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
+        self.any_implicit = bool(self.implicit_solvers)
 
     def _add_compliance(self) -> None:
-        """What implicit bodies add to W."""
+        """W of rows on implicit bodies: all columns A^-1 H^T of a solver at once."""
+        self.dense = NO_BLOCKS
+        if not self.implicit_solvers:
+            return
+        rows, bodies = self.rows, self.bodies
+        count = np.diff(self.pointers.attachment[: bodies.n + 1]).astype(np.int64)
+        squares = np.where(self.implicit[: bodies.n] > 0, count**2, 0)
+        if not squares.any():
+            return
+        self.dense_ptr[: bodies.n] = np.where(squares > 0, np.cumsum(squares) - squares, -1)
+        self.dense = np.zeros((3, 3, max(2, int(squares.sum()))), order="F")
+        rest = (
+            self.pointers.attachment, self.attachments.row, self.attachments.entry, rows.entry_ptr, rows.slave_entry,
+            self.entries.triple, self.entries.operator,
+        )  # fmt: skip
+        for solver in self.implicit_solvers:
+            width = 3 * int(count[solver.rows].max())
+            if not width:
+                continue
+            columns = np.zeros((solver.size, width), order="F")
+            which = (solver.rows, solver.dof_first, solver.rotation)
+            _kernels.compliance.fill_columns(*which, bodies.velo_ptr, *rest, columns)
+            columns = np.asfortranarray(solver.solve(columns))
+            _kernels.compliance.add_compliance(
+                self.step, *which, bodies.velo_ptr, self.dense_ptr, *rest, columns, self.dense, rows.diagonal
+            )
 
     def _assemble_laws(self, materials: SurfaceMaterialTable):
         """What the rows ask for; returns (failed row, status)."""

@@ -1,0 +1,185 @@
+"""Linearly implicit bodies (scheme DEF_LIM): solutions with A = M + (eta h/2 + h**2/4) K (theory, "Time integration").
+
+All bodies of one form share one block-diagonal matrix, so a factorisation and a solution are one call whatever their
+number.  K is the tangent at mid-step for form 'TL' and pseudo-rigid bodies, refactorised in every step, and the stiffness
+at rest in the body's frame for form 'BC', whose factor is kept while step, damping and bodies stay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import SolfecError
+from .table import BodyKind, BodyTable, Scheme
+
+LANES = 8
+
+
+class ElementSolver:
+    """A of the implicit finite element bodies of one form.
+
+    Attributes
+    ----------
+    rows : ndarray (k,) int32
+        The bodies' rows; `dof_first` (k,) is where their unknowns begin.
+    rotation : ndarray (3, 3, k)
+        From the frame of the unknowns to space, as of the last `refresh`.
+    """
+
+    def __init__(self, fe, which: np.ndarray):
+        self.fe, self.which = fe, which
+        self.rows = fe.rows[which].astype(np.int32)
+        sizes = np.diff(fe.first)[which]
+        self.nodes = np.concatenate([np.arange(fe.first[k], fe.first[k + 1]) for k in which])
+        self.dof_first = (3 * (np.cumsum(sizes) - sizes)).astype(np.int32)
+        self.size = 3 * len(self.nodes)
+        self.owner = np.repeat(np.arange(len(which)), sizes)
+        self.linear = bool(fe.linear[which[0]])
+        self.key = None
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """The pattern of K: for every entry of an element's matrix its place among the stored numbers."""
+        fe = self.fe
+        local = np.full(len(fe.mass), -1)
+        local[self.nodes] = np.arange(len(self.nodes))
+        keys, self.taken, factors = [], [], []
+        for g in fe.assembly.groups:
+            nodes = local[g.from_lanes(g.node)]
+            chosen = np.flatnonzero(nodes[:, 0] >= 0)
+            dofs = (3 * nodes[chosen][:, :, None] + np.arange(3)).reshape(len(chosen), -1)
+            width = 3 * g.size
+            r, c = np.arange(width)[:, None], np.arange(width)
+            start = chosen % LANES + LANES * width * width * (chosen // LANES)
+            self.taken.append((start[:, None, None] + LANES * (r + width * c)).ravel())
+            keys.append((dofs[:, None, :] * self.size + dofs[:, :, None]).ravel())  # column by column
+            factors.append(np.repeat(self.owner[nodes[chosen, 0]], width * width))
+        diagonal = np.arange(self.size) * (self.size + 1)
+        unique, place = np.unique(np.concatenate([*keys, diagonal]), return_inverse=True)
+        self.place, self.diagonal = place[: -self.size], place[-self.size :]
+        self.factors = np.concatenate(factors)
+        self.indices = (unique % self.size).astype(np.int32)
+        self.indptr = np.searchsorted(unique, np.arange(self.size + 1) * self.size).astype(np.int32)
+
+    def refresh(self, bodies: BodyTable, step: float) -> None:
+        """Assemble and factorise A for the present displacements, unless nothing that it depends on has changed."""
+        from scipy.sparse import csc_matrix  # slow to import
+        from scipy.sparse.linalg import splu
+
+        fe = self.fe
+        self.rotation = np.asfortranarray(fe.rotation[:, :, self.which])
+        eta = bodies.damping[self.rows]
+        key = (step, eta.tobytes())
+        if self.linear and key == self.key:
+            return
+        beta = 0.5 * eta * step + 0.25 * step**2
+        dense = fe.assembly.element_stiffness(fe.displacement)
+        values = np.concatenate([matrix.ravel(order="F")[taken] for matrix, taken in zip(dense, self.taken)])
+        data = np.bincount(self.place, values * beta[self.factors], len(self.indices))
+        data[self.diagonal] += np.repeat(fe.mass[self.nodes], 3)
+        matrix = csc_matrix((data, self.indices, self.indptr), (self.size, self.size))
+        try:
+            self.factor = splu(matrix, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        except RuntimeError as error:
+            raise SolfecError(f"scheme DEF_LIM: the matrix of finite element bodies is singular ({error})") from error
+        self.key = key
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """A^-1 times columns (size, n) in the bodies' frames."""
+        return self.factor.solve(right)
+
+    def accelerations(self, vectors: np.ndarray) -> np.ndarray:
+        """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes`."""
+        rotation = self.rotation[:, :, self.owner]
+        local = np.einsum("ijn,in->jn", rotation, vectors) if self.linear else vectors
+        solved = self.solve(local.ravel(order="F")).reshape(3, -1, order="F")
+        return np.einsum("ijn,jn->in", rotation, solved) if self.linear else solved
+
+
+class PseudoRigidSolver:
+    """A of the implicit pseudo-rigid bodies, 12 unknowns each, as dense inverses."""
+
+    def __init__(self, bodies: BodyTable, rows: np.ndarray):
+        self.rows = rows.astype(np.int32)
+        self.size = 12 * len(rows)
+        self.dof_first = (12 * np.arange(len(rows))).astype(np.int32)
+        self.rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], len(rows)))
+        self.conf = bodies.conf_ptr[rows][:, None] + np.arange(3)
+        self.velo = bodies.velo_ptr[rows][:, None] + np.arange(4)
+
+    def refresh(self, bodies: BodyTable, step: float) -> None:
+        """Inverses (k, 12, 12) for the present gradients."""
+        rows = self.rows
+        f = bodies.configurations.conf[:, self.conf].transpose(1, 2, 0)  # (k, 3, 3), rows of F
+        lame, mu = bodies.lame[:, rows]
+        eye = np.eye(3)
+        strain = 0.5 * (np.einsum("bki,bkj->bij", f, f) - eye)
+        second = (lame * np.trace(strain, axis1=1, axis2=2))[:, None, None] * eye + 2 * mu[:, None, None] * strain
+        left = np.einsum("bim,bkm->bik", f, f)
+        tangent = (
+            np.einsum("ik,bjl->bijkl", eye, second)
+            + np.einsum("b,bij,bkl->bijkl", lame, f, f)
+            + np.einsum("b,bik,jl->bijkl", mu, left, eye)
+            + np.einsum("b,bil,bkj->bijkl", mu, f, f)
+        ).reshape(-1, 9, 9)
+        beta = 0.5 * bodies.damping[rows] * step + 0.25 * step**2
+        self.mass = np.zeros((len(rows), 12, 12))
+        for i in range(3):
+            self.mass[:, 3 * i : 3 * i + 3, 3 * i : 3 * i + 3] = bodies.tensor[:, :, rows].transpose(2, 0, 1)
+            self.mass[:, 9 + i, 9 + i] = bodies.mass[rows]
+        matrix = self.mass.copy()
+        matrix[:, :9, :9] += (beta * bodies.volume[rows])[:, None, None] * tangent
+        try:
+            self.inverse = np.linalg.inv(matrix)
+        except np.linalg.LinAlgError as error:
+            raise SolfecError(f"scheme DEF_LIM: the matrix of a pseudo-rigid body is singular ({error})") from error
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """A^-1 times columns (size, n)."""
+        return (self.inverse @ right.reshape(len(self.rows), 12, -1)).reshape(self.size, -1)
+
+    def correct_free_velocity(self, bodies: BodyTable) -> None:
+        """u* = u + A^-1 M (u*_explicit - u): the explicit kernel has left u*_explicit."""
+        triples = bodies.triples
+        old = triples.velo_prev[:, self.velo]
+        change = (triples.velo[:, self.velo] - old).transpose(1, 2, 0).reshape(len(self.rows), 12, 1)
+        solved = self.inverse @ (self.mass @ change)
+        triples.velo[:, self.velo] = old + solved.reshape(-1, 4, 3).transpose(2, 0, 1)
+
+    def add_reactions(self, bodies: BodyTable, step: float) -> None:
+        """h (A^-1 - M^-1) r, to which the explicit kernel adds h M^-1 r."""
+        triples = bodies.triples
+        reaction = triples.reaction[:, self.velo].transpose(1, 2, 0).reshape(len(self.rows), 12, 1)
+        if reaction.any():
+            solved = self.inverse @ reaction - np.linalg.solve(self.mass, reaction)
+            triples.velo[:, self.velo] += step * solved.reshape(-1, 4, 3).transpose(2, 0, 1)
+
+
+class Implicit:
+    """All solvers of one model, found anew when bodies or schemes change."""
+
+    def __init__(self, bodies: BodyTable, fe, key):
+        self.key = key
+        implicit = bodies.view("scheme") == Scheme.DEF_LIM
+        self.elements = []
+        if fe.count:
+            for linear in (0, 1):
+                which = np.flatnonzero(implicit[fe.rows] & (fe.linear == linear))
+                if which.size:
+                    self.elements.append(ElementSolver(fe, which))
+        rows = np.flatnonzero(implicit & (bodies.view("kind") == BodyKind.PSEUDO_RIGID))
+        self.pseudo_rigid = PseudoRigidSolver(bodies, rows) if rows.size else None
+
+    @property
+    def solvers(self) -> list:
+        """All of them."""
+        return [*self.elements, *([self.pseudo_rigid] if self.pseudo_rigid else [])]
+
+
+def implicit_of(bodies: BodyTable, fe) -> Implicit:
+    """The solvers for the bodies of scheme DEF_LIM."""
+    scheme = bodies.view("scheme")
+    key = (bodies.n, bodies.generation, scheme.tobytes() if (scheme == Scheme.DEF_LIM).any() else b"")
+    if fe.implicit is None or fe.implicit.key != key:
+        fe.implicit = Implicit(bodies, fe, key)
+    return fe.implicit
