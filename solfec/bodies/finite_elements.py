@@ -139,6 +139,12 @@ class FiniteElements:
         self.displacement, self.internal, self.viscous, self.net = (np.zeros((3, n), order="F") for _ in range(4))
         self.kinetic, self.work, self.strain = (np.zeros(self.count) for _ in range(3))
         self.meshes = meshes
+        self.material = self.material_of(bodies)
+
+    def material_of(self, bodies: BodyTable) -> bytes:
+        """What the arrays depend on besides meshes."""
+        rows = self.rows
+        return b"".join(column[..., rows].tobytes() for column in (bodies.lame, bodies.form, bodies.mass, bodies.volume))
 
     @property
     def ranges(self) -> tuple:
@@ -161,16 +167,17 @@ def _joined(arrays: list[np.ndarray], empty: tuple) -> np.ndarray:
 
 
 def compiled(bodies: BodyTable) -> FiniteElements:
-    """Arrays of all finite element bodies, made anew when bodies came or went since the last call.
+    """Arrays of all finite element bodies, made anew when bodies came or went or got other materials since the last call.
 
     Raises
     ------
     SolfecError
         An element without volume at an integration point, a node without mass.
     """
-    if bodies.finite_elements is None:
-        bodies.finite_elements = FiniteElements(bodies)
-    return bodies.finite_elements
+    fe = bodies.finite_elements
+    if fe is None or (fe.count and fe.material != fe.material_of(bodies)):
+        fe = bodies.finite_elements = FiniteElements(bodies)
+    return fe
 
 
 def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.ndarray, np.ndarray]:

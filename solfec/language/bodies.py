@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies.table import BodyKind, Scheme
+from ..bodies.table import BodyKind, Form, Scheme
 from ..constraints.table import ConstraintKind
 from ..domain import DEFAULT_SCHEME
 from . import checks, session
@@ -27,14 +27,16 @@ class BODY(Handle):
     ----------
     solfec : SOLFEC
     kind : str
-        'RIGID', 'PSEUDO_RIGID' or 'OBSTACLE'; 'FINITE_ELEMENT' is not built yet.
+        'RIGID', 'PSEUDO_RIGID', 'FINITE_ELEMENT' or 'OBSTACLE'.
     shape
         Shape object, or a list of them (emptied, once all arguments have been checked).
     material : BULK_MATERIAL or str
         Material or its label.
     label : str, optional
-    form, mesh, base
-        Of finite elements; ignored for other kinds.
+    form : str, optional
+        Of finite elements: 'TL' (default) or 'BC'; 'BC-MODAL' and 'BC-RO' are not built yet.
+    mesh, base
+        Of finite elements with a background mesh, and of reduced ones: not built yet; ignored for other kinds.
     """
 
     __slots__ = ()
@@ -52,11 +54,15 @@ class BODY(Handle):
         if kind == "FINITE_ELEMENT":
             if mesh is None and not (len(shapes) == 1 and shape is shapes[0] and isinstance(shape, MESH)):
                 raise BadType("'shape' of a finite element body must be a single MESH object, or a 'mesh' be given")
-            raise not_built("BODY: kind 'FINITE_ELEMENT'")
+            if mesh is not None:
+                raise not_built("BODY: finite elements with a background mesh ('mesh')")
+            if form not in (None, "TL", "BC"):
+                raise not_built(f"BODY: form {form!r}")
         if label and label in simulation.labels and label in domain.body_labels.values():
             session.warn(f"BODY: label {label!r} is in use already; BYLABEL finds the first body that has it")
         contents = [shape._content for shape in shapes]
-        identifier = domain.insert_body(BodyKind[kind], contents, material, label)
+        formulation = Form[form or "TL"] if kind == "FINITE_ELEMENT" else Form.NONE
+        identifier = domain.insert_body(BodyKind[kind], contents, material, label, formulation)
         consume(shapes, "BODY")
         if label:
             simulation.labels.add(label)
@@ -124,14 +130,16 @@ class BODY(Handle):
 
     @property
     def conf(self) -> tuple[float, ...]:
-        """Configuration: 12 numbers; rotation by columns (rigid) or gradient by rows (pseudo-rigid), centre."""
+        """Configuration: rotation by columns (rigid) or gradient by rows (pseudo-rigid) and centre, or nodal displacements."""
         self._row  # noqa: B018
         return tuple(self._simulation.domain.conf(self._id).tolist())
 
     @conf.setter
     def conf(self, value):
         values = checks.vector(value, "conf", len(self.conf))
-        if self._kind != BodyKind.PSEUDO_RIGID:
+        if self._kind == BodyKind.FINITE_ELEMENT:
+            pass
+        elif self._kind != BodyKind.PSEUDO_RIGID:
             rotation = np.reshape(values[:9], (3, 3))
             if abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0.0:
                 raise BadValue("the first 9 numbers of 'conf' must be the columns of a rotation matrix")
@@ -141,7 +149,7 @@ class BODY(Handle):
 
     @property
     def velo(self) -> tuple[float, ...]:
-        """Velocity: 6 numbers (rigid: referential angular, linear of the centre) or 12 (pseudo-rigid)."""
+        """Velocity: 6 numbers (rigid: referential angular, linear of the centre), 12 (pseudo-rigid) or 3 a node."""
         self._row  # noqa: B018
         return tuple(self._simulation.domain.velo(self._id).tolist())
 
@@ -158,10 +166,8 @@ class BODY(Handle):
     def scheme(self, value):
         value, kind = checks.choice(value, "scheme", SCHEMES), self._kind
         scheme = DEFAULT_SCHEME[kind] if value == "DEFAULT" else Scheme[value]
-        if (scheme in RIGID_SCHEMES) != (kind != BodyKind.PSEUDO_RIGID):
+        if (scheme in RIGID_SCHEMES) == (kind in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT)):
             raise BadValue(f"scheme {value!r} does not suit a body of kind {kind.name!r}")
-        if scheme == Scheme.DEF_LIM:
-            raise not_built("BODY: scheme 'DEF_LIM'")
         self._simulation.domain.bodies.scheme[self._row] = int(scheme)
 
     @property
@@ -209,6 +215,8 @@ class BODY(Handle):
     @fracturecheck.setter
     def fracturecheck(self, value):
         if checks.switch(value, "fracturecheck"):
+            if self._kind == BodyKind.FINITE_ELEMENT:
+                raise not_built("BODY: member fracturecheck")
             session.warn(f"BODY.fracturecheck is for finite element bodies; body {self._id} is {self.kind}")
 
     @property
@@ -219,7 +227,7 @@ class BODY(Handle):
     @disable_rotation.setter
     def disable_rotation(self, value):
         disabled = checks.switch(value, "disable_rotation")
-        if self._kind == BodyKind.PSEUDO_RIGID:
+        if self._kind in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT):
             session.warn(f"BODY.disable_rotation is for rigid bodies; body {self._id} is {self.kind}")
             return
         self._simulation.domain.disable_rotation(self._id, disabled)

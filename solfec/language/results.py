@@ -74,6 +74,13 @@ def VELOCITY(body, point) -> tuple[float, ...]:
     return tuple(body._simulation.domain.velocity(body._id, point).tolist())
 
 
+@command("STRESS")
+def STRESS(body, point) -> tuple[float, ...]:
+    """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point; zeros for rigid bodies."""
+    body, point = _body_and_point(body, point)
+    return tuple(body._simulation.domain.stress(body._id, point).tolist())
+
+
 def _body_and_point(body, point):
     checks.instance(body, "body", BODY)
     body._simulation.load_first()

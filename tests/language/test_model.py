@@ -38,6 +38,7 @@ from solfec.language import session
 
 ANY = 2**31 - 1
 CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+CUBE_NODES = [tuple(map(float, CUBE[k : k + 3])) for k in range(0, 24, 3)]
 
 
 @pytest.fixture
@@ -197,18 +198,39 @@ def test_schemes_follow_the_kind(model, bulk):
     assert body.scheme == "RIG_NEG" and soft.scheme == "DEF_EXP"
     with pytest.raises(ValueError):
         soft.scheme = "RIG_NEG"
-    with pytest.raises(NotBuiltYet, match="DEF_LIM"):
-        soft.scheme = "DEF_LIM"
+    soft.scheme = "DEF_LIM"
+    assert soft.scheme == "DEF_LIM"
 
 
-def test_finite_elements_and_meshes_of_bodies_are_not_built_yet(model, bulk):
+def test_finite_elements_stretched_by_a_force_have_the_stress_that_it_makes(model, bulk):
+    from solfec import DISPLACEMENT, FIX_POINT, FORCE, GAUSS_SEIDEL_SOLVER, HEX, RUN, STRESS
+
+    area, pull = 1.0, 1e4
+    body = BODY(model, "FINITE_ELEMENT", HEX(CUBE, 1, 1, 1, 1, [1] * 6), bulk, form="BC")
+    body.scheme, body.damping = "DEF_LIM", 1e-2
+    low = [node for node in CUBE_NODES if node[2] == min(n[2] for n in CUBE_NODES)]
+    for node in CUBE_NODES:
+        if node in low:
+            FIX_POINT(body, node)
+        else:
+            FORCE(body, "SPATIAL", node, (0, 0, 1), pull * area / 4)
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-9, 1000), 0.2)
+    centre = tuple(np.mean(CUBE_NODES, axis=0))
+    assert STRESS(body, centre)[2] == pytest.approx(pull, rel=1e-3)
+    assert DISPLACEMENT(body, CUBE_NODES[-1])[2] > 0
+    assert len(body.conf) == len(body.velo) == 24
+
+
+def test_background_meshes_and_reduced_forms_are_not_built_yet(model, bulk):
     from solfec import HEX
 
     mesh = HEX(CUBE, 1, 1, 1, 1, [1] * 6)
     with pytest.raises(TypeError):
         BODY(model, "FINITE_ELEMENT", [mesh], bulk)
-    with pytest.raises(NotBuiltYet, match="FINITE_ELEMENT"):
-        BODY(model, "FINITE_ELEMENT", mesh, bulk)
+    with pytest.raises(NotBuiltYet, match="BC-RO"):
+        BODY(model, "FINITE_ELEMENT", mesh, bulk, form="BC-RO")
+    with pytest.raises(NotBuiltYet, match="background"):
+        BODY(model, "FINITE_ELEMENT", mesh, bulk, mesh=mesh)
     assert mesh.nnod == 8
     with pytest.raises(NotBuiltYet, match="mesh"):
         ball(model, bulk).mesh  # noqa: B018
