@@ -244,6 +244,7 @@ contains
         call projected_newton(w, block(b_friction), block(b_rho), tolerance, bound, b, trial, iterations, outcome)
       end select
       if (outcome == status_solved) then
+        if (trial(3) < 0.0_dp) trial = 0.0_dp  ! by rounding only: the law has no tension
         r = trial
         if (attempt >= 0) status = status_resolved
         return
