@@ -47,7 +47,7 @@ class ElementSolver:
         for g in fe.assembly.groups:
             nodes = local[g.from_lanes(g.node)]
             chosen = np.flatnonzero(nodes[:, 0] >= 0)
-            dofs = (3 * nodes[chosen][:, :, None] + np.arange(3)).reshape(len(chosen), -1)
+            dofs = (3 * nodes[chosen][:, :, None] + np.arange(3)).reshape(len(chosen), 3 * g.size)
             width = 3 * g.size
             r, c = np.arange(width)[:, None], np.arange(width)
             start = chosen % LANES + LANES * width * width * (chosen // LANES)

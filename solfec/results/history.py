@@ -11,6 +11,7 @@ from ..domain import PHASES
 from ..errors import NotBuiltYet, SolfecError
 from . import layout
 from .gather import Places, gather, rows, runs
+from .meshes import stored_mesh, weights_at
 
 TOLERANCE = 1e-6  # of a step: frames this much outside of the interval belong to it
 POINT_ENTITIES = ("CX", "CY", "CZ", "DX", "DY", "DZ", "VX", "VY", "VZ")
@@ -206,6 +207,8 @@ def point_values(reader, steps: np.ndarray, items: list[Point]) -> list[np.ndarr
     for item in items:
         k = bodies.index(item.body)
         key = (item.body, item.point.tobytes(), item.entity[0] == "V")
+        if key not in known and (definitions["kind"][places.definition[:, k]] == BodyKind.FINITE_ELEMENT).any():
+            known[key] = element_values(reader, places, k, item)
         if key not in known:
             defined = definitions[places.definition[:, k]]
             arm = item.point - defined["centre"]
@@ -215,6 +218,20 @@ def point_values(reader, steps: np.ndarray, items: list[Point]) -> list[np.ndarr
         axis = "XYZ".index(item.entity[1])
         offset = item.point[axis] if item.entity[0] == "D" else 0.0
         values.append(known[key][:, axis] - offset)
+    return values
+
+
+def element_values(reader, places: Places, k: int, item: Point) -> np.ndarray:
+    """Placements or velocities (frames, 3) of a point of a finite element body, the k-th of `places`."""
+    mesh, _, _ = stored_mesh(reader, item.body)
+    epsilon = reader.read(lambda file: float(file["model"].attrs["epsilon"]))
+    nodes, weights = weights_at(mesh, item.point, epsilon)
+    table = "velocities" if item.entity[0] == "V" else "configurations"
+    rows_of_nodes = places.rows(table, int(nodes.max()) + 1)[:, k][:, nodes]
+    values = np.einsum("fai,a->fi", gather(reader, "frames/" + table, rows_of_nodes), weights)
+    if table == "configurations":
+        values += item.point
+    values[~places.present[:, k]] = np.nan
     return values
 
 

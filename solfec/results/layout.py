@@ -32,10 +32,10 @@ USER_ONLY = (  # meaningful for the user's constraints alone
 
 DESCRIPTIONS = {
     "id": ("1", "identifier, never reused"),
-    "kind": ("1", "bodies: 0 OBSTACLE, 1 RIGID, 2 PSEUDO_RIGID; constraints: 0 CONTACT, 1 FIXPNT, 2 FIXDIR, 3 VELODIR, "
+    "kind": ("1", "bodies: 0 OBSTACLE, 1 RIGID, 2 PSEUDO_RIGID, 3 FINITE_ELEMENT; constraints: 0 CONTACT, 1 FIXPNT, 2 FIXDIR, 3 VELODIR, "
              "4 VELODIR3, 5 RIGLNK, 6 SPRING; "
              "primitives: 0 CONVEX, 1 ELEMENT, 2 SPHERE"),
-    "scheme": ("1", "0 RIG_POS, 1 RIG_NEG, 2 RIG_IMP, 3 DEF_EXP"),
+    "scheme": ("1", "0 RIG_POS, 1 RIG_NEG, 2 RIG_IMP, 3 DEF_EXP, 4 DEF_LIM"),
     "material": ("1", "row of bulk_materials (bodies) or surface_materials (constraints)"),
     "damping": ("1/T", "stiffness proportional damping"),
     "mass": ("M", "mass"),
@@ -136,6 +136,10 @@ PARTS = ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitive
 SHAPE = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in PARTS for suffix in ("_first", "")])
 
 VECTOR = np.dtype(("<f8", (3,)))
+MESH_PARTS = ("mesh_nodes", "mesh_elements", "mesh_vertices", "mesh_primitives")
+MESH = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in MESH_PARTS for suffix in ("_first", "")])
+MESH_NODE = np.dtype([("place", "<f8", (3,)), ("normal", "<f8", (3,))])
+MESH_ELEMENT = np.dtype([("size", "<i4"), ("node", "<i4", (8,))])
 DATASETS = {  # name: (record or number type, dimension of the quantity, description)
     "model/bodies": (DEFINITION, "", "definitions of bodies; a body whose data changed has several, the last is in use"),
     "model/shapes": (SHAPE, "1", "where a body's shape is: first row and number of rows in each of the tables below"),
@@ -145,13 +149,20 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "model/corners": (np.dtype("<i4"), "1", "vertices of faces, counter-clockwise from outside, numbered within the body"),
     "model/adjacency": (np.dtype("<i4"), "1", "adjacent primitives, numbered within the body"),
     "model/primitives": (PRIMITIVE, "1", "convex primitives; pointers count from the body's first row"),
+    "model/meshes": (MESH, "1", "where a finite element body's mesh is: first row and number of rows in the tables below"),
+    "model/mesh_nodes": (MESH_NODE, "", "referential nodes [L], and integrals of shape function times normal [L^2]"),
+    "model/mesh_elements": (MESH_ELEMENT, "1", "number of nodes of elements, and their nodes, numbered within the body"),
+    "model/mesh_vertices": (np.dtype("<i4"), "1", "the node that each vertex of the body's shape is"),
+    "model/mesh_primitives": (np.dtype("<i4"), "1", "the element that each primitive of the body's shape is"),
     "frames/body_lists": (LISTED, "1", "bodies of a frame: id, row of /model/bodies, first of its rows within the frame's "
                           "configurations and velocities"),
     "frames/bodies": (BODY, "", "state of bodies, in the order of the frame's list"),
     "frames/configurations": (VECTOR, "L or 1", "obstacle, rigid: columns of the rotation, current centre; "
-                              "pseudo-rigid: rows of the deformation gradient, current centre"),
+                              "pseudo-rigid: rows of the deformation gradient, current centre; "
+                              "finite elements: displacements of nodes"),
     "frames/velocities": (VECTOR, "L/T or 1/T", "obstacle, rigid: referential angular velocity, velocity of the centre; "
-                          "pseudo-rigid: rows of the rate of the gradient, velocity of the centre"),
+                          "pseudo-rigid: rows of the rate of the gradient, velocity of the centre; "
+                          "finite elements: velocities of nodes"),
     "frames/constraints": (CONSTRAINT, "", "constraints: the user's first, then contacts"),
     "frames/user_constraints": (USER, "", "further data of the user's constraints"),
     "frames/steps": (STEP, "", "one row per frame; a frame exists when its row does"),

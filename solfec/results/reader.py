@@ -207,5 +207,6 @@ def layout_ends(listed: np.ndarray, file: h5py.File) -> tuple[int, int]:
     if not len(listed):
         return 0, 0
     last = listed[-1]
-    kind = int(file["model/bodies"][last["definition"]]["kind"])
-    return int(last["conf_first"]) + CONF_TRIPLES[kind], int(last["velo_first"]) + VELO_TRIPLES[kind]
+    defined = file["model/bodies"][last["definition"]]
+    kind, nodes = int(defined["kind"]), int(defined["node_count"])
+    return int(last["conf_first"]) + (nodes or CONF_TRIPLES[kind]), int(last["velo_first"]) + (nodes or VELO_TRIPLES[kind])

@@ -6,9 +6,10 @@ import numpy as np
 
 from ..bodies.materials import BulkMaterial
 from ..bodies.table import BodyKind
+from ..constraints import element_points
 from ..domain import PHASES
 from ..errors import SolfecError
-from . import layout, shapes
+from . import layout, meshes, shapes
 
 
 def restore(reader, domain, number: int) -> None:
@@ -36,6 +37,8 @@ def restore(reader, domain, number: int) -> None:
     layout.unpack(defined, bodies, layout.DEFINITION_COLUMNS, everything)
     bodies.view("material")[:] = material  # rows of the domain's own table
     layout.unpack(frame.bodies, bodies, layout.BODY_STATE, everything)
+    if len(frame.configurations) != bodies.configurations.n:
+        raise SolfecError(f"{reader.file}: meshes of the results and of the input differ; do they belong together?")
     bodies.configurations.view("conf")[:] = frame.configurations.T
     bodies.triples.view("velo")[:] = frame.velocities.T
     domain.initialise()
@@ -68,13 +71,22 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
     tables = {part: reader.table("model/" + part) for part in layout.PARTS}
     labels = reader.labels
     materials = MaterialRows(reader, domain)
+    bodies.meshes, bodies.finite_elements = {}, None
     for table in (bodies, bodies.configurations, bodies.triples, *geometry.tables):
         table.keep(np.zeros(table.n, bool))
     for k, identifier in enumerate(frame.listed["id"].tolist()):
         if identifier not in places:
             raise SolfecError(f"{reader.file}: the shape of body {identifier} is missing")
-        row = bodies.add(BodyKind(int(defined["kind"][k])), id=identifier)
+        stored = None
+        if defined["kind"][k] == BodyKind.FINITE_ELEMENT:
+            stored = meshes.stored_mesh(reader, identifier)
+            if stored is None:
+                raise SolfecError(f"{reader.file}: the mesh of body {identifier} is missing")
+        row = bodies.add(BodyKind(int(defined["kind"][k])), stored and stored[0], id=identifier)
         first, count = geometry.add(row, shapes.unpack(index[places[identifier]], tables))
+        if stored:
+            geometry.vertices.view("node")[-len(stored[1]) :] = stored[1]
+            geometry.primitives.element[first : first + count] = stored[2]
         bodies.primitive_ptr[row], bodies.primitive_count[row] = first, count
         if identifier in old:
             renumbered[old[identifier]] = row
@@ -126,6 +138,8 @@ def restore_constraints(domain, frame) -> None:
         number = stored[side + "_primitive"]
         first = bodies.primitive_ptr[np.where(present, row, 0)]
         table.view(side + "_primitive")[:] = np.where(present & (number >= 0), first + number, -1)
+    for row in range(table.user_count):
+        element_points.attach(table, bodies, row, domain.epsilon)
 
 
 def restore_scalars(domain, step: np.void, deleted: int) -> None:

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from ..errors import SolfecError
-from . import layout, shapes
+from . import layout, meshes, shapes
 from .columns import Column, extend
 from .journal import Busy, JournalledFile, journal_path
 from .reader import ResultsReader
@@ -284,6 +284,9 @@ class ResultsWriter:
             for part in layout.PARTS:
                 packed["shapes"][part + "_first"] += self._columns["model/" + part].length
             for name, rows in packed.items():
+                self._columns["model/" + name].append(rows)
+            lengths = {part: self._columns["model/" + part].length for part in layout.MESH_PARTS}
+            for name, rows in meshes.pack(bodies, domain.geometry, first, lengths).items():
                 self._columns["model/" + name].append(rows)
             self._last_id = int(bodies.id[bodies.n - 1])
         if born:

@@ -1,0 +1,67 @@
+"""Meshes of finite element bodies between a domain and a results file."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bodies.finite_elements import FiniteElementMesh, find
+from ..bodies.table import BodyKind, BodyTable
+from .layout import MESH, MESH_ELEMENT, MESH_NODE, MESH_PARTS
+
+
+def pack(bodies, geometry, first: int, lengths: dict[str, int]) -> dict[str, np.ndarray]:
+    """Rows for `/model/meshes` and the datasets behind it, of the bodies from row `first` on.
+
+    Parameters
+    ----------
+    lengths : dict
+        Number of rows that the datasets of `MESH_PARTS` hold already.
+    """
+    rows = first + np.flatnonzero(bodies.kind[first : bodies.n] == BodyKind.FINITE_ELEMENT)
+    index = np.zeros(len(rows), MESH)
+    parts: dict[str, list] = {part: [] for part in MESH_PARTS}
+    at = dict(lengths)
+    vertex_body, primitive_body = geometry.vertices.view("body"), geometry.primitives.view("body")
+    for entry, row in zip(index, rows):
+        mesh = bodies.meshes[int(bodies.id[row])]
+        nodes = np.zeros(mesh.node_count, MESH_NODE)
+        nodes["place"], nodes["normal"] = mesh.nodes, mesh.normals
+        elements = np.zeros(len(mesh.sizes), MESH_ELEMENT)
+        elements["size"], elements["node"] = mesh.sizes, mesh.elements
+        data = {
+            "mesh_nodes": nodes,
+            "mesh_elements": elements,
+            "mesh_vertices": geometry.vertices.view("node")[vertex_body == row],
+            "mesh_primitives": geometry.primitives.view("element")[primitive_body == row],
+        }
+        entry["body"] = bodies.id[row]
+        for part, values in data.items():
+            entry[part + "_first"], entry[part] = at[part], len(values)
+            at[part] += len(values)
+            parts[part].append(values)
+    return {"meshes": index} | {part: np.concatenate(values) for part, values in parts.items() if values}
+
+
+def stored_mesh(reader, body: int) -> tuple[FiniteElementMesh, np.ndarray, np.ndarray] | None:
+    """Mesh of a body, nodes of its vertices and elements of its primitives; None when the file has none."""
+    index = reader.table("model/meshes")
+    which = np.flatnonzero(index["body"] == body)
+    if not which.size:
+        return None
+    entry = index[which[-1]]
+    nodes, elements, vertices, primitives = (
+        reader.table("model/" + part)[entry[part + "_first"] : entry[part + "_first"] + entry[part]] for part in MESH_PARTS
+    )
+    mesh = FiniteElementMesh(
+        nodes["place"].copy(), elements["size"].copy(), elements["node"].copy(), nodes["normal"].copy()
+    )
+    return mesh, vertices, primitives
+
+
+def weights_at(mesh: FiniteElementMesh, point, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes around a referential point and their shape functions there; SolfecError when it is outside."""
+    table = BodyTable()
+    table.add(BodyKind.FINITE_ELEMENT, mesh, id=1, mass=1.0, volume=1.0, form=1)
+    element, _, weights = find(table, 0, point, epsilon)
+    size = int(mesh.sizes[element])
+    return mesh.elements[element, :size], weights[:size]

@@ -1,0 +1,73 @@
+"""Results of finite element bodies: restarts with equal bits, rebuilt bodies, histories of points."""
+
+import numpy as np
+import pytest
+
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind, Form, Scheme
+from solfec.domain import Domain
+from solfec.results import ResultsReader, ResultsWriter
+from solfec.shapes.hex_mesh import hex_mesh
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+
+BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
+
+
+def cube(low, size=1.0, cells=2):
+    return hex_mesh((BOX * size + low).tolist(), cells, cells, cells, 1, [1] * 6)
+
+
+def model():
+    """A hanging and a resting deformable cube, explicit and implicit, of either form."""
+    domain = Domain(1e-4)
+    soft = BulkMaterial(young=1e7, poisson=0.3, density=1e3)
+    domain.insert_body(BodyKind.OBSTACLE, [cube((-1, -1, -3), 3.0, 1)], soft)
+    domain.insert_body(BodyKind.FINITE_ELEMENT, [cube((0, 0, 0))], soft, form=Form.BC)
+    domain.insert_body(BodyKind.FINITE_ELEMENT, [cube((0.1, 0.1, 1))], soft, form=Form.TL)
+    hung = domain.insert_body(BodyKind.FINITE_ELEMENT, [cube((4, 0, 0))], soft, form=Form.TL)
+    domain.bodies.scheme[1] = Scheme.DEF_LIM
+    domain.bodies.scheme[3] = Scheme.DEF_LIM
+    domain.fix_point(hung, (4.2, 0.3, 1.0))
+    domain.loads.set_gravity((0.0, 1.0, -9.81))
+    return domain
+
+
+def run(domain, steps):
+    for _ in range(steps):
+        domain.advance(GaussSeidelSolver(1e-8, 500))
+
+
+def state(domain):
+    bodies = domain.bodies
+    return bodies.configurations.view("conf").copy(), bodies.triples.view("velo").copy(), bodies.view("energy").copy()
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_restart_goes_on_with_equal_bits(tmp_path, empty):
+    """Also into a domain without bodies, which are rebuilt from the file."""
+    domain = model()
+    run(domain, 20)
+    with ResultsWriter.create(str(tmp_path / "run")) as writer:
+        writer.write_frame(domain)
+    run(domain, 10)
+    again = Domain(1e-4) if empty else model()
+    again.loads.set_gravity((0.0, 1.0, -9.81))
+    with ResultsReader(tmp_path / "run") as reader:
+        reader.load(again, 0)
+    run(again, 10)
+    for one, other in zip(state(domain), state(again)):
+        assert np.array_equal(one, other)
+
+
+def test_history_of_a_point_is_what_the_domain_says(tmp_path):
+    domain, point, places, velocities = model(), (0.3, 0.4, 0.25), [], []
+    with ResultsWriter.create(str(tmp_path / "run")) as writer:
+        for _ in range(4):
+            run(domain, 3)
+            writer.write_frame(domain)
+            places.append(domain.displacement(2, point))
+            velocities.append(domain.velocity(2, point))
+    with ResultsReader(tmp_path / "run") as reader:
+        _, dz, vy = reader.history([(2, point, "DZ"), (2, point, "VY")], 0.0, 1.0, 1)
+    assert np.abs(dz - np.array(places)[:, 2]).max() < 1e-15
+    assert np.abs(vy - np.array(velocities)[:, 1]).max() < 1e-15
