@@ -155,6 +155,9 @@ class PseudoRigidSolver:
             triples.velo[:, self.velo] += step * solved.reshape(-1, 4, 3).transpose(2, 0, 1)
 
 
+DEF_LIM = int(Scheme.DEF_LIM)  # the last of the schemes
+
+
 class Implicit:
     """All solvers of one model, found anew when bodies or schemes change."""
 
@@ -178,8 +181,8 @@ class Implicit:
 
 def implicit_of(bodies: BodyTable, fe) -> Implicit:
     """The solvers for the bodies of scheme DEF_LIM."""
-    scheme = bodies.view("scheme")
-    key = (bodies.n, bodies.generation, scheme.tobytes() if (scheme == Scheme.DEF_LIM).any() else b"")
+    scheme = bodies.scheme
+    key = (bodies.n, bodies.generation, scheme.tobytes() if scheme.max() >= DEF_LIM else b"")
     if fe.implicit is None or fe.implicit.key != key:
         fe.implicit = Implicit(bodies, fe, key)
     return fe.implicit
