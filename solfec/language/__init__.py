@@ -12,6 +12,7 @@ from . import unbuilt
 _NAMES = {
     "shapes": "CONVEX HULL MESH HEX SPHERE ELLIP",
     "generators": "MESH2CONVEX ROUGH_HEX PIPE ELLIP_MESH TETRAHEDRALIZE",
+    "files": "MESH_READ CONVEX_READ",
     "transforms": "COPY SCALE TRANSLATE ROTATE BEND",
     "splitting": "SPLIT MESH_SPLIT OVERLAPPING",
     "model": "SOLFEC",

@@ -106,7 +106,7 @@ def TETRAHEDRALIZE(shape, path, volume=None, quality=None, volid=None, surfid=No
     Parameters
     ----------
     shape : MESH or str
-        A mesh (left as it is), or the path of a closed surface: .stl, .off, .ply, .poly or .smesh.
+        A mesh (left as it is), or the path of a closed surface: .stl, .obj, .off, .ply, .poly or .smesh.
     path : str
         File of the mesh: read when it is there, else written.
     volume : float, optional

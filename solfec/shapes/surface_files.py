@@ -1,4 +1,4 @@
-"""Closed surfaces from files: STL, OFF, PLY (text and binary), and TetGen's POLY and SMESH."""
+"""Closed surfaces from files: STL, OBJ, OFF, PLY (text and binary), and TetGen's POLY and SMESH."""
 
 from __future__ import annotations
 
@@ -86,6 +86,18 @@ def _read_stl(data: bytes) -> Surface:
     triangles = numbers.reshape(-1, 3)
     whole = (triangles != np.roll(triangles, 1, axis=1)).all(1)  # facets without area, which STL writers leave behind
     return Surface(points, triangles[whole], np.zeros(int(whole.sum()), int))
+
+
+def _read_obj(data: bytes) -> Surface:
+    """Vertices and faces of Wavefront OBJ; a negative number counts back from the last vertex before the face."""
+    points, faces = [], []
+    for words in (line.partition("#")[0].split() for line in data.decode("utf-8", "replace").splitlines()):
+        if words[:1] == ["v"]:
+            points.append([float(w) for w in words[1:4]])
+        elif words[:1] == ["f"]:
+            numbers = [int(w.partition("/")[0]) for w in words[1:]]
+            faces.append([n - 1 if n > 0 else len(points) + n for n in numbers])
+    return _triangulated(points, faces, [0] * len(faces))
 
 
 def _words(data: bytes):
@@ -196,5 +208,5 @@ def _poly_facet(words: list[int], lines, marked: bool, number: int) -> tuple[lis
     return corners[:count], words[2] if marked and len(words) > 2 else 0
 
 
-READERS = {".stl": _read_stl, ".off": _read_off, ".ply": _read_ply, ".poly": _read_poly, ".smesh": _read_poly}
+READERS = {".stl": _read_stl, ".obj": _read_obj, ".off": _read_off, ".ply": _read_ply, ".poly": _read_poly, ".smesh": _read_poly}
 """How files are read, by ending."""

@@ -1,0 +1,107 @@
+"""Draws the contact points of the arch, all and sparsified, into docs/figures/contacts.png: python docs/figures/contacts.py."""
+
+from __future__ import annotations
+
+import tempfile
+from io import BytesIO
+from math import cos, pi, sin
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
+from PIL import Image
+
+from solfec import (
+    BODY,
+    BULK_MATERIAL,
+    CONTACT_SPARSIFY,
+    GAUSS_SEIDEL_SOLVER,
+    GEOMETRIC_EPSILON,
+    GRAVITY,
+    HEX,
+    RUN,
+    SOLFEC,
+    SURFACE_MATERIAL,
+)
+from solfec.language import session
+from solfec.results.plot import COLOURS, INK, MUTED, SURFACE
+
+HERE = Path(__file__).resolve().parent
+RADIUS, RATIO, WIDTH, COUNT = 10.0, 0.16, 3.0, 9
+
+
+def corners(start: float, end: float) -> list[float]:
+    """The eight corners of the block between two angles, as of inp/arch.py."""
+    inner, outer, nodes = RADIUS * (1 - RATIO / 2), RADIUS * (1 + RATIO / 2), []
+    for angle in (start, end):
+        for r, y in ((inner, -WIDTH / 2), (outer, -WIDTH / 2), (outer, WIDTH / 2), (inner, WIDTH / 2)):
+            nodes += [-r * cos(angle), y, r * sin(angle)]
+    return nodes
+
+
+def contacts(directory: str, threshold: float) -> tuple[list, np.ndarray]:
+    """Blocks of the arch after its first step, and its contact points (n, 3)."""
+    GEOMETRIC_EPSILON(1e-4)
+    solfec = SOLFEC("DYNAMIC", 1e-3, f"{directory}/{threshold}")
+    solfec.verbose = "OFF"
+    SURFACE_MATERIAL(solfec, friction=0.5)
+    CONTACT_SPARSIFY(solfec, threshold, 0, 0 if threshold == 0 else 1e-4)
+    bulk = BULK_MATERIAL(solfec, density=1.0)
+    GRAVITY(solfec, (0, 0, -9.81))
+    opening, blocks = pi / COUNT, []
+    for number in range(-1, COUNT + 1):
+        nodes = corners(number * opening, (number + 1) * opening)
+        kind = "OBSTACLE" if number in (-1, COUNT) else "RIGID"
+        blocks.append((kind, np.array(nodes).reshape(-1, 3)))
+        BODY(solfec, kind, HEX(nodes, 3, 2, 1, 1, [1] * 6, dx=[0.05, 1.9, 0.05]), bulk)
+    RUN(solfec, GAUSS_SEIDEL_SOLVER(1e-4, 1000), 1e-3)
+    points = [constraint.point for constraint in solfec.constraints if constraint.kind == "CONTACT"]
+    GEOMETRIC_EPSILON(1e-6)
+    return blocks, np.array(points)
+
+
+def draw(panel, blocks: list, points: np.ndarray, title: str) -> None:
+    """Blocks seen through, with lines between the cells of a joint, and the contact points."""
+    faces = ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))
+    lines = []
+    for kind, nodes in blocks:
+        colour, alpha = (MUTED, 0.25) if kind == "OBSTACLE" else (COLOURS[0], 0.10)
+        panel.add_collection3d(
+            Poly3DCollection([nodes[list(f)] for f in faces], facecolors=colour, edgecolors=INK, linewidths=0.35, alpha=alpha)
+        )
+        for part in (0.025, 0.975):  # narrow cells at the inner and the outer edge, and the one in the middle
+            lines.append((nodes[0] + part * (nodes[1] - nodes[0]), nodes[3] + part * (nodes[2] - nodes[3])))
+        lines.append((0.5 * (nodes[0] + nodes[3]), 0.5 * (nodes[1] + nodes[2])))
+    panel.add_collection3d(Line3DCollection(lines, colors=MUTED, linewidths=0.4))
+    panel.scatter(*points.T, s=9, color=COLOURS[1], depthshade=False, linewidths=0, zorder=10)
+    every = np.concatenate([nodes for _, nodes in blocks])
+    lower, upper = every.min(0), every.max(0)
+    for axis, low, high in zip("xyz", lower, upper):
+        getattr(panel, f"set_{axis}lim")(low, high)
+    panel.set_box_aspect(upper - lower, zoom=1.2)
+    panel.set_axis_off()
+    panel.patch.set_alpha(0.0)
+    panel.view_init(24, -64)
+    panel.set_title(title, fontsize=9, color=INK, fontweight="bold", y=1.0)
+
+
+def main() -> None:
+    """Draw the arch for three thresholds."""
+    figure = Figure(figsize=(9.6, 2.9), dpi=100, facecolor=SURFACE)
+    FigureCanvasAgg(figure)
+    with tempfile.TemporaryDirectory() as directory:
+        for number, (threshold, title) in enumerate(((0, "all contact points"), (0.005, "threshold 0.005"), (0.05, "threshold 0.05"))):
+            blocks, points = contacts(directory, threshold)
+            panel = figure.add_subplot(1, 3, number + 1, projection="3d")
+            draw(panel, blocks, points, f"{title}: {len(points)}")
+        session.current().close()
+    figure.subplots_adjust(0.0, 0.0, 1.0, 0.90, 0.0, 0.0)
+    memory = BytesIO()
+    figure.savefig(memory)
+    Image.open(memory).convert("RGB").quantize(64).save(HERE / "contacts.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()

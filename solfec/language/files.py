@@ -1,0 +1,77 @@
+"""Commands that read shapes from files of other programs: MESH_READ, CONVEX_READ (additions to the manual)."""
+
+from __future__ import annotations
+
+import os
+
+from . import checks, session
+from .checks import BadType, BadValue, command
+from .shapes import CONVEX, MESH, reported
+
+
+@command("MESH_READ")
+def MESH_READ(path, volids=0, surfids=0, groups=None, data=None) -> MESH:
+    """A mesh from a file: gmsh, VTK, Abaqus, MED, Exodus and others; needs the package meshio.
+
+    Parameters
+    ----------
+    path : str
+        The file; its ending tells the format.
+    volids, surfids : int or dict
+        Identifier of elements and outer faces that are in no group; or a dictionary of identifiers by group.
+    groups : dict, optional
+        Filled with identifiers by group, under the keys 'volumes' and 'surfaces'.
+    data : str, optional
+        Name of the integer cell data that tell groups.
+    """
+    from ..shapes.mesh_files import read_mesh_file
+
+    path = _file(path)
+    volids, surfids = _identifiers(volids, "volids"), _identifiers(surfids, "surfids")
+    if groups is not None and not isinstance(groups, dict):
+        raise BadType(f"'groups' must be a dictionary, which is filled, not {checks.kind_of(groups)}")
+    data = None if data is None else checks.string(data, "data")
+    with reported():
+        mesh, found = read_mesh_file(path, volids, surfids, data)
+    if groups is not None:
+        groups.update(found)
+    return MESH._of(mesh)
+
+
+@command("CONVEX_READ")
+def CONVEX_READ(path, volid=0, surfid=0, decompose="OFF", concavity=0.05) -> CONVEX:
+    """Convex polyhedra from the closed surfaces in a file.
+
+    Parameters
+    ----------
+    path : str
+        The file: .stl, .obj, .ply or .off.
+    volid, surfid : int
+        Identifiers of all polyhedra and faces.
+    decompose : 'ON' or 'OFF'
+        Whether surfaces that are not convex are cut into convex parts (needs the package coacd) or are errors.
+    concavity : float
+        How deep a part may lie below its hull, in sizes of the surface: 0.01 to 1.
+    """
+    from ..shapes.convex_files import read_convexes
+
+    path = _file(path)
+    volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
+    decompose = checks.switch(decompose, "decompose")
+    concavity = checks.between(concavity, "concavity", 0.01, 1.0)
+    with reported():
+        return CONVEX._of(read_convexes(path, volid, surfid, concavity if decompose else None, session.current().epsilon))
+
+
+def _file(path) -> str:
+    path = checks.string(path, "path")
+    if not os.path.isfile(path):
+        raise BadValue(f"'path' names the file '{path}', which does not exist")
+    return path
+
+
+def _identifiers(value, name: str):
+    """An identifier, or identifiers by group."""
+    if not isinstance(value, dict):
+        return checks.identifier(value, name)
+    return {group: checks.identifier(number, f"{name}[{group!r}]") for group, number in value.items()}

@@ -1,0 +1,91 @@
+"""Element sets of Abaqus input files, which meshio gives to the wrong elements when sets are spread over blocks."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+
+def add_groups(source, path: str) -> None:
+    """Replace the cell sets of what meshio has read by the element sets of the file.
+
+    Parameters
+    ----------
+    source : meshio.Mesh
+        Changed in place; its blocks are the file's *ELEMENT blocks in their order.
+    path : str
+        The file.
+
+    Raises
+    ------
+    ValueError
+        Files of several parts or with *INCLUDE, element numbers that come twice, sets of unknown elements or sets.
+    """
+    numbers, sets = [], {}
+    for keyword, parameters, items in _blocks(path):
+        if keyword == "INCLUDE":
+            raise ValueError("files with *INCLUDE are not supported; put everything into one file")
+        if keyword == "INSTANCE" and items:
+            raise ValueError("an *INSTANCE with data, which moves its part, is not supported; write a file without parts")
+        if keyword == "ELEMENT":
+            if len(numbers) == len(source.cells):
+                raise ValueError("there are more *ELEMENT blocks than meshio has read")
+            width = np.shape(source.cells[len(numbers)].data)[1] + 1
+            numbers.append([int(item) for item in items[::width]])
+            if "ELSET" in parameters:
+                sets.setdefault(parameters["ELSET"], []).extend(numbers[-1])
+        elif keyword == "ELSET" and "ELSET" in parameters:
+            sets.setdefault(parameters["ELSET"], []).extend(_members(items, "GENERATE" in parameters, sets))
+    if [len(n) for n in numbers] != [len(block.data) for block in source.cells]:
+        raise ValueError("its *ELEMENT blocks are not those that meshio has read")
+    places = {number: (k, row) for k, block in enumerate(numbers) for row, number in enumerate(block)}
+    if len(places) < sum(map(len, numbers)):
+        raise ValueError("element numbers come twice; write a file without parts and instances")
+    source.cell_sets = {}
+    for name, members in sets.items():
+        rows = [[] for _ in numbers]
+        for number in members:
+            if number not in places:
+                raise ValueError(f"the element set '{name}' names element {number}, which is not there")
+            block, row = places[number]
+            rows[block].append(row)
+        source.cell_sets[name] = [np.array(r, int) for r in rows]
+
+
+def _members(items: list[str], generate: bool, sets: dict) -> list[int]:
+    """Element numbers of an *ELSET."""
+    if generate:
+        members, step = [], 3 if len(items) % 3 == 0 else 2
+        for at in range(0, len(items), step):
+            first, last, *rest = map(int, items[at : at + step])
+            members += range(first, last + 1, *rest)
+        return members
+    members = []
+    for item in items:
+        if re.fullmatch(r"\d+", item):
+            members.append(int(item))
+        elif item.upper() in sets:
+            members += sets[item.upper()]
+        else:
+            raise ValueError(f"an element set names the set '{item}', which is not there")
+    return members
+
+
+def _blocks(path: str):
+    """Keyword, parameters and data items of the keywords; names in capitals, as Abaqus takes them."""
+    block = None
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = (line.strip() for line in file)
+        for line in (line for line in lines if line and not line.startswith("**")):
+            if not line.startswith("*"):
+                if block is not None and block[0] in ("ELEMENT", "ELSET", "INSTANCE"):
+                    block[2].extend(item.strip() for item in line.split(",") if item.strip())
+                continue
+            if block is not None:
+                yield block
+            keyword, *parameters = (part.strip() for part in line[1:].split(","))
+            pairs = (part.partition("=") for part in parameters)
+            block = keyword.upper(), {k.strip().upper(): v.strip().strip('"').upper() for k, _, v in pairs}, []
+    if block is not None:
+        yield block
