@@ -48,7 +48,7 @@ def contacts(directory: str, threshold: float) -> tuple[list, np.ndarray]:
     solfec.verbose = "OFF"
     SURFACE_MATERIAL(solfec, friction=0.5)
     CONTACT_SPARSIFY(solfec, threshold, 0, 0 if threshold == 0 else 1e-4)
-    bulk = BULK_MATERIAL(solfec, density=1.0)
+    bulk = BULK_MATERIAL(solfec, density=0.97)
     GRAVITY(solfec, (0, 0, -9.81))
     opening, blocks = pi / COUNT, []
     for number in range(-1, COUNT + 1):
@@ -75,29 +75,45 @@ def draw(panel, blocks: list, points: np.ndarray, title: str) -> None:
             lines.append((nodes[0] + part * (nodes[1] - nodes[0]), nodes[3] + part * (nodes[2] - nodes[3])))
         lines.append((0.5 * (nodes[0] + nodes[3]), 0.5 * (nodes[1] + nodes[2])))
     panel.add_collection3d(Line3DCollection(lines, colors=MUTED, linewidths=0.4))
-    panel.scatter(*points.T, s=9, color=COLOURS[1], depthshade=False, linewidths=0, zorder=10)
+    panel.scatter(*points.T, s=5, color=COLOURS[1], depthshade=False, linewidths=0, zorder=10)
     every = np.concatenate([nodes for _, nodes in blocks])
     lower, upper = every.min(0), every.max(0)
     for axis, low, high in zip("xyz", lower, upper):
         getattr(panel, f"set_{axis}lim")(low, high)
-    panel.set_box_aspect(upper - lower, zoom=1.2)
+    panel.set_box_aspect(upper - lower, zoom=1.12)
     panel.set_axis_off()
     panel.patch.set_alpha(0.0)
     panel.view_init(24, -64)
-    panel.set_title(title, fontsize=9, color=INK, fontweight="bold", y=1.0)
+    panel.set_title(title, fontsize=9, color=INK, fontweight="bold", y=0.97)
+
+
+def draw_joint(panel, points: np.ndarray) -> None:
+    """One joint, seen along its normal: cells and contact points."""
+    angle = pi / COUNT * 4
+    radial, along = np.array([-cos(angle), 0.0, sin(angle)]), np.array([sin(angle), 0.0, cos(angle)])
+    here = points[(np.abs(points @ along) < 0.01) & (points @ radial > 0.0)]
+    inner, outer = RADIUS * (1 - RATIO / 2), RADIUS * (1 + RATIO / 2)
+    for part in (0.0, 0.025, 0.975, 1.0):
+        panel.plot([-WIDTH / 2, WIDTH / 2], [inner + part * (outer - inner)] * 2, color=INK, lw=0.6)
+    for y in (-WIDTH / 2, 0.0, WIDTH / 2):
+        panel.plot([y, y], [inner, outer], color=INK, lw=0.6)
+    panel.scatter(here[:, 1], here @ radial, s=16, color=COLOURS[1], linewidths=0, zorder=10)
+    panel.set_aspect("equal")
+    panel.set_axis_off()
+    panel.set_title(f"one joint: {len(here)}", fontsize=8, color=MUTED, y=-0.18)
 
 
 def main() -> None:
     """Draw the arch for three thresholds."""
-    figure = Figure(figsize=(9.6, 2.9), dpi=100, facecolor=SURFACE)
+    figure = Figure(figsize=(9.6, 4.3), dpi=100, facecolor=SURFACE)
     FigureCanvasAgg(figure)
     with tempfile.TemporaryDirectory() as directory:
-        for number, (threshold, title) in enumerate(((0, "all contact points"), (0.005, "threshold 0.005"), (0.05, "threshold 0.05"))):
+        for number, (threshold, title) in enumerate(((0, "all"), (0.005, "threshold 0.005"), (0.05, "threshold 0.05"))):
             blocks, points = contacts(directory, threshold)
-            panel = figure.add_subplot(1, 3, number + 1, projection="3d")
-            draw(panel, blocks, points, f"{title}: {len(points)}")
+            panel = figure.add_axes((number / 3, 0.31, 1 / 3, 0.66), projection="3d")
+            draw(panel, blocks, points, f"{title}: {len(points)} contact points")
+            draw_joint(figure.add_axes((number / 3 + 0.03, 0.06, 1 / 3 - 0.06, 0.30)), points)
         session.current().close()
-    figure.subplots_adjust(0.0, 0.0, 1.0, 0.90, 0.0, 0.0)
     memory = BytesIO()
     figure.savefig(memory)
     Image.open(memory).convert("RGB").quantize(64).save(HERE / "contacts.png", optimize=True)

@@ -174,7 +174,7 @@ def test_surfaces_that_cross_themselves_are_refused_by_face(tetgen):
 @pytest.mark.parametrize(
     "name, text, words",
     [
-        ("a.obj", "", "not one of the surface files"),
+        ("a.xyz", "", "not one of the surface files"),
         ("a.off", "OFF\n3 1 0\n0 0 0 1 0 0", "cannot be read as OFF"),
         ("a.off", "OFF\n3 1 0\n0 0 0 1 0 0 0 1 0\n3 0 1 1", "face 0 repeats a vertex"),
         ("a.off", "OFF\n3 1 0\n0 0 0 1 0 0 0 1 0\n3 0 1 7", "out of range"),
