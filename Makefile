@@ -5,7 +5,7 @@ VENV     := .venv
 BIN      := $(VENV)/bin
 RUN_INP  := inp/tutorial/three-basic-geometric-objects.py
 RUN_OUT  := out/tutorial/three-basic-geometric-objects
-PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib
+PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib fissix
 TESTING  := pytest hypothesis pytest-timeout tetgen meshio netCDF4 coacd
 
 comma := ,

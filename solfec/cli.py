@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from . import language
 from .errors import NotBuiltYet, SolfecError, SolfecWarning
 from .language import session
+from .language.legacy import loader
 
 USAGE = "usage: solfec [-w] [-y] [-s sub-directory] [-i seconds] [-t threads] path [arguments]"
 HELP = f"""{USAGE}
@@ -33,6 +34,9 @@ input file or an output directory; it is the first word that names an existing f
   -s NAME      use a sub-directory of the output directory
   -i SECONDS   wall time between progress reports (default: 1)
   -t THREADS   number of threads (default: all cores; before the path)
+  --python2    read the input as Python 2, --python3 as Python 3 (before the path; docs/legacy.md)
+  --convert    print the old input as Python 3 and stop (before the path)
+  --strict     failures of plots in old inputs are errors, not warnings (before the path)
   --traceback  show the program's own frames in error messages (before the path)
   --version    print the version (before the path)
   --help       print this text (before the path)
@@ -61,6 +65,9 @@ class Arguments:
     interval: float = 1.0
     threads: int | None = None
     traceback: bool = False
+    python: int | None = None
+    convert: bool = False
+    strict: bool = False
     version: bool = False
     help: bool = False
     unbuilt: list[str] = field(default_factory=list)
@@ -105,7 +112,9 @@ def _new_switch(word: str, words: list[str], result: Arguments) -> bool:
         result.yes = True
     elif word == "-t":
         result.threads = int(_number(word, _value(word, words)))
-    elif word in ("--version", "--help", "--traceback"):
+    elif word in ("--python2", "--python3"):
+        result.python = int(word[-1])
+    elif word in ("--version", "--help", "--traceback", "--convert", "--strict"):
         setattr(result, word[2:], True)
     elif word in ("-h",):
         result.help = True
@@ -160,6 +169,8 @@ def main(words: list[str] | None = None) -> int:
     except UsageError as error:
         print(f"solfec: {error}\n{USAGE}" if str(error) else USAGE, file=sys.stderr)
         return 2
+    if arguments.convert:
+        return _convert(input_path, arguments)
     return run_input(input_path, directory, arguments)
 
 
@@ -171,6 +182,21 @@ def _compare(words: list[str]) -> int:
     except SolfecError as error:
         print(f"solfec: {error}", file=sys.stderr)
         return 2
+
+
+def _convert(path: str, arguments: Arguments) -> int:
+    """Print an old input as Python 3."""
+    from .language.legacy import convert
+
+    try:
+        text, notes = convert.convert_file(path)
+    except SyntaxError as error:
+        report(error, path, arguments.traceback)
+        return 1
+    sys.stdout.write(text)
+    for note in notes:
+        print(note, file=sys.stderr)
+    return 0
 
 
 def _missing(words: list[str]) -> str:
@@ -213,6 +239,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
             return _guarded(path, now, arguments)
     finally:
         session.begin(before)
+        loader.remove()
         sys.modules["__main__"], sys.argv, sys.path[:] = main_before, argv, module_path
         _set_handler(terminate)
 
@@ -235,8 +262,8 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
         status = 128 + signal.SIGINT
     except BaseException as error:
         _hand_over_output()
-        report(error, path, arguments.traceback)
-        status = 1
+        status = 1 if arguments.strict or not loader.is_failed_plot(error) else 0
+        report(error, path, arguments.traceback, "" if status else "warning: plotting failed: ")
     return _hand_over_output() or status
 
 
@@ -272,7 +299,9 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     """Compile and run the input file in a fresh main module."""
     with open(path, "rb") as file:
         source = file.read()
+    loader.remember_lines(path, source)  # also for when the input changes the directory
     now.input_text = source.decode("utf-8", errors="surrogateescape")
+    reading = loader.read_input(source, path, arguments.python)
     module = types.ModuleType("__main__")
     module.__file__ = path
     module.__builtins__ = builtins
@@ -282,9 +311,12 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     sys.modules["__main__"] = module
     sys.argv = [path, *arguments.words]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    lines = now.input_text.splitlines(keepends=True)
-    linecache.cache[path] = (len(source), None, lines, path)  # also when the input changes the directory
-    exec(compile(source, path, "exec"), module.__dict__)
+    loader.install(path, reading, arguments.python)
+    loader.prepare(module, reading)
+    if reading.version == 2 and not arguments.python:
+        print(f"{path}: read as Python 2 ({reading.why})", file=sys.stderr)
+    exec(reading.code, module.__dict__)
+    loader.finish(reading)
 
 
 def _status(code) -> int:
@@ -329,7 +361,7 @@ def _warnings_by_line():
 # --- error messages ----------------------------------------------------------------------------------------
 
 
-def report(error: BaseException, path: str, everything: bool = False) -> None:
+def report(error: BaseException, path: str, everything: bool = False, prefix: str = "") -> None:
     """Print an error: 'file:line: message' first, then the user's own calls that led there."""
     if everything:
         traceback.print_exception(error)
@@ -344,7 +376,7 @@ def report(error: BaseException, path: str, everything: bool = False) -> None:
     if not frames:
         frames = [(path, 1, "<module>")]
     file, line, _ = frames[-1]
-    text = [f"{file}:{line}: {describe(error)}"]
+    text = [f"{file}:{line}: {prefix}{describe(error)}"]
     text += [f"  {note}" for note in getattr(error, "__notes__", ())]
     text += _source(file, line)
     for file, line, name in reversed(frames[:-1]):

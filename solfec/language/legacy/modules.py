@@ -1,0 +1,267 @@
+"""Modules as Python 2 scripts know them: old names, members that went away, siblings in packages."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import importlib.util
+import itertools
+import sys
+import types
+
+from . import runtime
+
+RENAMED = {
+    "ConfigParser": "configparser", "Queue": "queue", "SocketServer": "socketserver", "Tkinter": "tkinter",
+    "tkSimpleDialog": "tkinter.simpledialog", "tkMessageBox": "tkinter.messagebox", "tkFileDialog": "tkinter.filedialog",
+    "tkFont": "tkinter.font", "ttk": "tkinter.ttk", "Tix": "tkinter.tix", "StringIO": "io", "cStringIO": "io", "copy_reg": "copyreg",
+    "__builtin__": "builtins", "urllib2": "urllib.request", "urlparse": "urllib.parse", "thread": "_thread",
+    "dummy_thread": "_thread", "commands": "subprocess", "anydbm": "dbm", "repr": "reprlib", "HTMLParser": "html.parser",
+    "httplib": "http.client", "cProfile": "cProfile", "UserDict": "collections", "UserList": "collections",
+}  # fmt: skip
+OWN = {"random": "random2", "pickle": "pickle2", "cPickle": "pickle2"}
+
+
+class Patched(types.ModuleType):
+    """A module with some members of its old self; everything else is the real module's."""
+
+    def __init__(self, original, members: dict):
+        super().__init__(original.__name__, original.__doc__)
+        self.__dict__["__legacy_original__"] = original
+        self.__dict__["__legacy_members__"] = members
+        self.__dict__.update(members)
+        for name in ("__path__", "__file__", "__spec__", "__loader__", "__package__", "__version__"):
+            if hasattr(original, name):
+                self.__dict__[name] = getattr(original, name)
+        public = getattr(original, "__all__", None) or [name for name in vars(original) if not name.startswith("_")]
+        self.__dict__["__all__"] = [*dict.fromkeys([*public, *members])]
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["__legacy_original__"], name)
+
+    def __setattr__(self, name, value):
+        if name in self.__dict__["__legacy_members__"]:
+            self.__dict__[name] = value
+        setattr(self.__dict__["__legacy_original__"], name, value)
+
+    def __delattr__(self, name):
+        self.__dict__.pop(name, None)
+        delattr(self.__dict__["__legacy_original__"], name)
+
+    def __dir__(self):
+        return sorted({*dir(self.__dict__["__legacy_original__"]), *self.__dict__["__legacy_members__"]})
+
+
+def _sys():
+    return {
+        "maxint": sys.maxsize, "exc_clear": lambda: None, "setdefaultencoding": lambda name: None,
+        "getrefcount": sys.getrefcount, "setcheckinterval": lambda n: None,
+    }  # fmt: skip
+
+
+def _time():
+    import time
+
+    return {"clock": time.process_time}
+
+
+def _math():
+    import math
+
+    return {"floor": lambda x: float(math.floor(x)) if math.isfinite(x) else x,
+            "ceil": lambda x: float(math.ceil(x)) if math.isfinite(x) else x}  # fmt: skip
+
+
+def _string():
+    import string
+
+    return {
+        "join": lambda words, sep=" ": sep.join(words), "split": lambda s, *a: s.split(*a), "strip": lambda s, *a: s.strip(*a),
+        "replace": lambda s, *a: s.replace(*a), "upper": lambda s: s.upper(), "lower": lambda s: s.lower(),
+        "find": lambda s, *a: s.find(*a), "rfind": lambda s, *a: s.rfind(*a), "count": lambda s, *a: s.count(*a),
+        "lstrip": lambda s, *a: s.lstrip(*a), "rstrip": lambda s, *a: s.rstrip(*a), "splitfields": lambda s, *a: s.split(*a),
+        "joinfields": lambda words, sep=" ": sep.join(words), "atof": float, "atoi": int, "atol": int,
+        "zfill": lambda s, n: runtime.text(s).zfill(n), "ljust": lambda s, *a: s.ljust(*a), "rjust": lambda s, *a: s.rjust(*a),
+        "center": lambda s, *a: s.center(*a), "letters": string.ascii_letters, "lowercase": string.ascii_lowercase,
+        "uppercase": string.ascii_uppercase,
+    }  # fmt: skip
+
+
+def _itertools():
+    return {"izip": builtins.zip, "imap": builtins.map, "ifilter": builtins.filter,
+            "izip_longest": itertools.zip_longest, "ifilterfalse": itertools.filterfalse}  # fmt: skip
+
+
+def _os():
+    import os
+
+    return {"getcwdu": os.getcwd, "errno": importlib.import_module("errno")}
+
+
+def _operator():
+    import operator
+
+    return {"div": runtime.divide, "idiv": lambda a, b: runtime.Divisor(b).__rtruediv__(a), "isCallable": callable,
+            "sequenceIncludes": operator.contains}  # fmt: skip
+
+
+def _types():
+    import io
+
+    return {
+        "StringType": str, "UnicodeType": str, "StringTypes": (str,), "IntType": int, "LongType": int, "FloatType": float,
+        "BooleanType": bool, "ListType": list, "TupleType": tuple, "DictType": dict, "DictionaryType": dict, "NoneType": type(None),
+        "ComplexType": complex, "TypeType": type, "ObjectType": object, "FileType": io.IOBase, "ClassType": type,
+        "InstanceType": object, "SliceType": slice, "XRangeType": range,
+    }  # fmt: skip
+
+
+def _collections():
+    import collections.abc
+
+    names = ("Callable Container Hashable ItemsView Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence"
+             " MutableSet Sequence Set Sized ValuesView").split()  # fmt: skip
+    return {name: getattr(collections.abc, name) for name in names}
+
+
+def _numpy():
+    import numpy
+
+    names = {"float": float, "int": int, "bool": bool, "object": object, "complex": complex, "str": str, "long": int}
+    names |= {"unicode": str, "alltrue": numpy.all, "sometrue": numpy.any, "product": numpy.prod, "cumproduct": numpy.cumprod}
+    names |= {"in1d": numpy.isin} | ({"trapz": numpy.trapezoid} if hasattr(numpy, "trapezoid") else {})
+    names |= {"float_": numpy.float64, "complex_": numpy.complex128, "Inf": numpy.inf, "NaN": numpy.nan, "infty": numpy.inf}
+    return {name: x for name, x in names.items() if name not in vars(numpy)}
+
+
+def _csv():
+    import csv
+
+    def text_of(file):
+        for line in file:
+            yield line.decode("utf-8", "surrogateescape") if isinstance(line, bytes) else line
+
+    def writer(file, *arguments, **named):
+        binary = "b" in getattr(file, "mode", "")
+        if not binary:
+            return csv.writer(file, *arguments, **named)
+
+        class Encoded:
+            def write(self, line):
+                return file.write(line.encode("utf-8", "surrogateescape"))
+
+        return csv.writer(Encoded(), *arguments, **named)
+
+    return {"reader": lambda file, *a, **named: csv.reader(text_of(file), *a, **named), "writer": writer}
+
+
+def _subprocess():
+    import subprocess
+
+    return {"getoutput": subprocess.getoutput, "getstatusoutput": subprocess.getstatusoutput}
+
+
+def _stringio():
+    import io
+
+    return {"StringIO": io.StringIO}
+
+
+def _exceptions():
+    return {name: x for name, x in vars(builtins).items() if isinstance(x, type) and issubclass(x, BaseException)} | {
+        "StandardError": Exception
+    }
+
+
+_PATCHES = {
+    "sys": _sys, "time": _time, "math": _math, "string": _string, "itertools": _itertools, "os": _os, "operator": _operator, "types": _types,
+    "collections": _collections, "numpy": _numpy, "csv": _csv, "StringIO": _stringio, "cStringIO": _stringio,
+}  # fmt: skip
+_patched: dict[str, types.ModuleType] = {}
+
+
+def old_module(name: str) -> types.ModuleType | None:
+    """The module that Python 2 has by this name; None when it is the same as today's."""
+    if name in _patched:
+        return _patched[name]
+    if name in OWN:
+        module = importlib.import_module(f"{__package__}.{OWN[name]}")
+    elif name == "sets":
+        module = _made("sets", {"Set": set, "ImmutableSet": frozenset, "BaseSet": (set, frozenset)})
+    elif name == "exceptions":
+        module = _made("exceptions", _exceptions())
+    elif name == "__builtin__":
+        from .names import BUILTINS
+
+        module = _made("__builtin__", {key: x for key, x in BUILTINS.items() if not key.startswith("__")})
+    elif name == "imp" and sys.version_info >= (3, 12):
+        module = _made("imp", {"reload": importlib.reload, "load_source": _load_source})
+    elif name in _PATCHES:
+        module = Patched(importlib.import_module(RENAMED.get(name, name)), _PATCHES[name]())
+    elif name in RENAMED:
+        module = importlib.import_module(RENAMED[name])
+    else:
+        return None
+    _patched[name] = module
+    return module
+
+
+def _made(name: str, members: dict) -> types.ModuleType:
+    module = types.ModuleType(name)
+    vars(module).update(members)
+    return module
+
+
+def _load_source(name, path, file=None):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def import_module(name, globals=None, locals=None, fromlist=(), level=0):
+    """What `import` calls in legacy modules."""
+    package = (globals or {}).get("__package__") if level <= 0 else None
+    if package:
+        first = name.partition(".")[0]
+        if _is_module(f"{package}.{first}"):
+            return builtins.__import__(name, globals, locals, fromlist or (), 1) if fromlist else _sibling(package, name)
+    if level <= 0 and not is_users_own(name):
+        module = old_module(name if fromlist else name.partition(".")[0])
+        if module is not None:
+            if "." in name and not fromlist:
+                builtins.__import__(name)  # `import numpy.linalg` binds numpy
+            return module
+    return builtins.__import__(name, globals, locals, fromlist or (), max(level, 0))
+
+
+def is_users_own(name: str) -> bool:
+    """Whether a module of an old or patched name is a file of the user's, which then comes first."""
+    name = name.partition(".")[0]
+    if name not in RENAMED and name not in OWN and name not in _PATCHES and name not in ("sets", "exceptions", "imp"):
+        return False
+    from . import loader
+
+    found = sys.modules.get(name)
+    if found is not None:
+        return loader.is_users_module(getattr(found, "__file__", None))
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None and loader.is_users_module(spec.origin)
+
+
+def _is_module(name: str) -> bool:
+    if name in sys.modules:
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False
+
+
+def _sibling(package: str, name: str):
+    importlib.import_module(f"{package}.{name}")
+    return sys.modules[f"{package}.{name.partition('.')[0]}"]

@@ -1,0 +1,151 @@
+"""Text of an input as both Pythons read it: decoded, with tabs expanded, and with what needs no translation masked.
+
+Large inputs are mostly numbers.  The grammar's parser is slow, so runs of numbers and plain simple statements are
+replaced by short names before it sees them, and put back afterwards; neither line numbers nor the order of lines change.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass, field
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_STRING = r"'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"\"|'(?:[^\\\n']|\\.)*'|\"(?:[^\\\n\"]|\\.)*\""
+TOKEN = re.compile(rf"(?P<string>{_STRING})|(?P<comment>#[^\n]*)|(?P<join>\\\n)|[\[({{]|[\])}}]|\n", re.S)
+_NUMBER = r"[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBERS = re.compile(rf"(?<=[\[(,])(\s*)({_NUMBER}(?:\s*,\s*{_NUMBER}){{2,}})(?=\s*[,\])])")
+MASK = "legacy_masked_%d__"
+_MASKED = re.compile(r"legacy_masked_(\d+)__(\(\n+\)|\n*)")
+
+# A simple statement without any of these means the same in both languages.
+_SUSPECT = re.compile(
+    r"""[/%`@\x0c]|<>|\\[uUN]|(?<![\w.])0\d|\d[lLjJ]\b|:\s*$|:=|\b[uUbBfF]{1,2}[rR]?["']|\b[rR][fFbB]["']
+    |\b(?:print|exec|raise|except|lambda|global|nonlocal|import|async|await|yield|str|unicode|legacy_\w*
+    |class|def|for|if|elif|else|while|try|finally|with)\b
+    |\.\s*(?:has_key|keys|values|items|iter\w+|view\w+|next|sort|write|format|message|func_\w+|im_\w+|maxint)\b""",
+    re.X,
+)
+
+
+def decode(content: bytes, path: str) -> str:
+    """Text of an input: as its coding comment says, else UTF-8, else Latin-1; line ends become newlines."""
+    if b"\0" in content:
+        raise SyntaxError("the file holds zero bytes: it is no text", (path, content.count(b"\n", 0, content.index(b"\0")) + 1, 1, ""))
+    if content.startswith(codecs.BOM_UTF8):
+        content = content[3:]
+    names = ["utf-8", "latin-1"]
+    for number, line in enumerate(content.split(b"\n", 2)[:2]):
+        if match := _COOKIE.match(line):
+            names.insert(0, match[1].decode())
+            try:
+                codecs.lookup(names[0])
+            except LookupError:
+                raise SyntaxError(f"unknown encoding: {names[0]}", (path, number + 1, 1, "")) from None
+            break
+    for name in names:
+        try:
+            text = content.decode(name)
+        except UnicodeError:
+            continue
+        break
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text if text.endswith("\n") else text + "\n"
+
+
+@dataclass
+class Layout:
+    """Where the logical lines of a text begin and end (offsets), and what kinds of strings it holds."""
+
+    lines: list[tuple[int, int]] = field(default_factory=list)
+    formatted: bool = False  # holds a string with prefix f, which Python 2 does not have
+
+
+def layout(text: str) -> Layout:
+    """Find the logical lines of a text: strings, brackets and joined lines keep newlines inside one."""
+    result = Layout()
+    depth, start = 0, 0
+    for match in TOKEN.finditer(text):
+        token = match[0]
+        if token == "\n":
+            if depth == 0:
+                result.lines.append((start, match.end()))
+                start = match.end()
+        elif token in "[({":
+            depth += 1
+        elif token in "])}":
+            depth = max(depth - 1, 0)
+        elif match.lastgroup == "string" and re.search(r"(?<!\w)[rR]?[fF][rR]?$", text[max(match.start() - 3, 0) : match.start()]):
+            result.formatted = True
+    if start < len(text):
+        result.lines.append((start, len(text)))
+    return result
+
+
+def expand_tabs(text: str) -> str:
+    """Indent logical lines by blanks only: a tab goes to the next column of 8, as in Python 2."""
+    if "\t" not in text and "\f" not in text:
+        return text
+    parts = []
+    for start, end in layout(text).lines:
+        line = text[start:end]
+        indent = re.match(r"[ \t\f]*", line)[0]
+        parts.append(indent.rpartition("\f")[2].expandtabs(8) + line[len(indent) :])
+    return "".join(parts)
+
+
+@dataclass
+class Masked:
+    """A text with runs of numbers and plain statements replaced by names."""
+
+    text: str
+    originals: list[str]
+
+    def unmask(self, text: str) -> str:
+        """Put the originals back into a text made from the masked one."""
+        return _MASKED.sub(self._original, text) if self.originals else text
+
+    def _original(self, match: re.Match) -> str:
+        original = self.originals[int(match[1])]
+        return original + "\n" * (match[2].count("\n") - original.count("\n"))
+
+
+def mask(text: str) -> Masked:
+    """Replace what means the same in both languages by names that fill as many lines."""
+    originals: list[str] = []
+
+    def numbers(match: re.Match) -> str:
+        originals.append(match[2])
+        return match[1] + MASK % (len(originals) - 1) + "\n" * match[2].count("\n")
+
+    parts = []
+    for start, end in layout(text).lines:
+        line = text[start:end]
+        body = line.strip()
+        if not body or body.startswith("#") or len(line) < 20:
+            parts.append(line)
+        elif "#" not in line and not _SUSPECT.search(line) and _balanced(line):
+            indent = re.match(r"[ \t]*", line)[0]
+            code = line[len(indent) :].rstrip("\n")
+            originals.append(code)
+            joins = "(" + "\n" * code.count("\n") + ")" if "\n" in code else ""
+            parts.append(indent + MASK % (len(originals) - 1) + joins + "\n")
+        elif len(line) > 200:
+            parts.append(_outside_strings(line, numbers))
+        else:
+            parts.append(line)
+    return Masked("".join(parts), originals)
+
+
+def _balanced(line: str) -> bool:
+    return all(line.count(a) == line.count(b) for a, b in ("()", "[]", "{}"))
+
+
+def _outside_strings(line: str, replace) -> str:
+    """Mask runs of numbers that are not in strings or comments."""
+    parts, at = [], 0
+    for match in TOKEN.finditer(line):
+        if match.lastgroup in ("string", "comment"):
+            parts += [_NUMBERS.sub(replace, line[at : match.start()]), match[0]]
+            at = match.end()
+    return "".join([*parts, _NUMBERS.sub(replace, line[at:])])

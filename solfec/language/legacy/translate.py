@@ -1,0 +1,336 @@
+"""Python 2 to Python 3 by grammar, line by line: the text that comes out has every statement where it was.
+
+Only text before, in and after leaves of the tree is changed, so that line numbers of errors and tracebacks are the
+user's own.  What cannot be known before the program runs (is `a / b` a division of integers?) becomes a call of a
+function of `runtime`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from fissix.pgen2 import token
+
+from . import grammar
+from .grammar import first_leaf, is_leaf, last_leaf, symbols, value
+from .source import mask
+
+METHODS = {
+    "has_key", "keys", "values", "items", "iterkeys", "itervalues", "iteritems", "viewkeys", "viewvalues", "viewitems",
+    "next", "sort", "write", "format",
+}  # fmt: skip
+MEMBERS = {"message", "func_name", "func_code", "func_defaults", "func_globals", "func_doc", "func_dict", "im_func", "im_self"}
+CAUGHT = "__legacy_caught__"
+_FLOAT = re.compile(r"(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$|\d+[eE][-+]?\d+$")
+
+
+def translate(text: str, path: str) -> str:
+    """Python 3 text of a normalised Python 2 text, each statement on its own old line."""
+    masked = mask(text)
+    future = grammar.futures(text)
+    tree = grammar.tree_of(masked.text, path, "print_function" in future)
+    rewriter = Rewriter(path, masked, true_division="division" in future)
+    return masked.unmask(rewriter.rewrite(tree))
+
+
+@dataclass
+class _Edit:
+    before: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+    value: str | None = None
+
+
+class Rewriter:
+    """Walks a tree, outer nodes first, and collects what changes at its leaves."""
+
+    def __init__(self, path: str, masked, true_division: bool):
+        self.path = path
+        self.masked = masked
+        self.true_division = true_division
+        self.edits: dict[int, _Edit] = {}
+        self.parameters = 0
+
+    def rewrite(self, tree) -> str:
+        """The text of the tree with all changes."""
+        for node in grammar.nodes(tree):
+            if is_leaf(node):
+                self._leaf(node)
+            elif visit := getattr(self, "_" + grammar.NAMES[node.type], None):
+                visit(node)
+        return self.joined(tree)
+
+    def joined(self, tree) -> str:
+        """The leaves' texts, changed."""
+        parts = []
+        for leaf in filter(is_leaf, grammar.nodes(tree)):
+            edit = self.edits.get(id(leaf))
+            if edit is None:
+                parts += [leaf.prefix, leaf.value]
+            else:
+                text = leaf.value if edit.value is None else edit.value
+                parts += [leaf.prefix, *edit.before, text, *edit.after]
+        return "".join(parts)
+
+    # --- changes -------------------------------------------------------------------------------------------
+
+    def edit(self, leaf) -> _Edit:
+        return self.edits.setdefault(id(leaf), _Edit())
+
+    def before(self, node, text: str) -> None:
+        self.edit(first_leaf(node)).before.append(text)
+
+    def after(self, node, text: str) -> None:
+        self.edit(last_leaf(node)).after.insert(0, text)
+
+    def replace(self, leaf, text: str) -> None:
+        self.edit(leaf).value = text
+
+    def refuse(self, node, what: str):
+        raise SyntaxError(what, (self.path, first_leaf(node).lineno, 1, ""))
+
+    def into_suite(self, suite, text: str) -> bool:
+        """Put a simple statement in front of the first one of a suite; False when that is a compound one."""
+        if suite.type != symbols.suite:
+            self.before(suite, text)
+            return True
+        first = next(child for child in suite.children if not is_leaf(child) or child.type not in (token.NEWLINE, token.INDENT))
+        if first.type != symbols.simple_stmt:
+            return False
+        self.before(first, text)
+        return True
+
+    # --- leaves --------------------------------------------------------------------------------------------
+
+    def _leaf(self, leaf) -> None:
+        text = leaf.value
+        if leaf.type == token.NUMBER:
+            if text[-1] in "lL":
+                text = text[:-1]
+            if len(text) > 1 and re.fullmatch("0[0-7]+", text):
+                text = "0o" + text[1:]
+            if text != leaf.value:
+                self.replace(leaf, text)
+        elif leaf.type == token.STRING:
+            self._string(leaf)
+        elif text == "<>":
+            self.replace(leaf, "!=")
+        elif text == "print" and leaf.type == token.NAME and leaf.parent.type in (symbols.simple_stmt, symbols.suite):
+            self.replace(leaf, "__legacy_print__(True, None)")
+
+    def _string(self, leaf) -> None:
+        match = re.match(r"[a-zA-Z]*", leaf.value)
+        prefix, rest = match[0].lower(), leaf.value[match.end() :]
+        if prefix == "ur":
+            self.replace(leaf, "r" + rest)
+        elif prefix == "" and "\\" in rest and re.search(r"\\[uUN]", rest):
+            # Python 2 knows these escapes in unicode strings only
+            rest = re.sub(r"(?s)\\(.)", lambda m: "\\" + m[0] if m[1] in "uUN" else m[0], rest)
+            self.replace(leaf, rest)
+
+    # --- statements ----------------------------------------------------------------------------------------
+
+    def _print_stmt(self, node) -> None:
+        keyword, *rest = node.children
+        newline = value(rest[-1]) != ","
+        if value(rest[0]) == ">>":
+            self.replace(keyword, f"__legacy_print__({newline}, ")
+            self.replace(rest[0], "")
+        elif len(rest) > 1 and any(child.type == symbols.trailer for child in grammar.nodes(node)):
+            self.replace(keyword, "(")  # each item is printed before the next one is evaluated
+            for item in rest:
+                if value(item) != ",":
+                    self.before(item, "__legacy_item__(")
+                    self.after(item, ")")
+            self.after(node, (", " if newline else "") + "__legacy_print__(True, None)" * newline + ")")
+            return
+        else:
+            self.replace(keyword, f"__legacy_print__({newline}, None,")
+        self.after(node, ")")
+
+    def _exec_stmt(self, node) -> None:
+        self.replace(node.children[0], "__legacy_exec__(")
+        for child in node.children:
+            if value(child) == "in":
+                self.replace(child, ",")
+        self.after(node, ")")
+
+    def _raise_stmt(self, node) -> None:
+        if len(node.children) > 2 and value(node.children[2]) == ",":
+            self.before(node.children[1], "__legacy_raise__(")
+            self.after(node, ")")
+
+    def _except_clause(self, node) -> None:
+        """The name stays bound after the handler, as in Python 2."""
+        if len(node.children) < 4:
+            return
+        comma, target = node.children[2], node.children[3]
+        suite = self._next_suite(node)
+        name = self.text_of(target)
+        if self.into_suite(suite, f"{name} = {CAUGHT}; "):
+            self.replace(comma, " as")
+            self._blank(target, CAUGHT)
+        elif is_leaf(target):
+            self.replace(comma, " as")
+        else:
+            self.refuse(node, "an exception must be caught by a plain name when its handler begins with a compound statement")
+
+    def _next_suite(self, node):
+        siblings = node.parent.children
+        at = next(i for i, child in enumerate(siblings) if child is node)
+        return next(child for child in siblings[at + 1 :] if value(child) != ":")
+
+    def text_of(self, node) -> str:
+        return self.masked.unmask(str(node)).strip()
+
+    def _blank(self, node, text: str) -> None:
+        """Replace a whole node by a text."""
+        leaves = [leaf for leaf in grammar.nodes(node) if is_leaf(leaf)]
+        for leaf in leaves:
+            self.replace(leaf, "")
+        self.replace(leaves[0], text)
+
+    def _global_stmt(self, node) -> None:
+        """A global statement may stand below the first use of its names in Python 2: move it up."""
+        scope = node.parent
+        while scope is not None and scope.type != symbols.funcdef:
+            scope = scope.parent
+        if scope is None:
+            self._blank(node, "pass")
+            return
+        names = [child.value for child in node.children[1:] if child.value != ","]
+        text = self.masked.unmask(str(scope.children[-1]))
+        at = re.search(r"\bglobal\s+" + r"\s*,\s*".join(map(re.escape, names)) + r"\b", text)
+        used = [name for name in names if at and re.search(rf"(?<![.\w]){re.escape(name)}\b", text[: at.start()])]
+        if not used:
+            return
+        if not self.into_suite(scope.children[-1], f"global {', '.join(names)}; "):
+            self.refuse(node, f"'global {', '.join(names)}' must stand above the first use of the name")
+        self._blank(node, "pass")
+
+    def _import_from(self, node) -> None:
+        if value(node.children[-1]) != "*":
+            return
+        scope = node.parent
+        while scope is not None and scope.type not in (symbols.funcdef, symbols.classdef):
+            scope = scope.parent
+        if scope is not None:  # Python 3 has it at the top of a module only
+            self._blank(node, f"__legacy_import_all__({self.text_of(node.children[1])!r})")
+
+    # --- definitions ---------------------------------------------------------------------------------------
+
+    def _funcdef(self, node) -> None:
+        arguments = node.children[2]
+        nested = self._nested_parameters(arguments)
+        for parameter, name in nested:
+            if not self.into_suite(node.children[-1], f"{self.text_of(parameter)} = {name}; "):
+                self.refuse(node, "a function with nested parameters must not begin with a compound statement")
+            self._blank(parameter, name)
+
+    def _lambdef(self, node) -> None:
+        nested = self._nested_parameters(node.children[1]) if len(node.children) == 4 else []
+        for parameter, name in nested:
+            self.before(node.children[-1], f"(lambda {self.text_of(parameter).strip('()')}: ")
+            self.after(node.children[-1], f")(*{name})")
+            self._blank(parameter, name)
+
+    _old_lambdef = _lambdef
+
+    def _nested_parameters(self, arguments):
+        if is_leaf(arguments):
+            return []
+        found = []
+        candidates = [arguments, *arguments.children, *(c for a in arguments.children if not is_leaf(a) for c in a.children)]
+        for child in candidates:
+            if child.type in (symbols.tfpdef, symbols.vfpdef) and len(child.children) > 1 and child not in [p for p, _ in found]:
+                self.parameters += 1
+                found.append((child, f"__legacy_{self.parameters}__"))
+        return found
+
+    # --- expressions ---------------------------------------------------------------------------------------
+
+    def _term(self, node) -> None:
+        """`a / b * c % d` becomes percent (divide (a, b) * c, d)."""
+        children, openings = node.children, []
+        left = self._kind(children[0])
+        for i in range(1, len(children), 2):
+            operator, right = value(children[i]), self._kind(children[i + 1])
+            if operator == "/" and not self.true_division and "float" not in (left, right):
+                helper, left = "__legacy_divide__(", None
+            elif operator == "%" and left not in ("float", "int", "plain"):
+                helper, left = "__legacy_percent__(", None
+            else:
+                helper, left = None, self._kind_of_product(left, operator, right)
+            if helper:
+                openings.append(helper)
+                self.replace(children[i], ",")
+                self.after(children[i + 1], ")")
+        for helper in reversed(openings):  # the last operator is the outermost call
+            self.before(node, helper)
+
+    @staticmethod
+    def _kind_of_product(left, operator, right) -> str | None:
+        if "float" in (left, right) and (operator == "/" or {left, right} <= {"float", "int"}):
+            return "float"
+        return "int" if left == right == "int" and operator in ("*", "//") else None
+
+    def _kind(self, node) -> str | None:
+        """'int' or 'float' for a literal; 'plain' for a string that shows no float by its str."""
+        if node.type == symbols.factor:
+            return self._kind(node.children[1])
+        if node.type == token.NUMBER:
+            return "float" if _FLOAT.fullmatch(node.value) else None if node.value[-1] in "jJ" else "int"
+        if node.type == token.STRING and not re.search(r"%[^%a-zA-Z]*s|%\(", node.value):
+            return "plain"
+        return None
+
+    def _expr_stmt(self, node) -> None:
+        children = node.children
+        if len(children) != 3 or not is_leaf(children[1]):
+            return
+        operator = children[1].value
+        if operator == "/=" and not self.true_division and self._kind(children[2]) != "float":
+            self.before(children[2], "__legacy_divisor__((")
+            self.after(children[2], "))")
+        elif operator == "%=" and children[0].type == token.NAME and self._kind(children[2]) is None:
+            self.replace(children[1], f"= __legacy_percent__({children[0].value}, (")
+            self.after(children[2], "))")
+
+    def _power(self, node) -> None:
+        atom, trailers = node.children[0], node.children[1:]
+        openings = []
+        for i, trailer in enumerate(trailers):
+            if trailer.type != symbols.trailer:
+                break
+            called = i + 1 < len(trailers) and value_of_first(trailers[i + 1]) == "("
+            if trailer.children[0].value == ".":
+                name = trailer.children[1].value
+                if name in METHODS and called:
+                    openings.append(self._wrap(trailer, "__legacy_method__("))
+                elif name in MEMBERS and not (trailer is node.children[-1] and grammar.is_target(node)):
+                    openings.append(self._wrap(trailer, "__legacy_member__("))
+            elif i == 0 and value(atom) in ("str", "unicode") and trailer.children[0].value == "(":
+                self.replace(atom, "__legacy_text__")
+                self.edit(trailer.children[0]).after.append(atom.value + ", ")
+        for opening in reversed(openings):
+            self.before(node, opening)
+
+    def _wrap(self, trailer, opening: str) -> str:
+        """`x.name` becomes helper (x, 'name'); returns what must open before x."""
+        self.replace(trailer.children[0], ", ")
+        self.replace(trailer.children[1], f"{trailer.children[1].value!r})")
+        return opening
+
+    def _atom(self, node) -> None:
+        if value(node.children[0]) == "`":
+            self.replace(node.children[0], "__legacy_repr__((")
+            self.replace(node.children[-1], "))")
+
+    def _testlist_safe(self, node) -> None:
+        """[x for x in 1, 2]."""
+        self.before(node, "(")
+        self.after(node, ")")
+
+
+def value_of_first(node) -> str | None:
+    return value(node.children[0]) if node.children else value(node)

@@ -1,0 +1,89 @@
+"""Files that parse as both Pythons are read as Python 3; where Python 2 would have computed otherwise, we say so once."""
+
+from __future__ import annotations
+
+import builtins
+import random
+import sys
+from numbers import Integral
+
+from .. import session
+from . import modules
+from .grammar import is_leaf, nodes, symbols, value
+from .translate import Rewriter
+
+_told: set[tuple[str, int]] = set()
+HINT = "(solfec --python2 reads the file so; a comment '# solfec: python3' silences this)"
+
+
+class _WatchRewriter(Rewriter):
+    """Changes divisions only."""
+
+    def rewrite(self, tree) -> str:
+        for node in nodes(tree):
+            if not is_leaf(node) and node.type == symbols.term:
+                self._term(node)
+        return self.joined(tree)
+
+    def _term(self, node) -> None:
+        children = node.children
+        for i in range(1, len(children), 2):
+            if value(children[i]) == "/" and "float" not in (self._kind(children[i - 1]), self._kind(children[i + 1])):
+                self.before(node, "__legacy_watch__(")
+                self.replace(children[i], ",")
+                self.after(children[i + 1], ")")
+
+
+def translate_watched(tree, masked, path: str) -> str:
+    """Text of a Python 3 tree, its divisions watched."""
+    return masked.unmask(_WatchRewriter(path, masked, true_division=False).rewrite(tree))
+
+
+def _tell(text: str) -> None:
+    frame = sys._getframe(2)
+    place = (frame.f_code.co_filename, frame.f_lineno)
+    if place not in _told:
+        _told.add(place)
+        session.warn(f"{text} {HINT}")
+
+
+def divide(a, b):
+    """`a / b`, with a word about quotients that Python 2 would have cut."""
+    quotient = a / b
+    if isinstance(a, Integral) and isinstance(b, Integral) and quotient != a // b:
+        _tell(f"{a} / {b} is {quotient:g} here and {a // b} in Python 2")
+    return quotient
+
+
+def _watched_random():
+    """The module random; integers drawn after an explicit seed are told."""
+    seeded: list[bool] = []
+
+    def watched(name):
+        function = getattr(random, name)
+
+        def call(*arguments, **named):
+            if name == "seed":
+                seeded.extend([True] if arguments and arguments[0] is not None else [])
+            elif seeded:
+                _tell(f"{name} draws other numbers than in Python 2")
+            return function(*arguments, **named)
+
+        return call
+
+    return modules.Patched(random, {name: watched(name) for name in ("seed", "randint", "randrange", "choice", "shuffle", "sample")})
+
+
+def names() -> dict:
+    """Built-in names of a watched file."""
+    _told.clear()
+    watched_random = _watched_random()
+
+    def import_module(name, globals=None, locals=None, fromlist=(), level=0):
+        if name == "random" and level == 0 and not modules.is_users_own(name):
+            return watched_random
+        return builtins.__import__(name, globals, locals, fromlist, level)
+
+    table = {name: getattr(builtins, name) for name in dir(builtins)}
+    table.update(__legacy_watch__=divide, __import__=import_module)
+    return table
