@@ -7,6 +7,8 @@ import re
 from fissix import pygram, pytree
 from fissix.pgen2 import driver, parse, token, tokenize
 
+from .source import TOKEN
+
 symbols = pygram.python_symbols
 NAMES = {number: name for name, number in vars(symbols).items()}
 _FUTURE = re.compile(r"^[ ]*from[ ]+__future__[ ]+import[ ]+(.*(?:\([^)]*\))?.*)$", re.M)
@@ -27,11 +29,24 @@ def tree_of(text: str, path: str, print_function: bool) -> pytree.Node:
         what = error.value.strip() if isinstance(error.value, str) else ""
         raise SyntaxError(f"invalid syntax at {what!r}" if what else "invalid syntax", (path, line, column + 1, "")) from None
     except tokenize.TokenError as error:
-        raise SyntaxError(str(error.args[0]).lower().replace("eof", "end of file"), (path, error.args[1][0], 1, "")) from None
+        if "statement" in error.args[0] and (opening := _unclosed(text)):
+            raise SyntaxError(f"{opening[0]!r} was never closed", (path, opening[1], 1, "")) from None
+        raise SyntaxError("unterminated string", (path, error.args[1][0], 1, "")) from None
     except IndentationError as error:
         raise IndentationError(error.args[0], (path, error.lineno or 1, 1, "")) from None
     except (AssertionError, IndexError, KeyError, RecursionError) as error:
         raise SyntaxError(f"not understood ({type(error).__name__})", (path, 1, 1, "")) from None
+
+
+def _unclosed(text: str) -> tuple[str, int] | None:
+    """The last bracket that is not closed, and its line."""
+    opened = []
+    for match in TOKEN.finditer(text):
+        if match[0] in ("(", "[", "{"):
+            opened.append((match[0], match.start()))
+        elif match[0] in (")", "]", "}") and opened:
+            opened.pop()
+    return (opened[-1][0], text.count("\n", 0, opened[-1][1]) + 1) if opened else None
 
 
 def nodes(tree):

@@ -109,7 +109,8 @@ def _old_or_neither(text: str, path: str, refusal: SyntaxError) -> Reading:
     try:
         code = compile_old(text, path)
     except SyntaxError as error:
-        if (error.lineno or 0) > (refusal.lineno or 0) or "Missing parentheses" in (refusal.msg or ""):
+        further = (error.lineno or 0) > (refusal.lineno or 0) or "Missing parentheses" in (refusal.msg or "")
+        if further and "never closed" not in (refusal.msg or ""):
             raise error from None
         refusal.filename = path
         raise refusal from None

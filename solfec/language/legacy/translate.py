@@ -138,11 +138,11 @@ class Rewriter:
             self.replace(rest[0], "")
         elif len(rest) > 1 and any(child.type == symbols.trailer for child in grammar.nodes(node)):
             self.replace(keyword, "(")  # each item is printed before the next one is evaluated
+            self.after(node, ", __legacy_print__(True, None))" if newline else ")")
             for item in rest:
                 if value(item) != ",":
                     self.before(item, "__legacy_item__(")
                     self.after(item, ")")
-            self.after(node, (", " if newline else "") + "__legacy_print__(True, None)" * newline + ")")
             return
         else:
             self.replace(keyword, f"__legacy_print__({newline}, None,")
