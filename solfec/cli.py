@@ -313,7 +313,7 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     loader.install(path, reading, arguments.python)
     loader.prepare(module, reading)
-    if reading.version == 2 and not arguments.python:
+    if reading.why.startswith("line ") and not arguments.python:
         print(f"{path}: read as Python 2 ({reading.why})", file=sys.stderr)
     exec(reading.code, module.__dict__)
     loader.finish(reading)

@@ -9,7 +9,7 @@ import itertools
 import sys
 import types
 
-from . import runtime
+from . import runtime, surroundings
 
 RENAMED = {
     "ConfigParser": "configparser", "Queue": "queue", "SocketServer": "socketserver", "Tkinter": "tkinter",
@@ -177,6 +177,7 @@ _PATCHES = {
     "sys": _sys, "time": _time, "math": _math, "string": _string, "itertools": _itertools, "os": _os, "operator": _operator, "types": _types,
     "collections": _collections, "numpy": _numpy, "csv": _csv, "StringIO": _stringio, "cStringIO": _stringio,
 }  # fmt: skip
+builtin_names: dict = {}  # filled by `names`
 _patched: dict[str, types.ModuleType] = {}
 
 
@@ -191,9 +192,7 @@ def old_module(name: str) -> types.ModuleType | None:
     elif name == "exceptions":
         module = _made("exceptions", _exceptions())
     elif name == "__builtin__":
-        from .names import BUILTINS
-
-        module = _made("__builtin__", {key: x for key, x in BUILTINS.items() if not key.startswith("__")})
+        module = _made("__builtin__", builtin_names)
     elif name == "imp" and sys.version_info >= (3, 12):
         module = _made("imp", {"reload": importlib.reload, "load_source": _load_source})
     elif name in _PATCHES:
@@ -241,16 +240,14 @@ def is_users_own(name: str) -> bool:
     name = name.partition(".")[0]
     if name not in RENAMED and name not in OWN and name not in _PATCHES and name not in ("sets", "exceptions", "imp"):
         return False
-    from . import loader
-
     found = sys.modules.get(name)
     if found is not None:
-        return loader.is_users_module(getattr(found, "__file__", None))
+        return surroundings.is_users_module(getattr(found, "__file__", None))
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
         return False
-    return spec is not None and loader.is_users_module(spec.origin)
+    return spec is not None and surroundings.is_users_module(spec.origin)
 
 
 def _is_module(name: str) -> bool:

@@ -9,7 +9,7 @@ import importlib
 import io
 import sys
 
-from . import runtime
+from . import modules, runtime, surroundings
 
 
 def cmp(a, b) -> int:
@@ -120,26 +120,22 @@ def _with_builtins(space: dict) -> dict:
 
 def execfile(path, globals=None, locals=None) -> None:
     """Run a file in the caller's namespace, read as Python 2 (manual of Python 2, execfile)."""
-    from . import loader
-
     frame = sys._getframe(1)
     space, local = _spaces(frame, globals, locals)
-    _run(loader.code_of_file(path), frame, space, local)
+    _run(surroundings.code_of_file(path), frame, space, local)
 
 
 def execute(code, globals=None, locals=None) -> None:
     """The exec statement: a text, a code object or an open file."""
-    from . import loader
-
     frame = sys._getframe(1)
     if isinstance(code, tuple) and globals is None and len(code) in (2, 3):
         code, globals, locals = (*code, None)[:3]
     space, local = _spaces(frame, globals, locals)
     if hasattr(code, "read"):
         name, code = getattr(code, "name", "<file>"), code.read()
-        code = loader.code_of_text(code, name if isinstance(name, str) else "<file>")
+        code = surroundings.code_of_text(code, name if isinstance(name, str) else "<file>")
     elif isinstance(code, (str, bytes)):
-        code = loader.code_of_text(code, "<string>")
+        code = surroundings.code_of_text(code, "<string>")
     _run(code, frame, space, local)
 
 
@@ -164,27 +160,23 @@ def _run_in_function(code, frame, space, local) -> None:
 
 def evaluate(code, globals=None, locals=None):
     """Python 2's eval."""
-    from . import loader
-
     frame = sys._getframe(1)
     space, local = _spaces(frame, globals, locals)
     if isinstance(code, (str, bytes)):
-        code = loader.code_of_text(code, "<string>", "eval")
+        code = surroundings.code_of_text(code, "<string>", "eval")
     return builtins.eval(code, _with_builtins(space), local)
 
 
 def compile_text(source, filename, mode="exec", flags=0, dont_inherit=False, **named):
-    from . import loader
-
     if isinstance(source, (str, bytes)) and mode in ("exec", "eval", "single") and not flags:
-        return loader.code_of_text(source, filename, mode)
+        return surroundings.code_of_text(source, filename, mode)
     return builtins.compile(source, filename, mode, flags, dont_inherit, **named)
 
 
 def import_all(name: str) -> None:
     """`from name import *` in a function: names become global ones."""
     space = sys._getframe(1).f_globals
-    module = import_module(name, space, None, ("*",), 0)
+    module = modules.import_module(name, space, None, ("*",), 0)
     for key in getattr(module, "__all__", None) or [key for key in vars(module) if not key.startswith("_")]:
         space.setdefault(key, getattr(module, key))
 
@@ -240,18 +232,11 @@ def _comparison(test):
 # --- the table ---------------------------------------------------------------------------------------------
 
 
-def import_module(name, globals=None, locals=None, fromlist=(), level=0):
-    """Import as Python 2 does: siblings in a package first, renamed modules by their old names."""
-    from . import modules
-
-    return modules.import_module(name, globals, locals, fromlist, level)
-
-
 def _table() -> dict:
     table = {name: getattr(builtins, name) for name in dir(builtins)}
     table.update(runtime.HELPERS)
     table.update(
-        __legacy_exec__=execute, __legacy_import_all__=import_all, __import__=import_module, __build_class__=build_class,
+        __legacy_exec__=execute, __legacy_import_all__=import_all, __import__=modules.import_module, __build_class__=build_class,
         cmp=cmp, range=list_range, xrange=builtins.range, zip=list_zip, map=list_map, filter=list_filter, round=round_away,
         sorted=sorted_list, open=open_file, file=file, raw_input=raw_input, input=evaluated_input, apply=apply, reload=reload,
         execfile=execfile, eval=evaluate, compile=compile_text, reduce=functools.reduce, long=int, unicode=str, basestring=str,
@@ -262,3 +247,4 @@ def _table() -> dict:
 
 
 BUILTINS = _table()
+modules.builtin_names.update({name: x for name, x in BUILTINS.items() if not name.startswith("__")})

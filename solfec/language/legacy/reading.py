@@ -155,7 +155,8 @@ def _of_both(content: bytes, text: str, path: str, prefers_old: bool) -> Reading
     interesting = prefers_old or "/" in text or "random" in text
     if not interesting or layout(text).formatted:
         return Reading(3, compile_deep(content, path))
-    from . import grammar, watch
+    from . import grammar
+    from .translate import translate_watched
 
     if grammar.futures(text) & {"division", "annotations"}:
         return Reading(3, compile_deep(content, path))
@@ -169,7 +170,7 @@ def _of_both(content: bytes, text: str, path: str, prefers_old: bool) -> Reading
         return Reading(3, compile_deep(content, path))
     if prefers_old:
         return Reading(2, compile_old(text, path), "a module of an old input")
-    return Reading(3, compile_deep(watch.translate_watched(tree, masked, path), path), watched=True)
+    return Reading(3, compile_deep(translate_watched(tree, masked, path), path), watched=True)
 
 
 def compile_old(text: str, path: str, mode: str = "exec") -> CodeType:

@@ -334,3 +334,26 @@ class Rewriter:
 
 def value_of_first(node) -> str | None:
     return value(node.children[0]) if node.children else value(node)
+
+
+class WatchRewriter(Rewriter):
+    """Changes divisions only."""
+
+    def rewrite(self, tree) -> str:
+        for node in grammar.nodes(tree):
+            if not is_leaf(node) and node.type == symbols.term:
+                self._term(node)
+        return self.joined(tree)
+
+    def _term(self, node) -> None:
+        children = node.children
+        for i in range(1, len(children), 2):
+            if value(children[i]) == "/" and "float" not in (self._kind(children[i - 1]), self._kind(children[i + 1])):
+                self.before(node, "__legacy_watch__(")
+                self.replace(children[i], ",")
+                self.after(children[i + 1], ")")
+
+
+def translate_watched(tree, masked, path: str) -> str:
+    """Text of a Python 3 tree, its divisions watched."""
+    return masked.unmask(WatchRewriter(path, masked, true_division=False).rewrite(tree))

@@ -9,34 +9,9 @@ from numbers import Integral
 
 from .. import session
 from . import modules
-from .grammar import is_leaf, nodes, symbols, value
-from .translate import Rewriter
 
 _told: set[tuple[str, int]] = set()
 HINT = "(solfec --python2 reads the file so; a comment '# solfec: python3' silences this)"
-
-
-class _WatchRewriter(Rewriter):
-    """Changes divisions only."""
-
-    def rewrite(self, tree) -> str:
-        for node in nodes(tree):
-            if not is_leaf(node) and node.type == symbols.term:
-                self._term(node)
-        return self.joined(tree)
-
-    def _term(self, node) -> None:
-        children = node.children
-        for i in range(1, len(children), 2):
-            if value(children[i]) == "/" and "float" not in (self._kind(children[i - 1]), self._kind(children[i + 1])):
-                self.before(node, "__legacy_watch__(")
-                self.replace(children[i], ",")
-                self.after(children[i + 1], ")")
-
-
-def translate_watched(tree, masked, path: str) -> str:
-    """Text of a Python 3 tree, its divisions watched."""
-    return masked.unmask(_WatchRewriter(path, masked, true_division=False).rewrite(tree))
 
 
 def _tell(text: str) -> None:
