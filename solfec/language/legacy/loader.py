@@ -14,7 +14,6 @@ from . import names, surroundings, watch
 from .reading import Reading, read
 from .surroundings import Surroundings, is_users_module, remember_lines
 
-
 # --- the main input ----------------------------------------------------------------------------------------
 
 
@@ -101,6 +100,8 @@ def remove() -> None:
     for name in set(sys.modules) - now.modules if now is not None else ():
         if is_users_module(getattr(sys.modules[name], "__file__", None)):
             del sys.modules[name]
+    for folder in [folder for folder in sys.path_importer_cache if not os.path.isabs(folder)]:
+        del sys.path_importer_cache[folder]  # means another one after a change of the directory
     surroundings.begin(None)
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
 

@@ -84,9 +84,9 @@ class _Shown(float):
 
 def text_of_float(x: float) -> str:
     """Python 2's str of a float: 12 digits."""
-    digits = "%.12g" % x
+    digits = f"{x:.12g}"
     if len(digits.lstrip("-")) == 12 and digits.lstrip("-").isdigit():  # with '.0' it would have 13
-        mantissa, _, exponent = ("%.11e" % x).partition("e")
+        mantissa, _, exponent = f"{x:.11e}".partition("e")
         return f"{mantissa.rstrip('0').rstrip('.')}e{exponent}"
     return digits if digits.lstrip("-")[0] in "in" or any(mark in digits for mark in ".e") else digits + ".0"
 
@@ -99,8 +99,8 @@ def text(x="") -> str:
     if kind is float or (isinstance(x, float) and kind.__module__ == "numpy"):
         return text_of_float(x)
     if kind is complex:
-        real = "" if x.real == 0 else "%.12g" % x.real
-        imaginary = "%+.12g" % x.imag if real else "%.12g" % x.imag
+        real = "" if x.real == 0 else f"{x.real:.12g}"
+        imaginary = f"{x.imag:+.12g}" if real else f"{x.imag:.12g}"
         return f"({real}{imaginary}j)" if real else f"{imaginary}j"
     if kind in (set, frozenset):
         return f"{kind.__name__}({list(x)!r})"
