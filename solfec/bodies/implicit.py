@@ -13,6 +13,7 @@ from ..errors import SolfecError
 from .table import BodyKind, BodyTable, Scheme
 
 LANES = 8
+DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
 
 
 class ElementSolver:
@@ -35,7 +36,7 @@ class ElementSolver:
         self.size = 3 * len(self.nodes)
         self.owner = np.repeat(np.arange(len(which)), sizes)
         self.linear = bool(fe.linear[which[0]])
-        self.key = None
+        self.key = self.inverse = None
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -83,10 +84,21 @@ class ElementSolver:
         except RuntimeError as error:
             raise SolfecError(f"scheme DEF_LIM: the matrix of finite element bodies is singular ({error})") from error
         self.key = key
+        self.inverse = self._inverses() if self.linear else None
+
+    def _inverses(self) -> np.ndarray | None:
+        """Inverses (k, n, n) of small bodies of one size n, for factors that are kept."""
+        count, size = len(self.which), self.size // len(self.which)
+        if size > DENSE_UNKNOWNS or (np.diff([*self.dof_first, self.size]) != size).any():
+            return None
+        inverse = self.factor.solve(np.tile(np.eye(size), (count, 1))).reshape(count, size, size)
+        return 0.5 * (inverse + inverse.transpose(0, 2, 1))
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times columns (size, n) in the bodies' frames."""
-        return self.factor.solve(right)
+        if self.inverse is None:
+            return self.factor.solve(right)
+        return (self.inverse @ right.reshape(len(self.which), self.inverse.shape[1], -1)).reshape(right.shape)
 
     def accelerations(self, vectors: np.ndarray) -> np.ndarray:
         """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes`."""
