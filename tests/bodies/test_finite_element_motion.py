@@ -126,3 +126,30 @@ def test_a_removed_body_leaves_the_others_unchanged():
     alone.run(1e-5, 20)
     assert np.array_equal(many.conf(0), alone.conf(0))
     assert np.array_equal(many.velo(0), alone.velo(0))
+
+
+@pytest.mark.parametrize(
+    ("form", "scheme", "frequency", "angle", "drift"),
+    [
+        (Form.TL, Scheme.DEF_LIM, 64, 0.99915, 1.6e-4),
+        (Form.TL, Scheme.DEF_LIM, 256, 0.999236, 8e-6),
+        (Form.BC, Scheme.DEF_LIM, 64, 0.99915, 1.6e-4),
+        (Form.BC, Scheme.DEF_LIM, 256, 0.999235, 8e-6),
+        (Form.TL, Scheme.DEF_EXP, 1024, 0.999243, 1.1e-6),
+        (Form.BC, Scheme.DEF_EXP, 1024, 0.999242, 1.1e-6),
+    ],
+)
+def test_spinning_bar_turns_and_keeps_its_energy(form, scheme, frequency, angle, drift):
+    model = ElementModel()
+    row = model.add(block((2, 2, 20), (-0.05, -0.05, -0.5), (0.05, 0.05, 0.5)), 2e6, 0.26, 7800, form, scheme)
+    model.spin(row, (0, 0, 0), (1, 0, 0))
+    model.initialise()
+    start = model.energy(Energy.KINETIC)
+    assert start == pytest.approx(3.3150, abs=1e-4)
+    balance = []
+    model.run(1 / frequency, frequency, lambda n: balance.append(model.energy(Energy.KINETIC) + model.energy(Energy.INTERNAL)))
+    assert np.abs(np.array(balance) - start).max() < drift * start
+    fe = model.bodies.finite_elements
+    left, _, right = np.linalg.svd((fe.reference + model.conf()) @ fe.normal.T)
+    rotation = left @ right
+    assert np.arctan2(rotation[2, 1], rotation[1, 1]) == pytest.approx(angle, abs=6e-6)
