@@ -170,7 +170,8 @@ def _of_both(content: bytes, text: str, path: str, prefers_old: bool) -> Reading
         return Reading(3, compile_deep(content, path))
     if prefers_old:
         return Reading(2, compile_old(text, path), "a module of an old input")
-    return Reading(3, compile_deep(translate_watched(tree, masked, path), path), watched=True)
+    watched = translate_watched(tree, masked, path)
+    return Reading(3, compile_deep(watched or content, path), watched=watched is not None)
 
 
 def compile_old(text: str, path: str, mode: str = "exec") -> CodeType:

@@ -27,6 +27,12 @@ _SUSPECT = re.compile(
     re.X,
 )
 
+_DIGITS = re.compile(r"\d+")
+_COMPOUND = re.compile(
+    r"\b(?:lambda|def|class|for|if|elif|else|while|try|except|finally|with|import|global|nonlocal|from|exec)\b|:\s*$|[@\\;`]"
+    r"|(?<![\w.])0\d|legacy_|\d[lL]\b|[^\x00-\x7f]"
+)
+
 
 def decode(content: bytes, path: str) -> str:
     """Text of an input: as its coding comment says, else UTF-8, else Latin-1; line ends become newlines."""
@@ -100,6 +106,18 @@ class Masked:
 
     text: str
     originals: list[str]
+    like: dict[int, int] = field(default_factory=dict)  # masked lines that differ from another line by digits only
+
+    def finish(self, text: str) -> str | None:
+        """The whole translation of a translated masked text; None when lines alike did not translate alike."""
+        lines = text.split("\n") if self.like else []
+        for number, line in self.like.items():
+            pieces = _DIGITS.split(lines[line].strip())
+            digits = _DIGITS.findall(self.originals[number])
+            if len(pieces) != len(digits) + 1:
+                return None
+            self.originals[number] = "".join([x for pair in zip(pieces, [*digits, ""]) for x in pair])
+        return self.unmask(text)
 
     def unmask(self, text: str) -> str:
         """Put the originals back into a text made from the masked one."""
@@ -110,9 +128,13 @@ class Masked:
         return original + "\n" * (match[2].count("\n") - original.count("\n"))
 
 
-def mask(text: str) -> Masked:
-    """Replace what means the same in both languages by names that fill as many lines."""
+def mask(text: str, alike: bool = True) -> Masked:
+    """Replace what means the same in both languages by names that fill as many lines; with `alike`, also lines that differ
+    from an earlier one by digits only, which are translated like it."""
     originals: list[str] = []
+    first: dict[str, int] = {}
+    like: dict[int, int] = {}
+    row = 0
 
     def numbers(match: re.Match) -> str:
         originals.append(match[2])
@@ -132,9 +154,18 @@ def mask(text: str) -> Masked:
             parts.append(indent + MASK % (len(originals) - 1) + joins + "\n")
         elif len(line) > 200:
             parts.append(_outside_strings(line, numbers))
+        elif alike and "\n" not in line[:-1] and not _COMPOUND.search(line):
+            known = first.setdefault(_DIGITS.sub("0", body), row)
+            if known == row:
+                parts.append(line)
+            else:
+                like[len(originals)] = known
+                parts.append(re.match(r"[ \t]*", line)[0] + MASK % len(originals) + "\n")
+                originals.append(body)
         else:
             parts.append(line)
-    return Masked("".join(parts), originals)
+        row += line.count("\n")
+    return Masked("".join(parts), originals, like)
 
 
 def _balanced(line: str) -> bool:

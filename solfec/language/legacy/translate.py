@@ -25,13 +25,14 @@ CAUGHT = "__legacy_caught__"
 _FLOAT = re.compile(r"(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$|\d+[eE][-+]?\d+$")
 
 
-def translate(text: str, path: str) -> str:
+def translate(text: str, path: str, alike: bool = True) -> str:
     """Python 3 text of a normalised Python 2 text, each statement on its own old line."""
-    masked = mask(text)
+    masked = mask(text, alike)
     future = grammar.futures(text)
     tree = grammar.tree_of(masked.text, path, "print_function" in future)
     rewriter = Rewriter(path, masked, true_division="division" in future)
-    return masked.unmask(rewriter.rewrite(tree))
+    result = masked.finish(rewriter.rewrite(tree))
+    return translate(text, path, alike=False) if result is None else result
 
 
 @dataclass
@@ -354,6 +355,6 @@ class WatchRewriter(Rewriter):
                 self.after(children[i + 1], ")")
 
 
-def translate_watched(tree, masked, path: str) -> str:
-    """Text of a Python 3 tree, its divisions watched."""
-    return masked.unmask(WatchRewriter(path, masked, true_division=False).rewrite(tree))
+def translate_watched(tree, masked, path: str) -> str | None:
+    """Text of a Python 3 tree, its divisions watched; None when lines that are alike do not become alike."""
+    return masked.finish(WatchRewriter(path, masked, true_division=False).rewrite(tree))

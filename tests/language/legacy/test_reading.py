@@ -179,6 +179,17 @@ def test_large_inputs_start_fast(own_cache):
     assert best(lambda: read(content, "large.py")) < 0.5
 
 
+def test_large_inputs_of_repeated_commands_start_fast(own_cache):
+    line = "b%d = BODY (solfec, 'RIGID', SPHERE ((%d, 0, %d / 2), 1, 3, 3), bulkmat) # %d\n"
+    content = "".join(line % (i, i, i, i) for i in range(16_000))
+    assert best(lambda: read((content + "print 1\n").encode(), "large.py"), 1) < 3.0
+
+
+def test_lines_alike_mean_what_they_say(good):
+    lines = [f"a{i} = {i} / 2 + {i}. / 4, '%s' % {i}, [{i % 3}, 2][{i} / 40]\n" for i in range(50)]
+    assert good("".join(lines) + "print a7, a40, a8 [0] / 2\n") == "(4.75, '7', 1) (30.0, '40', 2) 3.0\n"
+
+
 def test_large_input_means_the_same(good):
     assert good(large_input(4000)) == "3000 9000\n"
 
