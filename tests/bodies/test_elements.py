@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solfec import _kernels
 from solfec.bodies.element_assembly import ElementAssembly
+from solfec.bodies.point_values import cauchy_stress
 
 DATA = Path(__file__).parent.parent / "data" / "bodies"
 HEX = [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]]
@@ -225,3 +227,28 @@ def test_kirchhoff_material_agrees_with_reference():
             dense = tangent.reshape(3, 3, 3, 3).transpose(1, 0, 3, 2)  # i J k L
             k = np.einsum("aJ,iJkL,bL->aibk", g, dense, g).reshape(12, 12) / 6
             assert close(stiffness(a, q), k, 1e-12)
+
+
+@pytest.mark.parametrize("case", [c for c in cases() if "pyr" not in c["label"]], ids=lambda c: f"{c['label']}-{c['case']}")
+def test_points_have_the_gradients_of_the_reference_and_the_true_stress(case):
+    """F as in Solfec-1.0; its Cauchy stress is F P / J, ours P F^T / J."""
+    kernels = _kernels.finite_element_points
+    nodes, elements, q = np.array(case["nodes"], float), case["elements"], np.array(case["displacement"], float)
+    table = np.array([e + [0] * (8 - len(e)) for e in elements], np.int32).T
+    sizes, numbers = np.array([len(e) for e in elements], np.int32), np.arange(len(elements), dtype=np.int32)
+    start, count = np.zeros(len(elements), np.int32), len(elements)
+    place = np.asfortranarray(np.array([p["position"] for p in case["points"]], float).T)
+    natural, weights, distance = np.zeros((3, count), order="F"), np.zeros((8, count), order="F"), np.zeros(count)
+    table, reference = np.asfortranarray(table), np.asfortranarray(nodes.T)
+    kernels.weigh_points(place, numbers, start, sizes, table, reference, natural, weights, distance)
+    gradient = np.zeros((3, 3, count), order="F")
+    kernels.deformation_gradients(natural, numbers, start, sizes, table, reference, np.asfortranarray(q.T), gradient)
+    lame = (case["young"] * case["poisson"] / ((1 + case["poisson"]) * (1 - 2 * case["poisson"])),
+            case["young"] / (2 * (1 + case["poisson"])))  # fmt: skip
+    for k, point in enumerate(case["points"]):
+        f = np.array(point["F"], float)
+        assert np.abs(natural[:, k] - point["local"]).max() < 1e-12
+        assert np.abs(weights[: len(point["shapes"]), k] - point["shapes"]).max() < 1e-12
+        assert np.abs(gradient[:, :, k] - f).max() < 1e-12
+        p, _ = svk(f, lame)
+        assert close(cauchy_stress(gradient[:, :, k], lame), p @ f.T / np.linalg.det(f), 1e-11, lame[1])
