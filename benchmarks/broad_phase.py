@@ -15,8 +15,8 @@ import numpy as np
 from solfec import _kernels
 from solfec.bodies.table import BodyTable
 from solfec.contact import detection
-from solfec.contact.workspace import workspace_of
 from solfec.contact.geometry import Geometry, PrimitiveKind
+from solfec.contact.workspace import workspace_of
 
 REPETITIONS = 15
 

@@ -12,9 +12,9 @@ from time import perf_counter
 import numpy as np
 
 from .bodies import motion, point_values
+from .bodies.finite_elements import FiniteElementMesh, compiled
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial
-from .bodies.finite_elements import FiniteElementMesh, compiled
 from .bodies.table import BodyKind, BodyTable, Energy, Form, Scheme
 from .constraints import element_points, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable

@@ -55,6 +55,18 @@ def test_a_cube_of_ten_cubes_a_side_takes_under_40_milliseconds_a_step(slowness)
     assert seconds_per_step(models.block(), 1e-3, 0, 100) < 40e-3 * slowness
 
 
+def test_a_warm_gauss_seidel_sweep_takes_under_110_nanoseconds_per_contact(slowness):
+    model = models.block()
+    solver = GaussSeidelSolver(1e-4, 1000)
+    for _ in range(20):
+        model.advance(solver)
+    visits, before = 0, model.timings["CONSOL"]
+    for _ in range(20):
+        model.advance(solver)
+        visits += model.report.iterations * model.constraints.n
+    assert (model.timings["CONSOL"] - before) / visits < 110e-9 * slowness
+
+
 def test_ten_thousand_spheres_settle_in_a_box():
     _kernels.threads.set_threads(2)
     model = models.spheres(10000)

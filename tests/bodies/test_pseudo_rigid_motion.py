@@ -9,10 +9,9 @@ import pytest
 from body_models import Model, skew
 
 from solfec.bodies import motion
-from solfec.bodies.loads import Loads
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import Energy, Scheme
-from solfec.errors import NotBuiltYet, SolfecError
+from solfec.errors import SolfecError
 
 DATA = Path(__file__).parent.parent / "data" / "bodies"
 BAR = json.loads((DATA / "pseudo_rigid_bar.json").read_text())
