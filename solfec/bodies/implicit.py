@@ -192,9 +192,15 @@ class Implicit:
 
 
 def implicit_of(bodies: BodyTable, fe) -> Implicit:
-    """The solvers for the bodies of scheme DEF_LIM."""
+    """The solvers for the bodies of scheme DEF_LIM, made anew when bodies or schemes changed."""
     scheme = bodies.scheme
     key = (bodies.n, bodies.generation, scheme.tobytes() if scheme.max() >= DEF_LIM else b"")
     if fe.implicit is None or fe.implicit.key != key:
         fe.implicit = Implicit(bodies, fe, key)
     return fe.implicit
+
+
+def implicit_of_step(bodies: BodyTable, fe) -> Implicit:
+    """The same within a step, whose prediction has looked for changes already."""
+    known = fe.implicit
+    return known if known is not None and known.key[0] == bodies.n else implicit_of(bodies, fe)

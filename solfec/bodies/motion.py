@@ -14,7 +14,7 @@ from .. import _kernels
 from ..errors import NotBuiltYet, SolfecError
 from . import finite_element_motion
 from .finite_elements import compiled
-from .implicit import implicit_of
+from .implicit import implicit_of, implicit_of_step
 from .loads import Loads
 from .table import BodyKind, BodyTable, Scheme
 
@@ -145,7 +145,7 @@ def correct(bodies: BodyTable, step: float) -> None:
     """
     triples = bodies.triples
     elements = compiled(bodies)
-    implicit = implicit_of(bodies, elements)
+    implicit = implicit_of_step(bodies, elements)
     for solver in implicit.elements:
         rows = elements.velo_row[solver.nodes]
         reaction = triples.reaction[:, rows]

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _kernels
 from ..bodies.finite_elements import compiled
-from ..bodies.implicit import implicit_of
+from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
@@ -232,7 +232,7 @@ class LocalDynamics:
         if len(self.implicit) != bodies.capacity:
             self.implicit = np.zeros(bodies.capacity, np.int32)
             self.dense_ptr = np.full(bodies.capacity, -1, np.int32)
-        self.implicit_solvers = implicit_of(bodies, compiled(bodies)).solvers
+        self.implicit_solvers = implicit_of_step(bodies, compiled(bodies)).solvers
         if self.implicit_solvers or self.any_implicit:
             self.implicit[:] = 0
             self.dense_ptr[:] = -1
