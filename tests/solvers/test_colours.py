@@ -155,6 +155,7 @@ def test_the_users_constraints_come_last_in_either_order():
     assert GaussSeidelSolver(1e-8, 100).solve(local).status == "OK"
 
 
+@pytest.mark.extreme_numbers
 def test_a_number_that_is_not_finite_is_reported_from_any_colour(pile):
     local = assembled(pile, "ON")
     local.rows.free[2, 77] = np.nan
