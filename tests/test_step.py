@@ -138,7 +138,8 @@ def python_seconds_small_and_large():
 def test_python_stays_a_small_part_of_a_step_also_on_a_busy_machine(threads):
     threads(1)
     small, large = python_seconds_small_and_large()
-    assert small < 400e-6 and large < 400e-6  # neighbours on the machine can make it several times what it is alone
+    assert small < 100e-6
+    assert large < 400e-6  # kernels that empty the caches make Python slower; the median is above 100 us still
 
 
 @pytest.mark.slow
