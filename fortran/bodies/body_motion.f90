@@ -142,8 +142,10 @@ contains
 
   !> u* = u(t) + h A^-1 f(t+h/2) from the loads found in `force`, gravity and internal forces.  `force` becomes the
   !> generalised force whose work counts as EXTERNAL: applied loads and gravity, less the gyroscopic moment.
+  !> `implicit` is the number of bodies of scheme DEF_LIM, whose u* is found afterwards.
   subroutine free_velocity(n, step, gravity, kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, &
-                           conf_ptr, velo_ptr, conf, inverse_inertia, velo, force, momentum, failure, row, nb, nconf, nvelo)
+                           conf_ptr, velo_ptr, conf, inverse_inertia, velo, force, momentum, failure, row, implicit, &
+                           nb, nconf, nvelo)
     integer(i4), intent(in) :: n, nb, nconf, nvelo
     real(dp), intent(in) :: step                  !< time step h
     real(dp), intent(in) :: gravity(3)            !< acceleration [length/time**2]
@@ -153,7 +155,7 @@ contains
     real(dp), intent(in) :: conf(3,0:nconf-1), inverse_inertia(3,3,0:nvelo-1)
     real(dp), intent(inout) :: velo(3,0:nvelo-1), force(3,0:nvelo-1)
     real(dp), intent(inout) :: momentum(3,0:nb-1)
-    integer(i4), intent(out) :: failure, row
+    integer(i4), intent(out) :: failure, row, implicit
     real(dp) :: weight(3)
     integer(i8) :: first
     integer(i4) :: b, c, v
@@ -190,6 +192,7 @@ contains
       end select
     end do
     !$omp end parallel do
+    implicit = count(scheme(0:n-1) == implicit_scheme)
     call decode(first, failure, row)
   end subroutine free_velocity
 

@@ -44,10 +44,11 @@ contains
   !>   slave ... area     columns of the constraint table
   !>   kind, adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows
   !>   nbody              number of bodies
+  !>   next_id            identifier of the first row that stays, the others follow; id (:) those of rows from `new` on, out
   !>   keep               (:) 1: stays, row by row from `new`, out
   !>   removed            number of contacts that do not
   subroutine sparsify_rows(first, new, last, threshold, min_area, min_distance, slave, master, slave_primitive, &
-      master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, nbody, keep, removed, &
+      master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, nbody, next_id, id, keep, removed, &
       rows, primitives, neighbours)
     integer(i4), intent(in) :: first, new, last, nbody
     real(dp), intent(in) :: threshold, min_area, min_distance
@@ -57,6 +58,8 @@ contains
     real(dp), intent(in) :: point(3,0:rows-1), area(0:rows-1)
     integer(i4), intent(in) :: kind(0:primitives-1), adjacent_ptr(0:primitives-1), adjacent_count(0:primitives-1)
     integer(i4), intent(in) :: adjacent(0:neighbours-1)
+    integer(i8), intent(in) :: next_id
+    integer(i8), intent(inout) :: id(0:rows-1)
     integer(i4), intent(inout) :: keep(0:rows-1)
     integer(i4), intent(out) :: removed
     type(area_table) :: areas
@@ -89,6 +92,11 @@ contains
       count = count + (1 - keep(k-new))
     end do
     removed = count
+    count = 0
+    do k = new, last - 1
+      id(k) = next_id + count
+      count = count + keep(k-new)
+    end do
 
   contains
 

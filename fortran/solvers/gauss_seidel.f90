@@ -33,11 +33,12 @@ contains
   !>   epsilon, maxiter, meritval   stopping rule; meritval >= 1 disables the merit function
   !>   check_cohesion 1: mark contacts that lost cohesion in `lost`
   !>   reaction, u    (3,0:nrow-1) R: initial guess and solution [force]; U [velocity]
-  !>   member, residual   (0:nrow-1) merit and residual of rows, when the merit function is evaluated
+  !>   member, residual   (0:nrow-1) merit and residual of rows, as of g and total
   !>   lost           (0:nrow-1) out: 1 where cohesion ends for good
   !>   errors, merits (0:nhistory-1) out: history of the relative change and of the merit
-  !>   counts         (3) out: block solves resolved by a fall-back; left because of a bound; left because of a failure
-  !>   iterations, error, g   sweeps made, last relative change, last merit (0 when disabled)
+  !>   fallbacks      block solves resolved by a fall-back
+  !>   iterations, error   sweeps made, last relative change
+  !>   g, total       merit and residual at the end (merit); 0 when only some of the rows are swept
   !>   failed         row left unsolved in the last sweep, or -1
   !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 the same, singular or not finite
   subroutine iterate(n, first_row, stored, colours, ncolourptr, colour_ptr, chunk_ptr, &
@@ -45,7 +46,7 @@ contains
                      b, free, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, &
                      half_step, step, solver, diag_epsilon, diag_maxiter, reverse, epsilon, maxiter, meritval, &
                      check_cohesion, reaction, u, member, residual, lost, errors, merits, &
-                     counts, iterations, error, g, failed, status)
+                     fallbacks, iterations, error, g, total, failed, status)
     integer(i4), intent(in) :: n, first_row, stored, colours, ncolourptr
     integer(i4), intent(in) :: nrow, nblock, nentry, ntriple, nhistory
     integer(i4), intent(in) :: colour_ptr(0:ncolourptr-1), chunk_ptr(0:nrow-1)
@@ -71,11 +72,11 @@ contains
     real(dp), intent(inout) :: member(0:nrow-1), residual(0:nrow-1)
     integer(i4), intent(inout) :: lost(0:nrow-1)
     real(dp), intent(inout) :: errors(0:nhistory-1), merits(0:nhistory-1)
-    integer(i4), intent(out) :: counts(3)
-    integer(i4), intent(out) :: iterations
-    real(dp), intent(out) :: error, g
+    integer(i4), intent(out) :: fallbacks, iterations
+    real(dp), intent(out) :: error, g, total
     integer(i4), intent(out) :: failed, status
-    real(dp) :: change, size, postponed, total
+    real(dp) :: change, size, postponed
+    integer(i4) :: counts(3)                    ! blocks: resolved by a fall-back; left because of a bound, of a failure
     integer(i4) :: start, finish, stride, before(3), chunks, coloured_rows
     logical :: converged
     real(dp), allocatable :: sums(:,:)          ! per chunk: change, size, postponed
@@ -86,6 +87,7 @@ contains
     failed = -1
     error = 0.0_dp
     g = 0.0_dp
+    total = 0.0_dp
     converged = .false.
     chunks = 0
     if (first_row == 0) chunks = colour_ptr(colours)
@@ -121,8 +123,10 @@ contains
     iterations = min(iterations, maxiter)
     call velocities()
     if (check_cohesion /= 0) call end_cohesion(n, kind, law, reaction, lost)
+    if (first_row == 0) call evaluate(n, nrow, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
     status = 0
     if (.not. converged) status = 1
+    fallbacks = counts(1)
     if (any(counts(2:3) > before(2:3))) status = 2
     if (counts(3) > before(3) .or. .not. error <= huge(1.0_dp)) status = 3
 

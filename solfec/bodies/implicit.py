@@ -167,40 +167,53 @@ class PseudoRigidSolver:
             triples.velo[:, self.velo] += step * solved.reshape(-1, 4, 3).transpose(2, 0, 1)
 
 
-DEF_LIM = int(Scheme.DEF_LIM)  # the last of the schemes
-
-
 class Implicit:
-    """All solvers of one model, found anew when bodies or schemes change."""
+    """All solvers of one model.
 
-    def __init__(self, bodies: BodyTable, fe, key):
-        self.key = key
-        implicit = bodies.view("scheme") == Scheme.DEF_LIM
-        self.elements = []
-        if fe.count:
-            for linear in (0, 1):
-                which = np.flatnonzero(implicit[fe.rows] & (fe.linear == linear))
-                if which.size:
-                    self.elements.append(ElementSolver(fe, which))
-        rows = np.flatnonzero(implicit & (bodies.view("kind") == BodyKind.PSEUDO_RIGID))
-        self.pseudo_rigid = PseudoRigidSolver(bodies, rows) if rows.size else None
+    Attributes
+    ----------
+    key
+        What they depend on.
+    elements : list of ElementSolver
+    pseudo_rigid : PseudoRigidSolver or None
+    solvers : list
+        All of them.
+    """
 
-    @property
-    def solvers(self) -> list:
-        """All of them."""
-        return [*self.elements, *([self.pseudo_rigid] if self.pseudo_rigid else [])]
+    def __init__(self, key: tuple, elements: list[ElementSolver], pseudo_rigid: PseudoRigidSolver | None):
+        self.key, self.elements, self.pseudo_rigid = key, elements, pseudo_rigid
+        self.solvers = [*elements, *([pseudo_rigid] if pseudo_rigid else [])]
 
 
-def implicit_of(bodies: BodyTable, fe) -> Implicit:
-    """The solvers for the bodies of scheme DEF_LIM, made anew when bodies or schemes changed."""
-    scheme = bodies.scheme
-    key = (bodies.n, bodies.generation, scheme.tobytes() if scheme.max() >= DEF_LIM else b"")
+NONE = Implicit((), [], None)
+
+
+def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
+    implicit = bodies.view("scheme") == Scheme.DEF_LIM
+    elements = []
+    if fe.count:
+        for linear in (0, 1):
+            which = np.flatnonzero(implicit[fe.rows] & (fe.linear == linear))
+            if which.size:
+                elements.append(ElementSolver(fe, which))
+    rows = np.flatnonzero(implicit & (bodies.view("kind") == BodyKind.PSEUDO_RIGID))
+    return Implicit(key, elements, PseudoRigidSolver(bodies, rows) if rows.size else None)
+
+
+def implicit_of(bodies: BodyTable, fe, count: int) -> Implicit:
+    """The solvers for the `count` bodies of scheme DEF_LIM, made anew when bodies or schemes changed."""
+    if not count:
+        fe.implicit = NONE
+        return NONE
+    key = (bodies.n, bodies.generation, bodies.scheme.tobytes())
     if fe.implicit is None or fe.implicit.key != key:
-        fe.implicit = Implicit(bodies, fe, key)
+        fe.implicit = _solvers(bodies, fe, key)
     return fe.implicit
 
 
 def implicit_of_step(bodies: BodyTable, fe) -> Implicit:
     """The same within a step, whose prediction has looked for changes already."""
     known = fe.implicit
-    return known if known is not None and known.key[0] == bodies.n else implicit_of(bodies, fe)
+    if known is None or (known.solvers and known.key[0] != bodies.n):
+        return implicit_of(bodies, fe, int((bodies.view("scheme") == Scheme.DEF_LIM).sum()))
+    return known

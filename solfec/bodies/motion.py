@@ -101,7 +101,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     if failure:
         _raise(bodies, failure, row)
     gravity = loads.apply(bodies, time + 0.5 * step, step)
-    failure, row = _free_velocity(
+    failure, row, implicit_bodies = _free_velocity(
         bodies.n,
         step,
         gravity,
@@ -125,7 +125,9 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         _raise(bodies, failure, row)
     if elements.count:
         finite_element_motion.kick(elements, bodies, gravity, step)
-    implicit = implicit_of(bodies, elements)
+    implicit = implicit_of(bodies, elements, implicit_bodies)
+    if not implicit.solvers:
+        return
     for solver in implicit.solvers:
         solver.refresh(bodies, step)
     for solver in implicit.elements:
@@ -146,13 +148,8 @@ def correct(bodies: BodyTable, step: float) -> None:
     triples = bodies.triples
     elements = compiled(bodies)
     implicit = implicit_of_step(bodies, elements)
-    for solver in implicit.elements:
-        rows = elements.velo_row[solver.nodes]
-        reaction = triples.reaction[:, rows]
-        if reaction.any():
-            triples.velo[:, rows] += step * solver.accelerations(reaction)
-    if implicit.pseudo_rigid:
-        implicit.pseudo_rigid.add_reactions(bodies, step)
+    if implicit.solvers:
+        _add_implicit_reactions(implicit, elements, bodies, step)
     failure, row = _finish(
         bodies.n,
         step,
@@ -178,6 +175,18 @@ def correct(bodies: BodyTable, step: float) -> None:
         failure, row = finite_element_motion.finish(elements, bodies, step)
     if failure:
         _raise(bodies, failure, row)
+
+
+def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) -> None:
+    """h A^-1 r of bodies of scheme DEF_LIM, where the kernels that follow do not add it."""
+    triples = bodies.triples
+    for solver in implicit.elements:
+        rows = elements.velo_row[solver.nodes]
+        reaction = triples.reaction[:, rows]
+        if reaction.any():
+            triples.velo[:, rows] += step * solver.accelerations(reaction)
+    if implicit.pseudo_rigid:
+        implicit.pseudo_rigid.add_reactions(bodies, step)
 
 
 def critical_step(bodies: BodyTable) -> tuple[float, int]:

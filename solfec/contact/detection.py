@@ -178,7 +178,6 @@ def detect_contacts(
                 work.first, work.second, work.nothing)  # fmt: skip
     if constraints.n > old:
         removed = _sparsify(constraints, geometry, bodies, settings, old, work)
-        constraints.id[old : constraints.n] = constraints.new_ids(constraints.n - old)
         if removed and settings.patch:  # removed points of known pairs are found and judged again in every step
             constraints.view("evaluated")[:] = -1
     if settings.depth < inf:
@@ -256,15 +255,16 @@ def _create(
 
 
 def _sparsify(constraints, geometry, bodies, settings, new: int, work: Workspace) -> int:
-    """Remove superfluous contacts among the rows from `new` on; return their number."""
+    """Remove superfluous contacts among the rows from `new` on, give identifiers to the others; return how many went."""
     work.fit_contacts(constraints)
     primitives = geometry.primitives
     removed = _sparsify_rows(
         constraints.user_count, new, constraints.n, settings.threshold, settings.min_area, settings.min_distance,
         constraints.slave, constraints.master, constraints.slave_primitive, constraints.master_primitive,
         constraints.point, constraints.area, primitives.kind, primitives.adjacent_ptr, primitives.adjacent_count,
-        geometry.adjacency.primitive, bodies.n, work.keep,
+        geometry.adjacency.primitive, bodies.n, constraints.next_id, constraints.id, work.keep,
     )  # fmt: skip
+    constraints.next_id += constraints.n - new - removed
     if removed:
         constraints.n = _keep(constraints, new, work.keep)
     return removed

@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 
-from . import merit
 from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, summary
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import LocalDynamics, RowKind
@@ -95,12 +94,11 @@ class AutoSolver:
         local.require_blocks()
         solution = self._solved(local, kind)
         self._sweeps._errors = self._sweeps._merits = np.zeros(1)
-        self._sweeps._iterate(local, 0, True, 0, 0)  # no sweep: velocities and the end of cohesion
-        value, residual = merit.evaluate(local)
+        last = self._sweeps._iterate(local, 0, True, 0, 0)  # no sweep: velocities, the end of cohesion, residual
         self.methods, self.iterations, self.islands = solution.methods, solution.iterations, solution.islands
         self.iters = solution.total_iterations
-        self.error = "OK" if solution.status == "OK" and residual <= 2.0 * self.epsilon else "DIVERGED"
-        return SolverReport(self.iters, math.nan, value, residual, self.error, solver="AUTO")
+        self.error = "OK" if solution.status == "OK" and last.residual <= 2.0 * self.epsilon else "DIVERGED"
+        return SolverReport(self.iters, math.nan, last.merit, last.residual, self.error, solver="AUTO")
 
     def _swept(self, local: LocalDynamics) -> SolverReport:
         report = self._sweeps.solve(local)

@@ -12,7 +12,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecWarning
 from . import diagnosis, merit
-from .local_dynamics import LocalDynamics
+from .local_dynamics import NO_ROWS, LocalDynamics
 from .report import SolverReport
 from .spring_functions import SpringFunctions
 
@@ -92,10 +92,6 @@ class GaussSeidelSolver:
             raise ValueError(f"failure must be one of {', '.join(FAILURE_POLICIES)}; got {failure!r}")
         if failure == "CALLBACK" and callback is None:
             raise ValueError("failure 'CALLBACK' needs a callback")
-        if diagsolver not in DiagonalSolver.__members__:
-            raise ValueError(
-                f"diagsolver must be one of {', '.join(DiagonalSolver.__members__)}; got {diagsolver!r}"
-            )
         self.epsilon = float(epsilon)
         self.maxiter = int(maxiter)
         self.meritval = float(meritval)
@@ -117,6 +113,17 @@ class GaussSeidelSolver:
         self._examined = (0, 0)
         self._errors = np.zeros(0)
         self._merits = np.zeros(0)
+
+    @property
+    def diagsolver(self) -> str:
+        """Block solver of contacts, a name in `DiagonalSolver`."""
+        return DiagonalSolver(self._diagonal_solver).name
+
+    @diagsolver.setter
+    def diagsolver(self, name: str) -> None:
+        if name not in DiagonalSolver.__members__:
+            raise ValueError(f"diagsolver must be one of {', '.join(DiagonalSolver.__members__)}; got {name!r}")
+        self._diagonal_solver = int(DiagonalSolver[name])
 
     @property
     def rerhist(self) -> list[float]:
@@ -142,7 +149,7 @@ class GaussSeidelSolver:
         SystemExit
             The callback of the 'CALLBACK' policy returned 0.
         """
-        report = self._solved(local)
+        report = self.sweep(local, 0, True)
         self.error = report.status
         self.iters = report.iterations
         if self.itershist is not None:
@@ -153,33 +160,31 @@ class GaussSeidelSolver:
             self._warn_of_contradiction(local)
         return report
 
-    def _solved(self, local: LocalDynamics) -> SolverReport:
-        report = self.sweep(local, 0, True)
-        report.merit, report.residual = merit.evaluate(local)
-        return report
-
     def sweep(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
-        """Iterate over the rows from `first_row` on, the others' reactions held fixed; no failure policy."""
+        """Iterate over the rows from `first_row` on, the others' reactions held fixed; no failure policy.
+
+        Merit and residual are those of all rows, and 0 unless all are swept.
+        """
         if self._errors.size < self.maxiter:
             self._errors = np.zeros(self.maxiter)
             self._merits = np.zeros(self.maxiter)
-        if local.held.size:
+        if local.held is not NO_ROWS:
             return self._sweep_with_functions(local, first_row, check_cohesion)
         return self._iterate(local, first_row, check_cohesion, self.maxiter, int(self.reverse))
 
     def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
         """One kernel call; `reverse` 2 makes all sweeps run backwards."""
         rows, entries, blocks = local.rows, local.entries, local.blocks
-        counts, iterations, error, g, failed, status = _kernels.gauss_seidel.iterate(
+        fallbacks, iterations, error, g, residual, failed, status = _kernels.gauss_seidel.iterate(
             local.n, first_row, local.stored, local.colours, local.colour_ptr, rows.chunk_ptr,
             rows.kind, rows.block, rows.law, rows.diagonal,
             rows.B, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
             rows.entry_ptr, entries.triple, entries.operator, local.bodies.triples.n, local.triples.momentum,
-            local.half_step, local.step, DiagonalSolver[self.diagsolver], self.diagepsilon, self.diagmaxiter,
+            local.half_step, local.step, self._diagonal_solver, self.diagepsilon, self.diagmaxiter,
             reverse, self.epsilon, maxiter, self.meritval, check_cohesion,
             rows.R, rows.U, rows.merit, rows.residual, rows.lost, self._errors, self._merits,
         )  # fmt: skip
-        return SolverReport(iterations, error, g, math.nan, STATUS[status], int(counts[0]), failed_row=failed)
+        return SolverReport(iterations, error, g, residual, STATUS[status], fallbacks, failed_row=failed)
 
     def _sweep_with_functions(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
         """Sweeps of the kernel in turn with visits to the springs that Python functions describe."""
@@ -192,13 +197,14 @@ class GaussSeidelSolver:
             change = springs.visit()
             size = float((local.rows.R[:, first_row : local.n] ** 2).sum())
             report.error = math.sqrt(report.error**2 + change / (size or 1.0))
-            errors[k], merits[k] = report.error, report.merit
+            errors[k], merits[k] = report.error, report.merit if self.meritval < 1.0 else 0.0
             converged = report.error <= self.epsilon and report.status == "OK"
             if converged or not math.isfinite(report.error):
                 break
         if report.status == "OK" and not converged:
             report.status = "DIVERGED"
         local.velocities(local.rows.U)
+        report.merit, report.residual = merit.evaluate(local)
         self._errors[: self.maxiter], self._merits[: self.maxiter] = errors, merits
         report.iterations, report.fallbacks = k + 1, fallbacks
         return report

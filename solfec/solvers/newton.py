@@ -8,7 +8,6 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import NotBuiltYet
-from . import merit
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import LocalDynamics, RowKind
 from .report import SolverReport
@@ -189,7 +188,6 @@ class NewtonSolver:
         solver = GaussSeidelSolver(1.0, self.maxiter, self.meritval, diagepsilon=1e-9, diagmaxiter=100)
         report = solver.sweep(local, 0, True)
         self.fallback = report.iterations
-        report.merit, report.residual = merit.evaluate(local)
         report.iterations = failed.iterations
         report.solver = "NEWTON"
         return report

@@ -55,7 +55,7 @@ class PenaltySolver:
             contact_velocities = rows.U[:, :contacts].copy()  # each from its own reaction alone, as its force was
             report = self._bilateral.sweep(local, contacts, False)
             rows.U[:, :contacts] = contact_velocities
-            report.solver = "PENALTY"
+            report.solver, report.merit = "PENALTY", 0.0
         report.residual = self._residual(local)
         return report
 

@@ -127,13 +127,14 @@ def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance):
     new = int(rng.integers(0, 60))
     columns = [np.array([c[i] for c in contacts], np.int32) for i in range(4)]
     counts = np.array([len(a) for a in adjacent], np.int32)
-    keep = np.zeros(60, np.int32)
+    keep, ids = np.zeros(60, np.int32), np.zeros(60, np.int64)
     removed = _kernels.sparsify.sparsify_rows(
         0, new, 60, threshold, min_area, min_distance, *columns,
         np.asfortranarray(np.array([c[4] for c in contacts]).T), np.array([c[5] for c in contacts]),
         kind, (np.cumsum(counts) - counts).astype(np.int32), counts,
-        np.array(sum(adjacent, []) + [0], np.int32), bodies, keep,
+        np.array(sum(adjacent, []) + [0], np.int32), bodies, 7, ids, keep,
     )  # fmt: skip
     gone = as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distance)
     assert {new + k for k in np.flatnonzero(keep[: 60 - new] == 0)} == gone
     assert removed == len(gone)
+    assert ids[new:][keep[: 60 - new] == 1].tolist() == list(range(7, 67 - new - removed))

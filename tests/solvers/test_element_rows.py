@@ -9,7 +9,7 @@ from reference_rows import constraint_tables
 
 from solfec.bodies import finite_element_motion
 from solfec.bodies.finite_elements import FiniteElementMesh, compiled
-from solfec.bodies.implicit import implicit_of
+from solfec.bodies.implicit import implicit_of_step
 from solfec.bodies.table import BodyKind, BodyTable, Form, Scheme
 from solfec.constraints import element_points
 from solfec.shapes.mesh import Mesh
@@ -65,7 +65,7 @@ def test_rows_of_elements_equal_those_of_solfec(name):
     for row in range(constraints.n):
         element_points.attach(constraints, bodies, row, 1e-6)
     step = float(data["step"])
-    for solver in implicit_of(bodies, compiled(bodies)).solvers:
+    for solver in implicit_of_step(bodies, compiled(bodies)).solvers:
         solver.refresh(bodies, step)
     local = LocalDynamics()
     local.assemble(constraints, bodies, materials, step)
