@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .bodies import motion, point_values
+from .bodies import motion, point_values, quasi_static
 from .bodies.finite_elements import FiniteElementMesh, compiled
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial
@@ -43,6 +43,8 @@ class Domain:
         Time step; lowered for good when an explicitly integrated body asks for less.
     epsilon : float
         Geometric epsilon (manual, GEOMETRIC_EPSILON), in the model's unit of length.
+    dynamic : bool
+        Dynamics, or quasi-statics (manual, SOLFEC).
 
     Attributes
     ----------
@@ -58,10 +60,10 @@ class Domain:
         Work of contact reactions, each contact counted once.
     """
 
-    def __init__(self, step: float, epsilon: float = 1e-6):
+    def __init__(self, step: float, epsilon: float = 1e-6, dynamic: bool = True):
         self.step = step
         self.epsilon = epsilon
-        self.dynamic = True
+        self.dynamic = dynamic
         self.time = 0.0
         self.step_number = 0
         self.bodies = BodyTable()
@@ -128,13 +130,15 @@ class Domain:
         """Explicit integration is stable below the critical step; the smallest one bounds the common step."""
         if self._inertia_changed:
             self.initialise()
+        if not self.dynamic:
+            return
         critical, _ = motion.critical_step(self.bodies)
         if critical < self.step:
             self.set_step(critical)
 
     def _predict(self) -> None:
         """q(t+h/2) = q(t) + h/2 u(t);  u* = u(t) + h A^-1 f(t+h/2)."""
-        motion.predict(self.bodies, self.loads, self.time, self.step)
+        (motion if self.dynamic else quasi_static).predict(self.bodies, self.loads, self.time, self.step)
         detection.update_geometry(self.geometry, self.bodies, self.epsilon)
 
     def _update(self) -> None:
@@ -191,7 +195,7 @@ class Domain:
         contact_work, friction_work = self.local_dynamics.apply_reactions()
         self.contact_energy += contact_work
         self.friction_energy += friction_work
-        motion.correct(self.bodies, self.step)
+        (motion if self.dynamic else quasi_static).correct(self.bodies, self.step)
         self.step_number += 1
         start, number = self._clock_origin
         self.time = start + (self.step_number - number) * self.step
@@ -267,7 +271,7 @@ class Domain:
             mesh,
             id=identifier,
             form=int(form),
-            scheme=DEFAULT_SCHEME[kind],
+            scheme=self.default_scheme(kind),
             material=self.material_row(material),
             mass=material.density * volume,
             volume=volume,
@@ -288,6 +292,11 @@ class Domain:
             self.body_labels[identifier] = label
         self._inertia_changed = True
         return identifier
+
+    def default_scheme(self, kind: BodyKind) -> Scheme:
+        """Scheme of a new body; deformable ones of a quasi-static analysis have no other than DEF_LIM."""
+        scheme = DEFAULT_SCHEME[kind]
+        return Scheme.DEF_LIM if scheme == Scheme.DEF_EXP and not self.dynamic else scheme
 
     def material_row(self, material: BulkMaterial) -> int:
         """Row of a bulk material, added when it is new."""

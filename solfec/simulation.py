@@ -88,6 +88,8 @@ class Simulation:
         Text of the input file and the user's arguments, kept with the results.
     interval : float
         Seconds of wall time between progress reports.
+    dynamic : bool
+        Dynamics, or quasi-statics.
     """
 
     def __init__(
@@ -99,13 +101,14 @@ class Simulation:
         input_text: str = "",
         arguments: list[str] | None = None,
         interval: float = 1.0,
+        dynamic: bool = True,
     ):
         self.outpath = outpath
         self.mode = mode
         self.verbose = "ON"
         self.cleanup = False
         self.progress_interval = interval
-        self.domain = Domain(step, epsilon)
+        self.domain = Domain(step, epsilon, dynamic)
         self.frame: int | None = None
         self.labels: set[str] = set()  # that bodies were given
         self._output = Schedule(0.0, 0.0)

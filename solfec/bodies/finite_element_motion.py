@@ -29,7 +29,7 @@ def initialise(bodies: BodyTable) -> tuple[int, int]:
     failure = follow(fe, bodies)
     if failure[0]:
         return failure
-    _store_internal_energy(fe, bodies)
+    store_internal_energy(fe, bodies)
     return 0, -1
 
 
@@ -53,12 +53,12 @@ def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]
     return follow(fe, bodies)
 
 
-def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float) -> None:
-    """u* from the loads in `triples.force`, gravity, internal and damping forces at mid-step."""
+def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float, damped: bool = True) -> None:
+    """u* from the loads in `triples.force`, gravity, internal and (`damped`) damping forces at mid-step."""
     triples = bodies.triples
     fe.assembly.internal_force(fe.displacement, fe.internal)
     _motion.to_space(*fe.ranges, fe.rotation, fe.internal)
-    damping = bodies.damping[fe.rows]
+    damping = bodies.damping[fe.rows] * damped
     if damping.any():
         _motion.to_body_frame(*fe.ranges, fe.velo_row, fe.rotation, triples.velo, fe.net)
         fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
@@ -88,11 +88,11 @@ def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int
         return failure
     bodies.energy[Energy.KINETIC, fe.rows] = fe.kinetic
     bodies.energy[Energy.EXTERNAL, fe.rows] += fe.work
-    _store_internal_energy(fe, bodies)
+    store_internal_energy(fe, bodies)
     return 0, -1
 
 
-def _store_internal_energy(fe: FiniteElements, bodies: BodyTable) -> None:
+def store_internal_energy(fe: FiniteElements, bodies: BodyTable) -> None:
     """INTERNAL, and the largest strain, on which the critical step depends."""
     energy, strain = fe.assembly.energies(fe.displacement)
     starts = fe.first_element[:-1]

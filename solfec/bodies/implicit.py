@@ -16,6 +16,13 @@ LANES = 8
 DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
 
 
+def stiffness_weight(damping: np.ndarray, step: float, dynamic: bool) -> np.ndarray:
+    """beta (n,) of A = M + beta K: eta h/2 + h**2/4, or h**2 in quasi-statics, which know no damping."""
+    if not dynamic:
+        return np.full(len(damping), step**2)
+    return 0.5 * damping * step + 0.25 * step**2
+
+
 class ElementSolver:
     """A of the implicit finite element bodies of one form.
 
@@ -62,18 +69,17 @@ class ElementSolver:
         self.indices = (unique % self.size).astype(np.int32)
         self.indptr = np.searchsorted(unique, np.arange(self.size + 1) * self.size).astype(np.int32)
 
-    def refresh(self, bodies: BodyTable, step: float) -> None:
+    def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
         """Assemble and factorise A for the present displacements, unless nothing that it depends on has changed."""
         from scipy.sparse import csc_matrix  # slow to import
         from scipy.sparse.linalg import splu
 
         fe = self.fe
         self.rotation = np.asfortranarray(fe.rotation[:, :, self.which])
-        eta = bodies.damping[self.rows]
-        key = (step, eta.tobytes())
+        beta = stiffness_weight(bodies.damping[self.rows], step, dynamic)
+        key = (step, beta.tobytes())
         if self.linear and key == self.key:
             return
-        beta = 0.5 * eta * step + 0.25 * step**2
         dense = fe.assembly.element_stiffness(fe.displacement)
         values = np.concatenate([matrix.ravel(order="F")[taken] for matrix, taken in zip(dense, self.taken)])
         data = np.bincount(self.place, values * beta[self.factors], len(self.indices))
@@ -119,14 +125,15 @@ class PseudoRigidSolver:
         self.conf = bodies.conf_ptr[rows][:, None] + np.arange(3)
         self.velo = bodies.velo_ptr[rows][:, None] + np.arange(4)
 
-    def refresh(self, bodies: BodyTable, step: float) -> None:
-        """Inverses (k, 12, 12) for the present gradients."""
+    def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
+        """Inverses (k, 12, 12) and first Piola-Kirchhoff stresses (k, 3, 3) for the present gradients."""
         rows = self.rows
         f = bodies.configurations.conf[:, self.conf].transpose(1, 2, 0)  # (k, 3, 3), rows of F
         lame, mu = bodies.lame[:, rows]
         eye = np.eye(3)
         strain = 0.5 * (np.einsum("bki,bkj->bij", f, f) - eye)
         second = (lame * np.trace(strain, axis1=1, axis2=2))[:, None, None] * eye + 2 * mu[:, None, None] * strain
+        self.stress = f @ second
         left = np.einsum("bim,bkm->bik", f, f)
         tangent = (
             np.einsum("ik,bjl->bijkl", eye, second)
@@ -134,7 +141,7 @@ class PseudoRigidSolver:
             + np.einsum("b,bik,jl->bijkl", mu, left, eye)
             + np.einsum("b,bil,bkj->bijkl", mu, f, f)
         ).reshape(-1, 9, 9)
-        beta = 0.5 * bodies.damping[rows] * step + 0.25 * step**2
+        beta = stiffness_weight(bodies.damping[rows], step, dynamic)
         self.mass = np.zeros((len(rows), 12, 12))
         for i in range(3):
             self.mass[:, 3 * i : 3 * i + 3, 3 * i : 3 * i + 3] = bodies.tensor[:, :, rows].transpose(2, 0, 1)
@@ -149,6 +156,19 @@ class PseudoRigidSolver:
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times columns (size, n)."""
         return (self.inverse @ right.reshape(len(self.rows), 12, -1)).reshape(self.size, -1)
+
+    def apply_inverse(self, vectors: np.ndarray) -> np.ndarray:
+        """A^-1 times generalised forces (k, 4, 3), as velocity triples (3, k, 4)."""
+        solved = self.inverse @ vectors.reshape(len(self.rows), 12, 1)
+        return solved.reshape(-1, 4, 3).transpose(2, 0, 1)
+
+    def internal_energy(self, bodies: BodyTable) -> np.ndarray:
+        """V Psi(F) (k,) of the present gradients."""
+        f = bodies.configurations.conf[:, self.conf].transpose(1, 2, 0)
+        lame, mu = bodies.lame[:, self.rows]
+        strain = 0.5 * (np.einsum("bki,bkj->bij", f, f) - np.eye(3))
+        density = 0.5 * lame * np.trace(strain, axis1=1, axis2=2) ** 2 + mu * (strain**2).sum((1, 2))
+        return bodies.volume[self.rows] * density
 
     def correct_free_velocity(self, bodies: BodyTable) -> None:
         """u* = u + A^-1 M (u*_explicit - u): the explicit kernel has left u*_explicit."""

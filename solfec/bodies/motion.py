@@ -11,12 +11,12 @@ import math
 import numpy as np
 
 from .. import _kernels
-from ..errors import NotBuiltYet, SolfecError
 from . import finite_element_motion
+from .failures import raise_failure as _raise
 from .finite_elements import compiled
 from .implicit import implicit_of, implicit_of_step
 from .loads import Loads
-from .table import BodyKind, BodyTable, Scheme
+from .table import BodyTable
 
 _initialise = _kernels.body_motion.initialise_inertia
 _half_step = _kernels.body_motion.half_step
@@ -285,32 +285,3 @@ def _point_arrays(rows, points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if rows.ndim != 1 or points.shape != (3, rows.size):
         raise ValueError(f"points must have the shape (3, {rows.size}), one column per row number, not {points.shape}")
     return rows, points, np.empty(points.shape, order="F")
-
-
-def _raise(bodies: BodyTable, failure: int, row: int) -> None:
-    """Turn a kernel's failure into an exception that names the body."""
-    body = f"body {int(bodies.id[row])}"
-    kind = int(bodies.kind[row])
-    name = BodyKind(kind).name if kind in BodyKind._value2member_map_ else kind
-    if failure == 1:
-        raise SolfecError(f"{body}: mass is {bodies.mass[row]:g}; it must be positive and finite")
-    if failure == 2:
-        raise SolfecError(f"{body}: the inertia or Euler tensor is not positive definite; check its volume or BODY_CHARS")
-    if failure == 3:
-        scheme = Scheme(int(bodies.scheme[row])).name
-        raise NotBuiltYet(f"{body}: scheme {scheme} of {name} bodies is not built yet or does not exist")
-    if failure == 4:
-        raise NotBuiltYet(f"{body}: bodies of kind {name} are not built yet")
-    raise SolfecError(f"{body} ({name}): {_REASONS[failure]}")
-
-
-_REASONS = {
-    5: "the deformation gradient has no positive determinant: the body is turned inside out; "
-    "use a smaller step, smaller loads or a stiffer material",
-    6: "RIG_IMP found no angular velocity: the body turns too far in one step; use a smaller step or scheme 'RIG_NEG'",
-    7: "the rotation matrix has no positive determinant; check the configuration that was assigned",
-    8: "position or velocity is not finite any more; check loads, time step and assigned state",
-    9: "the constraint reaction is not finite; check surface materials and the solver",
-    10: "the stiffness has no positive eigenvalue, so there is no critical time step; "
-    "give the bulk material a positive Young's modulus",
-}

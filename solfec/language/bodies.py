@@ -6,7 +6,6 @@ import numpy as np
 
 from ..bodies.table import BodyKind, Form, Scheme
 from ..constraints.table import ConstraintKind
-from ..domain import DEFAULT_SCHEME
 from . import checks, session
 from .checks import BadType, BadValue, command
 from .handles import Handle, simulation_of
@@ -165,10 +164,14 @@ class BODY(Handle):
     @scheme.setter
     def scheme(self, value):
         value, kind = checks.choice(value, "scheme", SCHEMES), self._kind
-        scheme = DEFAULT_SCHEME[kind] if value == "DEFAULT" else Scheme[value]
+        domain = self._simulation.domain
+        scheme = domain.default_scheme(kind) if value == "DEFAULT" else Scheme[value]
         if (scheme in RIGID_SCHEMES) == (kind in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT)):
             raise BadValue(f"scheme {value!r} does not suit a body of kind {kind.name!r}")
-        self._simulation.domain.bodies.scheme[self._row] = int(scheme)
+        if domain.dynamic:
+            domain.bodies.scheme[self._row] = int(scheme)
+        elif int(scheme) != domain.bodies.scheme[self._row]:
+            session.warn(f"BODY.scheme: a quasi-static analysis has one way to move bodies; {value!r} is ignored")
 
     @property
     def damping(self) -> float:

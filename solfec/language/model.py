@@ -13,7 +13,6 @@ from . import checks, session
 from .bodies import BODY, CONSTRAINT
 from .checks import BadValue, command
 from .handles import Model
-from .unbuilt import not_built
 
 
 class SOLFEC(Model):
@@ -22,7 +21,7 @@ class SOLFEC(Model):
     Parameters
     ----------
     analysis : str
-        'DYNAMIC'; 'QUASI_STATIC' is not built yet.
+        'DYNAMIC', or 'QUASI_STATIC': every step is a correction towards equilibrium, without inertia from step to step.
     step : float
         Time step, an upper bound: explicit integration of deformable bodies may lower it for good.
     output : str
@@ -36,8 +35,6 @@ class SOLFEC(Model):
         analysis = checks.choice(analysis, "analysis", ("DYNAMIC", "QUASI_STATIC"))
         step = checks.positive(step, "step")
         path = _output_path(checks.string(output, "output"))
-        if analysis == "QUASI_STATIC":
-            raise not_built("SOLFEC: analysis 'QUASI_STATIC'")
         now = session.current()
         mode = _mode(now, path)
         simulation = Simulation(
@@ -48,12 +45,13 @@ class SOLFEC(Model):
             input_text=now.input_text,
             arguments=now.arguments,
             interval=now.interval,
+            dynamic=analysis == "DYNAMIC",
         )
         now.simulations.append(simulation)
         self._simulation, self._id = simulation, 0
 
     def __repr__(self):
-        return f"SOLFEC('DYNAMIC', {self.step:g}, {self.outpath!r})  # {self.mode}, time {self.time:g}"
+        return f"SOLFEC({self.analysis!r}, {self.step:g}, {self.outpath!r})  # {self.mode}, time {self.time:g}"
 
     @property
     def _domain(self):
@@ -61,8 +59,8 @@ class SOLFEC(Model):
 
     @property
     def analysis(self) -> str:
-        """'DYNAMIC'."""
-        return "DYNAMIC"
+        """'DYNAMIC' or 'QUASI_STATIC'."""
+        return "DYNAMIC" if self._domain.dynamic else "QUASI_STATIC"
 
     @property
     def time(self) -> float:

@@ -357,7 +357,8 @@ class LocalDynamics:
             constraints.master_point, constraints.slave_point, constraints.base,
             bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr,
             bodies.configurations.conf, constraints.element, constraints.weights,
-            elements.element_size, elements.element_node, bodies.triples.n, bodies.triples.reaction, bodies.energy, self.step,
+            elements.element_size, elements.element_node, bodies.triples.n, bodies.triples.reaction, bodies.energy,
+            self.step if self.dynamic else 0.0,  # quasi-statics count no work
             rows.order, rows.R, rows.U, rows.V, rows.merit, rows.residual, rows.lost,
             self.pointers.attachment, self.attachments.row,
             constraints.R, constraints.U, constraints.V, constraints.merit, constraints.residual,

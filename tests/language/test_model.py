@@ -27,6 +27,7 @@ from solfec import (
     INITIAL_VELOCITY,
     MASS_CENTER,
     PUT_RIGID_LINK,
+    SET_VELOCITY,
     SOLFEC,
     SPHERE,
     SURFACE_MATERIAL,
@@ -93,9 +94,18 @@ def test_handles_are_equal_by_solfec_and_identifier(model, bulk, tmp_path):
     assert one != 1
 
 
-def test_quasi_static_analysis_is_not_built_yet(tmp_path):
-    with pytest.raises(NotBuiltYet, match="QUASI_STATIC"):
-        SOLFEC("QUASI_STATIC", 1e-3, str(tmp_path / "static"))
+def test_a_quasi_static_analysis_has_one_way_to_move_deformable_bodies(tmp_path):
+    static = SOLFEC("QUASI_STATIC", 1e-3, str(tmp_path / "static"))
+    assert static.analysis == "QUASI_STATIC" and "QUASI_STATIC" in repr(static)
+    soft = ball(static, BULK_MATERIAL(static), kind="PSEUDO_RIGID")
+    assert soft.scheme == "DEF_LIM"
+    soft.scheme = "DEFAULT"
+    with pytest.warns(SolfecWarning, match="'DEF_EXP' is ignored"):
+        soft.scheme = "DEF_EXP"
+    assert soft.scheme == "DEF_LIM"
+    obstacle = ball(static, BULK_MATERIAL(static), at=5.0, kind="OBSTACLE")
+    with pytest.raises(ValueError, match="an obstacle cannot be moved in a quasi-static analysis"):
+        SET_VELOCITY(obstacle, (5, 0, 0), (1, 0, 0), 1.0)
 
 
 # --- materials ---------------------------------------------------------------------------------------------
