@@ -198,3 +198,27 @@ def test_a_run_continued_from_a_frame_has_the_bits_of_one_run(tmp_path):
         one, other = (getattr(domain.bodies, table).view(column) for domain in (whole, continued))
         assert one.tobytes() == other.tobytes()
     assert whole.constraints.view("R").tobytes() == continued.constraints.view("R").tobytes()
+
+
+INPUT = """
+from solfec import *
+solfec = SOLFEC('QUASI_STATIC', 0.05, 'out/press')
+SURFACE_MATERIAL(solfec, friction=0.3)
+bulk = BULK_MATERIAL(solfec, young=1E6, poisson=0.2, density=1000)
+nodes = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+ground = HULL([(x, y, z) for x in (-2, 3) for y in (-2, 3) for z in (-1, 1E-4)], 1, 1)
+BODY(solfec, 'OBSTACLE', ground, bulk)
+body = BODY(solfec, 'FINITE_ELEMENT', HEX(nodes, 2, 2, 2, 1, [1] * 6), bulk, form='BC')
+FIX_DIRECTION(body, (0, 0, 0), (1, 0, 0))
+GRAVITY(solfec, (0, 0, -10))
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-8, 1000), 1)
+if solfec.mode == 'READ':
+    times, height, energy = HISTORY(solfec, [(body, (1, 1, 1), 'DZ'), (solfec, 'INTERNAL')], 0, 1)
+    print(solfec.analysis, len(times), min(height) == height[-1], energy[-1] > energy[1] > 0)
+"""
+
+
+def test_a_quasi_static_run_is_read_back_from_the_command_line(solfec, tmp_path):
+    (tmp_path / "press.py").write_text(INPUT)
+    solfec(tmp_path / "press.py")
+    assert solfec(tmp_path / "press.py").stdout.strip() == "QUASI_STATIC 21 True True"

@@ -47,8 +47,9 @@ contains
   end subroutine move_rigid
 
   !> velo = h A^-1 (force + m gravity) of rigid bodies; obstacles keep the velocity that they were given; velo_prev = 0.
+  !> `deformable` is the number of other bodies.
   subroutine begin_rigid(n, step, gravity, kind, rotation_disabled, mass, velo_ptr, inverse_inertia, velo, velo_prev, force, &
-                         nb, nvelo)
+                         deformable, nb, nvelo)
     integer(i4), intent(in) :: n, nb, nvelo
     real(dp), intent(in) :: step
     real(dp), intent(in) :: gravity(3)            !< acceleration [length/time**2]
@@ -56,9 +57,11 @@ contains
     real(dp), intent(in) :: mass(0:nb-1)
     real(dp), intent(in) :: inverse_inertia(3,3,0:nvelo-1)
     real(dp), intent(inout) :: velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
+    integer(i4), intent(out) :: deformable
     integer(i4) :: b, i, v
 
-    !$omp parallel do schedule(static) if(n > parallel_from) private(i, v)
+    deformable = 0
+    !$omp parallel do schedule(static) if(n > parallel_from) private(i, v) reduction(+:deformable)
     do b = 0, n - 1
       v = velo_ptr(b)
       if (kind(b) == obstacle_kind) then
@@ -70,6 +73,8 @@ contains
         do i = v, v + 1
           velo(:,i) = step*multiply(inverse_inertia(:,:,i), force(:,i))
         end do
+      else
+        deformable = deformable + 1
       end if
     end do
     !$omp end parallel do

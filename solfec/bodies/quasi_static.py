@@ -55,7 +55,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     gravity = loads.apply(bodies, time + step, step)
     configurations.view("conf")[:] = conf
     bodies.view("energy")[Energy.KINETIC] = 0.0
-    _begin_rigid(
+    deformable = _begin_rigid(
         bodies.n, step, gravity, bodies.kind, bodies.rotation_disabled, bodies.mass, bodies.velo_ptr,
         triples.inverse_inertia, triples.velo, triples.velo_prev, triples.force,
     )  # fmt: skip
@@ -68,7 +68,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         if failure:
             raise_failure(bodies, failure, row)
         finite_element_motion.kick(elements, bodies, gravity, step, damped=False)
-    implicit = implicit_of(bodies, elements)
+    implicit = implicit_of(bodies, elements, deformable)
     for solver in implicit.solvers:
         solver.refresh(bodies, step, dynamic=False)
     for solver in implicit.elements:
