@@ -260,7 +260,7 @@ class Domain:
             raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")
         if not material.density > 0.0:
             raise SolfecError(f"BODY: density of material {material.label!r} is {material.density:g}; it must be positive")
-        shape = primitives.compile(shapes, self.epsilon)
+        shape = primitives.compile(shapes, self.epsilon, whole=kind == BodyKind.FINITE_ELEMENT)
         tensor = material.density * np.asarray(euler)
         if kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
             tensor = np.trace(tensor) * np.eye(3) - tensor
@@ -283,7 +283,7 @@ class Domain:
         self.bodies.primitive_ptr[row] = first
         self.bodies.primitive_count[row] = count
         if mesh is not None:
-            vertex_nodes, elements, _ = shapes[0].topology.contact
+            vertex_nodes, elements, _ = primitives.mesh_columns(shapes[0], whole=True)
             self.geometry.vertices.view("node")[-len(vertex_nodes) :] = vertex_nodes
             self.geometry.primitives.element[first : first + count] = elements
         self.next_body_id += 1

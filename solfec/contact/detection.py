@@ -15,6 +15,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from . import narrow
+from .current_faces import current_faces, split
 from .workspace import Workspace, workspace_of
 
 _update_shapes = _kernels.update_geometry.update_shapes
@@ -86,19 +87,20 @@ def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:
 
 def update_geometry(geometry, bodies, epsilon: float) -> None:
     """Current vertices, face normals, boxes of primitives and extents of bodies at the present configuration."""
-    vertices, faces, primitives = geometry.vertices, geometry.faces, geometry.primitives
+    vertices, faces, primitives = geometry.vertices, current_faces(geometry), geometry.primitives
     work = workspace_of(geometry, bodies)
     state = (geometry.version, epsilon)
     _update_shapes(
         vertices.n, primitives.n, bodies.n, epsilon, state != work.shapes_state, work.next_update(),
         vertices.reference, vertices.body, vertices.node, vertices.current,
-        geometry.vertex_lists.vertex, geometry.corners.vertex, faces.corner_ptr, faces.normal,
+        geometry.vertex_lists.vertex, faces.vertex, faces.corner_ptr, faces.normal,
         primitives.kind, primitives.body, primitives.radius, primitives.vertex_ptr, primitives.vertex_count,
-        primitives.face_ptr, primitives.face_count, primitives.radii, primitives.orientation, primitives.axes, primitives.box,
+        faces.face_ptr, faces.face_count, primitives.radii, primitives.orientation, primitives.axes, primitives.box,
         bodies.kind, bodies.conf_ptr, bodies.primitive_ptr, bodies.primitive_count, bodies.centre,
         bodies.extents, bodies.configurations.conf, work.previous, work.moved,
     )  # fmt: skip
     work.shapes_state = state
+    split(geometry, faces)
 
 
 def update_contacts(

@@ -43,7 +43,8 @@ class VertexListTable(Table):
 class FaceTable(Table):
     """Planar faces of polyhedra and elements, those of one primitive together, outer ones first.
 
-    Coplanar neighbours with one surface identifier are one polygon; a warped quadrilateral is two triangles.
+    Coplanar neighbours with one surface identifier are one polygon; a warped quadrilateral is two triangles, but whole in
+    finite element bodies, where `current_faces` splits it as it deforms.
     """
 
     COLUMNS = {
@@ -106,6 +107,7 @@ class Geometry:
         self.primitives = PrimitiveTable()
         self.version = 0  # raised when primitives come or go
         self.workspace = None  # arrays that detection reuses from step to step
+        self.current = None  # faces as detection sees them, see current_faces
 
     @property
     def tables(self) -> tuple[Table, ...]:

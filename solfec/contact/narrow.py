@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _kernels
 from ..tables import Table
+from .current_faces import current_faces
 from .geometry import Geometry
 
 _ERRORS = {2: "a primitive row is out of range"}
@@ -74,13 +75,12 @@ def narrow_phase(
     """
     result.reserve(count)
     result.n = count
-    p = geometry.primitives
-    f = geometry.faces
+    p, f = geometry.primitives, current_faces(geometry)
     error, row = _kernels.narrow_phase.find_contacts(
         count, first, second, epsilon, margin, frozen,
-        p.kind, p.surface, p.radius, p.axes, p.box, p.vertex_ptr, p.vertex_count, p.face_ptr, p.face_count, p.outer_count,
+        p.kind, p.surface, p.radius, p.axes, p.box, p.vertex_ptr, p.vertex_count, f.face_ptr, f.face_count, f.outer_count,
         geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
-        geometry.corners.local, geometry.vertices.current,
+        f.local, geometry.vertices.current,
         result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
         result.gap, result.area, result.surface,
     )  # fmt: skip
@@ -97,10 +97,10 @@ def contact_patches(
     Other arguments as in `narrow_phase`; `patches` is overwritten and grows as needed.
     """
     patches.reserve(count)
-    p, f = geometry.primitives, geometry.faces
+    p, f = geometry.primitives, current_faces(geometry)
     _kernels.contact_patch.find_patches(
-        count, first, second, max(epsilon, margin), margin > 0, p.kind, p.face_ptr, p.outer_count,
-        f.corner_ptr, f.corner_count, geometry.corners.vertex, f.normal, geometry.vertices.current,
+        count, first, second, max(epsilon, margin), margin > 0, p.kind, f.face_ptr, f.outer_count,
+        f.corner_ptr, f.corner_count, f.vertex, f.normal, geometry.vertices.current,
         result.status, result.normal, result.gap, result.slave_point, result.master_point,
         patches.slots, patches.point, patches.gap,
     )  # fmt: skip
@@ -139,11 +139,11 @@ def gjk_distance(
 
 
 def _tables(geometry: Geometry, ellipsoids: bool = False) -> tuple[np.ndarray, ...]:
-    p, f = geometry.primitives, geometry.faces
+    p, f = geometry.primitives, current_faces(geometry)
     return (
-        p.kind, p.surface, p.radius, *([p.axes] if ellipsoids else []), p.box, p.vertex_ptr, p.vertex_count, p.face_ptr, p.face_count, p.outer_count,
+        p.kind, p.surface, p.radius, *([p.axes] if ellipsoids else []), p.box, p.vertex_ptr, p.vertex_count, f.face_ptr, f.face_count, f.outer_count,
         geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
-        geometry.corners.local, geometry.vertices.current,
+        f.local, geometry.vertices.current,
     )  # fmt: skip
 
 

@@ -42,8 +42,8 @@ class MeshTopology:
         The same face seen from the neighbouring element; -1 on the boundary.
     face_surface : ndarray (nf,) int32
         Surface identifier; `INTERNAL_FACE` off the boundary.
-    contact : object or None
-        What `primitives.compile` derived, valid up to rigid motion and uniform scaling of the nodes.
+    contact : dict
+        What `primitives.mesh_columns` derived, valid up to rigid motion and uniform scaling of the nodes.
 
     Raises
     ------
@@ -55,7 +55,7 @@ class MeshTopology:
         self.node_count = node_count
         self.element_ptr = element_ptr
         self.element_nodes = element_nodes
-        self.contact = None
+        self.contact = {}
         self._triangles = None
         self._list_faces()
         self._match_faces()
@@ -97,7 +97,7 @@ class MeshTopology:
     def renewed(self) -> MeshTopology:
         """The same topology for nodes of another shape."""
         other = copy.copy(self)
-        other.contact = None
+        other.contact = {}
         return other
 
     def mirrored(self) -> MeshTopology:

@@ -31,7 +31,7 @@ OFFSETS = {
 """Columns holding row numbers, with a column of the table they point into."""
 
 
-def compile(shapes, epsilon: float) -> ShapePrimitives:
+def compile(shapes, epsilon: float, whole: bool = False) -> ShapePrimitives:
     """Make the contact primitives of one body.
 
     Parameters
@@ -40,6 +40,8 @@ def compile(shapes, epsilon: float) -> ShapePrimitives:
         The body's shape.
     epsilon : float
         Geometric epsilon (units of length): convexes closer than this are adjacent.
+    whole : bool
+        Leave warped quadrilaterals of meshes whole, because they will warp otherwise (finite element bodies).
 
     Returns
     -------
@@ -57,7 +59,7 @@ def compile(shapes, epsilon: float) -> ShapePrimitives:
         elif isinstance(shape, Ellipsoid):
             parts.append(ellipsoid_primitive(shape))
         elif isinstance(shape, Mesh):
-            parts.append(mesh_primitives(shape))
+            parts.append(mesh_primitives(shape, whole))
     result = parts[0] if len(parts) == 1 else join(parts)
     if len(polyhedra) > 1:
         pointers, neighbours = convex_adjacency([part.vertices.T for part in parts[: len(polyhedra)]], epsilon)
@@ -119,18 +121,23 @@ def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray, dict]:
     return used, columns
 
 
-def mesh_primitives(mesh: Mesh) -> ShapePrimitives:
+def mesh_primitives(mesh: Mesh, whole: bool = False) -> ShapePrimitives:
     """The primitives of a mesh: surface elements in element order, boundary faces before internal ones."""
-    topology = mesh.topology
-    if topology.contact is None:
-        topology.contact = mesh_columns(mesh)
-    used, surface_elements, columns = topology.contact
+    used, surface_elements, columns = mesh_columns(mesh, whole)
     vertices = np.asfortranarray(mesh.nodes[used].T)
     return ShapePrimitives(vertices=vertices, volume_id=mesh.volume_ids[surface_elements], **columns)
 
 
-def mesh_columns(mesh: Mesh) -> tuple[np.ndarray, np.ndarray, dict]:
+def mesh_columns(mesh: Mesh, whole: bool = False) -> tuple[np.ndarray, np.ndarray, dict]:
     """Nodes in use, surface elements, and the columns of primitives that do not change under rigid motion."""
+    topology = mesh.topology
+    if whole not in topology.contact:
+        topology.contact[whole] = new_mesh_columns(mesh, whole)
+    return topology.contact[whole]
+
+
+def new_mesh_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict]:
+    """As `mesh_columns`, for the first time."""
     topology = mesh.topology
     elements = topology.surface_elements
     count = len(elements)
@@ -143,7 +150,7 @@ def mesh_columns(mesh: Mesh) -> tuple[np.ndarray, np.ndarray, dict]:
 
     faces = np.flatnonzero(number[topology.face_element] >= 0)
     faces = faces[np.lexsort((topology.face_index[faces], ~topology.boundary[faces], topology.face_element[faces]))]
-    corners, corner_count, pieces = split_warped(mesh.nodes, topology.face_nodes[faces])
+    corners, corner_count, pieces = split_warped(mesh.nodes, topology.face_nodes[faces], np.inf if whole else WARPED)
     owner = np.repeat(number[topology.face_element[faces]], pieces)
     outer = np.repeat(topology.boundary[faces], pieces)
     face_count = np.bincount(owner, minlength=count).astype(np.int32)
@@ -163,7 +170,7 @@ def mesh_columns(mesh: Mesh) -> tuple[np.ndarray, np.ndarray, dict]:
     return used, elements, columns
 
 
-def split_warped(nodes: np.ndarray, face_nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def split_warped(nodes: np.ndarray, face_nodes: np.ndarray, limit: float = WARPED) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Replace warped quadrilaterals by the two triangles of their ridge diagonal.
 
     Parameters
@@ -190,7 +197,7 @@ def split_warped(nodes: np.ndarray, face_nodes: np.ndarray) -> tuple[np.ndarray,
     one, two = unit_normals(p, q, r), unit_normals(p, r, s)
     fold = np.cross(one, two)
     sine = np.sqrt((fold**2).sum(1)) * np.sign((fold * (p - r)).sum(1))
-    for rows, triangles in ((sine > WARPED, ((a, b, c), (a, c, d))), (sine < -WARPED, ((a, b, d), (b, c, d)))):
+    for rows, triangles in ((sine > limit, ((a, b, c), (a, c, d))), (sine < -limit, ((a, b, d), (b, c, d)))):
         for slot, triangle in enumerate(triangles):
             table[quads[rows], slot, :3] = np.stack(triangle, 1)[rows]
             table[quads[rows], slot, 3] = -1

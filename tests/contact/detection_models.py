@@ -9,13 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
+from solfec.bodies.finite_elements import FiniteElementMesh
 from solfec.bodies.table import BodyKind, BodyTable
+from solfec.constraints import element_points
 from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
 from solfec.contact import detection
 from solfec.contact.geometry import Geometry
 from solfec.shapes import primitives
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.convex import Convex
+from solfec.shapes.ellipsoid import Ellipsoid
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.mesh import Mesh
 from solfec.shapes.sphere import Sphere
@@ -60,14 +63,21 @@ class Model:
         if centre is None:
             centre = characteristics(shapes)[1]
         identifier = identifier or self.bodies.n + 1
-        row = self.bodies.add(kind, id=identifier, centre=centre)
-        first, count = self.geometry.add(row, primitives.compile(shapes, self.epsilon))
+        mesh = FiniteElementMesh.of(shapes[0]) if kind == BodyKind.FINITE_ELEMENT else None
+        unit = dict(mass=1.0, volume=1.0, lame=(1.0, 1.0))  # finite elements need them
+        row = self.bodies.add(kind, mesh, id=identifier, centre=centre, **unit)
+        whole = mesh is not None
+        first, count = self.geometry.add(row, primitives.compile(shapes, self.epsilon, whole))
         self.bodies.primitive_ptr[row] = first
         self.bodies.primitive_count[row] = count
+        if mesh is not None:
+            nodes, elements, _ = primitives.mesh_columns(shapes[0], whole)
+            self.geometry.vertices.view("node")[-len(nodes) :] = nodes
+            self.geometry.primitives.element[first : first + count] = elements
         return row
 
     def conf(self, row: int) -> np.ndarray:
-        """Configuration triples (3, 4) of a body."""
+        """Configuration triples (3, 4) of a body, or (3, nodes) of a finite element one."""
         return self.bodies.configurations.conf[:, self.bodies.conf_slice(row)]
 
     def move(self, row: int, vector) -> None:
@@ -87,6 +97,12 @@ class Model:
         self.step_number += 1
         self.time += 1e-3
         return removed
+
+    def refer(self) -> None:
+        """Referential points of contacts on finite element bodies."""
+        element_points.refer_contacts(
+            self.constraints, self.geometry, self.bodies, 0, np.zeros(self.constraints.n, np.int32)
+        )
 
     def pairs(self) -> list[tuple[int, int]]:
         """(slave, master) body rows of all contacts."""
@@ -110,6 +126,10 @@ def shape_from(data: dict):
     """A shape object from its reference description."""
     if data["kind"] == "sphere":
         return Sphere(data["centre"], data["radius"], 0, data["surface"])
+    if data["kind"] == "ellipsoid":
+        shape = Ellipsoid(data["centre"], data["radii"], 0, data["surface"])
+        shape.rotation = np.array(data["rotation"])
+        return shape
     if data["kind"] == "convex":
         records = [(len(f), *f, s) for f, s in zip(data["faces"], data["surfaces"])]
         return Convex.from_records(np.ravel(data["vertices"]), list(itertools.chain.from_iterable(records)))
@@ -126,5 +146,5 @@ def reference_model(data: dict) -> Model:
     for body in data["bodies"]:
         shapes = [shape_from(shape) for shape in body["shapes"]]
         row = model.add(*shapes, kind=BodyKind[body["kind"]], identifier=body["id"], centre=body["centre"])
-        model.conf(row)[:] = np.reshape(body["conf"], (4, 3)).T
+        model.conf(row)[:] = np.reshape(body["conf"], (-1, 3)).T
     return model

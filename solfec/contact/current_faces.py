@@ -1,0 +1,99 @@
+"""The faces that detection works with: those of the tables, but for finite elements, whose quadrilaterals warp.
+
+A warped quadrilateral counts as two triangles, a flat one as one polygon, and a face of a deforming mesh may be one
+today and the other tomorrow.  The tables keep it as the mesh has it; what it is at present is kept here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _kernels
+
+_split_faces = _kernels.warped_faces.split_faces
+
+
+@dataclass(eq=False)
+class CurrentFaces:
+    """Columns as in the tables of primitives, faces and corners.
+
+    Attributes
+    ----------
+    version : int
+        That of the geometry for which they were made.
+    deforming : ndarray, int32
+        Rows of the primitives of finite element bodies; without any, all columns are those of the tables themselves.
+    face_ptr, face_count, outer_count : ndarray of int32
+        Of primitives.
+    corner_ptr, corner_count, surface : ndarray of int32
+        Of faces.
+    normal : ndarray, (3, faces)
+        Current unit outward normals.
+    vertex, local : ndarray of int32
+        Of corners: vertex numbers, and positions in the vertex list of the face's primitive.
+    """
+
+    version: int
+    deforming: np.ndarray
+    face_ptr: np.ndarray
+    face_count: np.ndarray
+    outer_count: np.ndarray
+    corner_ptr: np.ndarray
+    corner_count: np.ndarray
+    surface: np.ndarray
+    normal: np.ndarray
+    vertex: np.ndarray
+    local: np.ndarray
+
+
+def current_faces(geometry) -> CurrentFaces:
+    """The present faces of all primitives; those of finite elements are as `split` last left them."""
+    made = geometry.current
+    if made is None or made.version != geometry.version:
+        deforming = np.flatnonzero(geometry.primitives.view("element") >= 0).astype(np.int32)
+        made = geometry.current = _with_room(geometry, deforming) if deforming.size else _of_tables(geometry, deforming)
+    return made
+
+
+def _of_tables(geometry, deforming: np.ndarray) -> CurrentFaces:
+    primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
+    return CurrentFaces(
+        geometry.version, deforming, primitives.face_ptr, primitives.face_count, primitives.outer_count,
+        faces.corner_ptr, faces.corner_count, faces.surface, faces.normal, corners.vertex, corners.local,
+    )  # fmt: skip
+
+
+def _with_room(geometry, deforming: np.ndarray) -> CurrentFaces:
+    """Copies of the tables, and behind them room for two faces of up to four corners for every face that deforms."""
+    primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
+    room = 2 * primitives.face_count[deforming]
+    rows, corner = faces.n + int(room.sum()), corners.n + 4 * int(room.sum())
+    made = CurrentFaces(
+        geometry.version, deforming,
+        *(getattr(primitives, name).copy() for name in ("face_ptr", "face_count", "outer_count")),
+        *(np.zeros(rows, np.int32) for _ in range(3)), np.zeros((3, rows), order="F"),
+        *(np.zeros(corner, np.int32) for _ in range(2)),
+    )  # fmt: skip
+    for name in ("corner_ptr", "corner_count", "surface"):
+        getattr(made, name)[: faces.n] = faces.view(name)
+    for name in ("vertex", "local"):
+        getattr(made, name)[: corners.n] = corners.view(name)
+    made.corner_ptr[faces.n :] = corners.n + 4 * np.arange(rows - faces.n)
+    made.face_ptr[deforming] = faces.n + np.cumsum(room) - room
+    split(geometry, made)
+    return made
+
+
+def split(geometry, made: CurrentFaces) -> None:
+    """Faces and normals of finite elements at the present vertices."""
+    if not made.deforming.size:
+        return
+    primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
+    _split_faces(
+        made.deforming.size, made.deforming, primitives.face_ptr, primitives.face_count, primitives.outer_count,
+        faces.corner_ptr, faces.corner_count, faces.surface, corners.vertex, corners.local, geometry.vertices.current,
+        made.face_ptr, made.face_count, made.outer_count, made.corner_ptr, made.corner_count, made.surface,
+        made.normal, made.vertex, made.local,
+    )  # fmt: skip

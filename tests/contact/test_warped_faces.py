@@ -1,0 +1,119 @@
+"""Faces of finite elements warp: their contacts are those of a rigid mesh that has the deformed shape."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from detection_models import Model, box, mesh_box
+
+from solfec import _kernels
+from solfec.bodies.table import BodyKind
+from solfec.contact.detection import update_geometry
+
+UPPER = ((0.2, 0.1, 0.98), (0.9, 0.8, 1.5))
+
+
+def deform(model, row, displacement):
+    """Displace the nodes of a finite element body by a function of their referential places."""
+    nodes = model.bodies.meshes[int(model.bodies.id[row])].nodes
+    model.conf(row)[:] = np.array([displacement(x) for x in nodes]).T
+
+
+def reshaped(mesh, nodes):
+    """A mesh with other nodes."""
+    other = mesh.copy()
+    other.nodes[:] = nodes
+    other.topology = other.topology.renewed()
+    return other
+
+
+def twist(angle):
+    """Turn planes of constant z about the vertical through (0.5, 0.5), and lift two opposite corners of the top."""
+    def displacement(x):
+        c, s = np.cos(angle * x[2]), np.sin(angle * x[2])
+        turned = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ (x - [0.5, 0.5, 0]) + [0.5, 0.5, 0]
+        return turned - x + [0, 0, 0.2 * angle * x[2] * (x[0] + x[1] - 2 * x[0] * x[1])]
+
+    return displacement
+
+
+def columns(model):
+    table = model.constraints
+    return {name: table.view(name) for name in ("slave_primitive", "base", "point", "gap", "area", "surface")}
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.004, 0.3, -0.3])
+@pytest.mark.parametrize("cells", [(1, 1, 1), (2, 3, 2)])
+def test_contacts_of_a_deformed_mesh_are_those_of_a_rigid_one_of_that_shape(angle, cells):
+    models = []
+    for kind in (BodyKind.FINITE_ELEMENT, BodyKind.RIGID):
+        model = Model(threshold=0.0)
+        mesh = mesh_box((0, 0, 0), (1, 1, 1), cells, (1, 2, 3, 4, 5, 6))
+        rigid = kind == BodyKind.RIGID
+        row = model.add(reshaped(mesh, mesh.nodes + [twist(angle)(x) for x in mesh.nodes]) if rigid else mesh, kind=kind)
+        if not rigid:
+            deform(model, row, twist(angle))
+        model.add(box(*UPPER))
+        model.detect()
+        models.append(model)
+    one, two = models
+    assert one.constraints.n == two.constraints.n > 0
+    for name, column in columns(one).items():
+        np.testing.assert_allclose(column, columns(two)[name], rtol=0, atol=1e-12, err_msg=name)
+
+
+def test_a_face_splits_along_its_ridge_as_it_warps_and_is_whole_again_when_it_flattens():
+    model = Model()
+    row = model.add(mesh_box((0, 0, 0), (1, 1, 1), surfaces=(1, 2, 3, 4, 5, 6)), kind=BodyKind.FINITE_ELEMENT)
+    model.add(box(*UPPER))
+    counts = []
+    for lift in (0.0, 0.0003, 0.0004, 0.1, -0.1, 0.0):  # of the corners (1, 0) and (0, 1)
+        deform(model, row, lambda x, lift=lift: np.array([0, 0, lift * x[2] * (x[0] + x[1] - 2 * x[0] * x[1])]))
+        update_geometry(model.geometry, model.bodies, model.epsilon)
+        faces = model.geometry.current
+        rows = faces.face_ptr[0] + np.arange(faces.face_count[0])
+        counts.append(len(rows))
+        if abs(lift) == 0.1:
+            tops = np.round(faces.normal[:, rows[faces.surface[rows] == 6]].T, 7)
+            expected = 0.0990148 * (np.array([[1, 1], [-1, -1]]) if lift > 0 else np.array([[1, -1], [-1, 1]]))
+            assert sorted(map(tuple, tops)) == sorted((x, y, 0.9901475) for x, y in np.round(expected, 7))
+    assert counts == [6, 6, 7, 7, 7, 6]
+
+
+def test_removed_bodies_leave_the_faces_of_others_alone():
+    models = []
+    for extra in (0, 1):
+        model = Model()
+        if extra:
+            gone = model.add(mesh_box((5, 5, 5), (6, 6, 6)), kind=BodyKind.FINITE_ELEMENT)
+        row = model.add(mesh_box((0, 0, 0), (1, 1, 1)), kind=BodyKind.FINITE_ELEMENT, identifier=7)
+        deform(model, row, twist(0.3))
+        model.add(box(*UPPER), identifier=8)
+        if extra:
+            update_geometry(model.geometry, model.bodies, model.epsilon)
+            marked = np.arange(model.bodies.n) == gone
+            renumbered = model.bodies.remove(marked)
+            model.geometry.remove(marked, renumbered)
+        model.detect()
+        models.append(columns(model) | {"key": model.key(0)})
+    for name, column in models[0].items():
+        np.testing.assert_array_equal(column, models[1][name], err_msg=name)
+
+
+def test_contacts_of_warped_elements_do_not_depend_on_threads():
+    before = _kernels.threads.get_threads()
+    found = []
+    try:
+        for threads in (1, 2):
+            _kernels.threads.set_threads(threads)
+            model = Model(threshold=0.0)
+            row = model.add(mesh_box((0, 0, 0), (1, 1, 1), (16, 16, 2)), kind=BodyKind.FINITE_ELEMENT)
+            deform(model, row, twist(0.3))
+            model.add(box((0, 0, 0.98), (1, 1, 2)))
+            model.detect()
+            found.append({name: column.copy() for name, column in columns(model).items()})
+    finally:
+        _kernels.threads.set_threads(before)
+    assert len(found[0]["gap"]) > 100
+    for name in found[0]:
+        assert found[0][name].tobytes() == found[1][name].tobytes(), name
