@@ -26,8 +26,10 @@ LAPACK =
 # HDF5 comes with the h5py package; no system library is needed
 HDF5 = package
 
+# Siconos' library for SICONOS_SOLVER (yes/no): `yes` installs it or names the line that does; it is used whenever it is there
+SICONOS = no
+
 # Parts that are not built yet; `yes` stops with a message instead of being ignored
 MPI = no
 OPENGL = no
-SICONOS = no
 PARMEC =

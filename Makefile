@@ -23,10 +23,10 @@ endif
 
 .PHONY: FORCE all run test test-slow bench clean lint unsupported
 
-all: $(BIN)/.built
+all: $(BIN)/.built $(if $(filter yes,$(SICONOS)),$(VENV)/.siconos)
 
 unsupported:
-	@for part in MPI=$(MPI) OPENGL=$(OPENGL) SICONOS=$(SICONOS); do \
+	@for part in MPI=$(MPI) OPENGL=$(OPENGL); do \
 	  case $$part in *=yes) echo "Config.mak: $$part is not built yet; set it to no" >&2; exit 1;; esac; done
 	@test -z "$(strip $(PARMEC))" || { echo "Config.mak: PARMEC is not built yet; leave it empty" >&2; exit 1; }
 	@test "$(FC)" = gfortran || command -v "$(firstword $(FC))" >/dev/null || { echo "Config.mak: there is no Fortran compiler $(FC)" >&2; exit 1; }
@@ -35,6 +35,10 @@ unsupported:
 $(VENV)/.system: | unsupported
 	@sh tools/system-packages.sh "$(PYTHON)" "$(FC)"
 	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.siconos: | $(VENV)/.system
+	@sh tools/system-packages.sh "$(PYTHON)" "$(FC)" yes
 	@touch $@
 
 $(VENV)/.packages: $(VENV)/.system pyproject.toml

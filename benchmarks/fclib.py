@@ -1,9 +1,10 @@
 """Times the solvers on FCLIB problems and prints the table as JSON.
 
-    python benchmarks/fclib.py [--solver NAME] [--variants N] [--threads N] FILE...
+    python benchmarks/fclib.py [--solver NAME] [--variants N] [--siconos] [--threads N] FILE...
 
 A variant moves q by 20 % of its norm within the range of W and multiplies friction by a factor between 1/2 and 2,
-odd ones by another factor for every contact.
+odd ones by another factor for every contact.  With --siconos the solvers of Siconos follow, with W as it is and as
+SICONOS_SOLVER scales it, the faster of those that reach the tolerance, by the time that its driver takes.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from time import perf_counter
 import numpy as np
 
 from solfec import _kernels
-from solfec.solvers import contact_problem, fclib
+from solfec.solvers import contact_problem, fclib, siconos
 from solfec.solvers.contact_problem import ContactProblem, Method
+
+SICONOS = {"NSGS": 20000, "ADMM": 5000, "NSN_AC": 500}  # iterations that they get
 
 
 def variant(problem: ContactProblem, number: int) -> ContactProblem:
@@ -65,16 +68,35 @@ def row(problem: ContactProblem, method: Method, variants: int) -> dict:
     return result
 
 
+def siconos_rows(problem: ContactProblem, tolerance: float = 1e-8):
+    """Lines of the table for the solvers of Siconos."""
+    for name, maxiter in SICONOS.items():
+        outcomes = [siconos.solve_problem(problem, name, tolerance, maxiter, scaled) for scaled in (True, False)]
+        for scaled, first in zip((True, False), outcomes[:2], strict=True):
+            if first.status == "OK" and first.seconds < 0.5:
+                outcomes += [siconos.solve_problem(problem, name, tolerance, maxiter, scaled) for _ in range(2)]
+        best = min(outcomes, key=lambda found: (found.status != "OK", found.seconds))
+        yield {
+            "problem": problem.name, "contacts": problem.n, "solver": f"SICONOS_{name}", "status": best.status,
+            "iterations": best.iterations, "residual": best.residual,
+            "natural_map": best.natural_map, "milliseconds": 1e3 * best.seconds,
+        }  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--solver", default="AUTO", choices=list(Method.__members__))
     parser.add_argument("--variants", type=int, default=0)
+    parser.add_argument("--siconos", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     _kernels.threads.set_threads(arguments.threads)
     for path in arguments.files:
-        print(json.dumps(row(fclib.read(path), Method[arguments.solver], arguments.variants)), flush=True)
+        problem = fclib.read(path)
+        print(json.dumps(row(problem, Method[arguments.solver], arguments.variants)), flush=True)
+        for line in siconos_rows(problem) if arguments.siconos else ():
+            print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Makes sure that the compilers and the python venv module are there: installs them as root on Debian and its
-# relatives, otherwise prints the line to run and stops.
+# relatives, otherwise prints the line to run and stops.  With a third argument `yes` Siconos' library has to be there, too.
 python=$1
 fortran=$2
+siconos=${3:-no}
 missing=
 command -v "$fortran" >/dev/null 2>&1 || missing="$missing gfortran"
 command -v gcc >/dev/null 2>&1 || missing="$missing gcc"
@@ -10,6 +11,9 @@ command -v "$python" >/dev/null 2>&1 || missing="$missing python3"
 "$python" -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
 header=$("$python" -c 'import sysconfig, os; print(os.path.join(sysconfig.get_paths()["include"], "Python.h"))' 2>/dev/null)
 [ -n "$header" ] && [ -e "$header" ] || missing="$missing python3-dev"
+if [ "$siconos" = yes ]; then
+  "$python" -c 'import ctypes; ctypes.CDLL("libsiconos_numerics.so.7")' >/dev/null 2>&1 || missing="$missing libsiconos-numerics7"
+fi
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
   echo "installing system packages:$missing"

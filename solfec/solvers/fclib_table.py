@@ -8,8 +8,9 @@ import sys
 from time import perf_counter
 
 from ..errors import SolfecError
-from . import contact_problem, fclib
-from .contact_problem import Method, Solution
+from . import contact_problem, fclib, siconos
+from .contact_problem import ContactProblem, Method, Solution
+from .siconos_library import SOLVERS
 
 HEADER = f"{'problem':32} {'contacts':>8} {'solver':>14} {'status':>10} {'iterations':>10} {'residual':>9} {'map':>9} {'time':>10}"
 
@@ -20,7 +21,10 @@ def parser() -> argparse.ArgumentParser:
         prog="solfec fclib", description="Solve contact problems in FCLIB files (HDF5) and print a table."
     )
     words.add_argument("files", nargs="+", metavar="FILE")
-    words.add_argument("--solver", default="AUTO", choices=list(Method.__members__), help="default: AUTO")
+    words.add_argument(
+        "--solver", action="append", choices=[*Method.__members__, *(f"SICONOS_{name}" for name in SOLVERS)], metavar="SOLVER",
+        help=f"{', '.join(Method.__members__)}, or SICONOS_ followed by {', '.join(SOLVERS)}; repeat it to compare (default: AUTO)",
+    )  # fmt: skip
     words.add_argument("--tolerance", type=float, default=1e-8, help="of residual and natural map (default: 1E-8)")
     words.add_argument("--maxiter", type=int, help="iterations allowed to the solver")
     words.add_argument("--threads", type=int, help="default: all cores")
@@ -49,19 +53,36 @@ def main(words: list[str]) -> int:
             print(f"solfec fclib: {error}", file=sys.stderr)
             status = 1
             continue
-        start = perf_counter()
-        solution = contact_problem.solve(problem, arguments.tolerance, Method[arguments.solver], arguments.maxiter)
-        print(line(problem.name, problem.n, arguments.solver, solution, perf_counter() - start), flush=True)
-        if solution.status != "OK":
-            status = 1
-            print(f"solfec fclib: {problem.name}: {explain(solution)}", file=sys.stderr)
+        for solver in arguments.solver or ["AUTO"]:
+            try:
+                text, fault = solved(problem, solver, arguments.tolerance, arguments.maxiter)
+            except SolfecError as error:
+                text, fault = "", str(error)
+            if text:
+                print(text, flush=True)
+            if fault:
+                status = 1
+                print(f"solfec fclib: {problem.name}: {fault}", file=sys.stderr)
     return status
 
 
-def line(name: str, contacts: int, solver: str, solution: Solution, seconds: float) -> str:
+def solved(problem: ContactProblem, solver: str, tolerance: float, maxiter: int | None) -> tuple[str, str]:
+    """A line of the table, and why the problem counts as unsolved, or ''."""
+    if solver.startswith("SICONOS_"):
+        found = siconos.solve_problem(problem, solver.removeprefix("SICONOS_"), tolerance, maxiter or 20000)
+        fault = "" if found.status == "OK" else "Siconos did not reach the tolerance, by its own measure or by ours"
+        return line(problem, solver, found, found.iterations, found.seconds), fault
+    start = perf_counter()
+    solution = contact_problem.solve(problem, tolerance, Method[solver], maxiter)
+    seconds = perf_counter() - start
+    fault = "" if solution.status == "OK" else explain(solution)
+    return line(problem, solver, solution, solution.total_iterations, seconds), fault
+
+
+def line(problem: ContactProblem, solver: str, solution, iterations: int, seconds: float) -> str:
     """One line of the table."""
     return (
-        f"{name[:32]:32} {contacts:8} {solver:>14} {solution.status:>10} {solution.total_iterations:10}"
+        f"{problem.name[:32]:32} {problem.n:8} {solver:>14} {solution.status:>10} {iterations:10}"
         f" {solution.residual:9.1E} {solution.natural_map:9.1E} {1e3 * seconds:7.2f} ms"
     )
 

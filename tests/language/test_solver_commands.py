@@ -101,3 +101,46 @@ def test_dumps_of_local_dynamics_can_be_compared(good, tmp_path, capsys):
     assert cli.main(["compare", "a.txt", "c.txt"]) == 1
     assert "differs by" in capsys.readouterr().out
     assert cli.main(["compare", "a.txt"]) == 2 and cli.main(["compare", "a.txt", "no.txt"]) == 2
+
+
+STACK = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/stack')
+solfec.verbose = 'OFF'
+SURFACE_MATERIAL(solfec, friction=0.5)
+bulk = BULK_MATERIAL(solfec)
+GRAVITY(solfec, (0, 0, -10))
+cube = [-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, -1, -1, 2, 1, -1, 2, 1, 1, 2, -1, 1, 2]
+BODY(solfec, 'OBSTACLE', TRANSLATE(HULL(cube, 1, 1), (0, 0, -1.9999)), bulk)
+bodies = [BODY(solfec, 'RIGID', TRANSLATE(HULL(cube, 1, 1), (0, 0, 1.9999 * k)), bulk) for k in range(3)]
+solver = {solver}
+RUN(solfec, solver, 0.02)
+print(solver.error, bodies[0].velo[5], sum(c.R[2] for c in bodies[2].constraints))
+"""
+
+
+@pytest.mark.parametrize("solver", ["NSGS", "NSN_AC", "ADMM"])
+def test_siconos_carries_a_stack_as_our_sweeps_do(good, solver):
+    from solfec.solvers import siconos_library, siconos_process
+
+    if not siconos_process.is_installed():
+        pytest.skip(siconos_library.MISSING)
+    ours = good(STACK.format(solver="GAUSS_SEIDEL_SOLVER(1E-10, 10000)")).split()
+    theirs = good(STACK.format(solver=f"SICONOS_SOLVER(1E-8, 20000, solver='{solver}')"), "-w", "-y", "PATH").split()
+    assert theirs[0] == ours[0] == "OK"
+    assert float(theirs[1]) == pytest.approx(float(ours[1]), abs=1e-7)
+    assert float(theirs[2]) == pytest.approx(float(ours[2]), rel=1e-5)
+
+
+def test_without_siconos_the_input_ends_with_the_line_that_installs_it(run, monkeypatch):
+    from solfec.solvers import siconos_process
+
+    siconos_process.stop()
+    monkeypatch.setattr(siconos_process, "PROGRAM", (
+        "import sys; sys.path.append({path!r}); import solfec.solvers.siconos_library as library;"
+        " library.NAMES = ('libnowhere.so',); library.serve({requests}, {answers})"
+    ))  # fmt: skip
+    outcome = run("import math\nsolver = SICONOS_SOLVER()\n")
+    siconos_process.stop()
+    assert outcome.status == 1
+    assert outcome.err.startswith("input.py:2: SICONOS_SOLVER needs Siconos' library")
+    assert "sudo apt-get install libsiconos-numerics7" in outcome.err

@@ -1,0 +1,67 @@
+"""SICONOS_SOLVER (manual, 4.2.14)."""
+
+from __future__ import annotations
+
+from ..solvers import siconos_process
+from ..solvers.siconos import SiconosSolver
+from ..solvers.siconos_library import SOLVERS
+from . import checks
+from .checks import command
+from .solvers import Solver, _count, _stored, _switched
+
+
+def _solver(value, name: str) -> str:
+    return checks.choice(value, name, tuple(SOLVERS))
+
+
+class SICONOS_SOLVER(Solver):
+    """Contacts by a solver of Siconos' library (manual, 4.2.14 and 10.6).
+
+    Parameters
+    ----------
+    epsilon : float
+        Accuracy, by Siconos' own measure (default 1E-4).
+    maxiter : int
+        Bound of iterations (default 1000).
+    verbose : str
+        'ON': Siconos reports its iterations (default 'OFF').
+    solver : str
+        'NSGS' (default) or another solver of the library.
+
+    Raises
+    ------
+    SolfecError
+        Siconos is not installed.
+    """
+
+    __slots__ = ()
+
+    @command("SICONOS_SOLVER")
+    def __init__(self, epsilon=1e-4, maxiter=1000, verbose=None, solver=None):
+        self._solver = SiconosSolver(
+            checks.positive(epsilon, "epsilon"),
+            _count(maxiter, "maxiter"),
+            False if verbose is None else checks.switch(verbose, "verbose"),
+            "NSGS" if solver is None else _solver(solver, "solver"),
+        )
+        siconos_process.running()
+
+    epsilon = _stored("epsilon", checks.positive, "Accuracy, by Siconos' own measure.")
+    maxiter = _stored("maxiter", _count, "Bound of iterations.")
+    verbose = _switched("verbose", "'ON': Siconos reports its iterations.")
+    solver = _stored("solver", _solver, "Which solver of the library.")
+
+    @property
+    def error(self) -> str:
+        """'OK' or 'DIVERGED', of the last solution."""
+        return self._solver.error
+
+    @property
+    def iters(self) -> int:
+        """Iterations of Siconos in the last solution."""
+        return self._solver.iters
+
+    @property
+    def alternations(self) -> int:
+        """Solutions of the contacts in the last solution; more than one where there are other constraints, too."""
+        return self._solver.alternations

@@ -1,0 +1,269 @@
+"""SICONOS_SOLVER: the contacts of a step by a solver of Siconos' library (manual, 4.2.14)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import SolfecError
+from . import merit, siconos_process
+from .auto import reduced_velocity
+from .contact_problem import Cone, ContactProblem
+from .gauss_seidel import GaussSeidelSolver
+from .local_dynamics import LocalDynamics, RowKind
+from .report import SolverReport
+from .siconos_library import SOLVERS
+
+FRICTION = 4  # place in the law data of a contact
+CONES = (RowKind.CONTACT, RowKind.SPRING_DASHPOT)
+MOST_ALTERNATIONS = 200
+
+
+class SiconosSolver:
+    """Contacts by Siconos; other constraints by Gauss-Seidel, in turn with the contacts.
+
+    Parameters
+    ----------
+    epsilon : float
+        Natural map of the contacts over the norm of their free velocity at which Siconos ends.
+    maxiter : int
+        Iterations allowed to it.
+    verbose : bool
+        Whether Siconos reports its iterations on the standard output.
+    solver : str
+        One of `siconos_library.SOLVERS`.
+
+    Attributes
+    ----------
+    error : str
+        Outcome of the last solution: 'OK', or 'DIVERGED' when Siconos, or the alternation, did not reach its accuracy.
+    iters : int
+        Iterations of Siconos in the last solution, those of all alternations together.
+    alternations : int
+        Solutions of the contacts that the last solution took.
+    """
+
+    stored_form = True  # Siconos asks for the blocks of W
+
+    def __init__(self, epsilon: float = 1e-4, maxiter: int = 1000, verbose: bool = False, solver: str = "NSGS"):
+        if not (epsilon > 0.0 and maxiter > 0):
+            raise ValueError("epsilon and maxiter must be positive")
+        if solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {', '.join(SOLVERS)}; got {solver!r}")
+        self.epsilon = float(epsilon)
+        self.maxiter = int(maxiter)
+        self.verbose = bool(verbose)
+        self.solver = solver
+        self.error = "OK"
+        self.iters = 0
+        self.alternations = 0
+        self._others = GaussSeidelSolver(1e-9, 1000, diagepsilon=1e-12, diagmaxiter=100)
+
+    def solve(self, local: LocalDynamics) -> SolverReport:
+        """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
+
+        Raises
+        ------
+        SolfecError
+            Siconos is not installed or ended its process; a number in W, B or friction is not finite.
+        """
+        rows, n = local.rows, local.n
+        kind = rows.kind[:n]
+        local.require_blocks()
+        rows.R[:, np.flatnonzero(kind == RowKind.OPEN)] = 0.0
+        start = rows.R[:, :n].copy()
+        self.iters = self.alternations = 0
+        converged = self._solved(local, np.flatnonzero(np.isin(kind, CONES)))
+        if not np.isfinite(rows.R[:, :n]).all():
+            rows.R[:, :n] = start
+            converged = False
+        self._others._errors = self._others._merits = np.zeros(1)
+        self._others._iterate(local, 0, True, 0, 0)  # no sweep: velocities and the end of cohesion
+        value, residual = merit.evaluate(local)
+        self.error = "OK" if converged and math.isfinite(residual) else "DIVERGED"
+        return SolverReport(self.iters, math.nan, value, residual, self.error, solver="SICONOS")
+
+    def _solved(self, local: LocalDynamics, cones: np.ndarray) -> bool:
+        """Reactions in `local.rows.R`: others and contacts in turn until what the others ask for holds with both."""
+        rows, n, contacts = local.rows, local.n, local.contacts
+        size = float(np.linalg.norm(rows.B[:, :n])) or 1.0
+        problem = _Contacts(local, cones) if cones.size else None
+        for _ in range(MOST_ALTERNATIONS):
+            if n > contacts:
+                others = self._others.sweep(local, contacts, False)
+                if others.status != "OK":
+                    return False
+            if problem is None:
+                return True
+            code = self._contacts(problem)
+            if code or n == contacts:
+                return code == 0
+            local.velocities(rows.U)
+            merit.evaluate(local)
+            if np.linalg.norm(rows.residual[contacts:n]) <= self.epsilon * size:
+                return True
+        return False
+
+    def _contacts(self, problem: _Contacts) -> int:
+        """Reactions of the contacts with the others' as they are; the library's code."""
+        q, start = problem.right_side()
+        reactions, code, iterations, _, _ = _call(
+            problem.matrix, problem.scale, q, problem.friction, start, self.solver, self.epsilon, self.maxiter, self.verbose
+        )
+        problem.take(reactions)
+        self.iters += iterations
+        self.alternations += 1
+        return code
+
+
+class _Contacts:
+    """The contacts of a step as a problem of their own, W as Siconos wants it."""
+
+    def __init__(self, local: LocalDynamics, cones: np.ndarray):
+        rows, n = local.rows, local.n
+        self.local, self.cones = local, cones
+        self.free, self.cohesion = reduced_velocity(local)
+        self.friction = rows.law[FRICTION, cones].copy()
+        number = np.full(n, -1)
+        number[cones] = np.arange(cones.size)
+        count = int(rows.block_ptr[n])
+        row = np.repeat(np.arange(n), np.diff(rows.block_ptr[: n + 1]))
+        column, block = local.blocks.column[:count], local.blocks.block[..., :count]
+        inner = (number[row] >= 0) & (number[column] >= 0)
+        self._check()
+        diagonal = rows.diagonal[..., cones]
+        self.scale = mean_entry(diagonal)
+        self.matrix = compressed(number[row[inner]], number[column[inner]], block[..., inner], diagonal, self.scale)
+
+    def right_side(self) -> tuple[np.ndarray, np.ndarray]:
+        """Free velocities with the other constraints' reactions in, and reactions to start from, both (3, n)."""
+        rows, cones = self.local.rows, self.cones
+        kept = rows.R[:, cones].copy()
+        rows.R[:, cones] = 0.0
+        free = self.local.velocities(rows.U)[:, cones] - rows.B[:, cones] + self.free[:, cones]
+        rows.R[:, cones] = kept
+        kept[2] += self.cohesion[cones]
+        return free, kept
+
+    def take(self, reactions: np.ndarray) -> None:
+        """Store what Siconos found."""
+        reactions[2] -= self.cohesion[self.cones]
+        self.local.rows.R[:, self.cones] = reactions
+
+    def _check(self) -> None:
+        """The library ends its process over numbers that are not finite: name them instead."""
+        rows = self.local.rows
+        bad = ~np.isfinite(self.free[:, self.cones]).all(axis=0) | ~np.isfinite(rows.diagonal[..., self.cones]).all(axis=(0, 1))
+        if bad.any():
+            where = self.local.name(int(self.cones[np.argmax(bad)]))
+            raise SolfecError(f"SICONOS_SOLVER: {where} has a free velocity or a W that is not finite")
+
+
+def mean_entry(diagonal: np.ndarray) -> float:
+    """Mean of the diagonal entries of W_aa over all rows, (3, 3, n)."""
+    return float(np.einsum("iik->", diagonal)) / (3 * diagonal.shape[2])
+
+
+def compressed(row, column, off_diagonal, diagonal, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Blocks (3, 3, count) of a matrix and its diagonal, over `scale`, by rows, columns ascending, in the order (N, T2, T1).
+
+    Returns
+    -------
+    row_ptr : (n + 1,), columns : (count + n,) uint64
+    blocks : (count + n, 9) float64
+        Each column by column.
+    """
+    n = diagonal.shape[2]
+    rows, columns = np.concatenate([row, np.arange(n)]), np.concatenate([column, np.arange(n)])
+    order = np.lexsort((columns, rows))
+    blocks = np.concatenate([off_diagonal, diagonal], axis=2)
+    flat = blocks.transpose(2, 1, 0).reshape(-1, 9)[:, ::-1]  # both orders reversed: entries 1..9 become 9..1
+    pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    return pointers.astype(np.uint64), columns[order].astype(np.uint64), flat[order] / scale
+
+
+def _call(
+    matrix, scale: float, q, friction, start, solver: str, tolerance: float, maxiter: int, verbose: bool = False, size=None
+):
+    """Ask Siconos, with velocities of size one and W / scale, for its errors add velocities to reactions.
+
+    q and start are (3, n), in the order (T1, T2, N); so are the reactions returned, before the library's code,
+    iterations, error and seconds.
+    """
+    n = q.shape[1]
+    size = size or float(np.linalg.norm(q)) / math.sqrt(n) or 1.0
+    found, *rest = siconos_process.running().solve(
+        *matrix, q.T[:, ::-1] / size, friction, start.T[:, ::-1] * (scale / size), solver, tolerance, maxiter, verbose
+    )
+    return found[:, ::-1].T * (size / scale), *rest
+
+
+@dataclass
+class Outcome:
+    """What Siconos made of a contact problem.
+
+    Attributes
+    ----------
+    r, u : (3, n) float64
+        Reactions and velocities in the reduced form.
+    residual, natural_map : float
+        Measured as for our own solvers (`contact_problem.Solution`), both over the norm of q.
+    status : str
+        'OK' when both are below the tolerance and the library agrees; otherwise 'DIVERGED'.
+    iterations : int
+    error : float
+        The library's own measure.
+    seconds : float
+        Wall time of its driver alone.
+    """
+
+    r: np.ndarray
+    u: np.ndarray
+    residual: float
+    natural_map: float
+    status: str
+    iterations: int
+    error: float
+    seconds: float
+
+
+def solve_problem(problem: ContactProblem, solver: str, tolerance: float, maxiter: int = 20000, scaled: bool = True) -> Outcome:
+    """Solve a contact problem without bodies, whose rows must all be contacts, from zero.
+
+    The library's measure can be laxer than residual and natural map; should either be above the tolerance, it is asked
+    once more, from zero again, for as much more as was missing.  With `scaled` off it gets W and q as they are.
+    """
+    n = problem.n
+    if (problem.kind != Cone.CONTACT).any():
+        raise SolfecError(f"contact problem {problem.name}: Siconos solves contacts only; the problem has other constraints")
+    row = np.repeat(np.arange(n), np.diff(problem.row_ptr))
+    scale, size = (mean_entry(problem.diagonal), None) if scaled else (1.0, 1.0)
+    matrix = compressed(row, problem.column[: row.size], problem.off_diagonal[..., : row.size], problem.diagonal, scale)
+    accuracy = tolerance
+    for _ in range(2):
+        found, code, iterations, error, seconds = _call(
+            matrix, scale, problem.q, problem.friction, np.zeros_like(problem.q), solver, accuracy, maxiter, size=size
+        )
+        r, u = np.asfortranarray(found), np.zeros((3, n), order="F")
+        residual, natural = _measured(problem, r, u)
+        worst = max(residual, natural)
+        if code or worst <= tolerance or not math.isfinite(worst):
+            break
+        accuracy *= 0.5 * tolerance / worst
+    status = "OK" if code == 0 and worst <= tolerance else "DIVERGED"
+    return Outcome(r, u, residual, natural, status, iterations, error, seconds)
+
+
+def _measured(problem: ContactProblem, r: np.ndarray, u: np.ndarray) -> tuple[float, float]:
+    """Residual and natural map over the norm of q, infinite where reactions are not finite; velocities into u."""
+    if not np.isfinite(r).all():
+        return math.inf, math.inf
+    size = float(np.linalg.norm(problem.q)) or 1.0
+    scaled, natural = _kernels.automatic_solver.measure_problem(
+        problem.n, problem.kind, problem.block, problem.diagonal, problem.q, problem.row_ptr, problem.column,
+        problem.off_diagonal, r, u,
+    )  # fmt: skip
+    return scaled / size, natural / size
