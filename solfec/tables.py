@@ -22,10 +22,11 @@ class Table:
     capacity : int
         Number of rows allocated; every column has shape ``(*row_shape, capacity)``.
     generation : int
-        Raised whenever columns are reallocated, so that cached kernel arguments can be rebuilt.
+        Raised whenever columns are reallocated.
     """
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str, float]] = {}
+    reallocations = 0  # of all tables, for `KernelColumns`
 
     def __init__(self, capacity: int = 16):
         self.n = 0
@@ -33,6 +34,7 @@ class Table:
         self.generation = 0
         for name, (shape, dtype, fill) in self.COLUMNS.items():
             setattr(self, name, np.full((*shape, capacity), fill, dtype, order="F"))
+        note_reallocation()
 
     def reserve(self, rows: int) -> None:
         """Make room for `rows` rows in all, keeping contents."""
@@ -45,6 +47,7 @@ class Table:
             setattr(self, name, column)
         self.capacity = capacity
         self.generation += 1
+        note_reallocation()
 
     def append(self, count: int = 1, **values) -> int:
         """Append `count` rows, set the given columns (the others get their fill value) and return the first row."""
@@ -73,3 +76,31 @@ class Table:
     def nbytes(self) -> int:
         """Memory of all columns, in bytes."""
         return sum(getattr(self, name).nbytes for name in self.COLUMNS)
+
+
+def note_reallocation() -> None:
+    """Let `KernelColumns` look their arrays up anew; for tables, and for other arrays that kernels get from them."""
+    Table.reallocations += 1
+
+
+class KernelColumns:
+    """Arguments of kernels that stay the same until a table is reallocated.
+
+    Looking up the forty columns of a call costs more than passing them on.
+    """
+
+    __slots__ = ("_known", "_reallocations")
+
+    def __init__(self):
+        self._known: dict = {}
+        self._reallocations = -1
+
+    def of(self, gather, *owners) -> tuple:
+        """``gather(*owners)``, the arrays that a kernel takes from these tables, or what it returned before."""
+        if self._reallocations != Table.reallocations:
+            self._known.clear()
+            self._reallocations = Table.reallocations
+        known = self._known.get(gather)
+        if known is None or known[0] != owners:
+            known = self._known[gather] = owners, gather(*owners)
+        return known[1]

@@ -35,10 +35,10 @@ contains
   !>   patch_slots, patch_point, patch_gap   see `contact_patch`
   !>   keep            (:) 1: contact stays, row by row from `first`, out
   !>   lost            number of contacts that do not
-  subroutine update_rows(first, last, epsilon, time, now, slave, master, slot, master_point, slave_point, point, base, &
-      gap, area, surface, material, cohesion, evaluated, result_of, status, normal, result_slave, result_master, result_gap, &
-      result_area, result_surface, npatch, patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, &
-      nmaterial, material_surface, material_cohesion, keep, lost, rows, results, patches, bodies, triples, materials)
+  subroutine update_rows(first, last, epsilon, time, now, npatch, nmaterial, slave, master, slot, master_point, slave_point, &
+      point, base, gap, area, surface, material, cohesion, evaluated, result_of, status, normal, result_slave, result_master, &
+      result_gap, result_area, result_surface, patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, &
+      material_surface, material_cohesion, keep, lost, rows, results, patches, bodies, triples, materials)
     integer(i4), intent(in) :: first, last, nmaterial, npatch, patches
     integer(i8), intent(in) :: now
     real(dp), intent(in) :: epsilon, time
@@ -128,12 +128,11 @@ contains
   !>
   !> Other arguments as in `update_rows`.  New contacts start without reaction; only those of the time 0
   !> have cohesion.  Identifiers are given by the caller.
-  subroutine create_rows(last, count, epsilon, time, step_number, now, nexcluded, excluded, first, second, status, &
-      outward, normal, result_slave, result_master, result_gap, result_area, result_surface, npatch, patch_slots, &
-      patch_point, patch_gap, alive, primitive_body, &
-      body_kind, conf_ptr, centre, conf, nmaterial, material_surface, material_cohesion, kind, master, slave, &
-      master_primitive, slave_primitive, slot, master_point, slave_point, point, base, R, U, V, gap, area, surface, &
-      material, cohesion, birth, evaluated, merit, residual, created, exclusions, pairs, results, patches, livings, &
+  subroutine create_rows(last, count, epsilon, time, step_number, now, nexcluded, excluded, first, second, npatch, alive, &
+      nmaterial, status, outward, normal, result_slave, result_master, result_gap, result_area, result_surface, patch_slots, &
+      patch_point, patch_gap, primitive_body, body_kind, conf_ptr, centre, conf, material_surface, material_cohesion, kind, &
+      master, slave, master_primitive, slave_primitive, slot, master_point, slave_point, point, base, R, U, V, gap, area, &
+      surface, material, cohesion, birth, evaluated, merit, residual, created, exclusions, pairs, results, patches, livings, &
       primitives, bodies, triples, materials, rows)
     integer(i4), intent(in) :: last, count, nexcluded, nmaterial, npatch, patches, livings
     integer(i8), intent(in) :: now

@@ -98,8 +98,8 @@ contains
   !>   first, second   (:) the pairs, out; `first` has the smaller lower bound in x, of equal bounds the lower row
   !>   place           (:) where a pair is kept, out
   !>   found           number of pairs
-  subroutine select_pairs(pairs, low, high, apart, margin, box, body, moved, from, to, slave, master, mark, first, &
-      second, place, found, capacity, primitives, bodies, contacts)
+  subroutine select_pairs(pairs, margin, from, to, low, high, apart, box, body, moved, slave, master, mark, first, second, &
+      place, found, capacity, primitives, bodies, contacts)
     integer(i4), intent(in) :: pairs, from, to, capacity, primitives, bodies, contacts
     integer(i4), intent(in) :: low(0:capacity-1), high(0:capacity-1)
     integer(i8), intent(in) :: apart(0:capacity-1)

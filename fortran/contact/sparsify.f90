@@ -47,9 +47,9 @@ contains
   !>   next_id            identifier of the first row that stays, the others follow; id (:) those of rows from `new` on, out
   !>   keep               (:) 1: stays, row by row from `new`, out
   !>   removed            number of contacts that do not
-  subroutine sparsify_rows(first, new, last, threshold, min_area, min_distance, slave, master, slave_primitive, &
-      master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, nbody, next_id, id, keep, removed, &
-      rows, primitives, neighbours)
+  subroutine sparsify_rows(first, new, last, threshold, min_area, min_distance, nbody, next_id, slave, master, &
+      slave_primitive, master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, id, keep, removed, rows, &
+      primitives, neighbours)
     integer(i4), intent(in) :: first, new, last, nbody
     real(dp), intent(in) :: threshold, min_area, min_distance
     integer(i4), intent(in) :: rows, primitives, neighbours

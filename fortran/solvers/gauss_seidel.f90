@@ -41,12 +41,10 @@ contains
   !>   g, total       merit and residual at the end (merit); 0 when only some of the rows are swept
   !>   failed         row left unsolved in the last sweep, or -1
   !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 the same, singular or not finite
-  subroutine iterate(n, first_row, stored, colours, ncolourptr, colour_ptr, chunk_ptr, &
-                     nrow, nblock, nentry, ntriple, nhistory, kind, block, law, diagonal, &
-                     b, free, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, &
-                     half_step, step, solver, diag_epsilon, diag_maxiter, reverse, epsilon, maxiter, meritval, &
-                     check_cohesion, reaction, u, member, residual, lost, errors, merits, &
-                     fallbacks, iterations, error, g, total, failed, status)
+  subroutine iterate(n, first_row, stored, colours, triples, half_step, step, solver, diag_epsilon, diag_maxiter, reverse, &
+      epsilon, maxiter, meritval, check_cohesion, ncolourptr, colour_ptr, chunk_ptr, nrow, nblock, nentry, ntriple, nhistory, &
+      kind, block, law, diagonal, b, free, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, momentum, reaction, u, &
+      member, residual, lost, errors, merits, fallbacks, iterations, error, g, total, failed, status)
     integer(i4), intent(in) :: n, first_row, stored, colours, ncolourptr
     integer(i4), intent(in) :: nrow, nblock, nentry, ntriple, nhistory
     integer(i4), intent(in) :: colour_ptr(0:ncolourptr-1), chunk_ptr(0:nrow-1)

@@ -39,12 +39,11 @@ contains
   !>   attached_row, attached_entry   (0:nattached-1) out: rows acting on a body, and the first of its entries there
   !>   entries, attachments, visits   out: entries and attachments needed, bound of off-diagonal blocks of W
   !>   status            0 done; 1 more entries or attachments needed; 2 bad kind of body in row `failed`
-  subroutine assemble_rows(n, ncon, kind, master, slave, master_point, slave_point, base, reaction, velocity, &
-                           bodies, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, &
-                           element, weights, ne, element_size, element_node, triples, ntriple, velo, velo_prev, inverse_inertia, &
-                           step, nrow, order, diagonal, b, v, r, u, lost, entry_ptr, slave_entry, &
-                           nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
-                           entries, attachments, visits, failed, status)
+  subroutine assemble_rows(n, bodies, triples, step, ncon, kind, master, slave, master_point, slave_point, base, reaction, &
+      velocity, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, element, weights, ne, &
+      element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, nrow, order, diagonal, b, v, r, u, lost, &
+      entry_ptr, slave_entry, nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
+      entries, attachments, visits, failed, status)
     integer(i4), intent(in) :: n, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
     real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
@@ -221,9 +220,9 @@ contains
   !>   block, law        (16,0:nrow-1), (8,0:nrow-1) out: contact numbers (diagonal_block), laws (row_block)
   !>   free              (3,0:nrow-1) out: B as the sweep sees it [velocity]
   !>   status            0 done; 3 singular W_aa, in row `failed`
-  subroutine assemble_laws(n, ncon, kind, material, point, other_point, base, gap, area, cohesion, length, value, &
-                           nmat, model, friction, restitution, spring, dashpot, power, gap_aware, dynamic, step, &
-                           nrow, order, row_kind, block, law, diagonal, b, free, v, failed, status)
+  subroutine assemble_laws(n, dynamic, step, ncon, kind, material, point, other_point, base, gap, area, cohesion, length, &
+      value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
+      diagonal, b, free, v, failed, status)
     integer(i4), intent(in) :: n, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), material(0:ncon-1)
     real(dp), intent(in) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1)
@@ -352,13 +351,10 @@ contains
   !>   energy        (5,0:nbody-1) CONTACT (3) and FRICTION (4), counted from 0, grow by (h/2)(U+V).R of the body's contacts
   !>   table_*       (.., 0:ncon-1) out: R, U, V, merit, residual; cohesion becomes 0 where it was lost
   !>   contact_work, friction_work   out: the same work with every contact counted once
-  subroutine apply_reactions(n, ncon, kind, master, slave, master_point, slave_point, base, &
-                             bodies, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, nconf, conf, &
-                             element, weights, ne, element_size, element_node, triples, ntriple, generalised, &
-                             energy, step, nrow, order, r, u, v, member, residual, lost, &
-                             nbodyptr, body_ptr, nattached, attached_row, &
-                             table_r, table_u, table_v, table_merit, table_residual, table_cohesion, &
-                             contact_work, friction_work)
+  subroutine apply_reactions(n, bodies, triples, step, ncon, kind, master, slave, master_point, slave_point, base, nbody, &
+      body_kind, centre, conf_ptr, velo_ptr, element_ptr, nconf, conf, element, weights, ne, element_size, element_node, &
+      ntriple, generalised, energy, nrow, order, r, u, v, member, residual, lost, nbodyptr, body_ptr, nattached, &
+      attached_row, table_r, table_u, table_v, table_merit, table_residual, table_cohesion, contact_work, friction_work)
     integer(i4), intent(in) :: n, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
     real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1), base(3,3,0:ncon-1)

@@ -79,22 +79,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     NotBuiltYet
         A scheme that this version does not have.
     """
-    triples = bodies.triples
-    conf = bodies.configurations.conf
-    failure, row = _half_step(
-        bodies.n,
-        step,
-        bodies.kind,
-        bodies.rotation_disabled,
-        bodies.conf_ptr,
-        bodies.velo_ptr,
-        bodies.tensor,
-        conf,
-        triples.velo,
-        triples.velo_prev,
-        triples.force,
-        bodies.momentum,
-    )
+    failure, row = _half_step(bodies.n, step, *bodies.columns.of(_half_step_columns, bodies))
     elements = compiled(bodies)
     if elements.count and not failure:
         failure, row = finite_element_motion.drift(elements, bodies, step)
@@ -102,24 +87,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         _raise(bodies, failure, row)
     gravity = loads.apply(bodies, time + 0.5 * step, step)
     failure, row, implicit_bodies = _free_velocity(
-        bodies.n,
-        step,
-        gravity,
-        bodies.kind,
-        bodies.scheme,
-        bodies.rotation_disabled,
-        bodies.mass,
-        bodies.volume,
-        bodies.damping,
-        bodies.lame,
-        bodies.tensor,
-        bodies.conf_ptr,
-        bodies.velo_ptr,
-        conf,
-        triples.inverse_inertia,
-        triples.velo,
-        triples.force,
-        bodies.momentum,
+        bodies.n, step, gravity, *bodies.columns.of(_free_velocity_columns, bodies)
     )
     if failure:
         _raise(bodies, failure, row)
@@ -132,7 +100,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         solver.refresh(bodies, step)
     for solver in implicit.elements:
         rows = elements.velo_row[solver.nodes]
-        triples.velo[:, rows] += step * solver.accelerations(elements.net[:, solver.nodes])
+        bodies.triples.velo[:, rows] += step * solver.accelerations(elements.net[:, solver.nodes])
     if implicit.pseudo_rigid:
         implicit.pseudo_rigid.correct_free_velocity(bodies)
 
@@ -145,32 +113,11 @@ def correct(bodies: BodyTable, step: float) -> None:
     SolfecError
         RIG_IMP found no angular velocity, or a reaction that is not finite.
     """
-    triples = bodies.triples
     elements = compiled(bodies)
     implicit = implicit_of_step(bodies, elements)
     if implicit.solvers:
         _add_implicit_reactions(implicit, elements, bodies, step)
-    failure, row = _finish(
-        bodies.n,
-        step,
-        bodies.kind,
-        bodies.scheme,
-        bodies.rotation_disabled,
-        bodies.mass,
-        bodies.volume,
-        bodies.lame,
-        bodies.tensor,
-        bodies.conf_ptr,
-        bodies.velo_ptr,
-        triples.inverse_inertia,
-        triples.velo_prev,
-        triples.force,
-        triples.reaction,
-        bodies.configurations.conf,
-        triples.velo,
-        bodies.momentum,
-        bodies.energy,
-    )
+    failure, row = _finish(bodies.n, step, *bodies.columns.of(_finish_columns, bodies))
     if elements.count and not failure:
         failure, row = finite_element_motion.finish(elements, bodies, step)
     if failure:
@@ -202,23 +149,46 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     SolfecError
         A pseudo-rigid body without stiffness.
     """
-    step, row, failure = _critical_step(
-        bodies.n,
-        bodies.kind,
-        bodies.scheme,
-        bodies.volume,
-        bodies.damping,
-        bodies.lame,
-        bodies.tensor,
-        bodies.conf_ptr,
-        bodies.configurations.conf,
-    )
+    step, row, failure = _critical_step(bodies.n, *bodies.columns.of(_critical_step_columns, bodies))
     if failure:
         _raise(bodies, 10, row)
     if row < 0:
         step = math.inf
     other = finite_element_motion.critical_step(bodies)
     return other if other[0] < step else (step, row)
+
+
+def _half_step_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return (
+        bodies.kind, bodies.rotation_disabled, bodies.conf_ptr, bodies.velo_ptr, bodies.tensor,
+        bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force, bodies.momentum,
+    )  # fmt: skip
+
+
+def _free_velocity_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return (
+        bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.damping, bodies.lame,
+        bodies.tensor, bodies.conf_ptr, bodies.velo_ptr, bodies.configurations.conf,
+        triples.inverse_inertia, triples.velo, triples.force, bodies.momentum,
+    )  # fmt: skip
+
+
+def _finish_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return (
+        bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.lame, bodies.tensor,
+        bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia, triples.velo_prev, triples.force, triples.reaction,
+        bodies.configurations.conf, triples.velo, bodies.momentum, bodies.energy,
+    )  # fmt: skip
+
+
+def _critical_step_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    return (
+        bodies.kind, bodies.scheme, bodies.volume, bodies.damping, bodies.lame, bodies.tensor, bodies.conf_ptr,
+        bodies.configurations.conf,
+    )  # fmt: skip
 
 
 def spatial_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ..tables import Table
+from ..tables import KernelColumns, Table
 
 
 class BodyKind(IntEnum):
@@ -113,6 +113,7 @@ class BodyTable(Table):
 
     def __init__(self):
         super().__init__()
+        self.columns = KernelColumns()
         self.triples = TripleTable()
         self.configurations = ConfigurationTable()
         self.meshes: dict = {}  # FiniteElementMesh by body identifier

@@ -87,11 +87,21 @@ def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:
 
 def update_geometry(geometry, bodies, epsilon: float) -> None:
     """Current vertices, face normals, boxes of primitives and extents of bodies at the present configuration."""
-    vertices, faces, primitives = geometry.vertices, current_faces(geometry), geometry.primitives
+    faces = current_faces(geometry)
     work = workspace_of(geometry, bodies)
     state = (geometry.version, epsilon)
+    work.updates += 1
     _update_shapes(
-        vertices.n, primitives.n, bodies.n, epsilon, state != work.shapes_state, work.next_update(),
+        geometry.vertices.n, geometry.primitives.n, bodies.n, epsilon, state != work.shapes_state, work.updates,
+        *work.columns.of(_shape_columns, geometry, faces, bodies, work),
+    )
+    work.shapes_state = state
+    split(geometry, faces)
+
+
+def _shape_columns(geometry, faces, bodies, work: Workspace) -> tuple[np.ndarray, ...]:
+    vertices, primitives = geometry.vertices, geometry.primitives
+    return (
         vertices.reference, vertices.body, vertices.node, vertices.current,
         geometry.vertex_lists.vertex, faces.vertex, faces.corner_ptr, faces.normal,
         primitives.kind, primitives.body, primitives.radius, primitives.vertex_ptr, primitives.vertex_count,
@@ -99,8 +109,6 @@ def update_geometry(geometry, bodies, epsilon: float) -> None:
         bodies.kind, bodies.conf_ptr, bodies.primitive_ptr, bodies.primitive_count, bodies.centre,
         bodies.extents, bodies.configurations.conf, work.previous, work.moved,
     )  # fmt: skip
-    work.shapes_state = state
-    split(geometry, faces)
 
 
 def update_contacts(
@@ -113,18 +121,14 @@ def update_contacts(
     `time` is that of the start of the step.  Points that join the patches of known contacts are added;
     `detect_contacts`, which must follow, gives them identifiers.
     """
-    if constraints.contact_count == 0:
+    if constraints.n == constraints.user_count:
         return
     settings = settings or Settings()
     users, work = constraints.user_count, workspace_of(geometry, bodies, constraints)
     if work.options != (settings.margin, settings.patch):
         work.options = (settings.margin, settings.patch)
         constraints.view("evaluated")[:] = -1
-    count = _select_contacts(
-        users, constraints.n, settings.patch, constraints.slave, constraints.master, constraints.slave_primitive,
-        constraints.master_primitive, constraints.slot, constraints.cohesion, constraints.evaluated, work.moved,
-        work.result_of, work.one, work.two, work.alive,
-    )  # fmt: skip
+    count = _select_contacts(users, constraints.n, settings.patch, *work.columns.of(_known_columns, constraints, work))
     if count == 0:
         return
     result, patches = work.result, work.patches
@@ -132,21 +136,36 @@ def update_contacts(
     if settings.patch:
         narrow.contact_patches(geometry, count, work.one, work.two, epsilon, settings.margin, result, patches)
     lost = _update_rows(
-        users, constraints.n, epsilon, time, work.updates,
-        constraints.slave, constraints.master, constraints.slot, constraints.master_point, constraints.slave_point,
-        constraints.point, constraints.base, constraints.gap, constraints.area, constraints.surface,
-        constraints.material, constraints.cohesion, constraints.evaluated, work.result_of,
-        result.status, result.normal, result.slave_point, result.master_point, result.gap, result.area,
-        result.surface, count if settings.patch else 0, patches.slots, patches.point, patches.gap,
-        bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
-        surface_materials.n, surface_materials.surface, surface_materials.cohesion, work.keep,
-    )  # fmt: skip
+        users, constraints.n, epsilon, time, work.updates, count if settings.patch else 0, surface_materials.n,
+        *work.columns.of(_update_columns, constraints, bodies, surface_materials, work),
+    )
     if lost:
-        constraints.n = _keep(constraints, users, work.keep)
+        constraints.n = _keep(constraints, users, work)
     if settings.patch:
         work.known = constraints.n
         _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, count,
                 work.one, work.two, work.alive)  # fmt: skip
+
+
+def _known_columns(constraints, work: Workspace) -> tuple[np.ndarray, ...]:
+    return (
+        constraints.slave, constraints.master, constraints.slave_primitive, constraints.master_primitive,
+        constraints.slot, constraints.cohesion, constraints.evaluated, work.moved, work.result_of, work.one, work.two,
+        work.alive,
+    )  # fmt: skip
+
+
+def _update_columns(constraints, bodies, surface_materials, work: Workspace) -> tuple[np.ndarray, ...]:
+    result, patches = work.result, work.patches
+    return (
+        constraints.slave, constraints.master, constraints.slot, constraints.master_point, constraints.slave_point,
+        constraints.point, constraints.base, constraints.gap, constraints.area, constraints.surface,
+        constraints.material, constraints.cohesion, constraints.evaluated, work.result_of,
+        result.status, result.normal, result.slave_point, result.master_point, result.gap, result.area,
+        result.surface, patches.slots, patches.point, patches.gap,
+        bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
+        surface_materials.surface, surface_materials.cohesion, work.keep,
+    )  # fmt: skip
 
 
 def detect_contacts(
@@ -203,9 +222,15 @@ def find_candidates(constraints, geometry, bodies, settings: Settings, work: Wor
         work.pairs_state, work.excluded = state, settings.excluded_bodies
     work.age += 1
     return _select_pairs(
-        work.pairs, work.low, work.high, work.apart, settings.margin, primitives.box, primitives.body, work.moved,
-        constraints.user_count, constraints.n, constraints.slave_primitive, constraints.master_primitive,
-        work.mark, work.first, work.second, work.place,
+        work.pairs, settings.margin, constraints.user_count, constraints.n,
+        *work.columns.of(_pair_columns, constraints, primitives, work),
+    )  # fmt: skip
+
+
+def _pair_columns(constraints, primitives, work: Workspace) -> tuple[np.ndarray, ...]:
+    return (
+        work.low, work.high, work.apart, primitives.box, primitives.body, work.moved,
+        constraints.slave_primitive, constraints.master_primitive, work.mark, work.first, work.second, work.place,
     )  # fmt: skip
 
 
@@ -232,23 +257,14 @@ def _create(
 ) -> None:
     """Append rows for the contacts among pairs that the narrow phase looked at, without identifiers yet."""
     work = geometry.workspace
-    result, patches = work.result, work.patches
     if settings.patch and alive.size < count:
         alive = np.zeros(count, np.int32)
+    excluded = settings.excluded_surfaces
     while True:
         created = _create_rows(
-            constraints.n, count, epsilon, time, step_number, work.updates,
-            settings.excluded_surfaces.shape[1], settings.excluded_surfaces, first, second,
-            result.status, result.outward, result.normal, result.slave_point, result.master_point,
-            result.gap, result.area, result.surface,
-            count if settings.patch else 0, patches.slots, patches.point, patches.gap, alive, geometry.primitives.body,
-            bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
-            surface_materials.n, surface_materials.surface, surface_materials.cohesion,
-            constraints.kind, constraints.master, constraints.slave, constraints.master_primitive,
-            constraints.slave_primitive, constraints.slot, constraints.master_point, constraints.slave_point,
-            constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
-            constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
-            constraints.evaluated, constraints.merit, constraints.residual,
+            constraints.n, count, epsilon, time, step_number, work.updates, excluded.shape[1], excluded, first, second,
+            count if settings.patch else 0, alive, surface_materials.n,
+            *work.columns.of(_create_columns, constraints, geometry.primitives, bodies, surface_materials, work),
         )  # fmt: skip
         if constraints.n + created <= constraints.capacity:
             constraints.n += created
@@ -256,26 +272,51 @@ def _create(
         constraints.reserve(constraints.n + created)
 
 
+def _create_columns(constraints, primitives, bodies, surface_materials, work: Workspace) -> tuple[np.ndarray, ...]:
+    result, patches = work.result, work.patches
+    return (
+        result.status, result.outward, result.normal, result.slave_point, result.master_point,
+        result.gap, result.area, result.surface, patches.slots, patches.point, patches.gap, primitives.body,
+        bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
+        surface_materials.surface, surface_materials.cohesion,
+        constraints.kind, constraints.master, constraints.slave, constraints.master_primitive,
+        constraints.slave_primitive, constraints.slot, constraints.master_point, constraints.slave_point,
+        constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
+        constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
+        constraints.evaluated, constraints.merit, constraints.residual,
+    )  # fmt: skip
+
+
 def _sparsify(constraints, geometry, bodies, settings, new: int, work: Workspace) -> int:
     """Remove superfluous contacts among the rows from `new` on, give identifiers to the others; return how many went."""
     work.fit_contacts(constraints)
-    primitives = geometry.primitives
     removed = _sparsify_rows(
         constraints.user_count, new, constraints.n, settings.threshold, settings.min_area, settings.min_distance,
-        constraints.slave, constraints.master, constraints.slave_primitive, constraints.master_primitive,
-        constraints.point, constraints.area, primitives.kind, primitives.adjacent_ptr, primitives.adjacent_count,
-        geometry.adjacency.primitive, bodies.n, constraints.next_id, constraints.id, work.keep,
+        bodies.n, constraints.next_id, *work.columns.of(_sparsify_columns, constraints, geometry, work),
     )  # fmt: skip
     constraints.next_id += constraints.n - new - removed
     if removed:
-        constraints.n = _keep(constraints, new, work.keep)
+        constraints.n = _keep(constraints, new, work)
     return removed
 
 
-def _keep(constraints, first: int, keep: np.ndarray) -> int:
-    """Move up the contacts from row `first` on whose `keep` is set; return the number of rows left."""
-    return _keep_rows(
-        first, constraints.n, keep, constraints.id, constraints.master, constraints.slave,
+def _sparsify_columns(constraints, geometry, work: Workspace) -> tuple[np.ndarray, ...]:
+    primitives = geometry.primitives
+    return (
+        constraints.slave, constraints.master, constraints.slave_primitive, constraints.master_primitive,
+        constraints.point, constraints.area, primitives.kind, primitives.adjacent_ptr, primitives.adjacent_count,
+        geometry.adjacency.primitive, constraints.id, work.keep,
+    )  # fmt: skip
+
+
+def _keep(constraints, first: int, work: Workspace) -> int:
+    """Move up the contacts from row `first` on whose `work.keep` is set; return the number of rows left."""
+    return _keep_rows(first, constraints.n, *work.columns.of(_kept_columns, constraints, work))
+
+
+def _kept_columns(constraints, work: Workspace) -> tuple[np.ndarray, ...]:
+    return (
+        work.keep, constraints.id, constraints.master, constraints.slave,
         constraints.master_primitive, constraints.slave_primitive, constraints.slot, constraints.master_point,
         constraints.slave_point, constraints.point, constraints.base, constraints.R, constraints.U,
         constraints.V, constraints.gap, constraints.area, constraints.surface, constraints.material,

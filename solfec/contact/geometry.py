@@ -11,7 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ..tables import Table
+from ..tables import KernelColumns, Table
 
 
 class PrimitiveKind(IntEnum):
@@ -108,6 +108,7 @@ class Geometry:
         self.version = 0  # raised when primitives come or go
         self.workspace = None  # arrays that detection reuses from step to step
         self.current = None  # faces as detection sees them, see current_faces
+        self.columns = KernelColumns()
 
     @property
     def tables(self) -> tuple[Table, ...]:

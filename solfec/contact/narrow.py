@@ -6,8 +6,10 @@ import numpy as np
 
 from .. import _kernels
 from ..tables import Table
-from .current_faces import current_faces
+from .current_faces import CurrentFaces, current_faces
 from .geometry import Geometry
+
+_find_contacts = _kernels.narrow_phase.find_contacts
 
 _ERRORS = {2: "a primitive row is out of range"}
 
@@ -75,17 +77,20 @@ def narrow_phase(
     """
     result.reserve(count)
     result.n = count
-    p, f = geometry.primitives, current_faces(geometry)
-    error, row = _kernels.narrow_phase.find_contacts(
+    error, row = _find_contacts(
         count, first, second, epsilon, margin, frozen,
-        p.kind, p.surface, p.radius, p.axes, p.box, p.vertex_ptr, p.vertex_count, f.face_ptr, f.face_count, f.outer_count,
-        geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
-        f.local, geometry.vertices.current,
-        result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
-        result.gap, result.area, result.surface,
+        *geometry.columns.of(_contact_columns, geometry, current_faces(geometry), result),
     )  # fmt: skip
     if error:
         _raise(error, row, geometry, first, second)
+
+
+def _contact_columns(geometry: Geometry, faces: CurrentFaces, result: NarrowResult) -> tuple[np.ndarray, ...]:
+    return (
+        *_tables(geometry, faces, True),
+        result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
+        result.gap, result.area, result.surface,
+    )  # fmt: skip
 
 
 def contact_patches(
@@ -116,7 +121,7 @@ def overlap_volumes(
     count = len(first)
     volume, centroid, area = np.zeros(count), np.zeros((3, count), order="F"), np.zeros(count)
     error, row = _kernels.narrow_phase.overlap_volumes(
-        count, first, second, offset, *_tables(geometry), volume, centroid, area
+        count, first, second, offset, *_tables(geometry, current_faces(geometry)), volume, centroid, area
     )
     if error:
         _raise(error, row, geometry, first, second)
@@ -131,17 +136,18 @@ def gjk_distance(
     distance = np.zeros(count)
     first_point, second_point = np.zeros((3, count), order="F"), np.zeros((3, count), order="F")
     error, row = _kernels.narrow_phase.primitive_distances(
-        count, first, second, *_tables(geometry, True), distance, first_point, second_point
+        count, first, second, *_tables(geometry, current_faces(geometry), True), distance, first_point, second_point
     )
     if error:
         _raise(error, row, geometry, first, second)
     return distance, first_point, second_point
 
 
-def _tables(geometry: Geometry, ellipsoids: bool = False) -> tuple[np.ndarray, ...]:
-    p, f = geometry.primitives, current_faces(geometry)
+def _tables(geometry: Geometry, f: CurrentFaces, ellipsoids: bool = False) -> tuple[np.ndarray, ...]:
+    p = geometry.primitives
     return (
-        p.kind, p.surface, p.radius, *([p.axes] if ellipsoids else []), p.box, p.vertex_ptr, p.vertex_count, f.face_ptr, f.face_count, f.outer_count,
+        p.kind, p.surface, p.radius, *([p.axes] if ellipsoids else []), p.box, p.vertex_ptr, p.vertex_count,
+        f.face_ptr, f.face_count, f.outer_count,
         geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
         f.local, geometry.vertices.current,
     )  # fmt: skip

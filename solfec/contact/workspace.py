@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..tables import KernelColumns, note_reallocation
 from . import narrow
 
 SPARE_CELLS = 4200  # of the broad phase, whatever the number of primitives
@@ -34,6 +35,7 @@ class Workspace:
     """
 
     def __init__(self):
+        self.columns = KernelColumns()
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
         self.nothing = np.zeros(1, np.int32)
@@ -47,11 +49,6 @@ class Workspace:
         self.pairs = self.age = self.pause = self.last_pause = 0
         self.enlarge_pairs(256)
 
-    def next_update(self) -> int:
-        """Number of the next update of shapes."""
-        self.updates += 1
-        return self.updates
-
     def fit(self, geometry, bodies) -> None:
         """Match the capacities of the tables of shapes and bodies; new arrays are filled by an update from scratch."""
         if self.primitive_capacity != geometry.primitives.capacity:
@@ -62,21 +59,25 @@ class Workspace:
             self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
             self.fat = np.zeros((6, capacity), order="F")
             self.pairs_state = None
+            note_reallocation()
         if self.moved.size != bodies.capacity or self.previous.shape[1] != bodies.configurations.capacity:
             self.moved = np.full(bodies.capacity, self.updates, np.int64)
             self.previous = np.zeros((3, bodies.configurations.capacity), order="F")
             self.shapes_state = None
+            note_reallocation()
 
     def fit_contacts(self, constraints) -> None:
         """Match the capacity of the constraint table."""
         if self.contact_capacity != constraints.capacity:
             self.contact_capacity = constraints.capacity
             self.keep, self.result_of, self.one, self.two, self.alive = np.zeros((5, constraints.capacity), np.int32)
+            note_reallocation()
 
     def enlarge_pairs(self, count: int) -> None:
         """Make room for `count` pairs."""
         self.low, self.high, self.first, self.second, self.place, self.mark = np.zeros((6, count), np.int32)
         self.apart, self.keys, self.partners = np.full((3, count), -1, np.int64)
+        note_reallocation()
 
     def choose_skin(self, moved_only: bool) -> float:
         """Skin for the next search: none for a while when pairs found with one did not last."""

@@ -16,6 +16,8 @@ from .local_dynamics import NO_ROWS, LocalDynamics
 from .report import SolverReport
 from .spring_functions import SpringFunctions
 
+_sweep_rows = _kernels.gauss_seidel.iterate
+
 STATUS = ("OK", "DIVERGED", "DIAGONAL_DIVERGED", "DIAGONAL_FAILED")
 SUSPICIOUS = 1e-2  # residual of a solution that settled: reactions may be growing, slowly by comparison
 FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
@@ -25,6 +27,16 @@ COLOURINGS = ("AUTO", "ON", "OFF")
 def warn(text: str) -> None:
     """Warn in Python's way."""
     warnings.warn(text, SolfecWarning, stacklevel=2)
+
+
+def _sweep_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
+    rows, entries, blocks = local.rows, local.entries, local.blocks
+    return (
+        local.colour_ptr, rows.chunk_ptr, rows.kind, rows.block, rows.law, rows.diagonal,
+        rows.B, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
+        rows.entry_ptr, entries.triple, entries.operator, local.triples.momentum,
+        rows.R, rows.U, rows.merit, rows.residual, rows.lost,
+    )  # fmt: skip
 
 
 class DiagonalSolver(IntEnum):
@@ -174,15 +186,10 @@ class GaussSeidelSolver:
 
     def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
         """One kernel call; `reverse` 2 makes all sweeps run backwards."""
-        rows, entries, blocks = local.rows, local.entries, local.blocks
-        fallbacks, iterations, error, g, residual, failed, status = _kernels.gauss_seidel.iterate(
-            local.n, first_row, local.stored, local.colours, local.colour_ptr, rows.chunk_ptr,
-            rows.kind, rows.block, rows.law, rows.diagonal,
-            rows.B, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
-            rows.entry_ptr, entries.triple, entries.operator, local.bodies.triples.n, local.triples.momentum,
-            local.half_step, local.step, self._diagonal_solver, self.diagepsilon, self.diagmaxiter,
-            reverse, self.epsilon, maxiter, self.meritval, check_cohesion,
-            rows.R, rows.U, rows.merit, rows.residual, rows.lost, self._errors, self._merits,
+        fallbacks, iterations, error, g, residual, failed, status = _sweep_rows(
+            local.n, first_row, local.stored, local.colours, local.bodies.triples.n, local.half_step, local.step,
+            self._diagonal_solver, self.diagepsilon, self.diagmaxiter, reverse, self.epsilon, maxiter, self.meritval,
+            check_cohesion, *local.columns.of(_sweep_columns, local), self._errors, self._merits,
         )  # fmt: skip
         return SolverReport(iterations, error, g, residual, STATUS[status], fallbacks, failed_row=failed)
 

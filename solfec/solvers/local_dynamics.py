@@ -18,7 +18,12 @@ from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
-from ..tables import Table
+from ..tables import KernelColumns, Table, note_reallocation
+
+_order_rows = _kernels.row_colours.order_rows
+_assemble_rows = _kernels.local_dynamics.assemble_rows
+_assemble_laws = _kernels.local_dynamics.assemble_laws
+_apply_reactions = _kernels.local_dynamics.apply_reactions
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
@@ -123,6 +128,7 @@ class LocalDynamics:
     """
 
     def __init__(self):
+        self.columns = KernelColumns()
         self.rows = RowTable()
         self.entries = EntryTable()
         self.blocks = BlockTable()
@@ -188,7 +194,7 @@ class LocalDynamics:
         self.pointers.reserve(bodies.n + 1)
         if self.triples.capacity != bodies.triples.capacity:
             self.triples = TripleWork(bodies.triples.capacity)
-        self.colours = _kernels.row_colours.order_rows(
+        self.colours = _order_rows(
             self.n, constraints.user_count, colouring == "ON" or (colouring == "AUTO" and self.n > COLOURED_FROM),
             constraints.master, constraints.slave, constraints.birth, bodies.n, bodies.kind,
             self.rows.order, self.rows.chunk_ptr, self.colour_ptr,
@@ -211,16 +217,21 @@ class LocalDynamics:
             self._assemble_matrix()
 
     def _assemble_rows(self):
-        constraints, bodies, rows = self.constraints, self.bodies, self.rows
-        triples = bodies.triples
-        elements = compiled(bodies)
-        return _kernels.local_dynamics.assemble_rows(
-            constraints.n, constraints.kind, constraints.master, constraints.slave,
+        bodies = self.bodies
+        return _assemble_rows(
+            self.n, bodies.n, bodies.triples.n, self.step,
+            *self.columns.of(LocalDynamics._row_columns, self, self.constraints, bodies, compiled(bodies)),
+        )  # fmt: skip
+
+    def _row_columns(self, constraints, bodies, elements) -> tuple[np.ndarray, ...]:
+        triples, rows = bodies.triples, self.rows
+        return (
+            constraints.kind, constraints.master, constraints.slave,
             constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
-            bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, self.implicit,
+            bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, self.implicit,
             bodies.configurations.conf, constraints.element, constraints.weights,
             elements.element_size, elements.element_node,
-            triples.n, triples.velo, triples.velo_prev, triples.inverse_inertia, self.step,
+            triples.velo, triples.velo_prev, triples.inverse_inertia,
             rows.order, rows.diagonal, rows.B, rows.V, rows.R, rows.U, rows.lost, rows.entry_ptr, rows.slave_entry,
             self.entries.triple, self.entries.operator, self.triples.factor,
             self.pointers.attachment, self.attachments.row, self.attachments.entry,
@@ -232,6 +243,7 @@ class LocalDynamics:
         if len(self.implicit) != bodies.capacity:
             self.implicit = np.zeros(bodies.capacity, np.int32)
             self.dense_ptr = np.full(bodies.capacity, -1, np.int32)
+            note_reallocation()
         self.implicit_solvers = implicit_of_step(bodies, compiled(bodies)).solvers
         if self.implicit_solvers or self.any_implicit:
             self.implicit[:] = 0
@@ -270,12 +282,18 @@ class LocalDynamics:
 
     def _assemble_laws(self, materials: SurfaceMaterialTable):
         """What the rows ask for; returns (failed row, status)."""
-        constraints, rows = self.constraints, self.rows
-        return _kernels.local_dynamics.assemble_laws(
-            constraints.n, constraints.kind, constraints.material, constraints.point, constraints.other_point,
+        return _assemble_laws(
+            self.n, self.dynamic, self.step,
+            *self.columns.of(LocalDynamics._law_columns, self, self.constraints, materials),
+        )  # fmt: skip
+
+    def _law_columns(self, constraints, materials) -> tuple[np.ndarray, ...]:
+        rows = self.rows
+        return (
+            constraints.kind, constraints.material, constraints.point, constraints.other_point,
             constraints.base, constraints.gap, constraints.area, constraints.cohesion, constraints.length,
             constraints.value, materials.model, materials.friction, materials.restitution, materials.spring,
-            materials.dashpot, materials.hpow, materials.gap_aware, self.dynamic, self.step,
+            materials.dashpot, materials.hpow, materials.gap_aware,
             rows.order, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V,
         )  # fmt: skip
 
@@ -350,15 +368,21 @@ class LocalDynamics:
         contact_work, friction_work : float
             Work of normal and tangential contact reactions over the step, each contact counted once.
         """
-        constraints, bodies, rows = self.constraints, self.bodies, self.rows
-        elements = compiled(bodies)
-        return _kernels.local_dynamics.apply_reactions(
-            self.n, constraints.kind, constraints.master, constraints.slave,
+        bodies = self.bodies
+        time = self.step if self.dynamic else 0.0  # quasi-statics count no work
+        return _apply_reactions(
+            self.n, bodies.n, bodies.triples.n, time,
+            *self.columns.of(LocalDynamics._reaction_columns, self, self.constraints, bodies, compiled(bodies)),
+        )  # fmt: skip
+
+    def _reaction_columns(self, constraints, bodies, elements) -> tuple[np.ndarray, ...]:
+        rows = self.rows
+        return (
+            constraints.kind, constraints.master, constraints.slave,
             constraints.master_point, constraints.slave_point, constraints.base,
-            bodies.n, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr,
+            bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr,
             bodies.configurations.conf, constraints.element, constraints.weights,
-            elements.element_size, elements.element_node, bodies.triples.n, bodies.triples.reaction, bodies.energy,
-            self.step if self.dynamic else 0.0,  # quasi-statics count no work
+            elements.element_size, elements.element_node, bodies.triples.reaction, bodies.energy,
             rows.order, rows.R, rows.U, rows.V, rows.merit, rows.residual, rows.lost,
             self.pointers.attachment, self.attachments.row,
             constraints.R, constraints.U, constraints.V, constraints.merit, constraints.residual,

@@ -129,10 +129,10 @@ def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance):
     counts = np.array([len(a) for a in adjacent], np.int32)
     keep, ids = np.zeros(60, np.int32), np.zeros(60, np.int64)
     removed = _kernels.sparsify.sparsify_rows(
-        0, new, 60, threshold, min_area, min_distance, *columns,
+        0, new, 60, threshold, min_area, min_distance, bodies, 7, *columns,
         np.asfortranarray(np.array([c[4] for c in contacts]).T), np.array([c[5] for c in contacts]),
         kind, (np.cumsum(counts) - counts).astype(np.int32), counts,
-        np.array(sum(adjacent, []) + [0], np.int32), bodies, 7, ids, keep,
+        np.array(sum(adjacent, []) + [0], np.int32), ids, keep,
     )  # fmt: skip
     gone = as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distance)
     assert {new + k for k in np.flatnonzero(keep[: 60 - new] == 0)} == gone
