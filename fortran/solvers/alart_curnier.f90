@@ -1,7 +1,9 @@
 !> Semismooth Newton iteration on the equations of Alart and Curnier (1991) of one island.
 !>
 !> With s = r - rho u, scaled:  F_N = r_N - max(s_N, 0),  F_T = r_T - projection of s_T on the disc of radius mu max(s_N, 0).
-!> The Jacobian is that of W + regularisation I, since W is often rank deficient; the line search is non-monotone.
+!> The Jacobian is that of W + regularisation I, since W is often rank deficient; the line search is non-monotone, and lets
+!> the first steps make F as large as `wandering` times q: a point where most of F has vanished often has the wrong contacts
+!> sliding, and no way down leads from there to the right ones.
 module alart_curnier
   use kinds, only: dp, i4
   use block_factor, only: block_lu, factorise, solve_factored
@@ -12,6 +14,7 @@ module alart_curnier
 
   integer(i4), parameter :: memory = 10, halvings = 6
   real(dp), parameter :: most_shift = 1e-1_dp
+  real(dp), parameter :: wandering = 1e-2_dp
 
 contains
 
@@ -38,7 +41,7 @@ contains
     call equations(part, rho, r, u, f, merit)
     call measure(part, unscaled, r, velocity, dr, residual)
     best = dr
-    history = -1.0_dp
+    history = 0.5_dp*wandering**2*sum(part%q**2)
     shift = regularisation
     do steps = 1, most
       if (residual <= tolerance) exit

@@ -27,8 +27,9 @@ module automatic_solver
   integer, parameter :: c_method = 1, c_status = 2, c_sweeps = 3, c_admm = 4, c_newton = 5, &
     c_gradient = 6, c_interior = 7, c_rounds = 8
 
-  integer(i4), parameter :: newton_steps = 30
-  integer(i4), parameter :: first_rounds = 2
+  integer(i4), parameter :: newton_steps = 60
+  real(dp), parameter :: newton_shift = 1e-7_dp           !< on the diagonal of its scaled matrix
+  integer(i4), parameter :: starts = 8                    !< points that the interior point method is started from
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   real(dp), parameter :: most_products = 3e6_dp           !< block products of a factorisation that is still tried
   integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
@@ -255,7 +256,7 @@ contains
     type(admm_state) :: state
     real(dp), allocatable :: diagonal(:,:,:), trial(:,:)
     real(dp) :: measured
-    integer(i4) :: attempt, made
+    integer(i4) :: start, made
     logical :: factored, regular
 
     factored = method /= use_gradient .and. (part%n <= most_ordered .or. method /= use_auto)
@@ -272,7 +273,7 @@ contains
     select case (method)
     case (use_newton)
       counts(c_method) = use_newton
-      call newton_island(part, unscaled, tolerance, maxiter, 1e-6_dp, 1.0_dp, .true., factor, x, residual, counts(c_newton))
+      call newton_island(part, unscaled, tolerance, maxiter, newton_shift, 1.0_dp, .true., factor, x, residual, counts(c_newton))
     case (use_admm)
       counts(c_method) = use_admm
       call start_admm(part, 0.03_dp, x, state)
@@ -281,27 +282,23 @@ contains
       x = state%z
     case (use_interior)
       counts(c_method) = use_interior
-      call interior_island(part, unscaled, tolerance, maxiter, .false., factor, x, residual, counts(c_interior))
+      call interior_island(part, unscaled, tolerance, maxiter, 0_i4, factor, x, residual, counts(c_interior))
     case default
       allocate(trial, source=x)
-      do attempt = 1, 2
-        call interior_island(part, unscaled, tolerance, interior_steps, attempt == 2, factor, trial, measured, made)
+      do start = 0, starts - 1
+        call interior_island(part, unscaled, tolerance, interior_steps, start, factor, trial, measured, made)
         counts(c_interior) = counts(c_interior) + made
         counts(c_method) = use_interior
         call keep_better()
         if (residual <= tolerance) return
-        ! degenerate contacts end the interior point iteration early, often so near that Newton needs two steps
-        trial = x
-        call newton_island(part, unscaled, tolerance, newton_steps, 1e-6_dp, 1.0_dp, .true., factor, trial, measured, made)
+        ! degenerate contacts end the interior point iteration early, where Newton finds which of them stick and slide
+        call newton_island(part, unscaled, tolerance, newton_steps, newton_shift, 1.0_dp, .true., factor, trial, measured, made)
         counts(c_newton) = counts(c_newton) + made
         counts(c_method) = use_newton
         call keep_better()
         if (residual <= tolerance) return
-        call alternate(part, unscaled, tolerance, merge(first_rounds, rounds, attempt == 1), diagonal, factor, state, x, &
-                       counts, residual)
-        if (residual <= tolerance) return
-        trial = x
       end do
+      call alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
     end select
 
   contains
@@ -315,11 +312,10 @@ contains
   end subroutine solve_packed
 
   !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.
-  subroutine alternate(part, unscaled, tolerance, most, diagonal, factor, state, x, counts, residual)
+  subroutine alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
-    integer(i4), intent(in) :: most
     real(dp), intent(inout) :: diagonal(3,3,0:part%n-1)
     type(block_lu), intent(inout) :: factor
     type(admm_state), intent(inout) :: state
@@ -344,7 +340,7 @@ contains
     best = x
     least = residual
     chunk = 400
-    do round = 0, most - 1
+    do round = 0, rounds - 1
       counts(c_rounds) = counts(c_rounds) + 1
       call factor_admm(part, penalties(mod(shiftr(round, 1), 4)), state, diagonal, factor, regular)
       if (.not. regular) exit

@@ -21,18 +21,17 @@ module interior_point
   real(dp), parameter :: to_boundary = 0.99_dp
   real(dp), parameter :: bilateral_shift = 1e-10_dp   !< on the scaled diagonal, for joints that hold more than there is
   real(dp), parameter :: short_step = 0.2_dp          !< below which the next step only goes back to the central path
-  real(dp), parameter :: rounding = 0.1_dp, sure_centring = 0.2_dp
   integer(i4), parameter :: patience = 5              !< steps without progress after which to stop
 
 contains
 
   !> Steps from an interior point until the residual is at most `tolerance`; r (3,0:n-1) scaled: the best reactions found.
-  subroutine interior_island(part, unscaled, tolerance, most, smooth, factor, r, residual, steps)
+  subroutine interior_island(part, unscaled, tolerance, most, start_number, factor, r, residual, steps)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
     integer(i4), intent(in) :: most
-    logical, intent(in) :: smooth     !< |v_T| rounded off in proportion to the gap, and more centring: slower, surer
+    integer(i4), intent(in) :: start_number   !< 0: all rows start alike; others: scattered, so that another path is taken
     type(block_lu), intent(inout) :: factor
     real(dp), intent(inout) :: r(3,0:part%n-1)
     real(dp), intent(out) :: residual
@@ -40,7 +39,7 @@ contains
     real(dp), allocatable, dimension(:,:) :: x, v, d, dx, dv, u, lambda, c, w, best, rhs, rest, correction
     real(dp), allocatable :: diagonal(:,:,:), jacobian(:,:,:), eta(:)
     integer(i4), allocatable :: kind(:)
-    real(dp) :: start, round_off, gap, centring, length, measured, trial_gap
+    real(dp) :: start, gap, centring, length, measured, trial_gap
     integer(i4) :: n, i, cones, idle
     logical :: regular, short
 
@@ -69,6 +68,9 @@ contains
       if (kind(i) > row_line) cycle
       x(3,i) = start
       v(3,i) = start
+      if (start_number == 0) cycle
+      x(3,i) = start*scattered(start_number*(i + 1.0_dp)*0.6180339887498949_dp)
+      v(3,i) = start*scattered(start_number*(i + 1.0_dp)*0.7548776662466927_dp)
     end do
     idle = 0
     short = .false.
@@ -83,16 +85,15 @@ contains
         residual = measured
         best = rhs
       end if
-      if (residual <= tolerance .or. idle > merge(5*patience, patience, smooth) .or. steps == most) exit
+      if (residual <= tolerance .or. idle > patience .or. steps == most) exit
       gap = 0.0_dp
       do i = 0, n - 1
         if (kind(i) <= row_line) gap = gap + dot_product(x(:,i), v(:,i))
       end do
       gap = gap/real(max(cones, 1), dp)
-      round_off = merge(rounding*sqrt(gap), 0.0_dp, smooth)
-      call infeasibility(part, kind, x, v, u, round_off, d)
+      call infeasibility(part, kind, x, v, u, d)
       call scale_points(n, kind, x, v, w, eta, lambda)
-      call assemble(part, kind, v, round_off, w, eta, diagonal, jacobian)
+      call assemble(part, kind, v, w, eta, diagonal, jacobian)
       call factorise(part%ptr, part%col, diagonal, jacobian, factor, regular)
       if (.not. regular) exit
       c = -lambda
@@ -105,7 +106,6 @@ contains
       trial_gap = trial_gap/real(max(cones, 1), dp)
       centring = 0.0_dp
       if (gap > 0.0_dp) centring = min(1.0_dp, trial_gap/gap)**3
-      if (smooth) centring = max(centring, sure_centring)
       if (short) centring = max(centring, 0.5_dp)
       do i = 0, n - 1
         if (kind(i) > row_line) cycle
@@ -117,7 +117,7 @@ contains
       end do
       call direction()
       length = min(1.0_dp, to_boundary*min(longest(n, kind, x, dx), longest(n, kind, v, dv)))
-      short = length < short_step .and. .not. smooth
+      short = length < short_step
       x = x + length*dx
       v = v + length*dv
     end do
@@ -132,7 +132,7 @@ contains
       do k = 0, n - 1
         select case (kind(k))
         case (row_cone)
-          rhs(:,k) = scaled(w(:,k), eta(k), c(:,k)) + leaned(v(:,k), round_off, d(:,k))
+          rhs(:,k) = scaled(w(:,k), eta(k), c(:,k)) + leaned(v(:,k), d(:,k))
         case (row_line)
           rhs(:,k) = [0.0_dp, 0.0_dp, eta(k)*c(3,k) + d(3,k)]
         case default
@@ -144,11 +144,11 @@ contains
       rest = x + dx
       call reactions(part, kind, rest, rhs)
       call island_product(part, rhs, u)
-      call infeasibility(part, kind, x, v, u, round_off, rest)
+      call infeasibility(part, kind, x, v, u, rest)
       do k = 0, n - 1
         select case (kind(k))
         case (row_cone)
-          dv(:,k) = -leaned(v(:,k), round_off, rest(:,k))
+          dv(:,k) = -leaned(v(:,k), rest(:,k))
         case (row_line)
           dv(:,k) = [0.0_dp, 0.0_dp, -rest(3,k)]
         case default
@@ -157,6 +157,13 @@ contains
       end do
     end subroutine direction
   end subroutine interior_island
+
+  !> A factor between 1/10 and 10 from the digits of a number, spread evenly in its logarithm.
+  pure function scattered(number) result(factor)
+    real(dp), intent(in) :: number
+    real(dp) :: factor
+    factor = 10.0_dp**(2.0_dp*modulo(number, 1.0_dp) - 1.0_dp)
+  end function scattered
 
   subroutine classify(part, kind, cones)
     type(island), intent(in) :: part
@@ -195,10 +202,10 @@ contains
   end subroutine reactions
 
   !> d = v - T u - |v_T| n on cones; minus the unmet velocity, or minus what has to vanish, on other rows.
-  subroutine infeasibility(part, kind, x, v, u, round_off, d)
+  subroutine infeasibility(part, kind, x, v, u, d)
     type(island), intent(in) :: part
     integer(i4), intent(in) :: kind(0:*)
-    real(dp), intent(in) :: x(3,0:*), v(3,0:*), u(3,0:*), round_off
+    real(dp), intent(in) :: x(3,0:*), v(3,0:*), u(3,0:*)
     real(dp), intent(inout) :: d(3,0:*)
     integer(i4) :: i
 
@@ -206,7 +213,7 @@ contains
       select case (kind(i))
       case (row_cone)
         d(1:2,i) = v(1:2,i) - u(1:2,i)
-        d(3,i) = v(3,i) - u(3,i)/part%mu(i) - (sqrt(v(1,i)**2 + v(2,i)**2 + round_off**2) - round_off)
+        d(3,i) = v(3,i) - u(3,i)/part%mu(i) - sqrt(v(1,i)**2 + v(2,i)**2)
       case (row_line)
         d(:,i) = [0.0_dp, 0.0_dp, v(3,i) - u(3,i)]
       case (row_free)
@@ -267,11 +274,11 @@ contains
   end function scaled
 
   !> B d = d + n (v_T/|v_T|).d_T.
-  pure function leaned(v, round_off, d) result(z)
-    real(dp), intent(in) :: v(3), round_off, d(3)
+  pure function leaned(v, d) result(z)
+    real(dp), intent(in) :: v(3), d(3)
     real(dp) :: z(3)
     z = d
-    z(3) = z(3) + (v(1)*d(1) + v(2)*d(2))/max(sqrt(v(1)**2 + v(2)**2 + round_off**2), tiny(1.0_dp))
+    z(3) = z(3) + (v(1)*d(1) + v(2)*d(2))/max(sqrt(v(1)**2 + v(2)**2), tiny(1.0_dp))
   end function leaned
 
   !> Right-hand side with centring and second-order correction: lambda^-1 o (centre n - (Q dx) o (Q^-1 dv)) - lambda.
@@ -294,10 +301,10 @@ contains
   end function corrected
 
   !> Blocks of B W^ + Q^2.
-  subroutine assemble(part, kind, v, round_off, w, eta, diagonal, jacobian)
+  subroutine assemble(part, kind, v, w, eta, diagonal, jacobian)
     type(island), intent(in) :: part
     integer(i4), intent(in) :: kind(0:*)
-    real(dp), intent(in) :: v(3,0:*), round_off, w(3,0:*), eta(0:*)
+    real(dp), intent(in) :: v(3,0:*), w(3,0:*), eta(0:*)
     real(dp), intent(inout) :: diagonal(3,3,0:*), jacobian(3,3,0:*)
     integer(i4) :: i, k, c
     real(dp) :: lean(2), normal, squared
@@ -306,7 +313,7 @@ contains
       lean = 0.0_dp
       normal = 1.0_dp
       if (kind(i) == row_cone) then
-        lean = v(1:2,i)/max(sqrt(v(1,i)**2 + v(2,i)**2 + round_off**2), tiny(1.0_dp))
+        lean = v(1:2,i)/max(sqrt(v(1,i)**2 + v(2,i)**2), tiny(1.0_dp))
         normal = 1.0_dp/part%mu(i)
       end if
       diagonal(:,:,i) = row_scaled(kind(i), lean, normal, column_factor(i), part%diagonal(:,:,i))
