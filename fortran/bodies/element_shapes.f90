@@ -8,7 +8,8 @@ module element_shapes
   use matrix3, only: determinant, inverse
   implicit none
   private
-  public :: shape_values, shape_derivatives, quadrature, mass_quadrature, natural_coordinates, reference_gradients
+  public :: shape_values, shape_derivatives, quadrature, mass_quadrature, natural_coordinates, reference_gradients, &
+            inverse_jacobian
 
   !> Corner signs of the hexahedron.
   real(dp), parameter :: corner(3,8) = reshape([-1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, 1.0_dp, -1.0_dp, &
@@ -185,6 +186,22 @@ contains
     if (.not. jacobian > 0) return
     gradients(:,1:size) = matmul(transpose(inverse(map)), d(:,1:size))
   end subroutine reference_gradients
+
+  !> Derivatives of natural by referential coordinates (natural, referential), and det F0 (none unless it is positive).
+  pure subroutine inverse_jacobian(size, nodes, natural, derivatives, jacobian)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8)            !< nodes beyond `size` are ignored
+    real(dp), intent(in) :: natural(3)
+    real(dp), intent(out) :: derivatives(3,3)
+    real(dp), intent(out) :: jacobian
+    real(dp) :: map(3,3), d(3,8)
+
+    d = shape_derivatives(size, natural)
+    map = matmul(nodes(:,1:size), transpose(d(:,1:size)))
+    jacobian = determinant(map)
+    derivatives = 0
+    if (jacobian > 0) derivatives = inverse(map)
+  end subroutine inverse_jacobian
 
   !> Natural coordinates of a point by Newton's method from an interior start, clamped to each coordinate's interval.
   pure subroutine natural_coordinates(size, nodes, point, natural, converged)

@@ -1,7 +1,8 @@
 """Finite elements of many bodies in blocks of eight of one type, and sums of their contributions at nodes.
 
-Gradients of shape functions are computed once and stored; every evaluation is one kernel call per type of element and
-form, and one that sums element vectors at nodes in a fixed order, so bits do not depend on threads.
+Gradients of shape functions are computed once and stored, those of hexahedra as inverse Jacobians; every evaluation is one
+kernel call per type of element and material law, and one that sums element vectors at nodes in a fixed order, so bits do
+not depend on threads.
 """
 
 from __future__ import annotations
@@ -9,15 +10,29 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from .materials import Law
 
 LANES = 8  # elements of a block
 QUADRATURE_POINTS = {4: 4, 5: 8, 6: 6, 8: 8}  # by number of nodes
 
+_SIGNS = np.array([[-1, 1, 1, -1] * 2, [-1, -1, 1, 1] * 2, [-1] * 4 + [1] * 4])  # corners of a hexahedron
+
+
+def _hexahedron_slopes() -> np.ndarray:
+    """Natural derivatives (3, 8, 8) of the shape functions of a hexahedron at its Gauss points."""
+    value = 0.5 * (1 + _SIGNS[:, :, None] * _SIGNS[:, None, :] / np.sqrt(3.0))
+    one, two = np.roll(value, -1, axis=0), np.roll(value, -2, axis=0)
+    return 0.5 * _SIGNS[:, :, None] * one * two
+
+
+HEXAHEDRON_SLOPES = _hexahedron_slopes()
+
 _blocks = _kernels.element_blocks
+_tangents = _kernels.element_tangents
 
 
 class ElementGroup:
-    """Elements of one type and form.
+    """Elements of one type and material law.
 
     Parameters
     ----------
@@ -27,22 +42,23 @@ class ElementGroup:
         Numbers of these elements among all.
     lame : ndarray (ne, 2)
         Lame's constants [pressure].
-    linear : bool
-        The stiffness at zero displacement (form 'BC') instead of the St Venant-Kirchhoff material.
+    law : Law
+        The material; LINEAR stands for the stiffness at zero displacement (form 'BC').
     """
 
-    def __init__(self, elements: np.ndarray, numbers: np.ndarray, lame: np.ndarray, linear: bool):
+    def __init__(self, elements: np.ndarray, numbers: np.ndarray, lame: np.ndarray, law: int):
         count, self.size = elements.shape
         self.count = count
         self.numbers = numbers
-        self.linear = int(linear)
+        self.law = int(law)
         self.blocks = -(-count // LANES)
         # lanes left over repeat the last element and weigh nothing
         self.lane = np.minimum(np.arange(LANES * self.blocks), count - 1).reshape(self.blocks, LANES)
         self.node = self.in_lanes(elements).astype(np.int32, order="F")
         self.lame = self.in_lanes(lame)
         points = QUADRATURE_POINTS[self.size]
-        self.gradient = np.zeros((LANES, 3, self.size, points, self.blocks), order="F")
+        columns = 3 if self.size == 8 else self.size  # of hexahedra inverse Jacobians are less to read than gradients
+        self.gradient = np.zeros((LANES, 3, columns, points, self.blocks), order="F")
         self.weight = np.zeros((LANES, points, self.blocks), order="F")
         self.energy = np.zeros((LANES, self.blocks), order="F")
         self.strain = np.zeros((LANES, self.blocks), order="F")
@@ -54,6 +70,12 @@ class ElementGroup:
     def from_lanes(self, values: np.ndarray) -> np.ndarray:
         """Values (8, ..., blocks) element by element (ne, ...)."""
         return np.moveaxis(values, (-1, 0), (0, 1)).reshape(-1, *values.shape[1:-1])[: self.count]
+
+    def shape_gradients(self) -> np.ndarray:
+        """Referential gradients of the shape functions at the quadrature points, (8, 3, size, points, blocks)."""
+        if self.gradient.shape[2] == self.size:
+            return self.gradient
+        return np.einsum("kaq,lkjqb->ljaqb", HEXAHEDRON_SLOPES, self.gradient)
 
     def prepare(self, reference: np.ndarray) -> int:
         """Gradients and weights from the nodes (3, n); the number of an element without volume, or -1."""
@@ -73,8 +95,8 @@ class ElementAssembly:
         Referential nodes [length].
     sizes, nodes : ndarray (ne,), (ne, 8) of int
         Numbers of nodes and node numbers of the elements (-1 beyond the last).
-    lame, linear : ndarray (ne, 2), (ne,) of bool
-        Lame's constants; elements of form 'BC'.
+    lame, law : ndarray (ne, 2), (ne,) of int
+        Lame's constants, and numbers of material laws (`Law`).
 
     Attributes
     ----------
@@ -82,16 +104,17 @@ class ElementAssembly:
         Number of the first element that has no positive volume at a quadrature point, or -1.
     """
 
-    def __init__(self, reference, sizes, nodes, lame, linear):
+    def __init__(self, reference, sizes, nodes, lame, law):
+        self.parts = sizes, nodes, lame, np.asarray(law, np.int32)
         self.reference = np.asfortranarray(reference)
         self.node_count = self.reference.shape[1]
         self.element_count = len(sizes)
         self.groups: list[ElementGroup] = []
         for size in QUADRATURE_POINTS:
-            for form in (False, True):
-                which = np.flatnonzero((sizes == size) & (linear == form))
+            for number in Law:
+                which = np.flatnonzero((sizes == size) & (self.parts[3] == number))
                 if which.size:
-                    self.groups.append(ElementGroup(nodes[which, :size], which, lame[which], form))
+                    self.groups.append(ElementGroup(nodes[which, :size], which, lame[which], number))
         failures = [group.prepare(self.reference) for group in self.groups]
         self.failed = min((number for number in failures if number >= 0), default=-1)
         self._share_force()
@@ -121,20 +144,20 @@ class ElementAssembly:
     def internal_force(self, displacement: np.ndarray, result: np.ndarray) -> np.ndarray:
         """Internal nodal forces (3, n) at the displacement (3, n), co-rotated where elements are linear."""
         for g in self.groups:
-            _blocks.internal_forces(g.linear, g.node, g.gradient, g.weight, g.lame, displacement, g.force)
+            _blocks.internal_forces(g.law, g.node, g.gradient, g.weight, g.lame, displacement, g.force)
         return self._gather(result)
 
     def tangent_product(self, displacement: np.ndarray, direction: np.ndarray, result: np.ndarray) -> np.ndarray:
         """K v (3, n) with the tangent at the displacement; v in the co-rotated frame where elements are linear."""
         for g in self.groups:
-            _blocks.tangent_products(g.linear, g.node, g.gradient, g.weight, g.lame, displacement, direction, g.force)
+            _blocks.tangent_products(g.law, g.node, g.gradient, g.weight, g.lame, displacement, direction, g.force)
         return self._gather(result)
 
     def energies(self, displacement: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Internal energy (ne,) of every element and the largest norm of the Green strain in it (linear: 0)."""
         energy, strain = np.zeros(self.element_count), np.zeros(self.element_count)
         for g in self.groups:
-            _blocks.internal_energies(g.linear, g.node, g.gradient, g.weight, g.lame, displacement, g.energy, g.strain)
+            _blocks.internal_energies(g.law, g.node, g.gradient, g.weight, g.lame, displacement, g.energy, g.strain)
             energy[g.numbers] = g.energy.ravel(order="F")[: g.count]
             strain[g.numbers] = g.strain.ravel(order="F")[: g.count]
         return energy, strain
@@ -150,11 +173,22 @@ class ElementAssembly:
             volume[g.numbers] = volumes.ravel(order="F")[: g.count]
         return mass, volume
 
-    def element_stiffness(self, displacement: np.ndarray) -> list[np.ndarray]:
-        """Dense tangents (8, 3 size, 3 size, blocks) of every group."""
+    def element_stiffness(self, displacement: np.ndarray, factor: np.ndarray | None = None) -> list[np.ndarray]:
+        """Dense tangents (8, 3 size, 3 size, blocks) of every group, times `factor` (ne,); parts of one flat array."""
+        shapes = [(LANES, 3 * g.size, 3 * g.size, g.blocks) for g in self.groups]
+        ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
+        flat = np.empty(ends[-1])
         result = []
-        for g in self.groups:
-            dense = np.zeros((LANES, 3 * g.size, 3 * g.size, g.blocks), order="F")
-            _blocks.element_stiffness(g.linear, g.node, g.gradient, g.weight, g.lame, displacement, dense)
+        for g, shape, start, end in zip(self.groups, shapes, ends, ends[1:]):
+            dense = flat[start:end].reshape(shape, order="F")
+            scale = np.ones((LANES, g.blocks), order="F") if factor is None else g.in_lanes(factor[g.numbers])
+            _tangents.element_stiffness(g.law, g.node, g.gradient, g.weight, g.lame, scale, displacement, dense)
             result.append(dense)
         return result
+
+    def part(self, elements: np.ndarray, nodes: np.ndarray) -> ElementAssembly:
+        """The assembly of some elements, with those nodes (in this order) alone."""
+        sizes, table, lame, law = self.parts
+        local = np.zeros(self.node_count, int)
+        local[nodes] = np.arange(len(nodes))
+        return ElementAssembly(self.reference[:, nodes], sizes[elements], local[table[elements]], lame[elements], law[elements])

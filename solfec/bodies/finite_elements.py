@@ -100,6 +100,7 @@ class FiniteElements:
         self.rows = np.flatnonzero(bodies.view("kind") == BodyKind.FINITE_ELEMENT)
         self.count = len(self.rows)
         self.implicit = None  # solvers that implicit.implicit_of keeps from step to step
+        self.recalled = None  # what implicit.recall wants of them
         meshes = [bodies.meshes[int(bodies.id[row])] for row in self.rows]
         self.first = _starts([mesh.node_count for mesh in meshes])
         self.first_element = _starts([len(mesh.sizes) for mesh in meshes])

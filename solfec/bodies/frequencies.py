@@ -52,7 +52,7 @@ def laplacian_bound(assembly: ElementAssembly, density: float) -> float:
     """Largest eigenvalue of the elements' own M^-1 L: no assembly of them has a larger one."""
     largest = 0.0
     for g in assembly.groups:
-        gradient, weight = g.from_lanes(g.gradient), g.from_lanes(g.weight)  # (ne, 3, size, points), (ne, points)
+        gradient, weight = g.from_lanes(g.shape_gradients()), g.from_lanes(g.weight)  # (ne, 3, size, points), (ne, points)
         laplacian = np.einsum("eiaq,eibq,eq->eab", gradient, gradient, weight, optimize=True)
         own = ElementAssembly(*_separate(assembly, g))
         mass, _ = own.lumped_mass(np.full(g.count, density))

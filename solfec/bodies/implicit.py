@@ -1,8 +1,7 @@
 """Linearly implicit bodies (scheme DEF_LIM): solutions with A = M + (eta h/2 + h**2/4) K (theory, "Time integration").
 
-All bodies of one form share one block-diagonal matrix, so a factorisation and a solution are one call whatever their
-number.  K is the tangent at mid-step for form 'TL' and pseudo-rigid bodies, refactorised in every step, and the stiffness
-at rest in the body's frame for form 'BC', whose factor is kept while step, damping and bodies stay.
+Finite elements are in `element_solver`; here are pseudo-rigid bodies, whose K is the tangent at mid-step, and the list of
+all solvers of a model.
 """
 
 from __future__ import annotations
@@ -10,108 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import SolfecError
-from .table import BodyKind, BodyTable, Scheme
-
-LANES = 8
-DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
-
-
-def stiffness_weight(damping: np.ndarray, step: float, dynamic: bool) -> np.ndarray:
-    """beta (n,) of A = M + beta K: eta h/2 + h**2/4, or h**2 in quasi-statics, which know no damping."""
-    if not dynamic:
-        return np.full(len(damping), step**2)
-    return 0.5 * damping * step + 0.25 * step**2
-
-
-class ElementSolver:
-    """A of the implicit finite element bodies of one form.
-
-    Attributes
-    ----------
-    rows : ndarray (k,) int32
-        The bodies' rows; `dof_first` (k,) is where their unknowns begin.
-    rotation : ndarray (3, 3, k)
-        From the frame of the unknowns to space, as of the last `refresh`.
-    """
-
-    def __init__(self, fe, which: np.ndarray):
-        self.fe, self.which = fe, which
-        self.rows = fe.rows[which].astype(np.int32)
-        sizes = np.diff(fe.first)[which]
-        self.nodes = np.concatenate([np.arange(fe.first[k], fe.first[k + 1]) for k in which])
-        self.dof_first = (3 * (np.cumsum(sizes) - sizes)).astype(np.int32)
-        self.size = 3 * len(self.nodes)
-        self.owner = np.repeat(np.arange(len(which)), sizes)
-        self.linear = bool(fe.linear[which[0]])
-        self.key = self.inverse = None
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        """The pattern of K: for every entry of an element's matrix its place among the stored numbers."""
-        fe = self.fe
-        local = np.full(len(fe.mass), -1)
-        local[self.nodes] = np.arange(len(self.nodes))
-        keys, self.taken, factors = [], [], []
-        for g in fe.assembly.groups:
-            nodes = local[g.from_lanes(g.node)]
-            chosen = np.flatnonzero(nodes[:, 0] >= 0)
-            dofs = (3 * nodes[chosen][:, :, None] + np.arange(3)).reshape(len(chosen), 3 * g.size)
-            width = 3 * g.size
-            r, c = np.arange(width)[:, None], np.arange(width)
-            start = chosen % LANES + LANES * width * width * (chosen // LANES)
-            self.taken.append((start[:, None, None] + LANES * (r + width * c)).ravel())
-            keys.append((dofs[:, None, :] * self.size + dofs[:, :, None]).ravel())  # column by column
-            factors.append(np.repeat(self.owner[nodes[chosen, 0]], width * width))
-        diagonal = np.arange(self.size) * (self.size + 1)
-        unique, place = np.unique(np.concatenate([*keys, diagonal]), return_inverse=True)
-        self.place, self.diagonal = place[: -self.size], place[-self.size :]
-        self.factors = np.concatenate(factors)
-        self.indices = (unique % self.size).astype(np.int32)
-        self.indptr = np.searchsorted(unique, np.arange(self.size + 1) * self.size).astype(np.int32)
-
-    def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
-        """Assemble and factorise A for the present displacements, unless nothing that it depends on has changed."""
-        from scipy.sparse import csc_matrix  # slow to import
-        from scipy.sparse.linalg import splu
-
-        fe = self.fe
-        self.rotation = np.asfortranarray(fe.rotation[:, :, self.which])
-        beta = stiffness_weight(bodies.damping[self.rows], step, dynamic)
-        key = (step, beta.tobytes())
-        if self.linear and key == self.key:
-            return
-        dense = fe.assembly.element_stiffness(fe.displacement)
-        values = np.concatenate([matrix.ravel(order="F")[taken] for matrix, taken in zip(dense, self.taken)])
-        data = np.bincount(self.place, values * beta[self.factors], len(self.indices))
-        data[self.diagonal] += np.repeat(fe.mass[self.nodes], 3)
-        matrix = csc_matrix((data, self.indices, self.indptr), (self.size, self.size))
-        try:
-            self.factor = splu(matrix, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        except RuntimeError as error:
-            raise SolfecError(f"scheme DEF_LIM: the matrix of finite element bodies is singular ({error})") from error
-        self.key = key
-        self.inverse = self._inverses() if self.linear else None
-
-    def _inverses(self) -> np.ndarray | None:
-        """Inverses (k, n, n) of small bodies of one size n, for factors that are kept."""
-        count, size = len(self.which), self.size // len(self.which)
-        if size > DENSE_UNKNOWNS or (np.diff([*self.dof_first, self.size]) != size).any():
-            return None
-        inverse = self.factor.solve(np.tile(np.eye(size), (count, 1))).reshape(count, size, size)
-        return 0.5 * (inverse + inverse.transpose(0, 2, 1))
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """A^-1 times columns (size, n) in the bodies' frames."""
-        if self.inverse is None:
-            return self.factor.solve(right)
-        return (self.inverse @ right.reshape(len(self.which), self.inverse.shape[1], -1)).reshape(right.shape)
-
-    def accelerations(self, vectors: np.ndarray) -> np.ndarray:
-        """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes`."""
-        rotation = self.rotation[:, :, self.owner]
-        local = np.einsum("ijn,in->jn", rotation, vectors) if self.linear else vectors
-        solved = self.solve(local.ravel(order="F")).reshape(3, -1, order="F")
-        return np.einsum("ijn,jn->in", rotation, solved) if self.linear else solved
+from .element_solver import ElementSolver, Memory, step_key, stiffness_weight
+from .table import BodyKind, BodyTable, Form, Scheme
 
 
 class PseudoRigidSolver:
@@ -237,3 +136,30 @@ def implicit_of_step(bodies: BodyTable, fe) -> Implicit:
     if known is None or (known.solvers and known.key[0] != bodies.n):
         return implicit_of(bodies, fe, int((bodies.view("scheme") == Scheme.DEF_LIM).sum()))
     return known
+
+
+def memory(bodies: BodyTable, step: float, dynamic: bool = True) -> Memory | None:
+    """What a continued run has to `recall` besides the state of bodies; None when the next step starts afresh."""
+    fe = bodies.finite_elements
+    if fe is None or not fe.count or fe.material != fe.material_of(bodies):
+        return None
+    rows, known = _nonlinear(bodies), fe.implicit
+    if fe.recalled is not None:  # no step since
+        return fe.recalled[1] if fe.recalled[0] == step_key(bodies, rows, step, dynamic) else None
+    if known is None:
+        return None
+    for solver in known.elements:
+        if not solver.linear and np.array_equal(solver.rows, rows) and solver.key == step_key(bodies, rows, step, dynamic):
+            return solver.memory
+    return None
+
+
+def recall(bodies: BodyTable, fe, step: float, dynamic: bool, remembered: Memory) -> None:
+    """Let the next step's solver take up where another run's was."""
+    fe.recalled = step_key(bodies, _nonlinear(bodies), step, dynamic), remembered
+
+
+def _nonlinear(bodies: BodyTable) -> np.ndarray:
+    """Rows of the bodies of form 'TL' and scheme DEF_LIM."""
+    kind, form, scheme = (bodies.view(name) for name in ("kind", "form", "scheme"))
+    return np.flatnonzero((kind == BodyKind.FINITE_ELEMENT) & (form == Form.TL) & (scheme == Scheme.DEF_LIM))

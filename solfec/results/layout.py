@@ -97,6 +97,7 @@ STEP = np.dtype(
     + [("solver", "S24"), ("energy", "<f8", (5,))]
     + [(phase, "<f8") for phase in PHASES]
     + [("clock_time", "<f8"), ("clock_step", "<i8"), ("next_body_id", "<i8"), ("next_constraint_id", "<i8")]
+    + [("factor_nodes", "<i8"), ("factor_first", "<i8"), ("factor_fewest", "<i8"), ("factor_spent", "<i8")]
 )
 STEP_DESCRIPTIONS = {
     "time": ("T", "time"),
@@ -123,6 +124,9 @@ STEP_DESCRIPTIONS = {
     "clock_time": ("T", "time = clock_time + (step_number - clock_step) * step"),
     "next_body_id": ("1", "identifier of the next body"),
     "next_constraint_id": ("1", "identifier of the next constraint"),
+    "factor_nodes": ("1", "nodes of bodies of scheme DEF_LIM and form TL whose factor is kept, 0: none; factor_first: row in "
+                     "/frames/factors (frames with the same factor share it); factor_fewest, factor_spent: its first iterations "
+                     "and those that came on top"),
 }
 
 FACE = np.dtype([("corner_ptr", "<i4"), ("corner_count", "<i4"), ("surface", "<i4")])
@@ -165,6 +169,7 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
                           "finite elements: velocities of nodes"),
     "frames/constraints": (CONSTRAINT, "", "constraints: the user's first, then contacts"),
     "frames/user_constraints": (USER, "", "further data of the user's constraints"),
+    "frames/factors": (VECTOR, "L", "displacements of nodes at which the factor that serves DEF_LIM bodies was made"),
     "frames/steps": (STEP, "", "one row per frame; a frame exists when its row does"),
 }  # fmt: skip
 

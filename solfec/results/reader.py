@@ -32,6 +32,7 @@ class Frame:
     velocities: np.ndarray
     constraints: np.ndarray
     user_constraints: np.ndarray
+    factor: np.ndarray | None = None
 
 
 class ResultsReader:
@@ -132,6 +133,7 @@ class ResultsReader:
                 rows(file, "velocities", "velo_first", ends[1]),
                 rows(file, "constraints", "constraints_first", step["constraints"]),
                 rows(file, "user_constraints", "user_first", step["user"]),
+                rows(file, "factors", "factor_first", step["factor_nodes"]) if step["factor_nodes"] else None,
             )  # fmt: skip
 
         return self.read(everything)

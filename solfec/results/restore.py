@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies import implicit
+from ..bodies.element_solver import Memory
+from ..bodies.finite_elements import compiled
 from ..bodies.materials import BulkMaterial
 from ..bodies.table import BodyKind
 from ..constraints import element_points
@@ -46,6 +49,10 @@ def restore(reader, domain, number: int) -> None:
     restore_constraints(domain, frame)
     restore_scalars(domain, frame.step, reader.steps["deleted"][: number + 1].sum())
     domain.update_shapes()
+    if frame.factor is not None:
+        counts = int(frame.step["factor_fewest"]), int(frame.step["factor_spent"])
+        memory = Memory(np.asfortranarray(frame.factor.T), *counts)
+        implicit.recall(bodies, compiled(bodies), domain.step, domain.dynamic, memory)
 
 
 def check_kinds(reader, domain, frame, defined: np.ndarray) -> None:

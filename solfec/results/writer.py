@@ -9,6 +9,7 @@ from contextlib import suppress
 import h5py
 import numpy as np
 
+from ..bodies import implicit
 from ..errors import SolfecError
 from . import layout, meshes, shapes
 from .columns import Column, extend
@@ -53,6 +54,8 @@ class ResultsWriter:
         self._columns: dict[str, Column] = {}
         self._list = np.empty(0, layout.LISTED)
         self._list_first = 0
+        self._factor: np.ndarray | None = None  # displacements in the last rows of frames/factors
+        self._factor_first = 0
         self._definitions: list[np.ndarray] = []
         self._deleted = 0
         self._last_id = 0  # largest identifier of a body whose shape is stored
@@ -216,6 +219,9 @@ class ResultsWriter:
         self.last_time = float(last["time"])
         self._list_first = int(last["list_first"])
         self._list = self._hdf5["frames/body_lists"][self._list_first : self._list_first + last["bodies"]]
+        if last["factor_nodes"]:
+            self._factor_first = int(last["factor_first"])
+            self._factor = self._hdf5["frames/factors"][self._factor_first : self._factor_first + last["factor_nodes"]].T
         definitions = self._hdf5["model/bodies"][...]
         self._last_id = int(definitions["id"].max(initial=0))
         self._deleted = -1  # as the domain says when the first frame comes
@@ -271,8 +277,20 @@ class ResultsWriter:
         row["born"] = born if self.frames else 0
         row["deleted"] = domain.deleted_bodies - self._deleted
         self._deleted = domain.deleted_bodies
+        self._store_factor(domain, row)
         describe_step(row, domain)
         append["frames/steps"](row)
+
+    def _store_factor(self, domain, row: np.ndarray) -> None:
+        """The displacements that the factor of implicit bodies belongs to, unless the last frame's is the same."""
+        memory = implicit.memory(domain.bodies, domain.step, domain.dynamic)
+        if memory is None:
+            return
+        if self._factor is None or not np.array_equal(self._factor, memory.displacement):
+            self._factor_first = self._columns["frames/factors"].append(memory.displacement.T)
+            self._factor = memory.displacement
+        row["factor_nodes"], row["factor_first"] = memory.displacement.shape[1], self._factor_first
+        row["factor_fewest"], row["factor_spent"] = memory.fewest, memory.spent
 
     def _store_model(self, domain) -> int:
         """Definitions and shapes of bodies that are new or have changed, and materials; the number of new bodies."""

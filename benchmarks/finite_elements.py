@@ -1,0 +1,177 @@
+"""Times bodies on one thread, each figure beside its target.  Run: python benchmarks/finite_elements.py [--quick] [case ...].
+
+Targets hold for a machine of 24 GB/s (triad) and 53 GFLOP/s (dgemm) on one core; both are printed, since targets scale
+with them.  Every figure is the best of several repetitions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from time import perf_counter
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(library, "1")
+
+import machine
+import models
+import numpy as np
+
+from solfec import _kernels
+from solfec.bodies import factorisation, motion
+from solfec.bodies.element_assembly import ElementAssembly
+from solfec.bodies.finite_elements import FiniteElementMesh
+from solfec.bodies.loads import Loads
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind, BodyTable, Form, Scheme
+from solfec.domain import PHASES, Domain
+from solfec.shapes import hex_mesh
+from solfec.shapes.characteristics import characteristics
+from solfec.shapes.pipe import pipe
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+
+CUBE = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
+
+
+def grid(side: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes (n, 3) and elements (side**3, 8) of a cube of unit hexahedra."""
+    i, j, k = np.meshgrid(*3 * [np.arange(side + 1)], indexing="ij")
+    nodes = np.stack([i, j, k], -1).reshape(-1, 3).astype(float)
+    number = np.arange(len(nodes)).reshape(3 * [side + 1])
+    a, b = slice(None, -1), slice(1, None)
+    corners = [(a, a, a), (b, a, a), (b, b, a), (a, b, a), (a, a, b), (b, a, b), (b, b, b), (a, b, b)]
+    return nodes, np.stack([number[c].ravel() for c in corners], 1)
+
+
+def internal_force(side: int, repeat: int) -> float:
+    """Millions of hexahedra per second, forces of elements and their sums at nodes."""
+    nodes, elements = grid(side)
+    count = len(elements)
+    assembly = ElementAssembly(nodes.T, np.full(count, 8), elements, np.ones((count, 2)), np.zeros(count, bool))
+    displacement = np.asfortranarray(0.01 * np.random.default_rng(0).random((3, len(nodes))))
+    result = np.zeros_like(displacement, order="F")
+    return 1e-6 * count / machine.best(lambda: assembly.internal_force(displacement, result), repeat)
+
+
+def pipe_step(form: Form, repeat: int) -> float:
+    """Milliseconds per step of a steel pipe of 36 x 36 x 4 hexahedra, scheme DEF_LIM, that bends and turns."""
+    mesh = pipe((0, 0, 0), (0, 0, 4.0), 1.0, 0.1, 36, 36, 4, 1, [1, 2, 3, 4])
+    volume, centre, euler = characteristics([mesh])
+    material = BulkMaterial(young=200e9, poisson=0.26, density=7800.0)
+    bodies = BodyTable()
+    row = bodies.add(
+        BodyKind.FINITE_ELEMENT, mesh=FiniteElementMesh.of(mesh), id=1, form=int(form), scheme=Scheme.DEF_LIM,
+        mass=7800.0 * volume, volume=volume, centre=centre, tensor=7800.0 * np.asarray(euler), lame=material.lame,
+    )  # fmt: skip
+    loads = Loads(bodies)
+    loads.set_gravity(models.GRAVITY)
+    arm = mesh.nodes - centre
+    velocity = bodies.triples.velo[:, bodies.velo_slice(row)]
+    velocity[:] = np.cross((1.0, 0.5, 0.0), arm).T
+    velocity[0] += np.sin(mesh.nodes[:, 2]) * mesh.nodes[:, 0]
+    motion.initialise_inertia(bodies)
+    step, number = 1e-4, 0
+
+    def advance():
+        nonlocal number
+        motion.predict(bodies, loads, number * step, step)
+        motion.correct(bodies, step)
+        number += 1
+
+    advance()
+    return 1e3 * machine.best(advance, repeat)
+
+
+def cubes(stacks: int = 5, layers: int = 5, cells: int = 2) -> Domain:
+    """stacks x stacks stacks of deformable unit cubes, form BC and scheme DEF_LIM, on an obstacle."""
+    model, material = models.domain(0.5)
+    model.surface_materials.restitution[0] = 0.0
+    soft = BulkMaterial(young=1e8, poisson=0.25, density=1000.0)
+    length = 2 * stacks
+    model.insert_body(BodyKind.OBSTACLE, [models.box((-1, -1, -1), (length, length, 0))], material)
+    for k in range(layers):
+        for j in range(stacks):
+            for i in range(stacks):
+                corners = (CUBE + (2 * i, 2 * j, k)).tolist()
+                body = model.insert_body(
+                    BodyKind.FINITE_ELEMENT, [hex_mesh.hex_mesh(corners, cells, cells, cells, 1, [1] * 6)], soft, form=Form.BC
+                )
+                model.bodies.scheme[model.body_row(body)] = Scheme.DEF_LIM
+    return model
+
+
+def cubes_step(model: Domain, before: int, steps: int) -> str:
+    """Milliseconds per step, its phases, contacts and sweeps."""
+    solver = GaussSeidelSolver(1e-3, 100)
+    for _ in range(before):
+        model.advance(solver)
+    best, phases = np.inf, {}
+    for _ in range(steps):
+        model.timings.update(dict.fromkeys(PHASES, 0.0))
+        start = perf_counter()
+        model.advance(solver)
+        taken = 1e3 * (perf_counter() - start)
+        if taken < best:
+            best, phases = taken, {phase: 1e3 * seconds for phase, seconds in model.timings.items()}
+    split = " ".join(f"{phase} {value:.2f}" for phase, value in phases.items())
+    return f"{best:.2f} ms/step, {model.constraints.n} contacts, {model.report.iterations} sweeps ({split})"
+
+
+def rigid_step(count: int, repeat: int) -> float:
+    """Million rigid bodies per second, spinning freely under gravity."""
+    bodies = BodyTable()
+    bodies.append(count)
+    bodies.triples.append(2 * count)
+    bodies.configurations.append(4 * count)
+    bodies.view("kind")[:] = BodyKind.RIGID
+    bodies.view("scheme")[:] = Scheme.RIG_NEG
+    bodies.view("id")[:] = np.arange(1, count + 1)
+    bodies.view("mass")[:] = bodies.view("volume")[:] = 1.0
+    bodies.view("tensor")[:] = np.diag((1.0, 2.0, 3.0))[:, :, None]
+    bodies.view("conf_ptr")[:], bodies.view("velo_ptr")[:] = 4 * np.arange(count), 2 * np.arange(count)
+    bodies.configurations.view("conf")[:] = np.tile(np.eye(3, 4), count)
+    bodies.triples.view("velo")[:] = np.random.default_rng(0).uniform(-1, 1, (3, 2 * count))
+    loads = Loads(bodies)
+    loads.set_gravity(models.GRAVITY)
+    motion.initialise_inertia(bodies)
+
+    def advance():
+        motion.predict(bodies, loads, 0.0, 1e-3)
+        motion.correct(bodies, 1e-3)
+
+    return 1e-6 * count / machine.best(advance, repeat)
+
+
+def cases(quick: bool) -> dict:
+    """Text to print by name."""
+    often, few = (5, 3) if quick else (20, 10)
+    return {
+        "internal force": lambda: "\n".join(
+            f"hexahedra, St Venant-Kirchhoff, internal force, {side**3:6d} elements: "
+            f"{internal_force(side, often):5.1f} million/s (target: over 5)" for side in (8, 20, 40)
+        ),
+        "pipe TL": lambda: f"pipe of 36x36x4 hexahedra, TL, DEF_LIM: {pipe_step(Form.TL, few):.0f} ms/step (target: under 150)",
+        "pipe BC": lambda: f"pipe of 36x36x4 hexahedra, BC, DEF_LIM: {pipe_step(Form.BC, few):.1f} ms/step (target: under 15)",
+        "cubes": lambda: f"125 cubes of 2x2x2 elements, BC, DEF_LIM: {cubes_step(cubes(), 60, often)} (target: under 7)",
+        "many bodies": lambda: f"1000 single-element cubes, BC, DEF_LIM: {cubes_step(cubes(10, 10, 1), 10, few)}",
+        "rigid": lambda: f"1E6 free rigid bodies: {rigid_step(10**6, few):.1f} million bodies/s (target: over 10)",
+    }  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("case", nargs="*", help="parts of names of cases")
+    options = parser.parse_args()
+    _kernels.threads.set_threads(1)
+    print(machine.figures(), "CHOLMOD" if factorisation.cholmod_present() else "SuperLU")
+    for name, text in cases(options.quick).items():
+        if not options.case or any(part in name for part in options.case):
+            print(text(), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+!> Tangent matrices of elements in blocks of eight, and sums of their entries into a sparse matrix (theory, "Finite elements").
+!>
+!> Arguments as in `element_blocks`.  With f_a = T g_a and the parts of the material's derivative (`material_laws`)
+!>   K_ab = (g_a.S g_b) I + (g_a.g_b) B + c1 f_a f_b^T + c2 f_b f_a^T
+module element_tangents
+  use kinds, only: dp, i4
+  use hexahedron_rates, only: hexahedron_gradients
+  use material_laws, only: law_tangent, linear_law
+  implicit none
+  private
+  public :: element_stiffness, sum_entries
+
+  integer, parameter :: lanes = 8
+  !> Blocks (or entries) from which threads pay.
+  integer, parameter :: parallel_from = 16, parallel_entries = 20000
+
+contains
+
+  !> Dense tangents (8,3*size,3*size,0:nblock-1), times `factor` (8,0:nblock-1): rows and columns 3(a-1)+i.
+  subroutine element_stiffness(size, columns, points, rows, nblock, law, node, gradient, weight, lame, factor, nnode, &
+                               displacement, stiffness)
+    integer(i4), intent(in) :: size, columns, points, rows, nblock, law, nnode
+    integer(i4), intent(in) :: node(8,size,0:nblock-1)
+    real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
+    real(dp), intent(in) :: factor(8,0:nblock-1), displacement(3,0:nnode-1)
+    real(dp), intent(inout) :: stiffness(8,rows,rows,0:nblock-1)
+    real(dp) :: g(8,3,8), h(8,3,3), s(8,3,3), b(8,3,3), t(8,3,3), c1(8), c2(8)
+    integer :: k, q, row, column
+
+    !$omp parallel do if (nblock > parallel_from) schedule(static) private(g, h, s, b, t, c1, c2, q, row, column)
+    do k = 0, nblock - 1
+      stiffness(:,:,:,k) = 0
+      do q = 1, points
+        if (columns == size) then
+          g(:,:,1:size) = gradient(:,:,:,q,k)
+        else
+          call hexahedron_gradients(q, gradient(:,:,:,q,k), g)
+        end if
+        if (law /= linear_law) call displacement_gradient(size, node(:,:,k), displacement, g, h)
+        call law_tangent(law, lame(:,:,k), weight(:,q,k)*factor(:,k), h, s, b, t, c1, c2)
+        call add_tangent(size, rows, g, s, b, t, c1, c2, stiffness(:,:,:,k))
+      end do
+      do column = 1, rows
+        do row = column + 1, rows
+          stiffness(:,row,column,k) = stiffness(:,column,row,k)
+        end do
+      end do
+    end do
+    !$omp end parallel do
+  end subroutine element_stiffness
+
+  !> h = sum of u_a g_a^T
+  pure subroutine displacement_gradient(size, node, displacement, g, h)
+    integer, intent(in) :: size
+    integer(i4), intent(in) :: node(8,size)
+    real(dp), intent(in) :: displacement(3,0:*), g(8,3,8)
+    real(dp), intent(inout) :: h(8,3,3)
+    real(dp) :: u(8,3)
+    integer :: a, i, j, l
+
+    h = 0
+    do a = 1, size
+      do l = 1, lanes
+        u(l,:) = displacement(:,node(l,a))
+      end do
+      do j = 1, 3
+        do i = 1, 3
+          h(:,i,j) = h(:,i,j) + u(:,i)*g(:,j,a)
+        end do
+      end do
+    end do
+  end subroutine displacement_gradient
+
+  !> Adds the part of one quadrature point to the blocks of nodes a <= b.
+  pure subroutine add_tangent(size, rows, g, s, m, t, c1, c2, stiffness)
+    integer, intent(in) :: size, rows
+    real(dp), intent(in) :: g(8,3,8), s(8,3,3), m(8,3,3), t(8,3,3), c1(8), c2(8)
+    real(dp), intent(inout) :: stiffness(8,rows,rows)
+    real(dp) :: f(8,3,8), first(8,3), second(8,3), traction(8,3), stress, metric
+    integer :: a, b, i, k, l, row, column
+
+    do a = 1, size
+      do i = 1, 3
+        f(:,i,a) = t(:,i,1)*g(:,1,a) + t(:,i,2)*g(:,2,a) + t(:,i,3)*g(:,3,a)
+      end do
+    end do
+    do b = 1, size
+      do i = 1, 3
+        traction(:,i) = s(:,i,1)*g(:,1,b) + s(:,i,2)*g(:,2,b) + s(:,i,3)*g(:,3,b)
+        first(:,i) = c1*f(:,i,b)
+        second(:,i) = c2*f(:,i,b)
+      end do
+      column = 3*(b - 1)
+      do a = 1, b
+        row = 3*(a - 1)
+        !$omp simd private(stress, metric)
+        do l = 1, lanes
+          stress = g(l,1,a)*traction(l,1) + g(l,2,a)*traction(l,2) + g(l,3,a)*traction(l,3)
+          metric = g(l,1,a)*g(l,1,b) + g(l,2,a)*g(l,2,b) + g(l,3,a)*g(l,3,b)
+          do k = 1, 3
+            do i = 1, 3
+              stiffness(l,row+i,column+k) = stiffness(l,row+i,column+k) &
+                + (metric*m(l,i,k) + f(l,i,a)*first(l,k) + second(l,i)*f(l,k,a))
+            end do
+            stiffness(l,row+k,column+k) = stiffness(l,row+k,column+k) + stress
+          end do
+        end do
+      end do
+    end do
+  end subroutine add_tangent
+
+  !> result(e) = sum of flat(source(first(e) .. first(e+1)-1)), in that order, for the entries of a sparse matrix.
+  subroutine sum_entries(nentry, npointer, first, nsource, source, nflat, flat, result)
+    integer(i4), intent(in) :: nentry, npointer, nsource, nflat
+    integer(i4), intent(in) :: first(0:npointer-1), source(0:nsource-1)
+    real(dp), intent(in) :: flat(0:nflat-1)
+    real(dp), intent(inout) :: result(0:nentry-1)
+    real(dp) :: total
+    integer :: e, k
+
+    !$omp parallel do if (nentry > parallel_entries) schedule(static) private(total, k)
+    do e = 0, nentry - 1
+      total = 0
+      do k = first(e), first(e+1) - 1
+        total = total + flat(source(k))
+      end do
+      result(e) = total
+    end do
+    !$omp end parallel do
+  end subroutine sum_entries
+
+end module element_tangents

@@ -1,0 +1,93 @@
+!> The compressible Neo-Hookean material in blocks of eight points: energy mu/2 (F:F - 3) - mu ln J + lambda/2 (ln J)**2,
+!> so P = mu (F - F^-T) + lambda ln J F^-T (docs, BULK_MATERIAL model 'NEO_HOOKEAN').
+!>
+!> Arguments as in `kirchhoff`.  Where det F is not positive there is no energy: results are not numbers, which the
+!> integrator reports as a body that is turned inside out.
+module neo_hookean
+  use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
+  use kinds, only: dp
+  implicit none
+  private
+  public :: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent
+
+contains
+
+  !> weight * P
+  pure subroutine neo_hookean_stress(lame, weight, h, p)
+    real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)
+    real(dp), intent(inout) :: p(8,3,3)
+    real(dp) :: logarithm(8), t(8,3,3), f(8,3,3)
+    integer :: i, j
+
+    call inverse_transposed(h, f, t, logarithm)
+    do j = 1, 3
+      do i = 1, 3
+        p(:,i,j) = weight*(lame(:,2)*(f(:,i,j) - t(:,i,j)) + lame(:,1)*logarithm*t(:,i,j))
+      end do
+    end do
+  end subroutine neo_hookean_stress
+
+  !> Energy per referential volume; F:F - 3 is 2 tr h + h:h.
+  pure subroutine neo_hookean_energy(lame, h, energy)
+    real(dp), intent(in) :: lame(8,2), h(8,3,3)
+    real(dp), intent(inout) :: energy(8)
+    real(dp) :: logarithm(8), t(8,3,3), f(8,3,3), excess(8)
+    integer :: j
+
+    call inverse_transposed(h, f, t, logarithm)
+    excess = 2*(h(:,1,1) + h(:,2,2) + h(:,3,3))
+    do j = 1, 3
+      excess = excess + h(:,1,j)**2 + h(:,2,j)**2 + h(:,3,j)**2
+    end do
+    energy = lame(:,2)*(excess/2 - logarithm) + lame(:,1)/2*logarithm**2
+  end subroutine neo_hookean_energy
+
+  !> dP along V = weight * (V S + B V + c1 (T:V) T + c2 T V^T T): S = 0, B = mu I, T = F^-T, c1 = lambda, c2 = mu - lambda ln J.
+  pure subroutine neo_hookean_tangent(lame, weight, h, s, b, t, c1, c2)
+    real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)
+    real(dp), intent(inout) :: s(8,3,3), b(8,3,3), t(8,3,3), c1(8), c2(8)
+    real(dp) :: logarithm(8), f(8,3,3)
+    integer :: i
+
+    call inverse_transposed(h, f, t, logarithm)
+    s = 0
+    b = 0
+    do i = 1, 3
+      b(:,i,i) = weight*lame(:,2)
+    end do
+    c1 = weight*lame(:,1)
+    c2 = weight*(lame(:,2) - lame(:,1)*logarithm)
+  end subroutine neo_hookean_tangent
+
+  !> F, F^-T and ln det F.
+  pure subroutine inverse_transposed(h, f, t, logarithm)
+    real(dp), intent(in) :: h(8,3,3)
+    real(dp), intent(out) :: f(8,3,3), t(8,3,3), logarithm(8)
+    real(dp) :: jacobian(8)
+    integer :: i, j, i1, i2, j1, j2, l
+
+    f = h
+    do i = 1, 3
+      f(:,i,i) = f(:,i,i) + 1
+    end do
+    do j = 1, 3
+      j1 = mod(j, 3) + 1
+      j2 = mod(j1, 3) + 1
+      do i = 1, 3
+        i1 = mod(i, 3) + 1
+        i2 = mod(i1, 3) + 1
+        t(:,i,j) = f(:,i1,j1)*f(:,i2,j2) - f(:,i1,j2)*f(:,i2,j1)
+      end do
+    end do
+    jacobian = f(:,1,1)*t(:,1,1) + f(:,2,1)*t(:,2,1) + f(:,3,1)*t(:,3,1)
+    do l = 1, 8
+      if (jacobian(l) > 0) then
+        logarithm(l) = log(jacobian(l))
+        t(l,:,:) = t(l,:,:)/jacobian(l)
+      else
+        logarithm(l) = ieee_value(1.0_dp, ieee_quiet_nan)
+      end if
+    end do
+  end subroutine inverse_transposed
+
+end module neo_hookean

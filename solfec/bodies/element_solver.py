@@ -1,0 +1,262 @@
+"""Solutions with A = M + beta K of linearly implicit finite element bodies (theory, "Time integration").
+
+All bodies of one form share one block-diagonal matrix, so a factorisation and a solution are one call whatever their
+number.  For form 'BC' K is the stiffness at rest in the bodies' frames, and the factor of A is kept while step, damping and
+bodies stay.  For form 'TL' K is the tangent of the present step.  A is not factorised in every step: a factor of an earlier
+step, turned with the bodies, preconditions conjugate gradients, which apply A element by element.  When the iterations
+beyond those of the factor's first solution have cost as much as a factorisation, the next step factorises.  Counts decide
+that, never clocks; `Memory` is what a continued run needs to come to the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _kernels
+from .conjugate_gradients import NoConvergence, conjugate_gradients
+from .factorisation import LowerPattern, NotPositiveDefinite, SuperLU, factorisation
+from .table import BodyTable
+
+LANES = 8
+DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
+
+_tangents = _kernels.element_tangents
+_motion = _kernels.finite_element_motion
+
+
+def stiffness_weight(damping: np.ndarray, step: float, dynamic: bool) -> np.ndarray:
+    """beta (n,) of A = M + beta K: eta h/2 + h**2/4, or h**2 in quasi-statics, which know no damping."""
+    if not dynamic:
+        return np.full(len(damping), step**2)
+    return 0.5 * damping * step + 0.25 * step**2
+
+
+def step_key(bodies: BodyTable, rows: np.ndarray, step: float, dynamic: bool) -> tuple:
+    """What A depends on besides displacements, masses and materials."""
+    return step, dynamic, bodies.damping[rows].tobytes()
+
+
+@dataclass
+class Memory:
+    """What the next step of a solver of form 'TL' depends on besides the state of bodies.
+
+    Attributes
+    ----------
+    displacement : ndarray (3, n)
+        Of the solver's nodes, at which its factor was made.
+    fewest : int
+        Products with A in the first step after that, 0: it has not come yet.
+    spent : int
+        Products beyond these since then.
+    """
+
+    displacement: np.ndarray
+    fewest: int = 0
+    spent: int = 0
+
+
+class ElementSolver:
+    """A of the implicit finite element bodies of one form.
+
+    Attributes
+    ----------
+    rows : ndarray (k,) int32
+        The bodies' rows; `dof_first` (k,) is where their unknowns begin.
+    nodes : ndarray (n,)
+        Their nodes among those of all bodies.
+    rotation : ndarray (3, 3, k)
+        From the frame of the unknowns to space, as of the last `refresh`.
+    products : int
+        Products with A since the last `refresh`.
+    """
+
+    def __init__(self, fe, which: np.ndarray):
+        self.fe, self.which = fe, which
+        self.rows = fe.rows[which].astype(np.int32)
+        sizes = np.diff(fe.first)[which]
+        self.nodes = np.concatenate([np.arange(fe.first[k], fe.first[k + 1]) for k in which])
+        self.dof_first = (3 * (np.cumsum(sizes) - sizes)).astype(np.int32)
+        self.size = 3 * len(self.nodes)
+        self.owner = np.repeat(np.arange(len(which)), sizes)
+        self.linear = bool(fe.linear[which[0]])
+        elements = np.concatenate([np.arange(fe.first_element[k], fe.first_element[k + 1]) for k in which])
+        self.element_owner = np.repeat(np.arange(len(which)), np.diff(fe.first_element)[which])
+        everything = len(self.nodes) == len(fe.mass)
+        self.assembly = fe.assembly if everything else fe.assembly.part(elements, self.nodes)
+        self.mass = fe.mass[self.nodes]
+        self.key = self.inverse = self.memory = None
+        self.fresh, self.products = True, 0
+        self.turn = None  # rotations since the factor was made
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        """The pattern of K: for every entry of its lower triangle the places of its parts in the elements' matrices."""
+        keys, places, start = [], [], 0
+        for g in self.assembly.groups:
+            width = 3 * g.size
+            dofs = (3 * g.from_lanes(g.node)[:, :, None] + np.arange(3)).reshape(g.count, width)
+            number = np.arange(g.count)
+            base = start + number % LANES + LANES * width * width * (number // LANES)
+            row, column = np.broadcast_arrays(dofs[:, :, None], dofs[:, None, :])
+            r, c = np.arange(width)[:, None], np.arange(width)
+            place = base[:, None, None] + LANES * (r + width * c)
+            lower = row >= column
+            keys.append(column[lower] * self.size + row[lower])
+            places.append(place[lower])
+            start += LANES * width * width * g.blocks
+        diagonal = np.arange(self.size) * (self.size + 1)
+        key, place = np.concatenate(keys), np.concatenate(places)
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        new = np.concatenate(([True], key[1:] != key[:-1]))
+        unique = key[new]
+        self.source = place[order].astype(np.int32 if start < 2**31 else np.int64)
+        self.first = np.append(np.flatnonzero(new), len(key)).astype(np.int32)
+        self.diagonal = np.searchsorted(unique, diagonal)
+        indptr = np.searchsorted(unique, np.arange(self.size + 1) * self.size)
+        self.pattern = LowerPattern(self.size, indptr.astype(np.int32), (unique % self.size).astype(np.int32))
+        self.factor = None
+
+    # --- the matrix ----------------------------------------------------------------------------------------
+
+    def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
+        """Make ready for solutions of this step; `fe.displacement` has to stay until the last of them."""
+        fe = self.fe
+        self.rotation = np.asfortranarray(fe.rotation[:, :, self.which])
+        self.products = 0
+        self.beta = stiffness_weight(bodies.damping[self.rows], step, dynamic)
+        key = step_key(bodies, self.rows, step, dynamic)
+        if self.linear:
+            if key != self.key:
+                self.key = key
+                self._factorise(self._displacement())
+                self.inverse = self._inverses()
+            return
+        now = self._displacement()
+        if fe.recalled is not None:
+            self._recall(key, *fe.recalled)
+            fe.recalled = None
+        if key != self.key or self.memory is None or self.memory.spent >= self.factor.WORTH:
+            self.key = key
+            self._factorise(now)
+            self.memory, self.fresh = Memory(now.copy(order="F")), True
+            self.turn = None
+        else:
+            self.fresh = False
+            self._follow_rotations(now)
+
+    def _recall(self, key: tuple, known: tuple, memory: Memory) -> None:
+        """Be as the solver of the run that is continued here."""
+        if key == known and memory.displacement.shape[1] == len(self.nodes):
+            self.key, self.memory = key, memory
+            self._factorise(memory.displacement)
+
+    def _displacement(self) -> np.ndarray:
+        return self.fe.displacement if self.assembly is self.fe.assembly else np.asfortranarray(self.fe.displacement[:, self.nodes])
+
+    def _factorise(self, displacement: np.ndarray) -> None:
+        dense = self.assembly.element_stiffness(displacement, self.beta[self.element_owner])
+        data = np.empty(len(self.pattern.indices))
+        _tangents.sum_entries(self.first, self.source, dense[0].base, data)
+        data[self.diagonal] += np.repeat(self.mass, 3)
+        if self.factor is None:
+            self.factor = factorisation(self.pattern)
+        try:
+            self.factor.factorise(data)
+        except NotPositiveDefinite:  # a body that is about to buckle: LU factors do
+            self.factor = SuperLU(self.pattern)
+            self.factor.factorise(data)
+
+    def _follow_rotations(self, now: np.ndarray) -> None:
+        """By how much the bodies have turned since the factor was made."""
+        old, new = self._mean_rotations(self.memory.displacement), self._mean_rotations(now)
+        self.turn = None if old is None or new is None else np.einsum("ijk,ljk->ilk", new, old)
+
+    def _mean_rotations(self, displacement: np.ndarray) -> np.ndarray | None:
+        """Rotations (3, 3, k) of the bodies' mean deformation; None when one is turned inside out."""
+        fe, count = self.fe, len(self.which)
+        ones = np.ones(count, np.int32)
+        first = np.append(self.dof_first // 3, len(self.nodes)).astype(np.int32)
+        rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], count))
+        failed = _motion.local_displacements(
+            count, ones, first, np.arange(len(self.nodes), dtype=np.int32), np.asfortranarray(fe.reference[:, self.nodes]),
+            np.asfortranarray(fe.normal[:, self.nodes]), displacement, rotation, np.empty_like(displacement, order="F"),
+        )  # fmt: skip
+        return None if failed >= 0 else rotation
+
+    def _inverses(self) -> np.ndarray | None:
+        """Inverses (k, n, n) of small bodies of one size n, for factors that are kept."""
+        count, size = len(self.which), self.size // len(self.which)
+        if size > DENSE_UNKNOWNS or (np.diff([*self.dof_first, self.size]) != size).any():
+            return None
+        inverse = self.factor.solve(np.tile(np.eye(size), (count, 1))).reshape(count, size, size)
+        return 0.5 * (inverse + inverse.transpose(0, 2, 1))
+
+    # --- solutions -----------------------------------------------------------------------------------------
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """A^-1 times columns (size, n) or a vector (size,), in the bodies' frames."""
+        if self.inverse is not None:
+            return (self.inverse @ right.reshape(len(self.which), self.inverse.shape[1], -1)).reshape(right.shape)
+        if self.linear:
+            return self.factor.solve(right)
+        if right.ndim == 1:
+            return self._iterate(right)
+        if right.shape[1] * self.products > self.factor.WORTH:
+            self._renew()
+        if self.fresh:
+            return self.factor.solve(right)
+        return np.column_stack([self._iterate(column) for column in right.T])
+
+    def _renew(self) -> None:
+        """Factorise A of the present step, unless that is what there is."""
+        if not self.fresh:
+            now = self._displacement()
+            self._factorise(now)
+            self.memory, self.fresh, self.turn = Memory(now.copy(order="F")), True, None
+
+    def _iterate(self, right: np.ndarray) -> np.ndarray:
+        if self.fresh and isinstance(self.factor, SuperLU):
+            return self.factor.solve(right)
+        try:
+            solution, products = conjugate_gradients(self._product, self._precondition, right)
+        except NoConvergence:
+            self._renew()
+            return self.factor.solve(right)
+        self.products = max(self.products, products)
+        if not self.fresh:
+            self.memory.fewest = self.memory.fewest or products
+            self.memory.spent += max(products - self.memory.fewest, 0)
+        return solution
+
+    def _product(self, vector: np.ndarray) -> np.ndarray:
+        """A x, element by element."""
+        direction = vector.reshape(3, -1, order="F")
+        result = self.assembly.tangent_product(self._displacement(), direction, np.empty_like(direction, order="F"))
+        result *= self.beta[self.owner]
+        result += self.mass * direction
+        return result.ravel(order="F")
+
+    def _precondition(self, vector: np.ndarray) -> np.ndarray:
+        if self.turn is None:
+            return self.factor.solve(vector)
+        local = self._turned("ijk,ik->jk", self.turn, vector)
+        return self._turned("ijk,jk->ik", self.turn, self.factor.solve(local))
+
+    def _turned(self, how: str, rotation: np.ndarray, vector: np.ndarray) -> np.ndarray:
+        """Vectors of the nodes (size,) turned with their bodies."""
+        vectors = vector.reshape(3, -1, order="F")
+        if len(self.which) == 1:
+            matrix = rotation[:, :, 0]
+            return ((matrix.T if how.startswith("ijk,ik") else matrix) @ vectors).ravel(order="F")
+        return np.einsum(how, rotation[:, :, self.owner], vectors).ravel(order="F")
+
+    def accelerations(self, vectors: np.ndarray) -> np.ndarray:
+        """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes`."""
+        right = vectors.ravel(order="F")
+        if not self.linear:
+            return self.solve(right).reshape(3, -1, order="F")
+        solved = self.solve(self._turned("ijk,ik->jk", self.rotation, right))
+        return self._turned("ijk,jk->ik", self.rotation, solved).reshape(3, -1, order="F")

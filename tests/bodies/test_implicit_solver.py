@@ -1,0 +1,131 @@
+"""Solutions of linearly implicit bodies: factors, conjugate gradients with an old factor, and what a continued run recalls."""
+
+import numpy as np
+import pytest
+from finite_element_models import ElementModel, block
+
+from solfec.bodies import factorisation, implicit
+from solfec.bodies.conjugate_gradients import NoConvergence, conjugate_gradients
+from solfec.bodies.table import Energy, Form, Scheme
+
+FACTORS = [factorisation.SuperLU]
+if factorisation.cholmod_present():
+    FACTORS.append(factorisation.Cholmod)
+
+
+def lower_of(dense):
+    """Pattern and values of the lower triangle of a matrix."""
+    rows, columns = np.nonzero(np.tril(dense).T)[::-1]
+    pointer = np.searchsorted(columns, np.arange(len(dense) + 1))
+    return factorisation.LowerPattern(len(dense), pointer.astype(np.int32), rows.astype(np.int32)), dense[rows, columns]
+
+
+@pytest.mark.parametrize("kind", FACTORS, ids=lambda k: k.__name__)
+def test_factors_solve_after_every_change_of_values(kind):
+    random = np.random.default_rng(0)
+    chain = np.diag(np.full(30, 4.0)) + np.diag(np.full(29, -1.0), 1) + np.diag(np.full(29, -1.0), -1)
+    pattern, values = lower_of(chain)
+    factor = kind(pattern)
+    for scale in (1.0, 3.0):
+        factor.factorise(scale * values)
+        right = random.uniform(-1, 1, (30, 4))
+        assert np.abs(scale * chain @ factor.solve(right) - right).max() < 1e-13
+        assert np.abs(scale * chain @ factor.solve(right[:, 0]) - right[:, 0]).max() < 1e-13
+
+
+def test_conjugate_gradients_reach_round_off_and_say_when_they_cannot():
+    random = np.random.default_rng(1)
+    q, _ = np.linalg.qr(random.uniform(-1, 1, (40, 40)))
+    matrix = q @ np.diag(np.linspace(1, 100, 40)) @ q.T
+    near = np.linalg.inv(matrix + 0.1 * np.diag(random.uniform(0, 1, 40)))
+    right = random.uniform(-1, 1, 40)
+    solution, products = conjugate_gradients(lambda x: matrix @ x, lambda x: near @ x, right)
+    assert products < 10
+    assert np.abs(solution - np.linalg.solve(matrix, right)).max() < 1e-12 * np.abs(solution).max()
+    with pytest.raises(NoConvergence):
+        conjugate_gradients(lambda x: -(matrix @ x), lambda x: near @ x, right)
+
+
+def tumbling(damping=0.0):
+    """A soft bar that turns, bends and swings, beside another of the same mesh at rest."""
+    model = ElementModel()
+    for place in (0.0, 3.0):
+        mesh = block((6, 2, 2), (place, 0, 0), (place + 1, 0.2, 0.2))
+        model.add(mesh, 1e6, 0.3, 1e3, Form.TL, Scheme.DEF_LIM, damping)
+    model.spin(0, (0, 0, 1), (0, 20, 5))
+    model.velo(0)[2] += 5 * np.sin(3 * model.bodies.meshes[1].nodes[:, 0])
+    model.loads.set_gravity((0, 0, -9.81))
+    return model.initialise()
+
+
+def solver_of(model):
+    (solver,) = model.bodies.finite_elements.implicit.elements
+    return solver
+
+
+def test_an_old_factor_gives_the_velocities_of_a_new_one():
+    lagged, fresh = tumbling(1e-4), tumbling(1e-4)
+    factorised = []
+    for _ in range(60):
+        lagged.run(1e-3, 1)
+        factorised.append(solver_of(lagged).fresh)
+        fresh.run(1e-3, 1)
+        solver_of(fresh).memory = None
+    assert 1 < sum(factorised) < 20
+    scale = np.abs(fresh.velo(0)).max()
+    assert np.abs(lagged.velo(0) - fresh.velo(0)).max() < 1e-10 * scale
+    assert np.abs(lagged.velo(1) - fresh.velo(1)).max() < 1e-10 * scale
+
+
+def test_a_factor_turns_with_its_body(monkeypatch):
+    """In three radians of free rotation a turned factor is renewed rarely, one that stays behind often."""
+
+    def factorisations():
+        model = ElementModel()
+        model.add(block((4, 1, 1), (0, 0, 0), (1, 0.2, 0.2)), 1e9, 0.3, 1e3, Form.TL, Scheme.DEF_LIM)
+        model.spin(0, (0, 0, 0), (0, 0, 30))
+        model.initialise()
+        count = 0
+        for _ in range(100):
+            model.run(1e-3, 1)
+            count += solver_of(model).fresh
+        return count
+
+    turned = factorisations()
+    assert turned < 6
+    monkeypatch.setattr("solfec.bodies.element_solver.ElementSolver._follow_rotations", lambda self, now: None)
+    assert 3 * turned < factorisations()
+
+
+def test_a_buckling_matrix_is_solved_all_the_same():
+    """Large steps under compression make A indefinite: no Cholesky factor, yet a solution."""
+    model = ElementModel()
+    row = model.add(block((3, 1, 1), (0, 0, 0), (3, 0.2, 0.2)), 1e6, 0.2, 1e3, Form.TL, Scheme.DEF_LIM)
+    model.conf(row)[0] = -0.35 * model.bodies.meshes[1].nodes[:, 0]
+    model.initialise()
+    model.run(0.05, 1)
+    solver = solver_of(model)
+    assert isinstance(solver.factor, factorisation.SuperLU)
+    assert np.isfinite(model.energy(Energy.KINETIC))
+    right = np.random.default_rng(3).uniform(-1, 1, solver.size)
+    fe = model.bodies.finite_elements
+    mid = model.conf() - 0.025 * model.velo()
+    fe.displacement[:] = mid
+    assert np.abs(solver._product(solver.solve(right)) - right).max() < 1e-6
+
+
+def test_a_recalled_factor_gives_equal_bits():
+    model, twin = tumbling(), tumbling()
+    model.run(1e-3, 17)
+    twin.run(1e-3, 17)
+    memory = implicit.memory(twin.bodies, 1e-3)
+    assert memory.fewest > 0
+    twin.bodies.finite_elements = None  # as in a program that has just been started
+    twin.initialise()
+    implicit.recall(twin.bodies, twin.bodies.finite_elements, 1e-3, True, memory)
+    assert implicit.memory(twin.bodies, 1e-3) is memory
+    assert implicit.memory(twin.bodies, 2e-3) is None
+    for m in (model, twin):
+        m.run(1e-3, 25)
+    assert np.array_equal(model.conf(0), twin.conf(0))
+    assert np.array_equal(model.velo(1), twin.velo(1))
