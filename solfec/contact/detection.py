@@ -57,6 +57,8 @@ class Settings:
         A run stops at a contact as deep as this (manual, UNPHYSICAL_PENETRATION).
     margin : float
         Pairs apart by less than this are contacts too, with a positive gap.  0: contacts exist once shapes overlap.
+    asked_margin : float
+        What the user asked for; gap-aware materials can widen it.
     patch : bool
         Faces that lie on each other share up to four points instead of one.
     """
@@ -67,6 +69,7 @@ class Settings:
     excluded_bodies: np.ndarray = field(default_factory=lambda: _no_pairs("i8"))
     excluded_surfaces: np.ndarray = field(default_factory=lambda: _no_pairs("i4"))
     depth: float = inf
+    asked_margin: float = 0.0
     margin: float = 0.0
     patch: bool = False
 
@@ -77,6 +80,10 @@ class Settings:
     def exclude_surfaces(self, one: int, two: int) -> None:
         """Suppress contacts between two surface identifiers."""
         self.excluded_surfaces = _with_pair(self.excluded_surfaces, one, two)
+
+    def widen(self, distances: np.ndarray) -> None:
+        """Set the margin to the largest of what was asked for and the distances of gap-aware materials."""
+        self.margin = max(self.asked_margin, float(np.max(distances, initial=0.0)))
 
 
 def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:

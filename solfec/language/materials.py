@@ -240,8 +240,7 @@ class SURFACE_MATERIAL(Handle):
 
     def _refresh(self):
         """Contacts are found from the largest distance that CONTACT_OPTIONS or a material asks for."""
-        settings = self._simulation.domain.settings
-        settings.margin = max(settings.margin, float(self._table.view("gap_aware").max()))
+        self._simulation.domain.settings.widen(self._table.view("gap_aware"))
 
     @property
     def _table(self):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..solvers import dump
+import os
+from contextlib import contextmanager
+
+from ..solvers import dump, fclib
 from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
@@ -173,7 +176,8 @@ def CONTACT_OPTIONS(solfec, margin=0.0, patch="OFF"):
     simulation = simulation_of(solfec)
     settings = simulation.domain.settings
     margin, patch = checks.nonnegative(margin, "margin"), checks.switch(patch, "patch")
-    settings.margin, settings.patch = margin, patch
+    settings.asked_margin, settings.patch = margin, patch
+    settings.widen(simulation.domain.surface_materials.view("gap_aware"))
 
 
 @command("LOCDYN_DUMP")
@@ -186,8 +190,39 @@ def LOCDYN_DUMP(solfec, path):
     path : str
         File path.
     """
+    local = _last_step(solfec)
+    with _written(checks.string(path, "path")) as path:
+        dump.dump(local, path)
+
+
+@command("FCLIB_EXPORT")
+def FCLIB_EXPORT(solfec, path):
+    """Write the contact problem of the last step to a file in the FCLIB format.  Not in the manual.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    path : str
+        File path, ending in .hdf5 by custom.
+    """
+    simulation = simulation_of(solfec)
+    local = _last_step(solfec)
+    with _written(checks.string(path, "path")) as path:
+        fclib.write_step(path, local, f"{os.path.basename(simulation.outpath)}, time {simulation.domain.time:g}")
+
+
+@contextmanager
+def _written(path: str):
+    """Report what keeps a file from being written."""
+    try:
+        yield path
+    except OSError as error:
+        raise BadValue(f"'path': the file {path!r} cannot be written ({error.strerror or error})") from None
+
+
+def _last_step(solfec):
+    """Local dynamics of the last step, or of the present one in a solver's callback."""
     local = simulation_of(solfec).domain.local_dynamics
-    path = checks.string(path, "path")
     if not hasattr(local, "constraints") or local.n != local.constraints.n:
         raise BadValue("there is no step of this run whose local dynamics still stand: call it after RUN or from a CALLBACK")
-    dump.dump(local, path)
+    return local

@@ -185,7 +185,10 @@ def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:
 
 
 def contact_problem(local: LocalDynamics, name: str = "") -> ContactProblem:
-    """The reduced problem of a step, to be solved or written elsewhere; W in velocity per force."""
+    """The reduced problem of a step, to be solved or written elsewhere; W in velocity per force.
+
+    Links ask for the normal velocity with which they keep their length at the tangential one of the step.
+    """
     rows, n = local.rows, local.n
     kind = CONE_OF_KIND[rows.kind[:n]]
     if (kind == UNKNOWN).any():
@@ -193,6 +196,8 @@ def contact_problem(local: LocalDynamics, name: str = "") -> ContactProblem:
     local.require_blocks()
     blocks = int(rows.block_ptr[n])
     q, _ = reduced_velocity(local)
+    links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
+    q[2, links] = rows.B[2, links] - link_velocity(local, links)
     friction = np.where(kind == Cone.CONTACT, rows.law[FRICTION, :n], 0.0)
     return ContactProblem(
         rows.block_ptr[: n + 1].copy(), local.blocks.column[:blocks].copy(), local.blocks.block[..., :blocks].copy(order="F"),

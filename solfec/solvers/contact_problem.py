@@ -106,8 +106,8 @@ class ContactProblem:
         return bsr_array((blocks[order], columns[order], pointers), shape=(3 * n, 3 * n))
 
 
-def from_matrix(matrix, q, friction, name: str = "") -> ContactProblem:
-    """Contact problem of a sparse W (3 n, 3 n) and q (3 n,) in the order (T1, T2, N)."""
+def from_matrix(matrix, q, friction, name: str = "", kind=None) -> ContactProblem:
+    """Contact problem of a sparse W (3 n, 3 n) and q (3 n,) in the order (T1, T2, N); `kind`: cones of the rows."""
     from scipy.sparse import csr_array
 
     matrix = csr_array(matrix)
@@ -127,7 +127,7 @@ def from_matrix(matrix, q, friction, name: str = "") -> ContactProblem:
     pointers = np.concatenate([[0], np.cumsum(np.bincount(rows[~on], minlength=n))])
     q = np.reshape(np.asarray(q, float), (n, 3)).T
     return ContactProblem(
-        pointers, columns[~on], full[~on].transpose(1, 2, 0), full[on].transpose(1, 2, 0), q, friction, name=name
+        pointers, columns[~on], full[~on].transpose(1, 2, 0), full[on].transpose(1, 2, 0), q, friction, kind, name
     )
 
 

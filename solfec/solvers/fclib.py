@@ -1,7 +1,8 @@
 """FCLIB files: contact problems of a single step in the community's HDF5 format (Acary, Bremond, Huber 2014).
 
 Files keep rows in the order (normal, tangent 1, tangent 2); here it is (tangent 1, tangent 2, normal).  Reactions and
-velocities have the same signs; FCLIB's reactions are impulses, so W of a file is W/h of a step.
+velocities have the same signs; FCLIB's reactions are impulses, so W of a file is W/h of a step.  Joints are the equality
+constraints of the local form, u = W r + V l + q and 0 = V^T r + R l + s; each equation is a row along its normal here.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import h5py
 import numpy as np
 
 from ..errors import SolfecError
-from .auto import contact_problem
+from .auto import COHESION, CONE_OF_KIND, UNKNOWN, contact_problem
 from .contact_problem import Cone, ContactProblem, from_matrix
-from .local_dynamics import LocalDynamics
+from .local_dynamics import LocalDynamics, RowKind
 
 FROM_FILE = np.array([1, 2, 0])  # rows (T1, T2, N) of a contact in a file's order
 TO_FILE = np.array([2, 0, 1])
@@ -37,10 +38,11 @@ def read(path) -> ContactProblem:
             group = file[form]
             if int(np.ravel(group["spacedim"])[0]) != 3:
                 raise SolfecError(f"{path}: only problems in three dimensions are read")
-            if "G" in group or "R" in group:
-                raise SolfecError(f"{path}: equality constraints of FCLIB problems are not read")
+            if "G" in group:
+                raise SolfecError(f"{path}: equality constraints of global FCLIB problems are not read")
             matrix, q = _local(group) if form == "fclib_local" else _condensed(group)
             friction = group["vectors/mu"][()]
+            joints = _joints(group) if "R" in group else None
     except OSError as error:
         raise SolfecError(f"{path}: cannot be read as HDF5 ({error})") from error
     except KeyError as error:
@@ -49,11 +51,38 @@ def read(path) -> ContactProblem:
     order = (3 * np.arange(n)[:, None] + FROM_FILE).ravel()
     if matrix.shape != (3 * n, 3 * n) or q.size != 3 * n:
         raise SolfecError(f"{path}: {n} contacts need W of {3 * n} rows and columns, not {matrix.shape}")
-    return from_matrix(matrix[order][:, order], q[order], friction, path.name)
+    matrix, q = matrix[order][:, order], q[order]
+    if joints is None:
+        return from_matrix(matrix, q, friction, path.name)
+    return _with_joints(matrix, q, friction, joints, order, path)
 
 
 def _local(group):
     return _matrix(group["W"]), group["vectors/q"][()]
+
+
+def _joints(group):
+    """V, R and s of equality constraints."""
+    return _matrix(group["V"]), _matrix(group["R"]), group["vectors/s"][()]
+
+
+def _with_joints(matrix, q, friction, joints, order, path: Path) -> ContactProblem:
+    """Contacts, and after them a row for every equation, which acts along the normal of its row."""
+    from scipy.sparse import block_array, coo_array
+
+    coupling, own, s = joints
+    n, count = len(friction), s.size
+    if own.shape != (count, count) or coupling.shape != (3 * n, count):
+        raise SolfecError(f"{path}: {n} contacts and {count} equations need V of {3 * n} times {count} entries, not {coupling.shape}")
+    normal = coo_array((np.ones(count), (3 * np.arange(count) + 2, np.arange(count))), shape=(3 * count, count)).tocsr()
+    along = 3 * np.arange(count)[:, None] + [0, 1]
+    rest = coo_array(
+        (np.repeat(own.diagonal(), 2), (along.ravel(), along.ravel())), shape=(3 * count, 3 * count)
+    )  # such rows take no tangential reaction; their blocks are not to be singular
+    coupling = coupling[order] @ normal.T
+    full = block_array([[matrix, coupling], [coupling.T, normal @ own @ normal.T + rest.tocsr()]], format="csr")
+    kind = np.concatenate([np.full(n, Cone.CONTACT), np.full(count, Cone.NORMAL)]).astype(np.int32)
+    return from_matrix(full, np.concatenate([q, normal @ s]), np.append(friction, np.zeros(count)), path.name, kind)
 
 
 def _condensed(group):
@@ -85,37 +114,81 @@ def _matrix(group):
     return coo_array((x[:nz], (i[:nz], p[:nz])), shape=shape).tocsr()
 
 
-def write(path, problem: ContactProblem, title: str = "solfec", description: str = "") -> None:
-    """Write a problem in the local form, W by compressed rows (blocks with all their entries), without solution.
+def write(path, problem: ContactProblem, title: str = "solfec", description: str = "", solution=None) -> None:
+    """Write a problem in the local form, matrices by compressed rows (blocks with all their entries).
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        Rows of kind FIXED and NORMAL become equality constraints, those of kind NONE are left out.
+    solution : tuple of 2, optional
+        Reactions and velocities (3, n) to store as the solution.
+    """
+    contacts, equations = _places(problem)
+    matrix = problem.matrix().tocsr()
+    q = problem.q.T.ravel()
+    with h5py.File(path, "w") as file:
+        group = file.create_group("fclib_local")
+        group["spacedim"] = np.array([3], "i4")
+        _write_matrix(group, "W", matrix[contacts][:, contacts])
+        group["vectors/q"] = q[contacts]
+        group["vectors/mu"] = problem.friction[problem.kind == Cone.CONTACT]
+        if equations.size:
+            _write_matrix(group, "V", matrix[contacts][:, equations])
+            _write_matrix(group, "R", matrix[equations][:, equations])
+            group["vectors/s"] = q[equations]
+        for name, text in (("title", title), ("description", description), ("math_info", "")):
+            group[f"info/{name}"] = np.bytes_(text.encode())
+        if solution is not None:
+            r, u = (np.asarray(values).T.ravel() for values in solution)
+            file["solution/r"], file["solution/u"] = r[contacts], u[contacts]
+            if equations.size:
+                file["solution/l"] = r[equations]
+
+
+def _places(problem: ContactProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Components of contacts, in the order of a file, and those that joints hold."""
+    rows = 3 * np.arange(problem.n)[:, None]
+    contacts = (rows + TO_FILE)[problem.kind == Cone.CONTACT].ravel()
+    held = np.zeros((problem.n, 3), bool)
+    held[problem.kind == Cone.FIXED] = True
+    held[problem.kind == Cone.NORMAL, 2] = True
+    return contacts, np.flatnonzero(held)
+
+
+def _write_matrix(group, name: str, matrix) -> None:
+    """A sparse matrix by compressed rows."""
+    matrix.sort_indices()
+    stored = group.create_group(name)
+    sizes = {"m": matrix.shape[0], "n": matrix.shape[1], "nz": -2, "nzmax": matrix.nnz}
+    for key, value in sizes.items():
+        stored[key] = np.array([value], "i4")
+    stored["p"], stored["i"] = matrix.indptr.astype("i4"), matrix.indices.astype("i4")
+    stored["x"] = matrix.data.astype("f8")
+
+
+def write_step(path, local: LocalDynamics, title: str = "solfec") -> None:
+    """Write the local dynamics of a step with its reactions; as FCLIB asks, reactions are impulses, W velocity per impulse.
+
+    Links are linearised at the velocities of the step.
 
     Raises
     ------
     SolfecError
-        The problem has rows that are no contacts: the local form has no place for them.
+        The step holds springs or SPRING_DASHPOT contacts, for which FCLIB has no place, or no contacts at all.
     """
-    if (problem.kind != Cone.CONTACT).any():
-        raise SolfecError(f"{path}: FCLIB's local form holds contacts only; the problem has other constraints")
-    n = problem.n
-    order = (3 * np.arange(n)[:, None] + TO_FILE).ravel()
-    matrix = problem.matrix().tocsr()[order][:, order]
-    matrix.sort_indices()
-    with h5py.File(path, "w") as file:
-        group = file.create_group("fclib_local")
-        group["spacedim"] = np.array([3], "i4")
-        stored = group.create_group("W")
-        for name, value in (("m", 3 * n), ("n", 3 * n), ("nz", -2), ("nzmax", matrix.nnz)):
-            stored[name] = np.array([value], "i4")
-        stored["p"], stored["i"] = matrix.indptr.astype("i4"), matrix.indices.astype("i4")
-        stored["x"] = matrix.data.astype("f8")
-        group["vectors/q"] = problem.q.T.ravel()[order]
-        group["vectors/mu"] = problem.friction
-        for name, text in (("title", title), ("description", description), ("math_info", "")):
-            group[f"info/{name}"] = np.bytes_(text.encode())
-
-
-def write_step(path, local: LocalDynamics, title: str = "solfec") -> None:
-    """Write the local dynamics of a step; as FCLIB asks, W is in velocity per impulse and reactions are impulses."""
+    rows, n = local.rows, local.n
+    kind = CONE_OF_KIND[rows.kind[:n]]
+    if (kind == UNKNOWN).any():
+        stranger = local.name(int(np.argmax(kind == UNKNOWN)))
+        raise SolfecError(f"{path}: FCLIB has no place for {stranger}: springs and SPRING_DASHPOT contacts follow laws that are no cones")
+    if not (kind == Cone.CONTACT).any():
+        raise SolfecError(f"{path}: the step has no contacts, so that there is no problem to write")
     problem = contact_problem(local, Path(path).name)
+    cohesion = np.where(rows.kind[:n] == RowKind.CONTACT, rows.law[COHESION, :n], 0.0)
+    reactions = rows.R[:, :n].copy()
+    reactions[2] += cohesion
+    velocities = (problem.matrix() @ reactions.T.ravel()).reshape(n, 3).T + problem.q
     problem.off_diagonal /= local.step
     problem.diagonal /= local.step
-    write(path, problem, title, f"local dynamics of one step of {local.step:g}")
+    write(path, problem, title, f"local dynamics of one step of {local.step:g}", (local.step * reactions, velocities))

@@ -144,3 +144,43 @@ def test_without_siconos_the_input_ends_with_the_line_that_installs_it(run, monk
     assert outcome.status == 1
     assert outcome.err.startswith("input.py:2: SICONOS_SOLVER needs Siconos' library")
     assert "sudo apt-get install libsiconos-numerics7" in outcome.err
+
+
+def test_the_problem_of_a_step_is_exported_and_solved_again(good, run, capsys):
+    from solfec import cli
+
+    good(DUMP.format(path="a.txt", duration=0.01) + "FCLIB_EXPORT(solfec, 'step.hdf5')")
+    assert cli.main(["fclib", "step.hdf5"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[:4] == ["step.hdf5", "6", "AUTO", "OK"]
+    outcome = run(DUMP.format(path="a.txt", duration=0.01) + "FCLIB_EXPORT(solfec, 'no/where.hdf5')", "-w", "-y", "PATH")
+    assert outcome.status == 1 and "'no/where.hdf5' cannot be written" in outcome.err
+    outcome = run("solfec = SOLFEC('DYNAMIC', 1, 'out/none')\nFCLIB_EXPORT(solfec, 'step.hdf5')")
+    assert outcome.status == 1 and "there is no step of this run" in outcome.err
+
+
+MARGIN = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/margin')
+solfec.verbose = 'OFF'
+{options}
+bulk = BULK_MATERIAL(solfec)
+for z in (0, 0.205):
+    BODY(solfec, 'RIGID', SPHERE((0, 0, z), 0.1, 1, 1), bulk)
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-6, 100), 1E-3)
+print(len(solfec.constraints))
+"""
+AWARE = "material = SURFACE_MATERIAL(solfec, gap_aware=1E-2)"
+
+
+@pytest.mark.parametrize(
+    ("options", "contacts"),
+    [
+        ((AWARE, "CONTACT_OPTIONS(solfec, margin=1E-3)"), 1),
+        (("CONTACT_OPTIONS(solfec, margin=1E-3)", AWARE), 1),
+        ((AWARE, "CONTACT_OPTIONS(solfec, patch='ON')"), 1),
+        ((AWARE, "CONTACT_OPTIONS(solfec, margin=1E-3)", "material.gap_aware = 'OFF'"), 0),
+        (("CONTACT_OPTIONS(solfec, margin=1E-2)",), 1),
+        ((), 0),
+    ],
+)
+def test_contacts_are_found_from_the_largest_distance_asked_for_in_any_order(good, options, contacts):
+    assert int(good(MARGIN.format(options="\n".join(options)))) == contacts

@@ -8,11 +8,16 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from particle_scene import Scene
 from test_contact_problem import stacks
 
 from solfec import cli
+from solfec.constraints.table import SurfaceModel
 from solfec.errors import SolfecError
 from solfec.solvers import contact_problem, fclib
+from solfec.solvers.contact_problem import Cone
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.local_dynamics import RowKind
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = next((p for k in (1, 2) if (p := ROOT.parents[k - 1] / "shared/reference/fclib").is_dir()), None)
@@ -82,6 +87,52 @@ def test_command_prints_a_table_and_tells_what_failed(tmp_path, capsys):
     assert "none.hdf5" in capsys.readouterr().err
     assert cli.main(["fclib", str(tmp_path / "stacks.hdf5"), "--solver", "GAUSS_SEIDEL", "--maxiter", "2"]) == 1
     assert "not solved" in capsys.readouterr().err
+
+
+def jointed() -> Scene:
+    """Contacts, a fixed point, a prescribed velocity, a link, an open cohesive contact and one that bounces."""
+    scene = Scene(0.01, (0, 0, -10.0))
+    scene.materials.friction[0] = 0.5
+    glue = scene.material(friction=0.5, cohesion=2.0, restitution=0.3)
+    floor = scene.obstacle(centre=(0, 0, -1))
+    low, high, side, held = (scene.body(centre=(x, 0, z), velocity=(0, 0, -0.1)) for x, z in ((0, 0), (0, 1), (0.6, 0.8), (3, 0)))
+    scene.fix("RIGLNK", high, side, length=np.hypot(0.6, 0.2), normal=(-0.6, 0, 0.2))
+    scene.fix("VELODIR", side, normal=(1.0, 0, 0), value=(0.1, 0, 0))
+    scene.fix("FIXPNT", held)
+    scene.contact(low, floor, (0, 0, -0.5))
+    scene.contact(high, low, (0, 0, 0.5))
+    scene.contact(held, low, (1, 0, 0), (1.0, 0, 0), glue, cohesion=2.0)
+    scene.contact(side, low, (1, 0, 0), (1.0, 0, 0), glue, gap=0.1, cohesion=2.0)
+    return scene
+
+
+def test_a_step_with_joints_survives_the_format(tmp_path):
+    scene = jointed()
+    scene.predict()
+    local = scene.assemble()
+    GaussSeidelSolver(1e-13, 10000).solve(local)
+    fclib.write_step(tmp_path / "step.hdf5", local)
+    again = fclib.read(tmp_path / "step.hdf5")
+    assert (again.kind == Cone.CONTACT).sum() == 3 and (again.kind == Cone.NORMAL).sum() == 1 + 1 + 3
+    solution = contact_problem.solve(again, 1e-11)
+    assert solution.status == "OK"
+    with h5py.File(tmp_path / "step.hdf5") as file:
+        stored_r, stored_u = (file[f"solution/{name}"][()].reshape(3, 3)[:, [1, 2, 0]].T for name in "ru")
+        forces = file["solution/l"][()]
+    assert solution.u[:, :3] == pytest.approx(stored_u, abs=1e-9)
+    assert solution.r[:, :3] == pytest.approx(stored_r, abs=1e-7)
+    assert solution.r[2, 3:] == pytest.approx(forces, abs=1e-7)
+    contacts = np.flatnonzero(local.rows.kind[: local.n] == RowKind.CONTACT)
+    cohesion = local.rows.law[6, contacts]
+    assert stored_r[2] == pytest.approx(0.01 * (local.rows.R[2, contacts] + cohesion), abs=1e-12)
+
+
+def test_laws_that_are_no_cones_are_named(tmp_path):
+    scene = jointed()
+    scene.materials.model[0] = SurfaceModel.SPRING_DASHPOT
+    scene.predict()
+    with pytest.raises(SolfecError, match=r"constraint \d+ \(CONTACT\) of body .* no cones"):
+        fclib.write_step(tmp_path / "step.hdf5", scene.assemble())
 
 
 @pytest.mark.parametrize("name", NAMES)
