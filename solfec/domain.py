@@ -22,6 +22,7 @@ from .contact import detection
 from .contact.geometry import Geometry
 from .errors import NotBuiltYet, SolfecError
 from .shapes import characteristics, point_query, primitives
+from .shapes.rest_adjacency import adjoin_overlapping
 from .solvers.local_dynamics import LocalDynamics
 from .time_series import TimeSeries
 
@@ -261,6 +262,8 @@ class Domain:
         if not material.density > 0.0:
             raise SolfecError(f"BODY: density of material {material.label!r} is {material.density:g}; it must be positive")
         shape = primitives.compile(shapes, self.epsilon, whole=kind == BodyKind.FINITE_ELEMENT)
+        if kind == BodyKind.PSEUDO_RIGID:  # the only kind with curved primitives that may touch itself
+            adjoin_overlapping(shape, self.epsilon)
         tensor = material.density * np.asarray(euler)
         if kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
             tensor = np.trace(tensor) * np.eye(3) - tensor

@@ -29,7 +29,7 @@ contains
   !>   box                   (6,:) boxes [length]
   !>   kind, outer_count, body   (:) of primitives
   !>   adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows, sorted for each primitive
-  !>   body_kind, body_id, selfcontact   (:) of bodies; 1: polyhedra of one deformable body may touch, unless adjacent
+  !>   body_kind, body_id, selfcontact   (:) of bodies; 1: primitives of one deformable body may touch, unless adjacent
   !>   nexcluded, excluded   (2,:) pairs of body identifiers (lower, higher), sorted by both
   !>   from, to              rows from <= k < to of the constraint table are contacts
   !>   slave, master         (:) primitive rows of contacts
@@ -73,8 +73,7 @@ contains
     do i = 0, n - 1
       rows(i,1) = body(i)
       if (body_kind(body(i)) == obstacle_kind) rows(i,1) = immovable
-      if (selfcontact(body(i)) /= 0 .and. body_kind(body(i)) >= deformable_from .and. kind(i) < sphere_kind) &
-        rows(i,1) = bodies + i
+      if (selfcontact(body(i)) /= 0 .and. body_kind(body(i)) >= deformable_from) rows(i,1) = bodies + i
       if (kind(i) < sphere_kind .and. outer_count(i) == 0) rows(i,1) = absent
     end do
     grid%box(0:,1:) => boxes(:,1:6)
@@ -96,7 +95,6 @@ contains
     do i = 0, maxval(body(0:n-1))
       if (selfcontact(i) /= 0) exclusion%inner = .true.
     end do
-    exclusion%kind(0:) => kind
     exclusion%adjacent_ptr(0:) => adjacent_ptr
     exclusion%adjacent_count(0:) => adjacent_count
     exclusion%adjacent(0:) => adjacent

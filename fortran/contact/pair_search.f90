@@ -22,12 +22,10 @@ module pair_search
     integer(i8), pointer, contiguous :: id(:)       !< (0:) identifiers of bodies
     logical :: inner = .false.                      !< there are bodies with self-contact
     integer(i4), pointer, contiguous :: adjacent_ptr(:), adjacent_count(:)  !< (0:) of primitives
-    integer(i4), pointer, contiguous :: kind(:)     !< (0:) of primitives
     integer(i4), pointer, contiguous :: adjacent(:) !< (0:) adjacent primitives, sorted
   end type exclusion_list
 
   integer, parameter :: parallel_from = 1000
-  integer(i4), parameter :: curved_from = 2   ! kinds of primitives from spheres on
   !> The half of a cell's neighbouring rows (y, z) that is searched; the cell's own row is searched forwards.
   integer, parameter :: row_step(2,4) = reshape([1, 0, -1, 1, 0, 1, 1, 1], [2, 4])
   !> Boxes are compared in blocks; a bit of one number is kept for each box of sixteen blocks.
@@ -283,7 +281,7 @@ contains
     key_of = ior(shiftl(min(one, two), 32), 2*max(one, two) + merge(1_i8, 0_i8, ahead > 0.0_dp))
   end function key_of
 
-  !> Whether two primitives belong to one body and are adjacent, or one of them is curved.
+  !> Whether two primitives belong to one body and are adjacent.
   pure logical function is_adjacent(one, two, exclusions)
     integer(i4), intent(in) :: one, two
     type(exclusion_list), intent(in) :: exclusions
@@ -291,8 +289,6 @@ contains
 
     is_adjacent = .false.
     if (exclusions%body(one) /= exclusions%body(two)) return
-    is_adjacent = max(exclusions%kind(one), exclusions%kind(two)) >= curved_from
-    if (is_adjacent) return
     first = exclusions%adjacent_ptr(one)
     last = first + exclusions%adjacent_count(one) - 1
     do while (first <= last)

@@ -1,7 +1,8 @@
 !> Sparsification: contacts of one step that add nothing to those around them.
 !>
 !> Two hash tables keep the work linear in the number of contacts, whatever rests on one floor: the largest
-!> contact area by (primitive, other body), and contact points by cells of twice the coincidence distance.
+!> contact area by (primitive, other body), and contact points by (cell of twice the coincidence distance, body), so that
+!> many bodies in one place do not look through the contacts of one another.
 module sparsify
   use kinds, only: dp, i4, i8
   implicit none
@@ -19,11 +20,12 @@ module sparsify
     real(dp), allocatable :: area(:)
   end type area_table
 
-  !> Contact rows by cell of their points (chains).
+  !> Contacts by cell of their points and body, every contact once for each of its two bodies (chains, last row first).
   type :: point_table
     real(dp) :: inverse_cell
-    integer(i4), allocatable :: head(:)   !< (0:) -1: empty
-    integer(i4), allocatable :: next(:)   !< by contact row
+    integer(i4) :: first                  !< row that entries 0 and 1 stand for
+    integer(i4), allocatable :: head(:)   !< (0:) entry, -1: empty
+    integer(i4), allocatable :: next(:)   !< (0:) by entry
   end type point_table
 
 contains
@@ -123,7 +125,7 @@ contains
     pure logical function is_coincident(k)
       integer, intent(in) :: k
       integer(i8) :: from(3), to(3), x, y, z
-      integer :: other
+      integer :: entry, side
 
       is_coincident = .false.
       if (min_distance <= 0.0_dp) return
@@ -132,13 +134,15 @@ contains
       do z = from(3), to(3)
         do y = from(2), to(2)
           do x = from(1), to(1)
-            other = points%head(hash_of([x, y, z], size(points%head)))
-            do while (other >= 0)
-              if (is_witness(k, other)) then
-                is_coincident = .true.
-                return
-              end if
-              other = points%next(other)
+            do side = 0, 1
+              entry = points%head(hash_of([x, y, z], merge(slave(k), master(k), side == 0), size(points%head)))
+              do while (entry >= 0)
+                if (is_witness(k, points%first + entry/2)) then
+                  is_coincident = .true.
+                  return
+                end if
+                entry = points%next(entry)
+              end do
             end do
           end do
         end do
@@ -229,17 +233,20 @@ contains
     real(dp), intent(in) :: point(3,0:*), min_distance
     logical, intent(in) :: touched(0:)
     type(point_table), intent(inout) :: table
-    integer :: k, place
+    integer :: k, side, place
 
     ! a box of four distances about a point meets two of these cells in each direction at most
     table%inverse_cell = 0.25_dp/min_distance
-    allocate (table%head(0:table_size(int(last - first))-1), table%next(0:last-1))
+    table%first = first
+    allocate (table%head(0:table_size(2*int(last - first))-1), table%next(0:2*(last-first)-1))
     table%head = -1
     do k = first, last - 1
-      if (.not. (touched(slave(k)) .or. touched(master(k)))) cycle
-      place = hash_of(cell_of(point(:,k), table%inverse_cell), size(table%head))
-      table%next(k) = table%head(place)
-      table%head(place) = k
+      do side = 0, 1
+        if (.not. touched(merge(slave(k), master(k), side == 0))) cycle
+        place = hash_of(cell_of(point(:,k), table%inverse_cell), merge(slave(k), master(k), side == 0), size(table%head))
+        table%next(2*(k-first)+side) = table%head(place)
+        table%head(place) = 2*(k - first) + side
+      end do
     end do
   end subroutine tabulate_points
 
@@ -257,12 +264,15 @@ contains
     end do
   end function cell_of
 
-  !> Entry of a table of `size` (a power of two) for a cell.
-  pure integer function hash_of(cell, size)
+  !> Place in a table of `size` (a power of two) for a cell and a body.
+  pure integer function hash_of(cell, body, size)
     integer(i8), intent(in) :: cell(3)
+    integer(i4), intent(in) :: body
     integer, intent(in) :: size
+    integer(i8) :: key
 
-    hash_of = int(iand(mixed(ieor(cell(1), mixed(ieor(cell(2), mixed(cell(3)))))), int(size - 1, i8)))
+    key = mixed(ieor(cell(2), mixed(ieor(cell(3), mixed(int(body, i8))))))
+    hash_of = int(iand(mixed(ieor(cell(1), key)), int(size - 1, i8)))
   end function hash_of
 
   !> Scrambles the bits of a number; both products stay below 2^63.

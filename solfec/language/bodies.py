@@ -199,7 +199,7 @@ class BODY(Handle):
 
     @property
     def selfcontact(self) -> str:
-        """'ON' looks for contacts within a deformable body, between polyhedra that are not adjacent."""
+        """'ON' looks for contacts within a deformable body, between primitives that are not adjacent."""
         return "ON" if self._simulation.domain.bodies.selfcontact[self._row] else "OFF"
 
     @selfcontact.setter

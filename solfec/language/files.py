@@ -10,7 +10,7 @@ from .shapes import CONVEX, MESH, reported
 
 
 @command("MESH_READ")
-def MESH_READ(path, volids=0, surfids=0, groups=None, data=None) -> MESH:
+def MESH_READ(path, volids=0, surfids=0, groups=None, data=None, step=None) -> MESH:
     """A mesh from a file: gmsh, VTK, Abaqus, MED, Exodus and others; needs the package meshio.
 
     Parameters
@@ -23,6 +23,8 @@ def MESH_READ(path, volids=0, surfids=0, groups=None, data=None) -> MESH:
         Filled with identifiers by group, under the keys 'volumes' and 'surfaces'.
     data : str, optional
         Name of the integer cell data that tell groups.
+    step : int, optional
+        Of a MED file that holds the mesh at several steps: which one, from 0; -1 is the last.
     """
     from ..shapes.mesh_files import read_mesh_file
 
@@ -31,8 +33,9 @@ def MESH_READ(path, volids=0, surfids=0, groups=None, data=None) -> MESH:
     if groups is not None and not isinstance(groups, dict):
         raise BadType(f"'groups' must be a dictionary, which is filled, not {checks.kind_of(groups)}")
     data = None if data is None else checks.string(data, "data")
+    step = None if step is None else checks.integer(step, "step")
     with reported():
-        mesh, found = read_mesh_file(path, volids, surfids, data)
+        mesh, found = read_mesh_file(path, volids, surfids, data, step)
     if groups is not None:
         groups.update(found)
     return MESH._of(mesh)

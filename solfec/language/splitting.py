@@ -9,7 +9,7 @@ from .shapes import ELLIP, MESH, SPHERE, consume, reported, shape_of, shapes_of,
 
 
 @command("SPLIT")
-def SPLIT(shape, point, normal, surfid=(0, 0), topoadj="OFF", remesh="ON"):
+def SPLIT(shape, point, normal, surfid=(0, 0), topoadj="OFF", remesh="ON", first="BELOW"):
     """Split shapes by a plane; returns (below, above).
 
     Parameters
@@ -25,12 +25,14 @@ def SPLIT(shape, point, normal, surfid=(0, 0), topoadj="OFF", remesh="ON"):
     remesh : 'ON' or 'OFF'
         Whether tetrahedra replace a mesh whose elements the plane passes through (needs the package tetgen); 'OFF'
         makes that an error.
+    first : 'BELOW' or 'ABOVE'
+        Which parts come first; 'ABOVE' is what Solfec-1.0 did, against its manual.
 
     Returns
     -------
     tuple of 2
         Each None, a shape, or a list of them, one for every connected part.  Shapes that 'ON' has cut without
-        parting them are in the first.
+        parting them count as below.
     """
     shapes = shapes_of(shape, "shape", once=True)
     for item in shapes:
@@ -43,12 +45,14 @@ def SPLIT(shape, point, normal, surfid=(0, 0), topoadj="OFF", remesh="ON"):
     surfid = (0, 0) if surfid is None else tuple(checks.identifier(s, f"surfid[{i}]") for i, s in enumerate(surfid))
     topoadj = topoadj is not None and checks.switch(topoadj, "topoadj")
     remesh = remesh is None or checks.switch(remesh, "remesh")
+    first = checks.choice(first, "first", ("BELOW", "ABOVE"))
     with reported():
         below, above = split.split(
             [item._content for item in shapes], point, normal, surfid, topoadj, remesh, session.current().epsilon
         )
     consume(shapes, "SPLIT")
-    return unwrapped(below), unwrapped(above)
+    parts = unwrapped(below), unwrapped(above)
+    return parts if first == "BELOW" else parts[::-1]
 
 
 @command("MESH_SPLIT")

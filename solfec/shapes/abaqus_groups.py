@@ -1,4 +1,4 @@
-"""Element sets of Abaqus input files, which meshio gives to the wrong elements when sets are spread over blocks."""
+"""Element sets of Abaqus input files, which meshio gives to the wrong elements when sets are spread over blocks, and surfaces."""
 
 from __future__ import annotations
 
@@ -6,23 +6,31 @@ import re
 
 import numpy as np
 
+SIDES = {
+    "tetra": ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)),
+    "wedge": ((0, 1, 2), (3, 5, 4), (0, 3, 4, 1), (1, 4, 5, 2), (2, 5, 3, 0)),
+    "hexahedron": ((0, 1, 2, 3), (4, 7, 6, 5), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0)),
+}
+"""Corners of the faces S1, S2, ... of solid elements (Abaqus, solid element library)."""
+
 
 def add_groups(source, path: str) -> None:
-    """Replace the cell sets of what meshio has read by the element sets of the file.
+    """Replace the cell sets of what meshio has read by the element sets and the surfaces of the file.
 
     Parameters
     ----------
     source : meshio.Mesh
-        Changed in place; its blocks are the file's *ELEMENT blocks in their order.
+        Changed in place; its blocks are the file's *ELEMENT blocks in their order, faces of surfaces are appended.
     path : str
         The file.
 
     Raises
     ------
     ValueError
-        Files of several parts or with *INCLUDE, element numbers that come twice, sets of unknown elements or sets.
+        Files of several parts or with *INCLUDE, element numbers that come twice, sets of unknown elements or sets, faces
+        that elements do not have.
     """
-    numbers, sets = [], {}
+    numbers, sets, surfaces = [], {}, {}
     for keyword, parameters, items in _blocks(path):
         if keyword == "INCLUDE":
             raise ValueError("files with *INCLUDE are not supported; put everything into one file")
@@ -37,6 +45,8 @@ def add_groups(source, path: str) -> None:
                 sets.setdefault(parameters["ELSET"], []).extend(numbers[-1])
         elif keyword == "ELSET" and "ELSET" in parameters:
             sets.setdefault(parameters["ELSET"], []).extend(_members(items, "GENERATE" in parameters, sets))
+        elif keyword == "SURFACE" and parameters.get("TYPE", "ELEMENT") == "ELEMENT" and "NAME" in parameters:
+            surfaces.setdefault(parameters["NAME"], []).extend(zip(items[::2], items[1::2]))
     if [len(n) for n in numbers] != [len(block.data) for block in source.cells]:
         raise ValueError("its *ELEMENT blocks are not those that meshio has read")
     places = {number: (k, row) for k, block in enumerate(numbers) for row, number in enumerate(block)}
@@ -51,6 +61,40 @@ def add_groups(source, path: str) -> None:
             block, row = places[number]
             rows[block].append(row)
         source.cell_sets[name] = [np.array(r, int) for r in rows]
+    if surfaces:
+        _add_surfaces(source, surfaces, places, sets)
+
+
+def _add_surfaces(source, surfaces: dict, places: dict, sets: dict) -> None:
+    """Append the faces of surfaces to the blocks, and cell sets for them; shells of a surface join its set themselves."""
+    import meshio
+
+    solid = len(source.cells)
+    owned = {name: [[] for _ in range(solid)] for name in surfaces}
+    for name, entries in surfaces.items():
+        faces = {3: [], 4: []}
+        for members, side in entries:
+            for number in _members([members], False, sets):
+                if number not in places:
+                    raise ValueError(f"the surface '{name}' names element {number}, which is not there")
+                block, row = places[number]
+                corners = SIDES.get(source.cells[block].type.rstrip("0123456789"))
+                if corners is None:
+                    owned[name][block].append(row)
+                    continue
+                if not re.fullmatch("S[1-9]", side.upper()) or int(side[1]) > len(corners):
+                    raise ValueError(f"the surface '{name}' names face '{side}' of element {number}; it has S1 to S{len(corners)}")
+                nodes = source.cells[block].data[row]
+                faces[len(corners[int(side[1]) - 1])].append([int(nodes[n]) for n in corners[int(side[1]) - 1]])
+        for size, kind in ((3, "triangle"), (4, "quad")):
+            if faces[size]:
+                for other, rows in owned.items():
+                    rows.append(list(range(len(faces[size]))) if other == name else [])
+                source.cells.append(meshio.CellBlock(kind, np.array(faces[size])))
+    empty = np.zeros(0, int)
+    for name, rows in (source.cell_sets | owned).items():
+        filled = [np.array(r, int) for r in rows]
+        source.cell_sets[name] = filled + [empty] * (len(source.cells) - len(filled))
 
 
 def _members(items: list[str], generate: bool, sets: dict) -> list[int]:
@@ -79,8 +123,10 @@ def _blocks(path: str):
         lines = (line.strip() for line in file)
         for line in (line for line in lines if line and not line.startswith("**")):
             if not line.startswith("*"):
-                if block is not None and block[0] in ("ELEMENT", "ELSET", "INSTANCE"):
-                    block[2].extend(item.strip() for item in line.split(",") if item.strip())
+                if block is not None and block[0] in ("ELEMENT", "ELSET", "INSTANCE", "SURFACE"):
+                    items = [item.strip() for item in line.split(",") if item.strip()]
+                    # a line of a surface is a set or an element, and a face, which may be missing
+                    block[2].extend([*items, ""][:2] if block[0] == "SURFACE" else items)
                 continue
             if block is not None:
                 yield block

@@ -15,6 +15,7 @@ from ..errors import SolfecWarning
 from . import abaqus_groups, exodus_groups
 from .coordinates import check_size
 from .identifiers import identifier
+from .med_steps import one_step
 from .mesh import Mesh, element_volumes, upright
 from .mesh_topology import MIRROR, MeshTopology
 from .tetrahedra import MissingPackage, row_numbers
@@ -58,7 +59,7 @@ class Cells:
     groups: list[Group] = field(default_factory=list)
 
 
-def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None) -> tuple[Mesh, dict]:
+def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None, step: int | None = None) -> tuple[Mesh, dict]:
     """A mesh with the groups of a file as volume and surface identifiers.
 
     Parameters
@@ -70,6 +71,8 @@ def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None) ->
         the rest (default 0).  Groups of nodes may be named in `surfaces`: faces between such nodes.
     data : str, optional
         The integer cell data that tell groups.
+    step : int, optional
+        Of a MED file that holds the mesh at several steps: which one, from 0, or from the end when negative.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None) ->
         A file that cannot be read, cells that are not supported, no elements, groups that are not there, faulty
         elements.
     """
-    source = _load(path)
+    source = _load(path, step)
     cells, sizes = _cells_of(source, path)
     if not len(cells[3].nodes):
         raise ValueError(f"'{path}' holds no volume elements; a closed surface is for TETRAHEDRALIZE or CONVEX_READ")
@@ -107,17 +110,20 @@ def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None) ->
     return Mesh(nodes, topology.with_surfaces(faces), volume_ids), found
 
 
-def _load(path: str):
+def _load(path: str, step: int | None):
     """What meshio reads; all its failures, some of which would end the program, become ValueError."""
     try:
         import meshio
     except ImportError:
         raise MissingPackage(f"reading meshes needs the package meshio, which is not installed; run: {INSTALL}") from None
     said = io.StringIO()
+    ending = os.path.splitext(path)[1].lower()
+    if step is not None and ending != ".med":
+        raise ValueError(f"'step' is for MED files with several mesh steps, not for '{path}'")
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            source = meshio.read(path)
-        ending = os.path.splitext(path)[1].lower()
+        with one_step(path, step) if ending == ".med" else contextlib.nullcontext(path) as single:
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                source = meshio.read(single)
         if ending in EXODUS:
             exodus_groups.add_groups(source, path)
         elif ending == ".inp":

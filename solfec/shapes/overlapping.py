@@ -9,6 +9,7 @@ from ..contact.geometry import Geometry, PrimitiveKind
 from .adjacency import box_pairs
 from .point_query import contains
 from .primitives import compile
+from .rest_adjacency import settle
 
 
 def overlapping(obstacles: list, shapes: list, gap: float = 0.0, epsilon: float = 1e-6) -> np.ndarray:
@@ -52,21 +53,8 @@ def _tables(shapes: list, epsilon: float) -> tuple[Geometry, np.ndarray, list[tu
     """Geometry at rest of shapes as if each were a body; the shape of every primitive; rows of every shape."""
     geometry = Geometry()
     ranges = [geometry.add(number, compile(shape, epsilon)) for number, shape in enumerate(shapes)]
-    points = geometry.vertices.current
-    faces, primitives = geometry.faces, geometry.primitives
-    if faces.n:
-        lead = geometry.corners.vertex[faces.view("corner_ptr")[:, None] + np.arange(3)]
-        a, b, c = (points[:, lead[:, i]] for i in range(3))
-        normal = np.cross(b - a, c - a, axis=0)
-        faces.view("normal")[:] = normal / np.sqrt((normal**2).sum(0))
-    listed = points[:, geometry.vertex_lists.view("vertex")]
-    start = primitives.view("vertex_ptr")
-    radii = primitives.view("radii")
-    directions = primitives.view("orientation")
-    reach = epsilon + primitives.view("radius") + np.sqrt(((directions * radii[None]) ** 2).sum(1))
-    primitives.view("box")[:3] = np.minimum.reduceat(listed, start, axis=1) - reach
-    primitives.view("box")[3:] = np.maximum.reduceat(listed, start, axis=1) + reach
-    return geometry, primitives.view("body"), ranges
+    settle(geometry, epsilon)
+    return geometry, geometry.primitives.view("body"), ranges
 
 
 def _in_contact(geometry: Geometry, one, two, gap: float, epsilon: float) -> tuple[np.ndarray, np.ndarray]:

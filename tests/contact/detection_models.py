@@ -21,6 +21,7 @@ from solfec.shapes.convex import Convex
 from solfec.shapes.ellipsoid import Ellipsoid
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.mesh import Mesh
+from solfec.shapes.rest_adjacency import adjoin_overlapping
 from solfec.shapes.sphere import Sphere
 
 DATA = Path(__file__).parent.parent / "data" / "contact"
@@ -67,7 +68,10 @@ class Model:
         unit = dict(mass=1.0, volume=1.0, lame=(1.0, 1.0))  # finite elements need them
         row = self.bodies.add(kind, mesh, id=identifier, centre=centre, **unit)
         whole = mesh is not None
-        first, count = self.geometry.add(row, primitives.compile(shapes, self.epsilon, whole))
+        compiled = primitives.compile(shapes, self.epsilon, whole)
+        if kind == BodyKind.PSEUDO_RIGID:
+            adjoin_overlapping(compiled, self.epsilon)
+        first, count = self.geometry.add(row, compiled)
         self.bodies.primitive_ptr[row] = first
         self.bodies.primitive_count[row] = count
         if mesh is not None:

@@ -112,10 +112,18 @@ def test_split_returns_none_for_the_empty_side():
     assert below.nnod == 27 and above is None
 
 
+def test_split_returns_the_upper_parts_first_when_asked():
+    above, below = SPLIT(HULL(CUBE, 1, 1), (0, 0, 0.25), (0, 0, 1), (7, 8), first="ABOVE")
+    assert MASS_CENTER(above)[2] == pytest.approx(0.625) and MASS_CENTER(below)[2] == pytest.approx(0.125)
+    none, below = SPLIT(block(), (0, 0, 2), (0, 0, 1), first="ABOVE")
+    assert none is None and below.nnod == 27
+
+
 @pytest.mark.parametrize(
     "change, text",
     [
         ({"normal": (0, 0, 0)}, "normal"),
+        ({"first": "LEFT"}, "first"),
         ({"surfid": (1,)}, "surfid"),
         ({"topoadj": "YES"}, "topoadj"),
         ({"remesh": "OFF"}, "passes through element"),

@@ -11,6 +11,7 @@ import pytest
 
 from solfec import BODY, BULK_MATERIAL, MESH_READ, SOLFEC
 from solfec.errors import SolfecWarning
+from solfec.shapes import abaqus_groups
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.exodus_groups import SIDES
 from solfec.shapes.mesh import element_volumes
@@ -246,7 +247,28 @@ def test_first_of_overlapping_groups_counts_with_a_warning(tmp_path):
     assert read_mesh_file(path, {"STONE": 2, "ALL": 1})[0].volume_ids.tolist() == [2, 1, 1]
 
 
+def test_faces_of_abaqus_surfaces_are_groups(tmp_path):
+    path = str(tmp_path / "a.inp")
+    more = "*SURFACE, NAME=under, TYPE=ELEMENT\nStone, S1\n12, S4\n*Surface, name=Skin\n13, S1\n22,\n"
+    written(None, path, more)
+    mesh, groups = read_mesh_file(path, surfaces={"UNDER": 5, "SKIN": 6})
+    assert groups["surfaces"] == {"UNDER": 5, "SKIN": 6}
+    assert face_nodes(mesh, 5) == {corners(BOTTOM), corners([10, 11, 7, 3])}
+    assert face_nodes(mesh, 6) == {corners([5, 6, 9]), corners(SIDE)}
+
+
+@pytest.mark.parametrize("kind", ["tetra", "wedge", "hexahedron"])
+def test_faces_of_abaqus_elements_are_those_of_ours(kind):
+    """In the order of Abaqus' manual, of which the first face is the base of the element."""
+    size = {"tetra": 4, "wedge": 6, "hexahedron": 8}[kind]
+    assert sorted(map(sorted, abaqus_groups.SIDES[kind])) == sorted(map(sorted, ELEMENT_FACES[size]))
+    assert abaqus_groups.SIDES[kind][0] == tuple(range(4 if size == 8 else 3))
+
+
 @pytest.mark.parametrize(("more", "message"), [
+    ("*SURFACE, NAME=A\n12, S6\n", "the surface 'A' names face 'S6' of element 12; it has S1 to S5"),
+    ("*SURFACE, NAME=A\n12\n", "the surface 'A' names face '' of element 12"),
+    ("*SURFACE, NAME=A\n99, S1\n", "the surface 'A' names element 99, which is not there"),
     ("*ELSET, ELSET=A\n11, 99\n", "the element set 'A' names element 99, which is not there"),
     ("*ELSET, ELSET=A\nB\n", "names the set 'B', which is not there|Unknown cell set 'B'"),
     ("*ELEMENT, TYPE=C3D4\n13, 6, 7, 10, 13\n", "element numbers come twice"),
@@ -313,15 +335,25 @@ def test_broken_files_do_not_end_the_program(name, tmp_path):
         read_mesh_file(str(tmp_path / name))
 
 
-def test_med_file_with_several_mesh_steps_is_an_error_that_says_so(tmp_path):
+def test_of_a_med_file_with_several_mesh_steps_one_is_chosen(tmp_path):
     path = tmp_path / "a.med"
     sample("a.med").write(path)
     with h5py.File(path, "a") as file:
         (mesh,) = file["ENS_MAA"].values()
         for step in list(mesh):
             mesh.copy(step, f"{step}2")
-    with pytest.raises(ValueError, match="cannot be read: Must only contain exactly 1 time-step, found 2"):
+            points = mesh[f"{step}2/NOE/COO"]
+            points[...] = 3.0 * points[()]
+    with pytest.raises(ValueError, match="cannot be read: it holds the mesh at 2 steps; choose one by 'step', 0 to 1"):
         read_mesh_file(str(path))
+    with pytest.raises(ValueError, match="it has no step 2; there are 2, from 0 on"):
+        read_mesh_file(str(path), step=2)
+    first, last = MESH_READ(str(path), step=0), MESH_READ(str(path), step=-1)
+    assert last.node(3) == pytest.approx(3 * np.array(first.node(3))) and last.nnod == first.nnod
+    sample("b.med").write(tmp_path / "b.med")
+    assert read_mesh_file(str(tmp_path / "b.med"), step=0)[1]["surfaces"] == {"bottom": 1, "side": 2}
+    with pytest.raises(ValueError, match="'step' is for MED files"):
+        read_mesh_file(str(tmp_path / "a.vtu"), step=0)
 
 
 def test_missing_package_is_named_with_the_command_that_installs_it(tmp_path, monkeypatch):
