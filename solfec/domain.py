@@ -88,6 +88,7 @@ class Domain:
         self.deleted_bodies = 0
         self._row_of_id: dict[int, int] = {}
         self._inertia_changed = False
+        self._deformable = True  # whether any body may bound the time step
         self._within_step = False
         self._clock_origin = (0.0, 0)  # time and step number since which the step has been constant
 
@@ -104,20 +105,25 @@ class Domain:
         self._refuse_within_step("start another one")
         self._within_step = True
         try:
-            clock = perf_counter()
+            started = perf_counter()
             self._limit_step()
             self._predict()
-            clock = self._count("TIMINT", clock)
+            predicted = perf_counter()
             self._update()
-            clock = self._count("CONUPD", clock)
+            updated = perf_counter()
             self._detect()
-            clock = self._count("CONDET", clock)
+            detected = perf_counter()
             self._assemble(solver)
-            clock = self._count("LOCDYN", clock)
+            assembled = perf_counter()
             self._solve(solver)
-            clock = self._count("CONSOL", clock)
+            solved = perf_counter()
             self._correct()
-            self._count("TIMINT", clock)
+            timings = self.timings
+            timings["TIMINT"] += predicted - started + perf_counter() - solved
+            timings["CONUPD"] += updated - predicted
+            timings["CONDET"] += detected - updated
+            timings["LOCDYN"] += assembled - detected
+            timings["CONSOL"] += solved - assembled
             self._remove_overloaded_and_lost()
         finally:
             self._within_step = False
@@ -131,7 +137,7 @@ class Domain:
         """Explicit integration is stable below the critical step; the smallest one bounds the common step."""
         if self._inertia_changed:
             self.initialise()
-        if not self.dynamic:
+        if not (self.dynamic and self._deformable):
             return
         critical, _ = motion.critical_step(self.bodies)
         if critical < self.step:
@@ -154,7 +160,7 @@ class Domain:
     def _refer_contacts(self) -> None:
         """Contacts on finite element bodies: the places in their elements."""
         constraints = self.constraints
-        if constraints.contact_count and compiled(self.bodies).count:
+        if compiled(self.bodies).count and constraints.contact_count:
             rows = slice(constraints.user_count, constraints.n)
             held = (constraints.cohesion[rows] > 0.0) & (constraints.birth[rows] < self.step_number)
             element_points.refer_contacts(
@@ -213,16 +219,12 @@ class Domain:
             if outside.any():
                 self._remove_bodies(outside)
 
-    def _count(self, phase: str, since: float) -> float:
-        now = perf_counter()
-        self.timings[phase] += now - since
-        return now
-
     # --- time and step -------------------------------------------------------------------------------------
 
     def initialise(self) -> None:
         """Inverse inertia and the kinetic energy of the initial state."""
         motion.initialise_inertia(self.bodies)
+        self._deformable = bool((self.bodies.view("kind") >= BodyKind.PSEUDO_RIGID).any())
         self._inertia_changed = False
 
     def change_step(self, step: float) -> None:

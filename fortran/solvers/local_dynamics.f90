@@ -7,6 +7,7 @@ module local_dynamics
   use velocity_operator, only: velocity_blocks, finite_element_kind
   use row_block, only: contact_row, law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion
   use row_order, only: attach, acts_on
+  use row_colours, only: order_rows
   use row_laws, only: contact_laws, bilateral_laws
   implicit none
   private
@@ -16,7 +17,7 @@ module local_dynamics
 
 contains
 
-  !> Operators of the rows: V, B, H', and the part of W_aa that explicit bodies have.
+  !> Order and operators of the rows: V, B, H', and the part of W_aa that explicit bodies have.
   !>
   !> Constraint table (n rows in use): kind, master, slave (0:ncon-1);
   !> master_point, slave_point, base, reaction, velocity.  Body table: body_kind, centre, conf_ptr, velo_ptr (0:nbody-1),
@@ -27,7 +28,8 @@ contains
   !>                     element_ptr (0:nbody-1), element_size, element_node (.., 0:ne-1) of finite element bodies
   !>   implicit          (0:nbody-1) number of velocity triples of a body of scheme DEF_LIM, 0: another scheme
   !>   step              h [time]
-  !>   order             (0:nrow-1) constraint table row of every row (row_colours)
+  !>   users, coloured, birth, chunk_ptr, colour_ptr, colours   see row_colours
+  !>   order             (0:nrow-1) out: constraint table row of every row (row_colours)
   !>   diagonal          (3,3,0:nrow-1) out: W_aa, without what implicit bodies add [velocity/force]
   !>   b, v              (3,0:nrow-1) out: B; V [velocity]
   !>   r, u              (3,0:nrow-1) out: R and U of the last step
@@ -39,13 +41,14 @@ contains
   !>   attached_row, attached_entry   (0:nattached-1) out: rows acting on a body, and the first of its entries there
   !>   entries, attachments, visits   out: entries and attachments needed, bound of off-diagonal blocks of W
   !>   status            0 done; 1 more entries or attachments needed; 2 bad kind of body in row `failed`
-  subroutine assemble_rows(n, bodies, triples, step, ncon, kind, master, slave, master_point, slave_point, base, reaction, &
-      velocity, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, element, weights, ne, &
-      element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, nrow, order, diagonal, b, v, r, u, lost, &
-      entry_ptr, slave_entry, nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
-      entries, attachments, visits, failed, status)
-    integer(i4), intent(in) :: n, ncon
+  subroutine assemble_rows(n, users, coloured, bodies, triples, step, ncon, kind, master, slave, birth, master_point, &
+      slave_point, base, reaction, velocity, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, &
+      element, weights, ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, nrow, order, chunk_ptr, &
+      ncolourptr, colour_ptr, diagonal, b, v, r, u, lost, entry_ptr, slave_entry, nentry, triple, entry, factor, nbodyptr, &
+      body_ptr, nattached, attached_row, attached_entry, colours, entries, attachments, visits, failed, status)
+    integer(i4), intent(in) :: n, users, coloured, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
+    integer(i8), intent(in) :: birth(0:ncon-1)
     real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
     real(dp), intent(in) :: base(3,3,0:ncon-1), reaction(3,0:ncon-1), velocity(3,0:ncon-1)
     integer(i4), intent(in) :: bodies, nbody
@@ -62,7 +65,9 @@ contains
     real(dp), intent(in) :: velo(3,0:ntriple-1), velo_prev(3,0:ntriple-1), inverse_inertia(3,3,0:ntriple-1)
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: nrow
-    integer(i4), intent(in) :: order(0:nrow-1)
+    integer(i4), intent(inout) :: order(0:nrow-1), chunk_ptr(0:nrow-1)
+    integer(i4), intent(in) :: ncolourptr
+    integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
     real(dp), intent(inout) :: diagonal(3,3,0:nrow-1)
     real(dp), intent(inout) :: b(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
     integer(i4), intent(inout) :: lost(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
@@ -74,7 +79,7 @@ contains
     integer(i4), intent(inout) :: body_ptr(0:nbodyptr-1)
     integer(i4), intent(in) :: nattached
     integer(i4), intent(inout) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
-    integer(i4), intent(out) :: entries, attachments
+    integer(i4), intent(out) :: colours, entries, attachments
     integer(i8), intent(out) :: visits
     integer(i4), intent(out) :: failed, status
     integer(i4) :: a
@@ -82,6 +87,8 @@ contains
 
     status = 0
     failed = -1
+    call order_rows(n, users, coloured, ncon, master, slave, birth, bodies, nbody, body_kind, &
+                    nrow, order, chunk_ptr, ncolourptr, colour_ptr, colours)
     call attach(n, order, kind, master, slave, bodies, body_kind, element_ptr, element, element_size, nrow, entry_ptr, &
                 slave_entry, nbodyptr, body_ptr, &
                 nattached, attached_row, attached_entry, entries, attachments, visits)

@@ -20,7 +20,6 @@ from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterial
 from ..errors import SolfecError
 from ..tables import KernelColumns, Table, note_reallocation
 
-_order_rows = _kernels.row_colours.order_rows
 _assemble_rows = _kernels.local_dynamics.assemble_rows
 _assemble_laws = _kernels.local_dynamics.assemble_laws
 _apply_reactions = _kernels.local_dynamics.apply_reactions
@@ -186,25 +185,16 @@ class LocalDynamics:
             A constraint acts on bodies that it cannot move.
         """
         self.constraints, self.bodies = constraints, bodies
-        self._list_implicit()
+        elements = compiled(bodies)
+        self._list_implicit(elements)
         self.step, self.dynamic = step, bool(dynamic)
         self.n = constraints.n
-        self.contacts = constraints.contact_count
+        self.contacts = self.n - constraints.user_count
         self.rows.reserve(self.n + 1)
         self.pointers.reserve(bodies.n + 1)
         if self.triples.capacity != bodies.triples.capacity:
             self.triples = TripleWork(bodies.triples.capacity)
-        self.colours = _order_rows(
-            self.n, constraints.user_count, colouring == "ON" or (colouring == "AUTO" and self.n > COLOURED_FROM),
-            constraints.master, constraints.slave, constraints.birth, bodies.n, bodies.kind,
-            self.rows.order, self.rows.chunk_ptr, self.colour_ptr,
-        )  # fmt: skip
-        while True:
-            entries, attachments, self.visits, failed, status = self._assemble_rows()
-            if status != 1:
-                break
-            self.entries.reserve(entries)
-            self.attachments.reserve(attachments)
+        failed, status = self._assemble_rows(elements, colouring == "ON" or (colouring == "AUTO" and self.n > COLOURED_FROM))
         if not status:
             self._add_compliance()
             failed, status = self._assemble_laws(surface_materials)
@@ -216,35 +206,41 @@ class LocalDynamics:
         if self.stored:
             self._assemble_matrix()
 
-    def _assemble_rows(self):
-        bodies = self.bodies
-        return _assemble_rows(
-            self.n, bodies.n, bodies.triples.n, self.step,
-            *self.columns.of(LocalDynamics._row_columns, self, self.constraints, bodies, compiled(bodies)),
-        )  # fmt: skip
+    def _assemble_rows(self, elements, coloured: bool) -> tuple[int, int]:
+        """Rows in order, with their operators; returns (failed row, status)."""
+        constraints, bodies = self.constraints, self.bodies
+        while True:
+            self.colours, entries, attachments, self.visits, failed, status = _assemble_rows(
+                self.n, constraints.user_count, coloured, bodies.n, bodies.triples.n, self.step,
+                *self.columns.of(LocalDynamics._row_columns, self, constraints, bodies, elements),
+            )  # fmt: skip
+            if status != 1:
+                return failed, status
+            self.entries.reserve(entries)
+            self.attachments.reserve(attachments)
 
     def _row_columns(self, constraints, bodies, elements) -> tuple[np.ndarray, ...]:
         triples, rows = bodies.triples, self.rows
         return (
-            constraints.kind, constraints.master, constraints.slave,
+            constraints.kind, constraints.master, constraints.slave, constraints.birth,
             constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
             bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, self.implicit,
             bodies.configurations.conf, constraints.element, constraints.weights,
             elements.element_size, elements.element_node,
             triples.velo, triples.velo_prev, triples.inverse_inertia,
-            rows.order, rows.diagonal, rows.B, rows.V, rows.R, rows.U, rows.lost, rows.entry_ptr, rows.slave_entry,
+            rows.order, rows.chunk_ptr, self.colour_ptr, rows.diagonal, rows.B, rows.V, rows.R, rows.U, rows.lost, rows.entry_ptr, rows.slave_entry,
             self.entries.triple, self.entries.operator, self.triples.factor,
             self.pointers.attachment, self.attachments.row, self.attachments.entry,
         )  # fmt: skip
 
-    def _list_implicit(self) -> None:
+    def _list_implicit(self, elements) -> None:
         """Numbers of velocity triples of bodies whose A^-1 couples them, 0 for others."""
         bodies = self.bodies
         if len(self.implicit) != bodies.capacity:
             self.implicit = np.zeros(bodies.capacity, np.int32)
             self.dense_ptr = np.full(bodies.capacity, -1, np.int32)
             note_reallocation()
-        self.implicit_solvers = implicit_of_step(bodies, compiled(bodies)).solvers
+        self.implicit_solvers = implicit_of_step(bodies, elements).solvers
         if self.implicit_solvers or self.any_implicit:
             self.implicit[:] = 0
             self.dense_ptr[:] = -1
