@@ -23,7 +23,7 @@ from .errors import NotBuiltYet, SolfecError, SolfecWarning
 from .language import session
 from .language.legacy import loader
 
-USAGE = "usage: solfec [-w] [-y] [-s sub-directory] [-i seconds] [-t threads] path [arguments]"
+USAGE = "usage: solfec [-w [-y] | -c] [-s sub-directory] [-i seconds] [-t threads] path [arguments]"
 HELP = f"""{USAGE}
 
 Runs the input file `path`, or reads the results of an earlier run of it when there are any.  `path` is an
@@ -31,6 +31,7 @@ input file or an output directory; it is the first word that names an existing f
 
   -w           compute again and overwrite results (asks on a terminal)
   -y           overwrite without asking (with -w; before the path)
+  -c           go on from the last frame of results that are there
   -s NAME      use a sub-directory of the output directory
   -i SECONDS   wall time between progress reports (default: 1)
   -t THREADS   number of threads (default: all cores; before the path)
@@ -47,7 +48,7 @@ input file or an output directory; it is the first word that names an existing f
 Other words are the input's own arguments (NON_SOLFEC_ARGV).
 Status: 0 normal end, 1 error in the input, 2 wrong command line, 130 and 143 after INT and TERM.
 """
-UNBUILT = {"-v": "the viewer", "-f": "the viewer", "-g": "the viewer", "-c": "continuation of a run"}
+UNBUILT = {"-v": "the viewer", "-f": "the viewer", "-g": "the viewer"}
 
 
 class UsageError(Exception):
@@ -61,6 +62,7 @@ class Arguments:
     path: str | None = None
     overwrite: bool = False
     yes: bool = False
+    resume: bool = False
     subdirectory: str | None = None
     interval: float = 1.0
     threads: int | None = None
@@ -87,6 +89,8 @@ def parse(words: list[str]) -> Arguments:
         if word in ("-w", "-c", "-v", "-f"):
             if word == "-w":
                 result.overwrite = True
+            elif word == "-c":
+                result.resume = True
             else:
                 result.unbuilt.append(word)
         elif word in ("-s", "-i", "-g"):
@@ -163,6 +167,8 @@ def main(words: list[str] | None = None) -> int:
             return 0
         if arguments.unbuilt:
             raise UsageError(f"{arguments.unbuilt[0]}: {UNBUILT[arguments.unbuilt[0]]} is not built yet")
+        if arguments.overwrite and arguments.resume:
+            raise UsageError("-w computes again from the start, -c goes on from what is there: choose one")
         if arguments.path is None:
             raise UsageError(_missing(arguments.words))
         input_path, directory = _input_of(arguments.path)
@@ -230,6 +236,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
         output_directory=directory,
         overwrite=arguments.overwrite,
         overwrite_without_asking=arguments.yes,
+        resume=arguments.resume,
         subdirectory=arguments.subdirectory,
         interval=arguments.interval,
     )

@@ -62,7 +62,7 @@ class Progress:
     def report(self, domain: Domain, last: bool = False) -> None:
         """Print one report and rewrite STATE."""
         elapsed = monotonic() - self._started
-        done = min(1.0, (domain.time - self._start_time) / self._duration)
+        done = min(1.0, (domain.time - self._start_time) / self._duration) if self._duration > 0.0 else 1.0
         left = elapsed * (1.0 - done) / done if done > 0.0 else 0.0
         rate = (domain.step_number - self._start_step) / elapsed if elapsed > 0.0 else 0.0
         if self.verbose == "ON":

@@ -6,6 +6,7 @@ the domain, which the input script has built again.
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
@@ -29,9 +30,16 @@ class Schedule:
         self.start = start
         self.interval = interval
         self.count = -1 if at_once else 0  # events passed
+        self.latest = -math.inf  # time of the last one
 
     def due(self, time: float, step: float) -> bool:
-        """Whether the schedule is due at `time`; events that were stepped over count as one."""
+        """Whether the schedule is due at `time`, once; events that were stepped over count as one."""
+        if time == self.latest or not self._passes(time, step):
+            return False
+        self.latest = time
+        return True
+
+    def _passes(self, time: float, step: float) -> bool:
         if self.interval <= TOLERANCE * step:
             return True
         passed = int((time - self.start + TOLERANCE * step) / self.interval)
@@ -39,6 +47,30 @@ class Schedule:
             self.count = passed
             return True
         return False
+
+    @property
+    def state(self) -> tuple[float, float, int, float]:
+        """Start, interval, events passed and the time of the last one, as results store them."""
+        return self.start, self.interval, self.count, self.latest
+
+    @classmethod
+    def continued(cls, present: Schedule | None, first, last, time: float) -> Schedule | None:
+        """The schedule of a continued run: that of the last frame, or a new one where the input was edited.
+
+        Parameters
+        ----------
+        present : Schedule or None
+            As the input makes it; `first`, `last` are the states in the first and in the last frame (NaN: none).
+        time : float
+            Time of the last frame.
+        """
+        if present is None:
+            return None
+        if present.interval != first[1] or last[1] != last[1]:
+            return cls(time, present.interval, at_once=present.count < 0)
+        schedule = cls(float(last[0]), float(last[1]))
+        schedule.count, schedule.latest = int(last[2]), float(last[3])
+        return schedule
 
 
 class Interruption:
@@ -81,7 +113,7 @@ class Simulation:
     outpath : str
         Output directory; its last component names the files in it.
     mode : str
-        'WRITE' or 'READ'.
+        'WRITE', 'READ', or 'CONTINUE': WRITE mode that goes on from the last frame of results that are there.
     epsilon : float
         Geometric epsilon.
     input_text, arguments
@@ -104,7 +136,7 @@ class Simulation:
         dynamic: bool = True,
     ):
         self.outpath = outpath
-        self.mode = mode
+        self.mode = "READ" if mode == "READ" else "WRITE"
         self.verbose = "ON"
         self.cleanup = False
         self.progress_interval = interval
@@ -114,8 +146,12 @@ class Simulation:
         self._output = Schedule(0.0, 0.0)
         self._callback: tuple[Schedule, Callable[[], object]] | None = None
         self._running = False
+        self._runs = 0  # calls of RUN so far
+        self._continues = mode == "CONTINUE"
         self._writer = self._reader = None
-        if mode == "WRITE":
+        if self._continues:
+            self._writer = results.ResultsWriter.append(outpath)
+        elif mode == "WRITE":
             self._writer = results.ResultsWriter.create(outpath, input_text, arguments or [])
 
     @property
@@ -146,7 +182,13 @@ class Simulation:
             return
         if self._running:
             raise SolfecError("RUN: this simulation is running already; a callback of it cannot run it")
+        if self._continues and self._runs:
+            raise SolfecError(
+                f"RUN: {self.outpath} is continued (-c), which works with one RUN per input: where the second one is to start "
+                "from cannot be told"
+            )
         self._running = True
+        self._runs += 1
         try:
             self._run(solver, duration)
         finally:
@@ -155,16 +197,19 @@ class Simulation:
     def _run(self, solver, duration: float) -> None:
         """The loop of `run`."""
         domain = self.domain
+        self._solver = solver
         progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath)
         with Interruption() as interruption:
-            domain.initialise()
-            if domain.step_number == 0:
-                self._write()
+            running, end = True, domain.time + duration
+            if self._continues:
+                running, end = self._resume(solver, duration)
+            else:
+                domain.initialise()
+                if domain.step_number == 0:
+                    self._write()
             self._discard_stale_stop()
-            progress.begin(domain, duration)
-            end = domain.time + duration
+            progress.begin(domain, max(end - domain.time, 0.0))
             written = domain.step_number
-            running = True
             while running and domain.time < end - TOLERANCE * domain.step:
                 domain.advance(solver)
                 progress.after_step(domain)
@@ -180,8 +225,44 @@ class Simulation:
             progress.end(domain)
             interruption.honour()
 
+    def _resume(self, solver, duration: float) -> tuple[bool, float]:
+        """Go to the last frame; whether the callback lets the run go on from there, and the time at which it ends.
+
+        A frame is written before the callback that is due after the same step, so that call is made up for.
+        """
+        domain, note = self.domain, self._progress.note
+        with results.ResultsReader(self.outpath) as reader:
+            if reader.steps["run"][-1] > 1:
+                raise SolfecError(
+                    f"RUN: the results in {self.outpath} come from {reader.steps['run'][-1]} calls of RUN; only a run of one RUN "
+                    "can be continued (-c)"
+                )
+            first, last = results.resume(reader, domain, solver)
+            if reader.written_by != results.version():
+                note(f"the results were begun by version {reader.written_by} of solfec; this is {results.version()}")
+        self.labels.update(domain.body_labels.values())
+        domain.timings.update(dict.fromkeys(domain.timings, 0.0))
+        end = float(first["time"]) + duration
+        place = f"{self.outpath}, time {domain.time:g}"
+        if domain.time >= end - TOLERANCE * domain.step:
+            note(f"{place}: the duration of {duration:g} is reached already, nothing to do")
+        elif self.verbose == "ON":
+            note(f"continued from {place}")
+        self._output = Schedule.continued(self._output, first["output"], last["output"], domain.time)
+        if self._callback is None:
+            return True, end
+        schedule, function = self._callback
+        schedule = Schedule.continued(schedule, first["callback"], last["callback"], domain.time)
+        self._callback = schedule, function
+        owed = domain.step_number > 0 and domain.time < end - TOLERANCE * domain.step and schedule.start == last["callback"][0]
+        if owed and schedule.due(domain.time, domain.step):
+            return self._call_back(), end
+        return True, end
+
     def _write(self) -> None:
-        self._writer.write_frame(self.domain)
+        callback = None if self._callback is None else self._callback[0].state
+        record = results.RunRecord(self._runs, self._solver, self._output.state, callback)
+        self._writer.write_frame(self.domain, record)
         for phase, seconds in self.domain.timings.items():
             self._progress.seconds[phase] += seconds
             self.domain.timings[phase] = 0.0  # frames store what was spent since the one before
@@ -215,20 +296,23 @@ class Simulation:
 
     @property
     def reader(self) -> results.ResultsReader:
-        """The results, opened when first needed."""
+        """The results, opened when first needed; their run may go on, in this process or elsewhere."""
         if self._reader is None:
             self._reader = results.ResultsReader(self.outpath)
+        else:
+            self._reader.refresh()
         return self._reader
 
     def load(self, frame: int) -> None:
         """Bring the domain to a stored frame, clamped to those that exist."""
         if self.mode != "READ":
             raise SolfecError("frames can be loaded in READ mode only")
-        count = len(self.reader.times)
+        reader = self.reader
+        count = len(reader.times)
         if count == 0:
             raise SolfecError(f"{self.outpath}: the results hold no frames")
         self.frame = min(max(frame, 0), count - 1)
-        self.reader.load(self.domain, self.frame)
+        reader.load(self.domain, self.frame)
 
     def load_first(self) -> None:
         """Load frame 0 unless some frame has been loaded already."""

@@ -115,6 +115,10 @@ class SeriesTable:
             self.n += 1
         return row
 
+    def knots(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Times and values of a series; a constant has no times."""
+        return self._series[row].times, self._series[row].values
+
     def _flatten(self) -> None:
         self._flat = self.n
         times = [series.times if series.times.size else np.zeros(1) for series in self._series] or [np.zeros(1)]

@@ -44,3 +44,8 @@ class CurveTable:
             self.start = np.append(self.start[: self.n + 1], used + len(points)).astype(np.int32)
             self.n += 1
         return row
+
+    def knots(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Strokes and forces of a curve."""
+        points = slice(self.start[row], self.start[row + 1])
+        return self.strokes[points], self.forces[points]

@@ -25,7 +25,7 @@ class SOLFEC(Model):
     step : float
         Time step, an upper bound: explicit integration of deformable bodies may lower it for good.
     output : str
-        Output directory.  READ mode when it holds results, WRITE mode otherwise or with the switch -w.
+        Output directory.  READ mode when it holds results, WRITE mode otherwise or with the switches -w and -c.
     """
 
     __slots__ = ()
@@ -142,13 +142,15 @@ def results_exist(path: str) -> bool:
 
 
 def _mode(now: session.Session, path: str) -> str:
-    """READ or WRITE for a new SOLFEC object; may ask, and may end the process."""
+    """READ, WRITE or CONTINUE for a new SOLFEC object; may ask, and may end the process."""
     exist = results_exist(path)
     for simulation in now.simulations:
         if simulation.mode == "WRITE" and os.path.abspath(simulation.outpath) == os.path.abspath(path):
             return "READ" if exist and simulation.frames_written else "WRITE"
     if not exist:
         return "WRITE"
+    if now.resume:
+        return "CONTINUE"
     if not now.overwrite:
         return "READ"
     if not now.overwrite_without_asking and not _may_overwrite(path):

@@ -38,6 +38,8 @@ class Session:
         Given as the input path: replaces the output path of every SOLFEC object.
     overwrite, overwrite_without_asking
         Switches -w and -y.
+    resume : bool
+        Switch -c.
     subdirectory : str or None
         Switch -s.
     interval : float
@@ -52,6 +54,7 @@ class Session:
     output_directory: str | None = None
     overwrite: bool = False
     overwrite_without_asking: bool = False
+    resume: bool = False
     subdirectory: str | None = None
     interval: float = 1.0
     epsilon: float = 1e-6

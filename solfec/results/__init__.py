@@ -7,9 +7,11 @@
 
 from .layout import results_file
 from .reader import Frame, ResultsReader
+from .records import RunRecord, version
+from .resume import resume
 from .writer import ResultsWriter
 
-__all__ = ["Frame", "ResultsReader", "ResultsWriter", "open", "results_file"]
+__all__ = ["Frame", "ResultsReader", "ResultsWriter", "RunRecord", "open", "results_file", "resume", "version"]
 
 
 def open(path: str) -> ResultsReader:  # noqa: A001 - reads well as results.open

@@ -62,11 +62,11 @@ DESCRIPTIONS = {
     "length": ("L", "reference length of a link or spring"),
     "other_point": ("L", "current point on the slave, or the fixed point of a link"),
     "value": ("L/T", "prescribed velocity at the end of the step"),
-    "series_rows": ("1", "time series of the input behind the prescribed velocity, -1: none"),
+    "series_rows": ("1", "row of functions behind the prescribed velocity, -1: none"),
     "direction": ("1", "unit direction, referential where it is convected"),
     "update": ("1", "direction: 0 from slave to master, 1 fixed, 2 convected with the master, 3 with the slave"),
     "limits": ("L", "strokes at which a spring's rigid stops begin"),
-    "curve": ("1", "curve of the input that gives a spring's force, -1: a Python function"),
+    "curve": ("1", "row of functions that gives a spring's force, -1: a Python function"),
     "dashpot": ("F T/L", "dashpot of a spring with a curve"),
     "implicit": ("1", "1: a spring's force follows from the mean stroke and velocity of the step"),
 }  # fmt: skip
@@ -98,6 +98,7 @@ STEP = np.dtype(
     + [(phase, "<f8") for phase in PHASES]
     + [("clock_time", "<f8"), ("clock_step", "<i8"), ("next_body_id", "<i8"), ("next_constraint_id", "<i8")]
     + [("factor_nodes", "<i8"), ("factor_first", "<i8"), ("factor_fewest", "<i8"), ("factor_spent", "<i8")]
+    + [("settings", "<i8"), ("run", "<i8"), ("output", "<f8", (4,)), ("callback", "<f8", (4,))]
 )
 STEP_DESCRIPTIONS = {
     "time": ("T", "time"),
@@ -127,6 +128,10 @@ STEP_DESCRIPTIONS = {
     "factor_nodes": ("1", "nodes of bodies of scheme DEF_LIM and form TL whose factor is kept, 0: none; factor_first: row in "
                      "/frames/factors (frames with the same factor share it); factor_fewest, factor_spent: its first iterations "
                      "and those that came on top"),
+    "settings": ("1", "row of /model/settings that holds in this frame"),
+    "run": ("1", "which call of RUN wrote the frame, from 1 on; 0: none"),
+    "output": ("T", "schedule of frames: start, interval, events passed, time of the last one; NaN: none"),
+    "callback": ("T", "schedule of the user's callback, likewise"),
 }
 
 FACE = np.dtype([("corner_ptr", "<i4"), ("corner_count", "<i4"), ("surface", "<i4")])
@@ -140,6 +145,7 @@ PARTS = ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitive
 SHAPE = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in PARTS for suffix in ("_first", "")])
 
 VECTOR = np.dtype(("<f8", (3,)))
+FUNCTION = np.dtype([("first", "<i8"), ("times", "<i8"), ("values", "<i8")])
 MESH_PARTS = ("mesh_nodes", "mesh_elements", "mesh_vertices", "mesh_primitives")
 MESH = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in MESH_PARTS for suffix in ("_first", "")])
 MESH_NODE = np.dtype([("place", "<f8", (3,)), ("normal", "<f8", (3,))])
@@ -158,6 +164,9 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "model/mesh_elements": (MESH_ELEMENT, "1", "number of nodes of elements, and their nodes, numbered within the body"),
     "model/mesh_vertices": (np.dtype("<i4"), "1", "the node that each vertex of the body's shape is"),
     "model/mesh_primitives": (np.dtype("<i4"), "1", "the element that each primitive of the body's shape is"),
+    "model/functions": (FUNCTION, "1", "time series, and forces of springs over strokes: first row in function_knots, numbers of "
+                        "times and values; without times a constant"),
+    "model/function_knots": (np.dtype("<f8"), "", "times (or strokes), then values, of one function after another"),
     "frames/body_lists": (LISTED, "1", "bodies of a frame: id, row of /model/bodies, first of its rows within the frame's "
                           "configurations and velocities"),
     "frames/bodies": (BODY, "", "state of bodies, in the order of the frame's list"),

@@ -14,6 +14,7 @@ import numpy as np
 from ..bodies.table import CONF_TRIPLES, VELO_TRIPLES
 from ..errors import SolfecError
 from . import layout
+from .functions import Functions
 from .history import history
 from .journal import Snapshot
 from .restore import restore
@@ -105,6 +106,26 @@ class ResultsReader:
     def materials(self) -> dict:
         """Bulk and surface materials, as they were last."""
         return json.loads(self.read(lambda file: file["model/materials"][()]))
+
+    @property
+    def functions(self) -> Functions:
+        """Time series and curves, by number."""
+        return self.read(
+            lambda file: Functions(file["model/functions"][...], file["model/function_knots"][...])
+            if "model/functions" in file
+            else Functions()
+        )
+
+    def settings(self, number: int) -> dict | None:
+        """Loads, materials and settings that hold in a frame; None where they were not stored."""
+        row = int(self.steps["settings"][number])
+        text = self.read(lambda file: file["model/settings"].asstr()[row] if "model/settings" in file else None)
+        return None if text is None else json.loads(text)
+
+    @property
+    def written_by(self) -> str:
+        """Version of the program that began the file."""
+        return self.read(lambda file: str(file.attrs.get("solfec_version", "unknown")))
 
     @property
     def labels(self) -> dict[int, str]:

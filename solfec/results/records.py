@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 
@@ -26,8 +26,40 @@ def constraint_records(constraints, domain) -> np.ndarray:
     return rows
 
 
-def describe_step(row: np.ndarray, domain) -> None:
-    """Fill the record of a frame with the domain's scalars."""
+def user_records(constraints, functions) -> np.ndarray:
+    """Further data of the user's constraints, with the numbers of functions in the file."""
+    users = constraints.user_count
+    rows = layout.records(layout.USER, constraints, layout.USER_ONLY, slice(0, users))
+    if users and (constraints.series.n or constraints.curves.n):
+        rows["series_rows"] = functions.numbers_of(constraints.series)[rows["series_rows"]]
+        rows["curve"] = functions.numbers_of(constraints.curves)[rows["curve"]]
+    return rows
+
+
+@dataclass
+class RunRecord:
+    """What a frame says about the run that writes it.
+
+    Attributes
+    ----------
+    run : int
+        Which call of RUN it is, from 1 on.
+    solver : object
+        Its constraint solver.
+    output, callback : tuple or None
+        Schedules: start, interval, events passed and the time of the last one.
+    """
+
+    run: int = 0
+    solver: object = None
+    output: tuple[float, float, int, float] | None = None
+    callback: tuple[float, float, int, float] | None = None
+
+
+def describe_step(row: np.ndarray, domain, run: RunRecord) -> None:
+    """Fill the record of a frame with the scalars of the domain and of the run."""
+    row["run"] = run.run
+    row["output"], row["callback"] = (np.nan if s is None else s for s in (run.output, run.callback))
     constraints, report = domain.constraints, domain.report
     row["time"], row["step"], row["step_number"] = domain.time, domain.step, domain.step_number
     row["contacts"], row["sparsified"] = constraints.contact_count, domain.sparsified
@@ -42,12 +74,6 @@ def describe_step(row: np.ndarray, domain) -> None:
         row[phase] = domain.timings.get(phase, 0.0)
     row["clock_time"], row["clock_step"] = domain.clock_origin
     row["next_body_id"], row["next_constraint_id"] = domain.next_body_id, constraints.next_id
-
-
-def fingerprint(domain) -> tuple:
-    """Changes whenever the materials do; cheaper than their text."""
-    table = domain.surface_materials
-    return (len(domain.bulk_materials), *domain.surface_labels, *(table.view(name).tobytes() for name in table.COLUMNS))
 
 
 def materials_text(domain) -> str:

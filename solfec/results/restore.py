@@ -12,7 +12,7 @@ from ..bodies.table import BodyKind
 from ..constraints import element_points
 from ..domain import PHASES
 from ..errors import SolfecError
-from . import layout, meshes, shapes
+from . import layout, meshes, settings, shapes
 
 
 def restore(reader, domain, number: int) -> None:
@@ -46,7 +46,8 @@ def restore(reader, domain, number: int) -> None:
     bodies.triples.view("velo")[:] = frame.velocities.T
     domain.initialise()
     bodies.view("energy")[:] = frame.bodies["energy"].T
-    restore_constraints(domain, frame)
+    restore_constraints(domain, frame, reader.functions if len(frame.user_constraints) else None)
+    restore_surface_materials(domain, reader.settings(number))
     restore_scalars(domain, frame.step, reader.steps["deleted"][: number + 1].sum())
     domain.update_shapes()
     if frame.factor is not None:
@@ -127,8 +128,8 @@ class MaterialRows:
         return len(known) - 1
 
 
-def restore_constraints(domain, frame) -> None:
-    """The frame's constraints, with row numbers for identities."""
+def restore_constraints(domain, frame, functions) -> None:
+    """The frame's constraints, with row numbers for identities and numbers of functions."""
     table, bodies = domain.constraints, domain.bodies
     table.keep(np.zeros(table.n, bool))
     stored = frame.constraints
@@ -136,6 +137,8 @@ def restore_constraints(domain, frame) -> None:
     layout.unpack(stored, table, layout.CONTACT_COLUMNS, slice(0, table.n))
     layout.unpack(frame.user_constraints, table, layout.USER_ONLY, slice(0, len(frame.user_constraints)))
     table.user_count = len(frame.user_constraints)
+    if functions and functions.numbers:
+        refer_functions(table, functions)
     table.next_id = int(frame.step["next_constraint_id"])
     ids = bodies.view("id")
     for side in ("master", "slave"):
@@ -147,6 +150,33 @@ def restore_constraints(domain, frame) -> None:
         table.view(side + "_primitive")[:] = np.where(present & (number >= 0), first + number, -1)
     for row in range(table.user_count):
         element_points.attach(table, bodies, row, domain.epsilon)
+
+
+def refer_functions(table, functions) -> None:
+    """Rows of the table's own time series and curves in the place of numbers of functions."""
+    users = table.user_count
+    rows = table.series_rows[:, :users]
+    for number in np.unique(rows[rows >= 0]):
+        rows[rows == number] = -2 - table.series.add(functions[number])
+    rows[rows < -1] = -2 - rows[rows < -1]
+    curves = table.curve[:users]
+    for number in np.unique(curves[curves >= 0]):
+        series = functions[number]
+        curves[curves == number] = -2 - table.curves.add(np.stack([series.times, series.values], axis=1))
+    curves[curves < -1] = -2 - curves[curves < -1]
+
+
+def restore_surface_materials(domain, stored: dict | None) -> None:
+    """Contacts refer to the domain's rows of surface materials; those that the run added are added here, too."""
+    if stored is None or not domain.constraints.contact_count:
+        return
+    described = stored["surface materials"]
+    rows = settings.surface_rows(domain)
+    settings.apply_surface_materials(domain, {pair: data for pair, data in described.items() if pair not in rows})
+    rows = settings.surface_rows(domain)
+    material = domain.constraints.view("material")
+    known = np.array([rows[pair] for pair in described], np.int32)
+    material[:] = known[np.minimum(material, len(known) - 1)]
 
 
 def restore_scalars(domain, step: np.void, deleted: int) -> None:

@@ -11,11 +11,12 @@ import numpy as np
 
 from ..bodies import implicit
 from ..errors import SolfecError
-from . import layout, meshes, shapes
+from . import layout, meshes, settings, shapes
 from .columns import Column, extend
+from .functions import Functions
 from .journal import Busy, JournalledFile, journal_path
 from .reader import ResultsReader
-from .records import constraint_records, describe_step, fingerprint, materials_text, version
+from .records import RunRecord, constraint_records, describe_step, materials_text, user_records, version
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 8192, 1 << 19  # bytes
 ONE_FRAME_DATASETS = {  # dataset: rows of a frame, from (bodies, constraints, user's constraints)
@@ -59,7 +60,9 @@ class ResultsWriter:
         self._definitions: list[np.ndarray] = []
         self._deleted = 0
         self._last_id = 0  # largest identifier of a body whose shape is stored
-        self._materials: tuple = ()
+        self._functions = Functions()
+        self._settings: tuple = ()  # fingerprint of the last ones, their text, and the row they are in
+        self._settings_text, self._settings_row = "", -1
         self._failed = False
 
     @classmethod
@@ -102,10 +105,19 @@ class ResultsWriter:
             writer._resume()
         except OSError as error:
             raise writer._failure("the results cannot be continued", error) from error
+        except SolfecError:
+            writer.close()
+            raise
         return writer
 
-    def write_frame(self, domain) -> None:
+    def write_frame(self, domain, run: RunRecord | None = None) -> None:
         """Append the present state of a domain; when this returns, the frame survives the end of the process.
+
+        Parameters
+        ----------
+        domain : Domain
+        run : RunRecord, optional
+            What the frame is to say about the run.
 
         Raises
         ------
@@ -118,7 +130,7 @@ class ResultsWriter:
         try:
             if fresh:
                 self._begin(domain)
-            self._store(domain)
+            self._store(domain, run or RunRecord())
             self._hdf5.flush()
             self._journalled.commit()
             if fresh:
@@ -186,6 +198,9 @@ class ResultsWriter:
         model["arguments"] = json.dumps(self._arguments)
         text = h5py.string_dtype()
         model.create_dataset("materials", (), text).attrs["description"] = "bulk and surface materials as JSON"
+        model.create_dataset("settings", (0,), text, maxshape=(None,)).attrs["description"] = (
+            "loads, materials, settings of detection and solver as JSON; frames refer to these rows"
+        )
         model.create_dataset("label_ids", (0,), "<i8", maxshape=(None,)).attrs["description"] = "bodies with labels"
         model.create_dataset("labels", (0,), text, maxshape=(None,)).attrs["description"] = "labels of these bodies"
         sizes = (domain.bodies.n, domain.constraints.n, domain.constraints.user_count)
@@ -212,7 +227,17 @@ class ResultsWriter:
 
     def _resume(self) -> None:
         """Take up counters where the last frame left them."""
+        missing = [name for name in (*layout.DATASETS, "model/settings") if name not in self._hdf5]
+        other = [name for name, (dtype, *_) in layout.DATASETS.items() if name not in missing and self._hdf5[name].dtype != dtype.base]
+        if missing or other:
+            raise SolfecError(
+                f"{self.file}: written by version {self._hdf5.attrs['solfec_version']} with other contents "
+                f"({', '.join(missing + other)}); results of another version can be read, but not continued"
+            )
         self._columns = {name: Column(self._hdf5[name]) for name in layout.DATASETS}
+        self._functions = Functions(self._hdf5["model/functions"][...], self._hdf5["model/function_knots"][...])
+        self._settings_row = len(self._hdf5["model/settings"]) - 1
+        self._settings_text = self._hdf5["model/settings"].asstr()[self._settings_row]
         steps = self._hdf5["frames/steps"]
         last = steps[-1]
         self.frames = len(steps)
@@ -253,7 +278,7 @@ class ResultsWriter:
 
     # -- frames ---------------------------------------------------------------------------------------------
 
-    def _store(self, domain) -> None:
+    def _store(self, domain, run: RunRecord) -> None:
         """Append one frame to all datasets."""
         bodies, constraints = domain.bodies, domain.constraints
         append = {name: column.append for name, column in self._columns.items()}
@@ -269,16 +294,16 @@ class ResultsWriter:
         row["velo_first"] = append["frames/velocities"](bodies.triples.view("velo").T)
         row["constraints"], row["user"] = constraints.n, constraints.user_count
         row["constraints_first"] = append["frames/constraints"](constraint_records(constraints, domain))
-        row["user_first"] = append["frames/user_constraints"](
-            layout.records(layout.USER, constraints, layout.USER_ONLY, slice(0, constraints.user_count))
-        )
+        row["user_first"] = append["frames/user_constraints"](user_records(constraints, self._functions))
+        self._store_settings(domain, run)
+        row["settings"] = self._settings_row
         if self._deleted < 0:
             self._deleted = domain.deleted_bodies
         row["born"] = born if self.frames else 0
         row["deleted"] = domain.deleted_bodies - self._deleted
         self._deleted = domain.deleted_bodies
         self._store_factor(domain, row)
-        describe_step(row, domain)
+        describe_step(row, domain, run)
         append["frames/steps"](row)
 
     def _store_factor(self, domain, row: np.ndarray) -> None:
@@ -293,7 +318,7 @@ class ResultsWriter:
         row["factor_fewest"], row["factor_spent"] = memory.fewest, memory.spent
 
     def _store_model(self, domain) -> int:
-        """Definitions and shapes of bodies that are new or have changed, and materials; the number of new bodies."""
+        """Shapes and labels of new bodies; their number."""
         bodies = domain.bodies
         first = int(np.searchsorted(bodies.view("id"), self._last_id, side="right"))
         born = bodies.n - first
@@ -312,11 +337,22 @@ class ResultsWriter:
             labelled = [identifier for identifier in new if identifier in domain.body_labels]
             extend(self._hdf5["model/label_ids"], labelled)
             extend(self._hdf5["model/labels"], [domain.body_labels[identifier] for identifier in labelled])
-        materials = fingerprint(domain)
-        if materials != self._materials:
-            self._materials = materials
-            self._hdf5["model/materials"][()] = materials_text(domain)
         return born
+
+    def _store_settings(self, domain, run: RunRecord) -> None:
+        """Settings when they have changed, and functions that they or constraints refer to for the first time."""
+        present = settings.fingerprint(domain, run.solver)
+        if present != self._settings:
+            self._settings = present
+            text = json.dumps(settings.describe(domain, self._functions, run.solver))
+            if text != self._settings_text:
+                self._settings_text = text
+                self._settings_row = len(self._hdf5["model/settings"])
+                extend(self._hdf5["model/settings"], [text])
+                self._hdf5["model/materials"][()] = materials_text(domain)
+        index, knots = self._functions.take_fresh(self._columns["model/function_knots"].length)
+        self._columns["model/functions"].append(index)
+        self._columns["model/function_knots"].append(knots)
 
     def _store_list(self, bodies) -> None:
         """The list of the frame's bodies, unless it is that of the last frame."""

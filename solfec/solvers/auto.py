@@ -62,6 +62,7 @@ class AutoSolver:
         Independent groups of constraints in the last solution.
     """
 
+    SETTINGS = ("epsilon", "maxiter", "anderson")  # kept with results
     stored_form = True  # factorisations need the blocks of W
 
     def __init__(
@@ -144,6 +145,7 @@ class AcceleratedGaussSeidel(GaussSeidelSolver):
         quantity that has to fall to `epsilon`, and leaves contacts to the direct block solution.
     """
 
+    SETTINGS = (*GaussSeidelSolver.SETTINGS, "anderson", "islands")  # kept with results
     anderson = False
     islands = False
 

@@ -87,6 +87,8 @@ class GaussSeidelSolver:
         Receives warnings.
     """
 
+    SETTINGS = ("epsilon", "maxiter", "meritval", "failure", "diagepsilon", "diagmaxiter", "diagsolver", "reverse", "colouring")  # kept with results
+
     def __init__(
         self,
         epsilon: float,

@@ -61,6 +61,10 @@ class NewtonSolver:
         Iterations of all solutions since `collect_iterations()`.
     """
 
+    SETTINGS = (
+        "meritval", "maxiter", "locdyn", "linver", "linmaxiter", "maxmatvec", "epsilon", "delta", "theta", "omega", "gsflag", "reldelta",
+    )  # fmt: skip
+
     def __init__(
         self,
         meritval: float = 1e-8,

@@ -26,6 +26,8 @@ class PenaltySolver:
         mid step, where contacts are detected, and the velocity at its start.
     """
 
+    SETTINGS = ("variant",)  # kept with results
+
     def __init__(self, variant: str = "IMPLICIT"):
         if variant not in VARIANTS:
             raise ValueError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")

@@ -60,7 +60,7 @@ def test_path_is_the_first_word_that_names_something(good, tmp_path):
         (["-i", "soon"], "-i needs a number of seconds, not 'soon'"),
         (["-t", "0"], "-t needs a positive whole number"),
         (["--colour"], "unknown switch --colour"),
-        (["-c", "input.py"], "-c: continuation of a run is not built yet"),
+        (["-c", "-w", "input.py"], "choose one"),
         (["-v", "input.py"], "-v: the viewer is not built yet"),
         (["-g", "512x512", "input.py"], "-g: the viewer is not built yet"),
         (["empty"], "holds no copy of an input file"),

@@ -7,8 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from solfec.bodies.loads import Loads
 from solfec.bodies.table import BodyKind, BodyTable, Energy
 from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
+from solfec.contact.detection import Settings
 from solfec.contact.geometry import Geometry, ShapePrimitives
 from solfec.results import layout
 
@@ -37,7 +39,7 @@ class StandIn:
         self.surface_labels = ["DEFAULT"]
         self.bulk_materials = [Material()]
         self.body_labels: dict[int, str] = {}
-        self.loads = SimpleNamespace(remap=lambda renumbered: None)
+        self.loads, self.settings, self.extents = Loads(self.bodies), Settings(), None
         self.epsilon, self.dynamic = 1e-6, True
         self.time, self.step, self.step_number = 0.0, 1e-3, 0
         self.clock_origin = (0.0, 0)

@@ -1,0 +1,108 @@
+"""The last frame into a domain that the input has built again, so that the run goes on (command line, -c)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import SolfecError
+from . import layout, settings
+from .restore import restore
+
+INPUTS = ("value", "strength", "limits", "dashpot", "implicit")  # of the user's constraints, as the input gives them
+PLACE = ("id", "kind", "form", "node_count", "centre")  # of bodies: what makes them the same
+
+
+def resume(reader, domain, solver) -> tuple[np.void, np.void]:
+    """Set a domain and a solver to the last frame; what the user has edited in the input since then counts.
+
+    Returns
+    -------
+    first, last : records
+        Rows of `/frames/steps` of the first and the last frame.
+
+    Raises
+    ------
+    SolfecError
+        The input builds other bodies than the run did, or lacks a Python function that the run used.
+    """
+    number = len(reader.steps) - 1
+    stored = reader.settings(0), reader.settings(number)
+    if stored[0] is None:
+        raise SolfecError(f"{reader.file}: written by version {reader.written_by}, which did not store what continuing needs")
+    first, functions = reader.frame(0), reader.functions
+    definitions = reader.table("model/bodies")[first.listed["definition"]]
+    built = layout.records(layout.DEFINITION, domain.bodies, layout.DEFINITION_COLUMNS, slice(0, domain.bodies.n))
+    check_bodies(reader, built, definitions, first.listed["id"])
+    users = edited_constraints(domain, first, functions)
+    now, step = settings.describe(domain, functions, solver), domain.step
+    restore(reader, domain, number)
+    settings.apply(domain, settings.merged(*stored, now), functions, solver)
+    apply_edited_bodies(domain, built, definitions)
+    for identifier, columns in users.items():
+        row = domain.constraints.row_of(identifier)
+        for name, value in columns.items() if row >= 0 else ():
+            getattr(domain.constraints, name)[..., row] = value
+    if step != float(first.step["step"]):
+        domain.set_step(step)
+    return first.step, reader.steps[number]
+
+
+def check_bodies(reader, built: np.ndarray, stored: np.ndarray, identifiers: np.ndarray) -> None:
+    """The input must have built the bodies that the run began with."""
+    if len(built) != len(identifiers):
+        raise SolfecError(
+            f"{reader.file}: the run began with {len(identifiers)} bodies, the input makes {len(built)}; do they belong together?"
+        )
+    for name in PLACE:
+        column = identifiers if name == "id" else stored[name]
+        differ = np.flatnonzero((built[name] != column).reshape(len(built), -1).any(axis=1))
+        if differ.size:
+            k = int(differ[0])
+            raise SolfecError(
+                f"{reader.file}: body {identifiers[k]} was another one when the run began ({name} was {_shown(column[k])}, "
+                f"the input makes {_shown(built[name][k])}); do they belong together?"
+            )
+
+
+def apply_edited_bodies(domain, built: np.ndarray, first: np.ndarray) -> None:
+    """Definitions that the input now gives otherwise than when the run began."""
+    bodies = domain.bodies
+    rows = np.minimum(np.searchsorted(bodies.view("id"), built["id"]), max(bodies.n - 1, 0))
+    alive = bodies.view("id")[rows] == built["id"] if bodies.n else np.zeros(len(built), bool)
+    changed = False
+    for name in (name for name in layout.DEFINITION_COLUMNS if name not in (*PLACE, "material")):
+        edited = alive & (built[name] != first[name]).reshape(len(built), -1).any(axis=1)
+        if edited.any():
+            changed = True
+            getattr(bodies, name)[..., rows[edited]] = np.moveaxis(built[name][edited], 0, -1)
+    if changed:
+        domain.initialise()
+
+
+def edited_constraints(domain, first, functions) -> dict[int, dict]:
+    """Columns of the user's constraints, by identifier, that the input gives otherwise than when the run began."""
+    table = domain.constraints
+    stored = {int(row["id"]): (row, user) for row, user in zip(first.constraints, first.user_constraints)}
+    edited: dict[int, dict] = {}
+    for row in range(table.user_count):
+        identifier = int(table.id[row])
+        if identifier not in stored:
+            continue
+        _, user = stored[identifier]
+        followed = functions.numbers_of(table.series)[table.series_rows[:, row]]
+        curve = functions.numbers_of(table.curves)[table.curve[row]]
+        columns = {name: np.array(getattr(table, name)[..., row]) for name in INPUTS}
+        if (table.series_rows[:, row] >= 0).any():
+            columns.pop("value")  # as of the present time, not the input's
+        columns = {name: value for name, value in columns.items() if not np.array_equal(value, user[name])}
+        if not np.array_equal(followed, user["series_rows"]):
+            columns["series_rows"] = table.series_rows[:, row].copy()
+        if curve != user["curve"]:
+            columns["curve"] = table.curve[row].copy()
+        if columns:
+            edited[identifier] = columns
+    return edited
+
+
+def _shown(value) -> str:
+    return " ".join(f"{number:g}" for number in np.ravel(value))

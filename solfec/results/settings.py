@@ -1,0 +1,189 @@
+"""What a run can change besides its state: loads, materials, extents, settings of detection and of the solver.
+
+A frame refers to the settings that hold in it.  A continued run compares those that its input makes with those of the
+first frame: where they are equal the last frame's hold, since the run may have changed them; where they differ the user
+has edited the input, and the input's hold.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+
+import numpy as np
+
+from ..bodies import finite_elements
+from ..bodies.loads import PointLoadTable
+from ..bodies.materials import BulkMaterial
+from ..bodies.table import BodyKind
+from ..errors import SolfecError
+from .functions import Functions
+
+LOCATED = ("element", "natural", "weights")  # columns of loads that follow from points
+LOAD_COLUMNS = tuple(name for name in PointLoadTable.COLUMNS if name not in LOCATED)
+ABSENT = object()
+
+
+def fingerprint(domain, solver=None) -> tuple:
+    """Changes whenever the settings do; cheaper than their description."""
+    loads, surface = domain.loads, domain.surface_materials
+    gravity = None if loads.gravity_series else loads.gravity.tobytes()
+    return (
+        gravity, len(loads.gravity_series), loads.series.n, domain.epsilon, domain.extents is not None and tuple(domain.extents),
+        tuple(map(_plain, vars(domain.settings).values())), [callback.body for callback in loads.callbacks],
+        *(loads.table.view(name).tobytes() for name in LOAD_COLUMNS),
+        [tuple(vars(material).values()) for material in domain.bulk_materials],
+        list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
+        list(solver_settings(solver).values()),
+    )  # fmt: skip
+
+
+def describe(domain, functions: Functions, solver=None) -> dict:
+    """The settings as dictionaries of what JSON knows; bodies by identifier, time series by their numbers in the file."""
+    loads = domain.loads
+    numbers = functions.numbers_of(loads.series)
+    gravity: list = loads.gravity.tolist()
+    for component, row in loads.gravity_series:
+        gravity[component] = {"function": int(numbers[row])}
+    columns = {name: np.moveaxis(loads.table.view(name), -1, 0) for name in LOAD_COLUMNS}
+    columns["body"] = loads.bodies.id[columns["body"]]
+    columns["series"] = numbers[columns["series"]]
+    called = [int(loads.bodies.id[callback.body]) for callback in loads.callbacks]
+    described = {
+        "epsilon": domain.epsilon,
+        "extents": None if domain.extents is None else domain.extents.tolist(),
+        "detection": {field.name: _plain(getattr(domain.settings, field.name)) for field in fields(domain.settings)},
+        "gravity": gravity,
+        "point loads": {name: column.tolist() for name, column in columns.items()},
+        "load functions": {str(body): called.count(body) for body in called},
+        "bulk materials": dict(zip(_distinct([m.label for m in domain.bulk_materials]), map(asdict, domain.bulk_materials))),
+        "surface materials": surface_materials(domain),
+        "solver": solver_settings(solver),
+    }
+    return json.loads(json.dumps(described))
+
+
+def surface_materials(domain) -> dict:
+    """Surface materials by their pair of surfaces."""
+    table = domain.surface_materials
+    labels = [*domain.surface_labels, *[""] * table.n]
+    rows = ({name: getattr(table, name)[..., row].tolist() for name in table.COLUMNS} for row in range(table.n))
+    return {"{},{}".format(*row["surface"]): {"label": label, **row} for row, label in zip(rows, labels)}
+
+
+def solver_settings(solver) -> dict:
+    """Class of a constraint solver and those of its members that its class lists in SETTINGS."""
+    if solver is None:
+        return {}
+    names = getattr(solver, "SETTINGS", ())
+    return {"class": type(solver).__name__, **{name: _plain(getattr(solver, name)) for name in names}}
+
+
+def merged(first, last, now):
+    """`last`, with what distinguishes `now` from `first`; dictionaries are merged key by key."""
+    if not (isinstance(now, dict) and isinstance(last, dict) and isinstance(first, dict)):
+        return last if now == first else now
+    result = {}
+    for key in [*now, *(key for key in last if key not in now)]:
+        value = merged(first.get(key, ABSENT), last.get(key, ABSENT), now.get(key, ABSENT))
+        if value is not ABSENT:
+            result[key] = value
+    return result
+
+
+def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
+    """Set a domain, whose bodies are there, and a solver to described settings.
+
+    Raises
+    ------
+    SolfecError
+        A force by a Python function that the input has not applied.
+    """
+    domain.epsilon = settings["epsilon"]
+    domain.extents = None if settings["extents"] is None else np.array(settings["extents"])
+    for name, value in settings["detection"].items():
+        present = getattr(domain.settings, name, ABSENT)
+        if isinstance(present, np.ndarray):
+            value = np.asfortranarray(np.array(value, present.dtype).reshape(2, -1))
+        if present is not ABSENT and not (isinstance(present, np.ndarray) and np.array_equal(present, value)):
+            setattr(domain.settings, name, value)
+    apply_bulk_materials(domain, settings["bulk materials"])
+    apply_surface_materials(domain, settings["surface materials"])
+    apply_loads(domain, settings, functions)
+    if solver is not None and settings["solver"].get("class") == type(solver).__name__:
+        for name, value in settings["solver"].items():
+            if name in getattr(solver, "SETTINGS", ()):
+                setattr(solver, name, value)
+
+
+def apply_bulk_materials(domain, described: dict) -> None:
+    """Bulk materials by label; those that the domain lacks are added."""
+    known = dict(zip(_distinct([material.label for material in domain.bulk_materials]), domain.bulk_materials))
+    for label, data in described.items():
+        material = known.get(label)
+        if material is None:
+            domain.bulk_materials.append(BulkMaterial(**data))
+        else:
+            vars(material).update(data)
+
+
+def apply_surface_materials(domain, described: dict) -> None:
+    """Surface materials by pair; those that the domain lacks are added behind its own."""
+    table = domain.surface_materials
+    rows = surface_rows(domain)
+    for pair, data in described.items():
+        if pair not in rows:
+            rows[pair] = table.append()
+            domain.surface_labels.append(data["label"])
+        row = rows[pair]
+        domain.surface_labels[row] = data["label"]
+        for name in set(table.COLUMNS) & set(data):
+            getattr(table, name)[..., row] = data[name]
+
+
+def surface_rows(domain) -> dict[str, int]:
+    """Rows of surface materials by pair."""
+    table = domain.surface_materials
+    return {"{},{}".format(*table.surface[:, row]): row for row in range(table.n)}
+
+
+def apply_loads(domain, settings: dict, functions: Functions) -> None:
+    """Gravity and point loads; loads of bodies that are gone are left out."""
+    loads = domain.loads
+    values = [functions[item["function"]] if isinstance(item, dict) else item for item in settings["gravity"]]
+    loads.set_gravity(values)
+    row_of = {identifier: row for row, identifier in enumerate(domain.bodies.view("id").tolist())}
+    columns = settings["point loads"]
+    present = [k for k, body in enumerate(columns["body"]) if body in row_of]
+    table = loads.table
+    table.keep(np.zeros(table.n, bool))
+    table.append(len(present))
+    for name, column in columns.items():
+        chosen = [column[k] for k in present]
+        if name == "body":
+            chosen = [row_of[body] for body in chosen]
+        elif name == "series":
+            chosen = [loads.series.add(functions[number]) if number >= 0 else -1 for number in chosen]
+        if present:
+            table.view(name)[...] = np.moveaxis(np.array(chosen), 0, -1)
+    for k in np.flatnonzero(domain.bodies.kind[table.view("body")] == BodyKind.FINITE_ELEMENT):
+        row = int(table.body[k])
+        found = finite_elements.find(domain.bodies, row, table.point[:, k], domain.epsilon)
+        for name, value in zip(LOCATED, found):
+            getattr(table, name)[..., k] = value
+    called = [int(domain.bodies.id[callback.body]) for callback in loads.callbacks]
+    for body, count in settings["load functions"].items():
+        if int(body) in row_of and called.count(int(body)) < count:
+            raise SolfecError(
+                f"a force on body {body} that a Python function gives was applied during the run; a continued run has no such function"
+            )
+
+
+def _plain(value):
+    """A setting as JSON knows it."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _distinct(labels: list[str]) -> list[str]:
+    """Labels, numbered where they repeat."""
+    return [label if labels.index(label) == k else f"{label} #{k}" for k, label in enumerate(labels)]

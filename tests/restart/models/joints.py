@@ -1,0 +1,23 @@
+"""Every kind of the user's constraints, motions by series, springs by curves and functions; a link breaks on the way."""
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/model')
+stone = BULK_MATERIAL(solfec, density=1000.0)
+GRAVITY(solfec, (0, 0.5, -9.81))
+balls = [BODY(solfec, 'RIGID', SPHERE((k, 0, 0), 0.2, 1, 1), stone) for k in range(12)]
+floor = [c for z in (-0.4, -0.199) for y in (-1, 1) for x in (-1, 9) for c in (x, y, z)]
+plate = BODY(solfec, 'OBSTACLE', HULL(floor, 1, 1), stone)
+wave = TIME_SERIES([c for k in range(50) for c in (0.001 * k, (-1) ** k * 0.01 * k)])
+FIX_POINT(balls[0], (0, 0, 0))
+FIX_DIRECTION(balls[1], (1, 0, 0), (0.6, 0, 0.8))
+FIX_DIRECTION(balls[2], (2, 0, 0), (0, 1, 0), balls[3], (3, 0, 0))
+SET_DISPLACEMENT(balls[4], (4, 0, 0), (1, 0, 0), wave)
+SET_VELOCITY3(plate, (0, 0, -0.3), (1, 0, 0, 0, 1, 0, 0, 0, 1), (TIME_SERIES([0, 0, 1, 0]), wave, TIME_SERIES([0, 0.01, 1, 0.01])))
+SET_ACCELERATION(balls[5], (5, 0, 0), (0, 0, 1), wave)
+SET_VELOCITY(balls[10], (10, 0, 0), (0, 0, 1), 0.2)
+PUT_RIGID_LINK(balls[5], None, (5, 0, 0), (5, 0, 2))
+PUT_RIGID_LINK(balls[11], None, (11, 0, 0), (11, 0, 2), strength=342.0)
+PUT_SPRING(balls[6], (6, 0, 0), balls[7], (7, 0, 0), [(-0.1, 500), (0, 0), (0.05, -500)], (-0.3, 0.3))
+PUT_SPRING(balls[8], (8, 0, 0), balls[9], (9, 0, 0), lambda s, v: -5E3 * s - 2 * v, (-1E-5, 1E-5), (1, 0, 0), 'CONV1')
+INITIAL_VELOCITY(balls[6], (0.1, 0, 0), (0, 1, 2))
+INITIAL_VELOCITY(balls[8], (0.1, 0, 0), (0, 1, 2))
+FORCE(balls[11], 'SPATIAL', (11, 0, 0), (0, 0, -1), TIME_SERIES([0, 0, 0.1, 400]))
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-6, 200), int(NON_SOLFEC_ARGV()[0]) * 1E-3)
