@@ -123,6 +123,11 @@ class ResultsReader:
         return None if text is None else json.loads(text)
 
     @property
+    def dynamic(self) -> bool:
+        """Dynamics, or quasi-statics."""
+        return self.read(lambda file: bool(file["model"].attrs["dynamic"]))
+
+    @property
     def written_by(self) -> str:
         """Version of the program that began the file."""
         return self.read(lambda file: str(file.attrs.get("solfec_version", "unknown")))

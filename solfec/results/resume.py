@@ -29,6 +29,9 @@ def resume(reader, domain, solver) -> tuple[np.void, np.void]:
     stored = reader.settings(0), reader.settings(number)
     if stored[0] is None:
         raise SolfecError(f"{reader.file}: written by version {reader.written_by}, which did not store what continuing needs")
+    if reader.dynamic != domain.dynamic:
+        kinds = ("QUASI_STATIC", "DYNAMIC")
+        raise SolfecError(f"{reader.file}: the run was {kinds[reader.dynamic]}, the input makes a {kinds[domain.dynamic]} model")
     first, functions = reader.frame(0), reader.functions
     definitions = reader.table("model/bodies")[first.listed["definition"]]
     built = layout.records(layout.DEFINITION, domain.bodies, layout.DEFINITION_COLUMNS, slice(0, domain.bodies.n))

@@ -48,6 +48,8 @@ class SiconosSolver:
 
     stored_form = True  # Siconos asks for the blocks of W
 
+    SETTINGS = ("epsilon", "maxiter", "verbose", "solver")  # kept with results
+
     def __init__(self, epsilon: float = 1e-4, maxiter: int = 1000, verbose: bool = False, solver: str = "NSGS"):
         if not (epsilon > 0.0 and maxiter > 0):
             raise ValueError("epsilon and maxiter must be positive")

@@ -154,8 +154,9 @@ def test_an_input_with_other_bodies_is_refused(fall, more, said):
     assert error.startswith("input.py:9: ") and said in error and "do they belong together?" in error
 
 
-def test_a_body_of_another_kind_or_place_is_refused(fall):
+def test_another_analysis_kind_or_place_of_a_body_is_refused(fall):
     fall(0.008)
+    assert "the run was DYNAMIC, the input makes a QUASI_STATIC model" in fall(0.02, "-c", text=FALL.replace("DYNAMIC", "QUASI_STATIC"), status=1)
     assert "kind was 1, the input makes 2" in fall(0.02, "-c", text=FALL.replace("'RIGID'", "'PSEUDO_RIGID'"), status=1)
     assert "centre was 0 0 0, the input makes 0 0 1" in fall(0.02, "-c", text=FALL.replace("(0, 0, 0)", "(0, 0, 1)"), status=1)
 
