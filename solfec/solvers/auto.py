@@ -11,10 +11,13 @@ import math
 
 import numpy as np
 
+from . import merit
 from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, summary
 from .gauss_seidel import GaussSeidelSolver
-from .local_dynamics import LocalDynamics, RowKind
+from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
+from .spring_functions import TARGET
+from .spring_tangents import SpringTangents
 
 FRICTION, COHESION = 4, 6  # places in the law data of a contact
 LINK_LENGTH = 3
@@ -29,7 +32,9 @@ CONES = {
 }
 UNKNOWN = -1
 CONE_OF_KIND = np.array([CONES.get(kind, UNKNOWN) for kind in sorted(RowKind)], np.int32)
-MOST_LINK_UPDATES = 10
+SPRINGS = (RowKind.SPRING, RowKind.HELD)
+MOST_UPDATES = 20  # of what links and springs ask for
+SOFT = 0.1  # change of a spring's velocity by its force, over that of its force by its velocity: below, the force counts as given
 
 
 class AutoSolver:
@@ -86,16 +91,22 @@ class AutoSolver:
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
 
-        Springs and SPRING_DASHPOT contacts have laws that are no cones: steps that hold any go to Gauss-Seidel whole.
+        SPRING_DASHPOT contacts have laws that are no cones: steps that hold any go to Gauss-Seidel whole, and so do those with
+        springs whose tangents do not lead to their forces.
         """
         n, rows = local.n, local.rows
         kind = CONE_OF_KIND[rows.kind]
-        if n == 0 or (kind[:n] == UNKNOWN).any():
+        springs = np.isin(rows.kind[:n], SPRINGS)
+        if n == 0 or ((kind[:n] == UNKNOWN) & ~springs).any():
             return self._swept(local)
         local.require_blocks()
-        solution = self._solved(local, kind)
+        solution = self._solved(local, kind, SpringTangents(local) if springs.any() else None)
+        if solution is None:
+            return self._swept(local)
         self._sweeps._errors = self._sweeps._merits = np.zeros(1)
         last = self._sweeps._iterate(local, 0, True, 0, 0)  # no sweep: velocities, the end of cohesion, residual
+        if local.held is not NO_ROWS:
+            last.merit, last.residual = merit.evaluate(local)
         self.methods, self.iterations, self.islands = solution.methods, solution.iterations, solution.islands
         self.iters = solution.total_iterations
         self.error = "OK" if solution.status == "OK" and last.residual <= 2.0 * self.epsilon else "DIVERGED"
@@ -109,30 +120,135 @@ class AutoSolver:
         report.solver = "AUTO"
         return report
 
-    def _solved(self, local: LocalDynamics, kind: np.ndarray):
-        """Reactions in `local.rows.R`; rigid links, whose length is not linear in U, are linearised anew until they hold."""
+    def _solved(self, local: LocalDynamics, kind: np.ndarray, springs: SpringTangents | None):
+        """Reactions in `local.rows.R`; links and springs, which are not linear in U, are linearised anew until they hold.
+
+        None when springs do not come to hold.
+        """
         rows, n = local.rows, local.n
         q, cohesion = reduced_velocity(local)
-        matrix = rows.diagonal, q, rows.block_ptr, local.blocks.column, local.blocks.block
+        lines = SpringRows(local, springs, kind, q) if springs else None
+        block, diagonal = (lines.block, lines.diagonal) if lines else (rows.block, rows.diagonal)
+        q_used, off_diagonal = (lines.q, lines.off_diagonal) if lines else (q, local.blocks.block)
+        matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
         links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
         size = float(np.linalg.norm(rows.B[:, :n])) or 1.0
-        reactions = rows.R
-        reactions[2, :n] += cohesion
-        for _ in range(MOST_LINK_UPDATES if links.size else 1):
-            if links.size:
-                reactions[2, :n] -= cohesion
+        reactions, unmet, total = rows.R, 0.0, None
+        for _ in range(MOST_UPDATES if links.size or lines else 1):
+            if links.size or lines:
                 local.velocities(rows.U)
-                reactions[2, :n] += cohesion
                 targets = link_velocity(local, links)
-                unmet = np.abs(targets - rows.U[2, links])
+                unmet = float(np.linalg.norm(targets - rows.U[2, links]))
                 q[2, links] = rows.B[2, links] - targets
+            if lines:
+                unmet = math.hypot(unmet, lines.renew())
+                lines.scale()
+            reactions[2, :n] += cohesion
             counts = self._islands.solve(
-                n, kind, rows.block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size
+                n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size
             )
-            if links.size and np.linalg.norm(unmet) <= 0.1 * self.epsilon * size:
+            reactions[2, :n] -= cohesion
+            if lines:
+                lines.unscale()
+            total = counts.copy() if total is None else _added(total, counts)
+            if unmet <= 0.1 * self.epsilon * size or not counts[0].any():  # the newest lines needed no iteration
                 break
-        reactions[2, :n] -= cohesion
-        return summary(reactions[:, :n], rows.U[:, :n], math.nan, math.nan, self._islands.count, counts)
+        if lines:
+            local.velocities(rows.U)
+            if not lines.renew() <= 2.0 * self.epsilon * size:
+                return None
+        return summary(reactions[:, :n], rows.U[:, :n], math.nan, math.nan, self._islands.count, total)
+
+
+def _added(before: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Counts per island of two solutions, one after the other: method, status, and numbers of iterations."""
+    total = before + counts
+    total[0] = np.where(counts[0] > 0, counts[0], before[0])
+    total[1] = counts[1]
+    return total
+
+
+class SpringRows:
+    """Springs of a step as rows of the reduced problem, R_N = p + g U_N.
+
+    A stiff spring is a joint that yields: 0 = (W R)_N + B_N + (p - R_N)/g, that is, more on the diagonal.  Its row is scaled by
+    s = -g W_NN, R_N = s R', so that what the solver measures there is the residual, W_NN (R_N - p - g U_N).  The force of a soft
+    spring, whose own velocity hardly answers to it, is taken at the present velocity.  A stop holds U_N.
+
+    Attributes
+    ----------
+    block, diagonal, q, off_diagonal : ndarray
+        What the solver gets in the place of the rows' own.
+    """
+
+    def __init__(self, local: LocalDynamics, tangents: SpringTangents, kind: np.ndarray, q: np.ndarray):
+        self.local, self.tangents, self.rows = local, tangents, tangents.rows
+        self._kind, self._free = kind, q
+        self.q = q.copy(order="F")
+        self.diagonal = local.rows.diagonal.copy(order="F")
+        self.block = local.rows.block.copy(order="F")
+        self.block[:, self.rows] = 0.0  # knots, which are no friction
+        self.off_diagonal = local.blocks.block.copy(order="F")
+        blocks = int(local.rows.block_ptr[local.n])
+        row = np.repeat(np.arange(local.n), np.diff(local.rows.block_ptr[: local.n + 1]))
+        is_spring = np.isin(np.arange(local.n), self.rows)
+        self._touched = np.flatnonzero(is_spring[row] | is_spring[local.blocks.column[:blocks]])  # blocks of springs
+        self._ends = row[self._touched], local.blocks.column[self._touched]
+        self._scale = np.ones(local.n)
+        self._soft = np.zeros(0, int)
+        self._forces = np.zeros(0)
+        self._unit = np.zeros_like(local.rows.R)
+
+    def renew(self) -> float:
+        """Draw tangents at the present U and R; return the norm by which velocities miss what springs ask for."""
+        rows, springs = self.local.rows, self.rows
+        constant, slope, stopped = self.tangents.tangents()
+        w, u, r = rows.diagonal[2, 2, springs], rows.U[2, springs], rows.R[2, springs]
+        target = rows.law[TARGET, springs]
+        forces = constant + slope * u
+        soft = ~stopped & (np.abs(slope) * w <= SOFT)
+        stiff = ~stopped & ~soft
+        if (slope[stiff] > 0.0).any():  # the force grows with the motion: no joint
+            return math.inf
+        self._kind[springs] = np.where(soft, Cone.NONE, Cone.NORMAL)
+        self._soft, self._forces = springs[soft], forces[soft]
+        self.q[...] = self._free + self._pull()
+        self.q[2, springs[stopped]] -= target[stopped]
+        self.q[2, springs[stiff]] += constant[stiff] / slope[stiff]
+        self._scale[springs] = np.where(stiff, -slope * w, 1.0)
+        self.q[:, springs] *= self._scale[springs]
+        self.diagonal[..., springs] = rows.diagonal[..., springs]
+        self.diagonal[2, 2, springs[stiff]] -= 1.0 / slope[stiff]
+        self.diagonal[..., springs] *= self._scale[springs] ** 2
+        one, other = self._ends
+        touched = self.local.blocks.block[..., self._touched] * (self._scale[one] * self._scale[other])
+        self.off_diagonal[..., self._touched] = touched
+        missed = np.abs(np.where(stopped, u - target, w * (r - forces)))
+        if self.tangents.functions is not None:
+            self.local.unmet[:] = missed[self.tangents.called]
+        return float(np.linalg.norm(missed))
+
+    def _pull(self) -> np.ndarray:
+        """Velocities that the forces of soft springs make."""
+        rows = self.local.rows
+        if not self._soft.size:
+            return 0.0
+        kept = rows.R.copy()
+        rows.R[...] = 0.0
+        rows.R[2, self._soft] = self._forces
+        made = self.local.velocities(self._unit) - rows.B
+        rows.R[...] = kept
+        return made
+
+    def scale(self) -> None:
+        """Reactions as the solver takes them."""
+        self.local.rows.R[:, self.rows] /= self._scale[self.rows]
+
+    def unscale(self) -> None:
+        """Reactions as they are, those of soft springs among them."""
+        self.local.rows.R[:, self.rows] *= self._scale[self.rows]
+        self.local.rows.R[:, self._soft] = 0.0
+        self.local.rows.R[2, self._soft] = self._forces
 
 
 class AcceleratedGaussSeidel(GaussSeidelSolver):

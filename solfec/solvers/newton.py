@@ -9,8 +9,9 @@ import numpy as np
 from .. import _kernels
 from ..errors import NotBuiltYet
 from .gauss_seidel import GaussSeidelSolver
-from .local_dynamics import LocalDynamics, RowKind
+from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
+from .spring_tangents import SpringTangents
 
 STATUS = ("OK", "DIVERGED", "DIVERGED")
 LINEAR_SOLVERS = ("GMRES", "DIAG")
@@ -138,7 +139,8 @@ class NewtonSolver:
         """
         rows, n = local.rows, local.n
         start = rows.R[:, :n].copy(order="F") if self.gsflag else None
-        report, failed, status = self._iterate(local)
+        solution = self._solve if local.held is NO_ROWS else self._solve_with_functions
+        report, failed, status = solution(local)
         if status == 3:
             identifier = int(local.constraints.id[rows.order[failed]])
             raise NotBuiltYet(
@@ -154,20 +156,51 @@ class NewtonSolver:
         self.error = report.status
         return report
 
-    def _iterate(self, local: LocalDynamics) -> tuple[SolverReport, int, int]:
-        """Run the kernel; also return the row that failed and the kernel's status."""
+    def _solve(self, local: LocalDynamics) -> tuple[SolverReport, int, int]:
+        """All iterations; also return the row that failed and the kernel's status."""
+        self._reserve(local.rows.capacity)
+        report, _, failed, status = self._iterate(local, self.maxiter, self.maxmatvec, True)
+        return report, failed, status
+
+    def _solve_with_functions(self, local: LocalDynamics) -> tuple[SolverReport, int, int]:
+        """Springs with Python functions are their tangents, drawn anew until the merit with the newest ones will do."""
+        self._reserve(local.rows.capacity)
+        springs = SpringTangents(local)
+        local.velocities(local.rows.U)
+        merits, products = [], []
+        while True:
+            springs.draw_lines()
+            report, _, failed, status = self._iterate(
+                local, self.maxiter - len(merits), self.maxmatvec - (products[-1] if products else 0), False
+            )
+            count, before = report.iterations, products[-1] if products else 0
+            products += (self._products[:count] + before).tolist()
+            merits += self._merits[:count].tolist()
+            if status or not count:
+                break
+        if not status:
+            report, _, failed, status = self._iterate(local, 0, 0, True)  # the end of cohesion
+        springs.take_back()
+        report.iterations = len(merits)
+        self._merits[: len(merits)], self._products[: len(merits)] = merits, products
+        return report, failed, status
+
+    def _iterate(
+        self, local: LocalDynamics, maxiter: int, maxmatvec: int, check_cohesion: bool
+    ) -> tuple[SolverReport, int, int, int]:
+        """Run the kernel; also return the products made, the row that failed and the kernel's status."""
         rows, entries, blocks = local.rows, local.entries, local.blocks
-        self._reserve(rows.capacity)
-        iterations, _, g, residual, failed, status = _kernels.newton.iterate(
+        iterations, matvecs, g, residual, failed, status = _kernels.newton.iterate(
             local.n, local.stored, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.V,
             rows.block_ptr, blocks.column, blocks.block, rows.entry_ptr, entries.triple, entries.operator,
             local.bodies.triples.n, local.triples.momentum, local.half_step, local.step,
-            self.linver == "DIAG", self.linmaxiter, self.maxmatvec, self.epsilon, self._regularisation(local),
-            self.theta, self.omega, self.maxiter, self.meritval, True,
+            self.linver == "DIAG", self.linmaxiter, maxmatvec, self.epsilon, self._regularisation(local),
+            self.theta, self.omega, maxiter, self.meritval, check_cohesion,
             rows.R, rows.U, rows.merit, rows.residual, rows.lost, self._operator, self._vectors,
             self._merits, self._products,
         )  # fmt: skip
-        return SolverReport(iterations, math.nan, g, residual, STATUS[min(status, 2)], solver="NEWTON"), failed, status
+        report = SolverReport(iterations, math.nan, g, residual, STATUS[min(status, 2)], solver="NEWTON")
+        return report, matvecs, failed, status
 
     def _regularisation(self, local: LocalDynamics) -> float:
         """delta, or delta times a diagonal entry of W."""
@@ -198,7 +231,5 @@ class NewtonSolver:
 
 
 def _name(kind: int) -> str:
-    if kind == RowKind.HELD:
-        return "a spring that a Python function describes (give it points of a curve)"
     known = RowKind._value2member_map_
     return f"constraints of kind {known[kind].name if kind in known else int(kind)}"

@@ -31,6 +31,8 @@ class SpringFunctions:
     ----------
     unmet : ndarray (springs,)
         By how much each velocity missed its law before its last visit.
+    functions : list of callable
+        The functions, checked: each returns a finite number or raises an error that names its spring.
     """
 
     def __init__(self, local: LocalDynamics):
@@ -38,7 +40,7 @@ class SpringFunctions:
         self.rows = [int(row) for row in local.held]
         self.unmet = local.unmet = np.zeros(len(self.rows))
         self._change = np.zeros((3, local.bodies.triples.n))  # of scaled momenta since the kernel made U
-        self._functions = [self._function(row) for row in self.rows]
+        self.functions = [self._function(row) for row in self.rows]
 
     def visit(self) -> float:
         """Give every row its force, once; return the sum of |dR|^2."""
@@ -61,7 +63,7 @@ class SpringFunctions:
     def _force(self, k: int, row: int, w: float, free: float) -> float:
         """R_N of a spring whose velocity without its own reaction is `free` (the laws of spring_law.f90)."""
         law = self.local.rows.law[:, row].tolist()
-        stroke, target, function = law[STROKE], law[TARGET], self._functions[k]
+        stroke, target, function = law[STROKE], law[TARGET], self.functions[k]
         if (stroke < law[LOWER] and free < 0.0) or (stroke > law[UPPER] and free > 0.0):
             return (target - free) / w
         explicit = function(stroke, free)

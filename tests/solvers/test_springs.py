@@ -9,11 +9,13 @@ import pytest
 
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind
-from solfec.constraints.table import DirectionUpdate
+from solfec.constraints.table import DirectionUpdate, SurfaceModel
 from solfec.domain import Domain
 from solfec.errors import SolfecError
 from solfec.shapes.sphere import Sphere
+from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.newton import NewtonSolver
 from solfec.time_series import TimeSeries
 
 X, Y, Z = np.eye(3)
@@ -254,3 +256,108 @@ def test_driven_chains_of_springs_move_as_their_equations_say(count, mass, frequ
     omega = 2 * np.pi * frequency
     exact = steps * step / omega - np.sin(omega * steps * step) / omega**2
     assert found[0] == pytest.approx(exact, rel=1e-3)
+
+
+FUNCTIONS = {  # the implicit law's force and velocity after a step, from the same equations solved by hand or by bisection
+    "linear": (lambda s, v: -1000.0 * s, -5.0 / 1.05),
+    "damped": (lambda s, v: -1000.0 * s - 10.0 * v, -15.0 / 1.15),
+    "hardening": (lambda s, v: -1000.0 * s - 4e6 * s**3, None),
+    "one-sided": (lambda s, v: -1000.0 * max(s, 0.0), -5.0 / 1.05),
+    "constant": (lambda s, v: -3.0, -3.0),
+}
+
+
+@pytest.mark.parametrize("linver", ["GMRES", "DIAG"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_newton_takes_functions_at_the_mean_stroke_and_velocity_of_the_step(name, linver):
+    function, force = FUNCTIONS[name]
+    domain, spring = pair(function)
+    solver = NewtonSolver(1e-24, 2000, linver=linver, gsflag=False)
+    advance(domain, 1, solver)
+    reaction, velocity = column(domain, spring, "R")[2], column(domain, spring, "U")[2]
+    assert velocity == pytest.approx(1.0 + 0.02 * reaction, abs=1e-12)
+    assert reaction == pytest.approx(function(0.005 + 0.0025 * (velocity - 1.0), 0.5 * (velocity + 1.0)), rel=1e-9)
+    if force is not None:
+        assert reaction == pytest.approx(force, rel=1e-9)
+    assert domain.report.residual < 1e-9 and solver.fallback == 0
+    assert len(solver.merhist) == len(solver.mvhist) == solver.iters > 0
+    assert (np.diff(solver.mvhist) >= 0).all()
+
+
+def test_newton_gives_a_function_and_its_curve_the_same_motion():
+    paths = []
+    for law in (SHAPES["function"], LINEAR):
+        domain, _ = pair(law)
+        advance(domain, 50, NewtonSolver(1e-24, gsflag=False))
+        paths.append(domain.bodies.configurations.conf[:, : domain.bodies.configurations.n].copy())
+    np.testing.assert_allclose(paths[0], paths[1], atol=1e-9)
+
+
+def test_newton_leaves_a_function_that_it_cannot_follow_to_sweeps():
+    domain, spring = pair(lambda s, v: -20.0 if v > 0.95 else 20.0)  # no force fits its own velocity
+    solver = NewtonSolver(1e-12, 50)
+    domain.advance(solver)
+    assert solver.fallback > 0 and column(domain, spring, "R")[2] == pytest.approx(-20.0)  # the explicit law
+
+
+def chain_on_a_floor(law, limits=(-0.5, 0.5), step=0.002, **options):
+    """Four balls that fall on a floor, springs between neighbours, the first one pushed along."""
+    domain = Domain(step)
+    domain.insert_body(BodyKind.OBSTACLE, [Sphere((0.6, 0.0, -500.1), 500.0, 1, 1)], BULK)
+    domain.surface_materials.friction[0] = 0.4
+    domain.loads.set_gravity((0, 0, -10.0))
+    balls = [ball(domain, (0.4 * k, 0, 0)) for k in range(4)]
+    for body in balls:
+        domain.set_velocity(body, (1.0 if body == balls[0] else 0.0, 0, -0.2), (0, 0, 0))
+    for k, (two, one) in enumerate(zip(balls, balls[1:], strict=False)):
+        domain.spring(one, (0.4 * k + 0.4, 0, 0), two, (0.4 * k, 0, 0), law, limits, **options)
+    return domain
+
+
+def cubic(stroke, velocity):
+    return -500.0 * stroke - 1e6 * stroke**3 - 5.0 * velocity
+
+
+CHAINS = {
+    "soft curve": (LINEAR, {}),
+    "stiff curve": ([(-1.0, 3e7), (1.0, -3e7)], {"implicit": True}),
+    "kinked curve": ([(-1.0, 3e4), (0.0, 0.0), (1.0, -1e6)], {"implicit": True, "dashpot": 20.0}),
+    "explicit dashpot": (LINEAR, {"dashpot": 100.0}),
+    "function": (cubic, {}),
+    "implicit function": (cubic, {"implicit": True}),
+    "stops": (LINEAR, {"limits": (-1e-4, 1e-4)}),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_automatic_solver_moves_springs_and_contacts_as_tight_sweeps_do(name):
+    law, options = CHAINS[name]
+    paths = []
+    for solver in (AutoSolver(1e-9), GaussSeidelSolver(1e-13, 20000)):
+        domain = chain_on_a_floor(law, **options)
+        methods = set()
+        for _ in range(4 if name == "stops" else 15):  # with two stops at once a step may have no solution
+            domain.advance(solver)
+            methods |= set(getattr(solver, "methods", ()))
+            assert domain.report.status == "OK" and domain.report.residual < 2e-9
+        assert domain.constraints.contact_count >= 4
+        assert methods <= {"ANDERSON", "NONE", "NEWTON", "INTERIOR_POINT"}  # none was left to plain sweeps
+        paths.append(domain.bodies.triples.velo[:, : domain.bodies.triples.n].copy())
+    np.testing.assert_allclose(paths[0], paths[1], atol=1e-6)
+
+
+def test_automatic_solver_leaves_springs_without_a_tangent_to_sweeps():
+    domain, spring = pair(lambda s, v: -20.0 if v > 0.95 else 20.0, implicit=True)
+    solver = AutoSolver(1e-9, 50)
+    domain.advance(solver)
+    assert solver.methods == {"GAUSS_SEIDEL": 1}
+    assert column(domain, spring, "R")[2] == pytest.approx(-20.0)
+
+
+def test_contacts_of_springs_and_dashpots_are_swept_as_a_whole():
+    domain = chain_on_a_floor(LINEAR)
+    domain.surface_materials.model[0] = SurfaceModel.SPRING_DASHPOT
+    domain.surface_materials.spring[0] = 1e5
+    solver = AutoSolver(1e-9)
+    advance(domain, 3, solver)
+    assert solver.methods == {"GAUSS_SEIDEL": 1} and solver.error == "OK"

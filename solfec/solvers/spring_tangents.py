@@ -1,0 +1,102 @@
+"""Springs as lines: force and slope of each at the velocity it has, for solvers of linear rows (manual, 10.3 and 10.4).
+
+A solver takes the lines for the springs, solves, and has them drawn anew at what it found, until nothing changes: a
+Newton iteration on the springs round the solver's own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .local_dynamics import LocalDynamics, RowKind
+from .spring_functions import IMPLICIT, LOWER, MEAN, REACH, STROKE, TARGET, UPPER, SpringFunctions
+
+DASHPOT = 3  # place in the law data of a row
+WINDOW = 7  # knots of a curve that are kept with a row
+DIFFERENCE = 1e-6  # steps of difference quotients, over the size of what is varied
+
+
+class SpringTangents:
+    """Tangents of the springs of one step.
+
+    Parameters
+    ----------
+    local : LocalDynamics
+        Assembled rows.
+
+    Attributes
+    ----------
+    rows : ndarray
+        Rows of all springs, those with Python functions among them.
+    functions : SpringFunctions or None
+        The latter, and
+    called : ndarray
+        their places in `rows`.
+    """
+
+    def __init__(self, local: LocalDynamics):
+        kind = local.rows.kind[: local.n]
+        self.local = local
+        self.rows = np.flatnonzero((kind == RowKind.SPRING) | (kind == RowKind.HELD))
+        self.functions = SpringFunctions(local) if local.held.size else None
+        self.called = np.flatnonzero(kind[self.rows] == RowKind.HELD)
+
+    def forces(self, stroke: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """f(s, v) of all springs and its derivatives by s and v."""
+        law, knots = self.local.rows.law[:, self.rows], self.local.rows.block[:, self.rows]
+        piece = (stroke >= knots[1 : WINDOW - 1]).sum(axis=0)
+        this, following = np.arange(piece.size), piece + 1
+        start, force = knots[piece, this], knots[WINDOW + piece, this]
+        with np.errstate(divide="ignore", invalid="ignore"):  # rows of functions hold no knots
+            slope = (knots[WINDOW + following, this] - force) / (knots[following, this] - start)
+            value = force + slope * (stroke - start) - law[DASHPOT] * velocity
+        damping = -law[DASHPOT]
+        for k, called in enumerate(self.called):
+            value[called], slope[called], damping[called] = self._differences(k, float(stroke[called]), float(velocity[called]))
+        return value, slope, damping
+
+    def _differences(self, k: int, stroke: float, velocity: float) -> tuple[float, float, float]:
+        """f, df/ds and df/dv of a Python function by difference quotients."""
+        function = self.functions.functions[k]
+        reach = abs(float(self.local.rows.law[REACH, self.functions.rows[k]]) * velocity)
+        ds = DIFFERENCE * (max(abs(stroke), reach) or 1.0)
+        dv = DIFFERENCE * (abs(velocity) or 1.0)
+        force = function(stroke, velocity)
+        return force, (function(stroke + ds, velocity) - force) / ds, (function(stroke, velocity + dv) - force) / dv
+
+    def draw_lines(self) -> None:
+        """Turn rows of functions into rows of curves: their tangents at the mean stroke and velocity of the step."""
+        rows, held = self.local.rows, self.rows[self.called]
+        law = rows.law[:, held]
+        velocity = law[MEAN] * rows.U[2, held] - (1.0 - law[MEAN]) * law[TARGET]
+        stroke = law[STROKE] + law[REACH] * (rows.U[2, held] + law[TARGET])
+        for k, row in enumerate(held):
+            force, slope, damping = self._differences(k, float(stroke[k]), float(velocity[k]))
+            apart = np.arange(WINDOW) - WINDOW // 2
+            apart = apart * (max(abs(stroke[k]), abs(law[REACH, k] * velocity[k])) or 1.0)
+            rows.block[:WINDOW, row] = stroke[k] + apart
+            rows.block[WINDOW : 2 * WINDOW, row] = force + slope * apart - damping * velocity[k]
+            rows.law[DASHPOT, row] = -damping
+            rows.kind[row] = RowKind.SPRING
+
+    def take_back(self) -> None:
+        """Make rows of functions again of those that `draw_lines` has turned into curves, with the residuals found."""
+        held = self.rows[self.called]
+        self.local.rows.kind[held] = RowKind.HELD
+        self.local.unmet[:] = self.local.rows.residual[held]
+
+    def tangents(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """R_N = p + g U_N of every spring at its present U and R, by the law it asks for: p, g, and whether a stop holds it."""
+        rows = self.local.rows
+        law, w = rows.law[:, self.rows], rows.diagonal[2, 2, self.rows]
+        u, r = rows.U[2, self.rows], rows.R[2, self.rows]
+        free = u - w * r
+        stopped = ((law[STROKE] < law[LOWER]) & (free < 0.0)) | ((law[STROKE] > law[UPPER]) & (free > 0.0))
+        implicit = law[IMPLICIT] != 0.0
+        stroke = law[STROKE] + np.where(implicit, law[REACH] * (u + law[TARGET]), 0.0)
+        velocity = np.where(implicit, law[MEAN] * u - (1.0 - law[MEAN]) * law[TARGET], free)
+        force, by_stroke, by_velocity = self.forces(stroke, velocity)
+        slope = law[REACH] * by_stroke + law[MEAN] * by_velocity
+        share = 1.0 + w * by_velocity  # explicit: f at U - W R, with R in it
+        constant = np.where(implicit, force - slope * u, (force - by_velocity * free) / share)
+        return constant, np.where(implicit, slope, by_velocity / share), stopped
