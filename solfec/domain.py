@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .bodies import motion, point_values, quasi_static
+from .bodies import background_mesh, motion, point_values, quasi_static
 from .bodies.finite_elements import FiniteElementMesh, compiled
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial
@@ -146,7 +146,7 @@ class Domain:
     def _predict(self) -> None:
         """q(t+h/2) = q(t) + h/2 u(t);  u* = u(t) + h A^-1 f(t+h/2)."""
         (motion if self.dynamic else quasi_static).predict(self.bodies, self.loads, self.time, self.step)
-        detection.update_geometry(self.geometry, self.bodies, self.epsilon)
+        self.update_shapes()
 
     def _update(self) -> None:
         """Existing constraints follow the bodies; contacts that opened are removed."""
@@ -251,11 +251,12 @@ class Domain:
     # --- bodies --------------------------------------------------------------------------------------------
 
     def insert_body(
-        self, kind: BodyKind, shapes: list, material: BulkMaterial, label: str | None = None, form: Form = Form.NONE
+        self, kind: BodyKind, shapes: list, material: BulkMaterial, label: str | None = None, form: Form = Form.NONE,
+        mesh=None,
     ) -> int:
         """Create a body from shape objects at their present placement; return its identifier.
 
-        Finite element bodies have one mesh as their shape, and a `form`.
+        Finite element bodies have a `form`, and one mesh as their shape, or convexes inside of another `mesh`.
         """
         self._refuse_within_step("insert bodies")
         volume, centre, euler = characteristics.characteristics(shapes)
@@ -270,7 +271,13 @@ class Domain:
         if kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
             tensor = np.trace(tensor) * np.eye(3) - tensor
         identifier = self.next_body_id
-        mesh = FiniteElementMesh.of(shapes[0]) if kind == BodyKind.FINITE_ELEMENT else None
+        if mesh is not None:
+            try:
+                mesh = FiniteElementMesh.of(*background_mesh.fit(shapes, mesh, shape.vertices.T))
+            except SolfecError as error:
+                raise SolfecError(f"BODY: body {identifier}: {error}") from None
+        elif kind == BodyKind.FINITE_ELEMENT:
+            mesh = FiniteElementMesh.of(shapes[0])
         row = self.bodies.add(
             kind,
             mesh,
@@ -287,7 +294,7 @@ class Domain:
         first, count = self.geometry.add(row, shape)
         self.bodies.primitive_ptr[row] = first
         self.bodies.primitive_count[row] = count
-        if mesh is not None:
+        if mesh is not None and mesh.background is None:
             vertex_nodes, elements, _ = primitives.mesh_columns(shapes[0], whole=True)
             self.geometry.vertices.view("node")[-len(vertex_nodes) :] = vertex_nodes
             self.geometry.primitives.element[first : first + count] = elements
@@ -417,6 +424,8 @@ class Domain:
 
     def update_shapes(self) -> None:
         """Bring current geometry to the present configuration (within a step it stands at t+h/2)."""
+        if self.bodies.embedded:
+            compiled(self.bodies).place_vertices(self.bodies, self.geometry)
         detection.update_geometry(self.geometry, self.bodies, self.epsilon)
 
     def contains(self, identifier: int, point) -> bool:

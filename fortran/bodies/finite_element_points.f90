@@ -21,13 +21,19 @@ contains
   !>   first, last     rows first <= k < last of the constraint table, contacts
   !>   held            (0:) row by row from `first`, 1: cohesive, keeps its referential points and moves with the master's
   !>   master ... gap  columns of the constraint table
-  !>   primitive_kind, primitive_element   of primitives; elements are numbered within their body
+  !>   primitive_kind, primitive_element   of primitives; elements are numbered within their body, -1: a part of a shape
+  !>                   inside a background mesh, which is in several
+  !>   primitive_number   of primitives: number within their body
+  !>   overlap_ptr     (0:nb-1) of bodies with a background mesh: where the pointers of their primitives begin in
+  !>   overlap_first   (0:) first of the elements of a primitive in (the next number is behind the last)
+  !>   overlap         (0:) elements that primitives overlap, numbered within their body
   !>   failed          first row whose point has no natural coordinates, or -1
   subroutine refer_contacts(first, last, nheld, held, ncon, master, slave, master_primitive, slave_primitive, base, gap, &
                             point, master_point, slave_point, element, weights, nprimitive, primitive_kind, primitive_element, &
-                            nb, body_kind, conf_ptr, node_ptr, element_ptr, ne, element_size, element_node, &
+                            primitive_number, nfirst, overlap_first, noverlap, overlap, &
+                            nb, body_kind, conf_ptr, node_ptr, element_ptr, overlap_ptr, ne, element_size, element_node, &
                             nnode, reference, nconf, conf, failed)
-    integer(i4), intent(in) :: first, last, nheld, ncon, nprimitive, nb, ne, nnode, nconf
+    integer(i4), intent(in) :: first, last, nheld, ncon, nprimitive, nfirst, noverlap, nb, ne, nnode, nconf
     integer(i4), intent(in) :: held(0:nheld-1)
     integer(i4), intent(in) :: master(0:ncon-1), slave(0:ncon-1), master_primitive(0:ncon-1), slave_primitive(0:ncon-1)
     real(dp), intent(in) :: base(3,3,0:ncon-1), gap(0:ncon-1)
@@ -35,7 +41,8 @@ contains
     integer(i4), intent(inout) :: element(2,0:ncon-1)
     real(dp), intent(inout) :: weights(8,2,0:ncon-1)
     integer(i4), intent(in) :: primitive_kind(0:nprimitive-1), primitive_element(0:nprimitive-1)
-    integer(i4), intent(in) :: body_kind(0:nb-1), conf_ptr(0:nb-1), node_ptr(0:nb-1), element_ptr(0:nb-1)
+    integer(i4), intent(in) :: primitive_number(0:nprimitive-1), overlap_first(0:nfirst-1), overlap(0:noverlap-1)
+    integer(i4), intent(in) :: body_kind(0:nb-1), conf_ptr(0:nb-1), node_ptr(0:nb-1), element_ptr(0:nb-1), overlap_ptr(0:nb-1)
     integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
     real(dp), intent(in) :: reference(3,0:nnode-1), conf(3,0:nconf-1)
     integer(i4), intent(out) :: failed
@@ -48,10 +55,9 @@ contains
     do k = first, last - 1
       found = .true.
       if (body_kind(master(k)) == finite_element_kind) then
-        call refer(master(k), primitive_element(master_primitive(k)), held(k-first) == 1, point(:,k), master_point(:,k), &
+        call refer(master(k), master_primitive(k), held(k-first) == 1, point(:,k), element(1,k), master_point(:,k), &
                    weights(:,1,k), found)
-        element(1,k) = primitive_element(master_primitive(k))
-        if (held(k-first) == 1) point(:,k) = placed(master(k), element(1,k), weights(:,1,k))
+        if (found .and. held(k-first) == 1) point(:,k) = placed(master(k), element(1,k), weights(:,1,k))
         if (.not. found) failed = min(failed, k)
       end if
       if (body_kind(slave(k)) == finite_element_kind) then
@@ -59,8 +65,7 @@ contains
         x = point(:,k)
         curved = primitive_kind(master_primitive(k)) == sphere_kind .or. primitive_kind(master_primitive(k)) == ellipsoid_kind
         if (curved) x = x - gap(k)*base(:,3,k)
-        call refer(slave(k), primitive_element(slave_primitive(k)), held(k-first) == 1, x, slave_point(:,k), weights(:,2,k), found)
-        element(2,k) = primitive_element(slave_primitive(k))
+        call refer(slave(k), slave_primitive(k), held(k-first) == 1, x, element(2,k), slave_point(:,k), weights(:,2,k), found)
         if (.not. found) failed = min(failed, k)
       end if
     end do
@@ -69,16 +74,21 @@ contains
 
   contains
 
-    !> Shape functions at x and their referential point X, or (held) shape functions at X.
-    subroutine refer(b, e, held, x, reference_point, n, found)
-      integer(i4), intent(in) :: b, e
+    !> The element, shape functions at x and their referential point X, or (held) shape functions at X.
+    subroutine refer(b, p, held, x, e, reference_point, n, found)
+      integer(i4), intent(in) :: b, p
       logical, intent(in) :: held
       real(dp), intent(in) :: x(3)
+      integer(i4), intent(inout) :: e
       real(dp), intent(inout) :: reference_point(3), n(8)
       logical, intent(out) :: found
       real(dp) :: nodes(3,8), moved(3,8), natural(3)
       integer :: size
 
+      e = primitive_element(p)
+      if (e < 0) e = nearest_element(b, p, held, merge(reference_point, x, held))
+      found = e >= 0
+      if (.not. found) return
       size = element_size(element_ptr(b)+e)
       call element_nodes(size, element_node(:,element_ptr(b)+e), node_ptr(b), conf_ptr(b), reference, conf, nodes, moved)
       if (held) then
@@ -90,6 +100,35 @@ contains
         reference_point = matmul(nodes, n)
       end if
     end subroutine refer
+
+    !> Of the elements that a primitive overlaps the first that holds a point, current or (referential) of the reference
+    !> placement, or the nearest one; -1: no element has coordinates for it.
+    function nearest_element(b, p, referential, x) result(best)
+      integer(i4), intent(in) :: b, p
+      logical, intent(in) :: referential
+      real(dp), intent(in) :: x(3)
+      integer(i4) :: best, j, e
+      real(dp) :: nodes(3,8), moved(3,8), natural(3), distance, edge, least
+      integer :: size
+      logical :: found
+
+      best = -1
+      least = huge(least)
+      do j = overlap_first(overlap_ptr(b)+primitive_number(p)), overlap_first(overlap_ptr(b)+primitive_number(p)+1) - 1
+        e = element_ptr(b) + overlap(j)
+        size = element_size(e)
+        call element_nodes(size, element_node(:,e), node_ptr(b), conf_ptr(b), reference, conf, nodes, moved)
+        if (referential) moved = nodes
+        call natural_coordinates(size, moved, x, natural, found)
+        if (.not. found) cycle
+        edge = maxval(abs(moved(:,2) - moved(:,1)))
+        distance = norm2(matmul(moved, shape_values(size, natural)) - x) + edge*excess(size, natural)
+        if (.not. distance < least) cycle
+        least = distance
+        best = overlap(j)
+        if (least <= 1e-9_dp*edge) return
+      end do
+    end function nearest_element
 
     function placed(b, e, n) result(x)
       integer(i4), intent(in) :: b, e

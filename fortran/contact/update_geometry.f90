@@ -26,7 +26,7 @@ contains
   !>   now              number of this call, larger than all before
   !>   reference        (3,:) referential vertices
   !>   vertex_body      (:) row of the body that moves a vertex
-  !>   vertex_node      (:) node of a finite element body that a vertex is
+  !>   vertex_node      (:) node of a finite element body that a vertex is; -1: the vertex is in place already (place_vertices)
   !>   current          (3,:) current vertices, out
   !>   vertex_list      (:) vertex numbers of primitives
   !>   corner           (:) vertex numbers of faces
@@ -100,7 +100,7 @@ contains
         to = conf(:,first+3)
       end if
       if (body_kind(last) == finite_element_kind) then
-        current(:,i) = reference(:,i) + conf(:,conf_ptr(last)+vertex_node(i))
+        if (vertex_node(i) >= 0) current(:,i) = reference(:,i) + conf(:,conf_ptr(last)+vertex_node(i))
       else
         call move(map, from, to, reference(:,i), current(:,i))
       end if

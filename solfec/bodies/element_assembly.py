@@ -7,6 +7,8 @@ not depend on threads.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .. import _kernels
@@ -29,6 +31,7 @@ HEXAHEDRON_SLOPES = _hexahedron_slopes()
 
 _blocks = _kernels.element_blocks
 _tangents = _kernels.element_tangents
+_prepare_points = _kernels.cut_elements.prepare_points
 
 
 class ElementGroup:
@@ -85,6 +88,89 @@ class ElementGroup:
             self.weight[LANES - unused :, :, -1] = 0.0
         return int(self.numbers[min(failed, self.count - 1)]) if failed >= 0 else -1
 
+    def lumps(self, reference: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Integrals (ne, size) of density (ne,) times N_a, and volumes (ne,)."""
+        lumps = np.zeros((LANES, self.size, self.blocks), order="F")
+        volumes = np.zeros((LANES, self.blocks), order="F")
+        _blocks.lumped_masses(self.node, reference, self.in_lanes(density), lumps, volumes)
+        return self.from_lanes(lumps), volumes.ravel(order="F")[: self.count]
+
+    def total(self, values: np.ndarray, count: int) -> np.ndarray:
+        """Values (ne, ...) of the group's elements among `count` elements, zero for others."""
+        result = np.zeros((count, *values.shape[1:]))
+        result[self.numbers] = values
+        return result
+
+
+class CutGroup(ElementGroup):
+    """Elements with quadrature points of their own, from a shape inside a mesh (`background_mesh`).
+
+    An element that has more points than its type's rule stands in several rows.
+
+    Parameters
+    ----------
+    natural, factor : ndarray (ne, 3, points), (ne, points)
+        Natural coordinates and weights [length**3]; points of weight 0 fill up.
+    """
+
+    def __init__(self, elements, numbers, lame, law, natural: np.ndarray, factor: np.ndarray):
+        super().__init__(elements, numbers, lame, law)
+        points = factor.shape[1]
+        self.natural = self.in_lanes(natural)
+        self.factor = self.in_lanes(factor)
+        self.gradient = np.zeros((LANES, 3, self.size, points, self.blocks), order="F")
+        self.value = np.zeros((LANES, self.size, points, self.blocks), order="F")
+
+    def prepare(self, reference: np.ndarray) -> int:
+        failed = _prepare_points(self.node, reference, self.natural, self.gradient, self.value)
+        self.weight[:] = self.factor
+        unused = LANES * self.blocks - self.count
+        if unused:
+            self.weight[LANES - unused :, :, -1] = 0.0
+        return int(self.numbers[min(failed, self.count - 1)]) if failed >= 0 else -1
+
+    def lumps(self, reference: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        weight = self.from_lanes(self.weight)
+        return density[:, None] * np.einsum("eq,eaq->ea", weight, self.from_lanes(self.value)), weight.sum(1)
+
+    def total(self, values: np.ndarray, count: int) -> np.ndarray:
+        result = np.zeros((count, *values.shape[1:]))
+        np.add.at(result, self.numbers, values)
+        return result
+
+
+@dataclass
+class OwnPoints:
+    """Quadrature points of elements that have their own: `element` (nq,) ascending, `natural` (nq, 3), `weight` (nq,)."""
+
+    element: np.ndarray
+    natural: np.ndarray
+    weight: np.ndarray
+
+    def rows(self, which: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Elements (n,) of those of them marked in `which`, natural (n, 3, points) and weights (n, points) in rows of `points`."""
+        chosen = np.flatnonzero(which[self.element])
+        element = self.element[chosen]
+        numbers, start, count = np.unique(element, return_index=True, return_counts=True)
+        rows = -(-count // points)
+        rank = np.arange(len(element)) - np.repeat(start, count)
+        row = np.repeat(np.cumsum(rows) - rows, count) + rank // points
+        owner = np.repeat(numbers, rows)
+        natural = np.zeros((len(owner), 3, points))
+        natural[:] = self.natural[chosen[np.repeat(start, rows)]][:, :, None]
+        factor = np.zeros((len(owner), points))
+        natural[row, :, rank % points] = self.natural[chosen]
+        factor[row, rank % points] = self.weight[chosen]
+        return owner, natural, factor
+
+    def part(self, elements: np.ndarray) -> OwnPoints:
+        """Those of some elements, which are numbered anew."""
+        number = np.full(max(int(self.element.max(initial=0)), int(elements.max(initial=0))) + 1, -1)
+        number[elements] = np.arange(len(elements))
+        chosen = np.flatnonzero(number[self.element] >= 0)
+        chosen = chosen[np.argsort(number[self.element[chosen]], kind="stable")]
+        return OwnPoints(number[self.element[chosen]], self.natural[chosen], self.weight[chosen])
+
 
 class ElementAssembly:
     """All elements, and sums at nodes.
@@ -97,6 +183,8 @@ class ElementAssembly:
         Numbers of nodes and node numbers of the elements (-1 beyond the last).
     lame, law : ndarray (ne, 2), (ne,) of int
         Lame's constants, and numbers of material laws (`Law`).
+    own_points : OwnPoints, optional
+        Quadrature points of elements that have their own.
 
     Attributes
     ----------
@@ -104,17 +192,25 @@ class ElementAssembly:
         Number of the first element that has no positive volume at a quadrature point, or -1.
     """
 
-    def __init__(self, reference, sizes, nodes, lame, law):
+    def __init__(self, reference, sizes, nodes, lame, law, own_points: OwnPoints | None = None):
         self.parts = sizes, nodes, lame, np.asarray(law, np.int32)
+        self.own_points = own_points
         self.reference = np.asfortranarray(reference)
         self.node_count = self.reference.shape[1]
         self.element_count = len(sizes)
         self.groups: list[ElementGroup] = []
+        whole = np.ones(len(sizes), bool)
+        if own_points is not None:
+            whole[own_points.element] = False
         for size in QUADRATURE_POINTS:
             for number in Law:
-                which = np.flatnonzero((sizes == size) & (self.parts[3] == number))
+                alike = (sizes == size) & (self.parts[3] == number)
+                which = np.flatnonzero(alike & whole)
                 if which.size:
                     self.groups.append(ElementGroup(nodes[which, :size], which, lame[which], number))
+                if (alike & ~whole).any():
+                    which, *points = own_points.rows(alike, QUADRATURE_POINTS[size])
+                    self.groups.append(CutGroup(nodes[which, :size], which, lame[which], number, *points))
         failures = [group.prepare(self.reference) for group in self.groups]
         self.failed = min((number for number in failures if number >= 0), default=-1)
         self._share_force()
@@ -158,19 +254,17 @@ class ElementAssembly:
         energy, strain = np.zeros(self.element_count), np.zeros(self.element_count)
         for g in self.groups:
             _blocks.internal_energies(g.law, g.node, g.gradient, g.weight, g.lame, displacement, g.energy, g.strain)
-            energy[g.numbers] = g.energy.ravel(order="F")[: g.count]
-            strain[g.numbers] = g.strain.ravel(order="F")[: g.count]
+            energy += g.total(g.energy.ravel(order="F")[: g.count], self.element_count)
+            np.maximum.at(strain, g.numbers, g.strain.ravel(order="F")[: g.count])
         return energy, strain
 
     def lumped_mass(self, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Nodal masses (n,), integrals of density (ne,) times N_a, and volumes (ne,) of the elements."""
         mass, volume = np.zeros(self.node_count), np.zeros(self.element_count)
         for g in self.groups:
-            lumps = np.zeros((LANES, g.size, g.blocks), order="F")
-            volumes = np.zeros((LANES, g.blocks), order="F")
-            _blocks.lumped_masses(g.node, self.reference, g.in_lanes(density[g.numbers]), lumps, volumes)
-            np.add.at(mass, g.from_lanes(g.node), g.from_lanes(lumps))
-            volume[g.numbers] = volumes.ravel(order="F")[: g.count]
+            lumps, volumes = g.lumps(self.reference, density[g.numbers])
+            np.add.at(mass, g.from_lanes(g.node), lumps)
+            volume += g.total(volumes, self.element_count)
         return mass, volume
 
     def element_stiffness(self, displacement: np.ndarray, factor: np.ndarray | None = None) -> list[np.ndarray]:
@@ -191,4 +285,7 @@ class ElementAssembly:
         sizes, table, lame, law = self.parts
         local = np.zeros(self.node_count, int)
         local[nodes] = np.arange(len(nodes))
-        return ElementAssembly(self.reference[:, nodes], sizes[elements], local[table[elements]], lame[elements], law[elements])
+        own = None if self.own_points is None else self.own_points.part(elements)
+        return ElementAssembly(
+            self.reference[:, nodes], sizes[elements], local[table[elements]], lame[elements], law[elements], own
+        )

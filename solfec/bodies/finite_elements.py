@@ -12,11 +12,12 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from .element_assembly import ElementAssembly
+from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import largest_frequency
 from .table import BodyKind, BodyTable, Form
 
 _points = _kernels.finite_element_points
+_place_vertices = _kernels.cut_elements.place_vertices
 
 
 @dataclass(eq=False)
@@ -32,15 +33,18 @@ class FiniteElementMesh:
         Node numbers; zero beyond an element's size.
     normals : ndarray (n, 3)
         Integrals of N_a times the outward normal over the boundary [length**2].
+    background : background_mesh.Background, optional
+        Of a mesh round a shape of its own.
     """
 
     nodes: np.ndarray
     sizes: np.ndarray
     elements: np.ndarray
     normals: np.ndarray
+    background: object | None = None
 
     @classmethod
-    def of(cls, mesh) -> FiniteElementMesh:
+    def of(cls, mesh, background=None) -> FiniteElementMesh:
         """From a `shapes.Mesh`."""
         topology = mesh.topology
         sizes = np.diff(topology.element_ptr).astype(np.int32)
@@ -49,12 +53,18 @@ class FiniteElementMesh:
         elements[slot] = topology.element_nodes
         boundary = topology.boundary
         normals = boundary_normals(mesh.nodes, topology.face_nodes[boundary])
-        return cls(mesh.nodes.copy(), sizes, elements, normals)
+        return cls(mesh.nodes.copy(), sizes, elements, normals, background)
 
     @property
     def node_count(self) -> int:
         """Number of nodes."""
         return len(self.nodes)
+
+    @property
+    def own_points(self) -> OwnPoints | None:
+        """Quadrature points of elements that the shape fills in part."""
+        held = self.background
+        return None if held is None else OwnPoints(held.point_element, held.point_natural, held.point_weight)
 
 
 def boundary_normals(nodes: np.ndarray, faces: np.ndarray) -> np.ndarray:
@@ -106,6 +116,7 @@ class FiniteElements:
         self.first_element = _starts([len(mesh.sizes) for mesh in meshes])
         self.element_size = _joined([mesh.sizes for mesh in meshes], (0,)).astype(np.int32)
         self.element_node = np.asfortranarray(_joined([mesh.elements for mesh in meshes], (0, 8)).T.astype(np.int32))
+        self._embed(bodies, meshes)
         bodies.node_ptr[self.rows] = self.first[:-1]
         bodies.element_ptr[self.rows] = self.first_element[:-1]
         self.reference = np.asfortranarray(_joined([mesh.nodes for mesh in meshes], (0, 3)).T)
@@ -121,7 +132,9 @@ class FiniteElements:
         element_owner = np.repeat(np.arange(self.count), np.diff(self.first_element))
         nodes = np.where(np.arange(8)[:, None] < self.element_size, self.element_node + self.first[element_owner], 0).T
         lame = bodies.lame[:, self.rows[element_owner]].T
-        self.assembly = ElementAssembly(self.reference, self.element_size, nodes, lame, self.linear[element_owner] == 1)
+        self.assembly = ElementAssembly(
+            self.reference, self.element_size, nodes, lame, self.linear[element_owner] == 1, self._own_points(meshes)
+        )
         if self.assembly.failed >= 0:
             body = element_owner[self.assembly.failed]
             number = self.assembly.failed - int(self.first_element[body])
@@ -141,6 +154,51 @@ class FiniteElements:
         self.kinetic, self.work, self.strain = (np.zeros(self.count) for _ in range(3))
         self.meshes = meshes
         self.material = self.material_of(bodies)
+
+    def _own_points(self, meshes) -> OwnPoints | None:
+        """Quadrature points of the elements of all bodies that have their own."""
+        held = [(start, mesh.own_points) for start, mesh in zip(self.first_element, meshes) if mesh.background is not None]
+        if not held:
+            return None
+        return OwnPoints(
+            np.concatenate([start + points.element for start, points in held]),
+            np.concatenate([points.natural for _, points in held]),
+            np.concatenate([points.weight for _, points in held]),
+        )
+
+    def _embed(self, bodies: BodyTable, meshes) -> None:
+        """Vertices of shapes inside elements, and the elements that parts of such shapes overlap."""
+        firsts, overlaps, triples, weights, rows = [], [], [], [], []
+        pointers = listed = 0
+        for row, mesh in zip(self.rows, meshes):
+            held = mesh.background
+            if held is None:
+                continue
+            bodies.overlap_ptr[row] = pointers
+            firsts.append(held.overlap_first + listed)
+            overlaps.append(held.overlap)
+            pointers, listed = pointers + len(held.overlap_first), listed + len(held.overlap)
+            triples.append(bodies.conf_ptr[row] + mesh.elements[held.vertex_element])
+            weights.append(held.vertex_weights)
+            rows.append(row)
+        self.overlap_first = _joined([*firsts, np.zeros(1, np.int32)], (0,)).astype(np.int32)
+        self.overlap = _joined([*overlaps, np.zeros(1, np.int32)], (0,)).astype(np.int32)
+        self.embedded = np.array(rows, np.int32)
+        self.vertex_triple = np.asfortranarray(_joined(triples, (0, 8)).T.astype(np.int32))
+        self.vertex_weights = np.asfortranarray(_joined(weights, (0, 8)).T)
+        self._vertex_rows = None
+
+    def place_vertices(self, bodies: BodyTable, geometry) -> None:
+        """Current vertices of shapes inside meshes."""
+        if not len(self.embedded):
+            return
+        if self._vertex_rows is None or self._vertex_rows[0] != geometry.version:
+            rows = np.flatnonzero(np.isin(geometry.vertices.view("body"), self.embedded)).astype(np.int32)
+            self._vertex_rows = geometry.version, rows
+        _place_vertices(
+            self._vertex_rows[1], self.vertex_triple, self.vertex_weights, geometry.vertices.reference,
+            geometry.vertices.current, bodies.configurations.conf,
+        )  # fmt: skip
 
     def material_of(self, bodies: BodyTable) -> bytes:
         """What the arrays depend on besides meshes."""

@@ -25,7 +25,9 @@ def largest_frequency(mesh, lame: tuple[float, float], density: float) -> tuple[
         return known[1]
     count = len(mesh.sizes)
     table = np.where(np.arange(8) < mesh.sizes[:, None], mesh.elements, 0)
-    assembly = ElementAssembly(mesh.nodes.T, mesh.sizes, table, np.tile(lame, (count, 1)), np.ones(count, bool))
+    assembly = ElementAssembly(
+        mesh.nodes.T, mesh.sizes, table, np.tile(lame, (count, 1)), np.ones(count, bool), mesh.own_points
+    )
     mass, _ = assembly.lumped_mass(np.full(count, density))
     root = 1.0 / np.sqrt(mass)
     zero, result = np.zeros((3, mesh.node_count), order="F"), np.zeros((3, mesh.node_count), order="F")
@@ -54,17 +56,9 @@ def laplacian_bound(assembly: ElementAssembly, density: float) -> float:
     for g in assembly.groups:
         gradient, weight = g.from_lanes(g.shape_gradients()), g.from_lanes(g.weight)  # (ne, 3, size, points), (ne, points)
         laplacian = np.einsum("eiaq,eibq,eq->eab", gradient, gradient, weight, optimize=True)
-        own = ElementAssembly(*_separate(assembly, g))
-        mass, _ = own.lumped_mass(np.full(g.count, density))
-        root = 1.0 / np.sqrt(mass.reshape(g.count, g.size))
+        mass, _ = g.lumps(assembly.reference, np.full(g.count, density))
+        elements = np.unique(g.numbers)
+        laplacian, mass = (g.total(values, assembly.element_count)[elements] for values in (laplacian, mass))
+        root = 1.0 / np.sqrt(mass)
         largest = max(largest, float(np.linalg.eigvalsh(laplacian * root[:, :, None] * root[:, None, :])[:, -1].max()))
     return largest
-
-
-def _separate(assembly: ElementAssembly, g) -> tuple:
-    """Arguments of an assembly of the elements of one group without common nodes."""
-    nodes = g.from_lanes(g.node)
-    table = np.zeros((g.count, 8), int)
-    table[:, : g.size] = np.arange(g.count * g.size).reshape(g.count, g.size)
-    reference = assembly.reference[:, nodes.ravel()]
-    return reference, np.full(g.count, g.size), table, np.ones((g.count, 2)), np.ones(g.count, bool)

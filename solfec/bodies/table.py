@@ -102,6 +102,7 @@ class BodyTable(Table):
         "node_count": ((), "i4", 0),  # nodes of a finite element body
         "node_ptr": ((), "i4", 0),  # its first row among the nodes of all bodies (set by finite_elements.compiled)
         "element_ptr": ((), "i4", 0),  # the same among the elements of all bodies
+        "overlap_ptr": ((), "i4", 0),  # of a body in a background mesh: its first primitive in FiniteElements.overlap_first
         "conf_ptr": ((), "i4", 0),  # first configuration triple
         "velo_ptr": ((), "i4", 0),  # first velocity triple
         "primitive_ptr": ((), "i4", 0),  # first row of the primitive table
@@ -117,6 +118,7 @@ class BodyTable(Table):
         self.triples = TripleTable()
         self.configurations = ConfigurationTable()
         self.meshes: dict = {}  # FiniteElementMesh by body identifier
+        self.embedded = 0  # shapes inside meshes that have been added
         self.finite_elements = None  # what finite_elements.compiled made of them, None: to be made anew
 
     def add(self, kind: BodyKind, mesh=None, **columns) -> int:
@@ -132,6 +134,7 @@ class BodyTable(Table):
             getattr(self, name)[..., row] = value
         if mesh is not None:
             self.meshes[int(self.id[row])] = mesh
+            self.embedded += mesh.background is not None
             self.finite_elements = None
             return row
         conf = self.configurations.conf

@@ -43,7 +43,8 @@ def refer_contacts(constraints: ConstraintTable, geometry, bodies: BodyTable, fi
         first, constraints.n, held, constraints.master, constraints.slave,
         constraints.master_primitive, constraints.slave_primitive, constraints.base, constraints.gap, constraints.point,
         constraints.master_point, constraints.slave_point, constraints.element, constraints.weights,
-        primitives.kind, primitives.element, bodies.kind, bodies.conf_ptr, bodies.node_ptr, bodies.element_ptr,
+        primitives.kind, primitives.element, primitives.number, elements.overlap_first, elements.overlap,
+        bodies.kind, bodies.conf_ptr, bodies.node_ptr, bodies.element_ptr, bodies.overlap_ptr,
         elements.element_size, elements.element_node, elements.reference, bodies.configurations.conf,
     )  # fmt: skip
     if failed >= 0:

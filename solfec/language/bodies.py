@@ -10,7 +10,7 @@ from . import checks, session
 from .checks import BadType, BadValue, command
 from .handles import Handle, simulation_of
 from .materials import BULK_MATERIAL, bulk_material
-from .shapes import MESH, consume, shapes_of
+from .shapes import CONVEX, MESH, consume, shapes_of
 from .unbuilt import not_built
 
 KINDS = ("RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT", "OBSTACLE")
@@ -34,8 +34,10 @@ class BODY(Handle):
     label : str, optional
     form : str, optional
         Of finite elements: 'TL' (default) or 'BC'; 'BC-MODAL' and 'BC-RO' are not built yet.
-    mesh, base
-        Of finite elements with a background mesh, and of reduced ones: not built yet; ignored for other kinds.
+    mesh : MESH, optional
+        Of finite elements: a mesh round a shape of CONVEX objects, which moves with it; ignored for other kinds.
+    base
+        Of reduced finite elements: not built yet; ignored for other kinds.
     """
 
     __slots__ = ()
@@ -54,14 +56,18 @@ class BODY(Handle):
             if mesh is None and not (len(shapes) == 1 and shape is shapes[0] and isinstance(shape, MESH)):
                 raise BadType("'shape' of a finite element body must be a single MESH object, or a 'mesh' be given")
             if mesh is not None:
-                raise not_built("BODY: finite elements with a background mesh ('mesh')")
+                checks.instance(mesh, "mesh", MESH)
+                if not all(isinstance(item, CONVEX) for item in shapes):
+                    raise BadType("'shape' inside a 'mesh' must be made of CONVEX objects only")
+                mesh = shapes_of(mesh, "mesh")[0]
             if form not in (None, "TL", "BC"):
                 raise not_built(f"BODY: form {form!r}")
         if label and label in simulation.labels and label in domain.body_labels.values():
             session.warn(f"BODY: label {label!r} is in use already; BYLABEL finds the first body that has it")
         contents = [shape._content for shape in shapes]
         formulation = Form[form or "TL"] if kind == "FINITE_ELEMENT" else Form.NONE
-        identifier = domain.insert_body(BodyKind[kind], contents, material, label, formulation)
+        within = mesh._content if kind == "FINITE_ELEMENT" and mesh is not None else None
+        identifier = domain.insert_body(BodyKind[kind], contents, material, label, formulation, within)
         consume(shapes, "BODY")
         if label:
             simulation.labels.add(label)

@@ -21,7 +21,9 @@ UNITS = (
     "name dimensions: L length, M mass, T time, F = M L/T^2 force, E = F L energy, s seconds of wall time, 1 none."
 )
 
-FOLLOWS = {"node_ptr", "element_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents"}  # rebuilt from the rest
+FOLLOWS = {  # rebuilt from the rest
+    *("node_ptr", "element_ptr", "overlap_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents"),
+}
 BODY_STATE = ("energy", "momentum")  # columns of the body table that change from frame to frame
 DERIVED = ("element", "weights")  # follow from referential points
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
@@ -146,10 +148,13 @@ SHAPE = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in PARTS f
 
 VECTOR = np.dtype(("<f8", (3,)))
 FUNCTION = np.dtype([("first", "<i8"), ("times", "<i8"), ("values", "<i8")])
-MESH_PARTS = ("mesh_nodes", "mesh_elements", "mesh_vertices", "mesh_primitives")
+MESH_PARTS = ("mesh_nodes", "mesh_elements", "mesh_vertices", "mesh_primitives", "mesh_points", "mesh_places", "mesh_overlaps")
 MESH = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in MESH_PARTS for suffix in ("_first", "")])
 MESH_NODE = np.dtype([("place", "<f8", (3,)), ("normal", "<f8", (3,))])
 MESH_ELEMENT = np.dtype([("size", "<i4"), ("node", "<i4", (8,))])
+MESH_POINT = np.dtype([("element", "<i4"), ("natural", "<f8", (3,)), ("weight", "<f8")])
+MESH_PLACE = np.dtype([("element", "<i4"), ("weights", "<f8", (8,))])
+MESH_OVERLAP = np.dtype([("primitive", "<i4"), ("element", "<i4")])
 DATASETS = {  # name: (record or number type, dimension of the quantity, description)
     "model/bodies": (DEFINITION, "", "definitions of bodies; a body whose data changed has several, the last is in use"),
     "model/shapes": (SHAPE, "1", "where a body's shape is: first row and number of rows in each of the tables below"),
@@ -167,6 +172,11 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "model/functions": (FUNCTION, "1", "time series, and forces of springs over strokes: first row in function_knots, numbers of "
                         "times and values; without times a constant"),
     "model/function_knots": (np.dtype("<f8"), "", "times (or strokes), then values, of one function after another"),
+    "model/mesh_points": (MESH_POINT, "", "quadrature points of elements that a shape inside the mesh fills in part: element, "
+                          "natural coordinates [1], weight [L^3]"),
+    "model/mesh_places": (MESH_PLACE, "1", "of a shape inside a mesh: the element that holds each vertex, shape "
+                          "functions there"),
+    "model/mesh_overlaps": (MESH_OVERLAP, "1", "of a shape inside a mesh: primitives and the elements that they overlap"),
     "frames/body_lists": (LISTED, "1", "bodies of a frame: id, row of /model/bodies, first of its rows within the frame's "
                           "configurations and velocities"),
     "frames/bodies": (BODY, "", "state of bodies, in the order of the frame's list"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.background_mesh import Background
 from ..bodies.finite_elements import FiniteElementMesh, find
 from ..bodies.table import BodyKind, BodyTable
-from .layout import MESH, MESH_ELEMENT, MESH_NODE, MESH_PARTS
+from .layout import MESH, MESH_ELEMENT, MESH_NODE, MESH_OVERLAP, MESH_PARTS, MESH_PLACE, MESH_POINT
 
 
 def pack(bodies, geometry, first: int, lengths: dict[str, int]) -> dict[str, np.ndarray]:
@@ -33,13 +34,40 @@ def pack(bodies, geometry, first: int, lengths: dict[str, int]) -> dict[str, np.
             "mesh_elements": elements,
             "mesh_vertices": geometry.vertices.view("node")[vertex_body == row],
             "mesh_primitives": geometry.primitives.view("element")[primitive_body == row],
-        }
+        } | background_records(mesh.background)
         entry["body"] = bodies.id[row]
         for part, values in data.items():
             entry[part + "_first"], entry[part] = at[part], len(values)
             at[part] += len(values)
             parts[part].append(values)
     return {"meshes": index} | {part: np.concatenate(values) for part, values in parts.items() if values}
+
+
+def background_records(background: Background | None) -> dict[str, np.ndarray]:
+    """Rows of the datasets that a shape inside a mesh needs."""
+    if background is None:
+        return {"mesh_points": np.zeros(0, MESH_POINT), "mesh_places": np.zeros(0, MESH_PLACE),
+                "mesh_overlaps": np.zeros(0, MESH_OVERLAP)}  # fmt: skip
+    points = np.zeros(len(background.point_element), MESH_POINT)
+    points["element"], points["natural"] = background.point_element, background.point_natural
+    points["weight"] = background.point_weight
+    places = np.zeros(len(background.vertex_element), MESH_PLACE)
+    places["element"], places["weights"] = background.vertex_element, background.vertex_weights
+    overlaps = np.zeros(len(background.overlap), MESH_OVERLAP)
+    overlaps["primitive"] = np.repeat(np.arange(len(background.overlap_first) - 1), np.diff(background.overlap_first))
+    overlaps["element"] = background.overlap
+    return {"mesh_points": points, "mesh_places": places, "mesh_overlaps": overlaps}
+
+
+def stored_background(points: np.ndarray, places: np.ndarray, overlaps: np.ndarray) -> Background | None:
+    """What `background_records` has stored; None for bodies whose mesh is their shape."""
+    if not len(places):
+        return None
+    first = np.searchsorted(overlaps["primitive"], np.arange(overlaps["primitive"].max() + 2)).astype(np.int32)
+    return Background(
+        points["element"].copy(), points["natural"].copy(), points["weight"].copy(),
+        places["element"].copy(), places["weights"].copy(), first, overlaps["element"].copy(),
+    )  # fmt: skip
 
 
 def stored_mesh(reader, body: int) -> tuple[FiniteElementMesh, np.ndarray, np.ndarray] | None:
@@ -49,11 +77,12 @@ def stored_mesh(reader, body: int) -> tuple[FiniteElementMesh, np.ndarray, np.nd
     if not which.size:
         return None
     entry = index[which[-1]]
-    nodes, elements, vertices, primitives = (
+    nodes, elements, vertices, primitives, *held = (
         reader.table("model/" + part)[entry[part + "_first"] : entry[part + "_first"] + entry[part]] for part in MESH_PARTS
     )
     mesh = FiniteElementMesh(
-        nodes["place"].copy(), elements["size"].copy(), elements["node"].copy(), nodes["normal"].copy()
+        nodes["place"].copy(), elements["size"].copy(), elements["node"].copy(), nodes["normal"].copy(),
+        stored_background(*held),
     )
     return mesh, vertices, primitives
 

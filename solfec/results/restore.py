@@ -92,7 +92,7 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
                 raise SolfecError(f"{reader.file}: the mesh of body {identifier} is missing")
         row = bodies.add(BodyKind(int(defined["kind"][k])), stored and stored[0], id=identifier)
         first, count = geometry.add(row, shapes.unpack(index[places[identifier]], tables))
-        if stored:
+        if stored and stored[0].background is None:
             geometry.vertices.view("node")[-len(stored[1]) :] = stored[1]
             geometry.primitives.element[first : first + count] = stored[2]
         bodies.primitive_ptr[row], bodies.primitive_count[row] = first, count

@@ -1,0 +1,219 @@
+"""Convex shapes inside a coarser finite element mesh (manual, BODY: mesh).
+
+The shape is cut by the elements exactly.  An element that it fills keeps its own quadrature; one that it fills in part gets
+points inside the part, with positive weights that integrate all polynomials that occur in the stiffness at rest and in
+the mass of an affine element, as the part itself does.  The vertices of the shape follow the elements that hold them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import SolfecError
+from ..shapes.convex import Convex
+from ..shapes.mesh import Mesh
+from ..shapes.mesh_parts import submesh
+from ..shapes.tetrahedron_clip import cut_by_elements, fan, volumes
+
+_weigh_points = _kernels.finite_element_points.weigh_points
+
+FILLED = 1e-6  # relative difference of volumes below which an element is full
+COVERED = 1e-3  # part of the shape's volume that may lie outside of the mesh
+NEAR = 1e-6  # of the mesh's size: vertices that are farther than this outside of all elements are not in the mesh
+DEGREES = [(i, j, k) for i in range(3) for j in range(3) for k in range(3) if i + j + k <= 4]  # of hexahedra's products
+
+
+@dataclass(eq=False)
+class Background:
+    """What a shape inside a mesh needs; elements are numbered in the mesh of the elements that hold any of the shape.
+
+    Attributes
+    ----------
+    point_element : ndarray (nq,) int32
+        Elements filled in part, one entry for every quadrature point, ascending.
+    point_natural, point_weight : ndarray (nq, 3), (nq,)
+        Natural coordinates and weights [length**3] of these points.
+    vertex_element, vertex_weights : ndarray (nv,) int32, (nv, 8)
+        The element that holds each vertex of the shape, and its shape functions there.
+    overlap_first, overlap : ndarray (np + 1,), (no,) int32
+        Elements that the convex parts overlap, those of one part after another.
+    """
+
+    point_element: np.ndarray
+    point_natural: np.ndarray
+    point_weight: np.ndarray
+    vertex_element: np.ndarray
+    vertex_weights: np.ndarray
+    overlap_first: np.ndarray
+    overlap: np.ndarray
+
+
+def fit(shapes: list[Convex], mesh: Mesh, vertices: np.ndarray) -> tuple[Mesh, Background]:
+    """Put a shape into a mesh.
+
+    Parameters
+    ----------
+    shapes : list of Convex
+    mesh : Mesh
+        Not changed.
+    vertices : ndarray (nv, 3)
+        The vertices of the shape that move with the mesh.
+
+    Returns
+    -------
+    mesh : Mesh
+        The elements that hold any of the shape.
+    background : Background
+
+    Raises
+    ------
+    SolfecError
+        More than a thousandth of the shape's volume, or a vertex, is outside of the mesh.
+    """
+    polyhedra = [polyhedron for shape in shapes for polyhedron in shape.polyhedra]
+    pieces, part, element, element_volume = cut_by_elements(polyhedra, mesh)
+    volume = volumes(pieces)
+    whole = sum(float(volumes(fan(polyhedron)).sum()) for polyhedron in polyhedra)
+    inside = float(volume.sum())
+    if abs(inside - whole) > COVERED * whole:
+        raise SolfecError(_not_covered(polyhedra, mesh, inside, whole))
+    used, element = np.unique(element, return_inverse=True)
+    element_volume = element_volume[used]
+    mesh = submesh(mesh, used, mesh.topology.face_surface)
+    sizes, table = element_table(mesh)
+    filled = np.bincount(element, volume, len(used))
+    cut = abs(filled - element_volume) > FILLED * element_volume
+    chosen = cut[element]
+    points = cut_quadrature(mesh, sizes, table, pieces[chosen], element[chosen])
+    pairs = np.unique(np.stack((part, element), 1), axis=0)
+    first = np.searchsorted(pairs[:, 0], np.arange(len(polyhedra) + 1))
+    places = locate(mesh, sizes, table, vertices)
+    return mesh, Background(*points, *places, first.astype(np.int32), pairs[:, 1].astype(np.int32))
+
+
+def element_table(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of nodes (ne,) and nodes (ne, 8) of elements, zero beyond the last."""
+    sizes = np.diff(mesh.topology.element_ptr).astype(np.int32)
+    table = np.zeros((len(sizes), 8), np.int32)
+    table[np.arange(8) < sizes[:, None]] = mesh.topology.element_nodes
+    return sizes, table
+
+
+def weigh(mesh: Mesh, sizes, table, elements, points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Natural coordinates (n, 3) and shape functions (n, 8) of points (n, 3) in elements, and how far outside they are."""
+    count = len(points)
+    natural, weights = np.zeros((3, count), order="F"), np.zeros((8, count), order="F")
+    distance = np.zeros(count)
+    if count:
+        _weigh_points(
+            np.asfortranarray(points.T), elements.astype(np.int32), np.zeros(count, np.int32), sizes,
+            np.asfortranarray(table.T), np.asfortranarray(mesh.nodes.T), natural, weights, distance,
+        )  # fmt: skip
+    return natural.T, weights.T, distance
+
+
+def locate(mesh: Mesh, sizes, table, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The elements (n,) that hold vertices (n, 3), and their shape functions there (n, 8).
+
+    Raises
+    ------
+    SolfecError
+        A vertex outside of all elements.
+    """
+    size = float(np.ptp(mesh.nodes, axis=0).max())
+    corners = mesh.nodes[table]
+    used = (np.arange(8) < sizes[:, None])[..., None]
+    low, high = np.where(used, corners, np.inf).min(1), np.where(used, corners, -np.inf).max(1)
+    margin = NEAR * size
+    one, two = [np.zeros(0, int)], [np.zeros(0, int)]
+    for start in range(0, len(vertices), 1024):  # blocks, so that the tables of all pairs stay small
+        block = vertices[start : start + 1024, None]
+        near = ((block >= low - margin) & (block <= high + margin)).all(2)
+        vertex, element = np.nonzero(near)
+        one.append(vertex + start)
+        two.append(element)
+    vertex, element = np.concatenate(one), np.concatenate(two)
+    _, weights, distance = weigh(mesh, sizes, table, element, vertices[vertex])
+    distance = np.where(distance <= 1e-3 * margin, 0.0, distance)  # of elements that all hold it the first
+    order = np.lexsort((element, distance, vertex))
+    best = order[np.concatenate(([True], np.diff(vertex[order]) > 0))] if len(order) else order
+    found = np.zeros(len(vertices), bool)
+    found[vertex[best[distance[best] <= margin]]] = True
+    if not found.all():
+        x, y, z = vertices[np.argmin(found)]
+        raise SolfecError(f"the vertex ({x:g}, {y:g}, {z:g}) of the shape is outside of all elements of the mesh")
+    return element[best].astype(np.int32), weights[best]
+
+
+def cut_quadrature(mesh: Mesh, sizes, table, pieces: np.ndarray, element: np.ndarray):
+    """Elements, natural coordinates and weights of the points of elements filled in part.
+
+    Parameters
+    ----------
+    pieces : ndarray (n, 4, 3)
+        Tetrahedra, sorted by the `element` (n,) they are in.
+    """
+    barycentric, factor = tetrahedron_rule()
+    points = np.einsum("qa,nai->nqi", barycentric, pieces).reshape(-1, 3)
+    weight = (volumes(pieces)[:, None] * factor).ravel()
+    owner = np.repeat(element, len(factor))
+    natural, _, _ = weigh(mesh, sizes, table, owner, points)
+    numbers, start = np.unique(owner, return_index=True)
+    stop = np.append(start[1:], len(owner))
+    chosen = [
+        first + few
+        for number, first, last in zip(numbers.tolist(), start.tolist(), stop.tolist())
+        for few in [_reduce(int(sizes[number]), natural[first:last], weight[first:last])]
+    ]
+    rows = np.concatenate(chosen) if chosen else np.zeros(0, int)
+    return owner[rows].astype(np.int32), natural[rows], weight[rows]
+
+
+def _reduce(size: int, natural: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The few of many points that suffice; `weight` gets their new weights.
+
+    There are non-negative weights, not more than there are moments, that give all moments of the old ones (Tchakaloff).
+    """
+    from scipy.optimize import nnls  # slow to import
+
+    degrees = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)] if size == 4 else DEGREES
+    low, high = natural.min(0), natural.max(0)
+    x = (2.0 * natural - low - high) / np.maximum(high - low, 1e-300)
+    legendre = np.stack((np.ones_like(x), x, 1.5 * x**2 - 0.5))
+    basis = np.array([legendre[i, :, 0] * legendre[j, :, 1] * legendre[k, :, 2] for i, j, k in degrees])
+    total = weight.sum()
+    found, residual = nnls(basis, basis @ (weight / total))
+    if residual > 1e-11:
+        return np.arange(len(weight))
+    weight[:] = total * found / found.sum()
+    return np.flatnonzero(found > 0.0)
+
+
+def tetrahedron_rule() -> tuple[np.ndarray, np.ndarray]:
+    """Barycentric coordinates (27, 4) and weights (27,), of sum 1, of a rule of degree 5: collapsed Gauss-Jacobi points."""
+    from scipy.special import roots_jacobi  # slow to import
+
+    (a, wa), (b, wb), (c, wc) = (roots_jacobi(3, alpha, 0) for alpha in (2.0, 1.0, 0.0))
+    u, v, w = np.meshgrid(0.5 * (a + 1), 0.5 * (b + 1), 0.5 * (c + 1), indexing="ij")
+    x, y, z = u, v * (1 - u), w * (1 - u) * (1 - v)
+    weight = (wa[:, None, None] * wb[:, None] * wc).ravel()
+    return np.stack((1 - x - y - z, x, y, z), -1).reshape(-1, 4), weight / weight.sum()
+
+
+def _not_covered(polyhedra, mesh: Mesh, inside: float, whole: float) -> str:
+    """Which part of the shape is outside of the mesh, with the vertex that is farthest out of the mesh's box."""
+    share = 100.0 * (inside - whole) / whole
+    if inside > whole:
+        return f"the elements of the mesh overlap: they hold {100.0 + share:.3g} % of the shape's volume"
+    low, high = mesh.nodes.min(0), mesh.nodes.max(0)
+    text = f"the mesh does not contain the shape: {-share:.3g} % of its volume is outside of all elements"
+    outward = [np.maximum(low - p.vertices, p.vertices - high).max(1) for p in polyhedra]
+    number = int(np.argmax([o.max() for o in outward]))
+    vertex = int(np.argmax(outward[number]))
+    if outward[number][vertex] > 0.0:
+        x, y, z = polyhedra[number].vertices[vertex]
+        text += f"; vertex ({x:g}, {y:g}, {z:g}) of convex part {number} is {outward[number][vertex]:.3g} outside of the mesh's box"
+    return text
