@@ -22,6 +22,7 @@ from .contact import detection
 from .contact.geometry import Geometry
 from .errors import NotBuiltYet, SolfecError
 from .shapes import characteristics, point_query, primitives
+from .shapes.mesh import Mesh
 from .shapes.rest_adjacency import adjoin_overlapping
 from .solvers.local_dynamics import LocalDynamics
 from .time_series import TimeSeries
@@ -74,6 +75,7 @@ class Domain:
         self.surface_labels = ["DEFAULT"]
         self.bulk_materials: list[BulkMaterial] = []
         self.body_labels: dict[int, str] = {}
+        self.body_meshes: dict[int, list[Mesh]] = {}  # meshes of bodies' shapes, or round them, in their referential placement
         self.loads = Loads(self.bodies)
         self.loads.epsilon = epsilon
         self.settings = detection.Settings(min_distance=epsilon)
@@ -273,7 +275,8 @@ class Domain:
         identifier = self.next_body_id
         if mesh is not None:
             try:
-                mesh = FiniteElementMesh.of(*background_mesh.fit(shapes, mesh, shape.vertices.T))
+                fitted, background = background_mesh.fit(shapes, mesh, shape.vertices.T)
+                mesh, shapes = FiniteElementMesh.of(fitted, background), [fitted]
             except SolfecError as error:
                 raise SolfecError(f"BODY: body {identifier}: {error}") from None
         elif kind == BodyKind.FINITE_ELEMENT:
@@ -300,6 +303,9 @@ class Domain:
             self.geometry.primitives.element[first : first + count] = elements
         self.next_body_id += 1
         self._row_of_id[identifier] = row
+        meshes = [part for part in shapes if isinstance(part, Mesh)]
+        if meshes:
+            self.body_meshes[identifier] = meshes
         if label is not None:
             self.body_labels[identifier] = label
         self._inertia_changed = True
@@ -317,6 +323,14 @@ class Domain:
                 return row
         self.bulk_materials.append(material)
         return len(self.bulk_materials) - 1
+
+    def meshes_of(self, identifier: int) -> list[Mesh]:
+        """Meshes of a body's shape or, of a finite element body, its computational mesh, in the referential placement."""
+        if identifier not in self.body_meshes and identifier in self.bodies.meshes:  # one that only results know
+            stored = self.bodies.meshes[identifier]
+            records = [n for size, nodes in zip(stored.sizes, stored.elements) for n in (size, *nodes[:size], 0)]
+            self.body_meshes[identifier] = [Mesh.from_records(stored.nodes.ravel(), np.array(records).tolist())]
+        return self.body_meshes.get(identifier, [])
 
     def body_row(self, identifier: int) -> int:
         """Row of a living body; KeyError when it is gone."""
@@ -337,6 +351,7 @@ class Domain:
         self._keep_constraints(~attached)
         for identifier in self.bodies.view("id")[mask]:
             self.body_labels.pop(int(identifier), None)
+            self.body_meshes.pop(int(identifier), None)
         self.deleted_bodies += int(mask.sum())
         renumbered = self.bodies.remove(mask)
         new_primitive = self.geometry.remove(mask, renumbered)

@@ -10,7 +10,7 @@ from . import checks, session
 from .checks import BadType, BadValue, command
 from .handles import Handle, simulation_of
 from .materials import BULK_MATERIAL, bulk_material
-from .shapes import CONVEX, MESH, consume, shapes_of
+from .shapes import CONVEX, MESH, consume, shapes_of, unwrapped
 from .unbuilt import not_built
 
 KINDS = ("RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT", "OBSTACLE")
@@ -249,8 +249,10 @@ class BODY(Handle):
 
     @property
     def mesh(self):
-        """Not built yet."""
-        raise not_built("BODY: member mesh")
+        """Copies, in the referential placement: the computational MESH of finite elements; the MESH or list of those that are
+        parts of other bodies' shapes, or None."""
+        self._row  # noqa: B018
+        return unwrapped([mesh.copy() for mesh in self._simulation.domain.meshes_of(self._id)])
 
 
 def body_of(value, name: str) -> BODY:

@@ -231,7 +231,7 @@ def test_finite_elements_stretched_by_a_force_have_the_stress_that_it_makes(mode
     assert len(body.conf) == len(body.velo) == 24
 
 
-def test_background_meshes_and_reduced_forms_are_not_built_yet(model, bulk):
+def test_shapes_inside_meshes_must_be_convex_and_reduced_forms_are_not_built_yet(model, bulk):
     from solfec import HEX
 
     mesh = HEX(CUBE, 1, 1, 1, 1, [1] * 6)
@@ -239,11 +239,29 @@ def test_background_meshes_and_reduced_forms_are_not_built_yet(model, bulk):
         BODY(model, "FINITE_ELEMENT", [mesh], bulk)
     with pytest.raises(NotBuiltYet, match="BC-RO"):
         BODY(model, "FINITE_ELEMENT", mesh, bulk, form="BC-RO")
-    with pytest.raises(NotBuiltYet, match="background"):
+    with pytest.raises(TypeError, match="'shape' inside a 'mesh' must be made of CONVEX objects only"):
         BODY(model, "FINITE_ELEMENT", mesh, bulk, mesh=mesh)
     assert mesh.nnod == 8
-    with pytest.raises(NotBuiltYet, match="mesh"):
-        ball(model, bulk).mesh  # noqa: B018
+    part = HULL([(0.2 * x, 0.2 * y, 0.4 * z) for x, y, z in CUBE_NODES], 1, 1)
+    body = BODY(model, "FINITE_ELEMENT", part, bulk, mesh=mesh)
+    assert body.mass == pytest.approx(1000 * 0.016) and body.mesh.nnod == mesh.nnod == 8
+    with pytest.raises(ValueError, match="is empty"):
+        part.vertex(0)
+    with pytest.raises(RuntimeError, match="the mesh does not contain the shape"):
+        BODY(model, "FINITE_ELEMENT", HULL([(2 * x, y, z) for x, y, z in CUBE_NODES], 1, 1), bulk, mesh=mesh)
+
+
+def test_meshes_of_bodies_are_copies_in_their_referential_placement(model, bulk):
+    from solfec import HEX, MESH
+
+    assert ball(model, bulk).mesh is None
+    body = BODY(model, "FINITE_ELEMENT", HEX(CUBE, 2, 1, 1, 1, [1, 2, 3, 4, 5, 6]), bulk)
+    body.conf = [0.5] * len(body.conf)
+    assert isinstance(body.mesh, MESH) and body.mesh.nnod == 12
+    assert body.mesh.node(0, 7.0) == (7.0, 0.0, 0.0) and body.mesh.node(0) == (0.0, 0.0, 0.0)
+    assert body.mesh.nodes_on_surface(5) == HEX(CUBE, 2, 1, 1, 1, [1, 2, 3, 4, 5, 6]).nodes_on_surface(5)
+    two = BODY(model, "RIGID", [HEX(CUBE, 1, 1, 1, 1, [1] * 6), HEX(CUBE, 2, 2, 2, 1, [1] * 6)], bulk)
+    assert [mesh.nnod for mesh in two.mesh] == [8, 27]
 
 
 def test_characteristics_and_velocity_are_overwritten(model, bulk):
