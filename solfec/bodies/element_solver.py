@@ -87,7 +87,7 @@ class ElementSolver:
         self.assembly = fe.assembly if everything else fe.assembly.part(elements, self.nodes)
         self.mass = fe.mass[self.nodes]
         self.key = self.inverse = self.memory = None
-        self.fresh, self.products = True, 0
+        self.fresh, self.direct, self.products = True, False, 0
         self.turn = None  # rotations since the factor was made
         self._lay_out()
 
@@ -138,7 +138,10 @@ class ElementSolver:
         if fe.recalled is not None:
             self._recall(key, *fe.recalled)
             fe.recalled = None
-        if key != self.key or self.memory is None or self.memory.spent >= self.factor.WORTH:
+        # reactions of a quasi-static step cancel rigid motions that are far larger than what is left: solutions that do not
+        # come from the same factor would let held points creep
+        self.direct = not dynamic
+        if self.direct or key != self.key or self.memory is None or self.memory.spent >= self.factor.WORTH:
             self.key = key
             self._factorise(now)
             self.memory, self.fresh = Memory(now.copy(order="F")), True
@@ -218,7 +221,7 @@ class ElementSolver:
             self.memory, self.fresh, self.turn = Memory(now.copy(order="F")), True, None
 
     def _iterate(self, right: np.ndarray) -> np.ndarray:
-        if self.fresh and isinstance(self.factor, SuperLU):
+        if self.fresh and (self.direct or isinstance(self.factor, SuperLU)):
             return self.factor.solve(right)
         try:
             solution, products = conjugate_gradients(self._product, self._precondition, right)
