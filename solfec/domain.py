@@ -157,14 +157,16 @@ class Domain:
             self.constraints, self.geometry, self.bodies, self.surface_materials, self.epsilon, self.time,
             self.settings, self.step_number,
         )  # fmt: skip
-        self._refer_contacts()
+        self._refer_contacts(only_held=True)
 
-    def _refer_contacts(self) -> None:
-        """Contacts on finite element bodies: the places in their elements."""
+    def _refer_contacts(self, only_held: bool = False) -> None:
+        """Contacts on finite element bodies: the places in their elements; `only_held`: if any keep their material points."""
         constraints = self.constraints
         if compiled(self.bodies).count and constraints.contact_count:
             rows = slice(constraints.user_count, constraints.n)
             held = (constraints.cohesion[rows] > 0.0) & (constraints.birth[rows] < self.step_number)
+            if only_held and not held.any():
+                return
             element_points.refer_contacts(
                 constraints, self.geometry, self.bodies, constraints.user_count, held.astype(np.int32)
             )

@@ -5,7 +5,7 @@
 !> triangle (0,0), (1,0), (0,1) at height -1, then at 1; hexahedron (-,-), (+,-), (+,+), (-,+) at height -1, then at 1.
 module element_shapes
   use kinds, only: dp
-  use matrix3, only: determinant, inverse
+  use matrix3, only: determinant, inverse, multiply
   implicit none
   private
   public :: shape_values, shape_derivatives, quadrature, mass_quadrature, natural_coordinates, reference_gradients, &
@@ -211,17 +211,24 @@ contains
     logical, intent(out) :: converged
     real(dp), parameter :: accuracy = 1e-9_dp
     integer, parameter :: most = 64
-    real(dp) :: d(3,8), map(3,3), increment(3), n(8)
-    integer :: iteration
+    real(dp) :: d(3,8), map(3,3), increment(3), rest(3), n(8)
+    integer :: a, iteration, j
 
     natural = 0
     converged = .false.
     do iteration = 1, most
       n = shape_values(size, natural)
       d = shape_derivatives(size, natural)
-      map = matmul(nodes(:,1:size), transpose(d(:,1:size)))
+      map = 0
+      rest = point
+      do a = 1, size
+        do j = 1, 3
+          map(:,j) = map(:,j) + nodes(:,a)*d(j,a)
+        end do
+        rest = rest - nodes(:,a)*n(a)
+      end do
       if (.not. abs(determinant(map)) > 0) return
-      increment = matmul(inverse(map), point - matmul(nodes(:,1:size), n(1:size)))
+      increment = multiply(inverse(map), rest)
       natural = natural + increment
       ! the pyramid's functions are singular beyond the apex
       if (size == 5) natural(3) = min(natural(3), 1.0_dp)

@@ -6,6 +6,7 @@ module rotation
   private
   public :: exponential_map, exponential_tangent, orthogonality_error, nearest_rotation
 
+  real(dp), parameter :: sixth = 1/6.0_dp
   !> Below (10 degrees)**2 the coefficients come from their series: the closed forms lose digits there.
   real(dp), parameter :: series_limit = 3.0461741978671e-2_dp
 
@@ -19,9 +20,11 @@ contains
     real(dp) :: angle, half
 
     if (x < series_limit) then
-      s = 1 - x/6*(1 - x/20*(1 - x/42*(1 - x/72*(1 - x/110*(1 - x/156)))))
-      c = (1 - x/12*(1 - x/30*(1 - x/56*(1 - x/90*(1 - x/132*(1 - x/182))))))/2
-      t = (1 - x/20*(1 - x/42*(1 - x/72*(1 - x/110*(1 - x/156*(1 - x/210))))))/6
+      s = 1 - x*sixth*(1 - x*(1/20.0_dp)*(1 - x*(1/42.0_dp)*(1 - x*(1/72.0_dp)*(1 - x*(1/110.0_dp)*(1 - x*(1/156.0_dp))))))
+      c = (1 - x*(1/12.0_dp)*(1 - x*(1/30.0_dp)*(1 - x*(1/56.0_dp)*(1 - x*(1/90.0_dp)*(1 - x*(1/132.0_dp) &
+          *(1 - x*(1/182.0_dp)))))))/2
+      t = sixth*(1 - x*(1/20.0_dp)*(1 - x*(1/42.0_dp)*(1 - x*(1/72.0_dp)*(1 - x*(1/110.0_dp)*(1 - x*(1/156.0_dp) &
+          *(1 - x*(1/210.0_dp)))))))
     else
       angle = sqrt(x)
       s = sin(angle)/angle

@@ -7,7 +7,9 @@ module compliance
   use kinds, only: dp, i4
   implicit none
   private
-  public :: fill_columns, add_compliance
+  public :: fill_columns, inverse_columns, add_compliance
+
+  integer, parameter :: parallel_from = 16      !< bodies from which threads pay
 
 contains
 
@@ -31,7 +33,7 @@ contains
       do j = body_ptr(row), body_ptr(row+1) - 1
         a = attached_row(j)
         do e = attached_entry(j), end_of(attached_entry(j), entry_ptr(a+1), slave_entry(a)) - 1
-          h = matmul(entry(:,:,e), rotation(:,:,k))
+          h = multiply(entry(:,:,e), rotation(:,:,k))
           dof = dof_first(k) + 3*(triple(e) - velo_ptr(row))
           do r = 1, 3
             do c = 1, 3
@@ -42,6 +44,59 @@ contains
       end do
     end do
   end subroutine fill_columns
+
+  !> columns(:, 3j+r) = A^-1 times component r of H^T of the j-th row of every body, in its frame, from the bodies' symmetric
+  !> inverses (n,n,0:nk-1): a row has entries at the nodes of one element only, so few columns of an inverse are read.
+  !> Columns beyond a body's rows are left alone.
+  subroutine inverse_columns(nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, attached_row, &
+                             attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, n, inverse, ndof, ncolumn, &
+                             columns)
+    integer(i4), intent(in) :: nk, nb, nbodyptr, nattached, nrow, nentry, n, ndof, ncolumn
+    integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
+    real(dp), intent(in) :: rotation(3,3,0:nk-1)
+    integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
+    integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
+    integer(i4), intent(in) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), triple(0:nentry-1)
+    real(dp), intent(in) :: entry(3,3,0:nentry-1), inverse(n,n,0:nk-1)
+    real(dp), intent(inout) :: columns(0:ndof-1,0:ncolumn-1)
+    real(dp) :: h(3,3), x, y, z
+    integer :: a, at, dof, e, i, j, k, row, start
+
+    !$omp parallel do if (nk > parallel_from) schedule(static) private(h, x, y, z, a, at, dof, e, i, j, row, start)
+    do k = 0, nk - 1
+      row = body_row(k)
+      start = dof_first(k)
+      do j = body_ptr(row), body_ptr(row+1) - 1
+        a = attached_row(j)
+        at = 3*(j - body_ptr(row))
+        columns(start:start+n-1,at:at+2) = 0
+        do e = attached_entry(j), end_of(attached_entry(j), entry_ptr(a+1), slave_entry(a)) - 1
+          h = multiply(entry(:,:,e), rotation(:,:,k))
+          dof = 3*(triple(e) - velo_ptr(row)) + 1
+          !$omp simd private(x, y, z)
+          do i = 1, n
+            x = inverse(i,dof,k)
+            y = inverse(i,dof+1,k)
+            z = inverse(i,dof+2,k)
+            columns(start+i-1,at) = columns(start+i-1,at) + (h(1,1)*x + h(1,2)*y + h(1,3)*z)
+            columns(start+i-1,at+1) = columns(start+i-1,at+1) + (h(2,1)*x + h(2,2)*y + h(2,3)*z)
+            columns(start+i-1,at+2) = columns(start+i-1,at+2) + (h(3,1)*x + h(3,2)*y + h(3,3)*z)
+          end do
+        end do
+      end do
+    end do
+    !$omp end parallel do
+  end subroutine inverse_columns
+
+  !> A B
+  pure function multiply(a, b) result(c)
+    real(dp), intent(in) :: a(3,3), b(3,3)
+    real(dp) :: c(3,3)
+    integer :: j
+    do j = 1, 3
+      c(:,j) = a(:,1)*b(1,j) + a(:,2)*b(2,j) + a(:,3)*b(3,j)
+    end do
+  end function multiply
 
   !> One past the last entry of a row on the body where its entries begin at `first`.
   pure integer(i4) function end_of(first, last, slave)
@@ -67,37 +122,35 @@ contains
     integer(i4), intent(in) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), triple(0:nentry-1)
     real(dp), intent(in) :: entry(3,3,0:nentry-1), columns(0:ndof-1,0:ncolumn-1)
     real(dp), intent(inout) :: dense(3,3,0:ndense-1), diagonal(3,3,0:nrow-1)
-    real(dp) :: h(3,3), mean(3,3)
-    integer :: a, dof, e, i, j, k, m, one, row, two
+    real(dp) :: h(3,3)
+    integer :: a, c, dof, e, i, j, k, m, one, row
 
     do k = 0, nk - 1
       row = body_row(k)
       m = body_ptr(row+1) - body_ptr(row)
       do i = 0, m - 1
         a = attached_row(body_ptr(row)+i)
-        do j = 0, m - 1
+        do j = 0, i
           dense(:,:,dense_ptr(row)+i*m+j) = 0
         end do
         do e = attached_entry(body_ptr(row)+i), end_of(attached_entry(body_ptr(row)+i), entry_ptr(a+1), slave_entry(a)) - 1
-          h = step*matmul(entry(:,:,e), rotation(:,:,k))
+          h = step*multiply(entry(:,:,e), rotation(:,:,k))
           dof = dof_first(k) + 3*(triple(e) - velo_ptr(row))
-          do j = 0, m - 1
+          do j = 0, i
             one = dense_ptr(row) + i*m + j
-            dense(:,:,one) = dense(:,:,one) + matmul(h, columns(dof:dof+2,3*j:3*j+2))
+            do c = 1, 3
+              dense(:,c,one) = dense(:,c,one) + (h(:,1)*columns(dof,3*j+c-1) + h(:,2)*columns(dof+1,3*j+c-1) &
+                                                 + h(:,3)*columns(dof+2,3*j+c-1))
+            end do
           end do
         end do
-      end do
-      ! W is symmetric to the last bit, whatever the solver's round-off
-      do i = 0, m - 1
-        do j = 0, i
-          one = dense_ptr(row) + i*m + j
-          two = dense_ptr(row) + j*m + i
-          mean = (dense(:,:,one) + transpose(dense(:,:,two)))/2
-          dense(:,:,one) = mean
-          dense(:,:,two) = transpose(mean)
+        ! W is symmetric to the last bit, whatever the solver's round-off
+        one = dense_ptr(row) + i*m + i
+        dense(:,:,one) = (dense(:,:,one) + transpose(dense(:,:,one)))/2
+        do j = 0, i - 1
+          dense(:,:,dense_ptr(row)+j*m+i) = transpose(dense(:,:,dense_ptr(row)+i*m+j))
         end do
-        a = attached_row(body_ptr(row)+i)
-        diagonal(:,:,a) = diagonal(:,:,a) + dense(:,:,dense_ptr(row)+i*m+i)
+        diagonal(:,:,a) = diagonal(:,:,a) + dense(:,:,one)
       end do
     end do
   end subroutine add_compliance

@@ -23,6 +23,7 @@ LANES = 8
 DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
 
 _tangents = _kernels.element_tangents
+_inverses = _kernels.small_inverses
 _motion = _kernels.finite_element_motion
 
 
@@ -190,19 +191,17 @@ class ElementSolver:
         return None if failed >= 0 else rotation
 
     def _inverses(self) -> np.ndarray | None:
-        """Inverses (k, n, n) of small bodies of one size n, for factors that are kept."""
+        """Inverses (n, n, k) of small bodies of one size n, for factors that are kept."""
         count, size = len(self.which), self.size // len(self.which)
         if size > DENSE_UNKNOWNS or (np.diff([*self.dof_first, self.size]) != size).any():
             return None
         inverse = self.factor.solve(np.tile(np.eye(size), (count, 1))).reshape(count, size, size)
-        return 0.5 * (inverse + inverse.transpose(0, 2, 1))
+        return np.asfortranarray((0.5 * (inverse + inverse.transpose(0, 2, 1))).transpose(1, 2, 0))
 
     # --- solutions -----------------------------------------------------------------------------------------
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times columns (size, n) or a vector (size,), in the bodies' frames."""
-        if self.inverse is not None:
-            return (self.inverse @ right.reshape(len(self.which), self.inverse.shape[1], -1)).reshape(right.shape)
         if self.linear:
             return self.factor.solve(right)
         if right.ndim == 1:
@@ -258,6 +257,10 @@ class ElementSolver:
 
     def accelerations(self, vectors: np.ndarray) -> np.ndarray:
         """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes`."""
+        if self.inverse is not None:
+            result = np.empty((3, len(self.nodes)), order="F")
+            _inverses.apply_inverses(self.rotation, self.inverse, np.asfortranarray(vectors), result)
+            return result
         right = vectors.ravel(order="F")
         if not self.linear:
             return self.solve(right).reshape(3, -1, order="F")

@@ -27,6 +27,7 @@ _apply_reactions = _kernels.local_dynamics.apply_reactions
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
 NO_ROWS = np.zeros(0, int)
+NO_WORK = np.zeros(0)
 NO_BLOCKS = np.zeros((3, 3, 1), order="F")
 
 #: Rows above which contacts are swept by colours unless a solver says otherwise.
@@ -138,6 +139,7 @@ class LocalDynamics:
         self.contacts = 0
         self.visits = 0
         self.dense = NO_BLOCKS  # W of all pairs of rows on implicit bodies
+        self._buffers: dict[str, np.ndarray] = {}
         self.implicit = self.dense_ptr = np.zeros(0, np.int32)
         self.implicit_solvers, self.any_implicit = [], False
         self.held = NO_ROWS
@@ -259,7 +261,8 @@ class LocalDynamics:
         if not squares.any():
             return
         self.dense_ptr[: bodies.n] = np.where(squares > 0, np.cumsum(squares) - squares, -1)
-        self.dense = np.zeros((3, 3, max(2, int(squares.sum()))), order="F")
+        blocks = max(2, int(squares.sum()))
+        self.dense = self._work("dense", 9 * blocks).reshape(3, 3, blocks, order="F")
         rest = (
             self.pointers.attachment, self.attachments.row, self.attachments.entry, rows.entry_ptr, rows.slave_entry,
             self.entries.triple, self.entries.operator,
@@ -268,13 +271,22 @@ class LocalDynamics:
             width = 3 * int(count[solver.rows].max())
             if not width:
                 continue
-            columns = np.zeros((solver.size, width), order="F")
             which = (solver.rows, solver.dof_first, solver.rotation)
-            _kernels.compliance.fill_columns(*which, bodies.velo_ptr, *rest, columns)
-            columns = np.asfortranarray(solver.solve(columns))
+            columns = self._work("columns", solver.size * width).reshape(solver.size, width, order="F")
+            if solver.inverse is not None:
+                _kernels.compliance.inverse_columns(*which, bodies.velo_ptr, *rest, solver.inverse, columns)
+            else:
+                _kernels.compliance.fill_columns(*which, bodies.velo_ptr, *rest, columns)
+                columns = np.asfortranarray(solver.solve(columns))
             _kernels.compliance.add_compliance(
                 self.step, *which, bodies.velo_ptr, self.dense_ptr, *rest, columns, self.dense, rows.diagonal
             )
+
+    def _work(self, name: str, size: int) -> np.ndarray:
+        """Memory kept from step to step: fresh pages cost as much as what is written to them."""
+        if self._buffers.get(name, NO_WORK).size < size:
+            self._buffers[name] = np.empty(size + size // 4)
+        return self._buffers[name][:size]
 
     def _assemble_laws(self, materials: SurfaceMaterialTable):
         """What the rows ask for; returns (failed row, status)."""
