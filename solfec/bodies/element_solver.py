@@ -23,7 +23,7 @@ LANES = 8
 DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
 
 _tangents = _kernels.element_tangents
-_inverses = _kernels.small_inverses
+_small = _kernels.small_inverses
 _motion = _kernels.finite_element_motion
 
 
@@ -71,6 +71,8 @@ class ElementSolver:
         From the frame of the unknowns to space, as of the last `refresh`.
     products : int
         Products with A since the last `refresh`.
+    inverses : ndarray (n, n, k) or None
+        A^-1 of the bodies where they are small.
     """
 
     def __init__(self, fe, which: np.ndarray):
@@ -87,7 +89,7 @@ class ElementSolver:
         everything = len(self.nodes) == len(fe.mass)
         self.assembly = fe.assembly if everything else fe.assembly.part(elements, self.nodes)
         self.mass = fe.mass[self.nodes]
-        self.key = self.inverse = self.memory = None
+        self.key = self.inverses = self.memory = None
         self.fresh, self.direct, self.products = True, False, 0
         self.turn = None  # rotations since the factor was made
         self._lay_out()
@@ -133,7 +135,7 @@ class ElementSolver:
             if key != self.key:
                 self.key = key
                 self._factorise(self._displacement())
-                self.inverse = self._inverses()
+                self.inverses = self._inverses()
             return
         now = self._displacement()
         if fe.recalled is not None:
@@ -257,9 +259,9 @@ class ElementSolver:
 
     def accelerations(self, vectors: np.ndarray) -> np.ndarray:
         """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes`."""
-        if self.inverse is not None:
+        if self.inverses is not None:
             result = np.empty((3, len(self.nodes)), order="F")
-            _inverses.apply_inverses(self.rotation, self.inverse, np.asfortranarray(vectors), result)
+            _small.apply_inverses(self.rotation, self.inverses, np.asfortranarray(vectors), result)
             return result
         right = vectors.ravel(order="F")
         if not self.linear:

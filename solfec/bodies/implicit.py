@@ -69,6 +69,11 @@ class PseudoRigidSolver:
         density = 0.5 * lame * np.trace(strain, axis1=1, axis2=2) ** 2 + mu * (strain**2).sum((1, 2))
         return bodies.volume[self.rows] * density
 
+    @property
+    def inverses(self) -> np.ndarray:
+        """A^-1 (12, 12, k)."""
+        return self.inverse.T
+
     def correct_free_velocity(self, bodies: BodyTable) -> None:
         """u* = u + A^-1 M (u*_explicit - u): the explicit kernel has left u*_explicit."""
         triples = bodies.triples

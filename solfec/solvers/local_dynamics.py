@@ -273,8 +273,9 @@ class LocalDynamics:
                 continue
             which = (solver.rows, solver.dof_first, solver.rotation)
             columns = self._work("columns", solver.size * width).reshape(solver.size, width, order="F")
-            if solver.inverse is not None:
-                _kernels.compliance.inverse_columns(*which, bodies.velo_ptr, *rest, solver.inverse, columns)
+            inverses = solver.inverses
+            if inverses is not None:
+                _kernels.compliance.inverse_columns(*which, bodies.velo_ptr, *rest, inverses, columns)
             else:
                 _kernels.compliance.fill_columns(*which, bodies.velo_ptr, *rest, columns)
                 columns = np.asfortranarray(solver.solve(columns))
