@@ -23,6 +23,7 @@ from .contact.geometry import Geometry
 from .errors import NotBuiltYet, SolfecError
 from .shapes import characteristics, point_query, primitives
 from .shapes.mesh import Mesh
+from .shapes.resolution import check_resolution
 from .shapes.rest_adjacency import adjoin_overlapping
 from .solvers.local_dynamics import LocalDynamics
 from .time_series import TimeSeries
@@ -263,12 +264,13 @@ class Domain:
         Finite element bodies have a `form`, and one mesh as their shape, or convexes inside of another `mesh`.
         """
         self._refuse_within_step("insert bodies")
+        check_resolution(shapes, self.epsilon)
+        shape = primitives.compile(shapes, self.epsilon, whole=kind == BodyKind.FINITE_ELEMENT)
         volume, centre, euler = characteristics.characteristics(shapes)
         if not volume > 0.0:
             raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")
         if not material.density > 0.0:
             raise SolfecError(f"BODY: density of material {material.label!r} is {material.density:g}; it must be positive")
-        shape = primitives.compile(shapes, self.epsilon, whole=kind == BodyKind.FINITE_ELEMENT)
         if kind == BodyKind.PSEUDO_RIGID:  # the only kind with curved primitives that may touch itself
             adjoin_overlapping(shape, self.epsilon)
         tensor = material.density * np.asarray(euler)
@@ -296,7 +298,7 @@ class Domain:
             tensor=tensor,
             lame=material.lame,
         )
-        first, count = self.geometry.add(row, shape)
+        first, count = self.geometry.add(row, shape, kind == BodyKind.FINITE_ELEMENT)
         self.bodies.primitive_ptr[row] = first
         self.bodies.primitive_count[row] = count
         if mesh is not None and mesh.background is None:

@@ -1,7 +1,7 @@
-"""The faces that detection works with: those of the tables, but for finite elements, whose quadrilaterals warp.
+"""The faces that detection works with: those of the tables, but for finite element bodies, whose faces warp.
 
-A warped quadrilateral counts as two triangles, a flat one as one polygon, and a face of a deforming mesh may be one
-today and the other tomorrow.  The tables keep it as the mesh has it; what it is at present is kept here.
+A warped polygon counts as triangles, a flat one as one face, and a face of a deforming shape may be the one today and the
+other tomorrow.  The tables keep it as the shape has it; what it is at present is kept here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
+from .geometry import ranges
 
 _split_faces = _kernels.warped_faces.split_faces
 
@@ -52,7 +53,7 @@ def current_faces(geometry) -> CurrentFaces:
     """The present faces of all primitives; those of finite elements are as `split` last left them."""
     made = geometry.current
     if made is None or made.version != geometry.version:
-        deforming = np.flatnonzero(geometry.primitives.view("element") >= 0).astype(np.int32)
+        deforming = np.flatnonzero(geometry.primitives.view("deforming")).astype(np.int32)
         made = geometry.current = _with_room(geometry, deforming) if deforming.size else _of_tables(geometry, deforming)
     return made
 
@@ -66,10 +67,13 @@ def _of_tables(geometry, deforming: np.ndarray) -> CurrentFaces:
 
 
 def _with_room(geometry, deforming: np.ndarray) -> CurrentFaces:
-    """Copies of the tables, and behind them room for two faces of up to four corners for every face that deforms."""
+    """Copies of the tables, and behind them room for the triangles of every face that deforms."""
     primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
-    room = 2 * primitives.face_count[deforming]
-    rows, corner = faces.n + int(room.sum()), corners.n + 4 * int(room.sum())
+    counts = primitives.face_count[deforming]
+    source = ranges(primitives.face_ptr[deforming], counts)
+    owner = np.repeat(np.arange(len(deforming)), counts)
+    room = np.bincount(owner, faces.corner_count[source] - 2, len(deforming)).astype(int)
+    rows, corner = faces.n + int(room.sum()), corners.n + 3 * int(room.sum())
     made = CurrentFaces(
         geometry.version, deforming,
         *(getattr(primitives, name).copy() for name in ("face_ptr", "face_count", "outer_count")),
@@ -80,8 +84,8 @@ def _with_room(geometry, deforming: np.ndarray) -> CurrentFaces:
         getattr(made, name)[: faces.n] = faces.view(name)
     for name in ("vertex", "local"):
         getattr(made, name)[: corners.n] = corners.view(name)
-    made.corner_ptr[faces.n :] = corners.n + 4 * np.arange(rows - faces.n)
     made.face_ptr[deforming] = faces.n + np.cumsum(room) - room
+    made.corner_ptr[made.face_ptr[deforming]] = corners.n + 3 * (np.cumsum(room) - room)
     split(geometry, made)
     return made
 

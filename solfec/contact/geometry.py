@@ -77,6 +77,7 @@ class PrimitiveTable(Table):
         "kind": ((), "i4", 0),  # PrimitiveKind
         "body": ((), "i4", -1),  # row of the body table
         "number": ((), "i4", 0),  # number within the body: with the body's id the primitive's identity
+        "deforming": ((), "i4", 0),  # 1: of a finite element body, whose faces warp
         "volume_id": ((), "i4", 0),
         "element": ((), "i4", -1),  # of a finite element body: the mesh element that the primitive is
         "surface": ((), "i4", 0),  # surface identifier of a sphere or ellipsoid
@@ -115,8 +116,11 @@ class Geometry:
         """The tables, vertices first."""
         return (self.vertices, self.vertex_lists, self.faces, self.corners, self.adjacency, self.primitives)
 
-    def add(self, body_row: int, shape: ShapePrimitives) -> tuple[int, int]:
-        """Append the primitives of one body's shape; return (first primitive row, number of primitives)."""
+    def add(self, body_row: int, shape: ShapePrimitives, deforming: bool = False) -> tuple[int, int]:
+        """Append the primitives of one body's shape; return (first primitive row, number of primitives).
+
+        Flat faces of `deforming` bodies may warp.
+        """
         self.version += 1
         vertex = self.vertices.append(
             shape.vertices.shape[1], reference=shape.vertices, current=shape.vertices, body=body_row
@@ -136,6 +140,7 @@ class Geometry:
             count,
             kind=shape.kind,
             body=body_row,
+            deforming=int(deforming),
             number=np.arange(count),
             volume_id=shape.volume_id,
             surface=shape.surface,
@@ -235,11 +240,11 @@ def local_corners(shape: ShapePrimitives) -> np.ndarray:
     # Corners and list entries are matched by the key (primitive, vertex); gaps between ranges do not matter.
     nvertex = max(int(shape.vertices.shape[1]), 1)
     face_owner = np.repeat(np.arange(shape.kind.size), shape.face_count)
-    faces = _ranges(shape.face_ptr, shape.face_count)
+    faces = ranges(shape.face_ptr, shape.face_count)
     corner_owner = np.repeat(face_owner, np.asarray(shape.face_corner_count)[faces])
-    corners = _ranges(np.asarray(shape.face_corner_ptr)[faces], np.asarray(shape.face_corner_count)[faces])
+    corners = ranges(np.asarray(shape.face_corner_ptr)[faces], np.asarray(shape.face_corner_count)[faces])
     list_owner = np.repeat(np.arange(shape.kind.size), shape.vertex_count)
-    listed = _ranges(shape.vertex_ptr, shape.vertex_count)
+    listed = ranges(shape.vertex_ptr, shape.vertex_count)
     position = listed - np.repeat(np.asarray(shape.vertex_ptr), shape.vertex_count)
     list_key = list_owner.astype("i8") * nvertex + np.asarray(shape.vertex_list)[listed]
     corner_key = corner_owner.astype("i8") * nvertex + np.asarray(shape.corners)[corners]
@@ -253,7 +258,7 @@ def local_corners(shape: ShapePrimitives) -> np.ndarray:
     return local
 
 
-def _ranges(start: np.ndarray, count: np.ndarray) -> np.ndarray:
+def ranges(start: np.ndarray, count: np.ndarray) -> np.ndarray:
     """The concatenation of start[i], start[i] + 1, ..., start[i] + count[i] - 1."""
     count = np.asarray(count)
     before = np.cumsum(count) - count

@@ -10,7 +10,7 @@ from . import checks, session
 from .checks import BadType, BadValue, command
 from .handles import Handle, simulation_of
 from .materials import BULK_MATERIAL, bulk_material
-from .shapes import CONVEX, MESH, consume, shapes_of, unwrapped
+from .shapes import CONVEX, MESH, consume, reported, shapes_of, unwrapped
 from .unbuilt import not_built
 
 KINDS = ("RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT", "OBSTACLE")
@@ -67,7 +67,8 @@ class BODY(Handle):
         contents = [shape._content for shape in shapes]
         formulation = Form[form or "TL"] if kind == "FINITE_ELEMENT" else Form.NONE
         within = mesh._content if kind == "FINITE_ELEMENT" and mesh is not None else None
-        identifier = domain.insert_body(BodyKind[kind], contents, material, label, formulation, within)
+        with reported():
+            identifier = domain.insert_body(BodyKind[kind], contents, material, label, formulation, within)
         consume(shapes, "BODY")
         if label:
             simulation.labels.add(label)

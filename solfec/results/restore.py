@@ -91,7 +91,8 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
             if stored is None:
                 raise SolfecError(f"{reader.file}: the mesh of body {identifier} is missing")
         row = bodies.add(BodyKind(int(defined["kind"][k])), stored and stored[0], id=identifier)
-        first, count = geometry.add(row, shapes.unpack(index[places[identifier]], tables))
+        deforms = defined["kind"][k] == BodyKind.FINITE_ELEMENT
+        first, count = geometry.add(row, shapes.unpack(index[places[identifier]], tables), deforms)
         if stored and stored[0].background is None:
             geometry.vertices.view("node")[-len(stored[1]) :] = stored[1]
             geometry.primitives.element[first : first + count] = stored[2]

@@ -67,6 +67,8 @@ def read_convexes(path: str, volume_id=0, surface_id=0, concavity: float | None 
         triangles, volumes = triangles[:, ::-1], [-volume for volume in volumes]
     polyhedra = []
     for part, volume in enumerate(volumes):
+        if volume == 0.0:
+            raise ValueError(f"part {part} of '{path}' has no volume")
         if not volume > 0.0:
             raise ValueError(f"part {part} of '{path}' looks inward: hollow bodies are for TETRAHEDRALIZE")
         faces = triangles[labels == part]

@@ -47,19 +47,20 @@ class Mesh:
             Records (4, 5, 6 or 8, node numbers..., volume identifier).
         surfaces : int or sequence of int
             Identifier of all boundary faces, or that identifier followed by records (3 or 4, node numbers...,
-            surface identifier); records that match no boundary face are ignored.
+            surface identifier); records that match no boundary face are ignored, with a warning.
 
         Raises
         ------
         ValueError
             Wrong element or face sizes, records cut short, node numbers out of range or repeated, coordinates that
             are not finite, elements without volume, inverted elements other than tetrahedra (those are turned
-            round), faces of more than two elements.
+            round), faces of more than two elements or of two on one side.
 
         Warns
         -----
         SolfecWarning
-            When nodes are not used by any element; those before the first and after the last used one are dropped.
+            When nodes are not used by any element; those before the first and after the last used one are dropped.  When
+            elements are concave at a node.
         """
         nodes = points_of(nodes, "nodes")
         pointers, flat, volume_ids = _element_records(elements, len(nodes))
@@ -73,13 +74,26 @@ class Mesh:
             warnings.warn(f"{count} not used by any element", SolfecWarning, stacklevel=3)
         nodes = nodes[lowest : highest + 1].copy()
         topology = MeshTopology(len(nodes), pointers, upright(nodes, pointers, flat - lowest))
+        check_sides(topology)
         face_surface = np.full(len(topology.face_size), common, np.int32)
         if records:
             records = {tuple(n - lowest if n >= 0 else n for n in key): s for key, s in records.items()}
-            for row, key in enumerate(map(tuple, topology.node_keys().tolist())):
+            found = set()
+            for row, (key, outer) in enumerate(zip(map(tuple, topology.node_keys().tolist()), topology.boundary.tolist())):
                 if key in records:
                     face_surface[row] = records[key]
-        return cls(nodes, topology.with_surfaces(face_surface), volume_ids)
+                    if outer:
+                        found.add(key)
+            lost = [[n + lowest for n in key if n >= 0] for key in records if key not in found]
+            if lost:
+                more = f", nor do {len(lost) - 1} more" if len(lost) > 1 else ""
+                warnings.warn(
+                    f"the face with nodes {lost[0]} in 'surfids' is no outer face of the MESH{more}; ignored",
+                    SolfecWarning, stacklevel=3,
+                )  # fmt: skip
+        topology = topology.with_surfaces(face_surface)
+        warn_of_concave(nodes, topology)
+        return cls(nodes, topology, volume_ids)
 
     def copy(self) -> Mesh:
         """Return an independent copy (the constant topology is shared)."""
@@ -147,6 +161,56 @@ class Mesh:
             raise ValueError("'normal' must not be zero")
         near = np.abs((self.nodes - np.array(point, float)) @ (normal / length)) <= epsilon
         return [face for face in self.internal_faces() if near[face].all()]
+
+
+def check_sides(topology: MeshTopology) -> None:
+    """Raise ValueError for elements that lie on one side of the face they share."""
+    rows = np.flatnonzero(topology.face_neighbour > np.arange(len(topology.face_neighbour)))
+    one, two = topology.face_nodes[rows], topology.face_nodes[topology.face_neighbour[rows]]
+    size = topology.face_size[rows, None]
+    place = (two == one[:, :1]).argmax(1)[:, None]  # the other element must go round backwards from the same node
+    corner = np.arange(4)
+    opposite = np.take_along_axis(two, (place - corner) % size, 1)
+    wrong = ((opposite != one) & (corner < size)).any(1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        a, b = (int(topology.face_element[r]) for r in (rows[row], topology.face_neighbour[rows[row]]))
+        nodes = one[row, : int(size[row, 0])].tolist()
+        raise ValueError(f"elements {a} and {b} overlap: they lie on one side of the face {nodes} that they share")
+
+
+CORNERS = {
+    4: ((0, 1, 2, 3),),
+    5: ((0, 1, 3, 4), (1, 2, 0, 4), (2, 3, 1, 4), (3, 0, 2, 4)),
+    6: ((0, 1, 2, 3), (1, 2, 0, 4), (2, 0, 1, 5), (3, 5, 4, 0), (4, 3, 5, 1), (5, 4, 3, 2)),
+    8: ((0, 1, 3, 4), (1, 2, 0, 5), (2, 3, 1, 6), (3, 0, 2, 7), (4, 7, 5, 0), (5, 4, 6, 1), (6, 5, 7, 2), (7, 6, 4, 3)),
+}
+"""Nodes at which three edges of an element meet, and the ends of these, right-handed where the element is convex."""
+
+
+def warn_of_concave(nodes: np.ndarray, topology: MeshTopology) -> None:
+    """Warn, once, of elements whose edges are left-handed at a node: contact takes elements for convex."""
+    if topology.checked:
+        return
+    topology.checked = True
+    sizes = np.diff(topology.element_ptr)
+    first, count = None, 0
+    for size, table in CORNERS.items():
+        which = np.flatnonzero(sizes == size)
+        if not which.size:
+            continue
+        flat = topology.element_nodes[topology.element_ptr[which, None] + np.arange(size)]
+        points = nodes[flat]
+        at, a, b, c = (points[:, list(column)] for column in zip(*table))
+        concave = np.linalg.det(np.stack((a - at, b - at, c - at), 2)) < 0.0
+        rows = np.flatnonzero(concave.any(1))
+        count += rows.size
+        if rows.size and (first is None or which[rows[0]] < first[0]):
+            first = int(which[rows[0]]), int(flat[rows[0], table[int(np.argmax(concave[rows[0]]))][0]])
+    if first is not None:
+        more = f", and so are {count - 1} more elements" if count > 1 else ""
+        text = f"element {first[0]} of a MESH is concave at node {first[1]}{more}; contact takes elements for convex"
+        warnings.warn(text, SolfecWarning, stacklevel=4)
 
 
 def element_volumes(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.ndarray:

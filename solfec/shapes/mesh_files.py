@@ -16,7 +16,7 @@ from . import abaqus_groups, exodus_groups
 from .coordinates import check_size
 from .identifiers import identifier
 from .med_steps import one_step
-from .mesh import Mesh, element_volumes, upright
+from .mesh import Mesh, check_sides, element_volumes, upright, warn_of_concave
 from .mesh_topology import MIRROR, MeshTopology
 from .tetrahedra import MissingPackage, row_numbers
 
@@ -104,10 +104,13 @@ def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None, st
     check_size(nodes, "nodes")
     pointers = np.concatenate(([0], np.cumsum((corners >= 0).sum(1))))
     topology = MeshTopology(len(used), pointers, _turned(nodes, pointers, flat.ravel()))
+    check_sides(topology)
     keys = used[np.maximum(topology.face_nodes, 0)]
     keys[topology.face_nodes < 0] = -1
     faces = _surface_identifiers(keys, topology.boundary, cells[2], marks, surfaces, node_sets, path)
-    return Mesh(nodes, topology.with_surfaces(faces), volume_ids), found
+    topology = topology.with_surfaces(faces)
+    warn_of_concave(nodes, topology)
+    return Mesh(nodes, topology, volume_ids), found
 
 
 def _load(path: str, step: int | None):

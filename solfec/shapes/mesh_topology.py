@@ -45,6 +45,9 @@ class MeshTopology:
     contact : dict
         What `primitives.mesh_columns` derived, valid up to rigid motion and uniform scaling of the nodes.
 
+    checked : bool
+        Whether elements have been looked at for concave corners.
+
     Raises
     ------
     ValueError
@@ -56,6 +59,7 @@ class MeshTopology:
         self.element_ptr = element_ptr
         self.element_nodes = element_nodes
         self.contact = {}
+        self.checked = False
         self._triangles = None
         self._list_faces()
         self._match_faces()
@@ -98,6 +102,7 @@ class MeshTopology:
         """The same topology for nodes of another shape."""
         other = copy.copy(self)
         other.contact = {}
+        other.checked = False
         return other
 
     def mirrored(self) -> MeshTopology:

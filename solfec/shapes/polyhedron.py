@@ -13,6 +13,7 @@ from .coordinates import check_size
 from .identifiers import identifier
 
 COLLINEAR = 1e-9  # sine below which three leading vertices of a face count as collinear
+FLAT = 1e-12  # volume relative to the cube of the size that counts as none
 CONVEXITY = 1e-5  # departure from convexity or planarity, relative to the size, that draws a warning
 
 
@@ -54,7 +55,12 @@ class FaceSet:
 
     def mirrored(self) -> FaceSet:
         """The faces read backwards, for vertices turned inside out; first vertices stay first."""
-        return FaceSet(tuple((f[0], *f[:0:-1]) for f in self.faces), self.surfaces)
+        return FaceSet(tuple(map(backwards, self.faces)), self.surfaces)
+
+
+def backwards(face: tuple[int, ...]) -> tuple[int, ...]:
+    """A face seen from its other side."""
+    return (face[0], *face[:0:-1])
 
 
 class Polyhedron:
@@ -76,12 +82,13 @@ class Polyhedron:
     ValueError
         Fewer than 4 vertices or faces, a face with fewer than 3 vertices, a vertex number out of range or
         repeated, coordinates that are not finite or too large, three collinear leading vertices of a face, a face
-        that crosses itself, an edge that does not have two faces.
+        that crosses itself, an edge that does not have two faces, no volume.
 
     Warns
     -----
     UserWarning
-        When faces are not outward, not planar or the polyhedron is not convex.
+        When faces are not outward (they are turned round), when faces are not planar, the polyhedron is not convex, or
+        vertices are not used.
     """
 
     __slots__ = ("vertices", "face_set", "volume_id")
@@ -92,6 +99,7 @@ class Polyhedron:
         check_faces(self.vertices, faces)
         if len(surfaces) != len(faces):
             raise ValueError("there must be one surface identifier per face")
+        faces = turned_outward(self.vertices, faces)
         self.face_set = FaceSet(faces, np.array([identifier(s, "surfid") for s in surfaces], np.int32))
         self.volume_id = identifier(volume_id, "volid")
         check_convexity(self.vertices, faces)
@@ -168,8 +176,8 @@ def check_windings(vertices: np.ndarray, faces) -> None:
             raise ValueError(f"face {number} crosses itself")
 
 
-def check_convexity(vertices: np.ndarray, faces) -> None:
-    """Raise ValueError for collinear leading vertices; warn of surfaces that do not bound a convex polyhedron."""
+def planes_of(vertices: np.ndarray, faces) -> tuple[np.ndarray, np.ndarray]:
+    """Unit normals (nf, 3) and first vertices (nf, 3) of faces; ValueError for collinear leading vertices."""
     lead = vertices[np.array([face[:3] for face in faces])]
     one, two = lead[:, 1] - lead[:, 0], lead[:, 2] - lead[:, 0]
     normals = np.cross(one, two)
@@ -178,25 +186,52 @@ def check_convexity(vertices: np.ndarray, faces) -> None:
     collinear = length <= COLLINEAR * product
     if collinear.any():
         raise ValueError(f"the first three vertices of face {int(np.argmax(collinear))} are collinear")
-    normals /= length[:, None]
+    return normals / length[:, None], lead[:, 0]
+
+
+def turned_outward(vertices: np.ndarray, faces: tuple) -> tuple:
+    """The faces, those turned round that point towards the mean of the vertices in use; with a warning."""
+    normals, first = planes_of(vertices, faces)
+    used = np.unique([v for face in faces for v in face])
+    inward = np.einsum("fi,fi->f", normals, vertices[used].mean(0) - first) > 0.0
+    if not inward.any():
+        return faces
+    others = np.count_nonzero(inward) - 1
+    more = f", and so do {others} more" if others else ""
+    _warn(
+        f"face {int(np.argmax(inward))} of a CONVEX points inward{more}: list vertices counter-clockwise seen from "
+        "outside; turned round"
+    )
+    return tuple(backwards(face) if turn else face for face, turn in zip(faces, inward.tolist()))
+
+
+def check_convexity(vertices: np.ndarray, faces) -> None:
+    """Raise ValueError for surfaces without volume; warn of those that do not bound a convex polyhedron."""
+    normals, first = planes_of(vertices, faces)
     check_windings(vertices, faces)
-    size = float(np.ptp(vertices, axis=0).max())
-    inward = np.einsum("fi,fi->f", normals, vertices.mean(0) - lead[:, 0]) > 0.0
-    if inward.any():
-        warnings.warn(
-            f"face {int(np.argmax(inward))} of a CONVEX points inward: list its vertices counter-clockwise "
-            "seen from outside",
-            SolfecWarning,
-            stacklevel=4,
-        )
+    used, numbers = np.unique([v for face in faces for v in face], return_inverse=True)
+    if len(used) < len(vertices):
+        spare = np.setdiff1d(np.arange(len(vertices)), used)
+        _warn(f"vertex {spare[0]} of a CONVEX is not used by any face" + (f", nor are {len(spare) - 1} more" * (len(spare) > 1)))
+    size = float(np.ptp(vertices[used], axis=0).max())
+    fans = np.array([(f[0], f[i], f[i + 1]) for f in faces for i in range(1, len(f) - 1)])
+    volume = np.linalg.det((vertices[fans] - vertices[used].mean(0)) / size).sum() / 6.0
+    if not volume > FLAT:
+        raise ValueError("a CONVEX has no volume: its vertices lie in a plane, or its faces are not those of a convex polyhedron")
+    above = vertices[used] @ normals.T - np.einsum("fi,fi->f", normals, first)
+    own = np.zeros(above.shape, bool)
+    own[numbers, np.repeat(np.arange(len(faces)), [len(face) for face in faces])] = True
+    outside = np.where(own, np.abs(above), above) > CONVEXITY * size
+    if not outside.any():
         return
-    above = vertices @ normals.T - np.einsum("fi,fi->f", normals, lead[:, 0])
-    outside = above.max(0) > CONVEXITY * size
-    if outside.any():
-        face = int(np.argmax(outside))
-        warnings.warn(
-            f"a CONVEX is not convex or not planar: vertex {int(np.argmax(above[:, face]))} lies "
-            f"{above[:, face].max():g} outside face {face}",
-            SolfecWarning,
-            stacklevel=4,
-        )
+    face = int(np.argmax(outside.any(0)))
+    bent = own[:, face] & outside[:, face]
+    vertex = int(np.argmax(np.where(bent if bent.any() else outside[:, face], np.abs(above[:, face]), -1.0)))
+    if bent.any():
+        _warn(f"face {face} of a CONVEX is not planar: its vertex {used[vertex]} lies {abs(above[vertex, face]):g} off its plane")
+    else:
+        _warn(f"a CONVEX is not convex: vertex {used[vertex]} lies {above[vertex, face]:g} outside face {face}")
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, SolfecWarning, stacklevel=5)

@@ -14,8 +14,8 @@ from .convex import Convex
 from .coplanar import merged
 from .ellipsoid import Ellipsoid
 from .identifiers import INTERNAL_FACE
-from .mesh import Mesh
-from .polyhedron import Polyhedron
+from .mesh import Mesh, upright, warn_of_concave
+from .polyhedron import FLAT, Polyhedron
 from .sphere import Sphere
 
 WARPED = 1e-3  # sine of the angle between the triangles of a quadrilateral above which it is split
@@ -104,7 +104,11 @@ def polyhedron_primitive(polyhedron: Polyhedron) -> ShapePrimitives:
 
 
 def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray, dict]:
-    """Vertices in use, and the columns of the primitive that do not change under rigid motion."""
+    """Vertices in use, and the columns of the primitive that do not change under rigid motion; ValueError without volume."""
+    size = float(np.ptp(polyhedron.vertices, axis=0).max())
+    fans = polyhedron.vertices[polyhedron.face_set.triangles] - polyhedron.vertices.mean(0)
+    if not np.linalg.det(fans / size).sum() / 6.0 > FLAT:
+        raise ValueError("a CONVEX has no volume: its vertices lie in a plane")
     faces, surfaces = merged(polyhedron.vertices, polyhedron.faces, polyhedron.surfaces)
     counts = np.array([len(f) for f in faces], np.int32)
     used, corners = np.unique([v for f in faces for v in f], return_inverse=True)
@@ -137,8 +141,10 @@ def mesh_columns(mesh: Mesh, whole: bool = False) -> tuple[np.ndarray, np.ndarra
 
 
 def new_mesh_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict]:
-    """As `mesh_columns`, for the first time."""
+    """As `mesh_columns`, for the first time; ValueError for elements that have been turned inside out since they were made."""
     topology = mesh.topology
+    upright(mesh.nodes, topology.element_ptr, topology.element_nodes, turn=False)
+    warn_of_concave(mesh.nodes, topology)
     elements = topology.surface_elements
     count = len(elements)
     number = np.full(topology.element_count, -1)

@@ -71,7 +71,7 @@ class Model:
         compiled = primitives.compile(shapes, self.epsilon, whole)
         if kind == BodyKind.PSEUDO_RIGID:
             adjoin_overlapping(compiled, self.epsilon)
-        first, count = self.geometry.add(row, compiled)
+        first, count = self.geometry.add(row, compiled, whole)
         self.bodies.primitive_ptr[row] = first
         self.bodies.primitive_count[row] = count
         if mesh is not None:

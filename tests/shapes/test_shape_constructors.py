@@ -51,7 +51,7 @@ def test_convex_errors(vertices, faces, text):
     ("vertices", "faces", "text"),
     [
         (TET_VERTICES, [3, 0, 1, 2, 7, *TET_FACES[5:]], "inward"),
-        (UNIT_CORNERS[:-1] + [1.2], BOX_FACES, "not convex or not planar"),
+        (UNIT_CORNERS[:-1] + [1.2], BOX_FACES, "face 5 of a CONVEX is not planar: its vertex 7 lies 0.2 off"),
     ],
 )
 def test_convex_warnings(vertices, faces, text):

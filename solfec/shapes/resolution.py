@@ -1,0 +1,45 @@
+"""Are a shape's coordinates so large that detection cannot see its geometric epsilon?"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ..errors import SolfecWarning
+from .convex import Convex
+from .coordinates import LARGEST
+from .mesh import Mesh
+
+DIGITS = 16  # spacings of floating-point numbers that must go into the geometric epsilon
+
+
+def check_resolution(shapes: list, epsilon: float) -> None:
+    """Raise ValueError for coordinates that products of three would drive out of range; warn when epsilon drowns in round-off.
+
+    Parameters
+    ----------
+    shapes : list of Convex, Mesh, Sphere, Ellipsoid
+        A body's shape.
+    epsilon : float
+        Geometric epsilon, in units of length.
+    """
+    largest = max(map(_largest, shapes), default=0.0)
+    if not largest <= LARGEST:
+        raise ValueError(f"coordinates of the shape reach {largest:g}; they must not exceed {LARGEST:g}")
+    if DIGITS * np.spacing(largest) > epsilon:
+        warnings.warn(
+            f"coordinates of the shape reach {largest:g}, where floating-point numbers are {np.spacing(largest):.2g} apart: too "
+            f"coarse for the geometric epsilon {epsilon:g}; move the model nearer to the origin or raise GEOMETRIC_EPSILON",
+            SolfecWarning,
+            stacklevel=3,
+        )
+
+
+def _largest(shape) -> float:
+    """Magnitude of the largest coordinate of a shape, or of its size."""
+    if isinstance(shape, Convex):
+        return max(float(np.abs(p.vertices).max()) for p in shape.polyhedra)
+    if isinstance(shape, Mesh):
+        return float(np.abs(shape.nodes).max())
+    return float(np.abs(shape.centre).max() + np.max(getattr(shape, "radii", getattr(shape, "radius", 0.0))))
