@@ -8,7 +8,12 @@ from detection_models import Model, box, mesh_box
 
 from solfec import _kernels
 from solfec.bodies.table import BodyKind
+from solfec.contact.current_faces import current_faces, split
 from solfec.contact.detection import update_geometry
+from solfec.contact.geometry import Geometry
+from solfec.shapes.convex import Convex
+from solfec.shapes.polyhedron import Polyhedron
+from solfec.shapes.primitives import compile as compile_shape
 
 UPPER = ((0.2, 0.1, 0.98), (0.9, 0.8, 1.5))
 
@@ -117,3 +122,34 @@ def test_contacts_of_warped_elements_do_not_depend_on_threads():
     assert len(found[0]["gap"]) > 100
     for name in found[0]:
         assert found[0][name].tobytes() == found[1][name].tobytes(), name
+
+
+def test_faces_of_many_corners_become_fans_while_they_are_warped():
+    """Of a hexagonal prism, as convexes in a background mesh are; the faces stay a closed surface."""
+    angle = np.pi / 3 * np.arange(6)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    vertices = np.vstack([np.column_stack([ring, np.full(6, z)]) for z in (0.0, 1.0)])
+    faces = [tuple(range(5, -1, -1)), tuple(range(6, 12)), *((k, (k + 1) % 6, 6 + (k + 1) % 6, 6 + k) for k in range(6))]
+    geometry = Geometry()
+    geometry.add(0, compile_shape(Convex([Polyhedron(vertices, faces, range(1, 9))]), 1e-6), deforming=True)
+    for twist_angle, count in ((0.0, 8), (0.3, 1 + 1 + 12), (0.0, 8)):
+        turned = vertices.copy()
+        c, s = np.cos(twist_angle), np.sin(twist_angle)
+        turned[6:, :2] = turned[6:, :2] @ np.array([[c, s], [-s, c]])
+        geometry.vertices.current[:, :12] = turned.T
+        present = current_faces(geometry)
+        split(geometry, present)
+        assert present.face_count[0] == present.outer_count[0] == count
+    bent = vertices + np.column_stack([np.zeros(12), np.zeros(12), 0.1 * vertices[:, 0] ** 2 * vertices[:, 2]])
+    geometry.vertices.current[:, :12] = bent.T
+    split(geometry, present)
+    rows = present.face_ptr[0] + np.arange(present.face_count[0])
+    tops = rows[present.surface[rows] == 2]
+    assert len(tops) == 4 and (present.corner_count[tops] == 3).all()
+    area = np.zeros(3)
+    for row in rows:
+        corners = bent[present.vertex[present.corner_ptr[row] + np.arange(present.corner_count[row])]]
+        normal = np.cross(corners[1:-1] - corners[0], corners[2:] - corners[0]).sum(0)
+        assert normal @ present.normal[:, row] == pytest.approx(np.linalg.norm(normal))
+        area += normal
+    assert area == pytest.approx(np.zeros(3), abs=1e-12)

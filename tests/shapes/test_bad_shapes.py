@@ -57,7 +57,7 @@ NOTED = {
     "inward face": (lambda: CONVEX(UNIT_CORNERS, [4, 0, 1, 2, 3, 1, *BOX[6:]], 1), "face 0 of a CONVEX points inward: .* turned round"),
     "bent face": (lambda: CONVEX(moved(6, (1, 1, 1.5)), BOX, 1), "face . of a CONVEX is not planar: its vertex . lies 0.4"),
     "dented convex": (
-        lambda: CONVEX([*TETRAHEDRON, 0.2, 0.2, 0.2], [3, 0, 2, 1, 1, 3, 0, 1, 3, 1, 3, 2, 0, 3, 1, 3, 1, 2, 4, 1, 3, 2, 3, 4, 1, 3, 3, 1, 4, 1], 1),
+        lambda: CONVEX([*TETRAHEDRON, 0.3, 0.3, 0.3], [3, 0, 2, 1, 1, 3, 0, 1, 3, 1, 3, 2, 0, 3, 1, 3, 1, 2, 4, 1, 3, 2, 3, 4, 1, 3, 3, 1, 4, 1], 1),
         "not convex: vertex . lies .* outside face ."),
     "unused vertex": (lambda: CONVEX([*UNIT_CORNERS, 5, 5, 5], BOX, 1), "vertex 8 of a CONVEX is not used by any face"),
     "unused node": (lambda: MESH([*TETRAHEDRON, 5, 5, 5], [4, 0, 1, 2, 3, 1], 0), "1 node of a MESH is not used by any element"),
