@@ -1,9 +1,9 @@
-!> What the narrow phase finds out about one pair.
+!> What the narrow phase finds out about one pair, and where a contact is.
 module contact_record
   use kinds, only: dp, i4
   implicit none
   private
-  public :: contact_data
+  public :: contact_data, contact_place
 
   !> One contact; points relative to the centre of the pair.
   type :: contact_data
@@ -15,4 +15,9 @@ module contact_record
     real(dp) :: area
     integer(i4) :: face(2)       !< nearest outer faces of slave and master, counted from 1; 0 where there is none
   end type contact_data
+
+  !> Where a contact is: spatial points of slave and master, gap, area.
+  type :: contact_place
+    real(dp) :: slave(3), master(3), gap, area
+  end type contact_place
 end module contact_record

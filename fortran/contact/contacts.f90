@@ -1,6 +1,7 @@
 !> Life of contacts: creation from what the narrow phase found, update, removal, penetration depth.
 module contacts
   use kinds, only: dp, i4, i8
+  use contact_record, only: contact_place
   implicit none
   private
   public :: update_rows, create_rows, keep_rows, deepest_row
@@ -8,11 +9,6 @@ module contacts
   integer(i4), parameter :: pseudo_rigid_kind = 2, contact_kind = 0
   integer(i4), parameter :: any_surface = huge(1_i4)
   integer, parameter :: parallel_from = 500
-
-  !> Where a contact is: spatial points of slave and master, gap, area.
-  type :: place
-    real(dp) :: slave(3), master(3), gap, area
-  end type place
 
 contains
 
@@ -64,7 +60,7 @@ contains
     integer(i4) :: count
     integer :: k, r, m, s
     logical :: cohesive, found
-    type(place) :: at
+    type(contact_place) :: at
 
     count = 0
     !$omp parallel do if (last - first > parallel_from) schedule(static) private(r, m, s, cohesive, found, at) &
@@ -78,7 +74,7 @@ contains
       cohesive = cohesion(k) > 0.0_dp
       found = status(r) == 1
       if (found) then
-        at = place(result_slave(:,r), result_master(:,r), result_gap(r), result_area(r))
+        at = contact_place(result_slave(:,r), result_master(:,r), result_gap(r), result_area(r))
         if (npatch > 0) then
           found = btest(patch_slots(r), slot(k))
           if (found) at = place_of(slot(k), patch_slots(r), patch_point(:,:,r), patch_gap(:,r), normal(:,r), at)
@@ -165,7 +161,7 @@ contains
     integer(i4), allocatable :: pair(:)
     integer(i4) :: slots
     integer :: k, c, m, s, point_number
-    type(place) :: at
+    type(contact_place) :: at
 
     allocate (pair(0:max(merge(4, 1, npatch > 0)*count, 1)-1))
     created = 0
@@ -187,7 +183,7 @@ contains
     do k = last, last + created - 1
       c = pair(k-last)/4
       slot(k) = mod(pair(k-last), 4)
-      at = place(result_slave(:,c), result_master(:,c), result_gap(c), result_area(c))
+      at = contact_place(result_slave(:,c), result_master(:,c), result_gap(c), result_area(c))
       if (npatch > 0) at = place_of(slot(k), patch_slots(c), patch_point(:,:,c), patch_gap(:,c), normal(:,c), at)
       slave_primitive(k) = merge(first(c), second(c), outward(c) == 0)
       master_primitive(k) = merge(second(c), first(c), outward(c) == 0)
@@ -299,10 +295,10 @@ contains
 
   !> One point of a patch: bodies' points on either side of the gap, an equal share of the area.  A patch that has but
   !> the first slot is the whole contact.
-  pure type(place) function place_of(slot, slots, points, gaps, normal, whole) result(at)
+  pure type(contact_place) function place_of(slot, slots, points, gaps, normal, whole) result(at)
     integer(i4), intent(in) :: slot, slots
     real(dp), intent(in) :: points(3,0:3), gaps(0:3), normal(3)
-    type(place), intent(in) :: whole
+    type(contact_place), intent(in) :: whole
 
     at = whole
     if (slots == 1) return

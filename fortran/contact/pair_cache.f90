@@ -7,7 +7,7 @@ module pair_cache
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: fatten_boxes, boxes_inside, order_pairs, select_pairs, note_apart, select_contacts
+  public :: fatten_boxes, boxes_inside, sum_flags, order_pairs, select_pairs, note_apart, select_contacts
 
   integer, parameter :: parallel_from = 4000
 
@@ -62,11 +62,21 @@ contains
         leavers = leavers + 1
     end do
     inside = merge(1, 0, leavers == 0)
+    call sum_flags(nbody, selfcontact, flags, bodies)
+  end subroutine boxes_inside
+
+  !> A sum that tells whether the bodies' flags of self-contact are the same as before.
+  pure subroutine sum_flags(nbody, selfcontact, flags, bodies)
+    integer(i4), intent(in) :: nbody, bodies
+    integer(i4), intent(in) :: selfcontact(0:bodies-1)
+    integer(i8), intent(out) :: flags
+    integer :: i
+
     flags = 0
     do i = 0, nbody - 1
       if (selfcontact(i) /= 0) flags = flags*31 + i + 1
     end do
-  end subroutine boxes_inside
+  end subroutine sum_flags
 
   !> Puts the lower row of each pair first and forgets what was known about the pairs.
   subroutine order_pairs(pairs, low, high, apart, capacity)

@@ -5,28 +5,13 @@
 !> many bodies in one place do not look through the contacts of one another.
 module sparsify
   use kinds, only: dp, i4, i8
+  use contact_tables, only: area_table, point_table, tabulate_areas, largest_area, tabulate_points, cell_of, hash_of
   implicit none
   private
   public :: sparsify_rows
 
   integer(i4), parameter :: element_kind = 1, convex_kind = 0
   integer, parameter :: parallel_from = 500
-  !> Cell numbers beyond this one are taken for it.
-  real(dp), parameter :: farthest_cell = 2.0_dp**62
-
-  !> Largest areas by key (open addressing).
-  type :: area_table
-    integer(i8), allocatable :: key(:)    !< (0:) -1: free
-    real(dp), allocatable :: area(:)
-  end type area_table
-
-  !> Contacts by cell of their points and body, every contact once for each of its two bodies (chains, last row first).
-  type :: point_table
-    real(dp) :: inverse_cell
-    integer(i4) :: first                  !< row that entries 0 and 1 stand for
-    integer(i4), allocatable :: head(:)   !< (0:) entry, -1: empty
-    integer(i4), allocatable :: next(:)   !< (0:) by entry
-  end type point_table
 
 contains
 
@@ -162,136 +147,4 @@ contains
     end function is_witness
 
   end subroutine sparsify_rows
-
-  !> Tabulates the largest area of the contacts of every primitive with every other body.
-  subroutine tabulate_areas(first, last, slave, master, slave_primitive, master_primitive, area, touched, table)
-    integer(i4), intent(in) :: first, last
-    integer(i4), intent(in) :: slave(0:*), master(0:*), slave_primitive(0:*), master_primitive(0:*)
-    real(dp), intent(in) :: area(0:*)
-    logical, intent(in) :: touched(0:)
-    type(area_table), intent(inout) :: table
-    integer :: k, size
-
-    size = table_size(2*int(last - first))
-    allocate (table%key(0:size-1), table%area(0:size-1))
-    table%key = -1
-    do k = first, last - 1
-      if (.not. (touched(slave(k)) .and. touched(master(k)))) cycle
-      call raise_area(table, master_primitive(k), slave(k), area(k))
-      call raise_area(table, slave_primitive(k), master(k), area(k))
-    end do
-  end subroutine tabulate_areas
-
-  !> Enters an area unless a larger one is there.
-  pure subroutine raise_area(table, primitive, body, area)
-    type(area_table), intent(inout) :: table
-    integer(i4), intent(in) :: primitive, body
-    real(dp), intent(in) :: area
-    integer :: place
-
-    place = place_of(table, pair_key(primitive, body))
-    if (table%key(place) < 0) then
-      table%key(place) = pair_key(primitive, body)
-      table%area(place) = area
-    else
-      table%area(place) = max(table%area(place), area)
-    end if
-  end subroutine raise_area
-
-  !> Largest area of the contacts of a primitive with another body; 0 when there are none.
-  pure real(dp) function largest_area(table, primitive, body)
-    type(area_table), intent(in) :: table
-    integer(i4), intent(in) :: primitive, body
-    integer :: place
-
-    place = place_of(table, pair_key(primitive, body))
-    largest_area = 0.0_dp
-    if (table%key(place) >= 0) largest_area = table%area(place)
-  end function largest_area
-
-  pure integer(i8) function pair_key(primitive, body)
-    integer(i4), intent(in) :: primitive, body
-
-    pair_key = ior(shiftl(int(primitive, i8), 32), int(body, i8))
-  end function pair_key
-
-  !> Where a key is, or where it would go.
-  pure integer function place_of(table, key) result(place)
-    type(area_table), intent(in) :: table
-    integer(i8), intent(in) :: key
-
-    place = int(iand(mixed(key), int(size(table%key) - 1, i8)))
-    do while (table%key(place) >= 0 .and. table%key(place) /= key)
-      place = iand(place + 1, size(table%key) - 1)
-    end do
-  end function place_of
-
-  !> Chains the contacts of the bodies that have new ones by the cells of their points.
-  subroutine tabulate_points(first, last, slave, master, point, min_distance, touched, table)
-    integer(i4), intent(in) :: first, last
-    integer(i4), intent(in) :: slave(0:*), master(0:*)
-    real(dp), intent(in) :: point(3,0:*), min_distance
-    logical, intent(in) :: touched(0:)
-    type(point_table), intent(inout) :: table
-    integer :: k, side, place
-
-    ! a box of four distances about a point meets two of these cells in each direction at most
-    table%inverse_cell = 0.25_dp/min_distance
-    table%first = first
-    allocate (table%head(0:table_size(2*int(last - first))-1), table%next(0:2*(last-first)-1))
-    table%head = -1
-    do k = first, last - 1
-      do side = 0, 1
-        if (.not. touched(merge(slave(k), master(k), side == 0))) cycle
-        place = hash_of(cell_of(point(:,k), table%inverse_cell), merge(slave(k), master(k), side == 0), size(table%head))
-        table%next(2*(k-first)+side) = table%head(place)
-        table%head(place) = 2*(k - first) + side
-      end do
-    end do
-  end subroutine tabulate_points
-
-  !> Cell of a point.
-  pure function cell_of(point, inverse_cell) result(cell)
-    real(dp), intent(in) :: point(3), inverse_cell
-    integer(i8) :: cell(3)
-    real(dp) :: t
-    integer :: axis
-
-    do axis = 1, 3
-      t = point(axis)*inverse_cell
-      if (.not. abs(t) < farthest_cell) t = sign(farthest_cell, t)
-      cell(axis) = floor(t, i8)
-    end do
-  end function cell_of
-
-  !> Place in a table of `size` (a power of two) for a cell and a body.
-  pure integer function hash_of(cell, body, size)
-    integer(i8), intent(in) :: cell(3)
-    integer(i4), intent(in) :: body
-    integer, intent(in) :: size
-    integer(i8) :: key
-
-    key = mixed(ieor(cell(2), mixed(ieor(cell(3), mixed(int(body, i8))))))
-    hash_of = int(iand(mixed(ieor(cell(1), key)), int(size - 1, i8)))
-  end function hash_of
-
-  !> Scrambles the bits of a number; both products stay below 2^63.
-  pure integer(i8) function mixed(x)
-    integer(i8), intent(in) :: x
-    integer(i8), parameter :: low_half = 4294967295_i8, one = 1640531527_i8, two = 1218071683_i8
-
-    mixed = ieor(iand(x, low_half)*one, ishftc(shiftr(x, 32)*two, 17))
-    mixed = ieor(mixed, shiftr(mixed, 29))
-  end function mixed
-
-  !> A power of two that leaves half of a table of `count` entries free.
-  pure integer function table_size(count)
-    integer, intent(in) :: count
-
-    table_size = 16
-    do while (table_size < 2*count)
-      table_size = 2*table_size
-    end do
-  end function table_size
-
 end module sparsify

@@ -22,15 +22,13 @@ _update_shapes = _kernels.update_geometry.update_shapes
 _find_pairs = _kernels.broad_phase.find_pairs
 _order_pairs = _kernels.pair_cache.order_pairs
 _fatten_boxes = _kernels.pair_cache.fatten_boxes
-_boxes_inside = _kernels.pair_cache.boxes_inside
-_select_pairs = _kernels.pair_cache.select_pairs
-_note_apart = _kernels.pair_cache.note_apart
-_select_contacts = _kernels.pair_cache.select_contacts
-_update_rows = _kernels.contacts.update_rows
+_sum_flags = _kernels.pair_cache.sum_flags
+_follow_contacts = _kernels.contact_phases.follow_contacts
+_new_contacts = _kernels.contact_phases.find_new_contacts
 _create_rows = _kernels.contacts.create_rows
-_keep_rows = _kernels.contacts.keep_rows
 _deepest_row = _kernels.contacts.deepest_row
-_sparsify_rows = _kernels.sparsify.sparsify_rows
+
+DONE, SEARCH, RESULTS = 0, 1, 2  # outcomes of find_new_contacts; another one: rows are lacking
 
 
 def _no_pairs(dtype: str) -> np.ndarray:
@@ -135,43 +133,33 @@ def update_contacts(
     if work.options != (settings.margin, settings.patch):
         work.options = (settings.margin, settings.patch)
         constraints.view("evaluated")[:] = -1
-    count = _select_contacts(users, constraints.n, settings.patch, *work.columns.of(_known_columns, constraints, work))
-    if count == 0:
-        return
     result, patches = work.result, work.patches
-    narrow.narrow_phase(geometry, count, work.one, work.two, epsilon, True, result, settings.margin)
+    result.reserve(constraints.n)
     if settings.patch:
-        narrow.contact_patches(geometry, count, work.one, work.two, epsilon, settings.margin, result, patches)
-    lost = _update_rows(
-        users, constraints.n, epsilon, time, work.updates, count if settings.patch else 0, surface_materials.n,
-        *work.columns.of(_update_columns, constraints, bodies, surface_materials, work),
-    )
-    if lost:
-        constraints.n = _keep(constraints, users, work)
+        patches.reserve(constraints.n)
+    count, constraints.n, error, row = _follow_contacts(
+        users, constraints.n, epsilon, settings.margin, time, work.updates, settings.patch, surface_materials.n,
+        *work.columns.of(
+            _known_columns, constraints, geometry, current_faces(geometry), bodies, surface_materials, work
+        ),
+    )  # fmt: skip
+    if error:
+        narrow.fail(error, row, work.one, work.two)
+    if not count:
+        return
+    result.n = count
     if settings.patch:
         work.known = constraints.n
         _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, count,
                 work.one, work.two, work.alive)  # fmt: skip
 
 
-def _known_columns(constraints, work: Workspace) -> tuple[np.ndarray, ...]:
+def _known_columns(constraints, geometry, faces, bodies, surface_materials, work: Workspace) -> tuple[np.ndarray, ...]:
     return (
-        constraints.slave, constraints.master, constraints.slave_primitive, constraints.master_primitive,
-        constraints.slot, constraints.cohesion, constraints.evaluated, work.moved, work.result_of, work.one, work.two,
-        work.alive,
-    )  # fmt: skip
-
-
-def _update_columns(constraints, bodies, surface_materials, work: Workspace) -> tuple[np.ndarray, ...]:
-    result, patches = work.result, work.patches
-    return (
-        constraints.slave, constraints.master, constraints.slot, constraints.master_point, constraints.slave_point,
-        constraints.point, constraints.base, constraints.gap, constraints.area, constraints.surface,
-        constraints.material, constraints.cohesion, constraints.evaluated, work.result_of,
-        result.status, result.normal, result.slave_point, result.master_point, result.gap, result.area,
-        result.surface, patches.slots, patches.point, patches.gap,
-        bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
-        surface_materials.surface, surface_materials.cohesion, work.keep,
+        *_contact_columns(constraints),
+        work.moved, work.result_of, work.one, work.two, work.alive, work.keep,
+        *_shape_tables(geometry, faces), *_corner_tables(geometry, faces),
+        *_result_columns(work), *_state_columns(bodies, surface_materials),
     )  # fmt: skip
 
 
@@ -191,54 +179,124 @@ def detect_contacts(
         When a contact is as deep as `settings.depth`.
     """
     work = workspace_of(geometry, bodies, constraints)
-    candidates = find_candidates(constraints, geometry, bodies, settings, work)
-    old, removed = constraints.n, 0
+    old = constraints.n
     if work.known >= 0:
         old, work.known = work.known, -1
-    if candidates:
-        narrow.narrow_phase(geometry, candidates, work.first, work.second, epsilon, False, work.result, settings.margin)
-        _note_apart(candidates, work.place, work.result.status, work.updates, work.apart)
-        if settings.patch:
-            narrow.contact_patches(
-                geometry, candidates, work.first, work.second, epsilon, settings.margin, work.result, work.patches
-            )
-        _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, candidates,
-                work.first, work.second, work.nothing)  # fmt: skip
-    if constraints.n > old:
-        removed = _sparsify(constraints, geometry, bodies, settings, old, work)
-        if removed and settings.patch:  # removed points of known pairs are found and judged again in every step
-            constraints.view("evaluated")[:] = -1
+    state = (geometry.version, geometry.primitives.n, settings.margin)
+    if state != work.pairs_state or settings.excluded_bodies is not work.excluded:
+        _search(geometry, bodies, settings, work, state)
+    work.age += 1
+    removed = _find_new_contacts(
+        constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, old, work
+    )
+    constraints.next_id += constraints.n - old
+    if removed and settings.patch:  # removed points of known pairs are found and judged again in every step
+        constraints.view("evaluated")[:] = -1
     if settings.depth < inf:
         _check_depth(constraints, bodies, settings.depth, step_number)
     return removed
 
 
-def find_candidates(constraints, geometry, bodies, settings: Settings, work: Workspace) -> int:
-    """Broad phase: fill `work.first` and `work.second` with overlapping pairs to be looked at; return their number.
+def _find_new_contacts(
+    constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, old, work
+) -> int:
+    """Append contacts of pairs that are not in contact yet, with identifiers; return how many were removed again.
 
-    Left out are pairs in contact and those that were found apart and have not moved since.
+    Left out are pairs that were found apart and have not moved since.
     """
+    excluded = settings.excluded_surfaces
+    while True:
+        outcome, needed, found, flags, rows, removed, error, row = _new_contacts(
+            work.fresh, work.flags, geometry.primitives.n, bodies.n, work.pairs, constraints.user_count, constraints.n,
+            old, epsilon, settings.margin, time, step_number, work.updates, settings.patch, surface_materials.n,
+            settings.threshold, settings.min_area, settings.min_distance, constraints.next_id, excluded.shape[1], excluded,
+            *work.columns.of(
+                _new_columns, constraints, geometry, current_faces(geometry), bodies, surface_materials, work
+            ),
+        )  # fmt: skip
+        if error:
+            narrow.fail(error, row, work.first, work.second)
+        if outcome == DONE:
+            constraints.n = rows
+            work.fresh = False
+            if found:
+                work.result.n = found
+            return removed
+        if outcome == SEARCH:
+            _search(geometry, bodies, settings, work, work.pairs_state if flags == work.flags else None)
+        elif outcome == RESULTS:
+            work.result.reserve(needed)
+            if settings.patch:
+                work.patches.reserve(needed)
+        else:
+            constraints.reserve(needed)
+            work.fit_contacts(constraints)
+
+
+def _new_columns(constraints, geometry, faces, bodies, surface_materials, work: Workspace) -> tuple[np.ndarray, ...]:
     primitives = geometry.primitives
-    least = 0.5 * settings.margin
-    inside, flags = _boxes_inside(primitives.n, bodies.n, least, primitives.box, work.fat, bodies.selfcontact)
-    state = (geometry.version, primitives.n, settings.margin, flags)
-    if not inside or state != work.pairs_state or settings.excluded_bodies is not work.excluded:
-        skin = work.choose_skin(state == work.pairs_state)
-        _fatten_boxes(primitives.n, least, skin, primitives.box, work.fat)
-        search_pairs(geometry, bodies, settings, work, work.fat)
-        work.pairs_state, work.excluded = state, settings.excluded_bodies
-    work.age += 1
-    return _select_pairs(
-        work.pairs, settings.margin, constraints.user_count, constraints.n,
-        *work.columns.of(_pair_columns, constraints, primitives, work),
-    )  # fmt: skip
-
-
-def _pair_columns(constraints, primitives, work: Workspace) -> tuple[np.ndarray, ...]:
+    identifiers, *others = _contact_columns(constraints)
     return (
-        work.low, work.high, work.apart, primitives.box, primitives.body, work.moved,
-        constraints.slave_primitive, constraints.master_primitive, work.mark, work.first, work.second, work.place,
+        identifiers, constraints.kind, *others, work.keep,
+        work.fat, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
+        work.moved, bodies.selfcontact,
+        *_shape_tables(geometry, faces),
+        primitives.body, primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
+        *_corner_tables(geometry, faces),
+        *_result_columns(work), *_state_columns(bodies, surface_materials),
     )  # fmt: skip
+
+
+def _contact_columns(constraints) -> tuple[np.ndarray, ...]:
+    return (
+        constraints.id, constraints.master, constraints.slave, constraints.master_primitive,
+        constraints.slave_primitive, constraints.slot, constraints.master_point, constraints.slave_point,
+        constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
+        constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
+        constraints.evaluated, constraints.merit, constraints.residual,
+    )  # fmt: skip
+
+
+def _shape_tables(geometry, faces) -> tuple[np.ndarray, ...]:
+    p = geometry.primitives
+    return (
+        p.kind, p.surface, p.radius, p.axes, p.box, p.vertex_ptr, p.vertex_count,
+        faces.face_ptr, faces.face_count, faces.outer_count,
+    )  # fmt: skip
+
+
+def _corner_tables(geometry, faces) -> tuple[np.ndarray, ...]:
+    return (
+        geometry.vertex_lists.vertex, faces.corner_ptr, faces.corner_count, faces.surface, faces.normal,
+        faces.local, faces.vertex, geometry.vertices.current,
+    )  # fmt: skip
+
+
+def _result_columns(work: Workspace) -> tuple[np.ndarray, ...]:
+    result, patches = work.result, work.patches
+    return (
+        result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
+        result.gap, result.area, result.surface, patches.slots, patches.point, patches.gap,
+    )  # fmt: skip
+
+
+def _state_columns(bodies, surface_materials) -> tuple[np.ndarray, ...]:
+    return (
+        bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
+        surface_materials.surface, surface_materials.cohesion,
+    )  # fmt: skip
+
+
+def _search(geometry, bodies, settings: Settings, work: Workspace, state: tuple | None) -> None:
+    """Enlarge boxes and search for pairs; with the state of the last search only boxes have moved since."""
+    primitives = geometry.primitives
+    skin = work.choose_skin(state is not None and state == work.pairs_state)
+    _fatten_boxes(primitives.n, 0.5 * settings.margin, skin, primitives.box, work.fat)
+    search_pairs(geometry, bodies, settings, work, work.fat)
+    work.pairs_state = (geometry.version, primitives.n, settings.margin)
+    work.excluded = settings.excluded_bodies
+    work.flags = _sum_flags(bodies.n, bodies.selfcontact)
+    work.fresh = True
 
 
 def search_pairs(geometry, bodies, settings: Settings, work: Workspace, box: np.ndarray) -> None:
@@ -291,43 +349,6 @@ def _create_columns(constraints, primitives, bodies, surface_materials, work: Wo
         constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
         constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
         constraints.evaluated, constraints.merit, constraints.residual,
-    )  # fmt: skip
-
-
-def _sparsify(constraints, geometry, bodies, settings, new: int, work: Workspace) -> int:
-    """Remove superfluous contacts among the rows from `new` on, give identifiers to the others; return how many went."""
-    work.fit_contacts(constraints)
-    removed = _sparsify_rows(
-        constraints.user_count, new, constraints.n, settings.threshold, settings.min_area, settings.min_distance,
-        bodies.n, constraints.next_id, *work.columns.of(_sparsify_columns, constraints, geometry, work),
-    )  # fmt: skip
-    constraints.next_id += constraints.n - new - removed
-    if removed:
-        constraints.n = _keep(constraints, new, work)
-    return removed
-
-
-def _sparsify_columns(constraints, geometry, work: Workspace) -> tuple[np.ndarray, ...]:
-    primitives = geometry.primitives
-    return (
-        constraints.slave, constraints.master, constraints.slave_primitive, constraints.master_primitive,
-        constraints.point, constraints.area, primitives.kind, primitives.adjacent_ptr, primitives.adjacent_count,
-        geometry.adjacency.primitive, constraints.id, work.keep,
-    )  # fmt: skip
-
-
-def _keep(constraints, first: int, work: Workspace) -> int:
-    """Move up the contacts from row `first` on whose `work.keep` is set; return the number of rows left."""
-    return _keep_rows(first, constraints.n, *work.columns.of(_kept_columns, constraints, work))
-
-
-def _kept_columns(constraints, work: Workspace) -> tuple[np.ndarray, ...]:
-    return (
-        work.keep, constraints.id, constraints.master, constraints.slave,
-        constraints.master_primitive, constraints.slave_primitive, constraints.slot, constraints.master_point,
-        constraints.slave_point, constraints.point, constraints.base, constraints.R, constraints.U,
-        constraints.V, constraints.gap, constraints.area, constraints.surface, constraints.material,
-        constraints.cohesion, constraints.birth, constraints.evaluated, constraints.merit, constraints.residual,
     )  # fmt: skip
 
 

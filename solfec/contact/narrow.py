@@ -82,7 +82,7 @@ def narrow_phase(
         *geometry.columns.of(_contact_columns, geometry, current_faces(geometry), result),
     )  # fmt: skip
     if error:
-        _raise(error, row, geometry, first, second)
+        fail(error, row, first, second)
 
 
 def _contact_columns(geometry: Geometry, faces: CurrentFaces, result: NarrowResult) -> tuple[np.ndarray, ...]:
@@ -124,7 +124,7 @@ def overlap_volumes(
         count, first, second, offset, *_tables(geometry, current_faces(geometry)), volume, centroid, area
     )
     if error:
-        _raise(error, row, geometry, first, second)
+        fail(error, row, first, second)
     return volume, centroid, area
 
 
@@ -139,7 +139,7 @@ def gjk_distance(
         count, first, second, *_tables(geometry, current_faces(geometry), True), distance, first_point, second_point
     )
     if error:
-        _raise(error, row, geometry, first, second)
+        fail(error, row, first, second)
     return distance, first_point, second_point
 
 
@@ -153,6 +153,7 @@ def _tables(geometry: Geometry, f: CurrentFaces, ellipsoids: bool = False) -> tu
     )  # fmt: skip
 
 
-def _raise(error: int, row: int, geometry: Geometry, first: np.ndarray, second: np.ndarray) -> None:
+def fail(error: int, row: int, first: np.ndarray, second: np.ndarray) -> None:
+    """Raise what an error code of a kernel says about the pair `row`."""
     pair = (int(first[row]), int(second[row]))
     raise IndexError(f"pair {row}, primitives {pair}: {_ERRORS.get(error, f'narrow phase error {error}')}")

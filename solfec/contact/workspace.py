@@ -41,6 +41,8 @@ class Workspace:
         self.nothing = np.zeros(1, np.int32)
         self.updates = 0
         self.shapes_state = self.pairs_state = self.excluded = None
+        self.flags = 0  # of self-contact, at the last search
+        self.fresh = True  # pairs have been searched, and not been used yet
         self.options = (0.0, False)
         self.known = -1  # rows before those that joined patches in this step; -1: none did
         self.contact_capacity = self.primitive_capacity = -1
