@@ -7,6 +7,7 @@ table reaches the file without a change here, unless it is listed as one that fo
 from __future__ import annotations
 
 import os
+from functools import cache
 
 import numpy as np
 
@@ -193,6 +194,9 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
 }  # fmt: skip
 
 
+AT_ONCE = 1024  # records that are packed at once
+
+
 def results_file(path: str) -> str:
     """`<path>/<name>.h5`, where name is the last component of the path."""
     path = os.path.abspath(path)
@@ -215,13 +219,34 @@ def rows_first(column: np.ndarray) -> np.ndarray:
     return column if column.ndim == 1 else column.T if column.ndim == 2 else column.transpose(2, 0, 1)
 
 
-def records(dtype: np.dtype, table, names, rows: slice) -> np.ndarray:
-    """Rows of a table as records; a field keeps the shape of one row of its column."""
-    stop = max(rows.stop, rows.start)
-    packed = np.empty(stop - rows.start, dtype)
+@cache
+def untyped(dtype: np.dtype) -> np.dtype:
+    """The record with fields that are just so many bytes: vectors are copied whole, in half the time."""
+    fields = {name: dtype.fields[name] for name in dtype.names}
+    return np.dtype({
+        "names": list(fields), "formats": [f"V{field[0].itemsize}" for field in fields.values()],
+        "offsets": [field[1] for field in fields.values()], "itemsize": dtype.itemsize,
+    })  # fmt: skip
+
+
+def records(dtype: np.dtype, table, names, rows: slice, room: np.ndarray | None = None, **others) -> np.ndarray:
+    """Rows of a table as records (in `room`, if given); a field keeps the shape of one row of its column.
+
+    `others` are further fields.
+    """
+    count = max(rows.stop, rows.start) - rows.start
+    packed = np.empty(count, dtype) if room is None else room[:count]
+    raw = packed.view(untyped(dtype))
+    pairs = [(packed[name], column) for name, column in others.items()]
     for name in names:
         column = getattr(table, name)[..., rows]
-        packed[name] = rows_first(column)
+        if column.ndim == 2 and column.flags.f_contiguous and column.dtype == dtype[name].base and count:
+            pairs.append((raw[name], column.T.view(raw.dtype[name])[:, 0]))
+        else:
+            pairs.append((packed[name], rows_first(column)))
+    for first in range(0, count, AT_ONCE):  # so that the records stay in the processor's cache while they fill up
+        for target, source in pairs:
+            target[first : first + AT_ONCE] = source[first : first + AT_ONCE]
     return packed
 
 

@@ -13,17 +13,18 @@ from ..domain import PHASES
 from . import layout
 
 
-def constraint_records(constraints, domain) -> np.ndarray:
-    """The constraint table as records, with identities in the place of row numbers."""
-    n = constraints.n
-    rows = layout.records(layout.CONSTRAINT, constraints, layout.CONTACT_COLUMNS, slice(0, n))
-    for side in ("master", "slave"):
-        body, primitive = constraints.view(side), constraints.view(side + "_primitive")
-        rows[side] = np.where(body >= 0, domain.bodies.id[np.maximum(body, 0)], 0)
-        rows[side + "_primitive"] = np.where(
-            primitive >= 0, domain.geometry.primitives.number[np.maximum(primitive, 0)], -1
-        )
-    return rows
+def constraint_records(constraints, domain, room: np.ndarray | None = None) -> np.ndarray:
+    """The constraint table as records (in `room`, if given), with identities in the place of row numbers."""
+    bodies, primitives = with_none(domain.bodies.view("id"), 0), with_none(domain.geometry.primitives.view("number"), -1)
+    identities = {side: bodies[constraints.view(side)] for side in ("master", "slave")}
+    identities |= {side + "_primitive": primitives[constraints.view(side + "_primitive")] for side in ("master", "slave")}
+    everything = slice(0, constraints.n)
+    return layout.records(layout.CONSTRAINT, constraints, layout.CONTACT_COLUMNS, everything, room, **identities)
+
+
+def with_none(column: np.ndarray, value: int) -> np.ndarray:
+    """A column with `value` behind it, where the row -1 finds it."""
+    return np.append(column, column.dtype.type(value))
 
 
 def user_records(constraints, functions) -> np.ndarray:

@@ -63,6 +63,7 @@ class ResultsWriter:
         self._functions = Functions()
         self._settings: tuple = ()  # fingerprint of the last ones, their text, and the row they are in
         self._settings_text, self._settings_row = "", -1
+        self._room = np.empty(0, layout.CONSTRAINT)
         self._failed = False
 
     @classmethod
@@ -293,7 +294,9 @@ class ResultsWriter:
         row["conf_first"] = append["frames/configurations"](bodies.configurations.view("conf").T)
         row["velo_first"] = append["frames/velocities"](bodies.triples.view("velo").T)
         row["constraints"], row["user"] = constraints.n, constraints.user_count
-        row["constraints_first"] = append["frames/constraints"](constraint_records(constraints, domain))
+        row["constraints_first"] = append["frames/constraints"](
+            constraint_records(constraints, domain, self._room_for(constraints.n))
+        )
         row["user_first"] = append["frames/user_constraints"](user_records(constraints, self._functions))
         self._store_settings(domain, run)
         row["settings"] = self._settings_row
@@ -305,6 +308,12 @@ class ResultsWriter:
         self._store_factor(domain, row)
         describe_step(row, domain, run)
         append["frames/steps"](row)
+
+    def _room_for(self, constraints: int) -> np.ndarray:
+        """Memory for records of constraints, kept from frame to frame: fresh pages cost as much as the packing."""
+        if len(self._room) < constraints:
+            self._room = np.empty(constraints + constraints // 4, layout.CONSTRAINT)
+        return self._room
 
     def _store_factor(self, domain, row: np.ndarray) -> None:
         """The displacements that the factor of implicit bodies belongs to, unless the last frame's is the same."""
