@@ -40,9 +40,16 @@ def stress(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
     kind = bodies.kind[row]
     lame = bodies.lame[:, row]
     if kind == BodyKind.PSEUDO_RIGID:
-        return _with_mises(cauchy_stress(bodies.configurations.conf[:, bodies.conf_slice(row)][:, :3].T, lame))
+        return components(cauchy_stress(bodies.configurations.conf[:, bodies.conf_slice(row)][:, :3].T, lame))
     if kind != BodyKind.FINITE_ELEMENT:
         return np.zeros(7)
+    elements, places = stress_places(bodies, row, point, epsilon)
+    gradients = deformation_gradients(bodies, np.full(len(elements), row), elements, places)
+    return components(cauchy_stress(gradients.transpose(2, 0, 1), lame)).mean(axis=0)
+
+
+def stress_places(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
+    """Elements (n,) and natural coordinates (3, n) whose stresses are averaged at a point of a finite element body."""
     element, natural, _ = find(bodies, row, point, epsilon)
     mesh = bodies.meshes[int(bodies.id[row])]
     nodes = nodes_of(bodies, row, element)
@@ -52,21 +59,20 @@ def stress(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
         used = np.arange(8) < mesh.sizes[:, None]
         elements, slots = np.nonzero((mesh.elements == nodes[np.argmax(near)]) & used)
         places = [CORNERS[int(mesh.sizes[e])][slot] for e, slot in zip(elements, slots)]
-    rows = np.full(len(elements), row)
-    gradients = deformation_gradients(bodies, rows, np.asarray(elements), np.array(places, float).T)
-    return np.mean([_with_mises(cauchy_stress(gradients[:, :, k], lame)) for k in range(len(elements))], axis=0)
+    return np.asarray(elements), np.array(places, float).T
 
 
 def cauchy_stress(gradient: np.ndarray, lame) -> np.ndarray:
-    """F S F^T / det F of the St Venant-Kirchhoff material (3, 3)."""
-    strain = 0.5 * (gradient.T @ gradient - np.eye(3))
-    second = lame[0] * np.trace(strain) * np.eye(3) + 2.0 * lame[1] * strain
-    return gradient @ second @ gradient.T / np.linalg.det(gradient)
+    """F S F^T / det F (..., 3, 3) of the St Venant-Kirchhoff material, for gradients (..., 3, 3) and `lame` (..., 2)."""
+    transposed = np.swapaxes(gradient, -1, -2)
+    strain = 0.5 * (transposed @ gradient - np.eye(3))
+    first, second = (np.asarray(lame)[..., k, None, None] for k in range(2))
+    piola = first * np.trace(strain, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) + 2.0 * second * strain
+    return gradient @ piola @ transposed / np.linalg.det(gradient)[..., None, None]
 
 
-def _with_mises(s: np.ndarray) -> np.ndarray:
-    mises = np.sqrt(
-        0.5 * ((s[0, 0] - s[1, 1]) ** 2 + (s[0, 0] - s[2, 2]) ** 2 + (s[2, 2] - s[1, 1]) ** 2)
-        + 3.0 * (s[0, 1] ** 2 + s[0, 2] ** 2 + s[1, 2] ** 2)
-    )
-    return np.array([s[0, 0], s[1, 1], s[2, 2], s[0, 1], s[0, 2], s[1, 2], mises])
+def components(stress: np.ndarray) -> np.ndarray:
+    """sx, sy, sz, sxy, sxz, syz and the von Mises stress (..., 7) of stresses (..., 3, 3)."""
+    sx, sy, sz, sxy, sxz, syz = np.moveaxis(stress[..., (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)], -1, 0)
+    mises = np.sqrt(0.5 * ((sx - sy) ** 2 + (sx - sz) ** 2 + (sz - sy) ** 2) + 3.0 * (sxy**2 + sxz**2 + syz**2))
+    return np.stack([sx, sy, sz, sxy, sxz, syz, mises], axis=-1)

@@ -219,6 +219,4 @@ def _point_item(body, point, entity: str, name: str, simulation):
         raise BadType(f"'{name}: body' must be a BODY object or a label, not {checks.kind_of(body)}")
     elif simulation.mode == "READ" and body not in simulation.reader.labels.values():
         session.warn(f"HISTORY: '{name}': no body of the results is labelled {body!r}")
-    if entity in history.STRESS_ENTITIES:
-        raise not_built(f"HISTORY: entity {entity!r}")
     return body, point, entity

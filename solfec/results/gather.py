@@ -45,6 +45,12 @@ class Places:
             absent = absent | (np.arange(count) >= limit[..., None])
         return np.where(absent, -1, numbers)
 
+    def of_nodes(self, table: str, body: int, nodes: np.ndarray) -> np.ndarray:
+        """Row numbers (frames, nodes) of nodes of one body; -1 where it is absent."""
+        within, first = self._first[table]
+        numbers = (within[:, body] + first)[:, None] + nodes
+        return np.where(self.present[:, body, None], numbers, -1)
+
 
 def rows(reader, name: str, first: int, last: int) -> np.ndarray:
     """Rows of a dataset."""

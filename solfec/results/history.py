@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from ..bodies.point_values import cauchy_stress, components
 from ..bodies.table import BodyKind, Energy
 from ..domain import PHASES
-from ..errors import NotBuiltYet, SolfecError
+from ..errors import SolfecError
 from . import layout
 from .gather import Places, gather, rows, runs
-from .meshes import stored_mesh, weights_at
+from .meshes import MeshPoint, stored_mesh
 
 TOLERANCE = 1e-6  # of a step: frames this much outside of the interval belong to it
 POINT_ENTITIES = ("CX", "CY", "CZ", "DX", "DY", "DZ", "VX", "VY", "VZ")
@@ -28,7 +30,7 @@ NAMES = (*PHASES, *NUMBERS, *ITERATIONS, *NOTHING_RECORDED)
 
 @dataclass
 class Point:
-    """A component of the placement, displacement or velocity of a referential point."""
+    """A component of the placement, displacement, velocity or stress of a referential point."""
 
     body: int
     point: np.ndarray
@@ -60,7 +62,7 @@ def history(reader, items, start: float | None = None, end: float | None = None,
     ----------
     reader : ResultsReader
     items : one item or a list of them
-        ``(body, point, entity)`` with entity CX..CZ, DX..DZ or VX..VZ; ``(object, kind)`` with kind KINETIC,
+        ``(body, point, entity)`` with entity CX..CZ, DX..DZ, VX..VZ, SX..SYZ or MISES; ``(object, kind)`` with kind KINETIC,
         INTERNAL, EXTERNAL, CONTACT or FRICTION; ``(object, entity)`` or ``(object, direction, pair, entity)`` with
         entity GAP, R, U, CR or CU; or a name: 'STEP', 'CONS', 'BODS', 'TIMINT', 'GSITERS' ... (manual, HISTORY).
         A body is an identifier or a label; an object is None (the whole model), a body or a list of bodies.
@@ -78,8 +80,8 @@ def history(reader, items, start: float | None = None, end: float | None = None,
     ------
     ValueError
         Items, an interval or a step that make no sense.
-    NotBuiltYet
-        Stresses.
+    SolfecError
+        A point outside of the elements of its body.
     """
     reader.refresh()
     parsed = [parse(reader, item) for item in (items if isinstance(items, list) else [items])]
@@ -149,9 +151,7 @@ def parse(reader, item):
 
 def parse_point(reader, body, point, entity) -> Point:
     """An item (body, point, entity)."""
-    if entity in STRESS_ENTITIES:
-        raise NotBuiltYet(f"HISTORY: stress ({entity}) is not built yet")
-    if entity not in POINT_ENTITIES:
+    if entity not in POINT_ENTITIES + STRESS_ENTITIES:
         raise ValueError(f"unknown entity {entity!r}; it is one of {', '.join(POINT_ENTITIES + STRESS_ENTITIES)}")
     if np.shape(point) != (3,):
         raise ValueError(f"a point is three numbers, not {point!r}")
@@ -194,45 +194,81 @@ def named_values(steps: np.ndarray, name: str) -> np.ndarray:
 
 
 def point_values(reader, steps: np.ndarray, items: list[Point]) -> list[np.ndarray]:
-    """Placements, displacements and velocities of points."""
+    """Placements, displacements, velocities and stresses of points."""
     bodies = list(dict.fromkeys(item.body for item in items))
-    places = Places(reader, steps, bodies)
-    definitions = reader.table("model/bodies")
-    conf = gather(reader, "frames/configurations", places.rows("configurations", 4))
-    velo = None
-    if any(item.entity[0] == "V" for item in items):
-        pseudo = definitions["kind"][places.definition] == BodyKind.PSEUDO_RIGID
-        velo = gather(reader, "frames/velocities", places.rows("velocities", 4, np.where(pseudo, 4, 2)))
+    where = Whereabouts(reader, steps, bodies)
     values, known = [], {}
     for item in items:
-        k = bodies.index(item.body)
-        key = (item.body, item.point.tobytes(), item.entity[0] == "V")
-        if key not in known and (definitions["kind"][places.definition[:, k]] == BodyKind.FINITE_ELEMENT).any():
-            known[key] = element_values(reader, places, k, item)
+        kind = "S" if item.entity in STRESS_ENTITIES else "V" if item.entity[0] == "V" else "C"
+        key = item.body, item.point.tobytes(), kind
         if key not in known:
-            defined = definitions[places.definition[:, k]]
-            arm = item.point - defined["centre"]
-            pseudo = (defined["kind"] == BodyKind.PSEUDO_RIGID)[:, None]
-            known[key] = place(conf[:, k], arm, pseudo) if not key[2] else speed(conf[:, k], velo[:, k], arm, pseudo)
-            known[key][~places.present[:, k]] = np.nan
+            known[key] = where.values(bodies.index(item.body), item.point, kind)
+        if kind == "S":
+            values.append(known[key][:, STRESS_ENTITIES.index(item.entity)].copy())
+            continue
         axis = "XYZ".index(item.entity[1])
-        offset = item.point[axis] if item.entity[0] == "D" else 0.0
-        values.append(known[key][:, axis] - offset)
+        values.append(known[key][:, axis] - (item.point[axis] if item.entity[0] == "D" else 0.0))
     return values
 
 
-def element_values(reader, places: Places, k: int, item: Point) -> np.ndarray:
-    """Placements or velocities (frames, 3) of a point of a finite element body, the k-th of `places`."""
-    mesh, _, _ = stored_mesh(reader, item.body)
-    epsilon = reader.read(lambda file: float(file["model"].attrs["epsilon"]))
-    nodes, weights = weights_at(mesh, item.point, epsilon)
-    table = "velocities" if item.entity[0] == "V" else "configurations"
-    rows_of_nodes = places.rows(table, int(nodes.max()) + 1)[:, k][:, nodes]
-    values = np.einsum("fai,a->fi", gather(reader, "frames/" + table, rows_of_nodes), weights)
-    if table == "configurations":
-        values += item.point
-    values[~places.present[:, k]] = np.nan
-    return values
+class Whereabouts:
+    """State of bodies over frames, read when first needed."""
+
+    def __init__(self, reader, steps: np.ndarray, bodies: list[int]):
+        self.reader, self.bodies = reader, bodies
+        self.places = Places(reader, steps, bodies)
+        definitions = reader.table("model/bodies")
+        if not len(definitions):  # no body at all: none is present
+            definitions = np.zeros(1, layout.DEFINITION)
+        self.definition = definitions[self.places.definition]  # of bodies that are absent: any
+        self.pseudo = (self.definition["kind"] == BodyKind.PSEUDO_RIGID)[..., None]
+        self._epsilon = reader.read(lambda file: float(file["model"].attrs["epsilon"]))
+        self._points: dict[tuple, MeshPoint] = {}
+
+    @cached_property
+    def conf(self) -> np.ndarray:
+        """Configurations (frames, bodies, 4, 3)."""
+        return gather(self.reader, "frames/configurations", self.places.rows("configurations", 4))
+
+    @cached_property
+    def velo(self) -> np.ndarray:
+        """Velocities (frames, bodies, 4, 3)."""
+        return gather(self.reader, "frames/velocities", self.places.rows("velocities", 4, np.where(self.pseudo[..., 0], 4, 2)))
+
+    def values(self, k: int, point: np.ndarray, kind: str) -> np.ndarray:
+        """Placements ('C'), velocities ('V') (frames, 3) or stresses ('S') (frames, 7) of a point of the k-th body."""
+        present, pseudo = self.places.present[:, k], self.pseudo[:, k]
+        if (self.definition["kind"][present, k] == BodyKind.FINITE_ELEMENT).any():
+            values = self._in_elements(k, point, kind)
+        elif kind == "S":
+            deforms = pseudo & present[:, None]  # rigid bodies have no stress
+            gradient = np.where(deforms[:, :, None], self.conf[:, k, :3], np.eye(3))
+            values = components(cauchy_stress(gradient, np.where(deforms, self.definition["lame"][:, k], 0.0)))
+        else:
+            arm = point - self.definition["centre"][:, k]
+            values = place(self.conf[:, k], arm, pseudo) if kind == "C" else speed(self.conf[:, k], self.velo[:, k], arm, pseudo)
+        values[~present] = np.nan
+        return values
+
+    def _in_elements(self, k: int, point: np.ndarray, kind: str) -> np.ndarray:
+        """The same for a finite element body."""
+        key = self.bodies[k], point.tobytes()
+        if key not in self._points:
+            mesh, _, _ = stored_mesh(self.reader, self.bodies[k])
+            self._points[key] = MeshPoint(mesh, point, self._epsilon)
+        found = self._points[key]
+        if kind == "S":
+            nodes, operators = found.gradients()
+            moved = self._of_nodes(k, "configurations", nodes.ravel()).reshape(-1, *nodes.shape, 3)
+            gradient = np.eye(3) + np.einsum("fmai,maj->fmij", moved, operators)
+            return components(cauchy_stress(gradient, self.definition["lame"][:, k, None])).mean(axis=1)
+        table = "velocities" if kind == "V" else "configurations"
+        values = np.einsum("fai,a->fi", self._of_nodes(k, table, found.nodes), found.weights)
+        return values if kind == "V" else values + point
+
+    def _of_nodes(self, k: int, table: str, nodes: np.ndarray) -> np.ndarray:
+        """Triples (frames, nodes, 3) of nodes of the k-th body."""
+        return gather(self.reader, "frames/" + table, self.places.of_nodes(table, k, nodes))
 
 
 def place(conf: np.ndarray, arm: np.ndarray, pseudo: np.ndarray) -> np.ndarray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..bodies.background_mesh import Background
-from ..bodies.finite_elements import FiniteElementMesh, find
+from ..bodies.finite_elements import FiniteElementMesh, deformation_gradients, find
+from ..bodies.point_values import stress_places
 from ..bodies.table import BodyKind, BodyTable
 from .layout import MESH, MESH_ELEMENT, MESH_NODE, MESH_OVERLAP, MESH_PARTS, MESH_PLACE, MESH_POINT
 
@@ -87,10 +88,35 @@ def stored_mesh(reader, body: int) -> tuple[FiniteElementMesh, np.ndarray, np.nd
     return mesh, vertices, primitives
 
 
-def weights_at(mesh: FiniteElementMesh, point, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes around a referential point and their shape functions there; SolfecError when it is outside."""
-    table = BodyTable()
-    table.add(BodyKind.FINITE_ELEMENT, mesh, id=1, mass=1.0, volume=1.0, form=1)
-    element, _, weights = find(table, 0, point, epsilon)
-    size = int(mesh.sizes[element])
-    return mesh.elements[element, :size], weights[:size]
+class MeshPoint:
+    """A referential point of a finite element body: what turns displacements of nodes into quantities there.
+
+    Parameters
+    ----------
+    mesh : FiniteElementMesh
+    point : (3,) array_like
+    epsilon : float
+        How far outside of the elements the point may be; SolfecError when it is further.
+    """
+
+    def __init__(self, mesh: FiniteElementMesh, point, epsilon: float):
+        self._mesh, self._point, self._epsilon = mesh, point, epsilon
+        self._table = BodyTable()
+        self._table.add(BodyKind.FINITE_ELEMENT, mesh, id=1, mass=1.0, volume=1.0, form=1)
+        element, _, weights = find(self._table, 0, point, epsilon)
+        size = int(mesh.sizes[element])
+        self.nodes, self.weights = mesh.elements[element, :size], weights[:size]
+
+    def gradients(self) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes (m, 8) and operators G (m, 8, 3) of the elements whose stresses count: F = I + sum u_a G_a^T."""
+        elements, places = stress_places(self._table, 0, self._point, self._epsilon)
+        nodes, rows = self._mesh.elements[elements], np.zeros(len(elements), int)
+        operators = np.zeros((*nodes.shape, 3))
+        conf = self._table.configurations.conf
+        for slot in range(nodes.shape[1]):
+            for k in np.flatnonzero(slot < self._mesh.sizes[elements]):
+                conf[0, nodes[k, slot]] = 1.0
+                moved = deformation_gradients(self._table, rows[:1], elements[k : k + 1], places[:, k : k + 1])
+                operators[k, slot] = moved[0, :, 0] - (1.0, 0.0, 0.0)
+                conf[0, nodes[k, slot]] = 0.0
+        return nodes, operators

@@ -71,3 +71,21 @@ def test_history_of_a_point_is_what_the_domain_says(tmp_path):
         _, dz, vy = reader.history([(2, point, "DZ"), (2, point, "VY")], 0.0, 1.0, 1)
     assert np.abs(dz - np.array(places)[:, 2]).max() < 1e-15
     assert np.abs(vy - np.array(velocities)[:, 1]).max() < 1e-15
+
+
+@pytest.mark.parametrize("point", [(0.3, 0.4, 0.25), (0.5, 0.5, 0.5), (0.0, 0.0, 1.0)], ids=["inside", "inner node", "corner"])
+def test_history_of_stress_is_what_the_domain_says(tmp_path, point):
+    domain, stresses = model(), []
+    soft = domain.insert_body(BodyKind.PSEUDO_RIGID, [cube((8, 0, 0))], BulkMaterial(young=1e7, poisson=0.3, density=1000.0))
+    domain.set_conf(soft, (1.1, 0.1, 0, 0, 0.9, 0.2, 0, 0, 1.05, 8.5, 0.5, 0.5))
+    with ResultsWriter.create(str(tmp_path / "run")) as writer:
+        for _ in range(3):
+            run(domain, 3)
+            writer.write_frame(domain)
+            stresses.append(np.stack([domain.stress(body, point) for body in (2, soft, 1)]))
+    names = ["SX", "SY", "SZ", "SXY", "SXZ", "SYZ", "MISES"]
+    with ResultsReader(tmp_path / "run") as reader:
+        values = reader.history([(body, point, name) for body in (2, soft, 1) for name in names])[1:]
+    expected = np.array(stresses).reshape(3, 21).T
+    assert np.abs(expected[:14]).max(axis=1).min() > 0 and (expected[14:] == 0).all()
+    assert np.allclose(values, expected, rtol=1e-9, atol=1e-6)

@@ -7,7 +7,6 @@ import pytest
 from standin import KINDS, StandIn
 
 from solfec.bodies.table import BodyKind
-from solfec.errors import NotBuiltYet
 from solfec.results import ResultsReader, ResultsWriter
 
 FRAMES = 9
@@ -172,8 +171,13 @@ def test_intervals_that_make_no_sense_are_refused(run):
         run[0].history([], 2.0, 1.0)
     with pytest.raises(ValueError, match="skip = 0"):
         run[0].history([], skip=0)
-    with pytest.raises(NotBuiltYet, match="stress"):
-        run[0].history([(1, POINT, "MISES")])
+
+
+def test_history_in_results_without_a_body_is_nan(tmp_path):
+    with ResultsWriter.create(str(tmp_path / "run")) as writer:
+        writer.write_frame(StandIn(count=0))
+    with ResultsReader(tmp_path / "run") as reader:
+        assert np.isnan(reader.history([("nobody", POINT, "CX"), (3, POINT, "MISES"), (3, "KINETIC")])[1:]).all()
 
 
 def test_a_hundred_histories_over_two_thousand_frames_take_no_loop_over_frames(tmp_path):

@@ -1,0 +1,51 @@
+"""What writing a frame costs: processor time against copying its numbers, and bytes against those of the raw numbers."""
+
+import os
+import sys
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from standin import StandIn
+
+from solfec.bodies.table import BodyKind
+from solfec.results import ResultsWriter
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
+
+import models  # noqa: E402
+import results as benchmark  # noqa: E402  (benchmarks/results.py)
+
+from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+
+COPIES = 30  # benchmarks/results.py measures 8 to 12 on a quiet machine
+
+
+def least(function, repeat: int) -> float:
+    """Least processor time of several calls."""
+    times = []
+    for _ in range(repeat):
+        start = process_time()
+        function()
+        times.append(process_time() - start)
+    return min(times)
+
+
+def test_a_frame_of_ten_thousand_bodies_costs_a_few_copies_of_its_numbers(tmp_path):
+    model = StandIn(count=10000, contacts=40000, kinds=(BodyKind.RIGID,))
+    with ResultsWriter.create(str(tmp_path / "run")) as writer:
+        writer.write_frame(model)
+        seconds = least(lambda: writer.write_frame(model), 8)
+    numbers, copy = np.ones(15_000_000 // 8), np.ones(15_000_000 // 8)
+    assert seconds < COPIES * least(lambda: np.copyto(copy, numbers), 8)
+
+
+def test_files_are_hardly_larger_than_their_numbers_and_clearly_smaller_when_compressed(tmp_path):
+    model = models.stacks(6, 6, 6)
+    for _ in range(70):
+        model.advance(GaussSeidelSolver(1e-3, 20))
+    assert model.constraints.n > 100
+    plain = benchmark.frame(os.path.join(tmp_path, "plain"), model, frames=20)
+    packed = benchmark.frame(os.path.join(tmp_path, "packed"), model, True, frames=20)
+    assert plain["size_over_raw"] < 1.2
+    assert packed["size_over_raw"] < 0.8 * plain["size_over_raw"]
