@@ -12,14 +12,14 @@ from time import perf_counter
 import numpy as np
 
 from .bodies import background_mesh, motion, point_values, quasi_static
-from .bodies.finite_elements import FiniteElementMesh, compiled
+from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial
 from .bodies.table import BodyKind, BodyTable, Energy, Form, Scheme
 from .constraints import element_points, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
-from .contact.geometry import Geometry
+from .contact.geometry import Geometry, PrimitiveKind
 from .errors import NotBuiltYet, SolfecError
 from .shapes import characteristics, point_query, primitives
 from .shapes.mesh import Mesh
@@ -392,6 +392,34 @@ class Domain:
         bodies.centre[:, row] = centre
         bodies.tensor[:, :, row] = tensor
         self._inertia_changed = True
+
+    def add_pressure(self, identifier: int, surface: int, value) -> None:
+        """Put a pressure on the faces of a mesh with a surface identifier (manual, PRESSURE).
+
+        Raises
+        ------
+        ValueError
+            A body whose shape is not a single mesh, an identifier that none of its outer faces has.
+        """
+        row = self.body_row(identifier)
+        held = self.bodies.meshes.get(identifier)
+        meshes = [] if held is not None and held.background is not None else self.meshes_of(identifier)
+        if len(meshes) != 1 or not (self.geometry_kinds(row) == PrimitiveKind.ELEMENT).all():
+            raise ValueError(f"the shape of body {identifier} is not a single mesh")
+        mesh, topology = meshes[0], meshes[0].topology
+        faces = topology.face_nodes[topology.boundary & (topology.face_surface == surface)]
+        if not len(faces):
+            known = ", ".join(map(str, np.unique(topology.face_surface[topology.boundary]).tolist()))
+            raise ValueError(f"no outer face of body {identifier} has the surface identifier {surface} (there are {known})")
+        quads = faces[faces[:, 3] >= 0]
+        triangles = mesh.nodes[np.concatenate((faces[:, :3], quads[:, [0, 2, 3]]))]
+        nodal = boundary_normals(mesh.nodes, faces) if held is not None else None
+        self.loads.add_pressure(row, triangles, nodal, value)
+
+    def geometry_kinds(self, row: int) -> np.ndarray:
+        """Kinds of the primitives of a body."""
+        first = int(self.bodies.primitive_ptr[row])
+        return self.geometry.primitives.kind[first : first + int(self.bodies.primitive_count[row])]
 
     def set_velocity(self, identifier: int, linear, angular) -> None:
         """Overwrite the velocity (manual, INITIAL_VELOCITY): referential angular, spatial linear."""

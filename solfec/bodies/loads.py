@@ -1,4 +1,4 @@
-"""Gravity, point forces, torques and user callbacks (manual, GRAVITY, FORCE, TORQUE)."""
+"""Gravity, point forces, torques, pressures and user callbacks (manual, GRAVITY, FORCE, TORQUE, PRESSURE)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..errors import SolfecError
 from ..tables import Table
 from ..time_series import SeriesTable, TimeSeries
 from . import finite_elements
+from .pressure import Pressures
 from .table import BodyKind, BodyTable
 
 _add_point_loads = _kernels.point_loads.add_point_loads
@@ -69,6 +70,8 @@ class Loads:
         Acceleration, as of the last evaluation.
     table : PointLoadTable
         Forces and torques.
+    pressures : Pressures
+        Pressures on surfaces.
     callbacks : list of LoadCallback
         User functions, in order of their creation.
     series : SeriesTable
@@ -81,6 +84,7 @@ class Loads:
         self.gravity = np.zeros(3)
         self.gravity_series: list[tuple[int, int]] = []  # (component, row of the series)
         self.table = PointLoadTable()
+        self.pressures = Pressures()
         self.callbacks: list[LoadCallback] = []
         self.series = SeriesTable()
 
@@ -137,6 +141,20 @@ class Loads:
             raise ValueError(f"body {self._id(body_row)} is not RIGID; a torque can only be applied to rigid bodies")
         self._append(body_row, _named(kind, LoadKind, "_TORQUE"), np.zeros(3), direction, value)
 
+    def add_pressure(self, body_row: int, triangles: np.ndarray, nodal: np.ndarray | None, value) -> None:
+        """Put a pressure, a number or `TimeSeries`, on a surface; see `Pressures.add` for the surface.
+
+        Raises
+        ------
+        ValueError
+            An obstacle, a number that is not finite.
+        """
+        self._check_body(body_row, "pressure")
+        if isinstance(value, TimeSeries):
+            self.pressures.add(body_row, triangles, nodal, 0.0, self.series.add(value))
+        else:
+            self.pressures.add(body_row, triangles, nodal, _finite(value, "value"), -1)
+
     def add_callback(self, body_row: int, function: Callable) -> None:
         """Load a body by a user's function.
 
@@ -157,6 +175,7 @@ class Loads:
         table = self.table
         table.view("body")[:] = renumbered[table.view("body")]
         table.keep(table.view("body") >= 0)
+        self.pressures.remap(renumbered)
         for callback in self.callbacks:
             callback.body = int(renumbered[callback.body])
         self.callbacks = [callback for callback in self.callbacks if callback.body >= 0]
@@ -195,6 +214,7 @@ class Loads:
             if failure:
                 self._check_body(int(table.body[row]), "load")
             self._apply_to_elements(bodies)
+        self.pressures.apply(bodies, series.result)
         for callback in self.callbacks:
             self._call(bodies, callback, time, step)
         return self.gravity

@@ -1,4 +1,4 @@
-"""GRAVITY and FORCE (manual, 4.3)."""
+"""GRAVITY, FORCE, TORQUE and PRESSURE (manual, 4.3)."""
 
 from __future__ import annotations
 
@@ -61,6 +61,54 @@ def FORCE(body, kind, point, direction, value, data=None):
         return
     value = number_or_series(value, "value")
     domain.loads.add_force(domain.body_row(body._id), kind, point, unit(vector, "direction", "FORCE"), value)
+
+
+@command("TORQUE")
+def TORQUE(body, kind, direction, value):
+    """Apply a torque to a rigid body; torques accumulate.
+
+    Parameters
+    ----------
+    body : BODY
+        Of kind 'RIGID'.
+    kind : str
+        'SPATIAL': the axis stays fixed; 'CONVECTED': it follows the body.
+    direction : tuple of 3
+        Axis, which is normalised.
+    value : number or TIME_SERIES
+    """
+    body = body_of(body, "body")
+    kind = checks.choice(kind, "kind", ("SPATIAL", "CONVECTED"))
+    vector = checks.vector(direction, "direction")
+    if body._kind != BodyKind.RIGID:
+        raise BadValue(f"'body' {body.id} is of kind {body.kind}; a torque can only be applied to bodies of kind 'RIGID'")
+    value = number_or_series(value, "value")
+    domain = body._simulation.domain
+    domain.loads.add_torque(domain.body_row(body._id), kind, unit(vector, "direction", "TORQUE"), value)
+
+
+@command("PRESSURE")
+def PRESSURE(body, surfid, value):
+    """Apply a pressure to a surface of a body; pressures accumulate.
+
+    Parameters
+    ----------
+    body : BODY
+        No obstacle; its shape is a single MESH.
+    surfid : int
+        Identifier of the surface.
+    value : number or TIME_SERIES
+        Force per area along the outward normal: a positive value pulls, a negative one presses.
+    """
+    body = body_of(body, "body")
+    surface = checks.identifier(surfid, "surfid")
+    value = number_or_series(value, "value")
+    if body._kind == BodyKind.OBSTACLE:
+        raise BadValue(f"'body' {body.id} is an obstacle; pressures do not move obstacles")
+    try:
+        body._simulation.domain.add_pressure(body._id, surface, value)
+    except ValueError as error:
+        raise BadValue(str(error)) from None
 
 
 def _with_data(function, data: tuple):
