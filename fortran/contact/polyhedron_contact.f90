@@ -59,7 +59,7 @@ contains
     logical :: separated
 
     contact%normal = (q - p)/norm2(q - p)
-    if (across_inner_face(one, contact%normal) .or. across_inner_face(two, -contact%normal)) return
+    if (across_inner_face(one, p, contact%normal, size) .or. across_inner_face(two, q, -contact%normal, size)) return
     swollen = distance + tolerance
     middle = 0.5_dp*(p + q)
     contact%area = 0
@@ -83,14 +83,16 @@ contains
     contact%face(2) = outer_plane(two, contact%master_point, size)
   end subroutine contact_apart
 
-  !> Is a direction the normal of an inner face, and of no outer one?
-  pure logical function across_inner_face(body, direction)
+  !> Does a direction from a point on an inner face, or on its edge, lead across it?  Then the neighbour is nearer, and
+  !> the contact is its own: the edge between two elements is no edge of their body.
+  pure logical function across_inner_face(body, point, direction, size)
     type(polyhedron), intent(in) :: body
-    real(dp), intent(in) :: direction(3)
+    real(dp), intent(in) :: point(3), direction(3), size
     integer(i4) :: i
     across_inner_face = .false.
-    do i = body%faces, 1, -1
-      if (dot_product(body%plane(1:3, i), direction) > 1 - 1.0e-9_dp) across_inner_face = i > body%outer
+    do i = body%outer + 1, body%faces
+      if (dot_product(body%plane(1:3, i), direction) <= 1.0e-9_dp) cycle
+      if (abs(dot_product(body%plane(1:3, i), point) - body%plane(4, i)) <= 1.0e-9_dp*size) across_inner_face = .true.
     end do
   end function across_inner_face
 
@@ -117,7 +119,7 @@ contains
       direction = next
       if (weight < 1.0e-12_dp) exit
     end do
-    if (across_inner_face(one, direction) .or. across_inner_face(two, -direction)) return
+    if (across_inner_face(one, p, direction, size) .or. across_inner_face(two, q - shift, -direction, size)) return
     separation = -highest(one, direction) - highest(two, -direction)
     weight = min(max(-separation/margin, 0.0_dp), 1.0_dp)
     weight = weight*weight*(3 - 2*weight)

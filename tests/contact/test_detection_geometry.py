@@ -9,6 +9,7 @@ from detection_models import Model, box, mesh_box
 from solfec import _kernels
 from solfec.bodies.table import BodyKind
 from solfec.contact import detection
+from solfec.shapes.ellipsoid import Ellipsoid, stretched
 from solfec.shapes.sphere import Sphere
 
 QUARTER_TURN = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
@@ -77,3 +78,51 @@ def test_geometry_has_the_same_bits_for_any_number_of_threads():
     finally:
         _kernels.threads.set_threads(before)
     assert answers[0] == answers[1] == answers[2]
+
+
+def random_ellipsoid(random):
+    shape = Ellipsoid(random.normal(size=3), 10 ** random.uniform(-1, 0, 3), 0, 5)
+    shape.rotation = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    shape.rotation *= np.linalg.det(shape.rotation)
+    return shape
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_ellipsoid_of_a_pseudo_rigid_body_has_the_axes_of_the_deformed_quadric(seed):
+    """A = F^-T A0 F^-1; contacts and boxes are those of a rigid ellipsoid that has this shape."""
+    random = np.random.default_rng(seed)
+    shape = random_ellipsoid(random)
+    gradient = np.eye(3) + 0.4 * random.uniform(-1, 1, (3, 3))
+    model = Model(epsilon=1e-6)
+    row = model.add(shape.copy(), kind=BodyKind.PSEUDO_RIGID)
+    model.conf(row)[:, :3] = gradient.T  # triples are the rows of F
+    model.conf(row)[:, 3] = centre = random.normal(size=3)
+    axes = updated(model).primitives.axes[:, :, 0]
+    inverse = np.linalg.inv(gradient)
+    quadric = inverse.T @ (shape.rotation / shape.radii**2) @ shape.rotation.T @ inverse
+    np.testing.assert_allclose(np.linalg.inv(axes @ axes.T), quadric, rtol=1e-9, atol=1e-9 * np.abs(quadric).max())
+    eigenvalues = np.linalg.eigvalsh(quadric)
+    twin = Ellipsoid(centre, (1.0, 1.0, 1.0), 0, 5)
+    twin.radii, twin.rotation = stretched(shape.radii, shape.rotation, gradient)
+    np.testing.assert_allclose(np.sort(twin.radii), np.sort(eigenvalues**-0.5), rtol=1e-9)
+    np.testing.assert_allclose(twin.rotation @ np.diag(twin.radii**-2.0) @ twin.rotation.T, quadric, rtol=1e-8, atol=1e-9 * np.abs(quadric).max())
+
+    other = Model(epsilon=1e-6)
+    other.add(twin)
+    half = twin.half_widths()
+    for one in (model, other):
+        one.add(box(centre - [1, 1, 3], centre + [1, 1, -0.95 * half[2]]), kind=BodyKind.OBSTACLE)
+        one.detect()
+    for name in ("base", "point", "gap", "surface"):
+        np.testing.assert_allclose(model.constraints.view(name), other.constraints.view(name), atol=1e-9)
+    assert model.constraints.gap[0] == pytest.approx(-0.05 * half[2])
+    np.testing.assert_allclose(model.geometry.primitives.box[:, 0], other.geometry.primitives.box[:, 0], atol=1e-12)
+
+
+def test_a_sphere_of_a_pseudo_rigid_body_moves_and_keeps_its_radius():
+    model = Model(epsilon=1e-3)
+    row = model.add(Sphere((1, 0, 0), 0.5, 0, 0), kind=BodyKind.PSEUDO_RIGID, centre=(0.0, 0.0, 0.0))
+    model.conf(row)[:, :3] = GRADIENT.T
+    primitives = updated(model).primitives
+    centre = GRADIENT @ (1, 0, 0)
+    np.testing.assert_allclose(primitives.box[:, 0], [*(centre - 0.501), *(centre + 0.501)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from builders import Ball, box, compiled, hull, random_rotation
-from detection_models import Model
+from detection_models import Model, mesh_box
 from detection_models import box as convex_box
 
 from solfec.bodies.table import BodyKind
@@ -112,8 +112,6 @@ def test_edges_and_spheres_keep_one_point_with_patches():
 
 
 def test_elements_of_one_deformable_body_touch_unless_they_share_nodes():
-    from detection_models import mesh_box
-
     for flag, expected in ((0, 0), (1, 1)):
         model = Model()
         row = model.add(
@@ -127,3 +125,40 @@ def test_elements_of_one_deformable_body_touch_unless_they_share_nodes():
     model.constraints.keep(np.zeros(1, bool))
     model.detect()
     assert model.constraints.n == 0
+
+
+@pytest.mark.parametrize("cells, where, expected", [
+    ((2, 1, 1), (0.6, 0.2), {1}),  # beside the seam: only the element beneath
+    ((2, 1, 1), (0.4, 0.2), {0, 1}),  # over the seam
+    ((2, 2, 1), (0.55, 0.55), {3}),
+    ((1, 1, 2), (0.2, 0.2), {1}),  # the lower element only through the upper one
+])  # fmt: skip
+def test_seams_between_elements_are_no_edges_and_inner_faces_no_walls(cells, where, expected):
+    for margin, gap in ((0.7, 0.15), (0.7, 0.001), (0.2, -0.01)):
+        model = Model(margin=margin, threshold=0.0)
+        model.add(mesh_box((0, 0, 0), (1, 1, 1), cells), kind=BodyKind.OBSTACLE)
+        model.add(convex_box((*where, 1 + gap), (where[0] + 0.3, where[1] + 0.3, 1.5 + gap)))
+        model.detect()
+        table = model.constraints
+        assert {side[1] for row in range(table.n) for side in model.key(row) if side[0] == 1} == expected
+        assert np.abs(table.view("base")[2, 2]) == pytest.approx(1.0)
+        assert table.view("gap") == pytest.approx(gap, abs=1e-6)
+
+
+@pytest.mark.parametrize("lift", [0.3, -0.3])
+def test_a_ridge_between_elements_is_an_edge_that_one_of_them_has(lift):
+    """A box above a roof, or above a valley, is held along the line to the nearest point of the whole mesh."""
+    roof = mesh_box((0, 0, 0), (2, 1, 1), (2, 1, 1))
+    roof.nodes[(roof.nodes[:, 0] == 1) & (roof.nodes[:, 2] == 1), 2] += lift
+    top = 1 + max(lift, 0.0)
+    for x in (0.55, 0.9, 1.1, 1.45):
+        model = Model(margin=0.4, threshold=0.0)
+        model.add(roof.copy(), kind=BodyKind.OBSTACLE)
+        model.add(convex_box((x - 0.02, 0.4, top + 0.05), (x + 0.02, 0.6, top + 0.3)))
+        model.detect()
+        gaps = model.constraints.view("gap")
+        level = np.interp([x - 0.02, x + 0.02], [0, 1, 2], [1, 1 + lift, 1])
+        nearest = ((top + 0.05 - level) / np.sqrt(1 + lift**2)).min()
+        if lift > 0 and abs(x - 1) > 0.3 or lift < 0:
+            assert gaps.min() == pytest.approx(nearest, rel=2e-2)
+        assert len(gaps) in (1, 2)

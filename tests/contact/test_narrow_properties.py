@@ -298,3 +298,24 @@ def test_internal_faces_do_not_count_for_the_normal():
     result = contacts_of([(Polyhedron(lower.vertices, faces, [1] * 6, outer=2), upper)])
     np.testing.assert_allclose(result.normal[:, 0], (0, 0, 1), atol=1e-12)
     assert result.area[0] == pytest.approx(0.35, abs=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, st.floats(-4, 4))
+def test_the_surface_of_an_intersection_is_closed(seed, exponent):
+    """Of a closed surface, and of no other, the volume does not depend on the origin, which a larger box of one body moves."""
+    random = np.random.default_rng(seed)
+    scale = 10**exponent
+    pair = [turned(random_shape(random), random) for _ in range(2)]
+    if any(isinstance(shape, Ball) for shape in pair):
+        return
+    geometry = compiled([shape.moved(scale=scale) for shape in pair])
+    rows = np.zeros(1, "i4"), np.ones(1, "i4")
+    volume, centroid, area = narrow.overlap_volumes(geometry, *rows)
+    for side, corner in ((0, random.integers(3)), (1, 3 + random.integers(3))):
+        geometry.primitives.box[corner, side] += (-1 if corner < 3 else 1) * scale * random.uniform(1, 4)
+    other, where, same = narrow.overlap_volumes(geometry, *rows)
+    assert other[0] == pytest.approx(volume[0], rel=1e-9, abs=1e-12 * scale**3)
+    assert same[0] == pytest.approx(area[0], rel=1e-9, abs=1e-12 * scale**2)
+    if volume[0] > 1e-6 * scale**3:
+        np.testing.assert_allclose(where, centroid, atol=1e-7 * scale)
