@@ -31,6 +31,7 @@ module automatic_solver
   real(dp), parameter :: newton_shift = 1e-7_dp           !< on the diagonal of its scaled matrix
   integer(i4), parameter :: starts = 8                    !< points that the interior point method is started from
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
+  integer(i4), parameter :: rounds_without_gain = 6      !< of which the residual must have halved
   real(dp), parameter :: most_products = 3e6_dp           !< block products of a factorisation that is still tried
   integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
   integer(i4), parameter :: most_ordered = 2500               !< rows of an island that is still ordered for factors
@@ -311,7 +312,8 @@ contains
     end subroutine keep_better
   end subroutine solve_packed
 
-  !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.
+  !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.  Rounds that
+  !> do not halve the residual any more end it: loads that W cannot answer have no solution, however long one looks.
   subroutine alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
@@ -326,7 +328,7 @@ contains
     real(dp), parameter :: local_rho(0:2) = [1.0_dp, 0.3_dp, 3.0_dp]
     real(dp), parameter :: shifts(0:1) = [1e-6_dp, 1e-8_dp]
     real(dp), allocatable :: trial(:,:), best(:,:)
-    real(dp) :: least, size, goal
+    real(dp) :: least, size, goal, before(0:rounds-1)
     integer(i4) :: round, chunk, made, i
     logical :: regular
 
@@ -341,6 +343,10 @@ contains
     least = residual
     chunk = 400
     do round = 0, rounds - 1
+      before(round) = least
+      if (round >= rounds_without_gain) then
+        if (least > 0.5_dp*before(round-rounds_without_gain)) exit
+      end if
       counts(c_rounds) = counts(c_rounds) + 1
       call factor_admm(part, penalties(mod(shiftr(round, 1), 4)), state, diagonal, factor, regular)
       if (.not. regular) exit
