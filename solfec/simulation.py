@@ -16,6 +16,8 @@ from . import results
 from .domain import Domain
 from .errors import SolfecError
 from .progress import Progress
+from .solvers.gauss_seidel import GaussSeidelSolver, warn
+from .solvers.unsolved import UnsolvedSteps
 
 TOLERANCE = 1e-6  # of a step or an interval: what counts as "due" in spite of rounding
 
@@ -145,6 +147,7 @@ class Simulation:
         self.labels: set[str] = set()  # that bodies were given
         self._output = Schedule(0.0, 0.0)
         self._callback: tuple[Schedule, Callable[[], object]] | None = None
+        self.notify = warn
         self._running = False
         self._runs = 0  # calls of RUN so far
         self._continues = mode == "CONTINUE"
@@ -199,6 +202,16 @@ class Simulation:
         domain = self.domain
         self._solver = solver
         progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath)
+        unsolved = UnsolvedSteps(self.notify, not isinstance(solver, GaussSeidelSolver))
+        try:
+            self._steps(solver, duration, progress, unsolved)
+        finally:
+            if domain.report is not None and getattr(solver, "failure", "CONTINUE") != "CALLBACK":
+                unsolved.end(domain.report.solver)
+
+    def _steps(self, solver, duration: float, progress: Progress, unsolved: UnsolvedSteps) -> None:
+        """The steps of `_run`."""
+        domain = self.domain
         with Interruption() as interruption:
             running, end = True, domain.time + duration
             if self._continues:
@@ -213,6 +226,7 @@ class Simulation:
             while running and domain.time < end - TOLERANCE * domain.step:
                 domain.advance(solver)
                 progress.after_step(domain)
+                unsolved.after_step(domain.report, domain.local_dynamics, domain.time)
                 if self._output.due(domain.time, domain.step):
                     self._write()
                     written = domain.step_number

@@ -58,7 +58,9 @@ def break_overloaded(constraints: ConstraintTable) -> np.ndarray:
     users = constraints.user_count
     kind, strength = constraints.kind[:users], constraints.strength[:users]
     reaction = constraints.R[:, :users]
-    mask[:users] = ((kind == ConstraintKind.FIXPNT) & (np.sqrt((reaction**2).sum(0)) > strength)) | (
+    with np.errstate(over="ignore"):  # what is out of range is told elsewhere
+        size = np.sqrt((reaction**2).sum(0))
+    mask[:users] = ((kind == ConstraintKind.FIXPNT) & (size > strength)) | (
         (kind == ConstraintKind.RIGLNK) & (-reaction[2] > strength)
     )
     return mask

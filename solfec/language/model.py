@@ -47,6 +47,7 @@ class SOLFEC(Model):
             interval=now.interval,
             dynamic=analysis == "DYNAMIC",
         )
+        simulation.notify = session.warn
         now.simulations.append(simulation)
         self._simulation, self._id = simulation, 0
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from . import merit
-from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, summary
+from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, norm, summary
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
@@ -132,13 +132,13 @@ class AutoSolver:
         q_used, off_diagonal = (lines.q, lines.off_diagonal) if lines else (q, local.blocks.block)
         matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
         links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
-        size = float(np.linalg.norm(rows.B[:, :n])) or 1.0
+        size = norm(rows.B[:, :n]) or 1.0
         reactions, unmet, total = rows.R, 0.0, None
         for _ in range(MOST_UPDATES if links.size or lines else 1):
             if links.size or lines:
                 local.velocities(rows.U)
                 targets = link_velocity(local, links)
-                unmet = float(np.linalg.norm(targets - rows.U[2, links]))
+                unmet = norm(targets - rows.U[2, links])
                 q[2, links] = rows.B[2, links] - targets
             if lines:
                 unmet = math.hypot(unmet, lines.renew())
@@ -226,7 +226,7 @@ class SpringRows:
         missed = np.abs(np.where(stopped, u - target, w * (r - forces)))
         if self.tangents.functions is not None:
             self.local.unmet[:] = missed[self.tangents.called]
-        return float(np.linalg.norm(missed))
+        return norm(missed)
 
     def _pull(self) -> np.ndarray:
         """Velocities that the forces of soft springs make."""

@@ -210,6 +210,12 @@ def solve(
     return summary(r, u, scaled / islands.size, natural / islands.size, islands.count, counts)
 
 
+def norm(values: np.ndarray) -> float:
+    """Euclidean norm of all entries; infinite, without a warning, where squares run out of range."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.linalg.norm(values))
+
+
 class Islands:
     """Work space and islands of one problem.
 
@@ -257,7 +263,7 @@ class Islands:
         if self.residuals.size < self.count:
             self.residuals = np.zeros(2 * self.count)
             self._counts = np.zeros((8, 2 * self.count), np.int32, order="F")
-        self.size = size or float(np.linalg.norm(q[:, :n])) or 1.0
+        self.size = size or norm(q[:, :n]) or 1.0
         kernels.solve_islands(
             n, kind, block, diagonal, q, row_ptr, column, off_diagonal, self.count, self._pointers, island_row,
             method, unscaled, self.size, tolerance, maxiter, window, reactions, local, self._counts, self.residuals,

@@ -10,19 +10,41 @@ from .report import SolverReport
 ALL_DIRECTIONS = (RowKind.FIXPNT, RowKind.VELODIR3)
 NORMAL_ONLY = (RowKind.FIXDIR, RowKind.VELODIR)
 LARGEST = 600  # equations whose dependence is looked for; the cost grows with the cube
+LARGEST_VELOCITY = 1e150  # beyond, numbers are out of range
 DEPENDENT = 1e-10  # singular value, over the largest one, of equations that depend on one another
 UNFULFILLABLE = 1e-6  # velocity that dependent equations cannot share, over the velocities asked for
 
 
 def reason(local: LocalDynamics, report: SolverReport) -> str:
     """What to tell the user about a solution that failed."""
-    fault = contradiction(local)
-    if fault:
-        return fault
+    return contradiction(local) or worst_row(local, report)
+
+
+def worst_row(local: LocalDynamics, report: SolverReport) -> str:
+    """The constraint that could not be solved, or else the one that is farthest from its law."""
     if report.failed_row >= 0:
         return f"{local.name(report.failed_row)} has no solution: a singular block or a number that is not finite"
-    worst = int(np.argmax(local.rows.residual[: local.n]))
-    return f"the largest residual, {local.rows.residual[worst]:g}, is that of {local.name(worst)}"
+    residual = local.rows.residual[: local.n]
+    worst = int(np.argmax(np.where(np.isfinite(residual), residual, np.inf)))
+    if not np.isfinite(residual[worst]):
+        return f"{local.name(worst)} has a velocity or a reaction that is not finite"
+    return f"the largest residual, {residual[worst]:g}, is that of {local.name(worst)}"
+
+
+class Contradictions:
+    """Looks for joints that contradict one another, once for each set of the user's constraints."""
+
+    def __init__(self):
+        self._examined = (0, 0)
+
+    def new(self, local: LocalDynamics) -> str:
+        """Names of constraints that cannot be fulfilled together, or '' when there are none or they were looked for."""
+        users = local.n - local.contacts
+        examined = users, int(local.constraints.id[users - 1]) if users else 0
+        if not users or examined == self._examined:
+            return ""
+        self._examined = examined
+        return contradiction(local)
 
 
 def contradiction(local: LocalDynamics) -> str:
@@ -33,6 +55,8 @@ def contradiction(local: LocalDynamics) -> str:
     """
     owner, equations, wanted = _equations(local)
     if not 0 < len(owner) <= LARGEST:
+        return ""
+    if not (np.abs(wanted) < LARGEST_VELOCITY).all():
         return ""
     scale = np.linalg.norm(equations, axis=1)
     equations, wanted = equations / scale[:, None], wanted / scale

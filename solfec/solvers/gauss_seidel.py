@@ -124,7 +124,7 @@ class GaussSeidelSolver:
         self.iters = 0
         self.itershist: list[int] | None = None
         self.notify: Callable[[str], None] = warn
-        self._examined = (0, 0)
+        self._contradictions = diagnosis.Contradictions()
         self._errors = np.zeros(0)
         self._merits = np.zeros(0)
 
@@ -228,10 +228,6 @@ class GaussSeidelSolver:
 
     def _warn_of_contradiction(self, local: LocalDynamics) -> None:
         """Say once for each set of constraints if they cannot be fulfilled: their reactions grow without bound."""
-        users = local.n - local.contacts
-        examined = users, int(local.constraints.id[users - 1]) if users else 0
-        if users and examined != self._examined:
-            self._examined = examined
-            fault = diagnosis.contradiction(local)
-            if fault:
-                self.notify(f"GAUSS_SEIDEL_SOLVER: {fault}")
+        fault = self._contradictions.new(local)
+        if fault:
+            self.notify(f"GAUSS_SEIDEL_SOLVER: {fault}")

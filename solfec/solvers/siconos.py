@@ -11,7 +11,7 @@ from .. import _kernels
 from ..errors import SolfecError
 from . import merit, siconos_process
 from .auto import reduced_velocity
-from .contact_problem import Cone, ContactProblem
+from .contact_problem import Cone, ContactProblem, norm
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import LocalDynamics, RowKind
 from .report import SolverReport
@@ -91,21 +91,18 @@ class SiconosSolver:
     def _solved(self, local: LocalDynamics, cones: np.ndarray) -> bool:
         """Reactions in `local.rows.R`: others and contacts in turn until what the others ask for holds with both."""
         rows, n, contacts = local.rows, local.n, local.contacts
-        size = float(np.linalg.norm(rows.B[:, :n])) or 1.0
+        size = norm(rows.B[:, :n]) or 1.0
         problem = _Contacts(local, cones) if cones.size else None
         for _ in range(MOST_ALTERNATIONS):
-            if n > contacts:
-                others = self._others.sweep(local, contacts, False)
-                if others.status != "OK":
-                    return False
+            solved = n == contacts or self._others.sweep(local, contacts, False).status == "OK"
             if problem is None:
-                return True
+                return solved
             code = self._contacts(problem)
-            if code or n == contacts:
-                return code == 0
+            if code or not solved or n == contacts:
+                return code == 0 and solved
             local.velocities(rows.U)
             merit.evaluate(local)
-            if np.linalg.norm(rows.residual[contacts:n]) <= self.epsilon * size:
+            if norm(rows.residual[contacts:n]) <= self.epsilon * size:
                 return True
         return False
 
@@ -196,7 +193,7 @@ def _call(
     iterations, error and seconds.
     """
     n = q.shape[1]
-    size = size or float(np.linalg.norm(q)) / math.sqrt(n) or 1.0
+    size = size or norm(q) / math.sqrt(n) or 1.0
     found, *rest = siconos_process.running().solve(
         *matrix, q.T[:, ::-1] / size, friction, start.T[:, ::-1] * (scale / size), solver, tolerance, maxiter, verbose
     )
@@ -263,7 +260,7 @@ def _measured(problem: ContactProblem, r: np.ndarray, u: np.ndarray) -> tuple[fl
     """Residual and natural map over the norm of q, infinite where reactions are not finite; velocities into u."""
     if not np.isfinite(r).all():
         return math.inf, math.inf
-    size = float(np.linalg.norm(problem.q)) or 1.0
+    size = norm(problem.q) or 1.0
     scaled, natural = _kernels.automatic_solver.measure_problem(
         problem.n, problem.kind, problem.block, problem.diagonal, problem.q, problem.row_ptr, problem.column,
         problem.off_diagonal, r, u,

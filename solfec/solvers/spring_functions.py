@@ -17,6 +17,7 @@ from .local_dynamics import LocalDynamics
 # places in the law data of a row (fortran/solvers/spring_law.f90)
 STROKE, LOWER, UPPER, _, TARGET, MEAN, REACH, IMPLICIT = range(8)
 SECANT_STEPS = 20
+LARGEST_FORCE = 1e150  # beyond, numbers are out of range
 
 
 class SpringFunctions:
@@ -96,8 +97,8 @@ class SpringFunctions:
                 force = float(returned)
             except (TypeError, ValueError):
                 raise SolfecError(f"the {where} must return a number, not {returned!r}") from None
-            if not math.isfinite(force):
-                raise SolfecError(f"the {where} returned {force} at stroke {stroke:g} and velocity {velocity:g}")
+            if not abs(force) < LARGEST_FORCE:
+                raise SolfecError(f"the {where} returned {force:g} at stroke {stroke:g} and velocity {velocity:g}")
             return force
 
         return call

@@ -1,0 +1,50 @@
+"""What a run tells of steps whose constraints were not solved to the accuracy that was asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from . import diagnosis
+from .local_dynamics import LocalDynamics
+from .report import SolverReport
+
+
+class UnsolvedSteps:
+    """Steps of one run that their solver left unsolved.
+
+    Parameters
+    ----------
+    notify : callable
+        Receives warnings: one for each set of joints that contradict one another, and one at the end.
+    names_contradictions : bool
+        False where the solver itself looks for contradictions.
+    """
+
+    def __init__(self, notify: Callable[[str], None], names_contradictions: bool = True):
+        self._notify = notify
+        self._contradictions = diagnosis.Contradictions() if names_contradictions else None
+        self._steps = self._unsolved = 0
+        self._worst = -1.0
+        self._text = ""
+
+    def after_step(self, report: SolverReport, local: LocalDynamics, time: float) -> None:
+        """Take note of a step that led to `time`."""
+        self._steps += 1
+        if report.status == "OK" or not local.n:
+            return
+        self._unsolved += 1
+        fault = self._contradictions.new(local) if self._contradictions else ""
+        if fault:
+            self._notify(f"{report.solver}_SOLVER: {fault}")
+        residual = report.residual if math.isfinite(report.residual) else math.inf
+        if residual > self._worst:
+            self._worst = residual
+            self._text = f"the worst one, at time {time:g}, left a residual of {residual:.2g}: {diagnosis.worst_row(local, report)}"
+
+    def end(self, solver: str) -> None:
+        """Tell, once, what there is to tell."""
+        if self._unsolved:
+            steps = "1 step" if self._steps == 1 else f"{self._steps} steps"
+            self._notify(f"{solver}_SOLVER did not reach its accuracy in {self._unsolved} of {steps}; {self._text}")
+            self._unsolved = 0
