@@ -6,7 +6,7 @@
 !> the first body.  With zero offset the facets bound the exact intersection.
 module overlap
   use kinds, only: dp, i4, i8
-  use polyhedra, only: polyhedron, word_bits, mark_faces
+  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, first_aligned
   implicit none
   private
   public :: boundary, clip_work, reserve_overlap, intersect, extent
@@ -30,10 +30,13 @@ module overlap
 
   !> Work arrays of one thread.
   type :: clip_work
-    real(dp), allocatable :: polygon(:, :)     !< (4, :) the face that is being cut
+    real(dp), allocatable :: polygon(:)        !< (4, :) from `polygon_at` on: the face that is being cut
     real(dp), allocatable :: distance(:)       !< of its corners from a plane
-    real(dp), allocatable :: corner(:, :)      !< (4, :) corners of all facets
-    integer(i4), allocatable :: aligned(:)     !< planes nearly parallel to one face
+    real(dp), allocatable :: corner(:)         !< (4, :) from `corner_at` on: corners of all facets
+    integer(i4) :: polygon_at, corner_at, capacity
+    integer(i4), allocatable :: face(:)        !< faces that are to be cut
+    integer(i8), allocatable :: across(:)      !< per word the planes that may cut one face
+    integer(i4), allocatable :: turn(:), aligned(:)  !< planes that may cut one face; those nearly parallel to it
     integer(i4), allocatable :: shared(:)      !< per face of the second body: 1 if it coincides with a face of the first
   end type clip_work
 
@@ -44,11 +47,15 @@ contains
     type(clip_work), intent(inout) :: work
     integer(i4), intent(in) :: vertices, faces
     ! A cut moves the last corner by at most two places; short polygons are handled in full blocks.
-    allocate (work%polygon(4, vertices + 2*faces + 2*block), work%distance(vertices + faces + block))
+    allocate (work%polygon(4*(vertices + 2*faces + 2*block) + 8), work%distance(vertices + faces + block))
     ! Twice the number of corners of the two clipped surfaces, which have at most 2*faces facets each.
-    allocate (work%corner(4, 48*faces + 4*vertices))
-    allocate (work%aligned(faces), work%shared(faces))
+    work%capacity = 48*faces + 4*vertices + block
+    allocate (work%corner(4*work%capacity + 8))
+    allocate (work%face(faces), work%across((faces + word_bits - 1)/word_bits), work%turn(faces), &
+              work%aligned(faces), work%shared(faces))
     work%polygon = 0
+    work%polygon_at = first_aligned(work%polygon)
+    work%corner_at = first_aligned(work%corner)
   end subroutine reserve_overlap
 
   !> Clips both bodies, whose vertices are marked with the same tolerance.
@@ -85,131 +92,173 @@ contains
     real(dp), intent(in) :: offset, tolerance
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
-    integer(i4) :: face, k, start, count, cut_by, aligned, words
-    logical :: shared_by_outer
-    real(dp) :: sign
+    integer(i4) :: face, k, faces
+    logical :: met
 
-    do face = 1, subject%faces
-      if (.not. is_first) then
-        if (work%shared(face) /= 0) cycle
-      end if
-      words = (cutter%faces + word_bits - 1)/word_bits
-      if (.not. btest(cutter%reached((face - 1)/word_bits + 1), mod(face - 1, word_bits))) cycle
-      if (any(subject%all(1:words, face) /= 0)) cycle
-      count = corner_count(face)
-      do k = 1, count
-        work%polygon(:, k) = subject%point(:, corner(corner_ptr(face) + k - 1) + 1)
-      end do
-      call clip_face(words, subject%some(:, face), cutter%meeting(:, face), subject%plane(:, face), cutter%plane, offset, &
-                     start, count, work%polygon, work%distance, aligned, work%aligned)
-      if (count < 3) cycle
-
-      shared_by_outer = .false.
-      do k = 1, aligned
-        cut_by = work%aligned(k)
-        if (is_first .and. dot_product(subject%plane(1:3, face), cutter%plane(1:3, cut_by)) > parallel) then
-          if (within(count, work%polygon(:, start + 1), cutter%plane(:, cut_by), tolerance)) then
-            work%shared(cut_by) = 1
-            if (cut_by <= cutter%outer) shared_by_outer = .true.
-            cycle
-          end if
-        end if
-        call cut(cutter%plane(:, cut_by), 0.0_dp, start, count, work%polygon, work%distance)
-        if (count < 3) exit
-      end do
-      if (count < 3) cycle
-
-      sign = 0
-      if (face <= subject%outer) sign = 1
-      if (shared_by_outer) sign = sign - 1
-      if (.not. is_first) sign = -sign
-      call add_facet(count, work%polygon(:, start + 1), subject%plane(:, face), sign, sum)
-      if (sum%points + count <= size(work%corner, 2)) then
-        do k = 1, count
-          work%corner(:, sum%points + k) = work%polygon(:, start + k)
-        end do
-        sum%points = sum%points + count
-      else
-        sum%complete = .false.
-      end if
+    faces = 0
+    do face = 1, subject%faces  ! a list costs less than branches that nobody can predict
+      met = btest(cutter%reached((face - 1)/word_bits + 1), mod(face - 1, word_bits)) .and. .not. subject%outside(face)
+      if (.not. is_first) met = met .and. work%shared(face) == 0
+      work%face(faces + 1) = face
+      faces = faces + merge(1, 0, met)
+    end do
+    do k = 1, faces
+      face = work%face(k)
+      call planes_across(face, size(subject%touched, 1), cutter%faces, size(cutter%crossed, 1), subject%touched, &
+                         cutter%crossed, work%across)
+      call clip_face(is_first, face <= subject%outer, corner_count(face), corner(corner_ptr(face)), subject%point, &
+                     subject%plane(1, face), cutter%faces, cutter%outer, cutter%plane, work%across, offset, tolerance, &
+                     work%capacity, work%polygon(work%polygon_at), work%distance, &
+                     work%corner(work%corner_at), work%turn, work%aligned, work%shared, sum)
     end do
   end subroutine clip_faces
 
-  !> Cuts a face by the planes that some of its corners touch and whose faces meet the face's plane: where a plane meets
-  !> the cutter, the section is bounded by no other faces.  Nearly parallel planes are only listed.
-  pure subroutine clip_face(words, some, meeting, own, plane, offset, start, count, p, distance, aligned, list)
-    integer(i4), intent(in) :: words
-    integer(i8), intent(in) :: some(words), meeting(words)
-    real(dp), intent(in) :: own(4), plane(4, *), offset
-    integer(i4), intent(inout) :: start, count
-    real(dp), intent(inout) :: p(4, 0:*), distance(0:*)
-    integer(i4), intent(out) :: aligned
-    integer(i4), intent(inout) :: list(*)
-    integer(i8) :: bits
-    integer(i4) :: word, i
+  !> The planes of the cutter that some corners of a face touch and whose faces meet the face's plane: where a plane
+  !> meets the cutter, the section is bounded by no other faces.
+  pure subroutine planes_across(face, rows, planes, columns, touched, crossed, across)
+    integer(i4), intent(in) :: face, rows, planes, columns
+    integer(i8), intent(in) :: touched(rows, *), crossed(columns, *)  !< of the face's body and of the cutter, by words
+    integer(i8), intent(inout) :: across(*)
+    integer(i4) :: word, base
+    do word = 1, (planes + word_bits - 1)/word_bits
+      base = (word - 1)*word_bits
+      across(word) = touched(face, word)
+      if (across(word) == 0) cycle
+      across(word) = iand(across(word), faces_across(min(planes - base, word_bits), &
+                                                     crossed(base + 1, (face - 1)/word_bits + 1), &
+                                                     mod(face - 1, word_bits)))
+    end do
+  end subroutine planes_across
+
+  !> Clips one face and adds the facet to `sum`.
+  pure subroutine clip_face(is_first, is_outer, corners, corner, point, own, planes, outer, plane, across, offset, tolerance, &
+                            capacity, p, distance, kept, turn, aligned, shared, sum)
+    logical, intent(in) :: is_first, is_outer          !< of the first body; on the body's surface
+    integer(i4), intent(in) :: corners, corner(corners)
+    real(dp), intent(in) :: point(4, 0:*), own(4)      !< vertices of the face's body; the face's plane
+    integer(i4), intent(in) :: planes, outer           !< number of the cutter's planes, of leading outer ones
+    real(dp), intent(in) :: plane(4, planes)
+    integer(i8), intent(in) :: across(*)               !< bits of the planes that may cut
+    real(dp), intent(in) :: offset, tolerance
+    integer(i4), intent(in) :: capacity
+    real(dp), intent(inout) :: p(4, 0:*), distance(0:*), kept(4, capacity)
+    integer(i4), intent(inout) :: turn(planes), aligned(planes), shared(*)
+    type(boundary), intent(inout) :: sum
+    integer(i4) :: k, i, start, count, cuts, parallels
+    logical :: shared_by_outer
+    real(dp) :: sign, level
+
     start = 0
-    aligned = 0
-    do word = 1, words
-      bits = iand(some(word), meeting(word))
+    count = corners
+    do k = 1, count
+      p(:, k - 1) = point(:, corner(k))
+    end do
+    call list_planes(planes, across, own, plane, cuts, turn, parallels, aligned)
+    shared_by_outer = .false.
+    do k = 1, cuts + parallels
+      if (k <= cuts) then
+        i = turn(k)
+        level = plane(4, i) + offset
+      else
+        i = aligned(k - cuts)
+        level = plane(4, i)
+        if (is_first .and. dot_product(own(1:3), plane(1:3, i)) > parallel) then
+          if (within(count, p(1, start), plane(:, i), tolerance)) then
+            shared(i) = 1
+            if (i <= outer) shared_by_outer = .true.
+            cycle
+          end if
+        end if
+      end if
+      call cut(plane(:, i), level, start, count, p, distance)
+      if (count < 3) return
+    end do
+
+    sign = 0
+    if (is_outer) sign = 1
+    if (shared_by_outer) sign = sign - 1
+    if (.not. is_first) sign = -sign
+    call add_facet(count, p(1, start), own, sign, sum)
+    if (sum%points + max(count, block) > capacity) then
+      sum%complete = .false.
+      return
+    end if
+    do k = 0, max(count, block) - 1  ! short polygons in full blocks
+      kept(:, sum%points + 1 + k) = p(:, start + k)
+    end do
+    sum%points = sum%points + count
+  end subroutine clip_face
+
+  !> Lists the planes whose bits are set, those nearly parallel to `own` apart.
+  pure subroutine list_planes(planes, across, own, plane, cuts, turn, parallels, aligned)
+    integer(i4), intent(in) :: planes
+    integer(i8), intent(in) :: across(*)
+    real(dp), intent(in) :: own(4), plane(4, planes)
+    integer(i4), intent(out) :: cuts, parallels
+    integer(i4), intent(inout) :: turn(planes), aligned(planes)
+    integer(i8) :: bits
+    integer(i4) :: word, i, is_parallel
+    cuts = 0
+    parallels = 0
+    do word = 1, (planes + word_bits - 1)/word_bits
+      bits = across(word)
       do while (bits /= 0)
         i = (word - 1)*word_bits + trailz(bits) + 1
         bits = iand(bits, bits - 1)
-        if (own(1)*plane(1, i) + own(2)*plane(2, i) + own(3)*plane(3, i) > nearly_parallel) then
-          aligned = aligned + 1
-          list(aligned) = i
-        else
-          call cut(plane(:, i), offset, start, count, p, distance)
-          if (count < 3) return
-        end if
+        is_parallel = merge(1, 0, own(1)*plane(1, i) + own(2)*plane(2, i) + own(3)*plane(3, i) > nearly_parallel)
+        turn(cuts + 1) = i
+        aligned(parallels + 1) = i
+        cuts = cuts + 1 - is_parallel
+        parallels = parallels + is_parallel
       end do
     end do
-  end subroutine clip_face
+  end subroutine list_planes
 
-  !> Cuts the convex polygon `p(:, start:start + count - 1)` by a plane moved outward by `offset`, in place.
+  !> Cuts the convex polygon `p(:, start:start + count - 1)` by a plane at distance `level`, in place.
   !>
   !> Rounding may put several corners of a polygon that lies in the plane on either side: only the run around the
   !> furthest one is cut off, so one cut adds at most one corner and moves the last one by at most two places.
-  pure subroutine cut(plane, offset, start, count, p, distance)
-    real(dp), intent(in) :: plane(4), offset
+  pure subroutine cut(plane, level, start, count, p, distance)
+    real(dp), intent(in) :: plane(3), level
     integer(i4), intent(inout) :: start, count
     real(dp), intent(inout) :: p(4, 0:*), distance(0:*)
     integer(i4) :: k, first, length
     integer(i8) :: outside, begins
-    real(dp) :: level
-    level = plane(4) + offset
+    real(dp) :: inside
     if (count <= block) then  ! a fixed number of corners costs less than mispredicted branches
       outside = 0
-      do k = 0, block - 1
-        distance(k) = plane(1)*p(1, start + k) + (plane(2)*p(2, start + k) + (plane(3)*p(3, start + k) - level))
-        outside = ior(outside, merge(shiftl(1_i8, k), 0_i8, distance(k) > 0))
+      do k = block - 1, 0, -1  ! collects signs
+        inside = ((level - plane(3)*p(3, start + k)) - plane(2)*p(2, start + k)) - plane(1)*p(1, start + k)
+        distance(k) = inside
+        outside = 2*outside + shiftr(transfer(inside, outside), 63)
       end do
-      outside = iand(outside, shiftl(1_i8, count) - 1)
+      outside = iand(outside, shiftl(1_i8, iand(count, 63)) - 1)
       if (outside == 0) return
-      begins = iand(outside, not(ior(shiftl(outside, 1), shiftr(outside, count - 1))))
+      begins = iand(outside, not(ior(shiftl(outside, 1), shiftr(outside, iand(count - 1, 63)))))
       if (begins == 0) then
         count = 0
         return
       end if
       if (iand(begins, begins - 1) == 0) then
-        call cut_short(outside, trailz(begins), distance, start, count, p)
+        call cut_short(outside, iand(trailz(begins), 63), distance, start, count, p)
         return
       end if
-    else
-      do k = 0, count - 1
-        distance(k) = plane(1)*p(1, start + k) + (plane(2)*p(2, start + k) + (plane(3)*p(3, start + k) - level))
-      end do
-      if (.not. any(distance(0:count - 1) > 0)) return
     end if
+    do k = 0, count - 1
+      distance(k) = plane(1)*p(1, start + k) + (plane(2)*p(2, start + k) + (plane(3)*p(3, start + k) - level))
+    end do
+    if (.not. any(distance(0:count - 1) > 0)) return
     call furthest_run(count, distance, first, length)
     call cut_long(first, length, distance, count, p(1, start))
   end subroutine cut
 
   !> Cuts off the one run of corners whose bits are set in `outside`, of a polygon of at most `block` corners; `begin` is
-  !> the number, from 0, of the run's first corner.  Written without branches that depend on where the run is.
-  pure subroutine cut_short(outside, begin, distance, start, count, p)
+  !> the number, from 0, of the run's first corner; `inside`: distances of corners, positive inside.  Written without
+  !> branches that depend on where the run is.
+  pure subroutine cut_short(outside, begin, inside, start, count, p)
     integer(i8), intent(in) :: outside
     integer(i4), intent(in) :: begin
-    real(dp), intent(in) :: distance(0:*)
+    real(dp), intent(in) :: inside(0:*)
     integer(i4), intent(inout) :: start, count
     real(dp), intent(inout) :: p(4, 0:*)
     integer(i4) :: before, enter, leave, length, place
@@ -220,10 +269,10 @@ contains
     before = wrap(enter - 1, count)
     x = p(:, start + leave)
     y = p(:, start + begin)
-    x = x + (distance(leave)/(distance(leave) - distance(begin)))*(y - x)
+    x = x + (inside(leave)/(inside(leave) - inside(begin)))*(y - x)
     r1 = p(:, start + enter)
     y = p(:, start + before)
-    y = r1 + (distance(enter)/(distance(enter) - distance(before)))*(y - r1)
+    y = r1 + (inside(enter)/(inside(enter) - inside(before)))*(y - r1)
     ! The two new corners follow `leave`.  Either the tail moves, or the run holds corner 0 and the polygon starts later;
     ! then the copies land behind its end.
     r1 = p(:, start + before + 1)
@@ -233,11 +282,11 @@ contains
     r5 = p(:, start + before + 5)
     r6 = p(:, start + before + 6)
     place = start + leave
-    if (distance(leave) < 0) then
+    if (inside(leave) > 0) then
       place = place + 1
       p(:, place) = x
     end if
-    if (distance(enter) < 0) then
+    if (inside(enter) > 0) then
       place = place + 1
       p(:, place) = y
     end if

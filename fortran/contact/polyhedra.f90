@@ -4,10 +4,12 @@
 !> origin.  Every vertex carries bit masks of the other body's planes that it touches or lies beyond: AND over a
 !> face (or over all vertices) rejects it, OR lists the planes that can cut it.
 module polyhedra
+  use, intrinsic :: iso_c_binding, only: c_loc, c_intptr_t
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: shape_tables, polyhedron, lanes, word_bits, reserve_polyhedron, gather_polyhedron, mark_vertices, mark_faces
+  public :: shape_tables, polyhedron, lanes, word_bits, reserve_polyhedron, gather_polyhedron, mark_vertices, mark_faces, &
+            faces_across, first_aligned
 
   integer(i4), parameter :: lanes = 8       !< vertices handled together; vertex arrays are padded to a multiple
   integer(i4), parameter :: word_bits = 64  !< planes per mask word
@@ -37,24 +39,34 @@ module polyhedra
     integer(i8), allocatable :: touching(:, :)  !< vertices: distance > -tolerance
     integer(i8), allocatable :: beyond(:, :)    !< vertices: distance > tolerance
     integer(i8), allocatable :: reached(:)      !< touched by some vertex
-    integer(i8), allocatable :: some(:, :)      !< faces: touched by some corner
-    integer(i8), allocatable :: all(:, :)       !< faces: all corners are beyond
-    !> Per plane of the other body the mask of own faces that meet it: (words of own faces, planes)
-    integer(i8), allocatable :: meeting(:, :)
+    ! Marks of own faces: (faces, words of the other's planes), faces padded to full lanes
+    integer(i8), allocatable :: touched(:, :)   !< planes that some corner touches
+    integer(i8), allocatable :: crossed(:, :)   !< those of them that not all corners are beyond
+    logical, allocatable :: outside(:)          !< all corners are beyond one plane
   end type polyhedron
 
 contains
+
+  !> Where in an array the first line of the cache starts: numbers that straddle two lines are slow to store and to read.
+  integer(i4) function first_aligned(x)
+    real(dp), intent(in), target, contiguous :: x(:)
+    integer(c_intptr_t), parameter :: line = 64
+    integer(c_intptr_t) :: address
+    address = transfer(c_loc(x), address)
+    first_aligned = int(1 + modulo(-address, line)/8, i4)
+  end function first_aligned
 
   !> Makes room for polyhedra of up to `vertices` vertices and `faces` faces meeting one of as many.
   subroutine reserve_polyhedron(body, vertices, faces)
     type(polyhedron), intent(inout) :: body
     integer(i4), intent(in) :: vertices, faces
-    integer(i4) :: padded, words
+    integer(i4) :: padded, words, padded_faces
     padded = lanes*((vertices + lanes - 1)/lanes)
+    padded_faces = lanes*((faces + lanes - 1)/lanes)
     words = (faces + word_bits - 1)/word_bits
     allocate (body%x(padded, 3), body%point(4, padded), body%plane(4, faces))
     allocate (body%touching(padded, words), body%beyond(padded, words), body%reached(words))
-    allocate (body%some(words, faces), body%all(words, faces), body%meeting(words, faces))
+    allocate (body%touched(padded_faces, words), body%crossed(padded_faces, words), body%outside(faces))
   end subroutine reserve_polyhedron
 
   !> Copies primitive `row` of the tables; coordinates relative to `centre`.
@@ -149,51 +161,54 @@ contains
     type(polyhedron), intent(inout) :: body
     integer(i4), intent(in) :: planes  !< number of planes of the other body
     integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)  !< of the body's faces; local vertex numbers
-    integer(i4) :: face, word, k, vertex, first, last
-    integer(i8) :: some, all
-    do face = 1, body%faces
-      do word = 1, (planes + word_bits - 1)/word_bits
-        some = 0
-        all = not(0_i8)
-        do k = corner_ptr(face), corner_ptr(face) + corner_count(face) - 1
-          vertex = corner(k) + 1
-          some = ior(some, body%touching(vertex, word))
-          all = iand(all, body%beyond(vertex, word))
-        end do
-        body%some(word, face) = some
-        body%all(word, face) = all
-      end do
-    end do
-    do word = 1, (body%faces + word_bits - 1)/word_bits
-      first = (word - 1)*word_bits + 1
-      last = min(word*word_bits, body%faces)
-      call transpose_marks(last - first + 1, planes, size(body%some, 1), body%some(:, first), body%all(:, first), &
-                           size(body%meeting, 1), body%meeting(word, 1))
+    integer(i4) :: word
+    body%outside(1:body%faces) = .false.
+    do word = 1, (planes + word_bits - 1)/word_bits
+      call mark_faces_word(body%faces, size(body%touched, 1), corner_ptr, corner_count, corner, body%touching(:, word), &
+                           body%beyond(:, word), body%touched(:, word), body%crossed(:, word), body%outside)
     end do
   end subroutine mark_faces
 
-  !> From the planes that a face meets (touched by some corner, not all beyond) to the faces that meet a plane.
-  pure subroutine transpose_marks(faces, planes, stride, some, all, words, meeting)
-    integer(i4), intent(in) :: faces, planes, stride, words
-    integer(i8), intent(in) :: some(stride, faces), all(stride, faces)
-    integer(i8), intent(inout) :: meeting(words, planes)
-    integer(i4) :: plane, face, word
-    integer(i8) :: mask, rest(word_bits), place(word_bits)
+  pure subroutine mark_faces_word(faces, padded, corner_ptr, corner_count, corner, touching, beyond, touched, crossed, outside)
+    integer(i4), intent(in) :: faces, padded, corner_ptr(faces), corner_count(faces), corner(0:*)
+    integer(i8), intent(in) :: touching(0:*), beyond(0:*)
+    integer(i8), intent(inout) :: touched(padded), crossed(padded)
+    logical, intent(inout) :: outside(faces)
+    integer(i4) :: face, k
+    integer(i8) :: some, all
     do face = 1, faces
-      place(face) = shiftl(1_i8, face - 1)
-    end do
-    do word = 1, (planes + word_bits - 1)/word_bits
-      do face = 1, faces
-        rest(face) = iand(some(word, face), not(all(word, face)))
+      some = 0
+      all = not(0_i8)
+      do k = corner_ptr(face), corner_ptr(face) + corner_count(face) - 1
+        some = ior(some, touching(corner(k)))
+        all = iand(all, beyond(corner(k)))
       end do
-      do plane = (word - 1)*word_bits + 1, min(word*word_bits, planes)
-        mask = 0
-        do face = 1, faces
-          mask = ior(mask, iand(-iand(rest(face), 1_i8), place(face)))
-          rest(face) = shiftr(rest(face), 1)
-        end do
-        meeting(1, plane) = mask
+      touched(face) = some
+      crossed(face) = iand(some, not(all))
+      outside(face) = outside(face) .or. all /= 0
+    end do
+    touched(faces + 1:) = 0
+    crossed(faces + 1:) = 0
+  end subroutine mark_faces_word
+
+  !> Bits of the faces of one word that cross the plane whose bit in `crossed` has the number `place`, counted from 0.
+  pure integer(i8) function faces_across(faces, crossed, place) result(mask)
+    integer(i4), intent(in) :: faces, place
+    integer(i8), intent(in) :: crossed(*)  !< of up to one word of faces, padded with zeros to full lanes
+    integer(i8), parameter :: lane(lanes) = [0_i8, 1_i8, 2_i8, 3_i8, 4_i8, 5_i8, 6_i8, 7_i8]
+    integer(i8) :: bits(lanes)
+    integer(i4) :: first, k
+    bits = 0
+    do first = 0, faces - 1, lanes
+      !$omp simd
+      do k = 1, lanes
+        bits(k) = ior(bits(k), shiftl(iand(shiftr(crossed(first + k), iand(place, 63)), 1_i8), iand(first, 63)))
       end do
     end do
-  end subroutine transpose_marks
+    mask = 0
+    !$omp simd reduction(ior:mask)
+    do k = 1, lanes
+      mask = ior(mask, shiftl(bits(k), iand(lane(k), 63_i8)))
+    end do
+  end function faces_across
 end module polyhedra

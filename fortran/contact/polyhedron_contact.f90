@@ -254,7 +254,7 @@ contains
     real(dp) :: h, distance, p(3), q(3), shift(3)
     logical :: failed
     h = 0
-    if (sum%points > 0) h = extent(sum%points, work%corner, normal)
+    if (sum%points > 0) h = extent(sum%points, work%corner(work%corner_at), normal)
     if (.not. sum%complete) h = max(0.0_dp, common_extent(one, two, normal))
     shift = 2*h*normal
     call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, shift, normal, size, &
