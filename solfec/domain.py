@@ -11,11 +11,12 @@ from time import perf_counter
 
 import numpy as np
 
-from .bodies import background_mesh, motion, point_values, quasi_static
+from .bodies import background_mesh, modal, motion, point_values, quasi_static, state
 from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial
-from .bodies.table import BodyKind, BodyTable, Energy, Form, Scheme
+from .bodies.reduced_base import BadBase
+from .bodies.table import REDUCED_FORMS, BodyKind, BodyTable, Energy, Form, Scheme
 from .constraints import element_points, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
@@ -257,11 +258,12 @@ class Domain:
 
     def insert_body(
         self, kind: BodyKind, shapes: list, material: BulkMaterial, label: str | None = None, form: Form = Form.NONE,
-        mesh=None,
+        mesh=None, base=None,
     ) -> int:
         """Create a body from shape objects at their present placement; return its identifier.
 
-        Finite element bodies have a `form`, and one mesh as their shape, or convexes inside of another `mesh`.
+        Finite element bodies have a `form`, and one mesh as their shape, or convexes inside of another `mesh`; the reduced
+        forms a `base`, a ReducedBase.
         """
         self._refuse_within_step("insert bodies")
         check_resolution(shapes, self.epsilon)
@@ -285,12 +287,18 @@ class Domain:
                 raise SolfecError(f"BODY: body {identifier}: {error}") from None
         elif kind == BodyKind.FINITE_ELEMENT:
             mesh = FiniteElementMesh.of(shapes[0])
+        if base is not None:
+            try:
+                modal.check_base(base, mesh, material, form)
+            except BadBase as error:
+                raise BadBase(f"'base': {error}") from None
         row = self.bodies.add(
             kind,
             mesh,
+            base,
             id=identifier,
             form=int(form),
-            scheme=self.default_scheme(kind),
+            scheme=self.default_scheme(kind, form),
             material=self.material_row(material),
             mass=material.density * volume,
             volume=volume,
@@ -315,10 +323,11 @@ class Domain:
         self._inertia_changed = True
         return identifier
 
-    def default_scheme(self, kind: BodyKind) -> Scheme:
-        """Scheme of a new body; deformable ones of a quasi-static analysis have no other than DEF_LIM."""
+    def default_scheme(self, kind: BodyKind, form: Form = Form.NONE) -> Scheme:
+        """Scheme of a new body; deformable ones of a quasi-static analysis or a reduced form have no other than DEF_LIM."""
         scheme = DEFAULT_SCHEME[kind]
-        return Scheme.DEF_LIM if scheme == Scheme.DEF_EXP and not self.dynamic else scheme
+        implicit = not self.dynamic or form in REDUCED_FORMS
+        return Scheme.DEF_LIM if scheme == Scheme.DEF_EXP and implicit else scheme
 
     def material_row(self, material: BulkMaterial) -> int:
         """Row of a bulk material, added when it is new."""
@@ -427,7 +436,7 @@ class Domain:
         velo = bodies.triples.velo[:, bodies.velo_slice(row)]
         if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             arm = bodies.meshes[identifier].nodes - bodies.centre[:, row]
-            velo[:] = (np.asarray(linear, float) + np.cross(np.asarray(angular, float), arm)).T
+            state.set_nodal_velocity(bodies, row, np.asarray(linear, float) + np.cross(np.asarray(angular, float), arm))
             self._inertia_changed = True
             return
         if bodies.kind[row] == BodyKind.PSEUDO_RIGID:
@@ -440,28 +449,22 @@ class Domain:
 
     def conf(self, identifier: int) -> np.ndarray:
         """Configuration of a body, flat, as the manual lists it."""
-        bodies = self.bodies
-        return bodies.configurations.conf[:, bodies.conf_slice(self.body_row(identifier))].T.ravel()
+        return state.configuration(self.bodies, self.body_row(identifier), self._within_step)
 
     def velo(self, identifier: int) -> np.ndarray:
         """Velocity of a body, flat, as the manual lists it."""
-        bodies = self.bodies
-        return bodies.triples.velo[:, bodies.velo_slice(self.body_row(identifier))].T.ravel()
+        return state.velocity(self.bodies, self.body_row(identifier))
 
     def set_conf(self, identifier: int, values) -> None:
         """Overwrite a body's configuration; `update_shapes` brings its shape along, as the next step does."""
         self._refuse_within_step("set configurations")
-        bodies = self.bodies
-        triples = bodies.configurations.conf[:, bodies.conf_slice(self.body_row(identifier))]
-        triples[...] = np.asarray(values, float).reshape(-1, 3).T
+        state.set_configuration(self.bodies, self.body_row(identifier), values)
         self._inertia_changed = True  # the internal energy is set anew
 
     def set_velo(self, identifier: int, values) -> None:
         """Overwrite a body's velocity."""
         self._refuse_within_step("set velocities")
-        bodies = self.bodies
-        triples = bodies.triples.velo[:, bodies.velo_slice(self.body_row(identifier))]
-        triples[...] = np.asarray(values, float).reshape(-1, 3).T
+        state.set_velocity(self.bodies, self.body_row(identifier), values)
         self._inertia_changed = True
 
     def disable_rotation(self, identifier: int, disabled: bool) -> None:

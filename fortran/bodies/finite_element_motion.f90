@@ -13,7 +13,7 @@ module finite_element_motion
   use matrix3, only: all_finite, determinant, inverse
   implicit none
   private
-  public :: drift_nodes, kick_nodes, finish_nodes, local_displacements, to_body_frame, to_space
+  public :: drift_nodes, kick_nodes, finish_nodes, local_displacements, to_body_frame, to_space, polar_rotation
 
   integer, parameter :: parallel_from = 2000   !< nodes from which threads pay
 

@@ -50,6 +50,7 @@ def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]
     )  # fmt: skip
     if failed >= 0:
         return NOT_FINITE, int(fe.rows[failed])
+    fe.reduced.begin(bodies)
     return follow(fe, bodies)
 
 
@@ -58,7 +59,7 @@ def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float
     triples = bodies.triples
     fe.assembly.internal_force(fe.displacement, fe.internal)
     _motion.to_space(*fe.ranges, fe.rotation, fe.internal)
-    damping = bodies.damping[fe.rows] * damped
+    damping = bodies.damping[fe.rows] * (damped & ~fe.reduced.inside)
     if damping.any():
         _motion.to_body_frame(*fe.ranges, fe.velo_row, fe.rotation, triples.velo, fe.net)
         fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
@@ -83,6 +84,7 @@ def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int
     )  # fmt: skip
     if failed >= 0:
         return BAD_REACTION, int(fe.rows[failed])
+    fe.reduced.represent(bodies)
     failure = follow(fe, bodies)
     if failure[0]:
         return failure
@@ -98,6 +100,7 @@ def store_internal_energy(fe: FiniteElements, bodies: BodyTable) -> None:
     starts = fe.first_element[:-1]
     bodies.energy[Energy.INTERNAL, fe.rows] = np.add.reduceat(energy, starts)
     fe.strain[:] = np.maximum.reduceat(strain, starts)
+    fe.reduced.store_energy(bodies)
 
 
 def critical_step(bodies: BodyTable) -> tuple[float, int]:

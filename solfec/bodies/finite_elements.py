@@ -14,7 +14,8 @@ from .. import _kernels
 from ..errors import SolfecError
 from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import largest_frequency
-from .table import BodyKind, BodyTable, Form
+from .reduced import ReducedBodies
+from .table import REDUCED_FORMS, BodyKind, BodyTable, Form
 
 _points = _kernels.finite_element_points
 _place_vertices = _kernels.cut_elements.place_vertices
@@ -99,7 +100,11 @@ class FiniteElements:
     element_size, element_node : ndarray (ne,), (8, ne) int32
         Nodes of elements, numbered within the body.
     linear : ndarray (count,) int32
-        1: form 'BC'.
+        1: co-rotated, all forms but 'TL'.
+    assembly, resting : ElementAssembly
+        Elements that the time step evaluates, and those of bodies that move in a base.
+    reduced : ReducedBodies
+        The latter bodies.
     mass : ndarray (n,)
         Lumped masses.
     displacement : ndarray (3, n)
@@ -121,6 +126,7 @@ class FiniteElements:
         bodies.element_ptr[self.rows] = self.first_element[:-1]
         self.reference = np.asfortranarray(_joined([mesh.nodes for mesh in meshes], (0, 3)).T)
         self.normal = np.asfortranarray(_joined([mesh.normals for mesh in meshes], (0, 3)).T)
+        self.reduced = None
         if not self.count:
             self.element_size, self.element_node = np.zeros(1, np.int32), np.zeros((8, 1), np.int32, order="F")
             return
@@ -128,21 +134,25 @@ class FiniteElements:
         local = np.arange(self.first[-1]) - self.first[:-1][owner]
         self.conf_row = (bodies.conf_ptr[self.rows][owner] + local).astype(np.int32)
         self.velo_row = (bodies.velo_ptr[self.rows][owner] + local).astype(np.int32)
-        self.linear = (bodies.form[self.rows] == Form.BC).astype(np.int32)
+        self.linear = np.isin(bodies.form[self.rows], (Form.BC, *REDUCED_FORMS)).astype(np.int32)
+        in_base = np.isin(bodies.form[self.rows], REDUCED_FORMS)
         element_owner = np.repeat(np.arange(self.count), np.diff(self.first_element))
         nodes = np.where(np.arange(8)[:, None] < self.element_size, self.element_node + self.first[element_owner], 0).T
         lame = bodies.lame[:, self.rows[element_owner]].T
-        self.assembly = ElementAssembly(
-            self.reference, self.element_size, nodes, lame, self.linear[element_owner] == 1, self._own_points(meshes)
-        )
-        if self.assembly.failed >= 0:
-            body = element_owner[self.assembly.failed]
-            number = self.assembly.failed - int(self.first_element[body])
+        linear = self.linear[element_owner] == 1
+        moving = np.where(in_base[element_owner], 0, self.element_size)  # a type that does not exist: left out
+        own = self._own_points(meshes)
+        self.assembly = ElementAssembly(self.reference, moving, nodes, lame, linear, own)
+        self.resting = ElementAssembly(self.reference, self.element_size - moving, nodes, lame, linear, own)
+        failed = max(self.assembly.failed, self.resting.failed)
+        if failed >= 0:
+            body = element_owner[failed]
+            number = failed - int(self.first_element[body])
             raise SolfecError(
                 f"body {int(bodies.id[self.rows[body]])}: element {number} has no positive volume at an integration point"
             )
         density = bodies.mass[self.rows] / bodies.volume[self.rows]
-        self.mass, _ = self.assembly.lumped_mass(density[element_owner])
+        self.mass = sum(part.lumped_mass(density[element_owner])[0] for part in (self.assembly, self.resting))
         wrong = np.flatnonzero(~(self.mass > 0.0))
         if wrong.size:
             body = owner[wrong[0]]
@@ -153,6 +163,7 @@ class FiniteElements:
         self.displacement, self.internal, self.viscous, self.net = (np.zeros((3, n), order="F") for _ in range(4))
         self.kinetic, self.work, self.strain = (np.zeros(self.count) for _ in range(3))
         self.meshes = meshes
+        self.reduced = ReducedBodies(self, bodies)
         self.material = self.material_of(bodies)
 
     def _own_points(self, meshes) -> OwnPoints | None:
@@ -209,6 +220,20 @@ class FiniteElements:
     def ranges(self) -> tuple:
         """First arguments of kernels that go through the bodies' nodes."""
         return self.count, self.linear, self.first
+
+    def number(self, row: int) -> int:
+        """Number of the body of a row among finite element bodies."""
+        return int(np.searchsorted(self.rows, row))
+
+    def body_assembly(self, bodies: BodyTable, k: int) -> tuple[ElementAssembly, np.ndarray]:
+        """The elements of body number k alone, and the displacements (3, n) at which its stiffness is meant: zero but for 'TL'."""
+        elements = np.arange(self.first_element[k], self.first_element[k + 1])
+        nodes = np.arange(self.first[k], self.first[k + 1])
+        assembly = (self.resting if self.reduced.inside[k] else self.assembly).part(elements, nodes)
+        displacement = np.zeros((3, len(nodes)), order="F")
+        if not self.linear[k]:
+            displacement[:] = bodies.configurations.conf[:, self.conf_row[nodes]]
+        return assembly, displacement
 
     def frequency(self, bodies: BodyTable, k: int) -> tuple[float, float]:
         """Largest omega**2 at rest, and that of unit stiffness, of body number k (see `frequencies`)."""

@@ -100,28 +100,30 @@ class Implicit:
         What they depend on.
     elements : list of ElementSolver
     pseudo_rigid : PseudoRigidSolver or None
+    reduced : ReducedBodies or None
     solvers : list
         All of them.
     """
 
-    def __init__(self, key: tuple, elements: list[ElementSolver], pseudo_rigid: PseudoRigidSolver | None):
-        self.key, self.elements, self.pseudo_rigid = key, elements, pseudo_rigid
-        self.solvers = [*elements, *([pseudo_rigid] if pseudo_rigid else [])]
+    def __init__(self, key: tuple, elements: list[ElementSolver], pseudo_rigid: PseudoRigidSolver | None, reduced):
+        self.key, self.elements, self.pseudo_rigid, self.reduced = key, elements, pseudo_rigid, reduced
+        self.solvers = [*elements, *filter(None, (pseudo_rigid, reduced))]
 
 
-NONE = Implicit((), [], None)
+NONE = Implicit((), [], None, None)
 
 
 def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
     implicit = bodies.view("scheme") == Scheme.DEF_LIM
-    elements = []
+    elements, reduced = [], None
     if fe.count:
+        reduced = fe.reduced if fe.reduced.count else None
         for linear in (0, 1):
-            which = np.flatnonzero(implicit[fe.rows] & (fe.linear == linear))
+            which = np.flatnonzero(implicit[fe.rows] & (fe.linear == linear) & ~fe.reduced.inside)
             if which.size:
                 elements.append(ElementSolver(fe, which))
     rows = np.flatnonzero(implicit & (bodies.view("kind") == BodyKind.PSEUDO_RIGID))
-    return Implicit(key, elements, PseudoRigidSolver(bodies, rows) if rows.size else None)
+    return Implicit(key, elements, PseudoRigidSolver(bodies, rows) if rows.size else None, reduced)
 
 
 def implicit_of(bodies: BodyTable, fe, count: int) -> Implicit:

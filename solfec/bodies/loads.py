@@ -12,7 +12,7 @@ from .. import _kernels
 from ..errors import SolfecError
 from ..tables import Table
 from ..time_series import SeriesTable, TimeSeries
-from . import finite_elements
+from . import finite_elements, state
 from .pressure import Pressures
 from .table import BodyKind, BodyTable
 
@@ -243,24 +243,25 @@ class Loads:
     def _call(self, bodies: BodyTable, callback: LoadCallback, time: float, step: float) -> None:
         """Call one user function and add what it returns to its body's force."""
         row = callback.body
-        conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
-        velo_slice = bodies.velo_slice(row)
-        velo = bodies.triples.velo[:, velo_slice]
+        conf, velo = state.configuration(bodies, row, within_step=True), state.velocity(bodies, row)
         rigid = bodies.kind[row] == BodyKind.RIGID
         size = RIGID_CALLBACK_SIZE if rigid else velo.size
         where = f"force callback of body {int(bodies.id[row])} at time {time:g}"
         try:
-            returned = callback.function(tuple(conf.T.ravel().tolist()), tuple(velo.T.ravel().tolist()), time, step)
+            returned = callback.function(tuple(conf.tolist()), tuple(velo.tolist()), time, step)
         except Exception as error:  # the user's own exception goes on, saying where it comes from
             error.add_note(f"in the {where}")
             raise
         values = _callback_values(returned, size, where)
-        force = bodies.triples.force[:, velo_slice]
+        force = bodies.triples.force[:, bodies.velo_slice(row)]
         if rigid:
-            force[:, 0] += conf[:, :3].T @ values[3:6] + values[6:9]
+            force[:, 0] += conf[:9].reshape(3, 3) @ values[3:6] + values[6:9]
             force[:, 1] += values[:3]
-        else:
-            force += values.reshape(-1, 3).T
+            return
+        if bodies.mode_count[row]:  # reduced forces stand behind those of the nodes
+            force = force[:, int(bodies.node_count[row]) :]
+            values = np.pad(values, (0, force.size - size))
+        force += values.reshape(-1, 3).T
 
     def _append(self, body_row: int, kind: LoadKind, point, direction, value) -> None:
         direction = _vector(direction, "direction")

@@ -101,6 +101,8 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     for solver in implicit.elements:
         rows = elements.velo_row[solver.nodes]
         bodies.triples.velo[:, rows] += step * solver.accelerations(elements.net[:, solver.nodes])
+    if implicit.reduced:
+        implicit.reduced.kick(bodies, step)
     if implicit.pseudo_rigid:
         implicit.pseudo_rigid.correct_free_velocity(bodies)
 
@@ -117,6 +119,8 @@ def correct(bodies: BodyTable, step: float) -> None:
     implicit = implicit_of_step(bodies, elements)
     if implicit.solvers:
         _add_implicit_reactions(implicit, elements, bodies, step)
+    if implicit.reduced and (row := implicit.reduced.end(bodies, step)) >= 0:
+        _raise(bodies, finite_element_motion.TURNED_INSIDE_OUT, row)
     failure, row = _finish(bodies.n, step, *bodies.columns.of(_finish_columns, bodies))
     if elements.count and not failure:
         failure, row = finite_element_motion.finish(elements, bodies, step)
@@ -132,6 +136,8 @@ def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) 
         reaction = triples.reaction[:, rows]
         if reaction.any():
             triples.velo[:, rows] += step * solver.accelerations(reaction)
+    if implicit.reduced:
+        implicit.reduced.react(bodies, step)
     if implicit.pseudo_rigid:
         implicit.pseudo_rigid.add_reactions(bodies, step)
 

@@ -73,6 +73,8 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         solver.refresh(bodies, step, dynamic=False)
     for solver in implicit.elements:
         triples.velo[:, elements.velo_row[solver.nodes]] = step * solver.accelerations(elements.net[:, solver.nodes])
+    if implicit.reduced:
+        implicit.reduced.kick(bodies, step, dynamic=False)
     if implicit.pseudo_rigid:
         _begin_pseudo_rigid(bodies, implicit.pseudo_rigid, gravity, step)
 
@@ -99,6 +101,8 @@ def correct(bodies: BodyTable, step: float) -> None:
         reaction = triples.reaction[:, rows]
         if reaction.any():
             triples.velo[:, rows] += step * solver.accelerations(reaction)
+    if implicit.reduced:
+        implicit.reduced.react(bodies, step)
     if elements.count:
         velocity = triples.velo[:, elements.velo_row]
         if not np.isfinite(velocity).all():
@@ -107,6 +111,8 @@ def correct(bodies: BodyTable, step: float) -> None:
         failure, row = finite_element_motion.follow(elements, bodies)
         if failure:
             raise_failure(bodies, failure, row)
+        elements.reduced.follow(bodies)
+        elements.reduced.represent(bodies, np.ones(elements.reduced.count))
         finite_element_motion.store_internal_energy(elements, bodies)
     if implicit.pseudo_rigid:
         _finish_pseudo_rigid(bodies, implicit.pseudo_rigid, step)

@@ -9,9 +9,10 @@ kind                  configuration triples                      velocity triple
 OBSTACLE, RIGID       columns of the rotation, current centre    referential angular velocity, velocity of centre
 PSEUDO_RIGID          rows of the gradient F, current centre     rows of dF/dt, velocity of centre
 FINITE_ELEMENT        displacements of nodes                     velocities of nodes
+in a base of k        the same, then columns of the rotation     the same, then k reduced velocities and zeros
 ====================  =========================================  ==============================================
 
-The meshes of finite element bodies are in `BodyTable.meshes`; `finite_elements.compiled` makes arrays of all of them.
+The meshes of finite element bodies are in `BodyTable.meshes`, the bases of those that have one in `BodyTable.bases`; `finite_elements.compiled` makes arrays of all of them.
 """
 
 from __future__ import annotations
@@ -48,6 +49,16 @@ class Form(IntEnum):
     NONE = 0
     TL = 1
     BC = 2
+    BC_MODAL = 3
+    BC_RO = 4
+
+    @property
+    def label(self) -> str:
+        """As the manual writes it."""
+        return self.name.replace("_", "-")
+
+
+REDUCED_FORMS = (Form.BC_MODAL, Form.BC_RO)  # velocities in a base
 
 
 class Energy(IntEnum):
@@ -60,8 +71,17 @@ class Energy(IntEnum):
     FRICTION = 4
 
 
-CONF_TRIPLES = {BodyKind.OBSTACLE: 4, BodyKind.RIGID: 4, BodyKind.PSEUDO_RIGID: 4}
-VELO_TRIPLES = {BodyKind.OBSTACLE: 2, BodyKind.RIGID: 2, BodyKind.PSEUDO_RIGID: 4}
+_CONF_TRIPLES, _VELO_TRIPLES = np.array([4, 4, 4, 0]), np.array([2, 2, 4, 0])  # by BodyKind; nodes come on top
+
+
+def conf_triples(kind, nodes, modes):
+    """Configuration triples of bodies with so many nodes and vectors of a base."""
+    return _CONF_TRIPLES[kind] + nodes + 3 * (np.asarray(modes) > 0)
+
+
+def velo_triples(kind, nodes, modes):
+    """Velocity triples of bodies with so many nodes and vectors of a base."""
+    return _VELO_TRIPLES[kind] + nodes + -(-np.asarray(modes) // 3)
 
 
 class TripleTable(Table):
@@ -100,6 +120,7 @@ class BodyTable(Table):
         "lame": ((2,), "f8", 0.0),  # Lame's lambda and mu of the bulk material
         "form": ((), "i4", 0),  # Form of a finite element body
         "node_count": ((), "i4", 0),  # nodes of a finite element body
+        "mode_count": ((), "i4", 0),  # vectors of its base, 0: none
         "node_ptr": ((), "i4", 0),  # its first row among the nodes of all bodies (set by finite_elements.compiled)
         "element_ptr": ((), "i4", 0),  # the same among the elements of all bodies
         "overlap_ptr": ((), "i4", 0),  # of a body in a background mesh: its first primitive in FiniteElements.overlap_first
@@ -119,23 +140,28 @@ class BodyTable(Table):
         self.configurations = ConfigurationTable()
         self.meshes: dict = {}  # FiniteElementMesh by body identifier
         self.embedded = 0  # shapes inside meshes that have been added
+        self.bases: dict = {}  # ReducedBase by body identifier
         self.finite_elements = None  # what finite_elements.compiled made of them, None: to be made anew
 
-    def add(self, kind: BodyKind, mesh=None, **columns) -> int:
+    def add(self, kind: BodyKind, mesh=None, base=None, **columns) -> int:
         """Append one body at its referential placement and at rest; return its row.
 
-        A finite element body needs its `mesh`, a FiniteElementMesh, and the column `id`.
+        A finite element body needs its `mesh`, a FiniteElementMesh, and the column `id`; one of a reduced form its `base`.
         """
         nodes = 0 if mesh is None else mesh.node_count
-        conf_ptr = self.configurations.append(nodes or CONF_TRIPLES[kind])
-        velo_ptr = self.triples.append(nodes or VELO_TRIPLES[kind])
-        row = self.append(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes)
+        modes = 0 if base is None else base.mode_count
+        conf_ptr = self.configurations.append(conf_triples(kind, nodes, modes))
+        velo_ptr = self.triples.append(velo_triples(kind, nodes, modes))
+        row = self.append(kind=int(kind), conf_ptr=conf_ptr, velo_ptr=velo_ptr, node_count=nodes, mode_count=modes)
         for name, value in columns.items():
             getattr(self, name)[..., row] = value
         if mesh is not None:
             self.meshes[int(self.id[row])] = mesh
             self.embedded += mesh.background is not None
             self.finite_elements = None
+            if base is not None:
+                self.bases[int(self.id[row])] = base
+                self.configurations.conf[:, conf_ptr + nodes : conf_ptr + nodes + 3] = np.eye(3)
             return row
         conf = self.configurations.conf
         conf[:, conf_ptr : conf_ptr + 3] = np.eye(3)
@@ -145,27 +171,28 @@ class BodyTable(Table):
     def conf_slice(self, row: int) -> slice:
         """The body's configuration triples."""
         first = int(self.conf_ptr[row])
-        return slice(first, first + (int(self.node_count[row]) or CONF_TRIPLES[BodyKind(int(self.kind[row]))]))
+        return slice(first, first + conf_triples(self.kind[row], self.node_count[row], self.mode_count[row]))
 
     def velo_slice(self, row: int) -> slice:
         """The body's velocity triples."""
         first = int(self.velo_ptr[row])
-        return slice(first, first + (int(self.node_count[row]) or VELO_TRIPLES[BodyKind(int(self.kind[row]))]))
+        return slice(first, first + velo_triples(self.kind[row], self.node_count[row], self.mode_count[row]))
 
     def remove(self, mask: np.ndarray) -> np.ndarray:
         """Remove the rows where `mask` is true; return the map from old to new rows (-1: removed)."""
         keep = ~mask
         for table, start, counts in (
-            (self.configurations, self.view("conf_ptr"), CONF_TRIPLES),
-            (self.triples, self.view("velo_ptr"), VELO_TRIPLES),
+            (self.configurations, self.view("conf_ptr"), conf_triples),
+            (self.triples, self.view("velo_ptr"), velo_triples),
         ):
-            length = np.array([counts.get(kind, 0) for kind in BodyKind])[self.view("kind")] + self.view("node_count")
+            length = counts(self.view("kind"), self.view("node_count"), self.view("mode_count"))
             kept_start = np.cumsum(np.where(keep, length, 0)) - np.where(keep, length, 0)
             order = np.argsort(start)
             table.keep(np.repeat(keep[order], length[order]))
             start[:] = kept_start
         for identifier in self.view("id")[mask]:
             self.meshes.pop(int(identifier), None)
+            self.bases.pop(int(identifier), None)
         self.finite_elements = None
         renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
         self.keep(keep)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies.table import BodyKind, Form, Scheme
+from ..bodies.reduced_base import ReducedBase
+from ..bodies.table import REDUCED_FORMS, BodyKind, Form, Scheme
 from ..constraints.table import ConstraintKind
 from . import checks, session
 from .checks import BadType, BadValue, command
@@ -33,11 +34,11 @@ class BODY(Handle):
         Material or its label.
     label : str, optional
     form : str, optional
-        Of finite elements: 'TL' (default) or 'BC'; 'BC-MODAL' and 'BC-RO' are not built yet.
+        Of finite elements: 'TL' (default), 'BC', or 'BC-MODAL' and 'BC-RO' with a `base`.
     mesh : MESH, optional
         Of finite elements: a mesh round a shape of CONVEX objects, which moves with it; ignored for other kinds.
-    base
-        Of reduced finite elements: not built yet; ignored for other kinds.
+    base : tuple or str
+        Of 'BC-MODAL' and 'BC-RO': (eigenvalues, vectors one after another), or the label of a registered base.
     """
 
     __slots__ = ()
@@ -60,15 +61,14 @@ class BODY(Handle):
                 if not all(isinstance(item, CONVEX) for item in shapes):
                     raise BadType("'shape' inside a 'mesh' must be made of CONVEX objects only")
                 mesh = shapes_of(mesh, "mesh")[0]
-            if form not in (None, "TL", "BC"):
-                raise not_built(f"BODY: form {form!r}")
+        formulation = Form[(form or "TL").replace("-", "_")] if kind == "FINITE_ELEMENT" else Form.NONE
+        base = base_of(base, "base", simulation, form) if formulation in REDUCED_FORMS else None
         if label and label in simulation.labels and label in domain.body_labels.values():
             session.warn(f"BODY: label {label!r} is in use already; BYLABEL finds the first body that has it")
         contents = [shape._content for shape in shapes]
-        formulation = Form[form or "TL"] if kind == "FINITE_ELEMENT" else Form.NONE
         within = mesh._content if kind == "FINITE_ELEMENT" and mesh is not None else None
         with reported():
-            identifier = domain.insert_body(BodyKind[kind], contents, material, label, formulation, within)
+            identifier = domain.insert_body(BodyKind[kind], contents, material, label, formulation, within, base)
         consume(shapes, "BODY")
         if label:
             simulation.labels.add(label)
@@ -104,6 +104,12 @@ class BODY(Handle):
         return self._kind.name
 
     @property
+    def form(self) -> str:
+        """Formulation of a finite element body, '' for other kinds."""
+        form = Form(int(self._column("form")))
+        return "" if form == Form.NONE else form.label
+
+    @property
     def label(self) -> str:
         """Label, '' when there is none."""
         self._row  # noqa: B018
@@ -136,26 +142,31 @@ class BODY(Handle):
 
     @property
     def conf(self) -> tuple[float, ...]:
-        """Configuration: rotation by columns (rigid) or gradient by rows (pseudo-rigid) and centre, or nodal displacements."""
+        """Configuration: rotation by columns (rigid) or gradient by rows (pseudo-rigid) and centre, or nodal displacements.
+
+        Of 'BC-MODAL' and 'BC-RO': reduced coordinates, then the body's rotation by columns.
+        """
         self._row  # noqa: B018
         return tuple(self._simulation.domain.conf(self._id).tolist())
 
     @conf.setter
     def conf(self, value):
         values = checks.vector(value, "conf", len(self.conf))
-        if self._kind == BodyKind.FINITE_ELEMENT:
+        if self._column("mode_count"):
+            _check_rotation(values[-9:], "last")
+        elif self._kind == BodyKind.FINITE_ELEMENT:
             pass
         elif self._kind != BodyKind.PSEUDO_RIGID:
-            rotation = np.reshape(values[:9], (3, 3))
-            if abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0.0:
-                raise BadValue("the first 9 numbers of 'conf' must be the columns of a rotation matrix")
+            _check_rotation(values[:9], "first")
         elif not np.linalg.det(np.reshape(values[:9], (3, 3))) > 0.0:
             raise BadValue("the deformation gradient in 'conf' must have a positive determinant")
         self._simulation.domain.set_conf(self._id, values)
 
     @property
     def velo(self) -> tuple[float, ...]:
-        """Velocity: 6 numbers (rigid: referential angular, linear of the centre), 12 (pseudo-rigid) or 3 a node."""
+        """Velocity: 6 numbers (rigid: referential angular, linear of the centre), 12 (pseudo-rigid), 3 a node, or one a vector
+        of the base ('BC-MODAL' and 'BC-RO').
+        """
         self._row  # noqa: B018
         return tuple(self._simulation.domain.velo(self._id).tolist())
 
@@ -172,9 +183,12 @@ class BODY(Handle):
     def scheme(self, value):
         value, kind = checks.choice(value, "scheme", SCHEMES), self._kind
         domain = self._simulation.domain
-        scheme = domain.default_scheme(kind) if value == "DEFAULT" else Scheme[value]
+        form = Form(int(self._column("form")))
+        scheme = domain.default_scheme(kind, form) if value == "DEFAULT" else Scheme[value]
         if (scheme in RIGID_SCHEMES) == (kind in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT)):
             raise BadValue(f"scheme {value!r} does not suit a body of kind {kind.name!r}")
+        if form in REDUCED_FORMS and scheme != Scheme.DEF_LIM:
+            raise BadValue(f"scheme {value!r} does not suit a body of form {form.label!r}, which always has 'DEF_LIM'")
         if domain.dynamic:
             domain.bodies.scheme[self._row] = int(scheme)
         elif int(scheme) != domain.bodies.scheme[self._row]:
@@ -254,6 +268,32 @@ class BODY(Handle):
         parts of other bodies' shapes, or None."""
         self._row  # noqa: B018
         return unwrapped([mesh.copy() for mesh in self._simulation.domain.meshes_of(self._id)])
+
+
+def _check_rotation(values, where: str) -> None:
+    rotation = np.reshape(values, (3, 3))
+    if abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0.0:
+        raise BadValue(f"the {where} 9 numbers of 'conf' must be the columns of a rotation matrix")
+
+
+def base_of(value, name: str, simulation, form: str | None = None) -> ReducedBase:
+    """A base argument: the registered one of a label, or one made of (values, vectors one after another)."""
+    if value is None:
+        raise BadValue(f"form {form!r} needs a '{name}': (values, vectors), or the label of a registered base")
+    if isinstance(value, str):
+        if value not in simulation.bases:
+            known = ", ".join(map(repr, simulation.bases)) or "none"
+            raise BadValue(f"'{name}': no base is registered as {value!r} (registered: {known})")
+        return simulation.bases[value]
+    if not checks.is_sequence(value) or len(value) != 2 or not all(map(checks.is_sequence, value)):
+        raise BadType(f"'{name}' must be a tuple (values, vectors) or the label of a registered base, not {checks.kind_of(value)}")
+    values, vectors = checks.numbers(value[0], f"{name}[0]", minimum=1), checks.numbers(value[1], f"{name}[1]", minimum=1)
+    if len(vectors) % (3 * len(values)):
+        raise BadValue(
+            f"'{name}[1]' holds {len(vectors)} numbers, which do not make {len(values)} vectors (one for each of '{name}[0]') "
+            "with 3 numbers a node"
+        )
+    return ReducedBase(values, vectors.reshape(len(values), -1))
 
 
 def body_of(value, name: str) -> BODY:

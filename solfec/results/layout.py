@@ -38,6 +38,9 @@ DESCRIPTIONS = {
     "kind": ("1", "bodies: 0 OBSTACLE, 1 RIGID, 2 PSEUDO_RIGID, 3 FINITE_ELEMENT; constraints: 0 CONTACT, 1 FIXPNT, 2 FIXDIR, 3 VELODIR, "
              "4 VELODIR3, 5 RIGLNK, 6 SPRING; "
              "primitives: 0 CONVEX, 1 ELEMENT, 2 SPHERE"),
+    "form": ("1", "of finite elements: 1 TL, 2 BC, 3 BC-MODAL, 4 BC-RO"),
+    "node_count": ("1", "nodes of a finite element body"),
+    "mode_count": ("1", "vectors of the base of a finite element body, 0: none"),
     "scheme": ("1", "0 RIG_POS, 1 RIG_NEG, 2 RIG_IMP, 3 DEF_EXP, 4 DEF_LIM"),
     "material": ("1", "row of bulk_materials (bodies) or surface_materials (constraints)"),
     "damping": ("1/T", "stiffness proportional damping"),
@@ -156,6 +159,7 @@ MESH_ELEMENT = np.dtype([("size", "<i4"), ("node", "<i4", (8,))])
 MESH_POINT = np.dtype([("element", "<i4"), ("natural", "<f8", (3,)), ("weight", "<f8")])
 MESH_PLACE = np.dtype([("element", "<i4"), ("weights", "<f8", (8,))])
 MESH_OVERLAP = np.dtype([("primitive", "<i4"), ("element", "<i4")])
+BASE = np.dtype([("body", "<i8"), ("modes", "<i8"), ("unknowns", "<i8"), ("first", "<i8")])
 DATASETS = {  # name: (record or number type, dimension of the quantity, description)
     "model/bodies": (DEFINITION, "", "definitions of bodies; a body whose data changed has several, the last is in use"),
     "model/shapes": (SHAPE, "1", "where a body's shape is: first row and number of rows in each of the tables below"),
@@ -178,15 +182,18 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "model/mesh_places": (MESH_PLACE, "1", "of a shape inside a mesh: the element that holds each vertex, shape "
                           "functions there"),
     "model/mesh_overlaps": (MESH_OVERLAP, "1", "of a shape inside a mesh: primitives and the elements that they overlap"),
+    "model/bases": (BASE, "1", "where a reduced finite element body's base is: numbers of vectors and of nodal unknowns, first of "
+                    "its numbers below"),
+    "model/base_numbers": (np.dtype("<f8"), "", "eigenvalues [1/T^2], then vector after vector; bodies may share them"),
     "frames/body_lists": (LISTED, "1", "bodies of a frame: id, row of /model/bodies, first of its rows within the frame's "
                           "configurations and velocities"),
     "frames/bodies": (BODY, "", "state of bodies, in the order of the frame's list"),
     "frames/configurations": (VECTOR, "L or 1", "obstacle, rigid: columns of the rotation, current centre; "
                               "pseudo-rigid: rows of the deformation gradient, current centre; "
-                              "finite elements: displacements of nodes"),
+                              "finite elements: displacements of nodes, then (in a base) columns of the rotation"),
     "frames/velocities": (VECTOR, "L/T or 1/T", "obstacle, rigid: referential angular velocity, velocity of the centre; "
                           "pseudo-rigid: rows of the rate of the gradient, velocity of the centre; "
-                          "finite elements: velocities of nodes"),
+                          "finite elements: velocities of nodes, then (in a base) reduced velocities"),
     "frames/constraints": (CONSTRAINT, "", "constraints: the user's first, then contacts"),
     "frames/user_constraints": (USER, "", "further data of the user's constraints"),
     "frames/factors": (VECTOR, "L", "displacements of nodes at which the factor that serves DEF_LIM bodies was made"),

@@ -11,7 +11,7 @@ from functools import cached_property
 import h5py
 import numpy as np
 
-from ..bodies.table import CONF_TRIPLES, VELO_TRIPLES
+from ..bodies.table import conf_triples, velo_triples
 from ..errors import SolfecError
 from . import layout
 from .functions import Functions
@@ -236,5 +236,6 @@ def layout_ends(listed: np.ndarray, file: h5py.File) -> tuple[int, int]:
         return 0, 0
     last = listed[-1]
     defined = file["model/bodies"][last["definition"]]
-    kind, nodes = int(defined["kind"]), int(defined["node_count"])
-    return int(last["conf_first"]) + (nodes or CONF_TRIPLES[kind]), int(last["velo_first"]) + (nodes or VELO_TRIPLES[kind])
+    modes = defined["mode_count"] if "mode_count" in defined.dtype.names else 0  # older results have no bases
+    size = int(defined["kind"]), int(defined["node_count"]), int(modes)
+    return int(last["conf_first"] + conf_triples(*size)), int(last["velo_first"] + velo_triples(*size))

@@ -8,11 +8,12 @@ from ..bodies import implicit
 from ..bodies.element_solver import Memory
 from ..bodies.finite_elements import compiled
 from ..bodies.materials import BulkMaterial
-from ..bodies.table import BodyKind
+from ..bodies.table import REDUCED_FORMS, BodyKind
 from ..constraints import element_points
 from ..domain import PHASES
 from ..errors import SolfecError
 from . import layout, meshes, settings, shapes
+from .bases import StoredBases
 
 
 def restore(reader, domain, number: int) -> None:
@@ -78,19 +79,21 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
     index = reader.table("model/shapes")
     tables = {part: reader.table("model/" + part) for part in layout.PARTS}
     labels = reader.labels
-    materials = MaterialRows(reader, domain)
-    bodies.meshes, bodies.finite_elements = {}, None
+    materials, bases = MaterialRows(reader, domain), StoredBases(reader)
+    bodies.meshes, bodies.bases, bodies.finite_elements = {}, {}, None
     for table in (bodies, bodies.configurations, bodies.triples, *geometry.tables):
         table.keep(np.zeros(table.n, bool))
     for k, identifier in enumerate(frame.listed["id"].tolist()):
         if identifier not in places:
             raise SolfecError(f"{reader.file}: the shape of body {identifier} is missing")
-        stored = None
+        stored = base = None
         if defined["kind"][k] == BodyKind.FINITE_ELEMENT:
             stored = meshes.stored_mesh(reader, identifier)
             if stored is None:
                 raise SolfecError(f"{reader.file}: the mesh of body {identifier} is missing")
-        row = bodies.add(BodyKind(int(defined["kind"][k])), stored and stored[0], id=identifier)
+            if defined["form"][k] in REDUCED_FORMS:
+                base = bases.of(identifier)
+        row = bodies.add(BodyKind(int(defined["kind"][k])), stored and stored[0], base, id=identifier)
         deforms = defined["kind"][k] == BodyKind.FINITE_ELEMENT
         first, count = geometry.add(row, shapes.unpack(index[places[identifier]], tables), deforms)
         if stored and stored[0].background is None:

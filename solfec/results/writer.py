@@ -12,6 +12,7 @@ import numpy as np
 from ..bodies import implicit
 from ..errors import SolfecError
 from . import layout, meshes, settings, shapes
+from .bases import BaseRows
 from .columns import Column, extend
 from .functions import Functions
 from .journal import Busy, JournalledFile, journal_path
@@ -64,6 +65,7 @@ class ResultsWriter:
         self._settings: tuple = ()  # fingerprint of the last ones, their text, and the row they are in
         self._settings_text, self._settings_row = "", -1
         self._room = np.empty(0, layout.CONSTRAINT)
+        self._bases = BaseRows()
         self._failed = False
 
     @classmethod
@@ -339,6 +341,8 @@ class ResultsWriter:
                 self._columns["model/" + name].append(rows)
             lengths = {part: self._columns["model/" + part].length for part in layout.MESH_PARTS}
             for name, rows in meshes.pack(bodies, domain.geometry, first, lengths).items():
+                self._columns["model/" + name].append(rows)
+            for name, rows in self._bases.pack(bodies, first, self._columns["model/base_numbers"].length).items():
                 self._columns["model/" + name].append(rows)
             self._last_id = int(bodies.id[bodies.n - 1])
         if born:

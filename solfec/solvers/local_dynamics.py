@@ -15,6 +15,7 @@ import numpy as np
 from .. import _kernels
 from ..bodies.finite_elements import compiled
 from ..bodies.implicit import implicit_of_step
+from ..bodies.reduced import ReducedBodies
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
@@ -268,6 +269,9 @@ class LocalDynamics:
             self.entries.triple, self.entries.operator,
         )  # fmt: skip
         for solver in self.implicit_solvers:
+            if isinstance(solver, ReducedBodies):
+                solver.add_compliance(bodies, self.step, self.dense_ptr, count, rest, self.dense, rows.diagonal)
+                continue
             width = 3 * int(count[solver.rows].max())
             if not width:
                 continue

@@ -41,10 +41,10 @@ class ElementModel:
         self.loads = Loads(self.bodies)
         self.time = 0.0
 
-    def add(self, mesh, young=1e9, poisson=0.25, density=1e3, form=Form.TL, scheme=Scheme.DEF_EXP, damping=0.0, lame=None):
+    def add(self, mesh, young=1e9, poisson=0.25, density=1e3, form=Form.TL, scheme=Scheme.DEF_EXP, damping=0.0, lame=None, base=None):
         volume, centre, euler = characteristics([mesh])
         return self.bodies.add(
-            BodyKind.FINITE_ELEMENT, mesh=FiniteElementMesh.of(mesh), id=self.bodies.n + 1, form=int(form), scheme=scheme,
+            BodyKind.FINITE_ELEMENT, mesh=FiniteElementMesh.of(mesh), base=base, id=self.bodies.n + 1, form=int(form), scheme=scheme,
             mass=density * volume, volume=volume, centre=centre, tensor=density * np.asarray(euler), damping=damping,
             lame=lame or lame_of(young, poisson),
         )  # fmt: skip

@@ -34,7 +34,7 @@ from solfec import (
     TIME_SERIES,
     WARNINGS,
 )
-from solfec.errors import NotBuiltYet, SolfecWarning
+from solfec.errors import SolfecWarning
 from solfec.language import session
 
 ANY = 2**31 - 1
@@ -231,14 +231,12 @@ def test_finite_elements_stretched_by_a_force_have_the_stress_that_it_makes(mode
     assert len(body.conf) == len(body.velo) == 24
 
 
-def test_shapes_inside_meshes_must_be_convex_and_reduced_forms_are_not_built_yet(model, bulk):
+def test_shapes_inside_meshes_must_be_convex(model, bulk):
     from solfec import HEX
 
     mesh = HEX(CUBE, 1, 1, 1, 1, [1] * 6)
     with pytest.raises(TypeError):
         BODY(model, "FINITE_ELEMENT", [mesh], bulk)
-    with pytest.raises(NotBuiltYet, match="BC-RO"):
-        BODY(model, "FINITE_ELEMENT", mesh, bulk, form="BC-RO")
     with pytest.raises(TypeError, match="'shape' inside a 'mesh' must be made of CONVEX objects only"):
         BODY(model, "FINITE_ELEMENT", mesh, bulk, mesh=mesh)
     assert mesh.nnod == 8

@@ -1,0 +1,125 @@
+!> What finite element bodies that move in a base add to W: h H E A^-1 E^T H^T with small dense A^-1 (manual, BODY: forms
+!> 'BC-MODAL' and 'BC-RO'; theory, "Local dynamics").
+!>
+!> Bodies (0:nk-1): body_row; rotation (3,3,0:nk-1) from their frames to space; modes, vector_ptr, matrix_ptr, vectors, inverse
+!> as in reduced_motion.  Rows attached to bodies, entries: as local_dynamics.assemble_rows leaves them, H itself.
+module reduced_compliance
+  use kinds, only: dp, i4
+  implicit none
+  private
+  public :: add_reduced_compliance
+
+  integer, parameter :: parallel_from = 8   !< bodies from which threads pay
+
+contains
+
+  !> W of all pairs of rows of these bodies.
+  !>
+  !>   dense_ptr    (0:nb-1) where the blocks of a body begin: that of rows i, j (in the order of attachments) is i*m + j
+  !>   work         (0:nwork-1) room for 6 k m numbers of every body with m rows, from work_ptr (0:nk-1) on
+  !>   dense        (3,3,0:ndense-1) out
+  !>   diagonal     (3,3,0:nrow-1) those of equal rows are added
+  subroutine add_reduced_compliance(step, nk, body_row, rotation, modes, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, &
+                                    inverse, nb, velo_ptr, dense_ptr, nbodyptr, body_ptr, nattached, attached_row, &
+                                    attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, work_ptr, nwork, work, &
+                                    ndense, dense, diagonal)
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: nk, nvector, nmatrix, nb, nbodyptr, nattached, nrow, nentry, nwork, ndense
+    integer(i4), intent(in) :: body_row(0:nk-1), modes(0:nk-1), vector_ptr(0:nk-1), matrix_ptr(0:nk-1), work_ptr(0:nk-1)
+    real(dp), intent(in) :: rotation(3,3,0:nk-1), vectors(0:nvector-1), inverse(0:nmatrix-1)
+    integer(i4), intent(in) :: velo_ptr(0:nb-1), dense_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
+    integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
+    integer(i4), intent(in) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), triple(0:nentry-1)
+    real(dp), intent(in) :: entry(3,3,0:nentry-1)
+    real(dp), intent(inout) :: work(0:nwork-1), dense(3,3,0:ndense-1), diagonal(3,3,0:nrow-1)
+    integer :: a, i, k, m, place, row
+
+    !$omp parallel do if (nk > parallel_from) schedule(dynamic) private(a, i, m, place, row)
+    do k = 0, nk - 1
+      row = body_row(k)
+      m = body_ptr(row+1) - body_ptr(row)
+      place = work_ptr(k)
+      do i = 0, m - 1
+        a = attached_row(body_ptr(row)+i)
+        call project_row(modes(k), vectors(vector_ptr(k):), rotation(:,:,k), velo_ptr(row), attached_entry(body_ptr(row)+i), &
+                         end_of(attached_entry(body_ptr(row)+i), entry_ptr(a+1), slave_entry(a)), nentry, triple, entry, &
+                         work(place+3*modes(k)*i:place+3*modes(k)*(i+1)-1))
+      end do
+      if (m > 0) call products(step, modes(k), m, inverse(matrix_ptr(k)), work(place), work(place+3*modes(k)*m), &
+                               dense(1,1,dense_ptr(row)))
+    end do
+    !$omp end parallel do
+    do k = 0, nk - 1   ! a row may have two of these bodies
+      row = body_row(k)
+      m = body_ptr(row+1) - body_ptr(row)
+      do i = 0, m - 1
+        a = attached_row(body_ptr(row)+i)
+        diagonal(:,:,a) = diagonal(:,:,a) + dense(:,:,dense_ptr(row)+i*m+i)
+      end do
+    end do
+  end subroutine add_reduced_compliance
+
+  !> E^T H^T of one row, three columns of k numbers.
+  pure subroutine project_row(k, e, rotation, velo_first, entry_first, entry_last, nentry, triple, entry, columns)
+    integer(i4), intent(in) :: k, velo_first, entry_first, entry_last, nentry
+    real(dp), intent(in) :: e(k,3,0:*), rotation(3,3)
+    integer(i4), intent(in) :: triple(0:nentry-1)
+    real(dp), intent(in) :: entry(3,3,0:nentry-1)
+    real(dp), intent(inout) :: columns(k,3)
+    real(dp) :: h(3,3)
+    integer :: a, i, r
+
+    columns = 0
+    do i = entry_first, entry_last - 1
+      h = matmul(entry(:,:,i), rotation)
+      a = triple(i) - velo_first
+      do r = 1, 3
+        columns(:,r) = columns(:,r) + (e(:,1,a)*h(r,1) + e(:,2,a)*h(r,2) + e(:,3,a)*h(r,3))
+      end do
+    end do
+  end subroutine project_row
+
+  !> Blocks h G_i^T A^-1 G_j, symmetric to the last bit.
+  pure subroutine products(step, k, m, inverse, g, solved, dense)
+    real(dp), intent(in) :: step
+    integer, intent(in) :: k, m
+    real(dp), intent(in) :: inverse(k,k), g(k,3,m)
+    real(dp), intent(inout) :: solved(k,3,m), dense(3,3,0:m*m-1)
+    integer :: c, i, j, l, r
+
+    solved = 0
+    do j = 1, m
+      do c = 1, 3
+        do l = 1, k
+          solved(:,c,j) = solved(:,c,j) + inverse(:,l)*(step*g(l,c,j))
+        end do
+      end do
+    end do
+    do i = 1, m
+      do j = 1, i
+        associate (block => dense(:,:,(i-1)*m+j-1))
+          do c = 1, 3
+            do r = 1, 3
+              if (i == j .and. r < c) cycle
+              block(r,c) = dot_product(g(:,r,i), solved(:,c,j))
+            end do
+          end do
+          if (i == j) then
+            block(1,2) = block(2,1)
+            block(1,3) = block(3,1)
+            block(2,3) = block(3,2)
+          end if
+          dense(:,:,(j-1)*m+i-1) = transpose(block)
+        end associate
+      end do
+    end do
+  end subroutine products
+
+  !> One past the last entry of a row on the body where its entries begin at `first`.
+  pure integer(i4) function end_of(first, last, slave)
+    integer(i4), intent(in) :: first, last, slave
+    end_of = last
+    if (first < slave) end_of = slave
+  end function end_of
+
+end module reduced_compliance

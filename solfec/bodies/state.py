@@ -1,0 +1,51 @@
+"""Configurations and velocities of bodies in the numbers that the manual lists them in (BODY.conf, BODY.velo)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .finite_elements import compiled
+from .table import BodyTable
+
+
+def configuration(bodies: BodyTable, row: int, within_step: bool = False) -> np.ndarray:
+    """The body's configuration triples, flat; of the reduced forms k coordinates and the columns of the rotation.
+
+    The rotation is that of the reduced velocities; `within_step`, when these are on their way, that of the nodes.
+    """
+    if bodies.mode_count[row]:
+        return compiled(bodies).reduced.coordinates_of(bodies, row, within_step)
+    return bodies.configurations.conf[:, bodies.conf_slice(row)].T.ravel()
+
+
+def velocity(bodies: BodyTable, row: int) -> np.ndarray:
+    """The body's velocity triples, flat; of the reduced forms the k reduced velocities."""
+    if bodies.mode_count[row]:
+        return compiled(bodies).reduced.velocities_of(bodies, row)
+    return bodies.triples.velo[:, bodies.velo_slice(row)].T.ravel()
+
+
+def set_configuration(bodies: BodyTable, row: int, values) -> None:
+    """Overwrite the body's configuration."""
+    values = np.asarray(values, float)
+    if bodies.mode_count[row]:
+        compiled(bodies).reduced.set_coordinates(bodies, row, values)
+    else:
+        bodies.configurations.conf[:, bodies.conf_slice(row)] = values.reshape(-1, 3).T
+
+
+def set_velocity(bodies: BodyTable, row: int, values) -> None:
+    """Overwrite the body's velocity."""
+    values = np.asarray(values, float)
+    if bodies.mode_count[row]:
+        compiled(bodies).reduced.set_velocities(bodies, row, values)
+    else:
+        bodies.triples.velo[:, bodies.velo_slice(row)] = values.reshape(-1, 3).T
+
+
+def set_nodal_velocity(bodies: BodyTable, row: int, values: np.ndarray) -> None:
+    """Velocities (n, 3) of the nodes of a finite element body; of the reduced forms what the base can represent of them."""
+    first = int(bodies.velo_ptr[row])
+    bodies.triples.velo[:, first : first + len(values)] = values.T
+    if bodies.mode_count[row]:
+        compiled(bodies).reduced.project_velocities(bodies, row)

@@ -1,0 +1,226 @@
+"""MODAL_ANALYSIS, bases of reduced bodies and exported matrices (manual, 4.6)."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from ..bodies import modal, reduced_base
+from ..bodies.reduced_base import ReducedBase
+from ..bodies.table import BodyKind
+from ..errors import SolfecError
+from ..results import modal_file
+from . import checks, session
+from .bodies import BODY, base_of, body_of
+from .checks import BadType, BadValue, command
+from .handles import simulation_of
+
+
+@command("MODAL_ANALYSIS")
+def MODAL_ANALYSIS(body=None, num=None, path=None, abstol=1e-11, maxiter=100, verbose="OFF") -> tuple[list, list]:
+    """Lowest natural frequencies and modes of a finite element body, kept in a file.
+
+    Parameters
+    ----------
+    body : BODY
+        Finite element body; left out, results are read from `path`.
+    num : int
+        Number of modes, rigid ones included.
+    path : str
+        File, to which '.h5' is appended.  Results of this body with `num` modes that are there already are used.
+    abstol : float
+        Relative tolerance of the eigenvalue solver.
+    maxiter : int
+        Its restarts at most.
+    verbose : str
+        'ON' prints what was found.
+
+    Returns
+    -------
+    tuple
+        Eigenvalues omega**2 [radian**2/time**2], and eigenvectors one after another, orthonormal in the mass norm.
+    """
+    path = None if path is None else checks.string(path, "path")
+    abstol, maxiter = checks.positive(abstol, "abstol"), checks.integer(maxiter, "maxiter", minimum=1)
+    verbose = checks.switch(verbose, "verbose")
+    if body is None:
+        if path is None:
+            raise BadType("'body' and 'num' are needed, or a 'path' to read from")
+        return _read(path, None if num is None else checks.integer(num, "num", minimum=1))
+    body = _element_body(body)
+    if num is None:
+        raise BadType("'num' is needed, the number of modes")
+    num = checks.integer(num, "num", minimum=1)
+    bodies, row = body._simulation.domain.bodies, body._row
+    mass, stiffness = modal.matrices(bodies, row)
+    if num > len(mass):
+        raise BadValue(f"'num' is {num}, but the body has {len(mass)} degrees of freedom only")
+    base = _kept(path, num, mass, stiffness)
+    if base is None:
+        base = _computed(body, num, mass, stiffness, abstol, maxiter)
+        if path is not None:
+            _write(path, base, modal.fingerprint(mass, stiffness))
+    if verbose:
+        _print(base, mass, stiffness)
+    return base.values.tolist(), base.vectors.ravel().tolist()
+
+
+def _element_body(body) -> BODY:
+    body = body_of(body, "body")
+    if body._kind != BodyKind.FINITE_ELEMENT:
+        raise BadValue(f"'body' {body.id} is of kind {body.kind}; only finite element bodies have nodes and matrices")
+    return body
+
+
+def _read(path: str, num: int | None) -> tuple[list, list]:
+    if not os.path.isfile(path + ".h5"):
+        raise BadValue(f"'path': there is no file '{path}.h5' to read from; give 'body' and 'num' to make it")
+    try:
+        base, _ = modal_file.read(path + ".h5")
+    except SolfecError as error:
+        raise BadValue(f"'path': {error}") from None
+    if num not in (None, base.mode_count):
+        raise BadValue(f"'num' is {num}, but '{path}.h5' holds {base.mode_count} modes")
+    return base.values.tolist(), base.vectors.ravel().tolist()
+
+
+def _kept(path: str | None, num: int, mass, stiffness) -> ReducedBase | None:
+    """Modes in the file, if they are as many as wanted and those of these matrices."""
+    if path is None or not os.path.isfile(path + ".h5"):
+        return None
+    try:
+        base, fingerprint = modal_file.read(path + ".h5")
+    except SolfecError as error:
+        raise BadValue(f"'path': {error}; remove it to have it made again") from None
+    if base.mode_count != num:
+        return None
+    if not modal.same_fingerprint(modal.fingerprint(mass, stiffness), fingerprint):
+        session.warn(f"MODAL_ANALYSIS: '{path}.h5' is of another mesh, material or displacement; the modes are computed again")
+        return None
+    return base
+
+
+def _computed(body: BODY, num: int, mass, stiffness, abstol: float, maxiter: int) -> ReducedBase:
+    domain, row = body._simulation.domain, body._row
+    nodes = domain.bodies.meshes[body._id].nodes
+    if body.form == "TL":
+        nodes = nodes + domain.bodies.configurations.conf[:, domain.bodies.conf_slice(row)].T
+    try:
+        values, vectors = modal.lowest_modes(mass, stiffness, num, nodes, abstol, maxiter)
+    except SolfecError as error:
+        raise BadValue(f"body {body.id}: {error}") from None
+    return ReducedBase(values, vectors)
+
+
+def _write(path: str, base: ReducedBase, fingerprint: np.ndarray) -> None:
+    try:
+        modal_file.write(path + ".h5", base, fingerprint)
+    except OSError as error:
+        raise BadValue(f"'path': '{path}.h5' cannot be written: {error.strerror or error}") from None
+
+
+def _print(base: ReducedBase, mass, stiffness) -> None:
+    force, inertia = stiffness @ base.vectors.T, mass[:, None] * base.vectors.T * base.values
+    residual = np.linalg.norm(force - inertia, axis=0) / abs(stiffness).sum(0).max()
+    print("mode      eigenvalue       frequency    residual")
+    for number, (value, rest) in enumerate(zip(base.values, residual)):
+        print(f"{number + 1:4d} {value:15.8g} {np.sqrt(max(value, 0.0)) / (2 * np.pi):15.8g} {rest:11.1e}")
+
+
+@command("REGISTER_BASE")
+def REGISTER_BASE(solfec, base, label):
+    """Register a base, so that bodies created with its label share it.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    base : tuple
+        (eigenvalues, vectors one after another).
+    label : str
+        Not in use yet.
+    """
+    simulation = simulation_of(solfec)
+    label = checks.string(label, "label")
+    if label in simulation.bases:
+        raise BadValue(f"'label': a base is registered as {label!r} already")
+    if isinstance(base, str):
+        raise BadType("'base' must be a tuple (values, vectors), not a label")
+    simulation.bases[label] = base_of(base, "base", simulation)
+
+
+@command("RIGID_DISPLACEMENTS")
+def RIGID_DISPLACEMENTS(body) -> list[list[float]]:
+    """Six rigid displacements of unit length: translations along and rotations about axes through the mass centre.
+
+    Parameters
+    ----------
+    body : BODY
+        Finite element body.
+    """
+    body = _element_body(body)
+    bodies = body._simulation.domain.bodies
+    return reduced_base.rigid_displacements(bodies.meshes[body._id].nodes, bodies.centre[:, body._row]).tolist()
+
+
+@command("BODY_MM_EXPORT")
+def BODY_MM_EXPORT(body, pathM, pathK, spdM="ON", spdK="ON"):
+    """Write the matrices of a finite element body in the Matrix Market format.
+
+    Parameters
+    ----------
+    body : BODY
+        Finite element body.
+    pathM, pathK : str
+        Files of the lumped mass and the stiffness; the latter is the tangent at present for the form 'TL', else that at rest.
+    spdM, spdK : str
+        'ON': the lower triangle, declared symmetric; 'OFF': all entries.
+    """
+    body = _element_body(body)
+    paths = checks.string(pathM, "pathM"), checks.string(pathK, "pathK")
+    halves = checks.switch(spdM, "spdM"), checks.switch(spdK, "spdK")
+    mass, stiffness = modal.matrices(body._simulation.domain.bodies, body._row)
+    for name, path, half, matrix in zip(("pathM", "pathK"), paths, halves, (mass, stiffness)):
+        try:
+            modal_file.write_matrix_market(path, matrix, half)
+        except OSError as error:
+            raise BadValue(f"'{name}': '{path}' cannot be written: {error.strerror or error}") from None
+
+
+@command("POD_BASE")
+def POD_BASE(body, snapshots, num=None, tolerance=1e-8) -> tuple[list, list]:
+    """A base for the form 'BC-RO' by proper orthogonal decomposition of displacements.  Not in the manual.
+
+    Parameters
+    ----------
+    body : BODY
+        Finite element body.
+    snapshots : list of lists
+        Displacements of its nodes, e.g. from COROTATED_DISPLACEMENTS; rigid ones need not be among them.
+    num : int
+        Number of vectors with the six rigid ones, which come first.
+    tolerance : float
+        Without `num`: the part of the snapshots' sum of squares, beside rigid displacements, that may be lost.
+
+    Returns
+    -------
+    tuple
+        Squared singular values (zeros for rigid displacements), and orthonormal vectors one after another.
+    """
+    body = _element_body(body)
+    bodies = body._simulation.domain.bodies
+    nodes = bodies.meshes[body._id].nodes
+    rows = [checks.numbers(item, f"snapshots[{i}]") for i, item in enumerate(checks.sequence(snapshots, "snapshots"))]
+    if not rows:
+        raise BadValue("'snapshots' must hold at least one displacement")
+    for i, row in enumerate(rows):
+        if len(row) != nodes.size:
+            raise BadValue(f"'snapshots[{i}]' must hold 3 numbers for each of the body's {len(nodes)} nodes, it holds {len(row)}")
+    num = None if num is None else checks.integer(num, "num", minimum=6)
+    tolerance = checks.between(tolerance, "tolerance", 0.0, 1.0)
+    rigid = reduced_base.rigid_displacements(nodes, bodies.centre[:, body._row])
+    try:
+        base = reduced_base.decompose(rigid, np.array(rows), num, tolerance)
+    except SolfecError as error:
+        raise BadValue(str(error)) from None
+    return base.values.tolist(), base.vectors.ravel().tolist()

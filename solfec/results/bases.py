@@ -1,0 +1,55 @@
+"""Bases of reduced finite element bodies between a domain and a results file; bodies that share a base share its numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bodies.reduced_base import ReducedBase
+from ..errors import SolfecError
+from .layout import BASE
+
+
+class BaseRows:
+    """Where bases lie that one writer has stored."""
+
+    def __init__(self):
+        self._stored: dict[int, tuple[ReducedBase, int]] = {}  # by identity: the base, kept alive, and its first number
+
+    def pack(self, bodies, first: int, length: int) -> dict[str, np.ndarray]:
+        """Rows for `/model/bases` and `/model/base_numbers`, which holds `length` numbers, of bodies from row `first` on."""
+        rows = first + np.flatnonzero(bodies.mode_count[first : bodies.n])
+        index = np.zeros(len(rows), BASE)
+        numbers: list[np.ndarray] = []
+        for entry, row in zip(index, rows):
+            identifier = int(bodies.id[row])
+            base = bodies.bases[identifier]
+            if id(base) not in self._stored:
+                self._stored[id(base)] = base, length
+                numbers += [base.values, base.vectors.ravel()]
+                length += base.values.size + base.vectors.size
+            entry["body"], entry["modes"], entry["unknowns"] = identifier, base.mode_count, base.vectors.shape[1]
+            entry["first"] = self._stored[id(base)][1]
+        return {"bases": index} | ({"base_numbers": np.concatenate(numbers)} if numbers else {})
+
+
+class StoredBases:
+    """Bases of the bodies in a file, read when asked for, one object for all that share it."""
+
+    def __init__(self, reader):
+        self._reader = reader
+        self._index: np.ndarray | None = None
+        self._known: dict[int, ReducedBase] = {}
+
+    def of(self, body: int) -> ReducedBase:
+        """Base of a body; SolfecError when the file has none."""
+        if self._index is None:
+            self._index = self._reader.table("model/bases")
+        which = np.flatnonzero(self._index["body"] == body)
+        if not which.size:
+            raise SolfecError(f"{self._reader.file}: the base of body {body} is missing")
+        entry = self._index[which[-1]]
+        first, k, unknowns = int(entry["first"]), int(entry["modes"]), int(entry["unknowns"])
+        if first not in self._known:
+            numbers = self._reader.read(lambda file: file["model/base_numbers"][first : first + k * (1 + unknowns)])
+            self._known[first] = ReducedBase(numbers[:k].copy(), numbers[k:].reshape(k, unknowns))
+        return self._known[first]

@@ -1,0 +1,191 @@
+"""MODAL_ANALYSIS and its files, bases and reduced bodies, exported matrices: what a user sees of them."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import pytest
+
+from solfec import (
+    BODY,
+    BODY_MM_EXPORT,
+    BULK_MATERIAL,
+    GAUSS_SEIDEL_SOLVER,
+    GRAVITY,
+    HEX,
+    INITIAL_VELOCITY,
+    MODAL_ANALYSIS,
+    POD_BASE,
+    REGISTER_BASE,
+    RIGID_DISPLACEMENTS,
+    RUN,
+    SOLFEC,
+    TRANSLATE,
+)
+from solfec.errors import SolfecWarning
+from solfec.language import session
+
+CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+NODES = 18
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = session.begin(session.Session())
+    solfec = SOLFEC("DYNAMIC", 1e-3, "out/modes")
+    solfec.verbose = "OFF"
+    yield solfec
+    session.current().close()
+    session.begin(before)
+
+
+def bar(model, form="BC", base=None, young=1e7, place=(0, 0, 0)):
+    bulk = BULK_MATERIAL(model, label=f"m{young:g}", young=young, poisson=0.3, density=1e3)
+    return BODY(model, "FINITE_ELEMENT", TRANSLATE(HEX(CUBE, 2, 1, 2, 1, [1] * 6), place), bulk, form=form, base=base)
+
+
+def test_modes_are_kept_in_a_file_and_read_without_computing(model, monkeypatch):
+    body = bar(model)
+    values, vectors = MODAL_ANALYSIS(body, 9, "modes")
+    assert (len(values), len(vectors)) == (9, 9 * 3 * NODES)
+    with h5py.File("modes.h5") as file:
+        assert file["vectors"].shape == (9, 54) and file["fingerprint"].shape == (2, 54)
+    from solfec.bodies import modal
+
+    monkeypatch.setattr(modal, "lowest_modes", None)  # must not be called
+    assert MODAL_ANALYSIS(body, 9, "modes") == (values, vectors)
+    assert MODAL_ANALYSIS(path="modes") == MODAL_ANALYSIS(path="modes", num=9) == (values, vectors)
+
+
+def test_modes_of_another_body_or_number_are_computed_anew(model):
+    values, _ = MODAL_ANALYSIS(bar(model), 9, "modes")
+    stiffer = bar(model, young=4e7)
+    with pytest.warns(SolfecWarning, match=r"'modes\.h5' is of another mesh, material or displacement"):
+        changed, _ = MODAL_ANALYSIS(stiffer, 9, "modes")
+    assert changed[6:] == pytest.approx(4 * np.array(values[6:]))
+    assert len(MODAL_ANALYSIS(stiffer, 11, "modes")[0]) == 11
+    assert MODAL_ANALYSIS(path="modes")[0][6:9] == pytest.approx(changed[6:])
+
+
+def test_verbose_analysis_prints_frequencies(model, capsys):
+    values, _ = MODAL_ANALYSIS(bar(model), 8, verbose="ON")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["mode", "eigenvalue", "frequency", "residual"] and len(lines) == 9
+    number, value, frequency, residual = map(float, lines[8].split())
+    assert (number, value) == (8, pytest.approx(values[7], rel=1e-6))
+    assert frequency == pytest.approx(np.sqrt(values[7]) / (2 * np.pi), rel=1e-6)
+    assert residual < 1e-12
+
+
+def test_files_that_hold_no_modes_are_errors(model):
+    body = bar(model)
+    with open("modes.h5", "w") as file:
+        file.write("nothing")
+    for arguments in ((body, 7, "modes"), (None, None, "modes")):
+        with pytest.raises(ValueError, match=r"'modes\.h5' is damaged or not a file of MODAL_ANALYSIS"):
+            MODAL_ANALYSIS(*arguments)
+    with h5py.File("modes.h5", "w") as file:
+        file["values"] = [1.0]
+    with pytest.raises(ValueError, match="is not a file of MODAL_ANALYSIS"):
+        MODAL_ANALYSIS(path="modes")
+    with pytest.raises(ValueError, match=r"cannot be written"):
+        MODAL_ANALYSIS(body, 7, "nowhere/modes")
+
+
+def test_reduced_body_has_its_numbers(model):
+    base = MODAL_ANALYSIS(bar(model), 8)
+    REGISTER_BASE(model, base, "bar")
+    body = bar(model, "BC-MODAL", "bar", place=(3, 0, 0))
+    assert (body.form, body.scheme, len(body.conf), len(body.velo)) == ("BC-MODAL", "DEF_LIM", 17, 8)
+    assert body.conf == (0,) * 8 + (1, 0, 0, 0, 1, 0, 0, 0, 1)
+    INITIAL_VELOCITY(body, (1, 2, 3), (0, 0, 0))
+    assert np.linalg.norm(body.velo) == pytest.approx(np.sqrt(14 * body.mass))
+    GRAVITY(model, (0, 0, -10))
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 0.1)
+    q, u = body.conf, body.velo
+    body.velo, body.conf = (0.0,) * 8, (0.0,) * 8 + q[8:]
+    body.velo, body.conf = u, q
+    assert body.conf == pytest.approx(q, abs=1e-9) and body.velo == u
+    for scheme in ("DEF_EXP", "RIG_NEG"):
+        with pytest.raises(ValueError, match="does not suit"):
+            body.scheme = scheme
+    body.scheme = "DEFAULT"
+    with pytest.raises(ValueError, match="last 9 numbers of 'conf'"):
+        body.conf = q[:8] + (1, 0, 0, 0, 1, 0, 0, 1, 1)
+    with pytest.raises(ValueError, match="8 numbers"):
+        body.velo = u + (0,)
+
+
+def test_bases_of_one_label_are_shared(model):
+    REGISTER_BASE(model, MODAL_ANALYSIS(bar(model), 8), "bar")
+    one, two = (bar(model, "BC-MODAL", "bar", place=(3 * k, 0, 0)) for k in (1, 2))
+    bases = model._simulation.domain.bodies.bases
+    assert bases[one.id] is bases[two.id]
+    with pytest.raises(ValueError, match="registered as 'bar' already"):
+        REGISTER_BASE(model, MODAL_ANALYSIS(bar(model), 8), "bar")
+
+
+def test_pod_base_makes_a_reduced_body_move_as_its_snapshots(model):
+    """A body whose snapshots hold its third and fifth deformation modes vibrates in them with their frequencies."""
+    whole = bar(model)
+    values, vectors = MODAL_ANALYSIS(whole, 14)
+    shapes = np.reshape(vectors, (14, -1))
+    base = POD_BASE(whole, [list(shapes[8]), list(0.5 * shapes[10] + shapes[8]), [0.0] * 54])
+    assert len(base[0]) == 8 and base[0][:6] == [0.0] * 6
+    rigid = np.array(RIGID_DISPLACEMENTS(whole))
+    assert np.linalg.norm(np.reshape(base[1], (8, -1)) @ rigid.T, axis=0) == pytest.approx(1.0)
+    assert len(POD_BASE(whole, [list(shapes[8])], num=7)[0]) == 7
+    body = bar(model, "BC-RO", base, place=(3, 0, 0))
+    bodies = model._simulation.domain.bodies
+    from solfec.bodies.finite_elements import compiled
+
+    reduced = compiled(bodies).reduced
+    mass, stiffness = reduced.mass.reshape(8, 8), reduced.stiffness.reshape(8, 8)
+    found = np.sort(np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real)[6:]
+    assert found == pytest.approx(sorted((values[8], values[10])), rel=1e-9)
+    assert body.form == "BC-RO"
+
+
+def test_matrices_are_read_back_by_scipy(model):
+    from scipy.io import mminfo, mmread
+
+    body = bar(model)
+    BODY_MM_EXPORT(body, "M.mtx", "K.mtx")
+    assert mminfo("K.mtx")[3:] == ("coordinate", "real", "symmetric")
+    mass, stiffness = mmread("M.mtx").toarray(), mmread("K.mtx").toarray()
+    assert mass.sum() == pytest.approx(3 * body.mass)
+    assert np.array_equal(mass, np.diag(np.diag(mass)))
+    rigid = np.array(RIGID_DISPLACEMENTS(body))
+    assert np.abs(stiffness @ rigid.T).max() < 1e-9 * np.abs(stiffness).max()
+    with open("K.mtx") as file:
+        numbers = np.array([line.split() for line in file if line[0] != "%"][1:], float)
+    assert (numbers[:, 0] >= numbers[:, 1]).all()  # one triangle, column by column
+    assert (np.diff(numbers[:, 1]) >= 0).all()
+    BODY_MM_EXPORT(body, "M.mtx", "whole.mtx", "OFF", "OFF")
+    assert mminfo("whole.mtx")[5] == "general"
+    assert mmread("whole.mtx").toarray() == pytest.approx(stiffness, rel=1e-14)
+    values, _ = MODAL_ANALYSIS(body, 10)
+    root = 1 / np.sqrt(np.diag(mass))
+    assert np.linalg.eigvalsh(stiffness * root * root[:, None])[6:10] == pytest.approx(values[6:], rel=1e-9)
+
+
+def test_base_inside_a_background_mesh_has_the_size_of_what_is_left(model):
+    """Elements without a part of the shape go; the base is that of the remaining nodes."""
+    from solfec import HULL
+
+    bulk = BULK_MATERIAL(model, label="inside", young=1e7, poisson=0.3, density=1e3)
+
+    def part():
+        return HULL([(0.3 * x, 0.9 * y, 0.9 * z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], 1, 1)
+
+    whole = HEX(CUBE, 2, 1, 2, 1, [1] * 6)
+    body = BODY(model, "FINITE_ELEMENT", part(), bulk, form="BC", mesh=whole)
+    assert body.mesh.nnod == 12
+    base = MODAL_ANALYSIS(body, 9)
+    reduced = BODY(model, "FINITE_ELEMENT", part(), bulk, form="BC-MODAL", mesh=whole, base=base)
+    INITIAL_VELOCITY(reduced, (0, 0, 1), (0, 0, 0))
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 0.005)
+    assert np.linalg.norm(reduced.velo) == pytest.approx(np.sqrt(reduced.mass))
+    with pytest.raises(ValueError, match="hold 54 numbers; the mesh has 12 nodes, which makes 36"):
+        BODY(model, "FINITE_ELEMENT", part(), bulk, form="BC-RO", mesh=whole, base=([0.0], [1.0] * 54))
