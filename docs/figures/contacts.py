@@ -80,6 +80,7 @@ def draw(panel, blocks: list, points: np.ndarray, title: str) -> None:
     lower, upper = every.min(0), every.max(0)
     for axis, low, high in zip("xyz", lower, upper):
         getattr(panel, f"set_{axis}lim")(low, high)
+    panel.computed_zorder = False  # points over the faces in front of them
     panel.set_box_aspect(upper - lower, zoom=1.12)
     panel.set_axis_off()
     panel.patch.set_alpha(0.0)

@@ -7,6 +7,7 @@ import warnings
 from io import BytesIO
 from pathlib import Path
 
+import meshio
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -16,13 +17,16 @@ from PIL import Image
 from solfec import (
     BEND,
     CONVEX,
+    CONVEX_READ,
     COPY,
     ELLIP,
     ELLIP_MESH,
     HEX,
     HULL,
+    MASS_CENTER,
     MESH,
     MESH2CONVEX,
+    MESH_READ,
     MESH_SPLIT,
     OVERLAPPING,
     PIPE,
@@ -45,7 +49,9 @@ LIGHT = np.array([0.4, -0.7, 0.6])
 
 
 def polygons(shape) -> list[np.ndarray]:
-    """Corners of the faces that a shape object shows, as the viewer will draw them."""
+    """Corners of the faces that a shape object shows, as the viewer will draw them; an array is one face."""
+    if isinstance(shape, np.ndarray):
+        return [shape]
     content = shape._content
     if isinstance(content, Mesh):
         topology = content.topology
@@ -71,7 +77,8 @@ def draw(panel, title: str, groups: list) -> None:
             lit = 0.75 + 0.25 * (normal @ LIGHT) / max(np.linalg.norm(normal) * np.linalg.norm(LIGHT), 1e-30)
             colours.append(1.0 - (1.0 - base) * 0.8 if lit > 0.95 else base * lit)
         every += faces
-    panel.add_collection3d(Poly3DCollection(every, facecolors=colours, edgecolors=INK, linewidths=0.2))
+    # limits are set below; matplotlib would take them from padding of faces with fewer corners, too
+    panel.add_collection3d(Poly3DCollection(every, facecolors=colours, edgecolors=INK, linewidths=0.2), autolim=False)
     points = np.concatenate(every)
     lower, upper = points.min(0), points.max(0)
     half = 0.5 * np.maximum(upper - lower, 0.4 * (upper - lower).max())
@@ -80,6 +87,7 @@ def draw(panel, title: str, groups: list) -> None:
         getattr(panel, f"set_{axis}lim")(m - h, m + h)
     panel.set_box_aspect(half, zoom=1.0)
     panel.set_axis_off()
+    panel.patch.set_alpha(0.0)
     panel.view_init(22, -58)
     panel.set_title(title, fontsize=7, color=INK, fontweight="bold", y=1.0)
 
@@ -139,6 +147,60 @@ def opened() -> list:
     return [part]
 
 
+def read_mesh(directory: str) -> list:
+    """A mesh from a file, its outer faces coloured by the groups of the file."""
+    nodes, elements, _ = PIPE((0, 0, 0), (0, 0, 1), 0.4, 0.4, 6, 24, 2, 1, [1] * 4).get_data()
+    nodes, elements = np.array(nodes).reshape(-1, 3), np.array(elements).reshape(-1, 10)[:, 1:9]
+    middle = nodes[elements].mean(1)
+    part = np.where(middle[:, 2] > 0.5, np.where(middle[:, 0] > 0, 3, 2), 1)
+    meshio.Mesh(nodes, [("hexahedron", elements)], cell_data={"part": [part]}).write(f"{directory}/mesh.vtu")
+    content = MESH_READ(f"{directory}/mesh.vtu")._content
+    topology, groups = content.topology, {}
+    for row in np.flatnonzero(topology.boundary).tolist():
+        groups.setdefault(int(content.volume_ids[topology.face_element[row]]), []).append(content.nodes[topology.face_nodes[row]])
+    return [groups[number] for number in sorted(groups)]
+
+
+def read_surface(directory: str) -> list:
+    """A ring from a surface file, cut into convex parts."""
+    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 24, endpoint=False), np.linspace(0, 2 * np.pi, 10, endpoint=False), indexing="ij")
+    points = np.stack((np.cos(u) * (1 + 0.35 * np.cos(v)), np.sin(u) * (1 + 0.35 * np.cos(v)), 0.35 * np.sin(v)), -1)
+    numbers = np.arange(u.size).reshape(u.shape)
+    a, b, c, d = numbers, np.roll(numbers, -1, 0), np.roll(numbers, (-1, -1), (0, 1)), np.roll(numbers, -1, 1)
+    faces = np.concatenate((np.stack((a, b, c), -1), np.stack((a, c, d), -1))).reshape(-1, 3)
+    lines = [f"v {x} {y} {z}" for x, y, z in points.reshape(-1, 3)] + [f"f {i} {j} {k}" for i, j, k in faces + 1]
+    Path(f"{directory}/ring.obj").write_text("\n".join(lines) + "\n")
+    parts = CONVEX_READ(f"{directory}/ring.obj", decompose="ON")._content.polyhedra
+    return [[p.vertices[list(face)] for face in p.faces] for p in parts]
+
+
+def cut_leg() -> list:
+    """A table of which the plane cuts the leg that holds the point; the others stay."""
+    table = HULL([0, 0, 1, 2, 0, 1, 2, 1, 1, 0, 1, 1, 0, 0, 1.2, 2, 0, 1.2, 2, 1, 1.2, 0, 1, 1.2], 1, 1)
+    for x in (0, 1.7):
+        for y in (0, 0.7):
+            leg = [x, y, 0, x + 0.3, y, 0, x + 0.3, y + 0.3, 0, x, y + 0.3, 0]
+            table = HULL(leg + [c + (k % 3 == 2) for k, c in enumerate(leg)], 1, 1, table)
+    whole, _ = SPLIT(table, (0.15, 0.15, 0.5), (0, 0, 1), topoadj="ON")  # cut, and still one shape
+    groups = [[], []]
+    for polyhedron in whole._content.polyhedra:
+        low = int(polyhedron.vertices[:, 2].max() < 0.6)
+        groups[low] += [polyhedron.vertices[list(face)] - [0, 0, 0.3 * low] for face in polyhedron.faces]
+    return groups
+
+
+def weighed() -> list:
+    """A bent bar and, as a ball, its mass centre outside of it."""
+    bar_shape = BEND(bar(3.0, 30), (0, 0, 1.1), (0, -1, 0), 120)
+    return [bar_shape, SPHERE(MASS_CENTER(bar_shape), 0.12, 1, 1)]
+
+
+def points_of(mesh: MESH) -> list:
+    """Integration points of a mesh as small balls."""
+    return [HULL((np.array(p) + 0.03 * np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]])).ravel(), 1, 1)
+            for p in mesh.surface_integration_points()]  # fmt: skip
+
+
 def panels(directory: str) -> list:
     """Titles and shapes of all panels."""
     cube = [4, 0, 3, 2, 1, 1, 4, 0, 1, 5, 4, 1, 4, 1, 2, 6, 5, 1, 4, 2, 3, 7, 6, 1, 4, 0, 4, 7, 3, 1, 4, 4, 5, 6, 7, 1]
@@ -169,9 +231,20 @@ def panels(directory: str) -> list:
         ("SPLIT of a HULL", pull_apart(SPLIT(COPY(stone), (0, 0, 0.1), (0.2, 0.1, 1)), 0.8)),
         ("SPLIT of a MESH", pull_apart(SPLIT(block(), (0.5, 0.5, 0.5), (0.3, 0.2, 1)), 0.3)),
         ("MESH_SPLIT, opened", opened()),
+        ("SPLIT, topoadj = 'ON'", cut_leg()),
+        ("MASS_CENTER", weighed()),
+        ("integration points", [block(), points_of(block())]),
+        ("MESH_READ, by group", read_mesh(directory)),
+        ("CONVEX_READ, in parts", read_surface(directory)),
+        ("inter-element faces", [section(block())]),
         ("OVERLAPPING", wall_and_balls(None)),
         ("OVERLAPPING 'NOT'", wall_and_balls("NOT")),
     ]
+
+
+def section(mesh: MESH) -> list:
+    """The faces between elements that lie on a plane."""
+    return [np.array([mesh.node(n) for n in face]) for face in mesh.inter_element_faces_on_plane((1 / 3, 0, 0), (1, 0, 0))]
 
 
 def shrunk(convexes: CONVEX) -> CONVEX:
@@ -187,10 +260,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         every = panels(directory)
-    figure = Figure(figsize=(9.6, 5.6), dpi=100, facecolor=SURFACE)
+    figure = Figure(figsize=(9.6, 7.4), dpi=100, facecolor=SURFACE)
     FigureCanvasAgg(figure)
     for number, (title, groups) in enumerate(every):
-        draw(figure.add_subplot(3, 6, number + 1, projection="3d"), title, groups)
+        draw(figure.add_subplot(4, 6, number + 1, projection="3d"), title, groups)
     figure.subplots_adjust(0.0, 0.0, 1.0, 0.96, 0.0, 0.06)
     memory = BytesIO()
     figure.savefig(memory)

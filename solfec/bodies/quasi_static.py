@@ -18,7 +18,7 @@ from .failures import raise_failure
 from .finite_elements import compiled
 from .implicit import implicit_of, implicit_of_step
 from .loads import Loads
-from .table import BodyKind, BodyTable, Energy
+from .table import BodyTable, Energy
 
 _move_rigid = _kernels.quasi_static.move_rigid
 _begin_rigid = _kernels.quasi_static.begin_rigid
