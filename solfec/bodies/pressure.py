@@ -66,14 +66,17 @@ class Pressures:
             The value, or the row of its time series (else -1).
         """
         area = 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-        row = self.table.append(
-            body=int(body_row), value=value, series=series, area=area.sum(0)[:, None],
-            moment=np.einsum("ti,tj->ij", area, triangles.mean(1))[:, :, None],
+        loaded = np.flatnonzero(nodal.any(1)) if nodal is not None else np.zeros(0, int)
+        weights = nodal[loaded] if nodal is not None else np.zeros((0, 3))
+        self.append(body_row, value, series, area.sum(0), np.einsum("ti,tj->ij", area, triangles.mean(1)), loaded, weights)
+
+    def append(self, body_row: int, value: float, series: int, area, moment, nodes, weights) -> None:
+        """Add one of known columns; `nodes` (n,) and `weights` (n, 3) of finite elements."""
+        first = self.nodes.append(len(nodes), node=nodes, weight=np.reshape(weights, (-1, 3)).T)
+        self.table.append(
+            body=int(body_row), value=value, series=series, area=np.reshape(area, (3, 1)),
+            moment=np.reshape(moment, (3, 3, 1)), node_ptr=first, node_count=len(nodes),
         )  # fmt: skip
-        if nodal is not None:
-            loaded = np.flatnonzero(nodal.any(1))
-            self.table.node_ptr[row] = self.nodes.append(len(loaded), node=loaded, weight=nodal[loaded].T)
-            self.table.node_count[row] = len(loaded)
 
     def remap(self, renumbered: np.ndarray) -> None:
         """Follow a renumbering of body rows (old row -> new row, -1: removed with its pressures)."""

@@ -15,6 +15,7 @@ import numpy as np
 from ..bodies import finite_elements
 from ..bodies.loads import PointLoadTable
 from ..bodies.materials import BulkMaterial
+from ..bodies.pressure import Pressures
 from ..bodies.table import BodyKind
 from ..errors import SolfecError
 from .functions import Functions
@@ -32,6 +33,7 @@ def fingerprint(domain, solver=None) -> tuple:
         gravity, len(loads.gravity_series), loads.series.n, domain.epsilon, domain.extents is not None and tuple(domain.extents),
         tuple(map(_plain, vars(domain.settings).values())), [callback.body for callback in loads.callbacks],
         *(loads.table.view(name).tobytes() for name in LOAD_COLUMNS),
+        *(table.view(name).tobytes() for table in (loads.pressures.table, loads.pressures.nodes) for name in table.COLUMNS),
         [tuple(vars(material).values()) for material in domain.bulk_materials],
         list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
         list(solver_settings(solver).values()),
@@ -55,12 +57,27 @@ def describe(domain, functions: Functions, solver=None) -> dict:
         "detection": {field.name: _plain(getattr(domain.settings, field.name)) for field in fields(domain.settings)},
         "gravity": gravity,
         "point loads": {name: column.tolist() for name, column in columns.items()},
+        "pressures": describe_pressures(loads, numbers),
         "load functions": {str(body): called.count(body) for body in called},
         "bulk materials": dict(zip(_distinct([m.label for m in domain.bulk_materials]), map(asdict, domain.bulk_materials))),
         "surface materials": surface_materials(domain),
         "solver": solver_settings(solver),
     }
     return json.loads(json.dumps(described))
+
+
+def describe_pressures(loads, numbers: np.ndarray) -> list[dict]:
+    """Pressures with their surfaces; `numbers` are those of time series in the file."""
+    table, nodes, described = loads.pressures.table, loads.pressures.nodes, []
+    for k in range(table.n):
+        span = slice(int(table.node_ptr[k]), int(table.node_ptr[k] + table.node_count[k]))
+        described.append({
+            "body": int(loads.bodies.id[table.body[k]]), "value": float(table.value[k]),
+            "function": int(numbers[table.series[k]]) if table.series[k] >= 0 else -1,
+            "area": table.area[:, k].tolist(), "moment": table.moment[:, :, k].tolist(),
+            "nodes": nodes.node[span].tolist(), "weights": nodes.weight[:, span].T.tolist(),
+        })  # fmt: skip
+    return described
 
 
 def surface_materials(domain) -> dict:
@@ -171,6 +188,13 @@ def apply_loads(domain, settings: dict, functions: Functions) -> None:
         found = finite_elements.find(domain.bodies, row, table.point[:, k], domain.epsilon)
         for name, value in zip(LOCATED, found):
             getattr(table, name)[..., k] = value
+    pressures = loads.pressures = Pressures()
+    for item in settings.get("pressures", ()):
+        if item["body"] in row_of:
+            number = item["function"]
+            series = loads.series.add(functions[number]) if number >= 0 else -1
+            surface = (np.array(item[name]) for name in ("area", "moment", "nodes", "weights"))
+            pressures.append(row_of[item["body"]], item["value"], series, *surface)
     called = [int(domain.bodies.id[callback.body]) for callback in loads.callbacks]
     for body, count in settings["load functions"].items():
         if int(body) in row_of and called.count(int(body)) < count:

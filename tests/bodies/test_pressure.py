@@ -185,3 +185,23 @@ def test_pressures_of_deleted_bodies_go_with_them():
     model.bodies.triples.view("force")[:] = 0.0
     model.loads.apply(model.bodies, 0.0, 1.0)
     np.testing.assert_allclose(model.bodies.triples.force[2, [1, 3]], (1.0, 3.0))
+
+
+def test_stored_settings_bring_pressures_back(solfec):
+    from solfec.results import settings
+    from solfec.results.functions import Functions
+
+    model = solfec()
+    bulk = BULK_MATERIAL(model)
+    block = BODY(model, "FINITE_ELEMENT", HEX(CUBE, 2, 2, 2, 1, [1, 2, 3, 4, 5, 6]), bulk)
+    rigid = BODY(model, "RIGID", HEX(warped_block(), 1, 1, 1, 1, [1] * 6), bulk)
+    PRESSURE(block, 2, TIME_SERIES([0, 1, 1, 3])), PRESSURE(rigid, 1, -4.0), PRESSURE(block, 5, 0.1)
+    domain = model._simulation.domain
+    before = [forces(model, body, 0.7).tobytes() for body in (block, rigid)]
+    mark = settings.fingerprint(domain)
+    functions = Functions()
+    described = settings.describe(domain, functions)
+    PRESSURE(block, 1, 5.0)
+    assert settings.fingerprint(domain) != mark
+    settings.apply(domain, described, functions)
+    assert [forces(model, body, 0.7).tobytes() for body in (block, rigid)] == before
