@@ -1,0 +1,73 @@
+"""INITIALIZE_STATE and RIGID_TO_FEM (manual, 4.5 and 4.6): states of bodies from other results."""
+
+from __future__ import annotations
+
+import os
+
+from ..results import ResultsReader, results_file
+from ..results.states import initialise
+from . import checks, session
+from .checks import BadValue, command
+from .handles import simulation_of
+from .patterns import label_filter
+
+
+@command("INITIALIZE_STATE")
+def INITIALIZE_STATE(solfec, path, time, subset=None):
+    """Give bodies the state that they have in other results; ignored, with a warning, in READ mode.
+
+    Configurations, velocities and energies are taken; time, constraints and reactions are not.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    path : str
+        Output directory of the other results.
+    time : float
+        The stored state nearest to it is taken.
+    subset : str or list of str, optional
+        POSIX basic regular expressions: bodies whose labels match one are initialised by their labels.  By default all
+        bodies are, by their identifiers.
+    """
+    _initialise(simulation_of(solfec), "INITIALIZE_STATE", path, time, subset, False)
+
+
+@command("RIGID_TO_FEM")
+def RIGID_TO_FEM(path, time, solfec, subset=None):
+    """As INITIALIZE_STATE (note the order of arguments), but finite element bodies take states of rigid ones.
+
+    Their nodes move and turn as the rigid body has; it is still referential points that constraints are put at afterwards.
+
+    Parameters
+    ----------
+    path : str
+        Output directory of the other results.
+    time : float
+        The stored state nearest to it is taken.
+    solfec : SOLFEC
+    subset : str or list of str, optional
+        As of INITIALIZE_STATE.
+    """
+    _initialise(simulation_of(solfec), "RIGID_TO_FEM", path, time, subset, True)
+
+
+def _initialise(simulation, name: str, path, time, subset, rigid_to_elements: bool) -> None:
+    path = checks.string(path, "path")
+    time = checks.nonnegative(time, "time")
+    chosen = label_filter(subset)
+    if simulation.mode == "READ":
+        session.warn(f"{name} is ignored in READ mode")
+        return
+    if os.path.realpath(path) == os.path.realpath(simulation.outpath):
+        raise BadValue(f"'path' {path!r} is where this simulation writes; take the results of another run")
+    if not os.path.isfile(results_file(path)):
+        raise BadValue(f"'path': there are no results in {path!r} (no file {results_file(path)})")
+    with ResultsReader(path) as reader:
+        number = reader.nearest(time)
+        found, step = float(reader.times[number]), float(reader.steps["step"][number])
+        if abs(found - time) > 1e-6 * step:
+            session.warn(f"{name}: {path!r} holds no state at time {time:g}; that of time {found:g} is taken")
+        matched = initialise(reader, simulation.domain, number, chosen, rigid_to_elements)
+    if not matched:
+        how = "matches 'subset' in both" if subset is not None else "has an identifier that occurs in both"
+        raise BadValue(f"no body was initialised: none {how}")
