@@ -18,36 +18,13 @@ import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from . import language
+from . import language, subcommands
 from .errors import NotBuiltYet, SolfecError, SolfecWarning
 from .language import session
 from .language.legacy import loader
+from .log import logged
+from .switches import USAGE, help_text
 
-USAGE = "usage: solfec [-w [-y] | -c] [-s sub-directory] [-i seconds] [-t threads] path [arguments]"
-HELP = f"""{USAGE}
-
-Runs the input file `path`, or reads the results of an earlier run of it when there are any.  `path` is an
-input file or an output directory; it is the first word that names an existing file or directory.
-
-  -w           compute again and overwrite results (asks on a terminal)
-  -y           overwrite without asking (with -w; before the path)
-  -c           go on from the last frame of results that are there
-  -s NAME      use a sub-directory of the output directory
-  -i SECONDS   wall time between progress reports (default: 1)
-  -t THREADS   number of threads (default: all cores; before the path)
-  --python2    read the input as Python 2, --python3 as Python 3 (before the path; docs/legacy.md)
-  --convert    print the old input as Python 3 and stop (before the path)
-  --strict     failures of plots in old inputs are errors, not warnings (before the path)
-  --traceback  show the program's own frames in error messages (before the path)
-  --version    print the version (before the path)
-  --help       print this text (before the path)
-
-  solfec fclib FILE...   solve contact problems in FCLIB files (more: solfec fclib --help)
-  solfec compare A B     what differs between two files that LOCDYN_DUMP wrote
-
-Other words are the input's own arguments (NON_SOLFEC_ARGV).
-Status: 0 normal end, 1 error in the input, 2 wrong command line, 130 and 143 after INT and TERM.
-"""
 UNBUILT = {"-v": "the viewer", "-f": "the viewer", "-g": "the viewer"}
 
 
@@ -70,6 +47,8 @@ class Arguments:
     python: int | None = None
     convert: bool = False
     strict: bool = False
+    quiet: bool = False
+    log: str | None = None
     version: bool = False
     help: bool = False
     unbuilt: list[str] = field(default_factory=list)
@@ -118,8 +97,10 @@ def _new_switch(word: str, words: list[str], result: Arguments) -> bool:
         result.threads = int(_number(word, _value(word, words)))
     elif word in ("--python2", "--python3"):
         result.python = int(word[-1])
-    elif word in ("--version", "--help", "--traceback", "--convert", "--strict"):
+    elif word in ("--version", "--help", "--traceback", "--convert", "--strict", "--quiet"):
         setattr(result, word[2:], True)
+    elif word == "--log":
+        result.log = _value(word, words)
     elif word in ("-h",):
         result.help = True
     elif word.startswith("--"):
@@ -149,16 +130,12 @@ def _number(switch: str, text: str) -> float:
 def main(words: list[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     words = sys.argv[1:] if words is None else words
-    if words[:1] == ["fclib"]:
-        from .solvers import fclib_table
-
-        return fclib_table.main(words[1:])
-    if words[:1] == ["compare"]:
-        return _compare(words[1:])
+    if words and words[0] in subcommands.COMMANDS:
+        return subcommands.run(words[0], words[1:])
     try:
         arguments = parse(words)
         if arguments.help:
-            print(HELP, end="")
+            print(help_text(), end="")
             return 0
         if arguments.version:
             from . import __version__
@@ -177,16 +154,15 @@ def main(words: list[str] | None = None) -> int:
         return 2
     if arguments.convert:
         return _convert(input_path, arguments)
-    return run_input(input_path, directory, arguments)
-
-
-def _compare(words: list[str]) -> int:
-    from .solvers import dump
-
     try:
-        return dump.compare_command(words)
-    except SolfecError as error:
-        print(f"solfec: {error}", file=sys.stderr)
+        with logged(arguments.log, words) as end_log:
+            status = run_input(input_path, directory, arguments)
+            end_log(status)
+            return status
+    except OSError as error:
+        if arguments.log is None or error.filename != arguments.log:
+            raise
+        print(f"solfec: --log: {arguments.log}: {error.strerror}\n{USAGE}", file=sys.stderr)
         return 2
 
 
@@ -239,6 +215,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
         resume=arguments.resume,
         subdirectory=arguments.subdirectory,
         interval=arguments.interval,
+        quiet=arguments.quiet,
     )
     before = session.begin(now)
     try:
@@ -320,7 +297,7 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     loader.install(path, reading, arguments.python)
     loader.prepare(module, reading)
-    if reading.why.startswith("line ") and not arguments.python:
+    if reading.why.startswith("line ") and not arguments.python and not arguments.quiet:
         print(f"{path}: read as Python 2 ({reading.why})", file=sys.stderr)
     exec(reading.code, module.__dict__)
     loader.finish(reading)

@@ -28,13 +28,15 @@ class Progress:
         Seconds of wall time between reports (command line, -i).
     directory : str or None
         Where the file STATE is kept.
+    quiet : bool
+        Print nothing, notes neither.
     """
 
-    def __init__(self, verbose: str, interval: float, directory: str | None):
+    def __init__(self, verbose: str, interval: float, directory: str | None, quiet: bool = False):
         self.verbose = verbose
         self.interval = interval
         self.directory = directory
-        self.stream = sys.stdout
+        self.stream = None if quiet else sys.stdout
         self.terminal = self.stream is not None and self.stream.isatty()
         self.seconds = dict.fromkeys(PHASES, 0.0)  # spent in each phase up to the last stored frame
         self._line_open = False

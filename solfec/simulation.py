@@ -124,6 +124,8 @@ class Simulation:
         Seconds of wall time between progress reports.
     dynamic : bool
         Dynamics, or quasi-statics.
+    quiet : bool
+        Print nothing, whatever `verbose` says.
     """
 
     def __init__(
@@ -136,12 +138,14 @@ class Simulation:
         arguments: list[str] | None = None,
         interval: float = 1.0,
         dynamic: bool = True,
+        quiet: bool = False,
     ):
         self.outpath = outpath
         self.mode = "READ" if mode == "READ" else "WRITE"
         self.verbose = "ON"
         self.cleanup = False
         self.progress_interval = interval
+        self._quiet = quiet
         self.domain = Domain(step, epsilon, dynamic)
         self.frame: int | None = None
         self.labels: set[str] = set()  # that bodies were given
@@ -202,7 +206,7 @@ class Simulation:
         """The loop of `run`."""
         domain = self.domain
         self._solver = solver
-        progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath)
+        progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath, self._quiet)
         unsolved = UnsolvedSteps(self.notify, not isinstance(solver, GaussSeidelSolver))
         try:
             self._steps(solver, duration, progress, unsolved)

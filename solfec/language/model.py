@@ -45,6 +45,7 @@ class SOLFEC(Model):
             input_text=now.input_text,
             arguments=now.arguments,
             interval=now.interval,
+            quiet=now.quiet,
             dynamic=analysis == "DYNAMIC",
         )
         simulation.notify = session.warn

@@ -44,6 +44,8 @@ class Session:
         Switch -s.
     interval : float
         Switch -i: seconds of wall time between progress reports.
+    quiet : bool
+        Switch --quiet: no progress, whatever the input says.
     epsilon : float
         Manual, GEOMETRIC_EPSILON.
     """
@@ -57,6 +59,7 @@ class Session:
     resume: bool = False
     subdirectory: str | None = None
     interval: float = 1.0
+    quiet: bool = False
     epsilon: float = 1e-6
     warnings: bool = True
     warned: set[tuple] = field(default_factory=set)  # lines and texts of the warnings given so far

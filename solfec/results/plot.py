@@ -1,33 +1,48 @@
-"""A picture of the histories of a run: python -m solfec.results.plot DIRECTORY."""
+"""Pictures of the histories of a run: `solfec plot DIRECTORY [ITEM...]`, or python -m solfec.results.plot DIRECTORY."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import numpy as np
 
+from ..bodies.table import Energy
+from ..domain import PHASES
 from ..errors import SolfecError
+from . import history
 from .reader import ResultsReader
 
 SURFACE, INK, MUTED, GRID = "#fcfcfb", "#0b0b0b", "#52514e", "#e1e0d9"
 COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#e87ba4")  # distinct for colour-blind readers, in this order
 ENERGIES = ("kinetic", "internal", "external", "contact", "friction")
+ITEM = re.compile(  # OBJECT:VECTOR:PAIR:ENTITY, all but the last may be missing
+    r"^(?:(?P<object>.*?):)?(?:(?P<vector>[-+.\deE]+(?:,[-+.\deE]+){2}|-):)?(?:(?P<pair>\d+,\d+|-):)?(?P<entity>[A-Z]+)$"
+)
+UNITS = {  # entities that share a panel, and its title
+    **dict.fromkeys(("CX", "CY", "CZ"), "coordinate"), **dict.fromkeys(("DX", "DY", "DZ"), "displacement"),
+    **dict.fromkeys(("VX", "VY", "VZ", "U", "CU"), "velocity"), **dict.fromkeys(history.STRESS_ENTITIES, "stress"),
+    **dict.fromkeys(Energy.__members__, "energy"), "GAP": "gap", "R": "reaction", "CR": "reaction",
+    **dict.fromkeys(PHASES, "seconds"),
+}  # fmt: skip
 MANY = 4000  # frames that a picture can show; of more, evenly chosen ones are drawn
 
 
-def plot(path: str) -> str:
+def plot(path: str, picture: str | None = None) -> str:
     """Draw energies, contacts, iterations, time step and penetration of a run against time.
 
     Parameters
     ----------
     path : str
         Output directory or results file.
+    picture : str, optional
+        File to write; `histories.png` beside the results when omitted.
 
     Returns
     -------
     str
-        Path of the picture, `histories.png` beside the results.
+        Path of the picture.
 
     Raises
     ------
@@ -36,12 +51,20 @@ def plot(path: str) -> str:
     """
     with ResultsReader(path) as reader:
         steps = reader.steps
-        picture = os.path.join(os.path.dirname(reader.file), "histories.png")
+        picture = picture or os.path.join(os.path.dirname(reader.file), "histories.png")
         name = os.path.splitext(os.path.basename(reader.file))[0]
         if not len(steps):
             raise SolfecError(f"{reader.file}: the results hold no frames")
     figure = draw(steps[np.unique(np.linspace(0, len(steps) - 1, min(len(steps), MANY)).astype(int))], name)
-    figure.savefig(picture, facecolor=SURFACE)
+    return save(figure, picture)
+
+
+def save(figure, picture: str) -> str:
+    """Write a figure; SolfecError when that fails."""
+    try:
+        figure.savefig(picture, facecolor=SURFACE)
+    except OSError as error:
+        raise SolfecError(f"{picture}: cannot be written: {error.strerror or error}") from error
     return picture
 
 
@@ -79,7 +102,96 @@ def draw(steps: np.ndarray, name: str):
     return figure
 
 
-def finish(panel, title: str) -> None:
+def parse_item(text: str):
+    """An item of HISTORY from one word of a command line.
+
+    ENTITY, OBJECT:ENTITY, OBJECT:X,Y,Z:ENTITY or OBJECT:X,Y,Z:SURFACE,SURFACE:ENTITY; an object is a label or the number of a body, and
+    `*` or nothing the whole model; `-` stands for no direction and for any surfaces.
+
+    Raises
+    ------
+    ValueError
+        A word that is none of these.
+    """
+    found = ITEM.match(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no item; write ENTITY, OBJECT:ENTITY, OBJECT:X,Y,Z:ENTITY or OBJECT:X,Y,Z:SURFACE,SURFACE:ENTITY")
+    word, vector, pair, entity = found.group("object", "vector", "pair", "entity")
+    thing = None if word in (None, "", "*") else int(word) if word.isdigit() else word
+    if entity in history.POINT_ENTITIES + history.STRESS_ENTITIES and (vector in (None, "-") or thing is None):
+        raise ValueError(f"{text!r}: {entity} needs a body and a point: OBJECT:X,Y,Z:{entity}")
+    if vector is None and pair is None:
+        return entity if thing is None and entity in history.NAMES else (thing, entity)
+    vector = None if vector in (None, "-") else tuple(map(float, vector.split(",")))
+    if pair is None and entity in history.POINT_ENTITIES + history.STRESS_ENTITIES:
+        return thing, vector, entity
+    return thing, vector, None if pair in (None, "-") else tuple(map(int, pair.split(","))), entity
+
+
+def plot_items(path: str, words: list[str], picture: str | None = None, start=None, end=None, skip: int = 1) -> str:
+    """Draw histories against time, those of one kind in one panel.
+
+    Parameters
+    ----------
+    path : str
+        Output directory or results file.
+    words : list of str
+        Items as `parse_item` reads them.
+    picture : str, optional
+        File to write, its ending tells the format (.png, .svg, .pdf); `histories.png` beside the results when omitted.
+    start, end, skip
+        Interval of time, and every how many frames.
+
+    Returns
+    -------
+    str
+        Path of the picture.
+
+    Raises
+    ------
+    SolfecError, ValueError
+        No readable results; items that they do not have; an ending that is no format.
+    """
+    with ResultsReader(path) as reader:
+        items = [parse_item(word) for word in words]
+        known = {*reader.labels.values(), *reader.table("model/shapes")["body"].tolist()}
+        for word, item in zip(words, items):
+            if isinstance(item, tuple) and item[0] is not None and item[0] not in known:
+                raise ValueError(f"{word}: there is no body {item[0]} in the results")
+        times, *values = reader.history(items, start, end, skip)
+        picture = picture or os.path.join(os.path.dirname(reader.file), "histories.png")
+        name = os.path.splitext(os.path.basename(reader.file))[0]
+    figure = draw_items(times, dict(zip(words, values)), [UNITS.get(_entity(item), _entity(item)) for item in items], name)
+    return save(figure, picture)
+
+
+def _entity(item) -> str:
+    return item if isinstance(item, str) else item[-1]
+
+
+def draw_items(times: np.ndarray, curves: dict[str, np.ndarray], titles: list[str], name: str):
+    """A matplotlib figure with a panel for each of the titles; `titles` says which one a curve belongs to."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels = list(dict.fromkeys(titles))
+    figure = Figure(figsize=(8.0, 1.2 + 2.6 * len(panels)), dpi=150, layout="constrained", facecolor=SURFACE)
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    figure.suptitle(name, x=0.02, ha="left", color=INK, fontsize=13, fontweight="bold")
+    for axis, title in zip(axes, panels):
+        shown = [word for word, of in zip(curves, titles) if of == title]
+        for k, word in enumerate(shown):
+            axis.plot(times, curves[word], color=COLOURS[k % len(COLOURS)], ls=("-", "--", ":")[k // len(COLOURS) % 3], lw=1.4, label=word.replace("$", r"\$"))
+        axis.legend(ncols=4, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8.5, labelcolor=MUTED,
+                    handlelength=1.4, borderaxespad=0.2, columnspacing=1.4)  # fmt: skip
+        finish(axis, title, from_zero=False)
+    figure.align_ylabels(axes)
+    axes[-1].set_xlabel("time", color=MUTED, fontsize=9)
+    return figure
+
+
+def finish(panel, title: str, from_zero: bool = True) -> None:
     """Labels, a quiet grid, and a range that starts at zero where values do not change sign."""
     panel.set_ylabel(title, color=MUTED, fontsize=9)
     panel.set_facecolor(SURFACE)
@@ -92,7 +204,7 @@ def finish(panel, title: str) -> None:
         spine.set_visible(side == "bottom")
         spine.set_color(GRID)
     low, high = panel.get_ylim()
-    if low >= 0.0 or title != "energy":
+    if from_zero and (low >= 0.0 or title != "energy"):
         panel.set_ylim(bottom=0.0, top=high if high > 0.0 else 1.0)
 
 

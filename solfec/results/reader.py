@@ -12,8 +12,9 @@ import h5py
 import numpy as np
 
 from ..bodies.table import conf_triples, velo_triples
+from ..domain import PHASES
 from ..errors import SolfecError
-from . import layout
+from . import layout, tables
 from .functions import Functions
 from .history import history
 from .journal import Snapshot
@@ -70,6 +71,8 @@ class ResultsReader:
         self.refresh()
 
     # -- what there is --------------------------------------------------------------------------------------
+
+    phases = PHASES  # of a time step; `steps` has the seconds spent in each
 
     @property
     def times(self) -> np.ndarray:
@@ -143,7 +146,9 @@ class ResultsReader:
         return self.read(lambda file: file[name][...])
 
     def frame(self, number: int) -> Frame:
-        """All data of one frame."""
+        """All data of one frame; those before the last one count from -1 back."""
+        if not -len(self.steps) <= number < len(self.steps):
+            raise SolfecError(f"{self.file}: there is no frame {number}, the results hold {len(self.steps)}")
         step = self.steps[number]
 
         def rows(file, name, first, count):
@@ -163,6 +168,24 @@ class ResultsReader:
             )  # fmt: skip
 
         return self.read(everything)
+
+    # -- tables, for pandas.DataFrame ------------------------------------------------------------------------
+
+    def bodies(self, number: int = -1) -> dict[str, np.ndarray]:
+        """Columns of a table of the bodies of a frame; see `tables.body_table`."""
+        return tables.body_table(self, number)
+
+    def constraints(self, number: int = -1) -> dict[str, np.ndarray]:
+        """Columns of a table of the constraints of a frame; see `tables.constraint_table`."""
+        return tables.constraint_table(self, number)
+
+    def contacts(self, number: int = -1) -> dict[str, np.ndarray]:
+        """The same of the contacts alone."""
+        return tables.constraint_table(self, number, contacts=True)
+
+    def frames(self) -> dict[str, np.ndarray]:
+        """Columns of a table of all frames; see `tables.frame_table`."""
+        return tables.frame_table(self)
 
     # -- access ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,93 @@
+"""Sub-commands of the command line: `solfec info`, `plot`, `fclib`, `compare` and `completion`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from .errors import SolfecError
+
+PLOT_HELP = """\
+Draws histories of results against time, items of one kind in one panel; without items energies, contacts, iterations, time step and
+penetration.  An item is one word:
+
+  KINETIC  STEP  CONS  GSITERS  GAP       of the whole model (any name or entity of HISTORY)
+  arch:KINETIC  arch:GAP  7:R             of the body labelled arch, or number 7
+  arch:0,0,1:DZ  arch:0,0,1:MISES         at a referential point: CX ... DX ... VX ... SX ... MISES
+  arch:0,0,1:1,2:R  *:-:1,2:CU            of constraints along a direction (-: the normal) and of contacts between two surfaces
+"""
+
+
+def info(words: list[str]) -> int:
+    """What is in results directories."""
+    from .results import info as facts
+
+    parser = _parser("info", "What is in results directories; nothing in them is executed.")
+    parser.add_argument("--json", action="store_true", help="for programs: a list of objects")
+    parser.add_argument("path", nargs="+", help="output directory or results file")
+    options = parser.parse_args(words)
+    found = [facts.describe(path) for path in options.path]
+    print(json.dumps(found, indent=1) if options.json else "\n\n".join(map(facts.text, found)))
+    return 0
+
+
+def plot(words: list[str]) -> int:
+    """Pictures of histories."""
+    from .results import plot as pictures
+
+    parser = _parser("plot", PLOT_HELP)
+    parser.add_argument("-o", metavar="FILE", help="picture to write: .png, .svg or .pdf (default: histories.png beside the results)")
+    parser.add_argument("--from", dest="start", type=float, metavar="T", help="first time")
+    parser.add_argument("--to", dest="end", type=float, metavar="T", help="last time")
+    parser.add_argument("--skip", type=int, default=1, metavar="N", help="every N-th frame")
+    parser.add_argument("path", help="output directory or results file")
+    parser.add_argument("item", nargs="*")
+    options = parser.parse_intermixed_args(words)
+    if options.item:
+        print(pictures.plot_items(options.path, options.item, options.o, options.start, options.end, options.skip))
+    else:
+        print(pictures.plot(options.path, options.o))
+    return 0
+
+
+def compare(words: list[str]) -> int:
+    """Differences of two local dynamics."""
+    from .solvers import dump
+
+    return dump.compare_command(words)
+
+
+def fclib(words: list[str]) -> int:
+    """Contact problems in FCLIB files."""
+    from .solvers import fclib_table
+
+    return fclib_table.main(words)
+
+
+def completion(words: list[str]) -> int:
+    """Scripts for shells."""
+    from .completion import SHELLS
+
+    parser = _parser("completion", 'Prints completion for a shell, e.g. for ~/.bashrc: eval "$(solfec completion bash)"')
+    parser.add_argument("shell", choices=list(SHELLS))
+    print(SHELLS[parser.parse_args(words).shell](), end="")
+    return 0
+
+
+COMMANDS = {"info": info, "plot": plot, "compare": compare, "fclib": fclib, "completion": completion}
+
+
+def run(name: str, words: list[str]) -> int:
+    """Run a sub-command; return the exit status."""
+    try:
+        return COMMANDS[name](words)
+    except SystemExit as request:  # argparse's
+        return int(request.code or 0)
+    except (SolfecError, ValueError) as error:
+        print(f"solfec {name}: {error}", file=sys.stderr)
+        return 2 if name == "compare" else 1
+
+
+def _parser(name: str, text: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog=f"solfec {name}", description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
