@@ -467,6 +467,38 @@ class Domain:
         state.set_velocity(self.bodies, self.body_row(identifier), values)
         self._inertia_changed = True
 
+    def set_state(self, identifier: int, conf: np.ndarray, velo: np.ndarray, energy: np.ndarray) -> None:
+        """Overwrite a body's triples of configuration (n, 3) and velocity (m, 3), and its energies (5,)."""
+        self._refuse_within_step("set states")
+        bodies, row = self.bodies, self.body_row(identifier)
+        bodies.configurations.conf[:, bodies.conf_slice(row)] = conf.T
+        bodies.triples.velo[:, bodies.velo_slice(row)] = velo.T
+        bodies.energy[:, row] = energy
+        self._inertia_changed = True
+
+    def move_rigidly(self, identifier: int, rotation, place, angular, linear, centre) -> None:
+        """Move a finite element body as a rigid one with that mass centre (manual, RIGID_TO_FEM).
+
+        Parameters
+        ----------
+        rotation, place : array_like (3, 3), (3,)
+            Of the rigid body: rotation, current centre.
+        angular, linear : array_like (3,)
+            Referential angular velocity, velocity of the centre.
+        centre : array_like (3,)
+            Referential mass centre of the rigid body.
+        """
+        self._refuse_within_step("set states")
+        bodies, row = self.bodies, self.body_row(identifier)
+        nodes = bodies.meshes[identifier].nodes
+        arm = nodes - centre
+        conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
+        conf[:, : len(nodes)] = (place + arm @ np.transpose(rotation) - nodes).T
+        if bodies.mode_count[row]:
+            conf[:, len(nodes) :] = rotation
+        state.set_nodal_velocity(bodies, row, linear + np.cross(angular, arm) @ np.transpose(rotation))
+        self._inertia_changed = True
+
     def disable_rotation(self, identifier: int, disabled: bool) -> None:
         """Hold the angular velocity of a rigid body at zero, or let it go (manual, BODY.disable_rotation)."""
         self.bodies.rotation_disabled[self.body_row(identifier)] = int(disabled)

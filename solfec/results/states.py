@@ -61,35 +61,28 @@ def initialise(reader, domain, number: int, chosen=None, rigid_to_elements: bool
 
 def _assign(reader, domain, identifier: int, frame, defined: np.void, k: int, rigid_to_elements: bool) -> None:
     """The state of body `identifier` from that of the k-th body of a frame."""
-    row = domain.body_row(identifier)
-    here, there = BodyKind(int(domain.bodies.kind[row])), BodyKind(int(defined["kind"]))
+    bodies, row = domain.bodies, domain.body_row(identifier)
+    here, there = BodyKind(int(bodies.kind[row])), BodyKind(int(defined["kind"]))
+    conf, velo = (
+        table[first[k] : _end(first, k, len(table))]
+        for table, first in ((frame.configurations, frame.listed["conf_first"]), (frame.velocities, frame.listed["velo_first"]))
+    )
     if here == BodyKind.FINITE_ELEMENT and there in STIFF and rigid_to_elements:
-        conf, velo = _triples(frame, k, 4, 2)
-        nodes = domain.bodies.meshes[identifier].nodes
-        rotation, arm = conf[:3].T, nodes - defined["centre"]
-        domain.set_conf(identifier, conf[3] + arm @ rotation.T - nodes)
-        domain.set_velo(identifier, velo[1] + np.cross(velo[0], arm) @ rotation.T)
+        domain.move_rigidly(identifier, conf[:3].T, conf[3], velo[0], velo[1], defined["centre"])
         return
+    other = f"body {int(defined['id'])} in {reader.file}"
     if here != there and not (here in STIFF and there in STIFF):
-        raise SolfecError(f"body {identifier} is {here.name}, the state of body {int(defined['id'])} in {reader.file} is {there.name}")
-    sizes = (domain.conf(identifier).size // 3, domain.velo(identifier).size // 3)
-    if here == BodyKind.FINITE_ELEMENT and _nodes(frame, k) != sizes[0]:
-        raise SolfecError(
-            f"body {identifier} has {sizes[0]} nodes, body {int(defined['id'])} in {reader.file} has {_nodes(frame, k)}"
-        )
-    conf, velo = _triples(frame, k, *sizes)
-    domain.set_conf(identifier, conf)
-    domain.set_velo(identifier, velo)
-    domain.bodies.energy[:, row] = frame.bodies["energy"][k]
+        raise SolfecError(f"body {identifier} is {here.name}, the state of {other} is {there.name}")
+    if here == BodyKind.FINITE_ELEMENT:
+        for what, column in (("nodes", "node_count"), ("modes", "mode_count")):
+            if getattr(bodies, column)[row] != defined[column]:
+                raise SolfecError(
+                    f"body {identifier} has {getattr(bodies, column)[row]} {what}, {other} has {defined[column]}"
+                )
+    domain.set_state(identifier, conf, velo, frame.bodies["energy"][k])
 
 
-def _triples(frame, k: int, conf_count: int, velo_count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Configuration and velocity of the k-th body of a frame."""
-    conf, velo = int(frame.listed["conf_first"][k]), int(frame.listed["velo_first"][k])
-    return frame.configurations[conf : conf + conf_count], frame.velocities[velo : velo + velo_count]
-
-
-def _nodes(frame, k: int) -> int:
-    """Number of configuration triples of the k-th body of a frame."""
-    starts = np.append(frame.listed["conf_first"], len(frame.configurations))
-    return int(starts[starts > starts[k]].min() - starts[k])
+def _end(first: np.ndarray, k: int, total: int) -> int:
+    """Where the rows of the k-th body end, those of all beginning at `first`."""
+    later = first[first > first[k]]
+    return int(later.min()) if later.size else total

@@ -16,6 +16,7 @@ from solfec import (
     HEX,
     INITIAL_VELOCITY,
     INITIALIZE_STATE,
+    MODAL_ANALYSIS,
     RIGID_TO_FEM,
     RUN,
     SOLFEC,
@@ -41,12 +42,12 @@ def bar(cells=(2, 2, 20)):
     return HEX(nodes, *cells, 1, [1] * 6)
 
 
-def bars(path, kinds, form="TL", label="bar {}", cells=(2, 2, 20), step=np.pi / 200):
+def bars(path, kinds, form="TL", label="bar {}", cells=(2, 2, 20), step=np.pi / 200, base=None):
     """Bars of given kinds, spinning, far from one another's contact."""
     model = SOLFEC("DYNAMIC", step, str(path))
     model.verbose = "OFF"
     bulk = BULK_MATERIAL(model, young=2e6, poisson=0.26, density=7800)
-    bodies = [BODY(model, kind, bar(cells), bulk, label.format(k), form=form) for k, kind in enumerate(kinds)]
+    bodies = [BODY(model, kind, bar(cells), bulk, label.format(k), form=form, base=base) for k, kind in enumerate(kinds)]
     for one in range(len(bodies)):
         for two in range(one):
             CONTACT_EXCLUDE_BODIES(bodies[one], bodies[two])
@@ -79,6 +80,25 @@ def test_finite_elements_take_the_motion_of_rigid_bodies(spun, tmp_path, form):
     assert model.time == 0.0
     fixed = FIX_POINT(bodies[0], POINTS[1])  # still by its referential place
     np.testing.assert_allclose(fixed.point, np.add(POINTS[1], DISPLACEMENT(bodies[0], POINTS[1])), atol=1e-12)
+
+
+def test_bodies_in_a_base_take_rigid_motions_and_their_own_states(spun, tmp_path):
+    _, rigid, path = spun
+    _, (free, _) = bars(tmp_path / "free", ["FINITE_ELEMENT", "FINITE_ELEMENT"], "BC", cells=(1, 1, 6))
+    base = MODAL_ANALYSIS(free, 9, str(tmp_path / "modes"))
+    kinds = ["FINITE_ELEMENT", "FINITE_ELEMENT"]
+    model, bodies = bars(tmp_path / "modal", kinds, "BC-MODAL", cells=(1, 1, 6), base=base)
+    RIGID_TO_FEM(path, np.pi / 2, model)
+    for body, other in zip(bodies, rigid):
+        for point in POINTS:
+            np.testing.assert_allclose(DISPLACEMENT(body, point), DISPLACEMENT(other, point), rtol=0, atol=1e-9)
+            np.testing.assert_allclose(VELOCITY(body, point), VELOCITY(other, point), rtol=0, atol=1e-9)
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 10), 0.1)
+    session.current().close()
+    other, again = bars(tmp_path / "again", kinds, "BC-MODAL", cells=(1, 1, 6), base=base)
+    INITIALIZE_STATE(other, str(tmp_path / "modal"), model.time)
+    for body, twin in zip(bodies, again):
+        assert body.conf == twin.conf and body.velo == twin.velo
 
 
 def test_states_of_all_kinds_are_taken_over(tmp_path):
