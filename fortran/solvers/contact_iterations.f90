@@ -97,11 +97,32 @@ contains
   end function admissible
 
   !> The natural map r - P(r - rho F(U')), F = (U'_T, U'_N + mu |U'_T|) [force]; zero at solutions.
+  !>
+  !> Written as rho F + (s - P(s)), s = r - rho F: near a solution r and P(s) agree in all but the last digits, and their difference
+  !> would be rounding alone where reactions are large and velocities small.
   pure function contact_map(mu, rho, u, r) result(c)
     real(dp), intent(in) :: mu, rho, u(3), r(3)
-    real(dp) :: c(3)
-    c = r - project_on_cone(mu, r - rho*[u(1), u(2), u(3) + mu*sqrt(u(1)**2 + u(2)**2)])
+    real(dp) :: c(3), s(3), length, beyond
+
+    c = scaled_velocity(mu, rho, u)
+    s = r - c
+    length = sqrt(s(1)**2 + s(2)**2)
+    if (length <= mu*s(3)) return
+    if (mu*length <= -s(3)) then
+      c = r
+    else
+      beyond = (length - mu*s(3))/(1.0_dp + mu**2)
+      c(1:2) = c(1:2) + s(1:2)*(beyond/length)
+      c(3) = c(3) - mu*beyond
+    end if
   end function contact_map
+
+  !> rho F.
+  pure function scaled_velocity(mu, rho, u) result(f)
+    real(dp), intent(in) :: mu, rho, u(3)
+    real(dp) :: f(3)
+    f = rho*[u(1), u(2), u(3) + mu*sqrt(u(1)**2 + u(2)**2)]
+  end function scaled_velocity
 
   !> Projected gradient: Coulomb disc of the radius given by the updated normal reaction (manual, GAUSS_SEIDEL_SOLVER).
   pure subroutine projected_gradient(w, mu, rho, tolerance, bound, b, r, iterations, status)
@@ -135,7 +156,7 @@ contains
 
     do iterations = 1, bound
       old = r
-      r = r - contact_map(mu, rho, b + matmul(w, r), r)
+      r = project_on_cone(mu, r - scaled_velocity(mu, rho, b + matmul(w, r)))
       call settle(old, r, rho, b, tolerance, status)
       if (status /= status_diverged) return
     end do
