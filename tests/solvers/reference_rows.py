@@ -6,15 +6,20 @@ from pathlib import Path
 
 import numpy as np
 
-from solfec.bodies.table import BodyKind, BodyTable
+from solfec.bodies.finite_elements import compiled
+from solfec.bodies.implicit import implicit_of_step
+from solfec.bodies.table import BodyKind, BodyTable, Scheme
 from solfec.constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable, SurfaceModel
 from solfec.solvers.local_dynamics import LocalDynamics
 
 DATA = Path(__file__).parent.parent / "data" / "solvers"
 
 
-def body_table(data) -> tuple[BodyTable, dict[int, int]]:
-    """Bodies at mid step with u* and u(t), and the map from identifiers to rows."""
+def body_table(data, soft=None) -> tuple[BodyTable, dict[int, int]]:
+    """Bodies at mid step with u* and u(t), and the map from identifiers to rows.
+
+    `soft`: Young's modulus, Poisson's ratio and volume of pseudo-rigid bodies of scheme DEF_LIM.
+    """
     bodies = BodyTable()
     row_of = {}
     for k in np.argsort(data["body_id"]):
@@ -24,6 +29,10 @@ def body_table(data) -> tuple[BodyTable, dict[int, int]]:
             tensor=data["body_tensor"][k],
         )  # fmt: skip
         row_of[int(data["body_id"][k])] = row
+        if soft and kind == BodyKind.PSEUDO_RIGID:
+            young, poisson, bodies.volume[row] = soft
+            bodies.lame[:, row] = young * poisson / ((1 + poisson) * (1 - 2 * poisson)), young / (2 * (1 + poisson))
+            bodies.scheme[row] = Scheme.DEF_LIM
         conf, velo = bodies.conf_slice(row), bodies.velo_slice(row)
         count = velo.stop - velo.start
         bodies.configurations.conf[:, conf] = data["body_conf"][k].reshape(4, 3).T
@@ -73,9 +82,11 @@ def constraint_tables(data, row_of) -> tuple[ConstraintTable, SurfaceMaterialTab
     return constraints, materials
 
 
-def assembled(data, stored=None) -> LocalDynamics:
-    """Local dynamics assembled from a reference file."""
-    bodies, row_of = body_table(data)
+def assembled(data, stored=None, soft=None) -> LocalDynamics:
+    """Local dynamics assembled from a reference file; `soft` as in `body_table`."""
+    bodies, row_of = body_table(data, soft)
+    if soft:
+        implicit_of_step(bodies, compiled(bodies)).pseudo_rigid.refresh(bodies, float(data["step"]), bool(data["dynamic"]))
     constraints, materials = constraint_tables(data, row_of)
     local = LocalDynamics()
     local.assemble(constraints, bodies, materials, float(data["step"]), bool(data["dynamic"]), stored=stored)
