@@ -308,6 +308,7 @@ def test_projections_on_the_friction_cone(data):
     given_ = np.array([(3.0, 0, 0), (0, 0, -1.0), (0.2, 0, 1.0)])
     np.testing.assert_allclose(project(np.full(3, 0.5), given_), [(0.6, 0, 1.2), (0, 0, 0), (0.2, 0, 1.0)])
     # with cohesion the apex lies at R_N = -cohesion
+    np.testing.assert_allclose(project(np.full(1, 0.5), np.array([(0, 0, -3.0 + 1.0)])) - (0, 0, 1.0), [(0, 0, -1.0)])
     shift = data["project_cohesion"][:, None] * [0, 0, 1]
     np.testing.assert_allclose(
         project(data["project_friction"], data["project_S"] + shift) - shift, data["project_R"], atol=1e-14

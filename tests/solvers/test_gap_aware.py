@@ -7,6 +7,7 @@ import pytest
 from particle_scene import Scene
 
 from solfec.constraints.table import SurfaceModel
+from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
 from solfec.solvers.penalty import PenaltySolver
@@ -34,7 +35,10 @@ def drop(solver, steps=40, height=0.01037, restitution=0.0, gap_aware=4e-3, spee
     return np.array(heights), scene
 
 
-@pytest.mark.parametrize("solver", [GaussSeidelSolver(1e-8, 100), NewtonSolver(1e-16, omega=1e-20)], ids=["sweeps", "newton"])
+SOLVERS = [GaussSeidelSolver(1e-8, 100), NewtonSolver(1e-16, omega=1e-20), AutoSolver(1e-10)]
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=["sweeps", "newton", "auto"])
 @pytest.mark.parametrize("height", np.linspace(0.0101, 0.011, 5))
 def test_an_impact_leaves_less_penetration_than_two_micrometres(solver, height):
     heights, scene = drop(solver, height=height)
