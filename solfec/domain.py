@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .bodies import background_mesh, modal, motion, point_values, quasi_static, state
+from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, quasi_static, state
 from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial
@@ -720,6 +720,16 @@ class Domain:
         rows = np.array([self.body_row(identifier)], np.int32)
         reference = np.asfortranarray(np.reshape(np.asarray(point, float), (3, 1)))
         return motion.point_velocities(self.bodies, rows, reference)[:, 0]
+
+    def corotated_displacements(self, identifiers: list[int]) -> np.ndarray:
+        """R^T x - X of the nodes (b, 3n), of those of the given finite element bodies that exist; all have n nodes."""
+        rows = [self._row_of_id[identifier] for identifier in identifiers if identifier in self._row_of_id]
+        if not rows:
+            return np.zeros((0, 0))
+        seen, failed = finite_element_motion.corotated(compiled(self.bodies), self.bodies, rows)
+        if failed >= 0:
+            raise SolfecError(f"COROTATED_DISPLACEMENTS: body {int(self.bodies.id[failed])} is turned inside out")
+        return np.stack([displacement.T.ravel() for displacement in seen])
 
     def stress(self, identifier: int, point) -> np.ndarray:
         """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point (manual, STRESS)."""

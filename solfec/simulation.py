@@ -16,6 +16,7 @@ from . import results
 from .domain import Domain
 from .errors import SolfecError
 from .progress import Progress
+from .snapshots import Snapshots
 from .solvers.gauss_seidel import GaussSeidelSolver, warn
 from .solvers.unsolved import UnsolvedSteps
 
@@ -152,6 +153,7 @@ class Simulation:
         self.bases: dict = {}  # registered ReducedBase by label
         self._output = Schedule(0.0, 0.0)
         self._callback: tuple[Schedule, Callable[[], object]] | None = None
+        self._snapshots: list[tuple[Snapshots, Schedule | None]] = []
         self.notify = warn
         self._running = False
         self._runs = 0  # calls of RUN so far
@@ -179,6 +181,25 @@ class Simulation:
         """Call `function()` after the next step and then every `interval`; a returned 0 ends the run (manual, CALLBACK)."""
         if self.mode == "WRITE":
             self._callback = (Schedule(self.domain.time, interval, at_once=True), function)
+
+    def sample(self, identifiers: list[int], sampling: list[float] | float | None) -> list:
+        """The list that snapshots of co-rotated displacements will fill (manual, COROTATED_DISPLACEMENTS).
+
+        `sampling` lists instants, or is an interval; left out, snapshots are taken when frames are written.
+        """
+        snapshots = Snapshots(identifiers, sampling if isinstance(sampling, list) else None)
+        schedule = None if snapshots.listed or sampling is None else Schedule(self.domain.time, sampling)
+        self._snapshots.append((snapshots, schedule))
+        return snapshots.taken
+
+    def _sample(self, written: bool) -> None:
+        """Take the snapshots that are due now that a frame was `written` or not."""
+        domain = self.domain
+        for snapshots, schedule in self._snapshots:
+            if snapshots.listed:
+                snapshots.take_listed(domain)
+            elif written if schedule is None else schedule.due(domain.time, domain.step):
+                snapshots.take(domain)
 
     def run(self, solver, duration: float) -> None:
         """Run for `duration` with the given constraint solver (manual, RUN); nothing happens in READ mode.
@@ -226,6 +247,8 @@ class Simulation:
                 if domain.step_number == 0:
                     self._write()
             self._discard_stale_stop()
+            for snapshots, _ in self._snapshots:
+                snapshots.take_listed(domain)
             progress.begin(domain, max(end - domain.time, 0.0))
             written = domain.step_number
             while running and domain.time < end - TOLERANCE * domain.step:
@@ -235,6 +258,8 @@ class Simulation:
                 if self._output.due(domain.time, domain.step):
                     self._write()
                     written = domain.step_number
+                if self._snapshots:
+                    self._sample(written == domain.step_number)
                 if self._callback is not None and self._callback[0].due(domain.time, domain.step):
                     running = self._call_back()
                 running = running and interruption.signal is None and not self._stop_requested()
@@ -338,10 +363,17 @@ class Simulation:
         if self.mode == "READ" and self.frame is None:
             self.load(0)
 
-    def forward(self, frames: int) -> None:
-        """Move on by a number of frames (manual, FORWARD)."""
-        if self.mode == "READ":
+    def forward(self, frames: int, sampled: bool = False) -> None:
+        """Move on by a number of frames (manual, FORWARD); `sampled`: taking snapshots of all frames on the way."""
+        if self.mode != "READ":
+            return
+        if not sampled:
             self.load((self.frame or 0) + frames)
+            return
+        for _ in range(min(frames, len(self.reader.times) - 1 - (self.frame or 0))):
+            self.load((self.frame or 0) + 1)
+            for snapshots, _ in self._snapshots:
+                snapshots.take(self.domain)
 
     def backward(self, frames: int) -> None:
         """Move back by a number of frames (manual, BACKWARD)."""

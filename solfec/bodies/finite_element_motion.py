@@ -41,6 +41,20 @@ def follow(fe: FiniteElements, bodies: BodyTable) -> tuple[int, int]:
     return (TURNED_INSIDE_OUT, int(fe.rows[failed])) if failed >= 0 else (0, -1)
 
 
+def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[list[np.ndarray], int]:
+    """Displacements (3, n) of the nodes of bodies seen from their rotations, whatever the form: R^T (X + q) - X.
+
+    The second value is the row of the first of these bodies that is turned inside out, and has no rotation, or -1.
+    """
+    numbers = [fe.number(row) for row in rows]
+    seen = np.zeros_like(fe.displacement)
+    failed = _motion.local_displacements(
+        fe.count, np.isin(np.arange(fe.count), numbers).astype(np.int32), fe.first, fe.conf_row, fe.reference, fe.normal,
+        bodies.configurations.conf, fe.rotation.copy(order="F"), seen,
+    )  # fmt: skip
+    return [seen[:, fe.first[k] : fe.first[k + 1]] for k in numbers], int(fe.rows[failed]) if failed >= 0 else -1
+
+
 def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]:
     """To mid-step; returns (failure, row)."""
     triples = bodies.triples

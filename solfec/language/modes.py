@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import numpy as np
 
@@ -161,6 +162,88 @@ def RIGID_DISPLACEMENTS(body) -> list[list[float]]:
     body = _element_body(body)
     bodies = body._simulation.domain.bodies
     return reduced_base.rigid_displacements(bodies.meshes[body._id].nodes, bodies.centre[:, body._row]).tolist()
+
+
+@command("COROTATED_DISPLACEMENTS")
+def COROTATED_DISPLACEMENTS(solfec, subset, sampling=None) -> list[list[float]]:
+    """Snapshots of nodal displacements from which the rotations of bodies are taken out: R^T x - X.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    subset
+        Finite element bodies with equal numbers of nodes: a BODY, an identifier, a regular expression for labels, a box
+        (xlow, ylow, zlow, xhigh, yhigh, zhigh) that bodies overlap at present, or a list of any of these.
+    sampling : list or float, optional
+        Instants, or the interval between snapshots; as frames are written when left out.
+
+    Returns
+    -------
+    list
+        Empty; RUN, or FORWARD with its flag, fills it with a list of 3 numbers a node for every body and instant.
+    """
+    simulation = simulation_of(solfec)
+    identifiers = _subset(subset, simulation)
+    if sampling is not None and checks.is_sequence(sampling):
+        sampling = checks.numbers(sampling, "sampling", minimum=1).tolist()
+    elif sampling is not None:
+        sampling = checks.positive(sampling, "sampling")
+    return simulation.sample(identifiers, sampling)
+
+
+def _subset(subset, simulation) -> list[int]:
+    """Identifiers of the bodies of a `subset` argument, in its order, each once."""
+    domain = simulation.domain
+    simulation.load_first()
+    mixed = isinstance(subset, list)
+    found: dict[int, None] = {}
+    for k, item in enumerate(subset if mixed else [subset]):
+        name = f"subset[{k}]" if mixed else "subset"
+        chosen = _chosen(item, name, simulation)
+        if not chosen:
+            raise BadValue(f"'{name}' selects no body: {item!r}")
+        found.update(dict.fromkeys(chosen))
+    if not found:
+        raise BadValue("'subset' must not be empty")
+    bodies = domain.bodies
+    rows = [domain.body_row(identifier) for identifier in found]
+    for identifier, row in zip(found, rows):
+        if bodies.kind[row] != BodyKind.FINITE_ELEMENT:
+            raise BadValue(f"'subset': body {identifier} is of kind {BodyKind(int(bodies.kind[row])).name}, not FINITE_ELEMENT")
+        if bodies.node_count[row] != bodies.node_count[rows[0]]:
+            raise BadValue(
+                f"'subset': body {identifier} has {bodies.node_count[row]} nodes, body {next(iter(found))} has "
+                f"{bodies.node_count[rows[0]]}; they must have equally many"
+            )
+    return list(found)
+
+
+def _chosen(item, name: str, simulation) -> list[int]:
+    """Bodies of one item of a `subset`."""
+    domain = simulation.domain
+    if isinstance(item, BODY):
+        if item._simulation is not simulation:
+            raise BadValue(f"'{name}' belongs to another SOLFEC object")
+        return [body_of(item, name).id]
+    if isinstance(item, str):
+        try:
+            wanted = re.compile(item)
+        except re.error as error:
+            raise BadValue(f"'{name}': {item!r} is no regular expression ({error})") from None
+        return sorted(body for body, label in domain.body_labels.items() if wanted.search(label))
+    if checks.is_sequence(item):
+        box = np.array(checks.vector(item, name, 6))
+        domain.update_shapes()
+        extents = domain.bodies.view("extents")
+        overlapping = (extents[:3] <= box[3:, None]).all(0) & (extents[3:] >= box[:3, None]).all(0)
+        elements = domain.bodies.view("kind") == BodyKind.FINITE_ELEMENT
+        return domain.bodies.view("id")[overlapping & elements].tolist()
+    identifier = checks.integer(item, name)
+    try:
+        domain.body_row(identifier)
+    except KeyError:
+        raise BadValue(f"'{name}': there is no body {identifier}") from None
+    return [identifier]
 
 
 @command("BODY_MM_EXPORT")

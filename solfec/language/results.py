@@ -13,7 +13,6 @@ from .bodies import BODY, body_of
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
 from .model import SOLFEC
-from .unbuilt import not_built
 
 CLOCKS = (*PHASES, "PARBAL")  # of TIMING; nothing is balanced in a serial run
 
@@ -36,14 +35,15 @@ def DURATION(solfec):
 
 @command("FORWARD")
 def FORWARD(solfec, steps, corotated_displacements=None):
-    """Move forward by a number of frames, not beyond the last one; ignored in WRITE mode."""
+    """Move forward by a number of frames, not beyond the last one; ignored in WRITE mode.
+
+    With corotated_displacements = 'TRUE' the lists of COROTATED_DISPLACEMENTS get snapshots of every frame on the way.
+    """
     simulation = simulation_of(solfec)
     steps = checks.integer(steps, "steps", minimum=0)
-    if corotated_displacements is not None:
-        flag = checks.choice(corotated_displacements, "corotated_displacements", ("TRUE", "FALSE"))
-        if flag == "TRUE":
-            raise not_built("FORWARD: corotated_displacements")
-    simulation.forward(steps)
+    sampled = corotated_displacements is not None
+    sampled = sampled and checks.choice(corotated_displacements, "corotated_displacements", ("TRUE", "FALSE")) == "TRUE"
+    simulation.forward(steps, sampled)
 
 
 @command("BACKWARD")

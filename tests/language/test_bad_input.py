@@ -26,6 +26,7 @@ MODEL = """
     gone = BODY(solfec, 'RIGID', SPHERE((50, 0, 0), 1, 1, 1), bulk)
     DELETE(solfec, gone)
     gs = GAUSS_SEIDEL_SOLVER(1E-4, 100)
+    def HEXES(n): return BODY(solfec, 'FINITE_ELEMENT', HEX(cube, n, 1, 1, 1, [1]*6), bulk)
 """
 
 # (what is wrong, the line, the standard type of the error, words of the message)
@@ -217,6 +218,16 @@ CASES = [
     ("modes from a file that is not there", "MODAL_ANALYSIS(path='none')", ValueError, "there is no file 'none.h5' to read from"),
     ("rigid displacements of a sphere", "RIGID_DISPLACEMENTS(body)", ValueError, "only finite element bodies have nodes and matrices"),
     ("matrices nowhere", "BODY_MM_EXPORT(BODY(solfec, 'FINITE_ELEMENT', HEX(cube, 1, 1, 1, 1, [1]*6), bulk), 'no/M', 'no/K')", ValueError, "'pathM': 'no/M' cannot be written: No such file"),
+    ("snapshots of a rigid body", "COROTATED_DISPLACEMENTS(solfec, body)", ValueError, "body 1 is of kind RIGID, not FINITE_ELEMENT"),
+    ("snapshots of nobody", "COROTATED_DISPLACEMENTS(solfec, ['none.*'])", ValueError, "'subset[0]' selects no body: 'none.*'"),
+    ("snapshots of an empty list", "COROTATED_DISPLACEMENTS(solfec, [])", ValueError, "'subset' must not be empty"),
+    ("snapshots by a broken expression", "COROTATED_DISPLACEMENTS(solfec, '(')", ValueError, "is no regular expression"),
+    ("snapshots of a body that is gone", "COROTATED_DISPLACEMENTS(solfec, gone)", ValueError, "does not exist (any more)"),
+    ("snapshots of a number that is nobody", "COROTATED_DISPLACEMENTS(solfec, 99)", ValueError, "there is no body 99"),
+    ("snapshots of another model", "COROTATED_DISPLACEMENTS(solfec, far)", ValueError, "belongs to another SOLFEC object"),
+    ("snapshots of meshes that differ", "COROTATED_DISPLACEMENTS(solfec, [HEXES(1), HEXES(2)])", ValueError, "body 7 has 12 nodes, body 6 has 8"),
+    ("snapshots at no interval", "COROTATED_DISPLACEMENTS(solfec, HEXES(1), 0)", ValueError, "'sampling' must be positive"),
+    ("snapshots at a bad flag", "FORWARD(solfec, 1, True)", TypeError, "'corotated_displacements' must be a string"),
     ("no snapshots", "POD_BASE(BODY(solfec, 'FINITE_ELEMENT', HEX(cube, 1, 1, 1, 1, [1]*6), bulk), [])", ValueError, "'snapshots' must hold at least one displacement"),
     ("snapshot of another mesh", "POD_BASE(BODY(solfec, 'FINITE_ELEMENT', HEX(cube, 1, 1, 1, 1, [1]*6), bulk), [[0.0] * 21])", ValueError, "'snapshots[0]' must hold 3 numbers for each of the body's 8 nodes"),
     ("more vectors than snapshots hold", "POD_BASE(BODY(solfec, 'FINITE_ELEMENT', HEX(cube, 1, 1, 1, 1, [1]*6), bulk), [[1.0] * 24], num=8)", ValueError, "rigid motions and snapshots span 6 only"),

@@ -10,11 +10,14 @@ from solfec import (
     BODY,
     BODY_MM_EXPORT,
     BULK_MATERIAL,
+    COROTATED_DISPLACEMENTS,
+    FORWARD,
     GAUSS_SEIDEL_SOLVER,
     GRAVITY,
     HEX,
     INITIAL_VELOCITY,
     MODAL_ANALYSIS,
+    OUTPUT,
     POD_BASE,
     REGISTER_BASE,
     RIGID_DISPLACEMENTS,
@@ -40,9 +43,9 @@ def model(tmp_path, monkeypatch):
     session.begin(before)
 
 
-def bar(model, form="BC", base=None, young=1e7, place=(0, 0, 0)):
+def bar(model, form="BC", base=None, young=1e7, place=(0, 0, 0), label=None):
     bulk = BULK_MATERIAL(model, label=f"m{young:g}", young=young, poisson=0.3, density=1e3)
-    return BODY(model, "FINITE_ELEMENT", TRANSLATE(HEX(CUBE, 2, 1, 2, 1, [1] * 6), place), bulk, form=form, base=base)
+    return BODY(model, "FINITE_ELEMENT", TRANSLATE(HEX(CUBE, 2, 1, 2, 1, [1] * 6), place), bulk, label, form, None, base)
 
 
 def test_modes_are_kept_in_a_file_and_read_without_computing(model, monkeypatch):
@@ -189,3 +192,93 @@ def test_base_inside_a_background_mesh_has_the_size_of_what_is_left(model):
     assert np.linalg.norm(reduced.velo) == pytest.approx(np.sqrt(reduced.mass))
     with pytest.raises(ValueError, match="hold 54 numbers; the mesh has 12 nodes, which makes 36"):
         BODY(model, "FINITE_ELEMENT", part(), bulk, form="BC-RO", mesh=whole, base=([0.0], [1.0] * 54))
+
+
+# --- COROTATED_DISPLACEMENTS -------------------------------------------------------------------------------
+
+
+def times_of(snapshots, bodies, speed, step):
+    """Steps at which snapshots were taken, from the stretch of bodies whose nodes at x = 1 move outward."""
+    stretch = np.reshape(snapshots, (-1, bodies, 3 * NODES))[:, 0].reshape(-1, NODES, 3)
+    return np.round(np.ptp(stretch[:, :, 0], axis=1) / (speed * step), 3).tolist()
+
+
+def stretching(model, label=None, place=(0, 0, 0)):
+    """A body of little stiffness whose length grows at unit speed."""
+    body = bar(model, "TL", young=1e-6, place=place, label=label)
+    x = np.reshape(body.mesh.get_data()[0], (-1, 3))[:, 0] - place[0]
+    body.velo = tuple(np.stack([x - 0.5, 0 * x, 0 * x], 1).ravel())
+    return body
+
+
+def test_snapshots_are_taken_at_instants_intervals_and_with_the_output(model):
+    body = stretching(model)
+    at_start = COROTATED_DISPLACEMENTS(model, body, [0.0, 0.0042, 0.0035, 0.1])
+    interval = COROTATED_DISPLACEMENTS(model, body, 0.004)
+    with_output = COROTATED_DISPLACEMENTS(model, body)
+    assert at_start == interval == with_output == []
+    OUTPUT(model, 0.003)
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 0.010)
+    assert times_of(at_start, 1, 1.0, 1e-3) == [0, 3, 4]  # 0.0035 lies between two steps: the earlier
+    assert times_of(interval, 1, 1.0, 1e-3) == [4, 8]
+    assert times_of(with_output, 1, 1.0, 1e-3) == [3, 6, 9]
+
+
+@pytest.mark.parametrize("form", ["TL", "BC", "BC-MODAL"])
+def test_snapshots_do_not_see_rotation(model, form):
+    base = MODAL_ANALYSIS(bar(model, place=(9, 0, 0)), 8) if form == "BC-MODAL" else None
+    body = bar(model, form, base)
+    body.scheme = "DEF_LIM"
+    INITIAL_VELOCITY(body, (0, 0, 0), (0, 0, 2.0))
+    snapshots = COROTATED_DISPLACEMENTS(model, body, [0.7])
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 0.7)
+    seen = np.reshape(snapshots[0], (-1, 3))
+    assert np.abs(seen - seen.mean(0)).max() < 2e-3  # centrifugal strain, and the second order of tangents
+    turned = np.array(body.conf[: 3 * NODES] if form != "BC-MODAL" else [1.0])
+    assert np.abs(turned).max() > 0.5
+
+
+def test_subsets_by_label_number_box_and_list(model):
+    one, two, other = (stretching(model, label, (3 * k, 0, 0)) for k, label in enumerate(("BAR1", "BAR2", "ROD")))
+    assert (one.id, two.id, other.id) == (1, 2, 3)
+    chosen = ["BAR", 2, two, (5.5, -1, -1, 9, 9, 9)], "^BAR[12]$", one, 3, (0, 0, 0, 4, 1, 1)
+    lists = [COROTATED_DISPLACEMENTS(model, subset, [1e-3]) for subset in chosen]
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 1e-3)
+    assert [len(found) for found in lists] == [3, 2, 1, 1, 2]
+    assert lists[0][:2] == lists[1]
+
+
+def test_frames_read_give_the_snapshots_of_the_run(model, tmp_path):
+    body = stretching(model)
+    written = COROTATED_DISPLACEMENTS(model, body)
+    OUTPUT(model, 0.002)
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 0.008)
+    again = SOLFEC("DYNAMIC", 1e-3, "out/modes")
+    assert again.mode == "READ"
+    body = stretching(again)
+    read = COROTATED_DISPLACEMENTS(again, body, [5.0])  # the sampling does not matter
+    FORWARD(again, 2, "TRUE")
+    assert len(read) == 2 and again.time == pytest.approx(0.004)
+    FORWARD(again, 1)
+    FORWARD(again, 5, "TRUE")
+    assert read == [written[0], written[1], written[3]]
+
+
+def test_snapshots_of_a_run_make_a_base_that_follows_it(model):
+    """A bar on its ends under gravity: 'BC-RO' in the base of its own snapshots bends as the finite elements do."""
+    from solfec import DISPLACEMENT, FIX_POINT
+
+    found, snapshots = [], None
+    GRAVITY(model, (0, 0, -50))
+    for run, form in enumerate(("BC", "BC-RO")):
+        place = (0, 3.0 * run, 0)
+        body = bar(model, form, POD_BASE(body, snapshots, 12) if run else None, 1e5, place)  # noqa: F821
+        body.scheme = "DEF_LIM"
+        for y in (0, 1):
+            for x in (0, 1):
+                FIX_POINT(body, (x, y + 3.0 * run, 0))
+        snapshots = snapshots or COROTATED_DISPLACEMENTS(model, body, 0.005)
+        RUN(model, GAUSS_SEIDEL_SOLVER(1e-10, 1000), 0.2)
+        found.append(DISPLACEMENT(body, (0.5, 0.5 + 3.0 * run, 0.5)))
+    assert found[0][2] < -0.01
+    assert found[1] == pytest.approx(found[0], abs=0.02 * abs(found[0][2]))
