@@ -142,6 +142,7 @@ class Simulation:
         quiet: bool = False,
     ):
         self.outpath = outpath
+        self.input = input_text, list(arguments or [])
         self.mode = "READ" if mode == "READ" else "WRITE"
         self.verbose = "ON"
         self.cleanup = False

@@ -146,6 +146,7 @@ PRIMITIVE = np.dtype(
     + [("radius", "<f8")]
     + [(name, "<i4") for name in ("vertex_ptr", "vertex_count", "face_ptr", "face_count", "outer_count")]
     + [(name, "<i4") for name in ("adjacent_ptr", "adjacent_count")]
+    + [("radii", "<f8", (3,)), ("orientation", "<f8", (3, 3))]
 )
 PARTS = ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitives")
 SHAPE = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in PARTS for suffix in ("_first", "")])

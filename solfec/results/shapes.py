@@ -49,7 +49,7 @@ def pack(bodies, geometry: Geometry, first: int) -> dict[str, np.ndarray]:
         packed_faces[name] = getattr(faces, name)[tail["faces"]]
     packed = np.empty(tail["primitives"].stop - tail["primitives"].start, PRIMITIVE)
     for name in PRIMITIVE.names:
-        packed[name] = getattr(primitives, name)[tail["primitives"]]
+        packed[name] = np.moveaxis(getattr(primitives, name)[..., tail["primitives"]], -1, 0)
     for name, part in (("vertex_ptr", "vertex_lists"), ("face_ptr", "faces"), ("adjacent_ptr", "adjacency")):
         packed[name] = local(packed[name], part, "primitives")
     return {
@@ -75,5 +75,5 @@ def unpack(shape: np.void, tables: dict[str, np.ndarray]) -> ShapePrimitives:
         face_corner_count=faces["corner_count"],
         face_surface=faces["surface"],
         adjacency=part["adjacency"],
-        **{name: primitives[name] for name in PRIMITIVE.names},
+        **{name: np.asfortranarray(np.moveaxis(primitives[name], 0, -1)) for name in PRIMITIVE.names},
     )

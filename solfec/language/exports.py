@@ -1,0 +1,199 @@
+"""XDMF_EXPORT, VTK_EXPORT, SOLFEC_EXPORT and MBFCP_EXPORT: results and models for other programs (manual, 4.6)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+
+from ..results import export, mbfcp, vtkhdf, xdmf
+from ..results.reader import ResultsReader
+from ..results.scene import Scene, scene_of
+from . import checks
+from .bodies import BODY
+from .checks import BadType, BadValue, command
+from .handles import simulation_of
+
+DEFAULT_ATTRIBUTES = ("DISP", "VELO", "REAC", "GAP")
+
+
+@command("XDMF_EXPORT")
+def XDMF_EXPORT(solfec, time, path, subset=None, attributes=None):
+    """Write results as XDMF with an HDF5 file (manual, 4.6).
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+        In WRITE mode its present state is written, and `time` is not looked at.
+    time : float, list of float or tuple (t0, t1)
+        The nearest frames, or all within the interval.
+    path : str
+        Directory D, made when needed, of D/name_grids.xmf, _spheres.xmf, _constraints.xmf and D/name.h5.
+    subset : str, BODY, int, tuple of six numbers, or list of these
+        Bodies by label (a POSIX basic regular expression), as they are, by identifier, or by a box that they overlap at
+        the first frame.  All bodies by default.
+    attributes : list of str
+        'DISP', 'VELO', 'STRESS' of bodies, 'REAC', 'RELV', 'GAP' of constraints; by default all but 'STRESS' and 'RELV'.
+    """
+    attributes = _attributes(attributes)
+    simulation, time, path = simulation_of(solfec), _time(time), checks.string(path, "path")
+    with _writable(path):
+        xdmf.write(path, _scenes(simulation, time, subset), attributes, _labels(simulation))
+
+
+@command("VTK_EXPORT")
+def VTK_EXPORT(solfec, time, path, subset=None, attributes=None):
+    """Write results as one VTKHDF file, which ParaView and PyVista open.  Not in the manual.
+
+    Parameters
+    ----------
+    solfec, time, subset, attributes
+        As for XDMF_EXPORT.
+    path : str
+        File path; '.vtkhdf' is appended unless it ends so.
+    """
+    attributes = _attributes(attributes)
+    simulation, time, path = simulation_of(solfec), _time(time), checks.string(path, "path")
+    path += "" if path.endswith(".vtkhdf") else ".vtkhdf"
+    with _writable(path):
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        vtkhdf.write(path, _scenes(simulation, time, subset), attributes)
+
+
+@command("SOLFEC_EXPORT")
+def SOLFEC_EXPORT(solfec, time, path, subset=None):
+    """Write some frames as results of their own, with the input file; the directory can be given to `solfec` (manual, 4.6).
+
+    Parameters
+    ----------
+    solfec, time, subset
+        As for XDMF_EXPORT.  Constraints of a body go with it.
+    path : str
+        Output directory.
+
+    Notes
+    -----
+    What the solver said about the steps is not copied.
+    """
+    simulation, time, path = simulation_of(solfec), _time(time), checks.string(path, "path")
+    with _writable(path), _reader(simulation) as reader:
+        numbers = _frames(reader, simulation, time)
+        export.write_results(reader, numbers, path, _subset(subset, simulation, reader))
+
+
+@command("MBFCP_EXPORT")
+def MBFCP_EXPORT(solfec, path):
+    """Write the model as text in the MBFCP format (manual, 4.6).
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    path : str
+        File path.
+    """
+    simulation, path = simulation_of(solfec), checks.string(path, "path")
+    simulation.load_first()
+    text = mbfcp.text_of(simulation.domain)
+    with _writable(path), open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _time(time):
+    if isinstance(time, tuple):
+        if len(time) != 2:
+            raise BadValue(f"'time' must be a number, a list of numbers or an interval (t0, t1); the tuple has {len(time)} items")
+        start, end = (checks.number(t, "time") for t in time)
+        if end < start:
+            raise BadValue(f"'time' must be an interval (t0, t1) with t0 <= t1, not ({start:g}, {end:g})")
+        return start, end
+    if isinstance(time, list):
+        if not time:
+            raise BadValue("'time' must hold at least one number")
+        return [checks.number(t, "time") for t in time]
+    return checks.number(time, "time")
+
+
+def _attributes(attributes) -> list[str]:
+    if attributes is None:
+        return list(DEFAULT_ATTRIBUTES)
+    if not isinstance(attributes, list):
+        raise BadValue(f"'attributes' must be a list of names out of {', '.join(xdmf.ATTRIBUTES)}, not {checks.kind_of(attributes)}")
+    return [checks.choice(name, "attributes", xdmf.ATTRIBUTES) for name in attributes]
+
+
+@contextmanager
+def _writable(path: str):
+    """Report what keeps an export from being written, and what is wrong with its choice of frames and bodies."""
+    try:
+        yield
+    except OSError as error:
+        raise BadValue(f"'path': {path!r} cannot be written ({error.strerror or error})") from None
+
+
+@contextmanager
+def _reader(simulation) -> Iterator[ResultsReader]:
+    """The results of a run that is read, or of one frame of one that is written."""
+    if simulation.mode == "READ":
+        yield simulation.reader
+        return
+    simulation.domain.update_shapes()
+    with TemporaryDirectory() as directory:
+        text, arguments = simulation.input
+        with export.present_results(simulation.domain, text, arguments, directory) as reader:
+            yield reader
+
+
+def _frames(reader: ResultsReader, simulation, time) -> list[int]:
+    if simulation.mode == "WRITE":
+        return [0]
+    try:
+        return export.frames(reader, time)
+    except ValueError as error:
+        raise BadValue(f"'time': {error}") from None
+
+
+def _labels(simulation) -> dict[int, str]:
+    return simulation.domain.body_labels if simulation.mode == "WRITE" else simulation.reader.labels
+
+
+def _scenes(simulation, time, subset) -> Iterator[Scene]:
+    if simulation.mode == "WRITE":
+        simulation.domain.update_shapes()
+        return iter([scene_of(simulation.domain, _subset(subset, simulation, None))])
+    reader = simulation.reader
+    return export.stored_scenes(reader, _frames(reader, simulation, time), _subset(subset, simulation, reader))
+
+
+def _subset(subset, simulation, reader: ResultsReader | None) -> set[int] | None:
+    """Identifiers of the bodies to be exported; None: all."""
+    if subset is None:
+        return None
+    items = [_item(item, simulation) for item in (subset if isinstance(subset, list) else [subset])]
+    if not items:
+        raise BadValue("'subset' must hold at least one item")
+    domain = simulation.domain
+    if simulation.mode == "READ":
+        known = reader.table("model/shapes")["body"].tolist()
+        if any(isinstance(item, tuple) for item in items):
+            domain = export.first_domain(reader)
+    else:
+        known = domain.bodies.view("id").tolist()
+    try:
+        return export.chosen(items, _labels(simulation), domain, known)
+    except ValueError as error:
+        raise BadValue(f"'subset': {error}") from None
+
+
+def _item(item, simulation):
+    if isinstance(item, BODY):
+        if item._simulation is not simulation:
+            raise BadValue("'subset' holds a BODY object of another SOLFEC object")
+        return item._id
+    if isinstance(item, tuple):
+        return checks.vector(item, "subset", 6)
+    if isinstance(item, str):
+        return item
+    if isinstance(item, bool) or not isinstance(item, int):
+        raise BadType(f"'subset' must hold labels, BODY objects, identifiers or boxes of six numbers, not {checks.kind_of(item)}")
+    return checks.identifier(item, "subset")

@@ -1,0 +1,146 @@
+"""Which frames and bodies of a run are exported, and exports as results of their own (manual, XDMF_EXPORT, SOLFEC_EXPORT)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from ..domain import Domain
+from ..errors import SolfecError
+from .reader import ResultsReader
+from .scene import Scene, scene_of
+from .writer import ResultsWriter
+
+
+def frames(reader: ResultsReader, time) -> list[int]:
+    """Frames at a time or a list of times, the nearest ones, or within an interval (t0, t1), both ends included.
+
+    Raises
+    ------
+    ValueError
+        There is no frame in the interval.
+    """
+    if not isinstance(time, tuple):
+        moments = time if isinstance(time, list) else [time]
+        return sorted({reader.nearest(float(moment)) for moment in moments})
+    start, end = time
+    slack = 1e-9 * max(1.0, abs(start), abs(end))
+    found = np.flatnonzero((reader.times >= start - slack) & (reader.times <= end + slack))
+    if not found.size:
+        raise ValueError(f"there is no frame between {start:g} and {end:g}; the results reach from "
+                         f"{reader.times[0]:g} to {reader.times[-1]:g}")  # fmt: skip
+    return found.tolist()
+
+
+def basic_expression(text: str) -> re.Pattern:
+    """A POSIX basic regular expression: + ? | ( ) { } are ordinary characters, and special behind a backslash.
+
+    Raises
+    ------
+    ValueError
+        It is no regular expression.
+    """
+    swapped = re.sub(r"\\(.)|([+?|(){}])", lambda m: _exchange(m[1], m[2]), text, flags=re.DOTALL)
+    if swapped.startswith("*"):
+        swapped = "\\" + swapped
+    try:
+        return re.compile(swapped)
+    except re.error as error:
+        raise ValueError(f"{text!r} is not a regular expression: {error}") from None
+
+
+def _exchange(escaped: str | None, plain: str | None) -> str:
+    if plain is not None:
+        return "\\" + plain
+    return escaped if escaped in "+?|(){}" else "\\" + escaped
+
+
+def chosen(items: Iterable, labels: dict[int, str], domain, known: Iterable[int]) -> set[int]:
+    """Identifiers of bodies that a subset lists.
+
+    Parameters
+    ----------
+    items : iterable
+        Identifiers, expressions to be searched in labels, boxes of six numbers that extents of bodies overlap.
+    labels : dict
+        Of all bodies.
+    domain : Domain
+        With the bodies at the first frame, for boxes.
+    known : iterable of int
+        Identifiers of all bodies.
+
+    Raises
+    ------
+    ValueError
+        An item that no body matches.
+    """
+    known, result = set(known), set()
+    for item in items:
+        if isinstance(item, str):
+            pattern = basic_expression(item)
+            found = {identifier for identifier, label in labels.items() if pattern.search(label)}
+        elif isinstance(item, int):
+            found = {item} & known
+        else:
+            box = domain.bodies.view("extents")
+            low, high = np.reshape(item, (2, 3))
+            touched = (box[:3] <= high[:, None]).all(0) & (box[3:] >= low[:, None]).all(0)
+            found = set(domain.bodies.view("id")[touched].tolist())
+        if not found & known:
+            raise ValueError(f"{item!r} matches no body")
+        result |= found & known
+    return result
+
+
+def stored_scenes(reader: ResultsReader, numbers: list[int], subset: set[int] | None) -> Iterator[Scene]:
+    """The scenes of some frames; nothing of what is loaded elsewhere changes."""
+    domain = _empty(reader)
+    for number in numbers:
+        reader.load(domain, number)
+        yield scene_of(domain, subset)
+
+
+def write_results(reader: ResultsReader, numbers: list[int], path: str, subset: set[int] | None) -> None:
+    """Some frames, with all bodies or a subset, as results of their own, with the input file beside them.
+
+    Raises
+    ------
+    SolfecError
+        The directory is that of the results, or it cannot be written.
+    """
+    if os.path.realpath(path) == os.path.realpath(os.path.dirname(reader.file)):
+        raise SolfecError(f"{path} holds the results that are to be exported")
+    domain = _empty(reader)
+    with ResultsWriter.create(path, reader.input_text, reader.arguments) as writer:
+        for number in numbers:
+            reader.load(domain, number)
+            if subset is not None:
+                for identifier in domain.bodies.view("id").tolist():
+                    if identifier not in subset:
+                        domain.delete_body(identifier)
+            writer.write_frame(domain)
+
+
+def present_results(domain, input_text: str, arguments: list[str], directory: str) -> ResultsReader:
+    """Results in `directory` whose only frame is the present state of a domain."""
+    with ResultsWriter.create(directory, input_text, arguments) as writer:
+        writer.write_frame(domain)
+    return ResultsReader(directory)
+
+
+def first_domain(reader: ResultsReader) -> Domain:
+    """A domain of its own at the first frame, with extents of bodies."""
+    domain = _empty(reader)
+    reader.load(domain, 0)
+    domain.update_shapes()
+    return domain
+
+
+def _empty(reader: ResultsReader) -> Domain:
+    epsilon = reader.read(lambda file: float(file["model"].attrs["epsilon"]))
+    return Domain(float(reader.steps["step"][0]), epsilon, reader.dynamic)
+
+
