@@ -3,7 +3,7 @@ module broad_phase
   use kinds, only: dp, i4, i8
   use cell_grid, only: grid_type, build_grid, absent, immovable, padding
   use pair_search, only: pair_list, exclusion_list, search_pairs
-!$ use omp_lib, only: omp_get_max_threads
+!$ use omp_lib, only: omp_get_max_threads, omp_get_num_threads, omp_get_thread_num
   implicit none
   private
   public :: find_pairs
@@ -13,38 +13,33 @@ module broad_phase
   !> Rows of more partners than this (floors, walls) are sorted by heap instead of by insertion.
   integer, parameter :: insertion_up_to = 40
   integer(i8), parameter :: low_half = 4294967295_i8
-  !> Marks a partner that is to be left out.
-  integer(i8), parameter :: dropped = 2_i8**62
 
 contains
 
-  !> All pairs of primitives of different bodies whose boxes overlap, without pairs of obstacles, excluded
-  !> pairs of bodies and pairs that are in contact already (manual, section "Contact detection").
+  !> All pairs of primitives of different bodies whose boxes overlap, without pairs of obstacles and excluded pairs of
+  !> bodies (manual, section "Contact detection").
   !>
   !> Primitive rows are in the order of (body id, primitive number), which makes rows the key of a pair:
-  !> pairs come sorted by (lower row, higher row).  Within a pair `first` has the smaller lower bound in x;
-  !> of equal bounds the lower row.  Primitives without outer faces (inner mesh elements) take no part.
+  !> pairs come sorted by (lower row, higher row).  Primitives without outer faces (inner mesh elements) take no part.
   !>
   !>   n                     number of primitives
   !>   box                   (6,:) boxes [length]
   !>   kind, outer_count, body   (:) of primitives
   !>   adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows, sorted for each primitive
-  !>   body_kind, body_id, selfcontact   (:) of bodies; 1: primitives of one deformable body may touch, unless adjacent
+  !>   body_kind, body_id, selfcontact   (:) of bodies; 1: polyhedra of one deformable body may touch, unless adjacent
   !>   nexcluded, excluded   (2,:) pairs of body identifiers (lower, higher), sorted by both
-  !>   from, to              rows from <= k < to of the constraint table are contacts
-  !>   slave, master         (:) primitive rows of contacts
-  !>   first, second         (:) the pairs, out
-  !>   boxes, numbers, rows, cells, keys, partners, next   work arrays, kept by the caller because fresh memory is dear:
+  !>   low, high             (:) the pairs, out
+  !>   apart                 (:) nothing (-1) is known about them, out; see `pair_cache`
+  !>   boxes, numbers, rows, cells, keys, partners   work arrays, kept by the caller because fresh memory is dear:
   !>                         lengths `primitives` + 8 (boxes, numbers), + 1 (rows), 4 `primitives` + 4200 (cells),
-  !>                         those of `first` (keys, partners) and of `slave` (next)
-  !>   found                 number of pairs; when it exceeds the length of `first`, there was no room: enlarge to this
+  !>                         those of `low` (keys, partners)
+  !>   found                 number of pairs; when it exceeds the length of `low`, there was no room: enlarge to this
   !>                         length at least and call again
   subroutine find_pairs(n, box, kind, outer_count, body, adjacent_ptr, adjacent_count, adjacent, body_kind, body_id, &
-      selfcontact, nexcluded, excluded, from, to, slave, master, first, second, boxes, numbers, rows, cells, &
-      keys, partners, next, found, primitives, &
-      neighbours, bodies, exclusions, contacts, capacity, cell_capacity)
-    integer(i4), intent(in) :: n, nexcluded, from, to
-    integer(i4), intent(in) :: primitives, neighbours, bodies, exclusions, contacts, capacity, cell_capacity
+      selfcontact, nexcluded, excluded, low, high, apart, boxes, numbers, rows, cells, keys, partners, found, primitives, &
+      neighbours, bodies, exclusions, capacity, cell_capacity)
+    integer(i4), intent(in) :: n, nexcluded
+    integer(i4), intent(in) :: primitives, neighbours, bodies, exclusions, capacity, cell_capacity
     real(dp), intent(in) :: box(6,0:primitives-1)
     integer(i4), intent(in), target :: kind(0:primitives-1)
     integer(i4), intent(in) :: outer_count(0:primitives-1)
@@ -54,15 +49,14 @@ contains
     integer(i4), intent(in) :: body_kind(0:bodies-1), selfcontact(0:bodies-1)
     integer(i8), intent(in), target :: body_id(0:bodies-1)
     integer(i8), intent(in), target :: excluded(2,0:exclusions-1)
-    integer(i4), intent(in) :: slave(0:contacts-1), master(0:contacts-1)
-    integer(i4), intent(inout) :: first(0:capacity-1), second(0:capacity-1)
+    integer(i4), intent(inout) :: low(0:capacity-1), high(0:capacity-1)
+    integer(i8), intent(inout) :: apart(0:capacity-1)
     real(dp), intent(inout), target :: boxes(0:primitives+7,7)
     integer(i8), intent(inout), target :: numbers(0:primitives+7)
-    integer(i4), intent(inout) :: rows(0:primitives,5)
+    integer(i4), intent(inout) :: rows(0:primitives,3)
     integer(i4), intent(inout), target :: cells(0:cell_capacity-1)
     integer(i8), intent(inout), target :: keys(0:capacity-1)
-    integer(i8), intent(inout) :: partners(0:capacity-1)
-    integer(i4), intent(inout) :: next(0:contacts-1)
+    integer(i4), intent(inout) :: partners(0:capacity-1)
     integer(i4), intent(out) :: found
     type(grid_type) :: grid
     type(exclusion_list) :: exclusion
@@ -103,134 +97,114 @@ contains
       found = max(threads*maxval(lists%count), capacity + 1)
       return
     end if
-    call sort_pairs(n, lists, from, to, slave, master, partners, rows(:,3), rows(:,4), rows(:,5), next, &
-      first, second, found)
+    call sort_pairs(n, lists, partners, rows(:,3), low, high, apart, found)
   end subroutine find_pairs
 
-  !> Collects the pairs of all threads by lower row, sorts each row and leaves out pairs in contact already.
-  subroutine sort_pairs(n, lists, from, to, slave, master, partner, start, length, head, next, first, second, found)
-    integer(i4), intent(in) :: n, from, to
+  !> Collects the pairs of all threads by lower row and sorts each row.  Every thread reads all pairs and takes those of its
+  !> own rows.
+  subroutine sort_pairs(n, lists, partner, start, low, high, apart, found)
+    integer(i4), intent(in) :: n
     type(pair_list), intent(in) :: lists(0:)
-    integer(i4), intent(in) :: slave(0:*), master(0:*)
-    integer(i8), intent(inout) :: partner(0:*)
-    integer(i4), intent(inout) :: start(0:n), length(0:n), head(0:n), next(0:*)
-    integer(i4), intent(inout) :: first(0:*), second(0:*)
+    integer(i4), intent(inout) :: partner(0:*), start(0:n), low(0:*), high(0:*)
+    integer(i8), intent(inout) :: apart(0:*)
     integer(i4), intent(out) :: found
-    integer(i4) :: low
-    integer :: total, i, k, thread, place, count
+    integer(i4) :: i, k, list, thread, threads, from, to, count, last
 
-    total = sum(lists%count)
-    found = 0
-    if (total == 0) return
-    start = 0
-    do thread = 0, size(lists) - 1
-      do k = 1, lists(thread)%count
-        low = int(shiftr(lists(thread)%key(k), 32))
-        start(low) = start(low) + 1
-      end do
+    found = sum(lists%count)
+    !$omp parallel if (found > parallel_from) default(shared) private(i, k, list, thread, threads, from, to, count, last)
+    thread = 0
+    threads = 1
+!$  thread = omp_get_thread_num()
+!$  threads = omp_get_num_threads()
+    from = int(int(n, i8)*thread/threads, i4)
+    to = int(int(n, i8)*(thread + 1)/threads, i4)
+    start(from:to-1) = 0
+    do list = 0, ubound(lists, 1)
+      call count_rows(lists(list)%count, lists(list)%key, from, to, start)
     end do
+    !$omp barrier
+    !$omp single
     count = 0
-    do i = 0, n
+    do i = 0, n - 1
       count = count + start(i)
       start(i) = count
     end do
-    do thread = 0, size(lists) - 1
-      do k = 1, lists(thread)%count
-        low = int(shiftr(lists(thread)%key(k), 32))
-        start(low) = start(low) - 1
-        partner(start(low)) = iand(lists(thread)%key(k), low_half)
+    !$omp end single
+    ! rows are shared out anew, about as many pairs to each thread
+    from = 0
+    to = n
+    if (thread > 0) from = first_beyond(n, start, int(int(found, i8)*thread/threads, i4))
+    if (thread < threads - 1) to = first_beyond(n, start, int(int(found, i8)*(thread + 1)/threads, i4))
+    last = 0
+    if (to > from) last = start(to-1)
+    !$omp barrier
+    do list = 0, ubound(lists, 1)
+      call fill_rows(lists(list)%count, lists(list)%key, from, to, start, partner)
+    end do
+    do i = to - 1, from, -1
+      count = last - start(i)
+      last = start(i)
+      call sort_row(count, partner(last))
+      do k = last, last + count - 1
+        low(k) = i
+        high(k) = partner(k)
+        apart(k) = -1
       end do
     end do
-    call chain_contacts(n, from, to, slave, master, head, next)
-    !$omp parallel do if (total > parallel_from) schedule(dynamic, 512)
-    do i = 0, n - 1
-      length(i) = start(i+1) - start(i)
-      if (length(i) == 0) cycle
-      call drop_contacts(i, head, next, slave, master, length(i), partner(start(i)))
-    end do
-    do i = 0, n - 1
-      place = found
-      found = found + length(i)
-      length(i) = place
-    end do
-    !$omp parallel do if (total > parallel_from) schedule(static) private(k, place, count)
-    do i = 0, n - 1
-      place = length(i)
-      if (i < n - 1) then
-        count = length(i+1) - place
-      else
-        count = found - place
-      end if
-      do k = start(i), start(i) + count - 1
-        if (btest(partner(k), 0)) then
-          first(place) = int(shiftr(partner(k), 1), i4)
-          second(place) = i
-        else
-          first(place) = i
-          second(place) = int(shiftr(partner(k), 1), i4)
-        end if
-        place = place + 1
-      end do
-    end do
+    !$omp end parallel
   end subroutine sort_pairs
 
-  !> Links the contacts of every lower primitive row: `head` is the last one, `next` leads on, -1 ends.
-  subroutine chain_contacts(n, from, to, slave, master, head, next)
-    integer(i4), intent(in) :: n, from, to
-    integer(i4), intent(in) :: slave(0:*), master(0:*)
-    integer(i4), intent(inout) :: head(0:n), next(0:*)
-    integer(i4) :: low
-    integer :: k
+  !> Counts the pairs of the lower rows from <= low < to.
+  pure subroutine count_rows(count, key, from, to, start)
+    integer(i4), intent(in) :: count, from, to
+    integer(i8), intent(in) :: key(count)
+    integer(i4), intent(inout) :: start(0:*)
+    integer(i4) :: k, row
 
-    head(0:n-1) = -1
-    do k = from, to - 1
-      low = min(slave(k), master(k))
-      next(k) = head(low)
-      head(low) = k
+    do k = 1, count
+      row = int(shiftr(key(k), 32), i4)
+      if (row >= from .and. row < to) start(row) = start(row) + 1
     end do
-  end subroutine chain_contacts
+  end subroutine count_rows
 
-  !> Sorts the partners of `row` and removes those that it is in contact with.
-  subroutine drop_contacts(row, head, next, slave, master, count, partner)
-    integer, intent(in) :: row
-    integer(i4), intent(in) :: head(0:*), next(0:*), slave(0:*), master(0:*)
-    integer(i4), intent(inout) :: count
-    integer(i8), intent(inout) :: partner(*)
-    integer(i8) :: high
-    integer :: contact, low, top, k
+  !> Puts the higher rows of these pairs in their places.  `start`: ends of rows on entry, their beginnings on return.
+  pure subroutine fill_rows(count, key, from, to, start, partner)
+    integer(i4), intent(in) :: count, from, to
+    integer(i8), intent(in) :: key(count)
+    integer(i4), intent(inout) :: start(0:*), partner(0:*)
+    integer(i4) :: k, row
 
-    call sort_row(count, partner)
-    if (head(row) < 0) return
-    contact = head(row)
-    do while (contact >= 0)
-      high = 2_i8*max(slave(contact), master(contact))
-      low = 1
-      top = count
-      do while (low < top)
-        k = (low + top)/2
-        if (iand(partner(k), not(dropped) - 1) < high) then
-          low = k + 1
-        else
-          top = k
-        end if
-      end do
-      if (iand(partner(low), not(dropped) - 1) == high) partner(low) = ior(partner(low), dropped)
-      contact = next(contact)
+    do k = 1, count
+      row = int(shiftr(key(k), 32), i4)
+      if (row < from .or. row >= to) cycle
+      start(row) = start(row) - 1
+      partner(start(row)) = int(iand(key(k), low_half), i4)
     end do
-    k = 0
-    do low = 1, count
-      if (iand(partner(low), dropped) /= 0) cycle
-      k = k + 1
-      partner(k) = partner(low)
+  end subroutine fill_rows
+
+  !> The first row that ends beyond a place.
+  pure integer(i4) function first_beyond(n, end, place)
+    integer(i4), intent(in) :: n, end(0:*), place
+    integer(i4) :: left, right, k
+
+    left = 0
+    right = n
+    do while (left < right)
+      k = (left + right)/2
+      if (end(k) > place) then
+        right = k
+      else
+        left = k + 1
+      end if
     end do
-    count = k
-  end subroutine drop_contacts
+    first_beyond = left
+  end function first_beyond
 
   !> Sorts numbers in ascending order.
   pure subroutine sort_row(n, x)
     integer(i4), intent(in) :: n
-    integer(i8), intent(inout) :: x(n)
-    integer(i8) :: moved
+    integer(i4), intent(inout) :: x(n)
+    integer(i4) :: moved
     integer :: i, j, last, parent, child
 
     if (n <= insertion_up_to) then

@@ -9,6 +9,7 @@
 !> on one another; pairs stay complete and unique because a direction that is wrapped keeps three cells or more.
 module cell_grid
   use kinds, only: dp, i4, i8
+!$ use omp_lib, only: omp_get_num_threads, omp_get_thread_num
   implicit none
   private
   public :: size_class, grid_type, build_grid, cell_number, absent, immovable, padding
@@ -282,13 +283,16 @@ contains
     integer(i4), intent(inout) :: place(0:*)
     type(grid_type), intent(inout) :: grid
     integer(i8) :: number
-    integer(i4) :: cell, index(3), count
+    integer(i4) :: index(3), count
     integer :: i, axis, cells, k
 
     cells = ubound(grid%cell_start, 1)
     !$omp parallel do if (n > parallel_from) schedule(static) private(number, index, axis)
     do i = 0, n - 1
-      if (owner(i) == absent) cycle
+      if (owner(i) == absent) then
+        place(i) = -1
+        cycle
+      end if
       associate (class => grid%class(place(i)))
         do axis = 1, 3
           number = cell_number(box(axis,i), grid%origin(axis), class%inverse_cell(axis)) - class%lowest(axis)
@@ -298,23 +302,9 @@ contains
         place(i) = class%first_cell + index(1) + class%cells(1)*(index(2) + class%cells(2)*index(3))
       end associate
     end do
-    grid%cell_start = 0
-    do i = 0, n - 1
-      if (owner(i) /= absent) grid%cell_start(place(i)) = grid%cell_start(place(i)) + 1
-    end do
-    count = 0
-    do cell = 0, cells
-      count = count + grid%cell_start(cell)
-      grid%cell_start(cell) = count
-    end do
+    call sort_by_cell(n, place, cells, grid%cell_start, grid%row)
+    count = grid%cell_start(cells)
     grid%boxes = count
-    ! filled from behind, so starts end up at the first box and rows ascend within a cell
-    do i = n - 1, 0, -1
-      if (owner(i) == absent) cycle
-      cell = place(i)
-      grid%cell_start(cell) = grid%cell_start(cell) - 1
-      grid%row(grid%cell_start(cell)) = i
-    end do
     !$omp parallel do if (n > parallel_from) schedule(static) private(i)
     do k = 0, count - 1
       i = int(grid%row(k))
@@ -325,5 +315,45 @@ contains
     grid%owner(count:count+padding-1) = 0.0_dp
     grid%row(count:count+padding-1) = 0
   end subroutine fill_cells
+
+  !> Rows in the order of cells, ascending within a cell, and where cells start.  Every thread reads all places and takes
+  !> those of its own cells.
+  subroutine sort_by_cell(n, place, cells, start, row)
+    integer(i4), intent(in) :: n, place(0:*)
+    integer, intent(in) :: cells
+    integer(i4), intent(inout) :: start(0:cells)
+    integer(i8), intent(inout) :: row(0:*)
+    integer(i4) :: i, cell, count, thread, threads, from, to
+
+    !$omp parallel if (n > parallel_from) default(shared) private(i, cell, count, thread, threads, from, to)
+    thread = 0
+    threads = 1
+!$  thread = omp_get_thread_num()
+!$  threads = omp_get_num_threads()
+    from = int(int(cells, i8)*thread/threads, i4)
+    to = int(int(cells, i8)*(thread + 1)/threads, i4)
+    start(from:to-1) = 0
+    do i = 0, n - 1
+      cell = place(i)
+      if (cell >= from .and. cell < to) start(cell) = start(cell) + 1
+    end do
+    !$omp barrier
+    !$omp single
+    count = 0
+    do cell = 0, cells - 1
+      count = count + start(cell)
+      start(cell) = count
+    end do
+    start(cells) = count
+    !$omp end single
+    ! filled from behind, so starts end up at the first box and rows ascend within a cell
+    do i = n - 1, 0, -1
+      cell = place(i)
+      if (cell < from .or. cell >= to) cycle
+      start(cell) = start(cell) - 1
+      row(start(cell)) = i
+    end do
+    !$omp end parallel
+  end subroutine sort_by_cell
 
 end module cell_grid

@@ -7,7 +7,7 @@ module pair_cache
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: fatten_boxes, boxes_inside, sum_flags, order_pairs, select_pairs, note_apart, select_contacts
+  public :: fatten_boxes, boxes_inside, sum_flags, select_pairs, note_apart, select_contacts
 
   integer, parameter :: parallel_from = 4000
 
@@ -77,23 +77,6 @@ contains
       if (selfcontact(i) /= 0) flags = flags*31 + i + 1
     end do
   end subroutine sum_flags
-
-  !> Puts the lower row of each pair first and forgets what was known about the pairs.
-  subroutine order_pairs(pairs, low, high, apart, capacity)
-    integer(i4), intent(in) :: pairs, capacity
-    integer(i4), intent(inout) :: low(0:capacity-1), high(0:capacity-1)
-    integer(i8), intent(inout) :: apart(0:capacity-1)
-    integer(i4) :: lower
-    integer :: k
-
-    !$omp parallel do if (pairs > parallel_from) schedule(static) private(lower)
-    do k = 0, pairs - 1
-      lower = min(low(k), high(k))
-      high(k) = max(low(k), high(k))
-      low(k) = lower
-      apart(k) = -1
-    end do
-  end subroutine order_pairs
 
   !> The pairs to be looked at closely, in the order of the pairs kept: their boxes overlap (strictly in x, within
   !> `margin`), they are not in contact, and one of them has moved since they were found apart.

@@ -7,8 +7,7 @@ module pair_search
   private
   public :: pair_list, exclusion_list, search_pairs
 
-  !> Pairs found by one thread, each in one number that sorts by (lower row, higher row):
-  !> 2^32 lower + 2 higher + (1 when the higher one is first).
+  !> Pairs found by one thread, each in one number that sorts by (lower row, higher row): 2^32 lower + higher.
   type :: pair_list
     integer(i8), pointer, contiguous :: key(:)
     integer :: count = 0    !< may exceed the length of `key`; pairs beyond it are not stored
@@ -216,33 +215,45 @@ contains
     type(cell_task), intent(inout) :: task
     type(exclusion_list), intent(in) :: exclusions
     type(pair_list), intent(inout) :: list
+
+    call compare_boxes(size(grid%owner), grid%box, grid%owner, grid%row, task, exclusions, size(list%key), list%key, &
+      list%count)
+    task%count = 0
+  end subroutine compare
+
+  subroutine compare_boxes(n, box, owner, row, task, exclusions, capacity, key, found)
+    integer, intent(in) :: n, capacity
+    real(dp), intent(in) :: box(0:n-1,6), owner(0:n-1)
+    integer(i8), intent(in) :: row(0:n-1)
+    type(cell_task), intent(in) :: task
+    type(exclusion_list), intent(in) :: exclusions
+    integer(i8), intent(inout) :: key(capacity)
+    integer, intent(inout) :: found
     real(dp) :: one(6)
     integer(i8) :: meets
     integer :: bit, i, j
 
     do i = task%start, task%end - 1
-      one = grid%box(i,:)
-      meets = overlaps(one, grid%owner(i), task, size(grid%owner), grid%box, grid%owner)
+      one = box(i,:)
+      meets = overlaps(one, owner(i), task, n, box, owner)
       do while (meets /= 0)
         bit = trailz(meets)
-        meets = ibclr(meets, bit)
+        meets = iand(meets, meets - 1)
         j = task%block_start(bit/block+1) + mod(bit, block)
         ! boxes of the cell up to this one have met it before; overlap in x is strict
         if (j >= task%start .and. j <= i) cycle
-        if (.not. (one(1) < grid%box(j,4) .and. grid%box(j,1) < one(4))) cycle
+        if (.not. (one(1) < box(j,4) .and. box(j,1) < one(4))) cycle
         if (exclusions%count > 0) then
-          if (is_excluded(grid%row(i), grid%row(j), exclusions)) cycle
+          if (is_excluded(row(i), row(j), exclusions)) cycle
         end if
         if (exclusions%inner) then
-          if (is_adjacent(int(grid%row(i), i4), int(grid%row(j), i4), exclusions)) cycle
+          if (is_adjacent(int(row(i), i4), int(row(j), i4), exclusions)) cycle
         end if
-        list%count = list%count + 1
-        if (list%count > size(list%key)) cycle
-        list%key(list%count) = key_of(grid%row(i), grid%row(j), one(1), grid%box(j,1))
+        found = found + 1
+        if (found <= capacity) key(found) = ior(shiftl(min(row(i), row(j)), 32), max(row(i), row(j)))
       end do
     end do
-    task%count = 0
-  end subroutine compare
+  end subroutine compare_boxes
 
   !> A bit for each box of a task's blocks that overlaps or touches `one` and has another owner.  One comparison of the
   !> least of all distances, without branches: nobody could predict them, and vector instructions have none.
@@ -270,16 +281,6 @@ contains
       overlaps = ior(overlaps, shiftl(iand(bits, task%valid(b)), block*(b - 1)))
     end do
   end function overlaps
-
-  !> Key of a pair.  The lower bound in x decides who is first; equal bounds: the lower row, the older body.
-  pure integer(i8) function key_of(one, two, x_one, x_two)
-    integer(i8), intent(in) :: one, two
-    real(dp), intent(in) :: x_one, x_two
-    real(dp) :: ahead
-
-    ahead = merge(x_one - x_two, x_two - x_one, one < two)
-    key_of = ior(shiftl(min(one, two), 32), 2*max(one, two) + merge(1_i8, 0_i8, ahead > 0.0_dp))
-  end function key_of
 
   !> Whether two primitives belong to one body and are adjacent.
   pure logical function is_adjacent(one, two, exclusions)

@@ -20,7 +20,6 @@ from .workspace import Workspace, workspace_of
 
 _update_shapes = _kernels.update_geometry.update_shapes
 _find_pairs = _kernels.broad_phase.find_pairs
-_order_pairs = _kernels.pair_cache.order_pairs
 _fatten_boxes = _kernels.pair_cache.fatten_boxes
 _sum_flags = _kernels.pair_cache.sum_flags
 _follow_contacts = _kernels.contact_phases.follow_contacts
@@ -307,14 +306,12 @@ def search_pairs(geometry, bodies, settings: Settings, work: Workspace, box: np.
             primitives.n, box, primitives.kind, primitives.outer_count, primitives.body,
             primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
             bodies.kind, bodies.id, bodies.selfcontact, settings.excluded_bodies.shape[1], settings.excluded_bodies,
-            0, 0, work.nothing, work.nothing,
-            work.low, work.high, work.boxes, work.numbers, work.rows, work.cells, work.keys, work.partners, work.nothing,
+            work.low, work.high, work.apart, work.boxes, work.numbers, work.rows, work.cells, work.keys, work.partners,
         )  # fmt: skip
         if found <= work.low.size:
             break
         work.enlarge_pairs(max(found, 2 * work.low.size))
     work.pairs = found
-    _order_pairs(found, work.low, work.high, work.apart)
 
 
 def _create(

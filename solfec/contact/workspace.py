@@ -38,7 +38,6 @@ class Workspace:
         self.columns = KernelColumns()
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
-        self.nothing = np.zeros(1, np.int32)
         self.updates = 0
         self.shapes_state = self.pairs_state = self.excluded = None
         self.flags = 0  # of self-contact, at the last search
@@ -57,7 +56,7 @@ class Workspace:
             capacity = self.primitive_capacity = geometry.primitives.capacity
             self.boxes = np.zeros((capacity + 8, 7), order="F")
             self.numbers = np.zeros(capacity + 8, np.int64)
-            self.rows = np.zeros((capacity + 1, 5), np.int32, order="F")
+            self.rows = np.zeros((capacity + 1, 3), np.int32, order="F")
             self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
             self.fat = np.zeros((6, capacity), order="F")
             self.pairs_state = None
@@ -77,8 +76,8 @@ class Workspace:
 
     def enlarge_pairs(self, count: int) -> None:
         """Make room for `count` pairs."""
-        self.low, self.high, self.first, self.second, self.place, self.mark = np.zeros((6, count), np.int32)
-        self.apart, self.keys, self.partners = np.full((3, count), -1, np.int64)
+        self.low, self.high, self.first, self.second, self.place, self.mark, self.partners = np.zeros((7, count), np.int32)
+        self.apart, self.keys = np.full((2, count), -1, np.int64)
         note_reallocation()
 
     def choose_skin(self, moved_only: bool) -> float:

@@ -16,25 +16,24 @@ from solfec.contact.workspace import SPARE_CELLS
 OBSTACLE, RIGID = 0, 1
 
 
-def find(boxes, body=None, kinds=None, excluded=(), contacts=(), capacity=4):
+def find(boxes, body=None, kinds=None, excluded=(), capacity=4):
     """Pairs of primitive rows found for boxes (6, n); one rigid body per box unless given."""
     n = boxes.shape[1]
     body = np.arange(n) if body is None else np.asarray(body)
     kinds = np.full(body.max(initial=0) + 1, RIGID) if kinds is None else np.asarray(kinds)
-    slave, master = (np.array([pair[side] for pair in contacts] + [0], np.int32) for side in (0, 1))
     while True:
-        first, second = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
+        low, high = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
         found = _kernels.broad_phase.find_pairs(
             n, np.asfortranarray(boxes), np.zeros(n, np.int32), np.ones(n, np.int32), body.astype(np.int32),
             np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(1, np.int32),
             kinds.astype(np.int32), np.arange(1, kinds.size + 1), np.zeros(kinds.size, np.int32), len(excluded),
-            np.asfortranarray(np.array(excluded, np.int64).reshape(-1, 2).T), 0, len(contacts), slave, master,
-            first, second, np.zeros((n + 8, 7), order="F"), np.zeros(n + 8, np.int64),
-            np.zeros((n + 1, 5), np.int32, order="F"), np.zeros(4 * n + SPARE_CELLS, np.int32),
-            np.zeros(capacity, np.int64), np.zeros(capacity, np.int64), np.zeros_like(slave),
+            np.asfortranarray(np.array(excluded, np.int64).reshape(-1, 2).T),
+            low, high, np.zeros(capacity, np.int64), np.zeros((n + 8, 7), order="F"), np.zeros(n + 8, np.int64),
+            np.zeros((n + 1, 3), np.int32, order="F"), np.zeros(4 * n + SPARE_CELLS, np.int32),
+            np.zeros(capacity, np.int64), np.zeros(capacity, np.int32),
         )  # fmt: skip
         if found <= capacity:
-            return list(zip(first[:found].tolist(), second[:found].tolist()))
+            return list(zip(low[:found].tolist(), high[:found].tolist()))
         capacity = found
 
 
@@ -45,9 +44,7 @@ def brute_force(boxes):
     meets = (low[0, i] < high[0, j]) & (low[0, j] < high[0, i])
     for axis in (1, 2):
         meets &= (low[axis, i] <= high[axis, j]) & (low[axis, j] <= high[axis, i])
-    i, j = i[meets], j[meets]
-    swap = low[0, j] < low[0, i]
-    return list(zip(np.where(swap, j, i).tolist(), np.where(swap, i, j).tolist()))
+    return list(zip(i[meets].tolist(), j[meets].tolist()))
 
 
 def random_boxes(seed, n, spread, sizes, rounded):
@@ -93,23 +90,20 @@ def test_boxes_of_one_body_and_of_two_obstacles_do_not_meet():
     assert find(boxes, body=[0, 0, 1, 2], kinds=[RIGID, OBSTACLE, OBSTACLE]) == [(0, 2), (0, 3), (1, 2), (1, 3)]
 
 
-def test_excluded_bodies_and_known_contacts_are_left_out():
+def test_excluded_bodies_are_left_out():
     boxes = np.tile(np.array([[0.0, 0, 0, 1, 1, 1]]).T, 3)
     assert find(boxes, excluded=[(1, 2)]) == [(0, 2), (1, 2)]
-    assert find(boxes, contacts=[(2, 1)]) == [(0, 1), (0, 2)]
 
 
-def test_many_known_contacts_of_one_floor_are_left_out():
-    x = np.arange(500) * 2.0
-    small = np.stack((x, 0 * x, 0 * x, x + 1, 0 * x + 1, 0 * x + 1))
-    boxes = np.concatenate((np.array([[-1.0, -1, -1, 2000, 1, 0.5]]).T, small), axis=1)
-    known = [(0, k) for k in range(1, 501) if k % 3]
-    assert find(boxes, contacts=known) == [(0, k) for k in range(3, 501, 3)]
-
-
-def test_first_has_the_smaller_lower_bound_in_x_and_equal_bounds_go_by_row():
-    boxes = np.array([[0.0, 0, 0, 1, 1, 1], [-0.5, 0, 0, 1, 1, 1], [0.0, 0, 0, 1, 1, 1]]).T
-    assert find(boxes) == [(1, 0), (0, 2), (1, 2)]
+def test_known_contacts_are_left_out_and_of_others_the_first_has_the_smaller_lower_bound_in_x():
+    model = Model()
+    model.add(box((0, 0, 0), (1, 1, 1)))
+    model.add(box((-0.5, 0.9, 0), (0.6, 1.9, 1)))
+    model.add(box((0, -0.9, 0), (1, 0.1, 1)))
+    model.detect()
+    assert model.pairs() == [(1, 0), (0, 2)]
+    model.detect()
+    assert model.pairs() == [(1, 0), (0, 2)]
 
 
 def test_pairs_do_not_depend_on_the_number_of_threads():
