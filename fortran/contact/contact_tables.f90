@@ -3,7 +3,8 @@ module contact_tables
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: area_table, point_table, tabulate_areas, largest_area, tabulate_points, cell_of, hash_of
+  public :: area_table, point_table, tabulate_areas, raise_area, largest_area, tabulate_points, cell_of, hash_of, pair_key, &
+    mixed, table_size
 
   !> Cell numbers beyond this one are taken for it.
   real(dp), parameter :: farthest_cell = 2.0_dp**62

@@ -26,6 +26,7 @@ _follow_contacts = _kernels.contact_phases.follow_contacts
 _new_contacts = _kernels.contact_phases.find_new_contacts
 _create_rows = _kernels.contacts.create_rows
 _deepest_row = _kernels.contacts.deepest_row
+_sparsify_both = _kernels.symmetric_sparsify.sparsify_symmetrically
 
 DONE, SEARCH, RESULTS = 0, 1, 2  # outcomes of find_new_contacts; another one: rows are lacking
 
@@ -58,6 +59,8 @@ class Settings:
         What the user asked for; gap-aware materials can widen it.
     patch : bool
         Faces that lie on each other share up to four points instead of one.
+    symmetric : bool
+        Sparsification treats both bodies alike (Solfec-1.0 looks at the master only).
     """
 
     threshold: float = 0.01
@@ -69,6 +72,7 @@ class Settings:
     asked_margin: float = 0.0
     margin: float = 0.0
     patch: bool = False
+    symmetric: bool = False
 
     def exclude_bodies(self, one: int, two: int) -> None:
         """Suppress contact detection between two bodies, given by identifiers."""
@@ -188,11 +192,31 @@ def detect_contacts(
     removed = _find_new_contacts(
         constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, old, work
     )
+    if settings.symmetric and constraints.n > old:
+        removed = _sparsify_symmetrically(constraints, geometry, settings, old)
     constraints.next_id += constraints.n - old
     if removed and settings.patch:  # removed points of known pairs are found and judged again in every step
         constraints.view("evaluated")[:] = -1
     if settings.depth < inf:
         _check_depth(constraints, bodies, settings.depth, step_number)
+    return removed
+
+
+def _sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) -> int:
+    """Remove superfluous contacts among the rows from `new` on, largest areas first; return their number."""
+    primitives = geometry.primitives
+    rows = np.arange(new, constraints.n, dtype=np.int32)
+    order = rows[np.lexsort((-rows, -constraints.area[rows]))]
+    keep = np.zeros(len(rows), np.int32)
+    removed = _sparsify_both(
+        constraints.user_count, new, constraints.n, order, settings.threshold, settings.min_area, settings.min_distance,
+        constraints.slave, constraints.master, constraints.slave_primitive, constraints.master_primitive,
+        constraints.point, constraints.area, primitives.kind, primitives.adjacent_ptr, primitives.adjacent_count,
+        geometry.adjacency.primitive, keep,
+    )  # fmt: skip
+    if removed:
+        constraints.keep(np.concatenate((np.ones(new, bool), keep > 0)))
+        constraints.id[new : constraints.n] = constraints.next_id + np.arange(constraints.n - new)
     return removed
 
 
@@ -204,11 +228,12 @@ def _find_new_contacts(
     Left out are pairs that were found apart and have not moved since.
     """
     excluded = settings.excluded_surfaces
+    limits = (0.0, 0.0, 0.0) if settings.symmetric else (settings.threshold, settings.min_area, settings.min_distance)
     while True:
         outcome, needed, found, flags, rows, removed, error, row = _new_contacts(
             work.fresh, work.flags, geometry.primitives.n, bodies.n, work.pairs, constraints.user_count, constraints.n,
             old, epsilon, settings.margin, time, step_number, work.updates, settings.patch, surface_materials.n,
-            settings.threshold, settings.min_area, settings.min_distance, constraints.next_id, excluded.shape[1], excluded,
+            *limits, constraints.next_id, excluded.shape[1], excluded,
             *work.columns.of(
                 _new_columns, constraints, geometry, current_faces(geometry), bodies, surface_materials, work
             ),
@@ -322,6 +347,7 @@ def _create(
     if settings.patch and alive.size < count:
         alive = np.zeros(count, np.int32)
     excluded = settings.excluded_surfaces
+    limits = (0.0, 0.0, 0.0) if settings.symmetric else (settings.threshold, settings.min_area, settings.min_distance)
     while True:
         created = _create_rows(
             constraints.n, count, epsilon, time, step_number, work.updates, excluded.shape[1], excluded, first, second,

@@ -126,8 +126,6 @@ def CONTACT_EXCLUDE_BODIES(body1, body2):
     one, two = body_of(body1, "body1"), body_of(body2, "body2")
     if one._simulation is not two._simulation:
         raise BadValue("'body1' and 'body2' belong to different SOLFEC objects")
-    if one == two:
-        raise BadValue("'body1' and 'body2' are the same body")
     one._simulation.domain.settings.exclude_bodies(one._id, two._id)
 
 
@@ -140,7 +138,7 @@ def CONTACT_EXCLUDE_SURFACES(solfec, surf1, surf2):
 
 
 @command("CONTACT_SPARSIFY")
-def CONTACT_SPARSIFY(solfec, threshold=0.01, minarea=0.0, mindist=None):
+def CONTACT_SPARSIFY(solfec, threshold=0.01, minarea=0.0, mindist=None, symmetric="OFF"):
     """Filter contact points (manual, 4.6 and 7.2).
 
     Parameters
@@ -152,13 +150,17 @@ def CONTACT_SPARSIFY(solfec, threshold=0.01, minarea=0.0, mindist=None):
         Contacts with a smaller area go.
     mindist : float
         Distance between distinct contact points (default: geometric epsilon).
+    symmetric : str
+        'ON': both bodies are treated alike; 'OFF': as in Solfec-1.0.  Not in the manual.
     """
     simulation = simulation_of(solfec)
     threshold = checks.between(threshold, "threshold", 0.0, 1.0)
     minarea = checks.nonnegative(minarea, "minarea")
     mindist = session.current().epsilon if mindist is None else checks.nonnegative(mindist, "mindist")
+    symmetric = checks.switch(symmetric, "symmetric")
     settings = simulation.domain.settings
     settings.threshold, settings.min_area, settings.min_distance = threshold, minarea, mindist
+    settings.symmetric = symmetric
 
 
 @command("CONTACT_OPTIONS")

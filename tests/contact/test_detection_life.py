@@ -279,7 +279,7 @@ def test_contacts_have_the_same_bits_for_any_number_of_threads():
     before = _kernels.threads.get_threads()
     answers = []
     try:
-        for threads in (1, 2, 8):
+        for threads in (1, 2, 8, 16):
             _kernels.threads.set_threads(threads)
             rng = np.random.default_rng(7)
             model = Model()

@@ -59,6 +59,11 @@ def test_wrong_options_are_named(run, options, words):
     assert outcome.status == 1 and "CONTACT_OPTIONS" in outcome.err and words in outcome.err and "input.py:10" in outcome.err
 
 
+def test_sparsification_may_treat_both_bodies_alike(good):
+    text = BLOCK.replace("RUN(", "CONTACT_SPARSIFY(solfec, 0.01, symmetric = 'ON')\n    RUN(")
+    assert good(text.format(options="patch = 'ON'", gap=0.0, duration=0.01, aware=None)).split()[2] == "4"
+
+
 ARMS = """
     solfec = SOLFEC('DYNAMIC', 1E-3, 'out/arms')
     solfec.verbose = 'OFF'
@@ -68,6 +73,7 @@ ARMS = """
     records = [elements[10*i:10*i+10] for i in range(6)]
     body = BODY(solfec, 'FINITE_ELEMENT', MESH(nodes, sum(records[:4] + records[5:], []), 0), bulk)
     body.selfcontact = {flag!r}
+    {more}
     for x, v in ((0, 1), (1, -1)):
         for y in (0, 1):
             SET_VELOCITY(body, (x, y, 1), (1, 0, 0), v)
@@ -82,10 +88,12 @@ ARMS = """
 
 
 def test_arms_of_one_body_meet_only_with_selfcontact(good):
-    found, overlap = good(ARMS.format(flag="OFF"), "-w", "-y").splitlines()
+    found, overlap = good(ARMS.format(flag="OFF", more=""), "-w", "-y").splitlines()
     assert found == "0 True" and float(overlap) > 0.05
-    found, held = good(ARMS.format(flag="ON"), "-w", "-y").splitlines()
+    found, held = good(ARMS.format(flag="ON", more=""), "-w", "-y").splitlines()
     assert found == "1 True" and float(held) < 0.3 * float(overlap)
+    found, _ = good(ARMS.format(flag="ON", more="CONTACT_EXCLUDE_BODIES(body, body)"), "-w", "-y").splitlines()
+    assert found == "0 True"
 
 
 ELLIPSOID = """

@@ -1,0 +1,143 @@
+!> Sparsification by a rule that treats both bodies of a contact alike.
+module symmetric_sparsify
+  use kinds, only: dp, i4, i8
+  use contact_tables, only: area_table, point_table, raise_area, largest_area, pair_key, cell_of, hash_of, mixed, table_size
+  implicit none
+  private
+  public :: sparsify_symmetrically
+
+contains
+
+  !> Marks new contacts for removal.  From the largest area to the least, a new contact goes when
+  !>
+  !> 1. its area is below `min_area`; or
+  !> 2. a contact that stays, of the same two bodies, is larger by more than the factor 1/threshold, and the primitives of
+  !>    both are the same or topologically adjacent on each body; or
+  !> 3. its point is within 2 `min_distance` (largest coordinate difference) of that of a contact that stays, of the same two
+  !>    bodies.
+  !>
+  !>   first, new, last   rows first <= k < last are contacts, those from `new` on are new
+  !>   order              (:) the new rows, in the order in which they are judged
+  !>   threshold, min_area [length^2], min_distance [length]   settings
+  !>   slave ... area     columns of the constraint table
+  !>   kind, adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows
+  !>   keep               (:) 1: stays, row by row from `new`, out
+  !>   removed            number of contacts that do not
+  subroutine sparsify_symmetrically(first, new, last, order, threshold, min_area, min_distance, slave, master, &
+      slave_primitive, master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, keep, removed, ordered, &
+      rows, primitives, neighbours)
+    integer(i4), intent(in) :: first, new, last, ordered, rows, primitives, neighbours
+    integer(i4), intent(in) :: order(0:ordered-1)
+    real(dp), intent(in) :: threshold, min_area, min_distance
+    integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1)
+    integer(i4), intent(in) :: slave_primitive(0:rows-1), master_primitive(0:rows-1)
+    real(dp), intent(in) :: point(3,0:rows-1), area(0:rows-1)
+    integer(i4), intent(in) :: kind(0:primitives-1), adjacent_ptr(0:primitives-1), adjacent_count(0:primitives-1)
+    integer(i4), intent(in) :: adjacent(0:neighbours-1)
+    integer(i4), intent(inout) :: keep(0:ordered-1)
+    integer(i4), intent(out) :: removed
+    type(area_table) :: areas
+    type(point_table) :: points
+    integer :: i, k
+
+    i = table_size(int(last - first))
+    allocate (areas%key(0:i-1), areas%area(0:i-1), points%head(0:i-1), points%next(0:last-first-1))
+    areas%key = -1
+    points%head = -1
+    points%first = first
+    points%inverse_cell = 0.0_dp
+    if (min_distance > 0.0_dp) points%inverse_cell = 0.25_dp/min_distance
+    do k = first, new - 1
+      call stay(k)
+    end do
+    removed = 0
+    do i = 0, last - new - 1
+      k = order(i)
+      keep(k-new) = 0
+      if (.not. (area(k) < min_area .or. is_minor(k) .or. is_coincident(k))) then
+        keep(k-new) = 1
+        call stay(k)
+      end if
+      removed = removed + (1 - keep(k-new))
+    end do
+
+  contains
+
+    !> Enters a contact that stays.
+    subroutine stay(k)
+      integer, intent(in) :: k
+      integer :: place
+
+      call raise_area(areas, min(slave_primitive(k), master_primitive(k)), max(slave_primitive(k), master_primitive(k)), area(k))
+      place = hash_of(cell_of(point(:,k), points%inverse_cell), pair_of(k), size(points%head))
+      points%next(k-first) = points%head(place)
+      points%head(place) = k
+    end subroutine stay
+
+    !> A number for the two bodies of a contact; other pairs may have the same.
+    pure integer(i4) function pair_of(k)
+      integer, intent(in) :: k
+
+      pair_of = int(iand(mixed(pair_key(min(slave(k), master(k)), max(slave(k), master(k)))), 1073741823_i8), i4)
+    end function pair_of
+
+    !> Rule 2 for row k.
+    pure logical function is_minor(k)
+      integer, intent(in) :: k
+      integer :: i, j, one, two
+      real(dp) :: largest
+
+      largest = 0.0_dp
+      if (threshold > 0.0_dp) then
+        do i = -1, adjacent_count(slave_primitive(k)) - 1
+          one = near(slave_primitive(k), i)
+          if (kind(one) /= kind(slave_primitive(k))) cycle
+          do j = -1, adjacent_count(master_primitive(k)) - 1
+            two = near(master_primitive(k), j)
+            if (kind(two) == kind(master_primitive(k))) largest = max(largest, largest_area(areas, min(one, two), max(one, two)))
+          end do
+        end do
+      end if
+      is_minor = area(k) < threshold*largest
+    end function is_minor
+
+    !> A primitive itself for number -1, or one adjacent to it.
+    pure integer function near(primitive, number)
+      integer(i4), intent(in) :: primitive
+      integer, intent(in) :: number
+
+      near = primitive
+      if (number >= 0) near = adjacent(adjacent_ptr(primitive)+number)
+    end function near
+
+    !> Rule 3 for row k.
+    pure logical function is_coincident(k)
+      integer, intent(in) :: k
+      integer(i8) :: from(3), to(3), x, y, z
+      integer :: other
+
+      is_coincident = .false.
+      if (min_distance <= 0.0_dp) return
+      from = cell_of(point(:,k) - 2.0_dp*min_distance, points%inverse_cell)
+      to = cell_of(point(:,k) + 2.0_dp*min_distance, points%inverse_cell)
+      do z = from(3), to(3)
+        do y = from(2), to(2)
+          do x = from(1), to(1)
+            other = points%head(hash_of([x, y, z], pair_of(k), size(points%head)))
+            do while (other >= 0)
+              if (all(abs(point(:,k) - point(:,other)) < 2.0_dp*min_distance) .and. &
+                min(slave(k), master(k)) == min(slave(other), master(other)) .and. &
+                max(slave(k), master(k)) == max(slave(other), master(other))) then
+                is_coincident = .true.
+                return
+              end if
+              other = points%next(other-first)
+            end do
+          end do
+        end do
+      end do
+    end function is_coincident
+
+  end subroutine sparsify_symmetrically
+
+end module symmetric_sparsify
