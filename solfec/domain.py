@@ -292,6 +292,8 @@ class Domain:
                 modal.check_base(base, mesh, material, form)
             except BadBase as error:
                 raise BadBase(f"'base': {error}") from None
+        if kind == BodyKind.FINITE_ELEMENT:
+            mesh.density = material.density
         row = self.bodies.add(
             kind,
             mesh,
@@ -336,6 +338,26 @@ class Domain:
                 return row
         self.bulk_materials.append(material)
         return len(self.bulk_materials) - 1
+
+    def apply_bulk_material(self, identifier: int, volume: int, material: BulkMaterial) -> None:
+        """Give the elements with a volume identifier another material (manual, APPLY_BULKMAT); the body's mass member stays.
+
+        Raises
+        ------
+        ValueError
+            A body without elements, an identifier that none of them has.
+        """
+        mesh = self.bodies.meshes.get(identifier)
+        if mesh is None:
+            raise ValueError(f"body {identifier} has no finite elements")
+        ids = self.meshes_of(identifier)[0].volume_ids
+        if not (ids == volume).any():
+            known = ", ".join(map(str, np.unique(ids).tolist()))
+            raise ValueError(f"no element of body {identifier} has the volume identifier {volume} (there are {known})")
+        mesh.apply(material, ids == volume)
+        self.material_row(material)
+        self.bodies.finite_elements = None
+        self._inertia_changed = True
 
     def meshes_of(self, identifier: int) -> list[Mesh]:
         """Meshes of a body's shape or, of a finite element body, its computational mesh, in the referential placement."""
@@ -393,9 +415,8 @@ class Domain:
         conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
         gradient = conf[:, :3] if bodies.kind[row] != BodyKind.PSEUDO_RIGID else conf[:, :3].T
         centre = np.asarray(centre, float)
-        if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
-            raise NotBuiltYet("BODY_CHARS of finite element bodies is not built yet: their mass follows from mesh and density")
-        conf[:, 3] += gradient @ (centre - bodies.centre[:, row])
+        if bodies.kind[row] != BodyKind.FINITE_ELEMENT:
+            conf[:, 3] += gradient @ (centre - bodies.centre[:, row])
         bodies.mass[row] = mass
         bodies.volume[row] = volume
         bodies.centre[:, row] = centre

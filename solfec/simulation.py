@@ -151,6 +151,7 @@ class Simulation:
         self.domain = Domain(step, epsilon, dynamic)
         self.frame: int | None = None
         self.labels: set[str] = set()  # that bodies were given
+        self.fields: dict[str, Callable] = {}  # functions (x, y, z, t) of FIELD objects by label
         self.bases: dict = {}  # registered ReducedBase by label
         self._output = Schedule(0.0, 0.0)
         self._callback: tuple[Schedule, Callable[[], object]] | None = None

@@ -127,7 +127,7 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     if not len(which):
         return np.inf, -1
     rest, gamma = np.array([fe.frequency(bodies, k) for k in which]).T
-    lame, mu = bodies.lame[:, fe.rows[which]]
+    lame, mu = fe.stiffest[:, which]
     strain = fe.strain[which]
     square = (np.sqrt(rest) + 2.0 * strain * np.sqrt((3.0 * lame + 2.0 * mu) * gamma)) ** 2
     square += (np.sqrt(3.0) * lame + 2.0 * mu) * strain * gamma

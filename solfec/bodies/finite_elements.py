@@ -6,7 +6,7 @@ groups elements by type; it is called at every use and does its work anew only a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -36,6 +36,12 @@ class FiniteElementMesh:
         Integrals of N_a times the outward normal over the boundary [length**2].
     background : background_mesh.Background, optional
         Of a mesh round a shape of its own.
+    density : float, optional
+        Mass density; by default the body's mass over its volume.
+    materials : list of BulkMaterial
+        Materials of some elements other than the body's.
+    material : ndarray (ne,), optional
+        Their numbers in this list, -1: the body's material.
     """
 
     nodes: np.ndarray
@@ -43,6 +49,9 @@ class FiniteElementMesh:
     elements: np.ndarray
     normals: np.ndarray
     background: object | None = None
+    density: float | None = None
+    materials: list = field(default_factory=list)
+    material: np.ndarray | None = None
 
     @classmethod
     def of(cls, mesh, background=None) -> FiniteElementMesh:
@@ -60,6 +69,33 @@ class FiniteElementMesh:
     def node_count(self) -> int:
         """Number of nodes."""
         return len(self.nodes)
+
+    def lame(self, default) -> np.ndarray:
+        """Lame's constants (ne, 2) of the elements, where `default` (2,) are the body's."""
+        result = np.tile(np.asarray(default, float), (len(self.sizes), 1))
+        for number, material in enumerate(self.materials):
+            result[self.material == number] = material.lame
+        return result
+
+    def densities(self, default: float) -> np.ndarray:
+        """Densities (ne,) of the elements, where `default` is used for want of the mesh's own."""
+        result = np.full(len(self.sizes), default if self.density is None else self.density)
+        for number, material in enumerate(self.materials):
+            result[self.material == number] = material.density
+        return result
+
+    def varied(self) -> bytes:
+        """Changes whenever materials of elements do."""
+        constants = [(material.young, material.poisson, material.density) for material in self.materials]
+        return repr(constants).encode() + self.material.tobytes() if constants else b""
+
+    def apply(self, material, elements: np.ndarray) -> None:
+        """Give some elements (marked in a mask) another BulkMaterial."""
+        if self.material is None:
+            self.material = np.full(len(self.sizes), -1, np.int32)
+        if not any(material is known for known in self.materials):
+            self.materials.append(material)
+        self.material[elements] = next(k for k, known in enumerate(self.materials) if known is material)
 
     @property
     def own_points(self) -> OwnPoints | None:
@@ -138,7 +174,9 @@ class FiniteElements:
         in_base = np.isin(bodies.form[self.rows], REDUCED_FORMS)
         element_owner = np.repeat(np.arange(self.count), np.diff(self.first_element))
         nodes = np.where(np.arange(8)[:, None] < self.element_size, self.element_node + self.first[element_owner], 0).T
-        lame = bodies.lame[:, self.rows[element_owner]].T
+        lame = _joined([mesh.lame(bodies.lame[:, row]) for mesh, row in zip(meshes, self.rows)], (0, 2))
+        self.element_lame = lame
+        self.stiffest = np.maximum.reduceat(lame, self.first_element[:-1]).T
         linear = self.linear[element_owner] == 1
         moving = np.where(in_base[element_owner], 0, self.element_size)  # a type that does not exist: left out
         own = self._own_points(meshes)
@@ -151,8 +189,9 @@ class FiniteElements:
             raise SolfecError(
                 f"body {int(bodies.id[self.rows[body]])}: element {number} has no positive volume at an integration point"
             )
-        density = bodies.mass[self.rows] / bodies.volume[self.rows]
-        self.mass = sum(part.lumped_mass(density[element_owner])[0] for part in (self.assembly, self.resting))
+        mean = bodies.mass[self.rows] / bodies.volume[self.rows]
+        density = np.concatenate([mesh.densities(value) for mesh, value in zip(meshes, mean)])
+        self.mass = sum(part.lumped_mass(density)[0] for part in (self.assembly, self.resting))
         wrong = np.flatnonzero(~(self.mass > 0.0))
         if wrong.size:
             body = owner[wrong[0]]
@@ -163,6 +202,7 @@ class FiniteElements:
         self.displacement, self.internal, self.viscous, self.net = (np.zeros((3, n), order="F") for _ in range(4))
         self.kinetic, self.work, self.strain = (np.zeros(self.count) for _ in range(3))
         self.meshes = meshes
+        self.mixed = [mesh for mesh in meshes if mesh.materials]
         self.reduced = ReducedBodies(self, bodies)
         self.material = self.material_of(bodies)
 
@@ -214,7 +254,8 @@ class FiniteElements:
     def material_of(self, bodies: BodyTable) -> bytes:
         """What the arrays depend on besides meshes."""
         rows = self.rows
-        return b"".join(column[..., rows].tobytes() for column in (bodies.lame, bodies.form, bodies.mass, bodies.volume))
+        columns = [column[..., rows].tobytes() for column in (bodies.lame, bodies.form, bodies.mass, bodies.volume)]
+        return b"".join([*columns, *(mesh.varied() for mesh in self.mixed)])
 
     @property
     def ranges(self) -> tuple:
@@ -238,8 +279,7 @@ class FiniteElements:
     def frequency(self, bodies: BodyTable, k: int) -> tuple[float, float]:
         """Largest omega**2 at rest, and that of unit stiffness, of body number k (see `frequencies`)."""
         row, mesh = self.rows[k], self.meshes[k]
-        lame, density = tuple(bodies.lame[:, row]), bodies.mass[row] / bodies.volume[row]
-        return largest_frequency(mesh, lame, density)
+        return largest_frequency(mesh, mesh.lame(bodies.lame[:, row]), mesh.densities(bodies.mass[row] / bodies.volume[row]))
 
 
 def _starts(counts: list[int]) -> np.ndarray:

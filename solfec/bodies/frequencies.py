@@ -18,17 +18,18 @@ from .element_assembly import ElementAssembly
 DENSE_BELOW = 40  # unknowns
 
 
-def largest_frequency(mesh, lame: tuple[float, float], density: float) -> tuple[float, float]:
-    """omega_0**2 and gamma of a FiniteElementMesh [1/time**2, 1/mass length]; kept with the mesh."""
-    known = getattr(mesh, "_frequencies", None)
-    if known is not None and known[0] == (lame, density):
+def largest_frequency(mesh, lame: np.ndarray, density: np.ndarray) -> tuple[float, float]:
+    """omega_0**2 and gamma [1/time**2, 1/mass length] of a FiniteElementMesh with Lame's constants (ne, 2) and densities (ne,)
+    of its elements; kept with the mesh."""
+    known, key = getattr(mesh, "_frequencies", None), (lame.tobytes(), density.tobytes())
+    if known is not None and known[0] == key:
         return known[1]
     count = len(mesh.sizes)
     table = np.where(np.arange(8) < mesh.sizes[:, None], mesh.elements, 0)
     assembly = ElementAssembly(
-        mesh.nodes.T, mesh.sizes, table, np.tile(lame, (count, 1)), np.ones(count, bool), mesh.own_points
+        mesh.nodes.T, mesh.sizes, table, lame, np.ones(count, bool), mesh.own_points
     )
-    mass, _ = assembly.lumped_mass(np.full(count, density))
+    mass, _ = assembly.lumped_mass(density)
     root = 1.0 / np.sqrt(mass)
     zero, result = np.zeros((3, mesh.node_count), order="F"), np.zeros((3, mesh.node_count), order="F")
 
@@ -46,17 +47,17 @@ def largest_frequency(mesh, lame: tuple[float, float], density: float) -> tuple[
         operator = LinearOperator((size, size), matvec=apply, dtype=float)
         square = eigsh(operator, 1, which="LA", v0=start, tol=1e-8, return_eigenvectors=False)[0]
     found = float(square), laplacian_bound(assembly, density)
-    mesh._frequencies = ((lame, density), found)
+    mesh._frequencies = (key, found)
     return found
 
 
-def laplacian_bound(assembly: ElementAssembly, density: float) -> float:
+def laplacian_bound(assembly: ElementAssembly, density: np.ndarray) -> float:
     """Largest eigenvalue of the elements' own M^-1 L: no assembly of them has a larger one."""
     largest = 0.0
     for g in assembly.groups:
         gradient, weight = g.from_lanes(g.shape_gradients()), g.from_lanes(g.weight)  # (ne, 3, size, points), (ne, points)
         laplacian = np.einsum("eiaq,eibq,eq->eab", gradient, gradient, weight, optimize=True)
-        mass, _ = g.lumps(assembly.reference, np.full(g.count, density))
+        mass, _ = g.lumps(assembly.reference, density[g.numbers])
         elements = np.unique(g.numbers)
         laplacian, mass = (g.total(values, assembly.element_count)[elements] for values in (laplacian, mass))
         root = 1.0 / np.sqrt(mass)

@@ -37,6 +37,8 @@ class BulkMaterial:
         Tensile strength [pressure].
     fracene : float
         Fracture energy per volume.
+    fields : tuple of str
+        Labels of the fields that the model depends on; 'KIRCHHOFF' depends on none.
 
     Raises
     ------
@@ -53,6 +55,7 @@ class BulkMaterial:
     density: float = 1e3
     tensile: float = math.inf
     fracene: float = math.inf
+    fields: tuple[str, ...] = ()
 
     def __post_init__(self):
         if self.model == "TSANG_MARSDEN":

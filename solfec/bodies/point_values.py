@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .finite_elements import deformation_gradients, find, nodes_of
+from .finite_elements import compiled, deformation_gradients, find, nodes_of
 from .table import BodyKind, BodyTable
 
 CORNERS = {  # natural coordinates of the nodes
@@ -45,6 +45,8 @@ def stress(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
         return np.zeros(7)
     elements, places = stress_places(bodies, row, point, epsilon)
     gradients = deformation_gradients(bodies, np.full(len(elements), row), elements, places)
+    fe = compiled(bodies)
+    lame = fe.element_lame[bodies.element_ptr[row] + elements]
     return components(cauchy_stress(gradients.transpose(2, 0, 1), lame)).mean(axis=0)
 
 

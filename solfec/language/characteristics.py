@@ -1,13 +1,15 @@
-"""MASS_CENTER, BODY_CHARS and INITIAL_VELOCITY: what follows from shapes, looked up and overwritten (manual, 4.6)."""
+"""MASS_CENTER, BODY_CHARS, INITIAL_VELOCITY and APPLY_BULKMAT: what follows from shapes and materials (manual, 4.6)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..shapes.characteristics import characteristics
-from . import checks
+from . import checks, session
 from .bodies import BODY, body_of
 from .checks import BadValue, command
+from .handles import simulation_of
+from .materials import bulk_material
 from .shapes import reported, shapes_of
 
 
@@ -31,6 +33,8 @@ def MASS_CENTER(shape) -> tuple[float, ...]:
 @command("BODY_CHARS")
 def BODY_CHARS(body, mass, volume, center, tensor):
     """Overwrite mass, volume, mass centre and inertia tensor (rigid) or Euler tensor of a body.
+
+    The nodes of finite elements keep their masses, which follow from the mesh and the density of the material.
 
     Parameters
     ----------
@@ -67,3 +71,39 @@ def INITIAL_VELOCITY(body, linear, angular):
     body = body_of(body, "body")
     linear, angular = checks.vector(linear, "linear"), checks.vector(angular, "angular")
     body._simulation.domain.set_velocity(body._id, linear, angular)
+
+
+@command("APPLY_BULKMAT")
+def APPLY_BULKMAT(solfec, body, volid, material):
+    """Give the elements of a body that have a volume identifier another bulk material: stiffness, mass and weight.
+
+    BODY.mass, volume, center and tensor stay as they are.  Without effect, but for a warning, on bodies that have no elements.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    body : BODY
+        A finite element body; of a shape inside a mesh it is the mesh whose elements count.
+    volid : int
+        Volume identifier.
+    material : BULK_MATERIAL or str
+        Material or its label; with the same fields as the body's.
+    """
+    simulation = simulation_of(solfec)
+    body = body_of(body, "body")
+    if body._simulation is not simulation:
+        raise BadValue("'body' belongs to another SOLFEC object")
+    volume = checks.identifier(volid, "volid")
+    domain = simulation.domain
+    material = bulk_material(domain, material, "material")
+    if material.fields != body.material._material.fields:
+        raise BadValue("'material' must have the fields of the body's material")
+    if body.kind != "FINITE_ELEMENT":
+        session.warn(f"APPLY_BULKMAT is for finite element bodies; body {body.id} is {body.kind}, nothing changes")
+        return
+    if simulation.mode == "WRITE" and domain.step_number:
+        raise BadValue("materials of elements can be changed before RUN only")
+    try:
+        domain.apply_bulk_material(body._id, volume, material)
+    except ValueError as error:
+        raise BadValue(str(error)) from None

@@ -6,8 +6,9 @@ import numpy as np
 
 from ..bodies.materials import BulkMaterial
 from ..constraints.table import ANY_SURFACE, SurfaceModel
-from . import checks
+from . import checks, session
 from .checks import BadType, BadValue, command
+from .fields import field_labels
 from .handles import Handle, simulation_of
 from .unbuilt import not_built
 
@@ -28,6 +29,8 @@ class BULK_MATERIAL(Handle):
         Young's modulus >= 0, Poisson's ratio in [0, 0.5), mass density >= 0.
     tensile, fracene : float
         Tensile strength and fracture energy, for fragmentation.
+    fields : list of FIELD or str, optional
+        Fields that the model depends on; 'KIRCHHOFF' depends on none.
     """
 
     __slots__ = ()
@@ -48,8 +51,11 @@ class BULK_MATERIAL(Handle):
         simulation = simulation_of(solfec)
         domain = simulation.domain
         model = "KIRCHHOFF" if model is None else checks.string(model, "model")
-        if model == "TSANG_MARSDEN" or fields is not None:
-            raise not_built("BULK_MATERIAL: model 'TSANG_MARSDEN' and fields")
+        labels = () if fields is None else field_labels(simulation, fields, "fields")
+        if model == "TSANG_MARSDEN":
+            if len(labels) != 4:
+                raise BadValue(f"model 'TSANG_MARSDEN' depends on 4 'fields', not {len(labels)}")
+            raise not_built("BULK_MATERIAL: model 'TSANG_MARSDEN'")
         checks.choice(model, "model", ("KIRCHHOFF",))
         label = f"BULK_MATERIAL_{len(domain.bulk_materials)}" if label is None else checks.string(label, "label")
         data = {
@@ -58,7 +64,10 @@ class BULK_MATERIAL(Handle):
             "density": checks.nonnegative(density, "density"),
             "tensile": np.inf if tensile is None else checks.nonnegative(tensile, "tensile", infinite=True),
             "fracene": np.inf if fracene is None else checks.nonnegative(fracene, "fracene", infinite=True),
+            "fields": labels,
         }
+        if labels:
+            session.warn(f"BULK_MATERIAL: model {model!r} depends on no fields; those given change nothing")
         material = bulk_by_label(domain, label)
         if material is None:
             material = BulkMaterial(model=model, label=label, **data)

@@ -9,9 +9,9 @@ from ..solvers import dump, fclib
 from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
+from .fields import FIELD
 from .handles import simulation_of
 from .materials import BULK_MATERIAL, SURFACE_MATERIAL, bulk_by_label
-from .unbuilt import not_built
 
 
 @command("IMBALANCE_TOLERANCE")
@@ -108,7 +108,7 @@ def BYLABEL(solfec, kind, label):
     kind = checks.choice(kind, "kind", ("SURFACE_MATERIAL", "BULK_MATERIAL", "FIELD", "BODY"))
     label = checks.string(label, "label")
     if kind == "FIELD":
-        raise not_built("FIELD")
+        return FIELD._of(simulation, label) if label in simulation.fields else None
     if kind == "BODY":
         found = [identifier for identifier, known in domain.body_labels.items() if known == label]
         return BODY._of(simulation, min(found)) if found else None

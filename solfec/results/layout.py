@@ -154,9 +154,9 @@ SHAPE = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in PARTS f
 VECTOR = np.dtype(("<f8", (3,)))
 FUNCTION = np.dtype([("first", "<i8"), ("times", "<i8"), ("values", "<i8")])
 MESH_PARTS = ("mesh_nodes", "mesh_elements", "mesh_vertices", "mesh_primitives", "mesh_points", "mesh_places", "mesh_overlaps")
-MESH = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in MESH_PARTS for suffix in ("_first", "")])
+MESH = np.dtype([("body", "<i8"), ("density", "<f8")] + [(part + suffix, "<i8") for part in MESH_PARTS for suffix in ("_first", "")])
 MESH_NODE = np.dtype([("place", "<f8", (3,)), ("normal", "<f8", (3,))])
-MESH_ELEMENT = np.dtype([("size", "<i4"), ("node", "<i4", (8,))])
+MESH_ELEMENT = np.dtype([("size", "<i4"), ("node", "<i4", (8,)), ("material", "<i4")])
 MESH_POINT = np.dtype([("element", "<i4"), ("natural", "<f8", (3,)), ("weight", "<f8")])
 MESH_PLACE = np.dtype([("element", "<i4"), ("weights", "<f8", (8,))])
 MESH_OVERLAP = np.dtype([("primitive", "<i4"), ("element", "<i4")])
@@ -172,7 +172,8 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "model/primitives": (PRIMITIVE, "1", "convex primitives; pointers count from the body's first row"),
     "model/meshes": (MESH, "1", "where a finite element body's mesh is: first row and number of rows in the tables below"),
     "model/mesh_nodes": (MESH_NODE, "", "referential nodes [L], and integrals of shape function times normal [L^2]"),
-    "model/mesh_elements": (MESH_ELEMENT, "1", "number of nodes of elements, and their nodes, numbered within the body"),
+    "model/mesh_elements": (MESH_ELEMENT, "1", "number of nodes of elements, their nodes, numbered within the body, and row of their own "
+                            "bulk material, -1: the body's"),
     "model/mesh_vertices": (np.dtype("<i4"), "1", "the node that each vertex of the body's shape is"),
     "model/mesh_primitives": (np.dtype("<i4"), "1", "the element that each primitive of the body's shape is"),
     "model/functions": (FUNCTION, "1", "time series, and forces of springs over strokes: first row in function_knots, numbers of "

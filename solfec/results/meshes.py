@@ -7,17 +7,20 @@ import numpy as np
 from ..bodies.background_mesh import Background
 from ..bodies.finite_elements import FiniteElementMesh, deformation_gradients, find
 from ..bodies.point_values import stress_places
+from ..bodies.materials import BulkMaterial
 from ..bodies.table import BodyKind, BodyTable
 from .layout import MESH, MESH_ELEMENT, MESH_NODE, MESH_OVERLAP, MESH_PARTS, MESH_PLACE, MESH_POINT
 
 
-def pack(bodies, geometry, first: int, lengths: dict[str, int]) -> dict[str, np.ndarray]:
+def pack(bodies, geometry, first: int, lengths: dict[str, int], materials: list) -> dict[str, np.ndarray]:
     """Rows for `/model/meshes` and the datasets behind it, of the bodies from row `first` on.
 
     Parameters
     ----------
     lengths : dict
         Number of rows that the datasets of `MESH_PARTS` hold already.
+    materials : list of BulkMaterial
+        Those of the domain, in the order of the file.
     """
     rows = first + np.flatnonzero(bodies.kind[first : bodies.n] == BodyKind.FINITE_ELEMENT)
     index = np.zeros(len(rows), MESH)
@@ -29,7 +32,9 @@ def pack(bodies, geometry, first: int, lengths: dict[str, int]) -> dict[str, np.
         nodes = np.zeros(mesh.node_count, MESH_NODE)
         nodes["place"], nodes["normal"] = mesh.nodes, mesh.normals
         elements = np.zeros(len(mesh.sizes), MESH_ELEMENT)
-        elements["size"], elements["node"] = mesh.sizes, mesh.elements
+        elements["size"], elements["node"], elements["material"] = mesh.sizes, mesh.elements, -1
+        for number, own in enumerate(mesh.materials):
+            elements["material"][mesh.material == number] = next(k for k, known in enumerate(materials) if known is own)
         data = {
             "mesh_nodes": nodes,
             "mesh_elements": elements,
@@ -37,6 +42,7 @@ def pack(bodies, geometry, first: int, lengths: dict[str, int]) -> dict[str, np.
             "mesh_primitives": geometry.primitives.view("element")[primitive_body == row],
         } | background_records(mesh.background)
         entry["body"] = bodies.id[row]
+        entry["density"] = bodies.mass[row] / bodies.volume[row] if mesh.density is None else mesh.density
         for part, values in data.items():
             entry[part + "_first"], entry[part] = at[part], len(values)
             at[part] += len(values)
@@ -71,8 +77,11 @@ def stored_background(points: np.ndarray, places: np.ndarray, overlaps: np.ndarr
     )  # fmt: skip
 
 
-def stored_mesh(reader, body: int) -> tuple[FiniteElementMesh, np.ndarray, np.ndarray] | None:
-    """Mesh of a body, nodes of its vertices and elements of its primitives; None when the file has none."""
+def stored_mesh(reader, body: int, material=None) -> tuple[FiniteElementMesh, np.ndarray, np.ndarray] | None:
+    """Mesh of a body, nodes of its vertices and elements of its primitives; None when the file has none.
+
+    ``material(number)`` gives the bulk materials of elements that have their own, by default new ones.
+    """
     index = reader.table("model/meshes")
     which = np.flatnonzero(index["body"] == body)
     if not which.size:
@@ -83,8 +92,11 @@ def stored_mesh(reader, body: int) -> tuple[FiniteElementMesh, np.ndarray, np.nd
     )
     mesh = FiniteElementMesh(
         nodes["place"].copy(), elements["size"].copy(), elements["node"].copy(), nodes["normal"].copy(),
-        stored_background(*held),
-    )
+        stored_background(*held), float(entry["density"]),
+    )  # fmt: skip
+    for number in np.unique(elements["material"][elements["material"] >= 0]).tolist():
+        own = material(number) if material else BulkMaterial(**reader.materials["bulk"][number])
+        mesh.apply(own, elements["material"] == number)
     return mesh, vertices, primitives
 
 
@@ -106,6 +118,12 @@ class MeshPoint:
         element, _, weights = find(self._table, 0, point, epsilon)
         size = int(mesh.sizes[element])
         self.nodes, self.weights = mesh.elements[element, :size], weights[:size]
+
+    def lame(self, default: np.ndarray) -> np.ndarray:
+        """Lame's constants (frames, m, 2) of the elements whose stresses count; `default` (frames, 2) are the body's."""
+        elements, _ = stress_places(self._table, 0, self._point, self._epsilon)
+        own = self._mesh.lame((np.nan, np.nan))[elements]
+        return np.where(np.isnan(own), default[:, None], own)
 
     def gradients(self) -> tuple[np.ndarray, np.ndarray]:
         """Nodes (m, 8) and operators G (m, 8, 3) of the elements whose stresses count: F = I + sum u_a G_a^T."""

@@ -88,7 +88,7 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
             raise SolfecError(f"{reader.file}: the shape of body {identifier} is missing")
         stored = base = None
         if defined["kind"][k] == BodyKind.FINITE_ELEMENT:
-            stored = meshes.stored_mesh(reader, identifier)
+            stored = meshes.stored_mesh(reader, identifier, lambda number: domain.bulk_materials[materials.row(number)])
             if stored is None:
                 raise SolfecError(f"{reader.file}: the mesh of body {identifier} is missing")
             if defined["form"][k] in REDUCED_FORMS:

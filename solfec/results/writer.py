@@ -340,7 +340,7 @@ class ResultsWriter:
             for name, rows in packed.items():
                 self._columns["model/" + name].append(rows)
             lengths = {part: self._columns["model/" + part].length for part in layout.MESH_PARTS}
-            for name, rows in meshes.pack(bodies, domain.geometry, first, lengths).items():
+            for name, rows in meshes.pack(bodies, domain.geometry, first, lengths, domain.bulk_materials).items():
                 self._columns["model/" + name].append(rows)
             for name, rows in self._bases.pack(bodies, first, self._columns["model/base_numbers"].length).items():
                 self._columns["model/" + name].append(rows)
