@@ -142,6 +142,8 @@ class AutoSolver:
                 q[2, links] = rows.B[2, links] - targets
             if lines:
                 unmet = math.hypot(unmet, lines.renew())
+                if unmet == math.inf:
+                    return None
                 lines.scale()
             reactions[2, :n] += cohesion
             counts = self._islands.solve(
@@ -155,7 +157,7 @@ class AutoSolver:
                 break
         if lines:
             local.velocities(rows.U)
-            if not lines.renew() <= 2.0 * self.epsilon * size:
+            if not lines.missed() <= 2.0 * self.epsilon * size:
                 return None
         return summary(reactions[:, :n], rows.U[:, :n], math.nan, math.nan, self._islands.count, total)
 
@@ -200,30 +202,46 @@ class SpringRows:
         self._unit = np.zeros_like(local.rows.R)
 
     def renew(self) -> float:
-        """Draw tangents at the present U and R; return the norm by which velocities miss what springs ask for."""
+        """Draw tangents at the present U and R; return the norm by which velocities miss what springs ask for.
+
+        Infinite where a spring's force grows with its motion so that it is no joint.
+        """
         rows, springs = self.local.rows, self.rows
         constant, slope, stopped = self.tangents.tangents()
-        w, u, r = rows.diagonal[2, 2, springs], rows.U[2, springs], rows.R[2, springs]
-        target = rows.law[TARGET, springs]
-        forces = constant + slope * u
+        w = rows.diagonal[2, 2, springs]
+        forces = constant + slope * rows.U[2, springs]
+        missed = self._missed(forces, stopped)
         soft = ~stopped & (np.abs(slope) * w <= SOFT)
         stiff = ~stopped & ~soft
-        if (slope[stiff] > 0.0).any():  # the force grows with the motion: no joint
+        if (slope[stiff] > 0.0).any():
             return math.inf
         self._kind[springs] = np.where(soft, Cone.NONE, Cone.NORMAL)
         self._soft, self._forces = springs[soft], forces[soft]
         self.q[...] = self._free + self._pull()
-        self.q[2, springs[stopped]] -= target[stopped]
+        self.q[2, springs[stopped]] -= rows.law[TARGET, springs[stopped]]
         self.q[2, springs[stiff]] += constant[stiff] / slope[stiff]
-        self._scale[springs] = np.where(stiff, -slope * w, 1.0)
-        self.q[:, springs] *= self._scale[springs]
+        scale = np.where(stiff, -slope * w, 1.0)
+        if not np.array_equal(scale, self._scale[springs]):
+            self._scale[springs] = scale
+            one, other = self._ends
+            touched = self.local.blocks.block[..., self._touched] * (self._scale[one] * self._scale[other])
+            self.off_diagonal[..., self._touched] = touched
+        self.q[:, springs] *= scale
         self.diagonal[..., springs] = rows.diagonal[..., springs]
         self.diagonal[2, 2, springs[stiff]] -= 1.0 / slope[stiff]
-        self.diagonal[..., springs] *= self._scale[springs] ** 2
-        one, other = self._ends
-        touched = self.local.blocks.block[..., self._touched] * (self._scale[one] * self._scale[other])
-        self.off_diagonal[..., self._touched] = touched
-        missed = np.abs(np.where(stopped, u - target, w * (r - forces)))
+        self.diagonal[..., springs] *= scale**2
+        return missed
+
+    def missed(self) -> float:
+        """Norm by which the present velocities miss what springs ask for."""
+        constant, slope, stopped = self.tangents.tangents()
+        return self._missed(constant + slope * self.local.rows.U[2, self.rows], stopped)
+
+    def _missed(self, forces: np.ndarray, stopped: np.ndarray) -> float:
+        """Norm by which velocities miss what springs ask for."""
+        rows, springs = self.local.rows, self.rows
+        w, u, r = rows.diagonal[2, 2, springs], rows.U[2, springs], rows.R[2, springs]
+        missed = np.abs(np.where(stopped, u - rows.law[TARGET, springs], w * (r - forces)))
         if self.tangents.functions is not None:
             self.local.unmet[:] = missed[self.tangents.called]
         return norm(missed)

@@ -118,3 +118,28 @@ def test_a_prescribed_velocity_out_of_range_is_named(run, name):
     outcome, said = ended(run, name, "SET_VELOCITY(top, end, (0, 0, 1), TIME_SERIES([0, 0, 1, 1E308]))")
     assert outcome.status == 0 and len(said) == 1
     assert "constraint 1 (VELODIR) of body 5" in said[0] and outcome.out.strip() != "OK"
+
+
+SQUEEZED = """
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/squeezed')
+solfec.verbose = 'OFF'
+SURFACE_MATERIAL(solfec, friction=0.5)
+bulk = BULK_MATERIAL(solfec)
+def wall(x):
+    return HULL([x, -9, -9, x + 1, -9, -9, x + 1, 9, -9, x, 9, -9, x, -9, 9, x + 1, -9, 9, x + 1, 9, 9, x, 9, 9], 1, 1)
+walls = [BODY(solfec, 'OBSTACLE', wall(x), bulk) for x in (-1.4999, 0.4999)]
+for k in range(4):
+    BODY(solfec, 'RIGID', SPHERE((0, 0, k), 0.5, 1, 1), bulk)
+SET_VELOCITY(walls[0], (-1, 0, 0), (1, 0, 0), 1.0)
+SET_VELOCITY(walls[1], (1, 0, 0), (1, 0, 0), -1.0)
+RUN(solfec, {solver}, 0.01)
+"""
+
+
+@pytest.mark.parametrize("name", ["GAUSS_SEIDEL", "NEWTON", "AUTO", "SICONOS"])
+@pytest.mark.timeout(60)
+def test_balls_between_closing_walls_have_no_solution_and_the_run_goes_on(run, name):
+    outcome = run(SQUEEZED.format(solver=SOLVERS[name]))
+    assert outcome.status == 0
+    (said,) = outcome.err.splitlines()
+    assert f"{name}_SOLVER did not reach its accuracy in " in said and "(CONTACT) of body " in said
