@@ -50,19 +50,18 @@ def deep_hulls(random):
             yield hull(x / np.linalg.norm(x, axis=1)[:, None]).moved(shift=random_rotation(random)[0] * shift)
 
 
-def pairs_per_second(shapes) -> dict:
-    """Best of several repetitions of every batch on one thread, and the share of pairs in contact."""
-    geometry = compiled(list(shapes))
+def pairs_per_second(geometry, clock=time.perf_counter, batch: int = BATCH) -> dict:
+    """Best of several repetitions of every batch of pairs, and the share of pairs in contact."""
     first = np.arange(0, 2 * PAIRS, 2, dtype="i4")
-    batches = [(first[k : k + BATCH], first[k : k + BATCH] + 1) for k in range(0, PAIRS, BATCH)]
+    batches = [(first[k : k + batch], first[k : k + batch] + 1) for k in range(0, PAIRS, batch)]
     result = narrow.NarrowResult()
     best = np.full(len(batches), np.inf)
     touching = 0
     for repetition in range(REPETITIONS):
         for k, (one, two) in enumerate(batches):
-            start = time.perf_counter()
-            narrow.narrow_phase(geometry, BATCH, one, two, 1e-6, False, result)
-            best[k] = min(best[k], time.perf_counter() - start)
+            start = clock()
+            narrow.narrow_phase(geometry, batch, one, two, 1e-6, False, result)
+            best[k] = min(best[k], clock() - start)
             touching += result.view("status").sum() if repetition == 0 else 0
     return {"pairs_per_second": round(PAIRS / best.sum()), "in_contact": float(touching / PAIRS)}
 
@@ -73,7 +72,7 @@ def main():
     _kernels.threads.set_threads(1)
     report = {}
     for make in (random_boxes, twisted_boxes, deep_hulls):
-        report[make.__name__] = pairs_per_second(make(np.random.default_rng(1)))
+        report[make.__name__] = pairs_per_second(compiled(list(make(np.random.default_rng(1)))))
     geometry, result = compiled([CUBE, CUBE.moved(shift=(0, 0, 1))]), narrow.NarrowResult()
     first, second = np.zeros(1, "i4"), np.ones(1, "i4")
     best = np.inf

@@ -32,7 +32,7 @@ def stacks(side: int) -> Model:
     return model
 
 
-def milliseconds(model: Model, share: float) -> float:
+def milliseconds(model: Model, share: float, clock=time.perf_counter) -> float:
     """Best time of a step in which this share of the bodies moves by a little."""
     random = np.random.default_rng(1)
     bodies, best = model.bodies, np.inf
@@ -40,9 +40,9 @@ def milliseconds(model: Model, share: float) -> float:
         rows = 1 + random.choice(bodies.n - 1, int(share * (bodies.n - 1)), replace=False)
         for row in rows:
             model.move(row, 1e-7 * random.normal(size=3))
-        start = time.perf_counter()
+        start = clock()
         model.detect()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return round(1e3 * best, 3)
 
 
