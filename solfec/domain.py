@@ -14,7 +14,7 @@ import numpy as np
 from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, quasi_static, state
 from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled
 from .bodies.loads import Loads
-from .bodies.materials import BulkMaterial
+from .bodies.materials import BulkMaterial, Law
 from .bodies.reduced_base import BadBase
 from .bodies.table import REDUCED_FORMS, BodyKind, BodyTable, Energy, Form, Scheme
 from .constraints import element_points, user
@@ -273,6 +273,8 @@ class Domain:
             raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")
         if not material.density > 0.0:
             raise SolfecError(f"BODY: density of material {material.label!r} is {material.density:g}; it must be positive")
+        if kind == BodyKind.PSEUDO_RIGID and material.law != Law.KIRCHHOFF:
+            raise SolfecError(f"BODY: a pseudo-rigid body takes material 'KIRCHHOFF', not {material.model!r}")
         if kind == BodyKind.PSEUDO_RIGID:  # the only kind with curved primitives that may touch itself
             adjoin_overlapping(shape, self.epsilon)
         tensor = material.density * np.asarray(euler)
@@ -307,6 +309,7 @@ class Domain:
             centre=centre,
             tensor=tensor,
             lame=material.lame,
+            law=int(material.law),
         )
         first, count = self.geometry.add(row, shape, kind == BodyKind.FINITE_ELEMENT)
         self.bodies.primitive_ptr[row] = first
@@ -518,6 +521,10 @@ class Domain:
         if bodies.mode_count[row]:
             conf[:, len(nodes) :] = rotation
         state.set_nodal_velocity(bodies, row, linear + np.cross(angular, arm) @ np.transpose(rotation))
+        self._inertia_changed = True
+
+    def reconsider(self) -> None:
+        """Energies and what integration needs follow changed options of bodies before the next step."""
         self._inertia_changed = True
 
     def disable_rotation(self, identifier: int, disabled: bool) -> None:

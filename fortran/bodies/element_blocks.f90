@@ -14,7 +14,7 @@ module element_blocks
   use kinds, only: dp, i4
   use element_shapes, only: shape_values, quadrature, mass_quadrature, reference_gradients, inverse_jacobian
   use hexahedron_rates, only: natural_rates, point_gradient, add_point_force, nodal_forces
-  use material_laws, only: law_stress, law_energy, law_tangent, tangent_stress, green_strain, linear_law
+  use material_laws, only: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
   implicit none
   private
   public :: prepare_blocks, lumped_masses, internal_forces, tangent_products, internal_energies, gather_nodes
@@ -278,7 +278,7 @@ contains
     call tangent_stress(s, b, t, c1, c2, v, p)
   end subroutine stress_change
 
-  !> Energies (8,0:nblock-1), and the largest Frobenius norm of the Green strain in each element (linear: zero).
+  !> Energies (8,0:nblock-1), and the largest measure of strain (`law_measure`) in each element.
   subroutine internal_energies(size, columns, points, nblock, law, node, gradient, weight, lame, nnode, displacement, energy, &
                                strain)
     integer(i4), intent(in) :: size, columns, points, nblock, law, nnode
@@ -286,10 +286,10 @@ contains
     real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: displacement(3,0:nnode-1)
     real(dp), intent(inout) :: energy(8,0:nblock-1), strain(8,0:nblock-1)
-    real(dp) :: u(8,3,8), h(8,3,3), e(8,6), density(8), rates(8,3,3,4)
+    real(dp) :: u(8,3,8), h(8,3,3), density(8), measure(8), rates(8,3,3,4)
     integer :: b, q
 
-    !$omp parallel do if (nblock > parallel_from) schedule(static) private(u, h, e, density, rates, q)
+    !$omp parallel do if (nblock > parallel_from) schedule(static) private(u, h, density, measure, rates, q)
     do b = 0, nblock - 1
       call pick(size, node(:,:,b), displacement, u)
       if (columns /= size) call natural_rates(u, rates)
@@ -303,11 +303,9 @@ contains
         end if
         call law_energy(law, lame(:,:,b), h, density)
         energy(:,b) = energy(:,b) + weight(:,q,b)*density
-        if (law == linear_law) cycle
-        call green_strain(h, e)
-        strain(:,b) = max(strain(:,b), e(:,1)**2 + e(:,2)**2 + e(:,3)**2 + 2*(e(:,4)**2 + e(:,5)**2 + e(:,6)**2))
+        call law_measure(law, lame(:,:,b), h, measure)
+        strain(:,b) = max(strain(:,b), measure)
       end do
-      strain(:,b) = sqrt(strain(:,b))
     end do
     !$omp end parallel do
   end subroutine internal_energies

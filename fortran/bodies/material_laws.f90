@@ -5,11 +5,11 @@
 module material_laws
   use kinds, only: dp
   use kirchhoff, only: kirchhoff_stress, kirchhoff_energy, kirchhoff_tangent, green_strain
-  use neo_hookean, only: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent
+  use neo_hookean, only: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent, neo_hookean_bound
   use linear_elasticity, only: linear_stress, linear_energy, linear_tangent
   implicit none
   private
-  public :: law_stress, law_energy, law_tangent, tangent_stress, green_strain, linear_law
+  public :: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
 
   !> The numbers of Law.
   integer, parameter :: kirchhoff_law = 0, linear_law = 1, neo_hookean_law = 2
@@ -47,6 +47,24 @@ contains
       call neo_hookean_energy(lame, h, energy)
     end select
   end subroutine law_energy
+
+  !> What bounds the tangent (`frequencies.py`): the Frobenius norm of Green's strain; Neo-Hookean: a modulus [pressure].
+  pure subroutine law_measure(law, lame, h, measure)
+    integer, intent(in) :: law
+    real(dp), intent(in) :: lame(8,2), h(8,3,3)
+    real(dp), intent(inout) :: measure(8)
+    real(dp) :: e(8,6)
+
+    select case (law)
+    case (kirchhoff_law)
+      call green_strain(h, e)
+      measure = sqrt(e(:,1)**2 + e(:,2)**2 + e(:,3)**2 + 2*(e(:,4)**2 + e(:,5)**2 + e(:,6)**2))
+    case (linear_law)
+      measure = 0
+    case (neo_hookean_law)
+      call neo_hookean_bound(lame, h, measure)
+    end select
+  end subroutine law_measure
 
   !> The parts of the tangent.
   pure subroutine law_tangent(law, lame, weight, h, s, b, t, c1, c2)

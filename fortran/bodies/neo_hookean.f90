@@ -8,7 +8,7 @@ module neo_hookean
   use kinds, only: dp
   implicit none
   private
-  public :: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent
+  public :: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent, neo_hookean_bound
 
 contains
 
@@ -58,6 +58,24 @@ contains
     c1 = weight*lame(:,1)
     c2 = weight*(lame(:,2) - lame(:,1)*logarithm)
   end subroutine neo_hookean_tangent
+
+  !> m with V : dP(V) <= m V:V for all V: mu + (|mu - lambda ln J| + 3 lambda) |F^-1|**2, where the square of the spectral norm
+  !> is bounded by the Frobenius norm of F^-T F^-1.
+  pure subroutine neo_hookean_bound(lame, h, bound)
+    real(dp), intent(in) :: lame(8,2), h(8,3,3)
+    real(dp), intent(inout) :: bound(8)
+    real(dp) :: logarithm(8), f(8,3,3), t(8,3,3), square(8)
+    integer :: i, j
+
+    call inverse_transposed(h, f, t, logarithm)
+    square = 0
+    do j = 1, 3
+      do i = 1, 3
+        square = square + (t(:,1,i)*t(:,1,j) + t(:,2,i)*t(:,2,j) + t(:,3,i)*t(:,3,j))**2
+      end do
+    end do
+    bound = lame(:,2) + (abs(lame(:,2) - lame(:,1)*logarithm) + 3*lame(:,1))*sqrt(square)
+  end subroutine neo_hookean_bound
 
   !> F, F^-T and ln det F.
   pure subroutine inverse_transposed(h, f, t, logarithm)

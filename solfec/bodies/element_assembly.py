@@ -12,25 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
+from .enhanced_elements import SIGNS, EnhancedStrains
 from .materials import Law
 
 LANES = 8  # elements of a block
 QUADRATURE_POINTS = {4: 4, 5: 8, 6: 6, 8: 8}  # by number of nodes
 
-_SIGNS = np.array([[-1, 1, 1, -1] * 2, [-1, -1, 1, 1] * 2, [-1] * 4 + [1] * 4])  # corners of a hexahedron
-
 
 def _hexahedron_slopes() -> np.ndarray:
     """Natural derivatives (3, 8, 8) of the shape functions of a hexahedron at its Gauss points."""
-    value = 0.5 * (1 + _SIGNS[:, :, None] * _SIGNS[:, None, :] / np.sqrt(3.0))
+    value = 0.5 * (1 + SIGNS[:, :, None] * SIGNS[:, None, :] / np.sqrt(3.0))
     one, two = np.roll(value, -1, axis=0), np.roll(value, -2, axis=0)
-    return 0.5 * _SIGNS[:, :, None] * one * two
+    return 0.5 * SIGNS[:, :, None] * one * two
 
 
 HEXAHEDRON_SLOPES = _hexahedron_slopes()
 
 _blocks = _kernels.element_blocks
 _tangents = _kernels.element_tangents
+_conserving_forces = _kernels.midpoint_forces.conserving_forces
 _prepare_points = _kernels.cut_elements.prepare_points
 
 
@@ -48,6 +48,8 @@ class ElementGroup:
     law : Law
         The material; LINEAR stands for the stiffness at zero displacement (form 'BC').
     """
+
+    enhanced: EnhancedStrains | None = None
 
     def __init__(self, elements: np.ndarray, numbers: np.ndarray, lame: np.ndarray, law: int):
         count, self.size = elements.shape
@@ -87,6 +89,49 @@ class ElementGroup:
         if unused:
             self.weight[LANES - unused :, :, -1] = 0.0
         return int(self.numbers[min(failed, self.count - 1)]) if failed >= 0 else -1
+
+    def enhance(self, reference: np.ndarray) -> None:
+        """Give hexahedra enhanced strains."""
+        self.enhanced = EnhancedStrains(self, reference)
+
+    @property
+    def _columns(self) -> tuple:
+        return self.law, self.node, self.gradient, self.weight, self.lame
+
+    def forces(self, displacement: np.ndarray) -> None:
+        """Internal forces, into `force`."""
+        if self.enhanced:
+            self.enhanced.forces(displacement, displacement)
+        else:
+            _blocks.internal_forces(*self._columns, displacement, self.force)
+
+    def conserving_forces(self, displacement: np.ndarray, other: np.ndarray) -> None:
+        """Internal forces that conserve energy between two displacements (St Venant-Kirchhoff), into `force`."""
+        if self.enhanced:
+            self.enhanced.forces(displacement, other)
+        else:
+            _conserving_forces(*self._columns[1:], displacement, other, self.force)
+
+    def products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
+        """K v, into `force`."""
+        if self.enhanced:
+            self.enhanced.products(displacement, direction)
+        else:
+            _blocks.tangent_products(*self._columns, displacement, direction, self.force)
+
+    def energies(self, displacement: np.ndarray) -> None:
+        """Energies and measures of strain, into `energy` and `strain`."""
+        if self.enhanced:
+            self.enhanced.energies(displacement)
+        else:
+            _blocks.internal_energies(*self._columns, displacement, self.energy, self.strain)
+
+    def stiffness(self, displacement: np.ndarray, factor: np.ndarray, dense: np.ndarray) -> None:
+        """Tangents, times `factor` (8, blocks), into `dense` (8, 3 size, 3 size, blocks)."""
+        if self.enhanced:
+            self.enhanced.stiffness(displacement, factor, dense)
+        else:
+            _tangents.element_stiffness(*self._columns, factor, displacement, dense)
 
     def lumps(self, reference: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Integrals (ne, size) of density (ne,) times N_a, and volumes (ne,)."""
@@ -185,6 +230,9 @@ class ElementAssembly:
         Lame's constants, and numbers of material laws (`Law`).
     own_points : OwnPoints, optional
         Quadrature points of elements that have their own.
+    enhanced : ndarray (ne,) of bool, optional
+        Hexahedra (others, and those with points of their own, are left as they are) with enhanced strains; their law must be
+        KIRCHHOFF or LINEAR.
 
     Attributes
     ----------
@@ -192,27 +240,35 @@ class ElementAssembly:
         Number of the first element that has no positive volume at a quadrature point, or -1.
     """
 
-    def __init__(self, reference, sizes, nodes, lame, law, own_points: OwnPoints | None = None):
-        self.parts = sizes, nodes, lame, np.asarray(law, np.int32)
+    def __init__(self, reference, sizes, nodes, lame, law, own_points: OwnPoints | None = None, enhanced=None):
+        enhanced = np.zeros(len(sizes), bool) if enhanced is None else np.asarray(enhanced, bool)
+        self.parts = sizes, nodes, lame, np.asarray(law, np.int32), enhanced
         self.own_points = own_points
         self.reference = np.asfortranarray(reference)
         self.node_count = self.reference.shape[1]
         self.element_count = len(sizes)
         self.groups: list[ElementGroup] = []
+        softened: list[ElementGroup] = []
         whole = np.ones(len(sizes), bool)
         if own_points is not None:
             whole[own_points.element] = False
         for size in QUADRATURE_POINTS:
             for number in Law:
                 alike = (sizes == size) & (self.parts[3] == number)
-                which = np.flatnonzero(alike & whole)
-                if which.size:
-                    self.groups.append(ElementGroup(nodes[which, :size], which, lame[which], number))
+                special = enhanced & (size == 8)
+                for softer in (False, True):
+                    which = np.flatnonzero(alike & whole & (special == softer))
+                    if which.size:
+                        self.groups.append(ElementGroup(nodes[which, :size], which, lame[which], number))
+                        softened += [self.groups[-1]] if softer else []
                 if (alike & ~whole).any():
                     which, *points = own_points.rows(alike, QUADRATURE_POINTS[size])
                     self.groups.append(CutGroup(nodes[which, :size], which, lame[which], number, *points))
         failures = [group.prepare(self.reference) for group in self.groups]
         self.failed = min((number for number in failures if number >= 0), default=-1)
+        if self.failed < 0:
+            for group in softened:
+                group.enhance(self.reference)
         self._share_force()
 
     def _share_force(self) -> None:
@@ -240,20 +296,27 @@ class ElementAssembly:
     def internal_force(self, displacement: np.ndarray, result: np.ndarray) -> np.ndarray:
         """Internal nodal forces (3, n) at the displacement (3, n), co-rotated where elements are linear."""
         for g in self.groups:
-            _blocks.internal_forces(g.law, g.node, g.gradient, g.weight, g.lame, displacement, g.force)
+            g.forces(displacement)
+        return self._gather(result)
+
+    def conserving_force(self, displacement: np.ndarray, other: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """Internal nodal forces (3, n) whose work from one displacement (3, n) to the other is the difference of energies."""
+        for g in self.groups:
+            g.conserving_forces(displacement, other)
         return self._gather(result)
 
     def tangent_product(self, displacement: np.ndarray, direction: np.ndarray, result: np.ndarray) -> np.ndarray:
         """K v (3, n) with the tangent at the displacement; v in the co-rotated frame where elements are linear."""
         for g in self.groups:
-            _blocks.tangent_products(g.law, g.node, g.gradient, g.weight, g.lame, displacement, direction, g.force)
+            g.products(displacement, direction)
         return self._gather(result)
 
     def energies(self, displacement: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Internal energy (ne,) of every element and the largest norm of the Green strain in it (linear: 0)."""
+        """Internal energy (ne,) of every element, and what bounds its tangent: the largest norm of the Green strain (linear: 0;
+        Neo-Hookean: a modulus, `frequencies`)."""
         energy, strain = np.zeros(self.element_count), np.zeros(self.element_count)
         for g in self.groups:
-            _blocks.internal_energies(g.law, g.node, g.gradient, g.weight, g.lame, displacement, g.energy, g.strain)
+            g.energies(displacement)
             energy += g.total(g.energy.ravel(order="F")[: g.count], self.element_count)
             np.maximum.at(strain, g.numbers, g.strain.ravel(order="F")[: g.count])
         return energy, strain
@@ -276,16 +339,17 @@ class ElementAssembly:
         for g, shape, start, end in zip(self.groups, shapes, ends, ends[1:]):
             dense = flat[start:end].reshape(shape, order="F")
             scale = np.ones((LANES, g.blocks), order="F") if factor is None else g.in_lanes(factor[g.numbers])
-            _tangents.element_stiffness(g.law, g.node, g.gradient, g.weight, g.lame, scale, displacement, dense)
+            g.stiffness(displacement, scale, dense)
             result.append(dense)
         return result
 
     def part(self, elements: np.ndarray, nodes: np.ndarray) -> ElementAssembly:
         """The assembly of some elements, with those nodes (in this order) alone."""
-        sizes, table, lame, law = self.parts
+        sizes, table, lame, law, enhanced = self.parts
         local = np.zeros(self.node_count, int)
         local[nodes] = np.arange(len(nodes))
         own = None if self.own_points is None else self.own_points.part(elements)
         return ElementAssembly(
-            self.reference[:, nodes], sizes[elements], local[table[elements]], lame[elements], law[elements], own
-        )
+            self.reference[:, nodes], sizes[elements], local[table[elements]], lame[elements], law[elements], own,
+            enhanced[elements],
+        )  # fmt: skip

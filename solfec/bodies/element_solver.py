@@ -134,10 +134,10 @@ class ElementSolver:
         if self.linear:
             if key != self.key:
                 self.key = key
-                self._factorise(self._displacement())
+                self._factorise(self.present)
                 self.inverses = self._inverses()
             return
-        now = self._displacement()
+        now = self.present
         if fe.recalled is not None:
             self._recall(key, *fe.recalled)
             fe.recalled = None
@@ -159,7 +159,9 @@ class ElementSolver:
             self.key, self.memory = key, memory
             self._factorise(memory.displacement)
 
-    def _displacement(self) -> np.ndarray:
+    @property
+    def present(self) -> np.ndarray:
+        """Displacements (3, n) of this step's A."""
         return self.fe.displacement if self.assembly is self.fe.assembly else np.asfortranarray(self.fe.displacement[:, self.nodes])
 
     def _factorise(self, displacement: np.ndarray) -> None:
@@ -217,7 +219,7 @@ class ElementSolver:
     def _renew(self) -> None:
         """Factorise A of the present step, unless that is what there is."""
         if not self.fresh:
-            now = self._displacement()
+            now = self.present
             self._factorise(now)
             self.memory, self.fresh, self.turn = Memory(now.copy(order="F")), True, None
 
@@ -238,7 +240,7 @@ class ElementSolver:
     def _product(self, vector: np.ndarray) -> np.ndarray:
         """A x, element by element."""
         direction = vector.reshape(3, -1, order="F")
-        result = self.assembly.tangent_product(self._displacement(), direction, np.empty_like(direction, order="F"))
+        result = self.assembly.tangent_product(self.present, direction, np.empty_like(direction, order="F"))
         result *= self.beta[self.owner]
         result += self.mass * direction
         return result.ravel(order="F")

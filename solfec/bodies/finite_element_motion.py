@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _kernels
 from .finite_elements import FiniteElements, compiled
+from .materials import Law
 from .table import BodyTable, Energy, Scheme
 
 _motion = _kernels.finite_element_motion
@@ -131,6 +132,9 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     strain = fe.strain[which]
     square = (np.sqrt(rest) + 2.0 * strain * np.sqrt((3.0 * lame + 2.0 * mu) * gamma)) ** 2
     square += (np.sqrt(3.0) * lame + 2.0 * mu) * strain * gamma
+    rubber = bodies.law[fe.rows[which]] == Law.NEO_HOOKEAN
+    rubber &= fe.linear[which] == 0
+    square = np.where(rubber, strain * gamma, square)
     eta = bodies.damping[fe.rows[which]]
     demand = 0.5 * square * (eta + np.sqrt(eta**2 + 4.0 / square))  # 1/h with h (h + eta) = 1/omega**2
     worst = int(np.argmax(demand))

@@ -14,8 +14,12 @@ from .. import _kernels
 from ..errors import SolfecError
 from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import largest_frequency
+from .materials import Law
 from .reduced import ReducedBodies
 from .table import REDUCED_FORMS, BodyKind, BodyTable, Form
+
+#: Columns of the body table that the arrays below depend on.
+MATERIAL = ("lame", "form", "mass", "volume", "law", "enhanced")
 
 _points = _kernels.finite_element_points
 _place_vertices = _kernels.cut_elements.place_vertices
@@ -177,11 +181,12 @@ class FiniteElements:
         lame = _joined([mesh.lame(bodies.lame[:, row]) for mesh, row in zip(meshes, self.rows)], (0, 2))
         self.element_lame = lame
         self.stiffest = np.maximum.reduceat(lame, self.first_element[:-1]).T
-        linear = self.linear[element_owner] == 1
+        law = np.where(self.linear == 1, Law.LINEAR, bodies.law[self.rows])[element_owner]
+        enhanced = bodies.enhanced[self.rows][element_owner] == 1
         moving = np.where(in_base[element_owner], 0, self.element_size)  # a type that does not exist: left out
         own = self._own_points(meshes)
-        self.assembly = ElementAssembly(self.reference, moving, nodes, lame, linear, own)
-        self.resting = ElementAssembly(self.reference, self.element_size - moving, nodes, lame, linear, own)
+        self.assembly = ElementAssembly(self.reference, moving, nodes, lame, law, own, enhanced)
+        self.resting = ElementAssembly(self.reference, self.element_size - moving, nodes, lame, law, own, enhanced)
         failed = max(self.assembly.failed, self.resting.failed)
         if failed >= 0:
             body = element_owner[failed]
@@ -254,7 +259,7 @@ class FiniteElements:
     def material_of(self, bodies: BodyTable) -> bytes:
         """What the arrays depend on besides meshes."""
         rows = self.rows
-        columns = [column[..., rows].tobytes() for column in (bodies.lame, bodies.form, bodies.mass, bodies.volume)]
+        columns = [getattr(bodies, name)[..., rows].tobytes() for name in MATERIAL]
         return b"".join([*columns, *(mesh.varied() for mesh in self.mixed)])
 
     @property

@@ -7,6 +7,7 @@ St Venant-Kirchhoff material obeys, with F = R U, v = R w, and e the largest Fro
 
 for w.M w = 1: c = 3 lambda + 2 mu and s = sqrt(3) lambda + 2 mu bound the material, |U - I| <= 2 e, and gamma, the largest
 eigenvalue of M^-1 L with the Laplacian L, is bounded by those of the elements.  So one number per body and step is enough.
+Enhanced strains only soften.  For the Neo-Hookean material the elements give a modulus m with v.K v <= m gamma instead of e.
 """
 
 from __future__ import annotations

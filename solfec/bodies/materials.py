@@ -17,6 +17,9 @@ class Law(IntEnum):
     NEO_HOOKEAN = 2
 
 
+MODELS = (Law.KIRCHHOFF.name, Law.NEO_HOOKEAN.name)
+
+
 @dataclass(eq=False)
 class BulkMaterial:
     """Material of the volume of a body.
@@ -24,7 +27,7 @@ class BulkMaterial:
     Parameters
     ----------
     model : str
-        'KIRCHHOFF', the St Venant-Kirchhoff material.
+        'KIRCHHOFF', the St Venant-Kirchhoff material, or 'NEO_HOOKEAN', a compressible Neo-Hookean one.
     label : str
         Name under which the user knows the material.
     young : float
@@ -59,9 +62,9 @@ class BulkMaterial:
 
     def __post_init__(self):
         if self.model == "TSANG_MARSDEN":
-            raise NotBuiltYet("bulk material model 'TSANG_MARSDEN' is not built yet; use 'KIRCHHOFF'")
-        if self.model != "KIRCHHOFF":
-            raise ValueError(f"unknown bulk material model {self.model!r}; use 'KIRCHHOFF'")
+            raise NotBuiltYet(f"bulk material model 'TSANG_MARSDEN' is not built yet; use {MODELS}")
+        if self.model not in MODELS:
+            raise ValueError(f"unknown bulk material model {self.model!r}; use one of {MODELS}")
         for name in ("young", "poisson", "density", "tensile", "fracene"):
             value = getattr(self, name)
             if not value >= 0.0:
@@ -71,6 +74,11 @@ class BulkMaterial:
                 raise ValueError(f"{name} of a bulk material must be finite")
         if not self.poisson < 0.5:
             raise ValueError(f"poisson of a bulk material is {self.poisson}; it must be below 0.5")
+
+    @property
+    def law(self) -> Law:
+        """Number of the model."""
+        return Law[self.model]
 
     @property
     def lame(self) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .. import _kernels
-from . import finite_element_motion
+from . import energy_momentum, finite_element_motion
 from .failures import raise_failure as _raise
 from .finite_elements import compiled
 from .implicit import implicit_of, implicit_of_step
@@ -101,6 +101,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     for solver in implicit.elements:
         rows = elements.velo_row[solver.nodes]
         bodies.triples.velo[:, rows] += step * solver.accelerations(elements.net[:, solver.nodes])
+        energy_momentum.iterate(elements, bodies, solver, step, reacting=False)
     if implicit.reduced:
         implicit.reduced.kick(bodies, step)
     if implicit.pseudo_rigid:
@@ -136,6 +137,7 @@ def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) 
         reaction = triples.reaction[:, rows]
         if reaction.any():
             triples.velo[:, rows] += step * solver.accelerations(reaction)
+            energy_momentum.iterate(elements, bodies, solver, step, reacting=True)
     if implicit.reduced:
         implicit.reduced.react(bodies, step)
     if implicit.pseudo_rigid:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import enhanced_elements
 from .finite_elements import compiled, deformation_gradients, find, nodes_of
+from .materials import Law
 from .table import BodyKind, BodyTable
 
 CORNERS = {  # natural coordinates of the nodes
@@ -38,16 +40,20 @@ def stress(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
     Rigid bodies have none: zeros.
     """
     kind = bodies.kind[row]
-    lame = bodies.lame[:, row]
+    lame, law = bodies.lame[:, row], int(bodies.law[row])
     if kind == BodyKind.PSEUDO_RIGID:
         return components(cauchy_stress(bodies.configurations.conf[:, bodies.conf_slice(row)][:, :3].T, lame))
     if kind != BodyKind.FINITE_ELEMENT:
         return np.zeros(7)
     elements, places = stress_places(bodies, row, point, epsilon)
     gradients = deformation_gradients(bodies, np.full(len(elements), row), elements, places)
-    fe = compiled(bodies)
-    lame = fe.element_lame[bodies.element_ptr[row] + elements]
-    return components(cauchy_stress(gradients.transpose(2, 0, 1), lame)).mean(axis=0)
+    lame = compiled(bodies).element_lame[bodies.element_ptr[row] + elements]
+    mesh, conf = bodies.meshes[int(bodies.id[row])], bodies.configurations.conf[:, bodies.conf_slice(row)]
+    extra = np.zeros((len(elements), 3, 3))
+    for k, element in enumerate(elements):
+        moved = conf[:, mesh.elements[element]].T
+        extra[k] = enhancement(mesh, bool(bodies.enhanced[row]), element, places[:, k], moved, lame[k])
+    return components(cauchy_stress(gradients.transpose(2, 0, 1), lame, law, extra)).mean(axis=0)
 
 
 def stress_places(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
@@ -64,13 +70,28 @@ def stress_places(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[n
     return np.asarray(elements), np.array(places, float).T
 
 
-def cauchy_stress(gradient: np.ndarray, lame) -> np.ndarray:
-    """F S F^T / det F (..., 3, 3) of the St Venant-Kirchhoff material, for gradients (..., 3, 3) and `lame` (..., 2)."""
-    transposed = np.swapaxes(gradient, -1, -2)
-    strain = 0.5 * (transposed @ gradient - np.eye(3))
+def enhancement(mesh, enhanced: bool, element: int, natural, displacement: np.ndarray, lame) -> np.ndarray | float:
+    """Enhanced strain at a point of an element of a FiniteElementMesh, 0 where there is none; displacements (8, 3)."""
+    if not enhanced or mesh.sizes[element] != 8 or mesh.background is not None:
+        return 0.0
+    return enhanced_elements.strain_at(mesh.nodes[mesh.elements[element]], displacement, lame, np.asarray(natural, float))
+
+
+def cauchy_stress(gradient: np.ndarray, lame, law=Law.KIRCHHOFF, extra: np.ndarray | float = 0.0) -> np.ndarray:
+    """P F^T / det F (..., 3, 3) for gradients (..., 3, 3), `lame` (..., 2) and material laws `law` (...).
+
+    `extra` (..., 3, 3) is added to Green's strain (KIRCHHOFF).
+    """
+    transposed, jacobian = np.swapaxes(gradient, -1, -2), np.linalg.det(gradient)[..., None, None]
+    strain = 0.5 * (transposed @ gradient - np.eye(3)) + extra
     first, second = (np.asarray(lame)[..., k, None, None] for k in range(2))
     piola = first * np.trace(strain, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) + 2.0 * second * strain
-    return gradient @ piola @ transposed / np.linalg.det(gradient)[..., None, None]
+    stress = gradient @ piola @ transposed / jacobian
+    rubber = np.asarray(law)[..., None, None] == Law.NEO_HOOKEAN
+    if not rubber.any():
+        return stress
+    volumetric = first * np.log(np.where(jacobian > 0.0, jacobian, np.nan)) * np.eye(3)
+    return np.where(rubber, (second * (gradient @ transposed - np.eye(3)) + volumetric) / jacobian, stress)
 
 
 def components(stress: np.ndarray) -> np.ndarray:

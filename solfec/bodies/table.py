@@ -118,6 +118,9 @@ class BodyTable(Table):
         "centre": ((3,), "f8", 0.0),  # referential mass centre
         "tensor": ((3, 3), "f8", 0.0),  # inertia J (obstacle, rigid) or Euler tensor E0 (others), referential
         "lame": ((2,), "f8", 0.0),  # Lame's lambda and mu of the bulk material
+        "law": ((), "i4", 0),  # materials.Law of the bulk material
+        "enhanced": ((), "i4", 0),  # 1: hexahedra have enhanced strains (finite elements)
+        "conserving": ((), "i4", 0),  # 1: DEF_LIM conserves energy and momentum (finite elements, form TL)
         "form": ((), "i4", 0),  # Form of a finite element body
         "node_count": ((), "i4", 0),  # nodes of a finite element body
         "mode_count": ((), "i4", 0),  # vectors of its base, 0: none

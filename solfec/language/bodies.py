@@ -204,6 +204,34 @@ class BODY(Handle):
         self._simulation.domain.bodies.damping[self._row] = checks.nonnegative(value, "damping")
 
     @property
+    def enhanced(self) -> str:
+        """'ON' gives hexahedra of a finite element body enhanced strains, so that they do not lock."""
+        return checks.on_off(bool(self._column("enhanced")))
+
+    @enhanced.setter
+    def enhanced(self, value):
+        self._option("enhanced", checks.switch(value, "enhanced"), (Form.TL, Form.BC))
+
+    @property
+    def conserving(self) -> str:
+        """'ON' lets scheme DEF_LIM of a finite element body of form 'TL' conserve energy and momentum, by iteration."""
+        return checks.on_off(bool(self._column("conserving")))
+
+    @conserving.setter
+    def conserving(self, value):
+        self._option("conserving", checks.switch(value, "conserving"), (Form.TL,))
+
+    def _option(self, name: str, on: bool, forms: tuple) -> None:
+        if on and (self._kind != BodyKind.FINITE_ELEMENT or self._column("form") not in forms):
+            allowed = " or ".join(repr(form.name) for form in forms)
+            raise BadValue(f"'{name}' is for finite element bodies of form {allowed}; body {self._id} is not one")
+        if on and self.material.model != "KIRCHHOFF":
+            raise BadValue(f"'{name}' needs material model 'KIRCHHOFF'; body {self._id} has {self.material.model!r}")
+        domain = self._simulation.domain
+        getattr(domain.bodies, name)[self._row] = int(on)
+        domain.reconsider()
+
+    @property
     def constraints(self) -> list:
         """Constraints attached to the body, newest first."""
         return [CONSTRAINT._of(self._simulation, int(constraint)) for constraint in self._constraint_ids()]

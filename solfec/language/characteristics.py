@@ -98,6 +98,8 @@ def APPLY_BULKMAT(solfec, body, volid, material):
     material = bulk_material(domain, material, "material")
     if material.fields != body.material._material.fields:
         raise BadValue("'material' must have the fields of the body's material")
+    if material.model != body.material.model:
+        raise BadValue(f"'material' must have the model of the body's material, {body.material.model!r}, not {material.model!r}")
     if body.kind != "FINITE_ELEMENT":
         session.warn(f"APPLY_BULKMAT is for finite element bodies; body {body.id} is {body.kind}, nothing changes")
         return

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies.materials import BulkMaterial
+from ..bodies.materials import MODELS, BulkMaterial
+from ..bodies.table import BodyKind
 from ..constraints.table import ANY_SURFACE, SurfaceModel
 from . import checks, session
 from .checks import BadType, BadValue, command
@@ -22,7 +23,8 @@ class BULK_MATERIAL(Handle):
     ----------
     solfec : SOLFEC
     model : str
-        'KIRCHHOFF': Saint Venant-Kirchhoff elasticity.
+        'KIRCHHOFF' (default): Saint Venant-Kirchhoff elasticity; 'NEO_HOOKEAN': compressible Neo-Hookean, for large strains of
+        finite elements.
     label : str
         Default 'BULK_MATERIAL_i'.  Re-using a label overwrites the data of that material.
     young, poisson, density : float
@@ -56,7 +58,7 @@ class BULK_MATERIAL(Handle):
             if len(labels) != 4:
                 raise BadValue(f"model 'TSANG_MARSDEN' depends on 4 'fields', not {len(labels)}")
             raise not_built("BULK_MATERIAL: model 'TSANG_MARSDEN'")
-        checks.choice(model, "model", ("KIRCHHOFF",))
+        checks.choice(model, "model", MODELS)
         label = f"BULK_MATERIAL_{len(domain.bulk_materials)}" if label is None else checks.string(label, "label")
         data = {
             "young": checks.nonnegative(young, "young"),
@@ -75,7 +77,7 @@ class BULK_MATERIAL(Handle):
         self._id = domain.material_row(material)
         for name, value in data.items():
             setattr(material, name, value)
-        self._refresh()
+        self._set_model(model)
 
     @property
     def _material(self) -> BulkMaterial:
@@ -86,6 +88,7 @@ class BULK_MATERIAL(Handle):
         bodies = self._simulation.domain.bodies
         rows = bodies.view("material") == self._id
         bodies.view("lame")[:, rows] = np.reshape(self._material.lame, (2, 1))
+        bodies.view("law")[rows] = int(self._material.law)
 
     def __repr__(self):
         return f"BULK_MATERIAL(label={self.label!r}, young={self.young:g}, poisson={self.poisson:g}, density={self.density:g})"
@@ -102,7 +105,23 @@ class BULK_MATERIAL(Handle):
 
     @model.setter
     def model(self, value):
-        self._material.model = checks.choice(value, "model", ("KIRCHHOFF",))
+        self._set_model(checks.choice(value, "model", MODELS))
+
+    def _set_model(self, model: str) -> None:
+        bodies = self._simulation.domain.bodies
+        mine = bodies.view("material") == self._id
+        if model != "KIRCHHOFF":
+            if (mine & (bodies.view("kind") == BodyKind.PSEUDO_RIGID)).any():
+                raise BadValue(f"'model' {model!r} is not for pseudo-rigid bodies, and one has the material {self.label!r}")
+            special = mine & ((bodies.view("enhanced") == 1) | (bodies.view("conserving") == 1))
+            if special.any():
+                number = int(bodies.id[np.argmax(special)])
+                raise BadValue(f"'model' {model!r} does not go with members 'enhanced' and 'conserving' of body {number}")
+        for number, mesh in bodies.meshes.items():
+            if model != self.model and any(material is self._material for material in mesh.materials):
+                raise BadValue(f"'model' of {self.label!r} has to stay: elements of body {number} have it by APPLY_BULKMAT")
+        self._material.model = model
+        self._refresh()
 
     @property
     def young(self) -> float:

@@ -261,7 +261,9 @@ class Whereabouts:
             nodes, operators = found.gradients()
             moved = self._of_nodes(k, "configurations", nodes.ravel()).reshape(-1, *nodes.shape, 3)
             gradient = np.eye(3) + np.einsum("fmai,maj->fmij", moved, operators)
-            return components(cauchy_stress(gradient, found.lame(self.definition["lame"][:, k]))).mean(axis=1)
+            lame, enhanced = found.lame(self.definition["lame"][:, k]), self.definition["enhanced"][:, k]
+            extra = found.enhancements(moved, lame) if enhanced.any() else 0.0
+            return components(cauchy_stress(gradient, lame, self.definition["law"][:, k, None], extra)).mean(axis=1)
         table = "velocities" if kind == "V" else "configurations"
         values = np.einsum("fai,a->fi", self._of_nodes(k, table, found.nodes), found.weights)
         return values if kind == "V" else values + point

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..bodies.background_mesh import Background
 from ..bodies.finite_elements import FiniteElementMesh, deformation_gradients, find
-from ..bodies.point_values import stress_places
 from ..bodies.materials import BulkMaterial
+from ..bodies.point_values import enhancement, stress_places
 from ..bodies.table import BodyKind, BodyTable
 from .layout import MESH, MESH_ELEMENT, MESH_NODE, MESH_OVERLAP, MESH_PARTS, MESH_PLACE, MESH_POINT
 
@@ -138,3 +138,12 @@ class MeshPoint:
                 operators[k, slot] = moved[0, :, 0] - (1.0, 0.0, 0.0)
                 conf[0, nodes[k, slot]] = 0.0
         return nodes, operators
+
+    def enhancements(self, moved: np.ndarray, lame: np.ndarray) -> np.ndarray:
+        """Enhanced strains (frames, m, 3, 3) of those elements for displacements (frames, m, 8, 3), lame (frames, m, 2)."""
+        elements, places = stress_places(self._table, 0, self._point, self._epsilon)
+        extra = np.zeros((*moved.shape[:2], 3, 3))
+        for frame, k in np.ndindex(*moved.shape[:2]):
+            if np.isfinite(moved[frame, k]).all():
+                extra[frame, k] = enhancement(self._mesh, True, elements[k], places[:, k], moved[frame, k], lame[frame, k])
+        return extra

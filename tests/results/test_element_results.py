@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.materials import BulkMaterial, Law
 from solfec.bodies.table import BodyKind, Form, Scheme
 from solfec.domain import Domain
 from solfec.results import ResultsReader, ResultsWriter
@@ -74,8 +74,11 @@ def test_history_of_a_point_is_what_the_domain_says(tmp_path):
 
 
 @pytest.mark.parametrize("point", [(0.3, 0.4, 0.25), (0.5, 0.5, 0.5), (0.0, 0.0, 1.0)], ids=["inside", "inner node", "corner"])
-def test_history_of_stress_is_what_the_domain_says(tmp_path, point):
+@pytest.mark.parametrize("option", [{}, {"enhanced": 1}, {"law": Law.NEO_HOOKEAN}], ids=["plain", "enhanced", "neo-hookean"])
+def test_history_of_stress_is_what_the_domain_says(tmp_path, point, option):
     domain, stresses = model(), []
+    for name, value in option.items():
+        getattr(domain.bodies, name)[1] = value
     soft = domain.insert_body(BodyKind.PSEUDO_RIGID, [cube((8, 0, 0))], BulkMaterial(young=1e7, poisson=0.3, density=1000.0))
     domain.set_conf(soft, (1.1, 0.1, 0, 0, 0.9, 0.2, 0, 0, 1.05, 8.5, 0.5, 0.5))
     with ResultsWriter.create(str(tmp_path / "run")) as writer:
