@@ -20,11 +20,12 @@ import models
 import numpy as np
 
 from solfec import _kernels
-from solfec.bodies import factorisation, motion
+from solfec.bodies import factorisation, modal, motion
 from solfec.bodies.element_assembly import ElementAssembly
 from solfec.bodies.finite_elements import FiniteElementMesh
 from solfec.bodies.loads import Loads
 from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.reduced_base import ReducedBase
 from solfec.bodies.table import BodyKind, BodyTable, Form, Scheme
 from solfec.domain import PHASES, Domain
 from solfec.shapes import hex_mesh
@@ -84,19 +85,30 @@ def pipe_step(form: Form, repeat: int) -> float:
     return 1e3 * machine.best(advance, repeat)
 
 
-def cubes(stacks: int = 5, layers: int = 5, cells: int = 2) -> Domain:
-    """stacks x stacks stacks of deformable unit cubes, form BC and scheme DEF_LIM, on an obstacle."""
+SOFT = BulkMaterial(young=1e8, poisson=0.25, density=1000.0)
+
+
+def modes_of_cube(cells: int, count: int) -> ReducedBase:
+    """The lowest modes of a unit cube of hexahedra."""
+    model, _ = models.domain(0.5)
+    mesh = hex_mesh.hex_mesh(CUBE.tolist(), cells, cells, cells, 1, [1] * 6)
+    body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], SOFT, form=Form.BC)
+    mass, stiffness = modal.matrices(model.bodies, model.body_row(body))
+    return ReducedBase(*modal.lowest_modes(mass, stiffness, count, mesh.nodes))
+
+
+def cubes(stacks: int = 5, layers: int = 5, cells: int = 2, base: ReducedBase | None = None) -> Domain:
+    """stacks x stacks stacks of deformable unit cubes, form BC (or BC-MODAL) and scheme DEF_LIM, on an obstacle."""
     model, material = models.domain(0.5)
-    soft = BulkMaterial(young=1e8, poisson=0.25, density=1000.0)
+    form = Form.BC if base is None else Form.BC_MODAL
     length = 2 * stacks
     model.insert_body(BodyKind.OBSTACLE, [models.box((-1, -1, -1), (length, length, 0))], material)
     for k in range(layers):
         for j in range(stacks):
             for i in range(stacks):
                 corners = (CUBE + (2 * i, 2 * j, k)).tolist()
-                body = model.insert_body(
-                    BodyKind.FINITE_ELEMENT, [hex_mesh.hex_mesh(corners, cells, cells, cells, 1, [1] * 6)], soft, form=Form.BC
-                )
+                mesh = hex_mesh.hex_mesh(corners, cells, cells, cells, 1, [1] * 6)
+                body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], SOFT, form=form, base=base)
                 model.bodies.scheme[model.body_row(body)] = Scheme.DEF_LIM
     return model
 
@@ -117,6 +129,15 @@ def cubes_step(build, repeat: int, steps: int = 16) -> str:
                 split = " ".join(f"{phase} {1e3 * seconds:.2f}" for phase, seconds in model.timings.items())
                 best, text = taken, f"{model.constraints.n} contacts, {model.report.iterations} sweeps ({split})"
     return f"{best:.2f} ms/step, {text}"
+
+
+def modal_analysis(cells: int, count: int, repeat: int) -> float:
+    """Seconds for the lowest modes of a cube of hexahedra."""
+    model, _ = models.domain(0.5)
+    mesh = hex_mesh.hex_mesh(CUBE.tolist(), cells, cells, cells, 1, [1] * 6)
+    body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], SOFT, form=Form.BC)
+    mass, stiffness = modal.matrices(model.bodies, model.body_row(body))
+    return machine.best(lambda: modal.lowest_modes(mass, stiffness, count, mesh.nodes), repeat)
 
 
 def rigid_step(count: int, repeat: int) -> float:
@@ -156,6 +177,9 @@ def cases(quick: bool) -> dict:
         "pipe BC": lambda: f"pipe of 36x36x4 hexahedra, BC, DEF_LIM: {pipe_step(Form.BC, few):.1f} ms/step (target: under 15)",
         "cubes": lambda: f"125 cubes of 2x2x2 elements, BC, DEF_LIM: {cubes_step(cubes, few)} (target: under 7)",
         "many bodies": lambda: f"1024 such cubes side by side: {cubes_step(lambda: cubes(32, 1), 1)}",
+        "reduced": lambda: f"the 125 cubes in 12 modes each: {cubes_step(lambda: cubes(base=modes_of_cube(2, 12)), few)}",
+        "many reduced": lambda: f"1024 of them side by side: {cubes_step(lambda: cubes(32, 1, base=modes_of_cube(2, 12)), 1)}",
+        "modal analysis": lambda: f"30 modes of a cube of 12x12x12 elements: {modal_analysis(12, 30, few):.2f} s",
         "rigid": lambda: f"1E6 free rigid bodies: {rigid_step(10**6, few):.1f} million bodies/s (target: over 10)",
     }  # fmt: skip
 

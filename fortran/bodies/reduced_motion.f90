@@ -19,7 +19,8 @@ module reduced_motion
   public :: reduced_coordinates, reduced_velocities, nodal_velocities
 
   integer, parameter :: parallel_from = 8   !< bodies from which threads pay
-  integer, parameter :: passes = 3          !< in which a frame and the velocities in it are found
+  integer, parameter :: passes = 3          !< at most, in which a frame and the velocities in it are found
+  real(dp), parameter :: settled = 1e-13_dp !< change of a rotation that makes no difference
 
 contains
 
@@ -155,7 +156,7 @@ contains
     real(dp), intent(in) :: middle(3,3), u_prev(k)
     real(dp), intent(inout) :: frame(3,3), um(3,n), u(k), turned_by
     integer(i4), intent(inout) :: status
-    real(dp) :: after(3,3), free(3,n), old(r), new(r), momentum(6), missing(r)
+    real(dp) :: after(3,3), last(3,3), free(3,n), old(r), new(r), momentum(6), missing(r)
     integer :: pass
     logical :: proper
 
@@ -166,6 +167,10 @@ contains
       call frame_at_end(step, n, reference, normal, conf, um, after, proper)
       status = merge(0, 1, proper)
       if (.not. proper) return
+      if (pass > 1) then
+        if (maxval(abs(after - last)) <= settled) exit
+      end if
+      last = after
       call project_back(k, n, e, modal, mass, after, free, u)
       if (modal == 1) then
         momentum = turned(frame, after, times(6, r, duals, old)) + turned(middle, after, times(6, r, duals, new))
@@ -177,8 +182,8 @@ contains
       um = 0
       call add_motion(k, n, e, after, u, um)
     end do
-    turned_by = min(1.0_dp, sum((after - frame)**2)/2)
-    frame = after
+    turned_by = min(1.0_dp, sum((last - frame)**2)/2)
+    frame = last
   end subroutine settle
 
   !> Two vectors of one frame in another one.

@@ -86,41 +86,50 @@ class ReducedBodies:
         self.frame_rows = (bodies.conf_ptr[self.rows] + nodes)[:, None] + np.arange(3)
 
     def _reduce(self, bases: list) -> None:
-        """Reduced masses and stiffnesses, and how rigid motions are held."""
+        """Reduced masses and stiffnesses, and how rigid motions are held; meshes keep those of their bodies."""
         fe = self.fe
         spans = [slice(fe.first[b], fe.first[b + 1]) for b in self.number]
-        products = self._stiffness_products(bases, spans)
-        mass, stiffness, held = [], [], []
-        for base, span, product, modal in zip(bases, spans, products, self.modal):
-            lumps = np.repeat(fe.mass[span], 3)
-            if modal:
-                mass.append(np.eye(base.mode_count).ravel())
-                stiffness.append(np.diag(np.where(np.arange(base.mode_count) < 6, 0.0, base.values)).ravel())
-            else:
-                mass.append(_symmetric((base.vectors * lumps) @ base.vectors.T))
-                stiffness.append(_symmetric(product @ base.vectors.T))
-            held.append(_held_motions(base, lumps, fe.reference[:, span].T))
-        self.mass, self.stiffness = np.concatenate(mass), np.concatenate(stiffness)
-        self.rigid = np.array([len(fields) for _, fields, _ in held], np.int32)
+        lame = fe.resting.parts[2]
+        keys = [
+            (int(modal), fe.mass[span].tobytes(), lame[fe.first_element[b] : fe.first_element[b + 1]].tobytes())
+            for b, span, modal in zip(self.number, spans, self.modal)
+        ]
+        meshes = [fe.meshes[b] for b in self.number]
+        known = [getattr(mesh, "_reduced", (None, None, None)) for mesh in meshes]
+        new = [i for i, (base, key, _) in enumerate(known) if base is not bases[i] or key != keys[i]]
+        for i, product in zip(new, self._stiffness_products(bases, spans, new)):
+            known[i] = meshes[i]._reduced = bases[i], keys[i], self._parts(bases[i], spans[i], product, self.modal[i])
+        parts = list(zip(*(found for _, _, found in known)))
+        self.rigid = np.array([len(fields) for fields in parts[3]], np.int32)
         self.motion_ptr, self.field_ptr = _starts(self.modes * self.rigid), _starts(6 * self.rigid)
         # rows of C order are columns of the kernels; one number more so that bodies without rigid motions point somewhere
-        flat = [np.concatenate([*(part.ravel() for part in parts), np.zeros(1)]) for parts in zip(*held)]
-        self.motions, self.fields, self.duals = flat
+        flat = [np.concatenate([*(part.ravel() for part in arrays), np.zeros(1)]) for arrays in parts]
+        self.mass, self.stiffness = flat[0][:-1], flat[1][:-1]
+        self.motions, self.fields, self.duals = flat[2:]
 
-    def _stiffness_products(self, bases: list, spans: list) -> list:
-        """K e (k, 3n) of every vector of the bodies of form 'BC-RO': one product with all elements per vector."""
-        products = [np.zeros((0 if modal else base.mode_count, base.vectors.shape[1])) for base, modal in zip(bases, self.modal)]
+    def _parts(self, base, span: slice, product: np.ndarray, modal: int) -> tuple[np.ndarray, ...]:
+        """Reduced mass and stiffness, and `_held_motions` of one body."""
+        lumps, k = np.repeat(self.fe.mass[span], 3), base.mode_count
+        if modal:
+            mass, stiffness = np.eye(k), np.diag(np.where(np.arange(k) < 6, 0.0, base.values))
+        else:
+            mass, stiffness = _symmetric((base.vectors * lumps) @ base.vectors.T), _symmetric(product @ base.vectors.T)
+        return mass, stiffness, *_held_motions(base, lumps, self.fe.reference[:, span].T)
+
+    def _stiffness_products(self, bases: list, spans: list, new: list[int]) -> list:
+        """K e (k, 3n) of every vector of the `new` bodies of form 'BC-RO': one product with all elements per vector."""
+        rows = [0 if self.modal[i] else int(self.modes[i]) for i in new]
+        products = [np.zeros((count, bases[i].vectors.shape[1])) for i, count in zip(new, rows)]
         shape = self.fe.reference.shape
         zero, result = np.zeros(shape, order="F"), np.zeros(shape, order="F")
-        for mode in range(int((self.modes * (1 - self.modal)).max())):
+        for mode in range(max(rows, default=0)):
             direction = np.zeros(shape, order="F")
-            for base, span, product in zip(bases, spans, products):
-                if mode < len(product):
-                    direction[:, span] = base.vectors[mode].reshape(-1, 3).T
+            moved = [(i, product) for i, count, product in zip(new, rows, products) if mode < count]
+            for i, _ in moved:
+                direction[:, spans[i]] = bases[i].vectors[mode].reshape(-1, 3).T
             self.fe.resting.tangent_product(zero, direction, result)
-            for span, product in zip(spans, products):
-                if mode < len(product):
-                    product[mode] = result[:, span].T.ravel()
+            for i, product in moved:
+                product[mode] = result[:, spans[i]].T.ravel()
         return products
 
     # --- the time step -------------------------------------------------------------------------------------
@@ -325,4 +334,4 @@ def _starts(counts: np.ndarray) -> np.ndarray:
 
 
 def _symmetric(matrix: np.ndarray) -> np.ndarray:
-    return (0.5 * (matrix + matrix.T)).ravel()
+    return 0.5 * (matrix + matrix.T)

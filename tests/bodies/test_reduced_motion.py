@@ -106,15 +106,15 @@ def test_complete_base_moves_as_the_co_rotated_body(case):
 
 @pytest.mark.parametrize("form", [Form.BC_MODAL, Form.BC_RO])
 def test_tumbling_body_flies_straight_and_keeps_its_shape(form):
-    """An unsymmetric body at 11.6 rad/s for 20 s: Solfec-1.0's formulas turn its flight round with it, or stop its rotation."""
+    """An unsymmetric body at 11.6 rad/s for 10 s: Solfec-1.0's formulas turn its flight round with it, or stop its rotation."""
     model = body(block((2, 3, 5), (-0.2, -0.3, -0.5), (0.2, 0.3, 0.5)), form, range(6))
     spin(model, (1, 2, 3), (3, 5, 10))
     momentum, spin_start, centre = momenta(model)
     start = model.energy(Energy.KINETIC)
-    model.run(0.01, 2000)
+    model.run(0.01, 1000)
     end, spin_end, place = momenta(model)
     assert np.abs(end - momentum).max() < 1e-11 * np.abs(momentum).max()
-    assert np.abs(place - centre - np.array((20, 40, 60))).max() < 1e-9
+    assert np.abs(place - centre - np.array((10, 20, 30))).max() < 1e-9
     assert np.abs(spin_end - spin_start).max() < 0.01 * np.abs(spin_start).max()
     assert model.energy(Energy.KINETIC) == pytest.approx(start, rel=0.01)
     fe = model.bodies.finite_elements

@@ -229,6 +229,8 @@ def test_snapshots_do_not_see_rotation(model, form):
     base = MODAL_ANALYSIS(bar(model, place=(9, 0, 0)), 8) if form == "BC-MODAL" else None
     body = bar(model, form, base)
     body.scheme = "DEF_LIM"
+    model.step = 0.005
+    OUTPUT(model, 1.0)
     INITIAL_VELOCITY(body, (0, 0, 0), (0, 0, 2.0))
     snapshots = COROTATED_DISPLACEMENTS(model, body, [0.7])
     RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 0.7)
@@ -269,6 +271,7 @@ def test_snapshots_of_a_run_make_a_base_that_follows_it(model):
     from solfec import DISPLACEMENT, FIX_POINT
 
     found, snapshots = [], None
+    OUTPUT(model, 1.0)
     GRAVITY(model, (0, 0, -50))
     for run, form in enumerate(("BC", "BC-RO")):
         place = (0, 3.0 * run, 0)
@@ -282,3 +285,27 @@ def test_snapshots_of_a_run_make_a_base_that_follows_it(model):
         found.append(DISPLACEMENT(body, (0.5, 0.5 + 3.0 * run, 0.5)))
     assert found[0][2] < -0.01
     assert found[1] == pytest.approx(found[0], abs=0.02 * abs(found[0][2]))
+
+
+CONTINUED = """
+    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/continued')
+    solfec.verbose = 'OFF'
+    bulk = BULK_MATERIAL(solfec, young=1E7, poisson=0.3, density=1000)
+    cube = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    BODY(solfec, 'OBSTACLE', TRANSLATE(HEX(cube, 1, 1, 1, 1, [1] * 6), (0.2, 0.1, -1.001)), bulk)
+    whole = BODY(solfec, 'FINITE_ELEMENT', TRANSLATE(HEX(cube, 2, 1, 2, 1, [1] * 6), (5, 0, 0)), bulk, form='BC')
+    REGISTER_BASE(solfec, MODAL_ANALYSIS(whole, 12, 'modes'), 'cube')
+    DELETE(solfec, whole)
+    body = BODY(solfec, 'FINITE_ELEMENT', HEX(cube, 2, 1, 2, 1, [1] * 6), bulk, form='BC-MODAL', base='cube')
+    INITIAL_VELOCITY(body, (0.5, 0, -0.5), (0.3, 0.2, 0.1))
+    GRAVITY(solfec, (0, 0, -10))
+    OUTPUT(solfec, 0.01)
+    RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-8, 1000), %s)
+    print([x.hex() for x in body.conf + body.velo + ENERGY(solfec)])
+"""
+
+
+def test_continued_run_of_a_modal_body_has_the_bits_of_one_run(good):
+    whole = good(CONTINUED % 0.06)
+    good(CONTINUED % 0.03, "-w", "-y")
+    assert good(CONTINUED % 0.06, "-c") == whole
