@@ -21,6 +21,7 @@ from .constraints import element_points, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
 from .contact.geometry import Geometry, PrimitiveKind
+from .contact.swallowed import Swallowed
 from .errors import NotBuiltYet, SolfecError
 from .shapes import characteristics, point_query, primitives
 from .shapes.mesh import Mesh
@@ -85,6 +86,7 @@ class Domain:
         self.local_dynamics = LocalDynamics()
         self.report = None
         self.sparsified = 0
+        self.swallowed = Swallowed()
         self.contact_energy = 0.0
         self.friction_energy = 0.0
         self.timings = dict.fromkeys(PHASES, 0.0)
@@ -185,6 +187,8 @@ class Domain:
             self.step_number,
             self.time,
         )
+        if self.geometry.workspace.found:
+            self.swallowed.after_detection(self.geometry, self.bodies, self.time)
         self._refer_contacts()
 
     def _assemble(self, solver) -> None:

@@ -236,6 +236,8 @@ class Simulation:
         finally:
             if domain.report is not None and getattr(solver, "failure", "CONTINUE") != "CALLBACK":
                 unsolved.end(domain.report.solver)
+            if text := domain.swallowed.told():
+                self.notify(text)
 
     def _steps(self, solver, duration: float, progress: Progress, unsolved: UnsolvedSteps) -> None:
         """The steps of `_run`."""

@@ -243,6 +243,7 @@ def _find_new_contacts(
         if outcome == DONE:
             constraints.n = rows
             work.fresh = False
+            work.found = found
             if found:
                 work.result.n = found
             return removed
@@ -347,7 +348,6 @@ def _create(
     if settings.patch and alive.size < count:
         alive = np.zeros(count, np.int32)
     excluded = settings.excluded_surfaces
-    limits = (0.0, 0.0, 0.0) if settings.symmetric else (settings.threshold, settings.min_area, settings.min_distance)
     while True:
         created = _create_rows(
             constraints.n, count, epsilon, time, step_number, work.updates, excluded.shape[1], excluded, first, second,

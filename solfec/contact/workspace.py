@@ -31,14 +31,14 @@ class Workspace:
     apart : ndarray of int64
         Update of shapes after which a pair was found apart; -1: it was not.
     first, second, place : ndarray of int32
-        Pairs to be looked at in this step, and where they are among those kept.
+        Pairs to be looked at in this step, and where they are among those kept; `found` of them were.
     """
 
     def __init__(self):
         self.columns = KernelColumns()
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
-        self.updates = 0
+        self.updates = self.found = 0
         self.shapes_state = self.pairs_state = self.excluded = None
         self.flags = 0  # of self-contact, at the last search
         self.fresh = True  # pairs have been searched, and not been used yet

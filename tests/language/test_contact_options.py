@@ -125,3 +125,19 @@ def test_a_pseudo_rigid_ellipsoid_rests_on_its_deformed_surface(good):
     stretch, level, gap, point = map(float, second.split())
     assert stretch < 0.97  # it has been squeezed, and its lowest point is where the contact has it
     assert gap == pytest.approx(level, abs=2e-5) and abs(level) < 1e-3 and point == pytest.approx(0.5 * gap, abs=1e-3)
+
+
+def test_bodies_inside_of_one_another_are_reported_at_the_end_of_a_run(run):
+    text = """
+    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/nested')
+    solfec.verbose = 'OFF'
+    bulk = BULK_MATERIAL(solfec, density=1E3)
+    cube = [0,0,0, 1,0,0, 1,1,0, 0,1,0, 0,0,1, 1,0,1, 1,1,1, 0,1,1]
+    BODY(solfec, 'OBSTACLE', HULL(cube, 1, 1), bulk)
+    BODY(solfec, 'RIGID', TRANSLATE(SCALE(HULL(cube, 1, 1), (0.5, 0.5, 0.5)), (0.25, 0.25, 0.25)), bulk)
+    RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-4, 100), 0.003)
+    """
+    outcome = run(text)
+    assert outcome.status == 0
+    assert "input.py:8: warning: in 1 step bodies lay in one another so that the way out was a guess, through the shallowest face; " \
+        "first at time 0, bodies 1 and 2 at (0.5, 0.5, 0.5)" in outcome.err  # fmt: skip
