@@ -96,6 +96,7 @@ class Domain:
         self._inertia_changed = False
         self._deformable = True  # whether any body may bound the time step
         self._within_step = False
+        self.step_kept = False  # whether explicit bodies may not lower the step
         self._clock_origin = (0.0, 0)  # time and step number since which the step has been constant
 
     # --- the time step -------------------------------------------------------------------------------------
@@ -145,9 +146,24 @@ class Domain:
             self.initialise()
         if not (self.dynamic and self._deformable):
             return
-        critical, _ = motion.critical_step(self.bodies)
-        if critical < self.step:
+        critical, row = motion.critical_step(self.bodies)
+        if not critical < self.step:
+            return
+        if not self.step_kept:
             self.set_step(critical)
+        elif self.step > motion.stability_limit(self.bodies, row, critical):
+            raise SolfecError(
+                f"{self.critical_body(row)} is unstable at the step {self.step:g}, which SOLFEC.step_control = 'OFF' keeps: "
+                f"explicit integration allows for {critical:g}; take a smaller step, or scheme 'DEF_LIM' for this body"
+            )
+
+    def critical_body(self, row: int) -> str:
+        """A body in the user's words, with the element of the highest frequency."""
+        identifier = int(self.bodies.id[row])
+        name = f"body {identifier} ({BodyKind(int(self.bodies.kind[row])).name})"
+        if identifier not in self.bodies.meshes:
+            return name
+        return f"{name}, element {compiled(self.bodies).stiffest_element(self.bodies, row)},"
 
     def _predict(self) -> None:
         """q(t+h/2) = q(t) + h/2 u(t);  u* = u(t) + h A^-1 f(t+h/2)."""
@@ -300,6 +316,10 @@ class Domain:
                 raise BadBase(f"'base': {error}") from None
         if kind == BodyKind.FINITE_ELEMENT:
             mesh.density = material.density
+            try:
+                mesh.check()
+            except SolfecError as error:
+                raise SolfecError(f"BODY: body {identifier}: {error}") from None
         row = self.bodies.add(
             kind,
             mesh,
@@ -735,9 +755,17 @@ class Domain:
         rows = [self.body_row(identifier) for identifier in identifiers]
         return self.bodies.energy[:, rows].sum(axis=1)
 
+    def check_inside(self, identifier: int, point) -> None:
+        """A point of a shape inside a mesh must be in the shape, not only in the mesh."""
+        mesh = self.bodies.meshes.get(identifier)
+        if mesh is not None and mesh.background is not None and not self.contains(identifier, point):
+            x, y, z = point
+            raise SolfecError(f"body {identifier}: the point ({x:g}, {y:g}, {z:g}) is outside of its shape")
+
     def displacement(self, identifier: int, point) -> np.ndarray:
         """Displacement of a referential point at the present configuration."""
         row = self.body_row(identifier)
+        self.check_inside(identifier, point)
         if self.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             return point_values.displacement(self.bodies, row, point, self.epsilon)
         rows = np.array([self.body_row(identifier)], np.int32)
@@ -747,6 +775,7 @@ class Domain:
     def velocity(self, identifier: int, point) -> np.ndarray:
         """Spatial velocity of a referential point."""
         row = self.body_row(identifier)
+        self.check_inside(identifier, point)
         if self.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             return point_values.velocity(self.bodies, row, point, self.epsilon)
         rows = np.array([self.body_row(identifier)], np.int32)
@@ -765,4 +794,5 @@ class Domain:
 
     def stress(self, identifier: int, point) -> np.ndarray:
         """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point (manual, STRESS)."""
+        self.check_inside(identifier, point)
         return point_values.stress(self.bodies, self.body_row(identifier), point, self.epsilon)

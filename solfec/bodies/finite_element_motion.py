@@ -127,9 +127,24 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     which = np.flatnonzero(bodies.scheme[fe.rows] == Scheme.DEF_EXP) if fe.count else ()
     if not len(which):
         return np.inf, -1
+    steps = admissible_steps(bodies, which)
+    worst = int(np.argmin(steps))
+    return float(steps[worst]), int(fe.rows[which[worst]])
+
+
+def number(bodies: BodyTable, row: int) -> int:
+    """Number of the body of a row among finite element bodies, -1: it is none."""
+    fe = compiled(bodies)
+    found = np.flatnonzero(fe.rows == row)
+    return int(found[0]) if found.size else -1
+
+
+def admissible_steps(bodies: BodyTable, which: np.ndarray, at_rest: bool = False) -> np.ndarray:
+    """Steps (n,) that the finite element bodies of these numbers ask for, strained as they are or `at_rest`."""
+    fe = compiled(bodies)
     rest, gamma = np.array([fe.frequency(bodies, k) for k in which]).T
     lame, mu = fe.stiffest[:, which]
-    strain = fe.strain[which]
+    strain = np.zeros(len(which)) if at_rest else fe.strain[which]
     square = (np.sqrt(rest) + 2.0 * strain * np.sqrt((3.0 * lame + 2.0 * mu) * gamma)) ** 2
     square += (np.sqrt(3.0) * lame + 2.0 * mu) * strain * gamma
     rubber = bodies.law[fe.rows[which]] == Law.NEO_HOOKEAN
@@ -137,5 +152,4 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     square = np.where(rubber, strain * gamma, square)
     eta = bodies.damping[fe.rows[which]]
     demand = 0.5 * square * (eta + np.sqrt(eta**2 + 4.0 / square))  # 1/h with h (h + eta) = 1/omega**2
-    worst = int(np.argmax(demand))
-    return float(1.0 / demand[worst]), int(fe.rows[which[worst]])
+    return 1.0 / demand

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from .element_assembly import ElementAssembly, OwnPoints
-from .frequencies import largest_frequency
+from .frequencies import highest_element, largest_frequency
 from .materials import Law
 from .reduced import ReducedBodies
 from .table import REDUCED_FORMS, BodyKind, BodyTable, Form
@@ -92,6 +92,17 @@ class FiniteElementMesh:
         """Changes whenever materials of elements do."""
         constants = [(material.young, material.poisson, material.density) for material in self.materials]
         return repr(constants).encode() + self.material.tobytes() if constants else b""
+
+    def check(self) -> None:
+        """Raise SolfecError unless all elements have positive volume at their quadrature points."""
+        ones, zeros = np.ones((len(self.sizes), 2)), np.zeros(len(self.sizes), np.int32)
+        table = np.where(np.arange(8) < self.sizes[:, None], self.elements, 0)
+        failed = ElementAssembly(self.nodes.T, self.sizes, table, ones, zeros, self.own_points).failed
+        if failed >= 0:
+            nodes = ", ".join(map(str, self.elements[failed, : self.sizes[failed]].tolist()))
+            raise SolfecError(
+                f"element {failed} (nodes {nodes}) is folded: it has no positive volume at an integration point"
+            )
 
     def apply(self, material, elements: np.ndarray) -> None:
         """Give some elements (marked in a mask) another BulkMaterial."""
@@ -287,6 +298,14 @@ class FiniteElements:
         return largest_frequency(mesh, mesh.lame(bodies.lame[:, row]), mesh.densities(bodies.mass[row] / bodies.volume[row]))
 
 
+    def stiffest_element(self, bodies: BodyTable, row: int) -> int:
+        """The element of a body whose own frequency at rest is highest."""
+        k = self.number(row)
+        assembly, _ = self.body_assembly(bodies, k)
+        density = self.meshes[k].densities(bodies.mass[row] / bodies.volume[row])
+        return highest_element(assembly, density)
+
+
 def _starts(counts: list[int]) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
 
@@ -339,7 +358,12 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
             best = inside[np.argmin(distance[inside])] if distance[inside[0]] > 0.5 * epsilon else inside[0]
             return int(near[best]), natural[:, best], weights[:, best]
     x, y, z = point
-    raise SolfecError(f"body {int(bodies.id[row])}: the point ({x:g}, {y:g}, {z:g}) is outside of its elements")
+    away = np.sqrt((np.maximum(np.maximum(low - point, point - high), 0.0) ** 2).sum(1))
+    nearest = int(np.argmin(away))
+    raise SolfecError(
+        f"body {int(bodies.id[row])}: the point ({x:g}, {y:g}, {z:g}) is outside of its elements"
+        f" (element {nearest} is nearest{f', {away[nearest]:.3g} away' if away[nearest] > 0.0 else ''})"
+    )
 
 
 def weigh(fe: FiniteElements, bodies: BodyTable, rows, elements, points):

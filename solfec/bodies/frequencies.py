@@ -64,3 +64,16 @@ def laplacian_bound(assembly: ElementAssembly, density: np.ndarray) -> float:
         root = 1.0 / np.sqrt(mass)
         largest = max(largest, float(np.linalg.eigvalsh(laplacian * root[:, :, None] * root[:, None, :])[:, -1].max()))
     return largest
+
+
+def highest_element(assembly: ElementAssembly, density: np.ndarray) -> int:
+    """Number of the element whose own M^-1 K at rest has the largest eigenvalue."""
+    found = np.zeros(assembly.element_count)
+    zero = np.zeros((3, assembly.node_count), order="F")
+    for g, dense in zip(assembly.groups, assembly.element_stiffness(zero)):
+        stiffness = g.total(g.from_lanes(dense), assembly.element_count)
+        mass = g.total(g.lumps(assembly.reference, density[g.numbers])[0], assembly.element_count)
+        which = np.unique(g.numbers)
+        root = 1.0 / np.sqrt(np.repeat(mass[which], 3, axis=1))
+        found[which] = np.linalg.eigvalsh(root[:, :, None] * stiffness[which] * root[:, None, :])[:, -1]
+    return int(np.argmax(found))

@@ -199,6 +199,15 @@ def _critical_step_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
     )  # fmt: skip
 
 
+def stability_limit(bodies: BodyTable, row: int, admissible: float) -> float:
+    """The step beyond which explicit integration of a body grows without bound; `admissible` is what it asks for.
+
+    For finite elements it is that of the body at rest: what strains add is a bound only.
+    """
+    k = finite_element_motion.number(bodies, row)
+    return 2.0 * (admissible if k < 0 else float(finite_element_motion.admissible_steps(bodies, np.array([k]), at_rest=True)[0]))
+
+
 def spatial_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Current images (3, n) of the referential points (3, n) of the bodies `rows` (n)."""
     rows, points, result = _point_arrays(rows, points)

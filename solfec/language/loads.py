@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..bodies.table import BodyKind
+from ..errors import SolfecError
 from . import checks, session
 from .bodies import body_of
 from .checks import BadValue, command
@@ -60,7 +61,12 @@ def FORCE(body, kind, point, direction, value, data=None):
         domain.loads.add_callback(domain.body_row(body._id), _with_data(value, first))
         return
     value = number_or_series(value, "value")
-    domain.loads.add_force(domain.body_row(body._id), kind, point, unit(vector, "direction", "FORCE"), value)
+    direction = unit(vector, "direction", "FORCE")
+    try:
+        domain.check_inside(body._id, point)
+        domain.loads.add_force(domain.body_row(body._id), kind, point, direction, value)
+    except SolfecError as error:
+        raise BadValue(f"'point': {error}") from None
 
 
 @command("TORQUE")

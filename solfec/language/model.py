@@ -110,6 +110,21 @@ class SOLFEC(Model):
         self._domain.change_step(checks.positive(value, "step"))
 
     @property
+    def step_control(self) -> str:
+        """'ON': explicitly integrated bodies lower the step to what they can bear; 'OFF' keeps the step of the user."""
+        return checks.on_off(not self._domain.step_kept)
+
+    @step_control.setter
+    def step_control(self, value):
+        kept = not checks.switch(value, "step_control")
+        if kept:
+            session.warn(
+                "SOLFEC.step_control = 'OFF' keeps steps above the critical one, up to twice as long as bodies with scheme"
+                " 'DEF_EXP' ask for; longer ones end the run"
+            )
+        self._domain.step_kept = kept
+
+    @property
     def verbose(self) -> str:
         """'ON', 'OFF', or '%' (also for the form with a newline)."""
         return self._simulation.verbose.rstrip("\n")
