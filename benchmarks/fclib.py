@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -41,21 +41,21 @@ def variant(problem: ContactProblem, number: int) -> ContactProblem:
     )  # fmt: skip
 
 
-def timed(problem: ContactProblem, method: Method, tolerance: float = 1e-8, repeat: int = 3):
+def timed(problem: ContactProblem, method: Method, clock, tolerance: float = 1e-8, repeat: int = 3):
     """Solution and the best time of several."""
     best, solution = np.inf, None
     for _ in range(repeat):
-        start = perf_counter()
+        start = clock()
         solution = contact_problem.solve(problem, tolerance, method)
-        best = min(best, perf_counter() - start)
+        best = min(best, clock() - start)
         if best > 1.0:
             break
     return solution, best
 
 
-def row(problem: ContactProblem, method: Method, variants: int) -> dict:
+def row(problem: ContactProblem, method: Method, variants: int, clock) -> dict:
     """One line of the table."""
-    solution, seconds = timed(problem, method)
+    solution, seconds = timed(problem, method, clock)
     result = {
         "problem": problem.name, "contacts": problem.n, "solver": method.name, "status": solution.status,
         "islands": solution.islands, "iterations": solution.iterations, "methods": solution.methods,
@@ -63,7 +63,7 @@ def row(problem: ContactProblem, method: Method, variants: int) -> dict:
         "target_milliseconds": TARGETS.get(problem.name, OTHER_TARGET),
     }  # fmt: skip
     if variants:
-        outcomes = [timed(variant(problem, number), method, repeat=1) for number in range(variants)]
+        outcomes = [timed(variant(problem, number), method, clock, repeat=1) for number in range(variants)]
         times = [1e3 * time for _, time in outcomes]
         result["variants"] = {
             "failed": [number for number, (each, _) in enumerate(outcomes) if each.status != "OK"],
@@ -98,9 +98,10 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     _kernels.threads.set_threads(arguments.threads)
+    clock = process_time if arguments.threads == 1 else perf_counter  # seconds of one core, whatever else it does
     for path in arguments.files:
         problem = fclib.read(path)
-        print(json.dumps(row(problem, Method[arguments.solver], arguments.variants)), flush=True)
+        print(json.dumps(row(problem, Method[arguments.solver], arguments.variants, clock)), flush=True)
         for line in siconos_rows(problem) if arguments.siconos else ():
             print(json.dumps(line), flush=True)
 

@@ -51,11 +51,25 @@ def block(side: int = 10) -> Domain:
     return cubes(side, side, side, spacing=1.0, gap=0.0, friction=0.5)
 
 
-def spheres(count: int, seed: int = 1) -> Domain:
-    """Spheres of unequal radii above the floor of an open box."""
+def wall(columns: int = 100, rows: int = 100) -> Domain:
+    """A wall one block thick: rows of blocks of 2 x 1 x 1, each on halves of two below; four points a joint."""
+    model, material = domain(0.5)
+    model.settings.patch = True
+    model.insert_body(BodyKind.OBSTACLE, [box((-2, -1, -1), (2 * columns + 3, 2, 0))], material)
+    brick, gap = box((0, 0, 0), (2, 1, 1)), 0.001
+    for row in range(rows):
+        for column in range(columns):
+            block = brick.copy()
+            block.translate(np.array([column * (2 + gap) + row % 2, 0, row]))
+            model.insert_body(BodyKind.RIGID, [block], material)
+    return model
+
+
+def spheres(count: int, seed: int = 1, side: int | None = None) -> Domain:
+    """Spheres of unequal radii above the floor of an open box, `side` x `side` of them in a layer (about count/2 cubed)."""
     model, material = domain(0.3)
     cell, radius = 0.11, 0.05
-    side = max(3, round((count / 2.0) ** (1 / 3)))
+    side = side or max(3, round((count / 2.0) ** (1 / 3)))
     length, height = side * cell, (count // side**2 + 2) * cell
     walls = [
         box((-0.1, -0.1, -0.1), (length + 0.1, length + 0.1, 0.0)),

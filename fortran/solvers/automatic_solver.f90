@@ -29,12 +29,15 @@ module automatic_solver
 
   integer(i4), parameter :: newton_steps = 60
   real(dp), parameter :: newton_shift = 1e-7_dp           !< on the diagonal of its scaled matrix
-  integer(i4), parameter :: starts = 8                    !< points that the interior point method is started from
+  integer(i4), parameter :: most_starts = 8               !< points that the interior point method is started from
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   integer(i4), parameter :: rounds_without_gain = 6      !< of which the residual must have halved
   real(dp), parameter :: most_products = 3e6_dp           !< block products of a factorisation that is still tried
   integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
-  integer(i4), parameter :: most_ordered = 2500               !< rows of an island that is still ordered for factors
+  integer(i4), parameter :: stagnation = 50               !< sweeps within which the change must fall tenfold
+  integer(i4), parameter :: most_ordered = 1500           !< rows of an island that is still ordered for factors
+  real(dp), parameter :: start_products = 1e6_dp          !< block products of a factorisation that takes a single start
+  integer(i4), parameter :: admm_share = 20               !< ADMM iterations allowed for each sweep allowed
   real(dp), parameter :: newton_from = 3e-3_dp            !< relative residual from which Newton is tried
   integer(i4), parameter :: parallel_from = 200           !< rows from which threads pay
 
@@ -206,35 +209,40 @@ contains
     real(dp), intent(inout) :: r(3,0:*)
     integer(i4), intent(inout) :: local(0:*), counts(8)
     real(dp), intent(out) :: residual
-    integer(i4) :: i, most, patience, width
+    integer(i4) :: i, width
     type(island) :: part
+    type(block_lu) :: factor
+    logical :: factored
     real(dp), allocatable :: x(:,:)
 
     counts = 0
     call measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)
     if (residual <= tolerance) return
+    width = merge(0, window, method == use_sweeps)
     if (method <= use_anderson) then
-      most = maxiter
-      patience = 0
-      width = window
-      ! what cannot be factorised has nothing better to go on to than more sweeps
-      if (method == use_auto .and. n <= most_ordered) patience = 50
-      if (method == use_sweeps) width = 0
-      call sweep_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, most, &
-                        width, patience, r, residual, counts(c_sweeps))
-      counts(c_method) = merge(use_sweeps, use_anderson, width == 0)
+      factored = method == use_auto .and. n <= most_ordered
+      call sweep(maxiter, merge(stagnation, 0, factored))
       if (residual <= tolerance) return
-      if (method /= use_auto) then
-        counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
+      if (factored) then
+        call pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
+        call analyse(part%n, part%ptr, part%col, factor)
+        factored = factor%products <= most_products
+        ! what cannot be factorised has nothing better to go on to than more sweeps
+        if (.not. factored) call sweep(maxiter - counts(c_sweeps), 0)
+      end if
+      if (.not. factored) then
+        if (.not. residual <= tolerance) counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
         return
       end if
+    else
+      call pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
+      if (method /= use_gradient) call analyse(part%n, part%ptr, part%col, factor)
     end if
-    call pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
     allocate(x(3,0:n-1))
     do i = 0, n - 1
       x(:,i) = r(:,rows(i))/part%d(i)
     end do
-    call solve_packed(part, method, unscaled, tolerance, maxiter, x, counts, residual)
+    call solve_packed(part, factor, method, unscaled, tolerance, maxiter, x, counts, residual)
     if (residual <= huge(1.0_dp)) then
       do i = 0, n - 1
         r(:,rows(i)) = x(:,i)*part%d(i)
@@ -242,36 +250,43 @@ contains
     end if
     counts(c_status) = converged
     if (.not. residual <= tolerance) counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
+
+  contains
+
+    !> At most so many sweeps more.
+    subroutine sweep(most, patience)
+      integer(i4), intent(in) :: most, patience
+      integer(i4) :: made
+
+      if (most < 1) return
+      call sweep_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, most, &
+                        width, patience, r, residual, made)
+      counts(c_sweeps) = counts(c_sweeps) + made
+      counts(c_method) = merge(use_sweeps, use_anderson, width == 0)
+    end subroutine sweep
   end subroutine solve_island
 
   !> The solvers that need the packed island.
-  subroutine solve_packed(part, method, unscaled, tolerance, maxiter, x, counts, residual)
+  subroutine solve_packed(part, factor, method, unscaled, tolerance, maxiter, x, counts, residual)
     type(island), intent(in) :: part
+    type(block_lu), intent(inout) :: factor
     integer(i4), intent(in) :: method, maxiter
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
     real(dp), intent(inout) :: x(3,0:part%n-1)
     integer(i4), intent(inout) :: counts(8)
     real(dp), intent(inout) :: residual
-    type(block_lu) :: factor
     type(admm_state) :: state
     real(dp), allocatable :: diagonal(:,:,:), trial(:,:)
     real(dp) :: measured
-    integer(i4) :: start, made
-    logical :: factored, regular
+    integer(i4) :: start, starts, made
+    logical :: regular
 
-    factored = method /= use_gradient .and. (part%n <= most_ordered .or. method /= use_auto)
-    if (factored) then
-      call analyse(part%n, part%ptr, part%col, factor)
-      factored = factor%products <= most_products .or. method /= use_auto
-    end if
-    if (.not. factored) then
-      counts(c_method) = use_gradient
-      call gradient_island(part, unscaled, tolerance, maxiter, x, residual, counts(c_gradient))
-      return
-    end if
     allocate(diagonal(3,3,0:part%n-1))
     select case (method)
+    case (use_gradient)
+      counts(c_method) = use_gradient
+      call gradient_island(part, unscaled, tolerance, maxiter, x, residual, counts(c_gradient))
     case (use_newton)
       counts(c_method) = use_newton
       call newton_island(part, unscaled, tolerance, maxiter, newton_shift, 1.0_dp, .true., factor, x, residual, counts(c_newton))
@@ -286,6 +301,7 @@ contains
       call interior_island(part, unscaled, tolerance, maxiter, 0_i4, factor, x, residual, counts(c_interior))
     case default
       allocate(trial, source=x)
+      starts = nint(max(1.0_dp, min(real(most_starts, dp), start_products/max(factor%products, 1.0_dp))))
       do start = 0, starts - 1
         call interior_island(part, unscaled, tolerance, interior_steps, start, factor, trial, measured, made)
         counts(c_interior) = counts(c_interior) + made
@@ -299,7 +315,7 @@ contains
         call keep_better()
         if (residual <= tolerance) return
       end do
-      call alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
+      call alternate(part, unscaled, tolerance, admm_share*maxiter, diagonal, factor, state, x, counts, residual)
     end select
 
   contains
@@ -314,10 +330,11 @@ contains
 
   !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.  Rounds that
   !> do not halve the residual any more end it: loads that W cannot answer have no solution, however long one looks.
-  subroutine alternate(part, unscaled, tolerance, diagonal, factor, state, x, counts, residual)
+  subroutine alternate(part, unscaled, tolerance, most, diagonal, factor, state, x, counts, residual)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
+    integer(i4), intent(in) :: most            !< ADMM iterations
     real(dp), intent(inout) :: diagonal(3,3,0:part%n-1)
     type(block_lu), intent(inout) :: factor
     type(admm_state), intent(inout) :: state
@@ -361,7 +378,7 @@ contains
       counts(c_newton) = counts(c_newton) + made
       counts(c_method) = use_newton
       call keep(trial)
-      if (residual <= tolerance) exit
+      if (residual <= tolerance .or. counts(c_admm) >= most) exit
       chunk = (3*chunk)/2
       goal = 0.3_dp*goal
     end do
