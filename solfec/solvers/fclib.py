@@ -38,11 +38,8 @@ def read(path) -> ContactProblem:
             group = file[form]
             if int(np.ravel(group["spacedim"])[0]) != 3:
                 raise SolfecError(f"{path}: only problems in three dimensions are read")
-            if "G" in group:
-                raise SolfecError(f"{path}: equality constraints of global FCLIB problems are not read")
-            matrix, q = _local(group) if form == "fclib_local" else _condensed(group)
+            matrix, q, joints = _local(group) if form == "fclib_local" else _condensed(group)
             friction = group["vectors/mu"][()]
-            joints = _joints(group) if "R" in group else None
     except OSError as error:
         raise SolfecError(f"{path}: cannot be read as HDF5 ({error})") from error
     except KeyError as error:
@@ -58,12 +55,9 @@ def read(path) -> ContactProblem:
 
 
 def _local(group):
-    return _matrix(group["W"]), group["vectors/q"][()]
-
-
-def _joints(group):
-    """V, R and s of equality constraints."""
-    return _matrix(group["V"]), _matrix(group["R"]), group["vectors/s"][()]
+    """W, q, and V, R and s of equality constraints or None."""
+    joints = (_matrix(group["V"]), _matrix(group["R"]), group["vectors/s"][()]) if "R" in group else None
+    return _matrix(group["W"]), group["vectors/q"][()], joints
 
 
 def _with_joints(matrix, q, friction, joints, order, path: Path) -> ContactProblem:
@@ -86,7 +80,7 @@ def _with_joints(matrix, q, friction, joints, order, path: Path) -> ContactProbl
 
 
 def _condensed(group):
-    """W = H^T M^-1 H and q = w + H^T M^-1 f of a global problem."""
+    """W = H^T M^-1 H and q = w + H^T M^-1 f of a global problem; V, R and s of its equality constraints 0 = G^T v + b."""
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import splu
 
@@ -96,8 +90,13 @@ def _condensed(group):
     except RuntimeError as error:
         raise SolfecError(f"{group.file.filename}: the mass matrix is singular") from error
     # M is block-diagonal, one block per body, so that entries between contacts of different bodies are exactly zero
-    matrix = csr_array(h.T @ factors.solve(h.toarray()))
-    return matrix, group["vectors/w"][()] + h.T @ factors.solve(group["vectors/f"][()])
+    moved, free = factors.solve(h.toarray()), factors.solve(group["vectors/f"][()])
+    matrix, q = csr_array(h.T @ moved), group["vectors/w"][()] + h.T @ free
+    if "G" not in group:
+        return matrix, q, None
+    g = _matrix(group["G"]).tocsc()
+    own = csr_array(g.T @ factors.solve(g.toarray()))
+    return matrix, q, (csr_array((g.T @ moved).T), own, group["vectors/b"][()] + g.T @ free)
 
 
 def _matrix(group):

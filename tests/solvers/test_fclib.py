@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 from particle_scene import Scene
+from scipy.sparse import csr_array
 from test_contact_problem import stacks
 
 from solfec import cli
@@ -125,6 +126,28 @@ def test_a_step_with_joints_survives_the_format(tmp_path):
     contacts = np.flatnonzero(local.rows.kind[: local.n] == RowKind.CONTACT)
     cohesion = local.rows.law[6, contacts]
     assert stored_r[2] == pytest.approx(0.01 * (local.rows.R[2, contacts] + cohesion), abs=1e-12)
+
+
+def test_joints_of_a_global_problem_are_condensed_with_its_contacts(tmp_path):
+    random = np.random.default_rng(4)
+    mass, contact, joint = np.diag(random.uniform(1, 3, 12)), random.standard_normal((12, 6)), random.standard_normal((12, 2))
+    vectors = {"f": random.standard_normal(12), "w": random.standard_normal(6), "b": random.standard_normal(2), "mu": [0.3, 0.6]}
+    vectors["w"][[0, 3]] -= 5.0  # bodies approach
+    with h5py.File(tmp_path / "global.hdf5", "w") as file:
+        group = file.create_group("fclib_global")
+        group["spacedim"] = np.array([3], "i4")
+        for name, matrix in (("M", mass), ("H", contact), ("G", joint)):
+            fclib._write_matrix(group, name, csr_array(matrix))
+        for name, values in vectors.items():
+            group[f"vectors/{name}"] = np.array(values)
+    problem = fclib.read(tmp_path / "global.hdf5")
+    solution = contact_problem.solve(problem, 1e-12)
+    assert solution.status == "OK" and problem.n == 4
+    r, forces = solution.r[[2, 0, 1], :2].T.ravel(), solution.r[2, 2:]
+    v = np.linalg.solve(mass, contact @ r + joint @ forces + vectors["f"])
+    np.testing.assert_allclose(joint.T @ v + vectors["b"], 0.0, atol=1e-9)
+    np.testing.assert_allclose(contact.T @ v + vectors["w"], solution.u[[2, 0, 1], :2].T.ravel(), atol=1e-9)
+    assert np.abs(r).max() > 0.1 and np.abs(forces).max() > 0.1
 
 
 def test_laws_that_are_no_cones_are_named(tmp_path):
