@@ -28,10 +28,3 @@ class Column:
             memory = h5py.h5s.create_simple((count, *self._rest))
             self._id.write(memory, space, rows, self._type)
         return first
-
-
-def extend(dataset: h5py.Dataset, values: list) -> None:
-    """Append a few values to a one-dimensional dataset."""
-    if values:
-        dataset.resize(len(dataset) + len(values), axis=0)
-        dataset[-len(values) :] = values

@@ -16,7 +16,8 @@ from ..constraints.table import ConstraintTable, SurfaceMaterialTable
 from ..domain import PHASES
 
 FORMAT = "solfec results"
-VERSION = 1
+VERSION = 2
+OLDEST = 2  # version that is still read
 UNITS = (
     "Solfec imposes no units.  Whatever units of length, mass and time the input used hold here; 'units' attributes "
     "name dimensions: L length, M mass, T time, F = M L/T^2 force, E = F L energy, s seconds of wall time, 1 none."
@@ -155,6 +156,8 @@ PARTS = ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitive
 SHAPE = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in PARTS for suffix in ("_first", "")])
 
 VECTOR = np.dtype(("<f8", (3,)))
+TEXT = np.dtype([("first", "<i8"), ("length", "<i8")])
+LABEL = np.dtype([("body", "<i8"), ("first", "<i8"), ("length", "<i8")])
 FUNCTION = np.dtype([("first", "<i8"), ("times", "<i8"), ("values", "<i8")])
 MESH_PARTS = ("mesh_nodes", "mesh_elements", "mesh_vertices", "mesh_primitives", "mesh_points", "mesh_places", "mesh_overlaps")
 MESH = np.dtype([("body", "<i8"), ("density", "<f8")] + [(part + suffix, "<i8") for part in MESH_PARTS for suffix in ("_first", "")])
@@ -179,6 +182,11 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
                             "bulk material, -1: the body's"),
     "model/mesh_vertices": (np.dtype("<i4"), "1", "the node that each vertex of the body's shape is"),
     "model/mesh_primitives": (np.dtype("<i4"), "1", "the element that each primitive of the body's shape is"),
+    "model/texts": (np.dtype("u1"), "1", "bytes (UTF-8) of settings"),
+    "model/settings": (TEXT, "1", "loads, materials, settings of detection and solver as JSON: first byte and number of bytes in "
+                       "texts; frames refer to these rows"),
+    "model/label_texts": (np.dtype("u1"), "1", "bytes (UTF-8) of labels"),
+    "model/labels": (LABEL, "1", "labels of bodies: id, first byte and number of bytes in label_texts"),
     "model/functions": (FUNCTION, "1", "time series, and forces of springs over strokes: first row in function_knots, numbers of "
                         "times and values; without times a constant"),
     "model/function_knots": (np.dtype("<f8"), "", "times (or strokes), then values, of one function after another"),
@@ -218,12 +226,27 @@ def results_file(path: str) -> str:
 def describe(dataset, name: str) -> None:
     """Attach units and descriptions to a dataset and to the fields of its records."""
     dtype, units, description = DATASETS[name]
-    dataset.attrs["description"] = description
-    dataset.attrs["units"] = units
+    say(dataset, "description", description)
+    say(dataset, "units", units)
     texts = STEP_DESCRIPTIONS if dtype is STEP else DESCRIPTIONS
     for field in dtype.names or ():
         if field in texts:
-            dataset.attrs["field " + field] = "[{}] {}".format(*texts[field])
+            say(dataset, "field " + field, "[{}] {}".format(*texts[field]))
+
+
+def say(thing, name: str, text: str) -> None:
+    """Attach text of fixed length.
+
+    HDF5 keeps text of variable length in a heap, and loops for ever when that is damaged.
+    """
+    data = text.encode()
+    thing.attrs.create(name, np.bytes_(data) if data else np.bytes_(b" "))
+
+
+def said(thing, name: str) -> str:
+    """Text that `say` has attached; '' where there is none."""
+    value = thing.attrs.get(name, b"")
+    return value.decode().strip() if isinstance(value, bytes) else str(value)
 
 
 def rows_first(column: np.ndarray) -> np.ndarray:

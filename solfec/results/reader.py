@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -98,32 +99,38 @@ class ResultsReader:
     @cached_property
     def input_text(self) -> str:
         """Text of the input file."""
-        return self.read(lambda file: file["model/input"][()].decode())
+        return bytes(self.table("model/input")).decode()
 
     @cached_property
     def arguments(self) -> list[str]:
         """The user's arguments."""
-        return json.loads(self.read(lambda file: file["model/arguments"][()]))
+        return json.loads(bytes(self.table("model/arguments")))
 
     @property
     def materials(self) -> dict:
-        """Bulk and surface materials, as they were last."""
-        return json.loads(self.read(lambda file: file["model/materials"][()]))
+        """Bulk and surface materials, as they were last: lists in the order of the rows that bodies and constraints refer to."""
+        if not len(self.steps):
+            return {"bulk": [], "surface": []}
+        settings = self.settings(-1)
+        return {kind: list(settings[f"{kind} materials"].values()) for kind in ("bulk", "surface")}
 
     @property
     def functions(self) -> Functions:
         """Time series and curves, by number."""
         return self.read(
             lambda file: Functions(file["model/functions"][...], file["model/function_knots"][...])
-            if "model/functions" in file
-            else Functions()
         )
 
-    def settings(self, number: int) -> dict | None:
-        """Loads, materials and settings that hold in a frame; None where they were not stored."""
+    def settings(self, number: int) -> dict:
+        """Loads, materials and settings that hold in a frame."""
         row = int(self.steps["settings"][number])
-        text = self.read(lambda file: file["model/settings"].asstr()[row] if "model/settings" in file else None)
-        return None if text is None else json.loads(text)
+
+        def text(file):
+            first, length = file["model/settings"][row]
+            return bytes(file["model/texts"][first : first + length])
+
+        with self._undamaged("settings"):
+            return json.loads(self.read(text))
 
     @property
     def dynamic(self) -> bool:
@@ -133,13 +140,14 @@ class ResultsReader:
     @property
     def written_by(self) -> str:
         """Version of the program that began the file."""
-        return self.read(lambda file: str(file.attrs.get("solfec_version", "unknown")))
+        return self.read(lambda file: layout.said(file, "solfec_version") or "unknown")
 
     @property
     def labels(self) -> dict[int, str]:
         """Labels by body identifier."""
-        ids, labels = self.read(lambda file: (file["model/label_ids"][...], file["model/labels"].asstr()[...]))
-        return dict(zip(ids.tolist(), labels.tolist()))
+        rows, texts = self.read(lambda file: (file["model/labels"][...], bytes(file["model/label_texts"][...])))
+        with self._undamaged("labels"):
+            return {body: texts[first : first + length].decode() for body, first, length in rows.tolist()}
 
     def table(self, name: str) -> np.ndarray:
         """A whole dataset, 'model/vertices' say."""
@@ -213,11 +221,20 @@ class ResultsReader:
 
     def load(self, domain, number: int) -> None:
         """Set a domain's tables to a frame; see `restore.restore`."""
-        restore(self, domain, number)
+        with self._undamaged(f"frame {number}"):
+            restore(self, domain, number)
 
     def history(self, items, start: float | None = None, end: float | None = None, skip: int = 1) -> tuple:
         """Times and one array per item; see `history.history`."""
         return history(self, items, start, end, skip)
+
+    @contextmanager
+    def _undamaged(self, what: str):
+        """Numbers that make no sense come from a damaged file."""
+        try:
+            yield
+        except (ValueError, IndexError, KeyError, TypeError, OverflowError) as error:
+            raise SolfecError(f"{self.file}: {what} cannot be read, the file seems damaged: {error}") from error
 
     def close(self) -> None:
         """Close the file."""
@@ -239,16 +256,17 @@ class ResultsReader:
     def _reopen(self, target, stamp: tuple) -> None:
         self.close()
         file = h5py.File(target, "r", **({"locking": False} if isinstance(target, str) else {}))
-        name = file.attrs.get("format")
+        name = layout.said(file, "format")
         if name != layout.FORMAT:
             file.close()
             raise SolfecError(f"{self.file}: not a results file of this program (attribute format is {name!r})")
-        version = int(file.attrs["format_version"])
-        if version > layout.VERSION:
+        version, program = int(file.attrs["format_version"]), layout.said(file, "solfec_version")
+        if not layout.OLDEST <= version <= layout.VERSION:
             file.close()
+            advice = "please use a newer one" if version > layout.VERSION else "please use that one, or compute again (-w)"
             raise SolfecError(
-                f"{self.file}: written in format version {version}; this program reads versions up to "
-                f"{layout.VERSION}, please use a newer one"
+                f"{self.file}: written in format version {version} by solfec {program}; this program reads versions "
+                f"{layout.OLDEST} to {layout.VERSION}, {advice}"
             )
         self._hdf5, self._stamp = file, stamp
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 
@@ -75,16 +74,6 @@ def describe_step(row: np.ndarray, domain, run: RunRecord) -> None:
         row[phase] = domain.timings.get(phase, 0.0)
     row["clock_time"], row["clock_step"] = domain.clock_origin
     row["next_body_id"], row["next_constraint_id"] = domain.next_body_id, constraints.next_id
-
-
-def materials_text(domain) -> str:
-    """Bulk and surface materials as JSON."""
-    table = domain.surface_materials
-    surface = [
-        {"label": label, **{name: getattr(table, name)[..., row].tolist() for name in table.COLUMNS}}
-        for row, label in zip(range(table.n), [*domain.surface_labels, *[""] * table.n])
-    ]
-    return json.dumps({"bulk": [asdict(material) for material in domain.bulk_materials], "surface": surface})
 
 
 def version() -> str:

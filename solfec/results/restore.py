@@ -170,9 +170,9 @@ def refer_functions(table, functions) -> None:
     curves[curves < -1] = -2 - curves[curves < -1]
 
 
-def restore_surface_materials(domain, stored: dict | None) -> None:
+def restore_surface_materials(domain, stored: dict) -> None:
     """Contacts refer to the domain's rows of surface materials; those that the run added are added here, too."""
-    if stored is None or not domain.constraints.contact_count:
+    if not domain.constraints.contact_count:
         return
     described = stored["surface materials"]
     rows = settings.surface_rows(domain)

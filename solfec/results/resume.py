@@ -27,8 +27,6 @@ def resume(reader, domain, solver) -> tuple[np.void, np.void]:
     """
     number = len(reader.steps) - 1
     stored = reader.settings(0), reader.settings(number)
-    if stored[0] is None:
-        raise SolfecError(f"{reader.file}: written by version {reader.written_by}, which did not store what continuing needs")
     if reader.dynamic != domain.dynamic:
         kinds = ("QUASI_STATIC", "DYNAMIC")
         raise SolfecError(f"{reader.file}: the run was {kinds[reader.dynamic]}, the input makes a {kinds[domain.dynamic]} model")

@@ -13,11 +13,11 @@ from ..bodies import implicit
 from ..errors import SolfecError
 from . import layout, meshes, settings, shapes
 from .bases import BaseRows
-from .columns import Column, extend
+from .columns import Column
 from .functions import Functions
 from .journal import Busy, JournalledFile, journal_path
 from .reader import ResultsReader
-from .records import RunRecord, constraint_records, describe_step, materials_text, user_records, version
+from .records import RunRecord, constraint_records, describe_step, user_records, version
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 8192, 1 << 19  # bytes
 ONE_FRAME_DATASETS = {  # dataset: rows of a frame, from (bodies, constraints, user's constraints)
@@ -190,22 +190,16 @@ class ResultsWriter:
         self._finish_interrupted()
         self._open(self.file + ".new", "w")
         file = self._hdf5
-        file.attrs["format"] = layout.FORMAT
+        for name, text in (("format", layout.FORMAT), ("solfec_version", version()), ("units", layout.UNITS)):
+            layout.say(file, name, text)
         file.attrs["format_version"] = layout.VERSION
-        file.attrs["solfec_version"] = version()
-        file.attrs["units"] = layout.UNITS
         model = file.create_group("model")
         model.attrs["epsilon"] = domain.epsilon
         model.attrs["dynamic"] = domain.dynamic
-        model["input"] = self._input_text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        model["arguments"] = json.dumps(self._arguments)
-        text = h5py.string_dtype()
-        model.create_dataset("materials", (), text).attrs["description"] = "bulk and surface materials as JSON"
-        model.create_dataset("settings", (0,), text, maxshape=(None,)).attrs["description"] = (
-            "loads, materials, settings of detection and solver as JSON; frames refer to these rows"
-        )
-        model.create_dataset("label_ids", (0,), "<i8", maxshape=(None,)).attrs["description"] = "bodies with labels"
-        model.create_dataset("labels", (0,), text, maxshape=(None,)).attrs["description"] = "labels of these bodies"
+        input_text = self._input_text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        for name, text in (("input", input_text), ("arguments", json.dumps(self._arguments))):
+            model[name] = np.frombuffer(text.encode(), "u1")
+            layout.say(model[name], "description", f"bytes (UTF-8) of the {name}")
         sizes = (domain.bodies.n, domain.constraints.n, domain.constraints.user_count)
         for name, (dtype, *_) in layout.DATASETS.items():
             rows = ONE_FRAME_DATASETS[name](*sizes) if name in ONE_FRAME_DATASETS else 0
@@ -230,17 +224,18 @@ class ResultsWriter:
 
     def _resume(self) -> None:
         """Take up counters where the last frame left them."""
-        missing = [name for name in (*layout.DATASETS, "model/settings") if name not in self._hdf5]
+        missing = [name for name in layout.DATASETS if name not in self._hdf5]
         other = [name for name, (dtype, *_) in layout.DATASETS.items() if name not in missing and self._hdf5[name].dtype != dtype.base]
         if missing or other:
             raise SolfecError(
-                f"{self.file}: written by version {self._hdf5.attrs['solfec_version']} with other contents "
+                f"{self.file}: written by version {layout.said(self._hdf5, 'solfec_version')} with other contents "
                 f"({', '.join(missing + other)}); results of another version can be read, but not continued"
             )
         self._columns = {name: Column(self._hdf5[name]) for name in layout.DATASETS}
         self._functions = Functions(self._hdf5["model/functions"][...], self._hdf5["model/function_knots"][...])
         self._settings_row = len(self._hdf5["model/settings"]) - 1
-        self._settings_text = self._hdf5["model/settings"].asstr()[self._settings_row]
+        first, length = self._hdf5["model/settings"][self._settings_row]
+        self._settings_text = bytes(self._hdf5["model/texts"][first : first + length]).decode()
         steps = self._hdf5["frames/steps"]
         last = steps[-1]
         self.frames = len(steps)
@@ -348,9 +343,16 @@ class ResultsWriter:
         if born:
             new = bodies.id[first : bodies.n].tolist()
             labelled = [identifier for identifier in new if identifier in domain.body_labels]
-            extend(self._hdf5["model/label_ids"], labelled)
-            extend(self._hdf5["model/labels"], [domain.body_labels[identifier] for identifier in labelled])
+            texts = self._store_texts("label_texts", [domain.body_labels[identifier] for identifier in labelled])
+            self._columns["model/labels"].append(np.array([(i, *t) for i, t in zip(labelled, texts)], layout.LABEL))
         return born
+
+    def _store_texts(self, name: str, texts: list[str]) -> list[tuple[int, int]]:
+        """Append texts; first byte and number of bytes of each."""
+        data = [text.encode("utf-8", "replace") for text in texts]
+        lengths = [len(item) for item in data]
+        first = self._columns["model/" + name].append(np.frombuffer(b"".join(data), "u1"))
+        return list(zip((first + np.cumsum([0, *lengths])[:-1]).tolist(), lengths))
 
     def _store_settings(self, domain, run: RunRecord) -> None:
         """Settings when they have changed, and functions that they or constraints refer to for the first time."""
@@ -360,9 +362,7 @@ class ResultsWriter:
             text = json.dumps(settings.describe(domain, self._functions, run.solver))
             if text != self._settings_text:
                 self._settings_text = text
-                self._settings_row = len(self._hdf5["model/settings"])
-                extend(self._hdf5["model/settings"], [text])
-                self._hdf5["model/materials"][()] = materials_text(domain)
+                self._settings_row = self._columns["model/settings"].append(np.array(self._store_texts("texts", [text]), layout.TEXT))
         index, knots = self._functions.take_fresh(self._columns["model/function_knots"].length)
         self._columns["model/functions"].append(index)
         self._columns["model/function_knots"].append(knots)

@@ -110,9 +110,11 @@ def test_datasets_say_what_they_hold(tmp_path):
         for name, (dtype, *_) in layout.DATASETS.items():
             assert file[name].attrs["description"], name
             assert file[name].dtype == dtype.base, name
-        assert "[L] gap" in file["frames/constraints"].attrs["field gap"]
-        assert file.attrs["format_version"] == 1
-        assert json.loads(file["model/materials"][()])["surface"][0]["label"] == "DEFAULT"
+        assert b"[L] gap" in file["frames/constraints"].attrs["field gap"]
+        assert file.attrs["format_version"] == layout.VERSION
+        first, length = file["model/settings"][-1]
+        settings = json.loads(bytes(file["model/texts"][first : first + length]))
+        assert settings["surface materials"]["2147483647,2147483647"]["label"] == "DEFAULT"
 
 
 def test_old_results_and_input_copy_stay_until_the_first_new_frame(tmp_path):
@@ -153,12 +155,16 @@ def test_a_second_writer_of_the_same_results_is_refused(tmp_path):
             ResultsWriter.create(str(tmp_path / "run"))
 
 
-def test_a_newer_format_is_refused_with_both_versions(tmp_path):
+@pytest.mark.parametrize("version, advice", [(layout.VERSION + 1, "use a newer one"), (layout.OLDEST - 1, "compute again")])
+def test_a_newer_or_too_old_format_is_refused_with_all_versions(tmp_path, version, advice):
     write(tmp_path / "run", 1)
     with h5py.File(tmp_path / "run/run.h5", "r+") as file:
-        file.attrs["format_version"] = 2
-    with pytest.raises(SolfecError, match="run.h5: written in format version 2; .* up to 1"):
+        file.attrs["format_version"] = version
+    said = f"run.h5: written in format version {version} by solfec 0.1.0; this program reads .* {advice}"
+    with pytest.raises(SolfecError, match=said):
         ResultsReader(tmp_path / "run")
+    with pytest.raises(SolfecError, match=said):
+        ResultsWriter.append(str(tmp_path / "run"))
 
 
 def test_results_from_before_a_field_was_added_are_read(tmp_path):
@@ -199,3 +205,38 @@ def test_directories_that_cannot_hold_results_are_refused_before_the_run(tmp_pat
     (tmp_path / "file").write_text("")
     with pytest.raises(SolfecError, match="file is not a directory"):
         ResultsWriter.create(str(tmp_path / "file" / "run"))
+
+
+@pytest.mark.parametrize("how", ["cut", "zeros", "bits"])
+def test_a_file_damaged_anywhere_is_read_or_named_and_never_hangs(tmp_path, how):
+    write(tmp_path / "run", 3)
+    whole, random = (tmp_path / "run/run.h5").read_bytes(), np.random.default_rng(5)
+    (tmp_path / "bad").mkdir()
+    named = 0
+    for _ in range(20):
+        data = bytearray(whole)
+        place = int(random.integers(4096) if random.random() < 0.6 else random.integers(len(data)))
+        if how == "cut":
+            data = data[:place]
+        elif how == "zeros":
+            data[place : place + 64] = bytes(len(data[place : place + 64]))
+        else:
+            data[place] ^= 1 << int(random.integers(8))
+        (tmp_path / "bad/bad.h5").write_bytes(data)
+        try:
+            use(tmp_path / "bad")
+        except SolfecError as error:
+            assert "bad.h5" in str(error)
+            named += 1
+    assert named >= {"cut": 20, "zeros": 3, "bits": 1}[how]
+
+
+def use(path):
+    """All that a user may ask of results."""
+    with ResultsReader(path) as reader:
+        for number in range(len(reader.times)):
+            reader.frame(number)
+            reader.settings(number)
+        reader.bodies(), reader.constraints(), reader.frames(), reader.labels, reader.input_text
+        reader.history([(1, (0, 0, 0), "CX"), (None, "KINETIC"), (2, "R"), "STEP"])
+        reader.load(StandIn(), len(reader.times) - 1)
