@@ -311,7 +311,7 @@ class Domain:
             mesh = FiniteElementMesh.of(shapes[0])
         if base is not None:
             try:
-                modal.check_base(base, mesh, material, form)
+                modal.check_base(base, mesh, material, form, uniform=len(np.unique(shapes[0].volume_ids)) == 1)
             except BadBase as error:
                 raise BadBase(f"'base': {error}") from None
         if kind == BodyKind.FINITE_ELEMENT:

@@ -22,6 +22,7 @@ def initialise(bodies: BodyTable) -> tuple[int, int]:
     fe = compiled(bodies)
     if not fe.count:
         return 0, -1
+    fe.reduced.check(bodies)
     triples = bodies.triples
     triples.inverse_inertia[:, :, fe.velo_row] = np.eye(3)[:, :, None] / fe.mass
     velocity = triples.velo[:, fe.velo_row]

@@ -7,7 +7,17 @@ import numpy as np
 from ..errors import SolfecError
 from .element_assembly import ElementAssembly
 from .finite_elements import compiled
-from .reduced_base import BadBase, ReducedBase, check_modal, check_orthonormal, orthonormal, rigid_fields
+from .materials import Law
+from .reduced_base import (
+    BadBase,
+    ReducedBase,
+    check_mass,
+    check_modes,
+    check_orthonormal,
+    mismatch,
+    orthonormal,
+    rigid_fields,
+)
 from .table import BodyTable, Form
 
 DENSE_UNKNOWNS = 1500  # smaller problems are solved by a dense solver
@@ -37,25 +47,50 @@ def matrices(bodies: BodyTable, row: int):
     return mass, (0.5 * (stiffness + stiffness.T)).tocsc()
 
 
-def check_base(base: ReducedBase, mesh, material, form: Form) -> None:
-    """Whether a base suits a body with a FiniteElementMesh, a BulkMaterial and a form; BadBase says why not."""
+def check_base(base: ReducedBase, mesh, material, form: Form, uniform: bool = True) -> None:
+    """Whether a base suits a body that is being made; BadBase says why not.
+
+    Parameters
+    ----------
+    mesh : FiniteElementMesh
+    material : BulkMaterial
+    form : Form
+        'BC-MODAL' or 'BC-RO'.
+    uniform : bool
+        False: elements may get other materials yet, so that mass and eigenvalues of modes can be judged later only.
+    """
     given, needed = base.vectors.shape[1], 3 * mesh.node_count
     if given != needed:
         raise BadBase(f"its vectors hold {given} numbers; the mesh has {mesh.node_count} nodes, which makes {needed}")
     if form == Form.BC_RO:
         check_orthonormal(base)
         return
+    if not uniform:
+        return
     count = len(mesh.sizes)
     table = np.where(np.arange(8) < mesh.sizes[:, None], mesh.elements, 0)
-    lame = np.tile(material.lame, (count, 1))
-    assembly = ElementAssembly(mesh.nodes.T, mesh.sizes, table, lame, np.ones(count, bool), mesh.own_points)
-    mass, _ = assembly.lumped_mass(np.full(count, material.density))
-    zero, force = (np.zeros((3, mesh.node_count), order="F") for _ in range(2))
-    products = np.empty_like(base.vectors)
-    for vector, product in zip(base.vectors, products):
-        direction = np.asfortranarray(vector.reshape(-1, 3).T)
-        product[:] = assembly.tangent_product(zero, direction, force).T.ravel()
-    check_modal(base, np.repeat(mass, 3), products, mesh.nodes)
+    columns = np.tile(material.lame, (count, 1)), np.full(count, Law.LINEAR), mesh.own_points
+    found = []
+    for enhanced in (False, True):  # modes of enhanced hexahedra are welcome, too
+        if found and not (mesh.sizes == 8).any():
+            break
+        assembly = ElementAssembly(mesh.nodes.T, mesh.sizes, table, *columns, np.full(count, enhanced))
+        if not found:
+            mass = np.repeat(assembly.lumped_mass(np.full(count, material.density))[0], 3)
+            check_mass(base, mass)
+            check_modes(base, mass, mesh.nodes)
+        found.append(mismatch(base, _quotients(assembly, base.vectors)))
+        if not found[-1]:
+            return
+    raise BadBase(found[0])
+
+
+def _quotients(assembly: ElementAssembly, vectors: np.ndarray) -> np.ndarray:
+    """v.K v (k,) of vectors (k, 3n), at rest."""
+    zero, force = (np.zeros((3, assembly.node_count), order="F") for _ in range(2))
+    return np.array([
+        v @ assembly.tangent_product(zero, np.asfortranarray(v.reshape(-1, 3).T), force).T.ravel() for v in vectors
+    ])  # fmt: skip
 
 
 def fingerprint(mass: np.ndarray, stiffness) -> np.ndarray:

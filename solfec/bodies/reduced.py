@@ -12,7 +12,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from .element_solver import stiffness_weight
-from .reduced_base import rigid_fields
+from .reduced_base import BadBase, check_mass, rigid_fields
 from .table import REDUCED_FORMS, BodyTable, Energy, Form
 
 _motion = _kernels.reduced_motion
@@ -43,7 +43,7 @@ class ReducedBodies:
         self.count = len(self.number)
         self.rows = fe.rows[self.number].astype(np.int32)
         self.inside = np.isin(np.arange(fe.count), self.number)  # among all finite element bodies
-        self.key = None
+        self.key, self.checked = None, False
         if self.count:
             self._compile(bodies, form[self.number])
 
@@ -89,9 +89,9 @@ class ReducedBodies:
         """Reduced masses and stiffnesses, and how rigid motions are held; meshes keep those of their bodies."""
         fe = self.fe
         spans = [slice(fe.first[b], fe.first[b + 1]) for b in self.number]
-        lame = fe.resting.parts[2]
+        kept = fe.resting.parts[2], fe.resting.parts[4]  # Lame's constants, enhanced strains
         keys = [
-            (int(modal), fe.mass[span].tobytes(), lame[fe.first_element[b] : fe.first_element[b + 1]].tobytes())
+            (int(modal), fe.mass[span].tobytes(), *(part[fe.first_element[b] : fe.first_element[b + 1]].tobytes() for part in kept))
             for b, span, modal in zip(self.number, spans, self.modal)
         ]
         meshes = [fe.meshes[b] for b in self.number]
@@ -131,6 +131,18 @@ class ReducedBodies:
             for i, product in moved:
                 product[mode] = result[:, spans[i]].T.ravel()
         return products
+
+    def check(self, bodies: BodyTable) -> None:
+        """Modes must still be orthonormal, now that materials of elements are known; SolfecError names the body."""
+        if self.checked:
+            return
+        for i in np.flatnonzero(self.modal) if self.count else ():
+            span, identifier = slice(*self.fe.first[self.number[i] : self.number[i] + 2]), int(bodies.id[self.rows[i]])
+            try:
+                check_mass(bodies.bases[identifier], np.repeat(self.fe.mass[span], 3))
+            except BadBase as error:
+                raise SolfecError(f"body {identifier}: its base does not suit it: {error}") from None
+        self.checked = True
 
     # --- the time step -------------------------------------------------------------------------------------
 

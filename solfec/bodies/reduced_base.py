@@ -48,44 +48,38 @@ def rigid_displacements(nodes: np.ndarray, centre: np.ndarray) -> np.ndarray:
     return fields / np.linalg.norm(fields, axis=1)[:, None]
 
 
-def check_modal(base: ReducedBase, mass: np.ndarray, stiffness_times_base: np.ndarray, nodes: np.ndarray) -> None:
-    """Whether a base suits a body of form 'BC-MODAL'.
-
-    Parameters
-    ----------
-    mass : ndarray (3n,)
-        Lumped mass of every unknown.
-    stiffness_times_base : ndarray (k, 3n)
-        K e of every vector.
-
-    Raises
-    ------
-    BadBase
-        Vectors that are not orthonormal in the norm of M, fewer than six, no rigid motions in front, eigenvalues of
-        another body or material.
-    """
+def check_mass(base: ReducedBase, mass: np.ndarray) -> None:
+    """Whether vectors, at least six, are orthonormal in the norm of the lumped mass (3n,) of every unknown; else BadBase."""
     k = base.mode_count
     if k < 6:
         raise BadBase(f"it has {k} vectors; 'BC-MODAL' needs the six rigid motions and modes of deformation after them")
     products = (base.vectors * mass) @ base.vectors.T
     _check_orthonormal(products, "in the norm of the body's mass matrix; take the base from MODAL_ANALYSIS of such a body")
+
+
+def check_modes(base: ReducedBase, mass: np.ndarray, nodes: np.ndarray) -> None:
+    """Whether six rigid motions of the nodes (n, 3) come first, and positive eigenvalues after them; else BadBase."""
     centre = (mass[::3, None] * nodes).sum(0) / mass[::3].sum()
     fields = orthonormal(rigid_fields(nodes, centre), mass)
     held = (fields * mass) @ base.vectors[:6].T
     missing = 1.0 - np.linalg.norm(held, axis=0)
     if missing.max() > RIGID:
         raise BadBase(f"vector {int(missing.argmax())} is no rigid motion of this mesh; the first six vectors must be rigid")
-    if k > 6 and not base.values[6:].min() > 0.0:
+    if base.mode_count > 6 and not base.values[6:].min() > 0.0:
         number = 6 + int(base.values[6:].argmin())
         raise BadBase(f"eigenvalue {number} is {base.values[number]:g}; those after the sixth must be positive")
-    quotient = (base.vectors * stiffness_times_base).sum(1)[6:]
-    off = np.abs(quotient / base.values[6:] - 1.0)
-    if k > 6 and off.max() > MATCH:
-        number = int(off.argmax())
-        raise BadBase(
-            f"eigenvalue {6 + number} is {base.values[6 + number]:g}, but that of this body's mesh and material is "
-            f"{quotient[number]:g}; was the base made for another body?"
-        )
+
+
+def mismatch(base: ReducedBase, quotients: np.ndarray) -> str:
+    """What is wrong when v.K v (k,) of a body's stiffness are not the eigenvalues of the base, '' when nothing is."""
+    off = np.abs(quotients[6:] / base.values[6:] - 1.0)
+    if not off.size or off.max() <= MATCH:
+        return ""
+    number = 6 + int(off.argmax())
+    return (
+        f"eigenvalue {number} is {base.values[number]:g}, but that of this body's mesh and material is "
+        f"{quotients[number]:g}; was the base made for another body?"
+    )
 
 
 def check_orthonormal(base: ReducedBase) -> None:

@@ -210,7 +210,7 @@ class BODY(Handle):
 
     @enhanced.setter
     def enhanced(self, value):
-        self._option("enhanced", checks.switch(value, "enhanced"), (Form.TL, Form.BC))
+        self._option("enhanced", checks.switch(value, "enhanced"), (Form.TL, Form.BC, Form.BC_RO))
 
     @property
     def conserving(self) -> str:
@@ -223,7 +223,7 @@ class BODY(Handle):
 
     def _option(self, name: str, on: bool, forms: tuple) -> None:
         if on and (self._kind != BodyKind.FINITE_ELEMENT or self._column("form") not in forms):
-            allowed = " or ".join(repr(form.name) for form in forms)
+            allowed = " or ".join(repr(form.label) for form in forms)
             raise BadValue(f"'{name}' is for finite element bodies of form {allowed}; body {self._id} is not one")
         if on and self.material.model != "KIRCHHOFF":
             raise BadValue(f"'{name}' needs material model 'KIRCHHOFF'; body {self._id} has {self.material.model!r}")

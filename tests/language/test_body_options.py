@@ -33,7 +33,7 @@ print (body.enhanced, body.conserving, before.kinetic > 1E4)"""
 @pytest.mark.parametrize(
     ("arguments", "line", "message"),
     [
-        ({"kind": "RIGID", "shape": "box"}, "body.enhanced = 'ON'", "'enhanced' is for finite element bodies of form 'TL' or 'BC'; body 1 is not one"),
+        ({"kind": "RIGID", "shape": "box"}, "body.enhanced = 'ON'", "'enhanced' is for finite element bodies of form 'TL' or 'BC' or 'BC-RO'; body 1 is not one"),
         ({"form": ", form='BC'"}, "body.conserving = 'ON'", "'conserving' is for finite element bodies of form 'TL'"),
         ({"model": "'NEO_HOOKEAN', "}, "body.enhanced = 'ON'", "'enhanced' needs material model 'KIRCHHOFF'"),
         ({}, "body.enhanced = 'ON'; bulk.model = 'NEO_HOOKEAN'", "does not go with members 'enhanced' and 'conserving' of body 1"),

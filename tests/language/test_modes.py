@@ -287,6 +287,60 @@ def test_snapshots_of_a_run_make_a_base_that_follows_it(model):
     assert found[1] == pytest.approx(found[0], abs=0.02 * abs(found[0][2]))
 
 
+def layered(model, form, base=None, place=(0, 0, 0)):
+    """A bar whose two halves have volume identifiers of their own."""
+    from solfec import MESH
+
+    bulk = BULK_MATERIAL(model, label="light", young=1e7, poisson=0.3, density=1e3)
+    nodes, elements, surfaces = HEX(CUBE, 2, 1, 2, 1, [1] * 6).get_data()
+    records = np.reshape(elements, (-1, 10))
+    records[:, 9] = 1 + (np.reshape(nodes, (-1, 3))[records[:, 1:9]].mean(1)[:, 0] > 0.5)
+    mesh = TRANSLATE(MESH(nodes, records.ravel().tolist(), surfaces), place)
+    return BODY(model, "FINITE_ELEMENT", mesh, bulk, form=form, base=base)
+
+
+def test_modes_of_a_body_of_two_materials(model):
+    """APPLY_BULKMAT comes after BODY, so that the base is judged when the run starts."""
+    from solfec import APPLY_BULKMAT
+
+    heavy = BULK_MATERIAL(model, label="heavy", young=4e7, poisson=0.2, density=3e3)
+    whole = layered(model, "BC")
+    APPLY_BULKMAT(model, whole, 2, heavy)
+    base = MODAL_ANALYSIS(whole, 10)
+    body = layered(model, "BC-MODAL", base, (3, 0, 0))
+    with pytest.raises(RuntimeError, match=f"body {body.id}: its base does not suit it: .* in the norm of the body's mass"):
+        RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 1e-3)
+    APPLY_BULKMAT(model, body, 2, heavy)
+    INITIAL_VELOCITY(body, (0, 0, 1), (0, 0, 0))
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 1e-3)
+    assert np.linalg.norm(body.velo) ** 2 == pytest.approx(2 * body.mass)  # half of it is three times as heavy
+
+
+def test_modes_of_enhanced_elements_are_lower_and_suit(model):
+    """A bar that locks in bending: enhanced modes are accepted, and reduced bodies take enhanced strains."""
+    from solfec import DISPLACEMENT, FORCE, STRESS
+
+    stiff, soft = bar(model), bar(model, place=(3, 0, 0))
+    soft.enhanced = "ON"
+    locked, _ = MODAL_ANALYSIS(stiff, 9)
+    base = MODAL_ANALYSIS(soft, 9)
+    assert (np.array(base[0][7:]) < 0.8 * np.array(locked[7:])).all()
+    assert bar(model, "BC-MODAL", base, place=(6, 0, 0)).form == "BC-MODAL"
+    values, vectors = MODAL_ANALYSIS(soft, 3 * NODES)
+    complete = (values, np.linalg.qr(np.reshape(vectors, (54, 54)).T)[0].T.ravel().tolist())
+    reduced = bar(model, "BC-RO", complete, place=(9, 0, 0))
+    reduced.enhanced = "ON"
+    soft.scheme = "DEF_LIM"
+    OUTPUT(model, 1.0)
+    for body, x in ((soft, 3), (reduced, 9)):
+        FORCE(body, "SPATIAL", (x + 1, 0.5, 0.5), (0, 0, 1), 1e4)
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 100), 0.05)
+    moved = [DISPLACEMENT(body, (x + 1, 1, 1)) for body, x in ((soft, 3), (reduced, 9))]
+    assert moved[1] == pytest.approx(moved[0], rel=1e-8)
+    stress = [STRESS(body, (x + 0.4, 0.3, 0.6)) for body, x in ((soft, 3), (reduced, 9))]
+    assert stress[1] == pytest.approx(stress[0], rel=1e-6, abs=1e-6 * stress[0][6])
+
+
 CONTINUED = """
     solfec = SOLFEC('DYNAMIC', 1E-3, 'out/continued')
     solfec.verbose = 'OFF'
