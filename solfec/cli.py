@@ -230,10 +230,10 @@ def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
 
 def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
     """Run the input and turn what it raises into a status and a message."""
-    status = 0
+    status, watched = 0, []
     try:
         try:
-            _prepare_kernels(arguments)
+            watched = _prepare_kernels(arguments)
             _execute(path, now, arguments)
         except BaseException:
             with suppress(Exception):  # what went wrong first is what the user should read
@@ -248,6 +248,10 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
         _hand_over_output()
         status = 1 if arguments.strict or not loader.is_failed_plot(error) else 0
         report(error, path, arguments.traceback, "" if status else "warning: plotting failed: ")
+    if watched:
+        from . import kernel_checks
+
+        kernel_checks.unwrap(watched)
     return _hand_over_output() or status
 
 
@@ -266,8 +270,8 @@ def _hand_over_output() -> int:
         return 1
 
 
-def _prepare_kernels(arguments: Arguments) -> None:
-    """Set the number of threads; in builds with checks, let kernels report floating-point exceptions."""
+def _prepare_kernels(arguments: Arguments) -> list[tuple]:
+    """Set the number of threads; in builds with checks, let kernels report floating-point exceptions, until they are unwrapped."""
     from . import _kernels
 
     if arguments.threads:
@@ -276,7 +280,8 @@ def _prepare_kernels(arguments: Arguments) -> None:
         from . import kernel_checks, simulation  # noqa: F401 (the modules that call kernels must be loaded)
         from .solvers import gauss_seidel, penalty  # noqa: F401
 
-        kernel_checks.watch_floating_point()
+        return kernel_checks.watch_floating_point()
+    return []
 
 
 def _execute(path: str, now: session.Session, arguments: Arguments) -> None:

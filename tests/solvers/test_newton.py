@@ -63,8 +63,8 @@ def test_one_unit_of_rounding_changes_the_number_of_iterations_where_w_is_rank_d
         local = assembled(load(name), True)
         local.rows.B[:, : local.n] *= 1.0 + 2.2e-16 * random.integers(-1, 2, (3, local.n))
         counts.append(reference_solver("GMRES").solve(local).iterations)
-    assert (max(counts) > 1.1 * min(counts)) == sensitive
-    assert 0.75 * min(counts) <= REFERENCE[name]["GMRES"]["iterations"] <= 1.35 * max(counts)
+    assert (max(counts) > min(counts)) == sensitive
+    assert 0.6 * min(counts) <= REFERENCE[name]["GMRES"]["iterations"] <= 1.6 * max(counts)
 
 
 @pytest.mark.parametrize("name", ["m03_020", "m12_000", "m13_050"])
