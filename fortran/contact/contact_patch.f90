@@ -15,9 +15,9 @@ contains
 
   !> Replaces single points of contacts between faces by up to four corners of the area that the faces share.
   !>
-  !> The face of each body nearest to the contact's normal is taken.  The slave's face is clipped by the sides of the
-  !> prism over the master's and by the plane where the local gap is `reach`; the slots are the corners furthest along
-  !> four directions that are fixed to the slave's face, so that a corner keeps its slot from step to step.
+  !> The faces of each body that look along the contact's normal are taken.  The slave's are clipped by the sides of the
+  !> prisms over the master's and by the planes where the local gap is `reach`; the slots are the corners furthest along
+  !> four directions that are fixed to the slave's first such face, so that a corner keeps its slot from step to step.
   !>
   !>   pairs              number of pairs
   !>   first, second      (:) primitive rows, the slave (of polyhedra) first
@@ -44,10 +44,10 @@ contains
     integer(i4), intent(inout) :: slots(0:patches-1)
     real(dp), intent(inout) :: points(3,0:3,0:patches-1), gaps(0:3,0:patches-1)
     real(dp), allocatable :: polygon(:,:), spare(:,:)
-    integer :: k, one, two, most
+    integer :: k, most
 
     most = 2*maxval(corner_count) + 4
-    !$omp parallel if (pairs > parallel_from) private(polygon, spare, one, two)
+    !$omp parallel if (pairs > parallel_from) private(polygon, spare)
     allocate (polygon(3,most), spare(3,most))
     !$omp do schedule(dynamic, 32)
     do k = 0, pairs - 1
@@ -56,84 +56,108 @@ contains
       points(:,0,k) = 0.5_dp*(slave_point(:,k) + master_point(:,k))
       gaps(0,k) = gap(k)
       if (max(kind(first(k)), kind(second(k))) >= sphere) cycle
-      one = facing_face(face_ptr(first(k)), outer_count(first(k)), face_normal, normal(:,k))
-      two = facing_face(face_ptr(second(k)), outer_count(second(k)), face_normal, -normal(:,k))
-      if (one < 0 .or. two < 0) cycle
-      call find_patch(corner_count(one), corner(corner_ptr(one)), face_normal(:,one), corner_count(two), &
-        corner(corner_ptr(two)), face_normal(:,two), current, normal(:,k), reach, with_gap, polygon, spare, slots(k), &
-        points(:,:,k), gaps(:,k))
+      call find_patch(face_ptr(first(k)), outer_count(first(k)), face_ptr(second(k)), outer_count(second(k)), corner_ptr, &
+        corner_count, corner, face_normal, current, normal(:,k), reach, with_gap, polygon, spare, slots(k), points(:,:,k), &
+        gaps(:,k))
     end do
     !$omp end do
     !$omp end parallel
   end subroutine find_patches
 
-  !> The outer face whose normal is nearest to a direction; -1: it is not near enough.
-  pure integer function facing_face(start, count, normal, direction)
-    integer(i4), intent(in) :: start, count
+  !> The first outer face from row `from` on, before row `end`, whose normal is near a direction; -1: there is none.
+  pure integer function facing_face(from, end, normal, direction)
+    integer, intent(in) :: from, end
     real(dp), intent(in) :: normal(3,0:*), direction(3)
-    real(dp) :: best, cosine
     integer :: i
 
     facing_face = -1
-    best = facing
-    do i = start, start + count - 1
-      cosine = dot_product(normal(:,i), direction)
-      if (cosine <= best) cycle
-      best = cosine
+    do i = from, end - 1
+      if (dot_product(normal(:,i), direction) <= facing) cycle
       facing_face = i
+      return
     end do
   end function facing_face
 
-  !> The patch of two faces; nothing changes where they share less than two separate corners.
-  subroutine find_patch(count_one, corner_one, normal_one, count_two, corner_two, normal_two, current, normal, reach, &
-      with_gap, polygon, spare, slots, points, gaps)
-    integer(i4), intent(in) :: count_one, corner_one(count_one), count_two, corner_two(count_two), with_gap
-    real(dp), intent(in) :: normal_one(3), normal_two(3), current(3,0:*), normal(3), reach
+  !> The patch of two bodies; nothing changes where they share less than two separate corners.
+  subroutine find_patch(start_one, outer_one, start_two, outer_two, corner_ptr, corner_count, corner, face_normal, current, &
+      normal, reach, with_gap, polygon, spare, slots, points, gaps)
+    integer(i4), intent(in) :: start_one, outer_one, start_two, outer_two, with_gap
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)
+    real(dp), intent(in) :: face_normal(3,0:*), current(3,0:*), normal(3), reach
     real(dp), intent(inout) :: polygon(:,:), spare(:,:)
     integer(i4), intent(inout) :: slots
     real(dp), intent(inout) :: points(3,0:3), gaps(0:3)
-    real(dp) :: from(3), edge(3), side(3), slope(3), across(3), direction(3), origin(3), level, span
-    integer :: k, m, count, chosen(0:3)
+    real(dp) :: edge(3), across(3), direction(3,0:3), origin(3), best(0:3), place(3,0:3), level(0:3), span, slope(3), from(3)
+    integer :: one, two, k, m, count
 
-    origin = current(:,corner_one(1))
-    count = count_one
+    one = facing_face(start_one, start_one + outer_one, face_normal, normal)
+    if (one < 0) return
+    origin = current(:,corner(corner_ptr(one)))
+    edge = current(:,corner(corner_ptr(one)+1)) - origin
+    edge = edge/norm2(edge)
+    across = cross(face_normal(:,one), edge)
+    do k = 0, 3
+      direction(:,k) = cos(turned + k*2*atan(1.0_dp))*edge + sin(turned + k*2*atan(1.0_dp))*across
+    end do
+    best = -huge(best)
     span = 0.0_dp
+    do while (one >= 0)
+      two = facing_face(start_two, start_two + outer_two, face_normal, -normal)
+      do while (two >= 0)
+        call share(corner_count(one), corner(corner_ptr(one)), corner_count(two), corner(corner_ptr(two)), &
+          face_normal(:,two), current, origin, normal, reach, count, polygon, spare, span, slope, from)
+        do m = 1, count
+          do k = 0, 3
+            if (dot_product(direction(:,k), polygon(:,m)) <= best(k)) cycle
+            best(k) = dot_product(direction(:,k), polygon(:,m))
+            place(:,k) = polygon(:,m)
+            level(k) = dot_product(slope, polygon(:,m) - from)
+          end do
+        end do
+        two = facing_face(two + 1, start_two + outer_two, face_normal, -normal)
+      end do
+      one = facing_face(one + 1, start_one + outer_one, face_normal, normal)
+    end do
+    if (best(0) <= -huge(best)) return
+
+    slots = 0
+    do k = 0, 3
+      if (any([(maxval(abs(place(:,m) - place(:,k))) <= 1.0e-9_dp*span, m = 0, k - 1)])) cycle
+      slots = ibset(slots, k)
+      points(:,k) = origin + place(:,k) + 0.5_dp*level(k)*normal
+      gaps(k) = level(k)
+      if (with_gap == 0) gaps(k) = min(0.0_dp, level(k))
+    end do
+  end subroutine find_patch
+
+  !> The part of a face of the first body, relative to `origin`, that lies over a face of the second and is not further
+  !> from it than `reach`; its distance along the contact's normal is slope.(x - from).
+  subroutine share(count_one, corner_one, count_two, corner_two, normal_two, current, origin, normal, reach, count, polygon, &
+      spare, span, slope, from)
+    integer(i4), intent(in) :: count_one, corner_one(count_one), count_two, corner_two(count_two)
+    real(dp), intent(in) :: normal_two(3), current(3,0:*), origin(3), normal(3), reach
+    integer, intent(out) :: count
+    real(dp), intent(inout) :: polygon(:,:), spare(:,:), span
+    real(dp), intent(out) :: slope(3), from(3)
+    real(dp) :: edge(3), side(3)
+    integer :: k
+
+    count = count_one
     do k = 1, count
       polygon(:,k) = current(:,corner_one(k)) - origin
       span = max(span, maxval(abs(polygon(:,k))))
     end do
-    do k = 1, count_two
-      from = current(:,corner_two(k)) - origin
-      edge = current(:,corner_two(merge(k+1, 1, k < count_two))) - origin - from
-      side = cross(edge, normal_two)
-      call cut(side, dot_product(side, from), count, polygon, spare)
-      if (count < 3) return
-    end do
     from = current(:,corner_two(1)) - origin
     slope = -normal_two/dot_product(normal_two, normal)
+    do k = 1, count_two
+      side = current(:,corner_two(k)) - origin
+      edge = current(:,corner_two(merge(k+1, 1, k < count_two))) - origin - side
+      edge = cross(edge, normal_two)
+      call cut(edge, dot_product(edge, side), count, polygon, spare)
+    end do
     call cut(slope, dot_product(slope, from) + reach, count, polygon, spare)
-    if (count < 3) return
-
-    edge = current(:,corner_one(2)) - current(:,corner_one(1))
-    edge = edge/norm2(edge)
-    across = cross(normal_one, edge)
-    do k = 0, 3
-      direction = cos(turned + k*2*atan(1.0_dp))*edge + sin(turned + k*2*atan(1.0_dp))*across
-      chosen(k) = 1
-      do m = 2, count
-        if (dot_product(direction, polygon(:,m)) > dot_product(direction, polygon(:,chosen(k)))) chosen(k) = m
-      end do
-    end do
-    slots = 0
-    do k = 0, 3
-      if (any([(maxval(abs(polygon(:,chosen(m)) - polygon(:,chosen(k)))) <= 1.0e-9_dp*span, m = 0, k - 1)])) cycle
-      slots = ibset(slots, k)
-      level = dot_product(slope, polygon(:,chosen(k)) - from)
-      points(:,k) = origin + polygon(:,chosen(k)) + 0.5_dp*level*normal
-      gaps(k) = level
-      if (with_gap == 0) gaps(k) = min(0.0_dp, level)
-    end do
-  end subroutine find_patch
+    if (count < 3) count = 0
+  end subroutine share
 
   !> Cuts off the part of a polygon where normal.x > level.
   subroutine cut(normal, level, count, polygon, spare)

@@ -153,3 +153,24 @@ def test_faces_of_many_corners_become_fans_while_they_are_warped():
         assert normal @ present.normal[:, row] == pytest.approx(np.linalg.norm(normal))
         area += normal
     assert area == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [BodyKind.FINITE_ELEMENT, BodyKind.RIGID])
+def test_patches_span_all_of_a_warped_face(kind):
+    """Two triangles share the area that they were as one quadrilateral; slots stay through the change."""
+    found = []
+    for lift in (0.0, 0.002):
+        displacement = lambda x, lift=lift: np.array([0, 0, lift * x[2] * (x[0] + x[1] - 2 * x[0] * x[1])])  # noqa: E731
+        model = Model(patch=True, margin=0.01, threshold=0.0, min_distance=0.0)
+        model.add(box((-1, -1, 1.0), (2, 2, 2)), kind=BodyKind.OBSTACLE)
+        mesh = mesh_box((0, 0, 0), (1, 1, 1))
+        if kind == BodyKind.RIGID:
+            mesh = reshaped(mesh, mesh.nodes + [displacement(x) for x in mesh.nodes])
+        row = model.add(mesh, kind=kind)
+        if kind == BodyKind.FINITE_ELEMENT:
+            deform(model, row, displacement)
+        model.detect()
+        table = model.constraints
+        found.append({int(slot): np.round(point[:2], 2).tolist() for slot, point in zip(table.view("slot"), table.view("point").T)})
+    assert found[0] == found[1]
+    assert sorted(found[0].values()) == [[0, 0], [0, 1], [1, 0], [1, 1]]
