@@ -371,6 +371,13 @@ class LocalDynamics:
 
     def describe(self, row: int) -> str:
         """Message about a row whose diagonal block of W is singular."""
+        constraint = int(self.rows.order[row])
+        sides = (int(side[constraint]) for side in (self.constraints.master, self.constraints.slave))
+        if any(k >= 0 and self.implicit[k] for k in sides):
+            return (
+                f"{self.name(row)} cannot act: the tangent matrix of a body with scheme 'DEF_LIM' is not positive definite, as of one"
+                " that buckles; take a smaller step, smaller loads, or form 'BC'"
+            )
         return f"{self.name(row)} cannot act: zero inverse inertia or an unknown kind of body"
 
     def apply_reactions(self) -> tuple[float, float]:
