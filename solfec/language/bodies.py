@@ -53,15 +53,18 @@ class BODY(Handle):
         label = None if label is None else checks.string(label, "label")
         if form is not None:
             checks.choice(form, "form", FORMS)
+        if mesh is not None:
+            checks.instance(mesh, "mesh", MESH)
         if kind == "FINITE_ELEMENT":
             if mesh is None and not (len(shapes) == 1 and shape is shapes[0] and isinstance(shape, MESH)):
                 raise BadType("'shape' of a finite element body must be a single MESH object, or a 'mesh' be given")
             if mesh is not None:
-                checks.instance(mesh, "mesh", MESH)
                 if not all(isinstance(item, CONVEX) for item in shapes):
                     raise BadType("'shape' inside a 'mesh' must be made of CONVEX objects only")
                 mesh = shapes_of(mesh, "mesh")[0]
         formulation = Form[(form or "TL").replace("-", "_")] if kind == "FINITE_ELEMENT" else Form.NONE
+        if base is not None and not (isinstance(base, str) or checks.is_sequence(base)):
+            raise BadType(f"'base' must be a label or a pair of lists, not {checks.kind_of(base)}")
         base = base_of(base, "base", simulation, form) if formulation in REDUCED_FORMS else None
         if label and label in simulation.labels and label in domain.body_labels.values():
             session.warn(f"BODY: label {label!r} is in use already; BYLABEL finds the first body that has it")

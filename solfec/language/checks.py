@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+INTEGER_LIMIT = 2**31 - 1  # counts and identifiers are 32-bit integers
 SURFACE_LIMIT = 2**31 - 2  # identifiers are 32-bit integers; the largest one is the wildcard of look-ups
 
 
@@ -123,18 +124,24 @@ def between(value, name: str, low: float, high: float) -> float:
 
 def integer(value, name: str, minimum: int | None = None) -> int:
     """An integer; floating-point numbers are refused even when their value is whole."""
-    try:
-        result = operator.index(value)
-    except TypeError:
-        raise BadType(f"'{name}' must be an integer, not {kind_of(value)}") from None
+    result = _index(value, name)
     if minimum is not None and result < minimum:
         raise BadValue(f"'{name}' must be at least {minimum}, it is {result}")
+    if abs(result) > INTEGER_LIMIT:
+        raise BadValue(f"'{name}' must not be larger than {INTEGER_LIMIT}")
     return result
+
+
+def _index(value, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise BadType(f"'{name}' must be an integer, not {kind_of(value)}") from None
 
 
 def identifier(value, name: str) -> int:
     """A surface or volume identifier."""
-    result = integer(value, name)
+    result = _index(value, name)
     if abs(result) > SURFACE_LIMIT:
         raise BadValue(f"'{name}' must lie in [{-SURFACE_LIMIT}, {SURFACE_LIMIT}], it is {result}")
     return result
@@ -147,6 +154,8 @@ def string(value, name: str) -> str:
     """A string."""
     if not isinstance(value, str):
         raise BadType(f"'{name}' must be a string, not {kind_of(value)}")
+    if "\0" in value:
+        raise BadValue(f"'{name}' must not hold null characters")
     return str(value)
 
 

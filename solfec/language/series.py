@@ -27,7 +27,7 @@ class TIME_SERIES(Members):
 
     @command("TIME_SERIES")
     def __init__(self, points, label=None, cache=0):
-        pairs = _from_file(points) if isinstance(points, str) else _from_list(points)
+        pairs = _from_file(checks.string(points, "points")) if isinstance(points, str) else _from_list(points)
         checks.integer(cache, "cache", minimum=0)
         if label is not None:
             checks.string(label, "label")

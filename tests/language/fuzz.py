@@ -1,0 +1,171 @@
+"""Calls every command with arguments that were good until one was spoilt: ``python fuzz.py SEED CALLS`` in an empty directory.
+
+Prints one line per finding and ends with status 1 when there are any: an exception that is not documented, a call that takes
+more than `PATIENCE` seconds, or a spoilt argument that was accepted although nothing can be meant by it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import warnings
+
+import solfec
+from solfec.errors import NotBuiltYet, SolfecError
+from solfec.language import COMMANDS
+from solfec.language.checks import BadArgument
+
+PATIENCE = 30
+DOCUMENTED = (BadArgument, SolfecError, NotBuiltYet)
+CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+
+
+class Odd:
+    """Something that no command can use."""
+
+    def __repr__(self) -> str:
+        return "Odd()"
+
+
+MEANINGLESS = [Odd(), float("nan"), [float("nan")], (0, float("nan"), 0), {"a": 1}, b"bytes", 1j, [[[]]], NotImplemented]
+DOUBTFUL = [
+    None, True, 0, 1, -1, 3, 2**31, 2**63, 10**400, -(2**70), 0.0, -0.0, 0.5, 1e308, -1e308, 5e-324, float("inf"), "", "x", "ON", "\0",
+    "a" * 5000, "\udcff", (), [], [0], (0, 0, 0), (1, 0, 0), (1e308, 0, 0), [1, 2], list(range(50)), [None], [[1, 2], [3, 4]], ["a"],
+    range(3), (1,) * 9, [0.0] * 24, lambda *a: None, lambda: 1 / 0, "/nonexistent/x", ".",
+]  # fmt: skip
+
+
+class World:
+    """Objects of one small model, and good arguments for every command."""
+
+    def __init__(self, number: int):
+        s = solfec
+        self.number = number
+        self.solfec = s.SOLFEC("DYNAMIC", 1e-3, f"out/{number}")
+        self.solfec.verbose = "OFF"
+        self.material = s.BULK_MATERIAL(self.solfec, young=1e6)
+        s.SURFACE_MATERIAL(self.solfec, friction=0.3)
+        self.ground = s.BODY(self.solfec, "OBSTACLE", s.HULL([2 * x - 1 for x in CUBE], 1, 1), self.material)
+        self.body = s.BODY(self.solfec, "RIGID", s.TRANSLATE(s.HULL(CUBE, 1, 1), (0, 0, 1)), self.material, label="B")
+        self.other = s.BODY(self.solfec, "PSEUDO_RIGID", s.SPHERE((5, 5, 5), 1, 1, 1), self.material)
+        self.elastic = s.BODY(self.solfec, "FINITE_ELEMENT", s.TRANSLATE(self.mesh(), (9, 0, 0)), self.material, form="TL")
+        self.series = s.TIME_SERIES([0, 1, 1, 1])
+        self.solver = s.GAUSS_SEIDEL_SOLVER(1e-3, 10)
+        self.gone = s.BODY(self.solfec, "RIGID", s.SPHERE((20, 5, 5), 1, 1, 1), self.material)
+        s.DELETE(self.solfec, self.gone)
+        self.emptied = s.HULL(CUBE, 1, 1)
+        s.BODY(self.solfec, "RIGID", self.emptied, self.material)
+
+    def mesh(self):
+        return solfec.HEX(CUBE, 1, 1, 1, 1, [1] * 6)
+
+    def hull(self):
+        return solfec.HULL(CUBE, 1, 1)
+
+    def arguments(self, name: str) -> list | None:
+        """Good arguments; None for commands that are only asked with doubtful ones."""
+        w, p = self, f"file{self.number}"
+        body, point, x = w.body, (0.5, 0.5, 1.5), (1, 0, 0)
+        e, v = w.elastic, w.series
+        table = {
+            "AUTO_SOLVER": [1e-4, 100, 3], "BACKWARD": [w.solfec, 1], "BARRIER": [], "BEND": [w.mesh(), (9, 0, 0), (0, 1, 0), 10.0],
+            "BODY": [w.solfec, "RIGID", w.hull(), w.material, None, None, None, None], "BODY_CHARS": [body, 1.0, 1.0, point, [1, 0, 0, 0, 1, 0, 0, 0, 1]],
+            "BODY_MM_EXPORT": [e, p, p + "k", "ON", "ON"], "BULK_MATERIAL": [w.solfec, "KIRCHHOFF", "m", 1e9, 0.2, 1e3, 0.0, [], 0.0],
+            "BYLABEL": [w.solfec, "BODY", "B"], "CALLBACK": [w.solfec, 0.1, (1,), lambda *a: 1], "CONTACT_EXCLUDE_BODIES": [body, w.other],
+            "CONTACT_EXCLUDE_SURFACES": [w.solfec, 1, 2], "CONTACT_OPTIONS": [w.solfec, 0.01, "ON"],
+            "CONTACT_SPARSIFY": [w.solfec, 0.1, 0.0, 1e-6], "CONVEX": [CUBE, [4, 0, 3, 2, 1, 1, 4, 4, 5, 6, 7, 1, 4, 0, 1, 5, 4, 1,
+            4, 1, 2, 6, 5, 1, 4, 2, 3, 7, 6, 1, 4, 3, 0, 4, 7, 1], 1], "CONVEX_READ": [p, 1, 1, "OFF", 0.1], "COPY": [w.hull()],
+            "DELETE": [w.solfec, w.other], "DISPLACEMENT": [body, point], "DURATION": [w.solfec], "ELLIP": [point, (1, 2, 3), 1, 1],
+            "ELLIP_MESH": [point, (1, 2, 3), 0.3, 1, 1], "ENERGY": [w.solfec, body], "EXTENTS": [w.solfec, (-9, -9, -9, 99, 99, 99)],
+            "FIX_DIRECTION": [body, point, x, None, None], "FIX_POINT": [body, point, 1e9], "FORCE": [body, "SPATIAL", point, x, 1.0],
+            "FORWARD": [w.solfec, 1], "GAUSS_SEIDEL_SOLVER": [1e-3, 10, 1.0, "CONTINUE", 1e-6, 10, "SEMISMOOTH_NEWTON"],
+            "GEOMETRIC_EPSILON": [1e-6], "GRAVITY": [w.solfec, (0, 0, v)], "HERE": [w.solfec, body], "HEX": [CUBE, 1, 2, 1, 1, [1] * 6, [1], [1, 2], [1]],
+            "HISTORY": [w.solfec, [(body, point, "CX")], 0.0, 1.0, 1], "HULL": [CUBE, 1, 1], "IMBALANCE_TOLERANCE": [w.solfec, 1.3, 1.0, 10],
+            "INITIAL_VELOCITY": [body, x, x], "LOCDYN_DUMP": [w.solfec, p], "FCLIB_EXPORT": [w.solfec, p], "MASS_CENTER": [w.hull()],
+            "MBFCP_EXPORT": [w.solfec, p], "MESH": [CUBE, [8, 0, 1, 2, 3, 4, 5, 6, 7, 1], 1], "MESH2CONVEX": [w.mesh()],
+            "MESH_READ": [p, 1, 1], "MESH_SPLIT": [w.mesh(), [0, 1, 2, 3], None, 1, 2], "NCPU": [w.solfec], "NEWTON_SOLVER": [1e-6, 10],
+            "NON_SOLFEC_ARGV": [], "OUTPUT": [w.solfec, 0.1, "OFF"], "OVERLAPPING": [w.hull(), [w.hull()], None, 0.0], "PENALTY_SOLVER": ["IMPLICIT"],
+            "PIPE": [point, x, 1.0, 0.2, 2, 4, 1, 1, [1] * 4], "PRESSURE": [e, 1, 1.0], "PUT_RIGID_LINK": [body, w.other, point, (5, 5, 5), 1e9],
+            "PUT_SPRING": [body, point, w.other, (5, 5, 5), [-1, -1, 1, 1], (-1, 1)], "RANK": [], "REGISTER_CALLBACK": [lambda *a: 1, (1,)],
+            "ROTATE": [w.hull(), point, x, 10.0], "ROUGH_HEX": [w.hull(), 1, 1, 1], "RUN": [w.solfec, w.solver, 0.002], "SCALE": [w.hull(), (1, 2, 3)],
+            "SEEK": [w.solfec, 0.1], "SET_ACCELERATION": [body, point, x, v], "SET_DISPLACEMENT": [body, point, x, v],
+            "SET_VELOCITY": [body, point, x, 1.0], "SET_VELOCITY3": [body, point, [1, 0, 0, 0, 1, 0, 0, 0, 1], [v, v, v]],
+            "SET_DISPLACEMENT3": [body, point, [1, 0, 0, 0, 1, 0, 0, 0, 1], [v, v, v]], "SET_ACCELERATION3": [body, point, [1, 0, 0, 0, 1, 0, 0, 0, 1], [v, v, v]],
+            "SOLFEC": ["DYNAMIC", 1e-3, f"out/{p}"], "SOLFEC_EXPORT": [w.solfec, 0.0, p + "d"], "SPHERE": [point, 1.0, 1, 1],
+            "SPLIT": [w.hull(), (0.5, 0.5, 0.5), x, 1], "STRESS": [e, (9.5, 0.5, 0.5)], "SUBDIR": [], "SURFACE_MATERIAL": [w.solfec, 1, 2, "SIGNORINI_COULOMB", None, 0.1],
+            "TIME_SERIES": [[0, 1, 1, 2]], "TIMING": [w.solfec, "TIMINT"], "TORQUE": [body, "SPATIAL", x, 1.0], "TRANSLATE": [w.hull(), x],
+            "UNPHYSICAL_PENETRATION": [w.solfec, 0.1], "VELOCITY": [body, point], "VIEWER": [], "VTK_EXPORT": [w.solfec, 0.0, p],
+            "WARNINGS": ["OFF"], "XDMF_EXPORT": [w.solfec, 0.0, p + "x"], "MODAL_ANALYSIS": [e, 2, p + "m"], "RIGID_DISPLACEMENTS": [e],
+            "APPLY_BULKMAT": [w.solfec, e, 1, w.material], "COROTATED_DISPLACEMENTS": [w.solfec, [e], 0.1], "FIELD": [w.solfec, lambda *a: 1.0],
+        }  # fmt: skip
+        return table.get(name)
+
+
+#: Arguments into which a user may put anything at all.
+ANYTHING = {("CALLBACK", 2), ("REGISTER_CALLBACK", 1), ("FORCE", 5), ("GAUSS_SEIDEL_SOLVER", 7), ("FIELD", 3), ("BODY", 7)}
+
+
+def expire(signal_number, frame):
+    raise TimeoutError(f"more than {PATIENCE} s")
+
+
+def call(name: str, arguments: list) -> BaseException | None:
+    """What the call raised."""
+    signal.alarm(PATIENCE)
+    try:
+        getattr(solfec, name)(*arguments)
+    except (Exception, SystemExit) as error:
+        return error
+    finally:
+        signal.alarm(0)
+    return None
+
+
+def spoil(world: World, name: str, chance: random.Random) -> tuple[list, bool]:
+    """Arguments for a call, and whether one of them can mean nothing."""
+    arguments = world.arguments(name)
+    if arguments is None or chance.random() < 0.1:
+        return [chance.choice(DOUBTFUL + MEANINGLESS) for _ in range(chance.randrange(6))], False
+    if not arguments or chance.random() < 0.05:
+        return arguments + [chance.choice(DOUBTFUL)] * chance.randrange(4), False
+    place = chance.randrange(len(arguments))
+    if chance.random() < 0.4:
+        arguments[place] = chance.choice([*MEANINGLESS, world.gone, world.emptied])
+        return arguments, (name, place) not in ANYTHING and not (name in ("DELETE", "HERE") and arguments[place] is world.gone)
+    arguments[place] = chance.choice(DOUBTFUL)
+    if name == "RUN":
+        arguments[2] = min(arguments[2], 0.01) if isinstance(arguments[2], (int, float)) else arguments[2]  # it may be long
+    return arguments, False
+
+
+def main(seed: int, calls: int) -> int:
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, expire)
+    chance = random.Random(seed)
+    names = sorted(name for name in COMMANDS if name != "CONSTRAINT")
+    findings = set()
+    world = None
+    for number in range(calls):
+        if number % 25 == 0:
+            world = World(number)
+        name = chance.choice(names)
+        arguments, meaningless = spoil(world, name, chance)
+        shown = f"{name} ({', '.join(repr(a)[:60] for a in arguments)})"
+        error = call(name, arguments)
+        if error is None:
+            if meaningless:
+                findings.add(f"accepted: {shown}")
+        elif not isinstance(error, DOCUMENTED):
+            findings.add(f"{type(error).__name__}: {error}: {shown}")
+        elif isinstance(error, BadArgument) and not str(error).startswith(name):
+            findings.add(f"does not name its command: {error}: {shown}")
+    for finding in sorted(findings):
+        print(finding.encode("ascii", "backslashreplace").decode())
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    os.makedirs("out", exist_ok=True)
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

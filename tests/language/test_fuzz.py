@@ -1,0 +1,29 @@
+"""Whatever is given to a command, it works or raises a documented error that names the command."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FUZZ = Path(__file__).with_name("fuzz.py")
+
+
+def findings(seed: int, calls: int, directory) -> str:
+    """What went wrong in that many calls in a process of their own, which must not crash."""
+    process = subprocess.run(
+        [sys.executable, str(FUZZ), str(seed), str(calls)], cwd=directory, capture_output=True, text=True, timeout=1800
+    )
+    assert process.returncode in (0, 1), process.stderr
+    return process.stdout + process.stderr
+
+
+def test_spoilt_calls_raise_documented_errors(tmp_path):
+    assert findings(1, 400, tmp_path) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(2000)
+@pytest.mark.parametrize("seed", range(2, 10))
+def test_twenty_thousand_spoilt_calls_raise_documented_errors(seed, tmp_path):
+    assert findings(seed, 2500, tmp_path) == ""
