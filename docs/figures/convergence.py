@@ -1,0 +1,75 @@
+"""Draws how errors of time integration fall with the step into docs/figures/convergence.png: python docs/figures/convergence.py."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
+
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind, Form, Scheme
+from solfec.domain import Domain
+from solfec.results.plot import COLOURS, INK, SURFACE
+from solfec.shapes.hex_mesh import hex_mesh
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+
+HERE = Path(__file__).resolve().parent
+CORNERS = [0, 0, 0, 1, 0, 0, 1, 0.2, 0, 0, 0.2, 0, 0, 0, 0.2, 1, 0, 0.2, 1, 0.2, 0.2, 0, 0.2, 0.2]
+DURATION, STEPS = 0.02, (80, 160, 320, 640)
+CASES = {  # label: form, scheme, conserving
+    "TL, DEF_EXP": (Form.TL, Scheme.DEF_EXP, 0),
+    "TL, DEF_LIM": (Form.TL, Scheme.DEF_LIM, 0),
+    "TL, DEF_LIM, conserving": (Form.TL, Scheme.DEF_LIM, 1),
+    "BC, DEF_LIM": (Form.BC, Scheme.DEF_LIM, 0),
+}
+
+
+def bar_end(form: Form, scheme: Scheme, conserving: int, steps: int) -> np.ndarray:
+    """Where a corner of a soft bar is that turns, stretches and bends for 20 ms."""
+    domain = Domain(DURATION / steps)
+    material = BulkMaterial(young=1e6, poisson=0.3, density=1000.0)
+    body = domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(CORNERS, 4, 1, 1, 1, [1] * 6)], material, form=form)
+    row = domain.body_row(body)
+    domain.bodies.scheme[row], domain.bodies.conserving[row] = scheme, conserving
+    nodes = domain.bodies.meshes[body].nodes
+    velocity = np.cross((0.0, 10.0, 5.0), nodes - nodes.mean(0))
+    velocity[:, 0] += 4.0 * nodes[:, 0]
+    domain.set_velo(body, velocity.ravel())
+    for _ in range(steps):
+        domain.advance(GaussSeidelSolver(1e-9, 10))
+    return domain.displacement(body, (1.0, 0.2, 0.2))
+
+
+def errors(form: Form, scheme: Scheme, conserving: int, counts: tuple = STEPS) -> np.ndarray:
+    """Differences of the places for numbers of steps from what they and one more halving of the step lead to."""
+    ends = [bar_end(form, scheme, conserving, steps) for steps in (*counts, 2 * counts[-1])]
+    limit = ends[-1] + (ends[-1] - ends[-2]) / 3
+    return np.array([np.linalg.norm(end - limit) for end in ends[:-1]])
+
+
+def main() -> None:
+    figure = Figure(figsize=(6.4, 4.2), facecolor=SURFACE)
+    axes = figure.add_subplot(facecolor=SURFACE)
+    steps = DURATION / np.array(STEPS)
+    for (label, case), colour, marker in zip(CASES.items(), COLOURS, "osD^"):
+        axes.loglog(steps * 1e3, errors(*case) * 1e3, marker=marker, color=colour, label=label, markersize=5, linewidth=1.2)
+    guide = steps[[0, -1]]
+    axes.loglog(guide * 1e3, 0.008 * (guide / guide[0]) ** 2, color=INK, linewidth=0.8, linestyle=":", label="second order")
+    axes.set_xticks(steps * 1e3, [f"{1e3 * step:g}" for step in steps])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("step [ms]")
+    axes.set_ylabel("error of place after 20 ms [mm]")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    FigureCanvasAgg(figure)
+    picture = BytesIO()
+    figure.savefig(picture, dpi=110, bbox_inches="tight", facecolor=SURFACE)
+    Image.open(picture).convert("P", palette=Image.ADAPTIVE, colors=64).save(HERE / "convergence.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()
