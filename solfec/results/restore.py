@@ -45,10 +45,12 @@ def restore(reader, domain, number: int) -> None:
         raise SolfecError(f"{reader.file}: meshes of the results and of the input differ; do they belong together?")
     bodies.configurations.view("conf")[:] = frame.configurations.T
     bodies.triples.view("velo")[:] = frame.velocities.T
+    stored = reader.settings(number)
+    settings.apply_bulk_materials(domain, stored["bulk materials"])  # elements may have their own
     domain.initialise()
     bodies.view("energy")[:] = frame.bodies["energy"].T
     restore_constraints(domain, frame, reader.functions if len(frame.user_constraints) else None)
-    restore_surface_materials(domain, reader.settings(number))
+    restore_surface_materials(domain, stored)
     restore_scalars(domain, frame.step, reader.steps["deleted"][: number + 1].sum())
     domain.update_shapes()
     if frame.factor is not None:

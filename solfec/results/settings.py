@@ -36,7 +36,7 @@ def fingerprint(domain, solver=None) -> tuple:
         *(table.view(name).tobytes() for table in (loads.pressures.table, loads.pressures.nodes) for name in table.COLUMNS),
         [tuple(vars(material).values()) for material in domain.bulk_materials],
         list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
-        list(solver_settings(solver).values()),
+        list(solver_settings(solver).values()), domain.step_kept,
     )  # fmt: skip
 
 
@@ -53,6 +53,7 @@ def describe(domain, functions: Functions, solver=None) -> dict:
     called = [int(loads.bodies.id[callback.body]) for callback in loads.callbacks]
     described = {
         "epsilon": domain.epsilon,
+        "step kept": domain.step_kept,
         "extents": None if domain.extents is None else domain.extents.tolist(),
         "detection": {field.name: _plain(getattr(domain.settings, field.name)) for field in fields(domain.settings)},
         "gravity": gravity,
@@ -116,7 +117,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     SolfecError
         A force by a Python function that the input has not applied.
     """
-    domain.epsilon = settings["epsilon"]
+    domain.epsilon, domain.step_kept = settings["epsilon"], settings["step kept"]
     domain.extents = None if settings["extents"] is None else np.array(settings["extents"])
     for name, value in settings["detection"].items():
         present = getattr(domain.settings, name, ABSENT)

@@ -276,6 +276,19 @@ def test_results_are_read_by_the_same_input(good):
     assert good(text) == "READ (0.0, 0.01) 0.0\n"
 
 
+def test_a_reader_sees_the_frames_that_later_runs_of_the_same_input_add(good):
+    text = FALL + RUN10 + """
+    other = SOLFEC('DYNAMIC', 1E-3, 'out/fall')
+    BODY(other, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(other))
+    print(other.mode, DURATION(other))
+    RUN(solfec, gs, 0.01)
+    print(DURATION(other), len(HISTORY(other, 'STEP', 0, 1)[0]))
+    FORWARD(other, 99)
+    print(other.time)
+    """
+    assert good(text).splitlines() == ["READ (0.0, 0.01)", "(0.0, 0.02) 11", "0.02"]
+
+
 def test_frames_are_loaded_by_seek_forward_and_backward(good):
     good(FALL + RUN10)
     text = FALL + RUN10 + """
