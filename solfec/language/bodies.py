@@ -63,7 +63,7 @@ class BODY(Handle):
                     raise BadType("'shape' inside a 'mesh' must be made of CONVEX objects only")
                 mesh = shapes_of(mesh, "mesh")[0]
         formulation = Form[(form or "TL").replace("-", "_")] if kind == "FINITE_ELEMENT" else Form.NONE
-        if base is not None and not (isinstance(base, str) or checks.is_sequence(base)):
+        if base is not None and formulation not in REDUCED_FORMS and not (isinstance(base, str) or checks.is_sequence(base)):
             raise BadType(f"'base' must be a label or a pair of lists, not {checks.kind_of(base)}")
         base = base_of(base, "base", simulation, form) if formulation in REDUCED_FORMS else None
         if label and label in simulation.labels and label in domain.body_labels.values():
