@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solfec.bodies.materials import BulkMaterial
-from solfec.bodies.table import BodyKind
+from solfec.bodies.table import BodyKind, Form
 from solfec.domain import Domain
 from solfec.shapes import hex_mesh, hull, sphere
 
@@ -62,6 +62,27 @@ def wall(columns: int = 100, rows: int = 100) -> Domain:
             block = brick.copy()
             block.translate(np.array([column * (2 + gap) + row % 2, 0, row]))
             model.insert_body(BodyKind.RIGID, [block], material)
+    return model
+
+
+def crowd(count: int = 300) -> Domain:
+    """Spheres in one place: every one touches every other, and sparsification leaves one contact in every step."""
+    model, material = domain(0.3)
+    for _ in range(count):
+        model.insert_body(BodyKind.RIGID, [sphere.Sphere((0.0, 0.0, 0.0), 0.5, 1, 1)], material)
+    return model
+
+
+def soft_cubes(side: int = 10, cells: int = 3) -> Domain:
+    """Cubes of finite elements on one obstacle; their faces warp."""
+    model, _ = domain(0.5, 1e-4)
+    material = BulkMaterial(density=1000.0, young=1e6, poisson=0.3)
+    model.insert_body(BodyKind.OBSTACLE, [box((-1, -1, -1), (2 * side, 2 * side, 0))], material)
+    for i in range(side):
+        for j in range(side):
+            corners = np.array([(x, y, z) for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))], float)
+            mesh = hex_mesh.hex_mesh((corners + [2 * i, 2 * j, 0]).ravel(), cells, cells, cells, 1, [1] * 6)
+            model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], material, form=Form.TL)
     return model
 
 

@@ -32,6 +32,8 @@ CASES = {  # name: (model, Gauss-Seidel epsilon, steps before, steps timed)
     "cube of 10x10x10 cubes, hard to solve": (models.block, 1e-4, 20, 40),
     "1000 spheres in a box": (lambda: models.spheres(1000), 1e-3, 300, 100),
     "10000 spheres in a box": (lambda: models.spheres(10000), 1e-3, 300, 50),
+    "300 spheres in one place": (models.crowd, 1e-3, 2, 20),
+    "100 cubes of 3x3x3 finite elements": (models.soft_cubes, 1e-4, 20, 50),
     "one stack of ten cubes": (lambda: models.stacks(1, 1), 1e-4, 150, 500),
 }
 
