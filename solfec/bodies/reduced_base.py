@@ -96,7 +96,7 @@ def _check_orthonormal(products: np.ndarray, how: str) -> None:
 
 
 def orthonormal(vectors: np.ndarray, mass: np.ndarray | float = 1.0, tolerance: float = 1e-10) -> np.ndarray:
-    """An orthonormal base (r, m) of the rows (k, m), in the norm of `mass`, taken one after another; dependent ones are left out."""
+    """An orthonormal base (r, m) of the rows (k, m) in the norm of `mass`, one after another without dependent ones."""
     kept: list[np.ndarray] = []
     for vector in vectors:
         size = np.sqrt((mass * vector) @ vector)

@@ -1,4 +1,4 @@
-"""Files of modal analysis: natural modes in HDF5, matrices in the Matrix Market format (manual, MODAL_ANALYSIS, BODY_MM_EXPORT)."""
+"""Natural modes in HDF5, matrices in the Matrix Market format (manual, MODAL_ANALYSIS and BODY_MM_EXPORT)."""
 
 from __future__ import annotations
 

@@ -184,7 +184,8 @@ def test_reduced_bodies_beside_others_move_as_if_alone():
     full = ReducedBase(values, orthonormal(vectors))
     for model, kept in ((alone, (2,)), (many, range(5))):
         for k in kept:
-            form, base = ((Form.BC, None), (Form.BC_MODAL, shared), (Form.BC_RO, full), (Form.TL, None), (Form.BC_MODAL, shared))[k]
+            forms = Form.BC, Form.BC_MODAL, Form.BC_RO, Form.TL, Form.BC_MODAL
+            form, base = forms[k], (None, shared, full, None, shared)[k]
             row = model.add(mesh, form=form, scheme=Scheme.DEF_LIM, base=base)
             model.initialise()
             state.set_nodal_velocity(model.bodies, row, np.cross((k, 2, 3), mesh.nodes))
