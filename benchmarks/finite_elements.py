@@ -20,7 +20,7 @@ import models
 import numpy as np
 
 from solfec import _kernels
-from solfec.bodies import factorisation, modal, motion
+from solfec.bodies import background_mesh, factorisation, modal, motion
 from solfec.bodies.element_assembly import ElementAssembly
 from solfec.bodies.finite_elements import FiniteElementMesh
 from solfec.bodies.loads import Loads
@@ -30,7 +30,9 @@ from solfec.bodies.table import BodyKind, BodyTable, Form, Scheme
 from solfec.domain import PHASES, Domain
 from solfec.shapes import hex_mesh
 from solfec.shapes.characteristics import characteristics
+from solfec.shapes.mesh_to_convex import mesh_to_convex
 from solfec.shapes.pipe import pipe
+from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
 CUBE = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
@@ -140,6 +142,31 @@ def modal_analysis(cells: int, count: int, repeat: int) -> float:
     return machine.best(lambda: modal.lowest_modes(mass, stiffness, count, mesh.nodes), repeat)
 
 
+def background_mesh_set_up(repeat: int) -> str:
+    """Seconds to put a pipe of 960 convexes into 12 x 12 x 6 hexahedra, and how many of these it fills in part."""
+    shape = mesh_to_convex(pipe((1, 1, 0.0), (0, 0, 1.0), 0.5, 0.4, 10, 48, 2, 1, [1, 2, 3, 4]))
+    mesh = hex_mesh.hex_mesh((CUBE * (2, 2, 1)).tolist(), 12, 12, 6, 1, [1] * 6)
+    vertices = np.concatenate([polyhedron.vertices for polyhedron in shape.polyhedra])
+    seconds = machine.best(lambda: background_mesh.fit([shape], mesh, vertices), repeat)
+    fitted, background = background_mesh.fit([shape], mesh, vertices)
+    cut = len(np.unique(background.point_element))
+    return f"{seconds:.2f} s, {cut} of {fitted.topology.element_count} elements in part"
+
+
+def quasi_static_step(repeat: int) -> float:
+    """Milliseconds per quasi-static step of a beam of 64 x 4 x 4 hexahedra under its weight, held at 25 points."""
+    domain = Domain(0.1, dynamic=False)
+    mesh = hex_mesh.hex_mesh((CUBE * (8, 1, 1)).tolist(), 64, 4, 4, 1, [1] * 6)
+    body = domain.insert_body(BodyKind.FINITE_ELEMENT, [mesh], SOFT, form=Form.TL)
+    domain.loads.set_gravity((0.0, 0.0, -1e-3))
+    for y in np.linspace(0, 1, 5):
+        for z in np.linspace(0, 1, 5):
+            domain.fix_point(body, (0.0, y, z))
+    solver = AutoSolver()
+    domain.advance(solver)
+    return 1e3 * machine.best(lambda: domain.advance(solver), repeat)
+
+
 def rigid_step(count: int, repeat: int) -> float:
     """Million rigid bodies per second, spinning freely under gravity."""
     bodies = BodyTable()
@@ -180,6 +207,8 @@ def cases(quick: bool) -> dict:
         "reduced": lambda: f"the 125 cubes in 12 modes each: {cubes_step(lambda: cubes(base=modes_of_cube(2, 12)), few)}",
         "many reduced": lambda: f"1024 of them side by side: {cubes_step(lambda: cubes(32, 1, base=modes_of_cube(2, 12)), 1)}",
         "modal analysis": lambda: f"30 modes of a cube of 12x12x12 elements: {modal_analysis(12, 30, few):.2f} s",
+        "background mesh": lambda: f"a pipe of 960 convexes in 12x12x6 hexahedra: {background_mesh_set_up(min(few, 3))}",
+        "quasi-static": lambda: f"beam of 64x4x4 hexahedra, TL, quasi-static: {quasi_static_step(few):.0f} ms/step",
         "rigid": lambda: f"1E6 free rigid bodies: {rigid_step(10**6, few):.1f} million bodies/s (target: over 10)",
     }  # fmt: skip
 
