@@ -34,7 +34,7 @@ from solfec.solvers.newton import NewtonSolver
 
 HERE = Path(__file__).parent
 RESIDUAL = 1e-6
-AT_REST = tuple((100, 300, 0.998, 1e-3) for _ in range(4))
+AT_REST = tuple((100, 300, 0.998, 1e-3) for _ in range(5))
 FALL = ((800, 30, 0.998, 2e-3), (300, 60, 0.98, 1e-3), *AT_REST)  # steps at most, sweeps, what is left of velocities, time step
 STILL, ROLLING = 1e-5, 3e-5  # m/s
 MODELS = {  # name: (model, what brings it to rest, target in ms, part of the steps that are asked for)
@@ -123,7 +123,7 @@ def accurate(sweeps: int = 1000) -> GaussSeidelSolver:
 def settle(build, stages, path: Path) -> None:
     """Let a model fall and damp it until it is at rest, reactions and all, but for what rolls on; keep it."""
     model, start, still, removed = build(), perf_counter(), 0, []
-    for steps, sweeps, remainder, length in stages:
+    for stage, (steps, sweeps, remainder, length) in enumerate(stages):
         model.set_step(length)
         solver = accurate(sweeps)
         for step in range(steps):
@@ -134,7 +134,7 @@ def settle(build, stages, path: Path) -> None:
             if still == 20:
                 break
             model.bodies.triples.view("velo")[...] *= remainder
-        if stages is FALL and sweeps >= 300:
+        if stages is FALL and stage > 1 and stage < len(stages) - 1:
             removed += take_away(model)
     keep(model, removed, path)
 

@@ -163,7 +163,7 @@ class GaussSeidelSolver:
         SystemExit
             The callback of the 'CALLBACK' policy returned 0.
         """
-        report = self.sweep(local, 0, True)
+        report = self._solved(local)
         self.error = report.status
         self.iters = report.iterations
         if self.itershist is not None:
@@ -173,6 +173,10 @@ class GaussSeidelSolver:
         elif report.residual > SUSPICIOUS:
             self._warn_of_contradiction(local)
         return report
+
+    def _solved(self, local: LocalDynamics) -> SolverReport:
+        """What options of a derived class replace."""
+        return self.sweep(local, 0, True)
 
     def sweep(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
         """Iterate over the rows from `first_row` on, the others' reactions held fixed; no failure policy.

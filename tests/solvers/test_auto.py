@@ -46,6 +46,7 @@ def test_options_of_gauss_seidel_reach_the_residual(anderson, islands):
     report = solver.solve(local)
     assert report.status == "OK" and report.residual <= 2e-8
     assert report.solver == "GAUSS_SEIDEL"
+    assert np.isnan(solver.rerhist).all(), "residuals end these sweeps, not changes"
 
 
 def test_exported_step_has_the_residual_of_the_step(tmp_path):

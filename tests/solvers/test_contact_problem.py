@@ -122,3 +122,17 @@ def test_numbers_that_are_not_finite_are_refused_by_name():
         single((1, np.nan, 0), 0.3)
     with pytest.raises(SolfecError, match="contact 0 is not positive"):
         single((1, 0, 0), 0.3, np.zeros((3, 3)))
+
+
+def test_islands_too_large_for_factors_are_swept_on_as_long_as_allowed():
+    from scipy.sparse import diags_array, eye_array, kron
+
+    n = 1600
+    matrix = kron(diags_array([-0.49, 1.0, -0.49], offsets=[-1, 0, 1], shape=(n, n)), eye_array(3)).tocsr()
+    q = np.tile([0.2, 0.1, -1.0], n) + 0.1 * np.random.default_rng(1).standard_normal(3 * n)
+    problem = from_matrix(matrix, q, np.full(n, 0.4), "chain")
+    few = contact_problem.solve(problem, 1e-8, maxiter=20)
+    assert (few.status, few.methods, few.total_iterations) == ("DIVERGED", {"ANDERSON": 1}, 20)
+    enough = contact_problem.solve(problem, 1e-8)
+    assert (enough.status, enough.methods) == ("OK", {"ANDERSON": 1})
+    assert enough.iterations["sweeps"] > 20 and enough.residual <= 1e-8

@@ -165,6 +165,18 @@ def test_automatic_choice_solves_the_published_problem(name):
     assert max(solution.residual, solution.natural_map) <= 1e-8
 
 
+def test_variants_that_end_in_valleys_need_no_admm():
+    # from where the interior point iteration ends Newton's error has to grow before it falls
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from fclib import variant
+
+    problem = published("spheres-in-a-box-98-i10000-256-10")
+    for number in (3, 10, 12, 16):
+        solution = contact_problem.solve(variant(problem, number), 1e-8)
+        assert solution.status == "OK" and solution.iterations["admm"] == 0, number
+        assert max(solution.residual, solution.natural_map) <= 1e-8
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", NAMES)
