@@ -12,6 +12,8 @@ module broad_phase
   integer, parameter :: parallel_from = 4000
   !> Rows of more partners than this (floors, walls) are sorted by heap instead of by insertion.
   integer, parameter :: insertion_up_to = 40
+  !> Rows of up to this number of partners are sorted by a network.
+  integer, parameter :: few = 8
   integer(i8), parameter :: low_half = 4294967295_i8
 
 contains
@@ -108,10 +110,10 @@ contains
     integer(i4), intent(inout) :: partner(0:*), start(0:n), low(0:*), high(0:*)
     integer(i8), intent(inout) :: apart(0:*)
     integer(i4), intent(out) :: found
-    integer(i4) :: i, k, list, thread, threads, from, to, count, last
+    integer(i4) :: i, k, list, thread, threads, from, to, count, last, row(few)
 
     found = sum(lists%count)
-    !$omp parallel if (found > parallel_from) default(shared) private(i, k, list, thread, threads, from, to, count, last)
+    !$omp parallel if (found > parallel_from) default(shared) private(i, k, list, thread, threads, from, to, count, last, row)
     thread = 0
     threads = 1
 !$  thread = omp_get_thread_num()
@@ -144,11 +146,24 @@ contains
     do i = to - 1, from, -1
       count = last - start(i)
       last = start(i)
-      call sort_row(count, partner(last))
+      if (count == 0) cycle
+      if (count <= few) then
+        do k = 1, few
+          row(k) = partner(last+min(k, count)-1)
+          if (k > count) row(k) = huge(row)
+        end do
+        call sort_few(row)
+      else
+        call sort_row(count, partner(last))
+      end if
       do k = last, last + count - 1
         low(k) = i
-        high(k) = partner(k)
         apart(k) = -1
+        if (count <= few) then
+          high(k) = row(k-last+1)
+        else
+          high(k) = partner(k)
+        end if
       end do
     end do
     !$omp end parallel
@@ -199,6 +214,39 @@ contains
     end do
     first_beyond = left
   end function first_beyond
+
+  !> Sorts eight numbers by Batcher's network: nobody could predict the branches of another method.
+  pure subroutine sort_few(x)
+    integer(i4), intent(inout) :: x(few)
+    call order(x(1), x(2))
+    call order(x(3), x(4))
+    call order(x(5), x(6))
+    call order(x(7), x(8))
+    call order(x(1), x(3))
+    call order(x(2), x(4))
+    call order(x(5), x(7))
+    call order(x(6), x(8))
+    call order(x(2), x(3))
+    call order(x(6), x(7))
+    call order(x(1), x(5))
+    call order(x(2), x(6))
+    call order(x(3), x(7))
+    call order(x(4), x(8))
+    call order(x(3), x(5))
+    call order(x(4), x(6))
+    call order(x(2), x(3))
+    call order(x(4), x(5))
+    call order(x(6), x(7))
+  end subroutine sort_few
+
+  pure subroutine order(one, two)
+    integer(i4), intent(inout) :: one, two
+    integer(i4) :: least
+
+    least = min(one, two)
+    two = max(one, two)
+    one = least
+  end subroutine order
 
   !> Sorts numbers in ascending order.
   pure subroutine sort_row(n, x)

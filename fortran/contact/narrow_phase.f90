@@ -18,6 +18,7 @@ module narrow_phase
   integer(i4), parameter :: no_error = 0, row_out_of_range = 2
   real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size are one
   integer(i4), parameter :: serial_count = 200         !< up to this number of pairs one thread is faster
+  integer(i4), parameter :: check_together = 20000     !< the same for checking them
 
 contains
 
@@ -422,17 +423,21 @@ contains
     most_vertices = 1
     most_faces = 1
     error = no_error
-    error_row = -1
+    error_row = pairs
+    !$omp parallel do if (pairs > check_together) schedule(static) reduction(max:most_vertices, most_faces) &
+    !$omp reduction(min:error_row)
     do k = 0, pairs - 1
       if (min(first(k), second(k)) < 0 .or. max(first(k), second(k)) >= nprimitive) then
-        error = row_out_of_range
+        error_row = min(error_row, k)
       else
         most_vertices = max(most_vertices, tables%vertex_count(first(k)), tables%vertex_count(second(k)))
         most_faces = max(most_faces, tables%face_count(first(k)), tables%face_count(second(k)))
-        cycle
       end if
-      error_row = k
-      return
     end do
+    if (error_row < pairs) then
+      error = row_out_of_range
+    else
+      error_row = -1
+    end if
   end subroutine check_pairs
 end module narrow_phase

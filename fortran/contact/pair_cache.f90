@@ -5,6 +5,7 @@
 !> that have not moved are what they were: results are those of a search and of an evaluation of all, bit by bit.
 module pair_cache
   use kinds, only: dp, i4, i8
+!$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
   public :: fatten_boxes, boxes_inside, sum_flags, select_pairs, note_apart, select_contacts
@@ -103,9 +104,14 @@ contains
     integer(i4), intent(in) :: slave(0:contacts-1), master(0:contacts-1)
     integer(i4), intent(inout) :: mark(0:capacity-1), first(0:capacity-1), second(0:capacity-1), place(0:capacity-1)
     integer(i4), intent(out) :: found
-    integer :: k, i, j
+    integer(i4), allocatable :: start(:)   ! where each thread's share of the pairs starts
+    integer :: k, i, j, threads, thread
 
-    !$omp parallel if (pairs > parallel_from) private(i, j)
+    threads = 1
+!$  if (pairs > parallel_from) threads = omp_get_max_threads()
+    allocate (start(0:threads))
+    start = 0
+    !$omp parallel num_threads(threads) if (threads > 1) private(i, j, thread)
     !$omp do schedule(static)
     do k = 0, pairs - 1
       i = low(k)
@@ -123,16 +129,41 @@ contains
       if (i >= 0) mark(i) = 0
     end do
     !$omp end do
-    !$omp end parallel
-    found = 0
-    do k = 0, pairs - 1
-      if (mark(k) == 0) cycle
-      place(found) = k
-      first(found) = merge(low(k), high(k), mark(k) == 1)
-      second(found) = merge(high(k), low(k), mark(k) == 1)
-      found = found + 1
+    !$omp do schedule(static)
+    do thread = 0, threads - 1
+      do k = share(pairs, thread, threads), share(pairs, thread + 1, threads) - 1
+        if (mark(k) /= 0) start(thread+1) = start(thread+1) + 1
+      end do
     end do
+    !$omp end do
+    !$omp single
+    do i = 1, threads
+      start(i) = start(i) + start(i-1)
+    end do
+    !$omp end single
+    !$omp do schedule(static)
+    do thread = 0, threads - 1
+      i = start(thread)
+      do k = share(pairs, thread, threads), share(pairs, thread + 1, threads) - 1
+        if (mark(k) == 0) cycle
+        place(i) = k
+        first(i) = merge(low(k), high(k), mark(k) == 1)
+        second(i) = merge(high(k), low(k), mark(k) == 1)
+        i = i + 1
+      end do
+    end do
+    !$omp end do
+    !$omp end parallel
+    found = start(threads)
   end subroutine select_pairs
+
+  !> First of the pairs that a thread sees to.
+  pure integer function share(pairs, thread, threads)
+    integer(i4), intent(in) :: pairs
+    integer, intent(in) :: thread, threads
+
+    share = int(int(pairs, i8)*thread/threads)
+  end function share
 
   !> Do two boxes overlap?
   pure logical function overlap(a, b, margin)
@@ -176,6 +207,7 @@ contains
     integer(i8), intent(inout) :: apart(0:capacity-1)
     integer :: k
 
+    !$omp parallel do if (found > parallel_from) schedule(static)
     do k = 0, found - 1
       apart(place(k)) = merge(-1_i8, now, status(k) == 1)
     end do

@@ -106,11 +106,9 @@ def hull(points, surface=1) -> Polyhedron:
     number = np.full(len(points), -1)
     number[used] = np.arange(used.size)
     x = np.asarray(points, float)
-    faces = []
-    for triangle, equation in zip(made.simplices, made.equations):
-        a, b, c = x[triangle]
-        order = triangle if np.cross(b - a, c - a) @ equation[:3] > 0 else triangle[::-1]
-        faces.append(tuple(number[order]))
+    a, b, c = x[made.simplices.T]
+    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), made.equations[:, :3]) <= 0
+    faces = list(map(tuple, number[np.where(inward[:, None], made.simplices[:, ::-1], made.simplices)]))
     return Polyhedron(x[used], faces, [surface] * len(faces))
 
 
@@ -186,13 +184,15 @@ def compiled(shapes, epsilon=1e-6) -> Geometry:
 def _update(geometry, epsilon):
     x = geometry.vertices.current
     f, p = geometry.faces, geometry.primitives
-    for i in range(f.n):
-        corners = x[:, geometry.corners.vertex[f.corner_ptr[i] : f.corner_ptr[i] + f.corner_count[i]]]
-        edges = corners - corners[:, :1]
-        normal = np.cross(edges[:, 1:-1], edges[:, 2:], axis=0).sum(axis=1)
-        f.normal[:, i] = normal / np.linalg.norm(normal)
-    for i in range(p.n):
-        own = x[:, geometry.vertex_lists.vertex[p.vertex_ptr[i] : p.vertex_ptr[i] + p.vertex_count[i]]]
-        reach = p.radius[i] + np.linalg.norm(p.axes[:, :, i], axis=1)
-        p.box[:3, i] = own.min(axis=1) - reach - epsilon
-        p.box[3:, i] = own.max(axis=1) + reach + epsilon
+    if f.n:  # corners of all faces, one face after another
+        start, count = f.view("corner_ptr"), f.view("corner_count")
+        corner = x[:, geometry.corners.view("vertex")]
+        following = np.roll(corner, -1, axis=1)
+        base = np.repeat(corner[:, start], count, axis=1)
+        following[:, start + count - 1] = corner[:, start]
+        normal = np.add.reduceat(np.cross(corner - base, following - base, axis=0), start, axis=1)
+        f.view("normal")[:] = normal / np.linalg.norm(normal, axis=0)
+    own, start = x[:, geometry.vertex_lists.view("vertex")], p.view("vertex_ptr")
+    reach = p.view("radius") + np.linalg.norm(p.view("axes"), axis=1) + epsilon
+    p.view("box")[:3] = np.minimum.reduceat(own, start, axis=1) - reach
+    p.view("box")[3:] = np.maximum.reduceat(own, start, axis=1) + reach
