@@ -203,7 +203,7 @@ class Domain:
             self.step_number,
             self.time,
         )
-        if self.geometry.workspace.found:
+        if self.geometry.workspace.guesses:
             self.swallowed.after_detection(self.geometry, self.bodies, self.time)
         self._refer_contacts()
 

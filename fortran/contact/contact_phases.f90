@@ -104,7 +104,7 @@ contains
   !>   first, last     rows first <= k < last are contacts; those from `new` on are of this step already
   !>   outcome         0 done; 1 pairs must be searched anew; 2 `needed` results, 3 `needed` rows must have room (call again,
   !>                   nothing has been changed)
-  !>   found           pairs looked at
+  !>   found           pairs looked at; guesses: those among them with a contact that is degenerate
   !>   flags           flags of self-contact
   !>   left, removed   rows in use afterwards; contacts that sparsification removed again
   subroutine find_new_contacts(fresh, known_flags, nprimitive, nbody, pairs, first, last, new, epsilon, margin, time, &
@@ -117,7 +117,7 @@ contains
       vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, corner_vertex, current, &
       status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
       patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, material_surface, material_cohesion, &
-      outcome, needed, found, flags, left, removed, error, error_row, &
+      outcome, needed, found, guesses, flags, left, removed, error, error_row, &
       rows, capacity, primitives, neighbours, listed, faces, corners, vertices, results, patches, bodies, triples, materials, &
       exclusions)
     integer(i4), intent(in) :: fresh, nprimitive, nbody, pairs, first, last, new, patched, nmaterial, nexcluded
@@ -164,7 +164,7 @@ contains
     real(dp), intent(in) :: centre(3,0:bodies-1), conf(3,0:triples-1)
     integer(i4), intent(in) :: material_surface(2,0:materials-1)
     real(dp), intent(in) :: material_cohesion(0:materials-1)
-    integer(i4), intent(out) :: outcome, needed, found, left, removed, error, error_row
+    integer(i4), intent(out) :: outcome, needed, found, guesses, left, removed, error, error_row
     integer(i8), intent(out) :: flags
     integer(i4), allocatable :: none_alive(:)
     integer(i4) :: inside, created
@@ -173,6 +173,7 @@ contains
     removed = 0
     needed = 0
     found = 0
+    guesses = 0
     error = 0
     error_row = -1
     flags = known_flags
@@ -217,6 +218,7 @@ contains
       end if
       left = last + created
       call note_apart(found, place, status, now, apart, capacity, results)
+      guesses = count(status(0:found-1) == 1 .and. degenerate(0:found-1) == 1)
     end if
     if (left == new) return
     call sparsify_rows(first, new, left, threshold, min_area, min_distance, nbody, next_id, slave, master, slave_primitive, &

@@ -230,7 +230,7 @@ def _find_new_contacts(
     excluded = settings.excluded_surfaces
     limits = (0.0, 0.0, 0.0) if settings.symmetric else (settings.threshold, settings.min_area, settings.min_distance)
     while True:
-        outcome, needed, found, flags, rows, removed, error, row = _new_contacts(
+        outcome, needed, found, guesses, flags, rows, removed, error, row = _new_contacts(
             work.fresh, work.flags, geometry.primitives.n, bodies.n, work.pairs, constraints.user_count, constraints.n,
             old, epsilon, settings.margin, time, step_number, work.updates, settings.patch, surface_materials.n,
             *limits, constraints.next_id, excluded.shape[1], excluded,
@@ -243,7 +243,7 @@ def _find_new_contacts(
         if outcome == DONE:
             constraints.n = rows
             work.fresh = False
-            work.found = found
+            work.found, work.guesses = found, guesses
             if found:
                 work.result.n = found
             return removed

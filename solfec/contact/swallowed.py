@@ -18,12 +18,7 @@ class Swallowed:
         They are degenerate when one body lies in another so evenly that nothing says where it came from.
         """
         work = geometry.workspace
-        flags = work.result.degenerate[: work.found]
-        if not flags.any():
-            return
-        rows = np.flatnonzero(flags & (work.result.status[: work.found] == 1))
-        if not rows.size:
-            return
+        rows = np.flatnonzero((work.result.degenerate[: work.found] == 1) & (work.result.status[: work.found] == 1))
         self.steps += 1
         if not self._first:
             row = rows[0]

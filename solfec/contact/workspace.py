@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tables import KernelColumns, note_reallocation
+from ..tables import KernelColumns, Table, note_reallocation
 from . import narrow
 
 SPARE_CELLS = 4200  # of the broad phase, whatever the number of primitives
@@ -31,20 +31,22 @@ class Workspace:
     apart : ndarray of int64
         Update of shapes after which a pair was found apart; -1: it was not.
     first, second, place : ndarray of int32
-        Pairs to be looked at in this step, and where they are among those kept; `found` of them were.
+        Pairs to be looked at in this step, and where they are among those kept; `found` of them were, with
+        `guesses` contacts whose normal is a guess.
     """
 
     def __init__(self):
         self.columns = KernelColumns()
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
-        self.updates = self.found = 0
+        self.updates = self.found = self.guesses = 0
         self.shapes_state = self.pairs_state = self.excluded = None
         self.flags = 0  # of self-contact, at the last search
         self.fresh = True  # pairs have been searched, and not been used yet
         self.options = (0.0, False)
         self.known = -1  # rows before those that joined patches in this step; -1: none did
         self.contact_capacity = self.primitive_capacity = -1
+        self.fitted = self.contacts_fitted = -1  # reallocations of tables when sizes were matched last
         self.previous = np.zeros((3, 0), order="F")
         self.moved = np.zeros(0, np.int64)
         self.pairs = self.age = self.pause = self.last_pause = 0
@@ -98,7 +100,10 @@ def workspace_of(geometry, bodies, constraints=None) -> Workspace:
     work = geometry.workspace
     if work is None:
         work = geometry.workspace = Workspace()
-    work.fit(geometry, bodies)
-    if constraints is not None:
+    if work.fitted != Table.reallocations:
+        work.fit(geometry, bodies)
+        work.fitted = Table.reallocations
+    if constraints is not None and work.contacts_fitted != Table.reallocations:
         work.fit_contacts(constraints)
+        work.contacts_fitted = Table.reallocations
     return work
