@@ -44,6 +44,8 @@ def fans_of(one, two, shift=0.0):
         flat = (on - on.mean(0)) @ np.linalg.svd(normal[None])[2][1:].T
         flat = flat[spatial.ConvexHull(flat).vertices]
         flat = flat[np.linalg.norm(flat - np.roll(flat, 1, 0), axis=1) > 1e-9 * np.ptp(corners, axis=0).max()]
+        if len(flat) < 3:
+            continue  # a facet of no area
         result.append((s * normal, [fan_weight(np.roll(flat, -k, 0)) for k in range(len(flat))]))
     return result
 
