@@ -14,7 +14,21 @@ from matplotlib.ticker import NullFormatter
 from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 from PIL import Image
 
-from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, FIX_POINT, FORCE, GAUSS_SEIDEL_SOLVER, HEX, MESH2CONVEX, OUTPUT, PIPE, RUN, SCALE, SOLFEC
+from solfec import (
+    AUTO_SOLVER,
+    BODY,
+    BULK_MATERIAL,
+    FIX_POINT,
+    FORCE,
+    GAUSS_SEIDEL_SOLVER,
+    HEX,
+    MESH2CONVEX,
+    OUTPUT,
+    PIPE,
+    RUN,
+    SCALE,
+    SOLFEC,
+)
 from solfec.language import session
 from solfec.results.plot import COLOURS, GRID, INK, MUTED, SURFACE
 

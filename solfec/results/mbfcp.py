@@ -14,7 +14,6 @@ from ..contact.geometry import PrimitiveKind
 from ..errors import SolfecError
 
 
-
 def text_of(domain) -> str:
     """The whole file.
 

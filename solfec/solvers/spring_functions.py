@@ -6,7 +6,6 @@ then a visit to each of them, in the order of the rows, with the newest reaction
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
