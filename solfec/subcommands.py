@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 
 from .errors import SolfecError
@@ -81,7 +82,12 @@ COMMANDS = {"info": info, "plot": plot, "compare": compare, "fclib": fclib, "com
 def run(name: str, words: list[str]) -> int:
     """Run a sub-command; return the exit status."""
     try:
-        return COMMANDS[name](words)
+        status = COMMANDS[name](words)
+        sys.stdout.flush()  # here, where a reader that has gone can still be told from an error
+        return status
+    except BrokenPipeError:  # as in `solfec info DIR | head -1`: nothing is wrong, and nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except SystemExit as request:  # argparse's
         return int(request.code or 0)
     except (SolfecError, ValueError) as error:

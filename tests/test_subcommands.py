@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -230,3 +231,12 @@ def test_pandas_takes_the_tables(drop):
 def test_a_frame_that_does_not_exist_is_named(drop):
     with results.open(drop / "out" / "drop") as run, pytest.raises(RuntimeError, match="there is no frame 9, the results hold 5"):
         run.bodies(9)
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path):
+    """As in `solfec completion bash | head -1`, where the reader has gone before anything is printed."""
+    command = [sys.executable, "-m", "solfec.cli", "completion", "bash"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait() == 0
