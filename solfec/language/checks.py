@@ -208,7 +208,8 @@ def _array(value, name: str, kinds: str, wanted: str) -> np.ndarray:
         array = np.asarray(value)
     except ValueError:
         raise BadType(f"'{name}' must be a flat list of {wanted}") from None
-    if array.size and (array.dtype.kind not in kinds or array.ndim > 2):
+    nothing_in_lists = array.size == 0 and array.ndim > 1 and not isinstance(value, np.ndarray)
+    if array.ndim > 2 or nothing_in_lists or (array.size and array.dtype.kind not in kinds):
         item = next((i for i, x in enumerate(value) if not isinstance(x, (int, float, np.number))), None)
         where = "" if item is None else f"; item {item} is {kind_of(value[item])}"
         raise BadType(f"'{name}' must be a flat list of {wanted}{where}")

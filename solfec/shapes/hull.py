@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..errors import SolfecError
 from .convex import Convex
 from .coordinates import points_of
 from .coplanar import COPLANAR, components, polygons
@@ -34,7 +35,7 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
     ------
     ValueError
         Fewer than 4 points or coordinates that are not finite.
-    RuntimeError
+    SolfecError
         Points that are coincident, collinear or coplanar.
     """
     points = points_of(points, "points")
@@ -42,7 +43,7 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
     lower, upper = points.min(0), points.max(0)
     size = float((upper - lower).max())
     if size == 0.0:
-        raise RuntimeError("HULL failed: all points coincide (they span a point)")
+        raise SolfecError("HULL failed: all points coincide (they span a point)")
     scaled = (points - 0.5 * (lower + upper)) / size
     tolerance = max(1e-12, min(epsilon / size, 1e-4))
     kept = distinct(scaled, tolerance)
@@ -77,21 +78,21 @@ def distinct(points: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def check_rank(points: np.ndarray) -> None:
-    """Raise RuntimeError when points of unit size span a point, a line or a plane only."""
+    """Raise SolfecError when points of unit size span a point, a line or a plane only."""
     arms = points - points[0]
     distance = (arms**2).sum(1)
     along = arms[np.argmax(distance)]
     if distance.max() <= FLAT**2:
-        raise RuntimeError("HULL failed: all points coincide (they span a point)")
+        raise SolfecError("HULL failed: all points coincide (they span a point)")
     along = along / np.sqrt(along @ along)
     arms = arms - np.outer(arms @ along, along)
     distance = (arms**2).sum(1)
     if distance.max() <= FLAT**2:
-        raise RuntimeError("HULL failed: all points are collinear (they span a line)")
+        raise SolfecError("HULL failed: all points are collinear (they span a line)")
     across = arms[np.argmax(distance)]
     normal = np.cross(along, across / np.sqrt(across @ across))
     if np.abs(arms @ normal).max() <= FLAT:
-        raise RuntimeError("HULL failed: all points are coplanar (they span a plane)")
+        raise SolfecError("HULL failed: all points are coplanar (they span a plane)")
 
 
 def hull_faces(points: np.ndarray) -> list[tuple[int, ...]]:
@@ -101,7 +102,7 @@ def hull_faces(points: np.ndarray) -> list[tuple[int, ...]]:
     try:
         qhull = ConvexHull(points)
     except QhullError as failure:
-        raise RuntimeError(f"HULL failed: {str(failure).splitlines()[0]}") from None
+        raise SolfecError(f"HULL failed: {str(failure).splitlines()[0]}") from None
     simplices, normals, offsets = qhull.simplices, qhull.equations[:, :3], qhull.equations[:, 3]
     height = np.einsum("fi,fnvi->fnv", normals, points[simplices[qhull.neighbors]]) + offsets[:, None, None]
     flush = (np.abs(height).max(2) <= COPLANAR) & (np.einsum("fi,fni->fn", normals, normals[qhull.neighbors]) > 0.99)

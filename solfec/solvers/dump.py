@@ -12,10 +12,10 @@ from .local_dynamics import LocalDynamics
 
 
 def dump(local: LocalDynamics, path: str) -> None:
-    """Write one line per row, each followed by its neighbours, in an order that depends on geometry alone.
+    """Write one line per row, with its neighbours, in an order that depends on geometry alone.
 
-    A line holds kind, point, (master, slave or -1), base, then W_aa, B, V, U, R of a row, or, after '=>', the block W_ab of
-    a neighbour; six significant digits, matrices column by column.
+    A line holds kind, point, (master, slave or -1), base, then W_aa, B, V, U, R of a row; then for each neighbour '=>', what
+    names it and the block W_ab; six significant digits, matrices column by column.
     """
     local._assemble_matrix()
     rows, blocks = local.rows, local.blocks
@@ -23,32 +23,36 @@ def dump(local: LocalDynamics, path: str) -> None:
     keys = [_key(local, a) for a in range(local.n)]
     lines = []
     for a in sorted(range(local.n), key=keys.__getitem__):
-        lines.append(f"{names[a]} {_text(rows.diagonal[..., a], rows.B[:, a], rows.V[:, a], rows.U[:, a], rows.R[:, a])}")
+        parts = [f"{names[a]} {_text(rows.diagonal[..., a], rows.B[:, a], rows.V[:, a], rows.U[:, a], rows.R[:, a])}"]
         first, last = rows.block_ptr[a : a + 2]
         for k in sorted(range(first, last), key=lambda k: keys[blocks.column[k]]):
-            lines.append(f"=> {names[blocks.column[k]]} {_text(blocks.block[..., k])}")
+            parts.append(f"{names[blocks.column[k]]} {_text(blocks.block[..., k])}")
+        lines.append(" => ".join(parts))
     Path(path).write_text("".join(line + "\n" for line in lines))
 
 
 def compare(one: str, two: str, tolerance: float = 2e-6) -> list[str]:
     """What differs between two dumps: a message per line, relative to the largest number of its kind in the first file."""
-    lines = [[line.split() for line in Path(path).read_text().splitlines()] for path in (one, two)]
-    if len(lines[0]) != len(lines[1]):
-        return [f"{one} has {len(lines[0])} lines, {two} has {len(lines[1])}"]
+    first, second = _parts(one), _parts(two)
+    odd = sorted(first.keys() ^ second.keys())
+    if odd:
+        number, place = odd[0]
+        what = f"neighbour {place} of line {number}" if place else f"line {number}"
+        return [f"{what} is in {one if odd[0] in first else two} alone"]
     scale = np.full((2, len(FIELDS)), 1e-300)
-    for words in lines[0]:
-        is_neighbour, values = _fields(words)
-        scale[is_neighbour] = np.maximum(scale[is_neighbour], [np.abs(v).max(initial=0.0) for v in values])
+    for (_, place), words in first.items():
+        scale[int(place > 0)] = np.maximum(scale[int(place > 0)], [np.abs(v).max(initial=0.0) for v in _fields(words)])
     found = []
-    for number, (left, right) in enumerate(zip(*lines), 1):
-        is_neighbour = left[:1] == ["=>"]
-        if left[: 1 + is_neighbour] != right[: 1 + is_neighbour] or len(left) != len(right):
-            found.append(f"line {number}: {' '.join(left[:2])}, and {' '.join(right[:2])}")
+    for (number, place), left in first.items():
+        right = second[number, place]
+        what = f"line {number}: {'=> ' if place else ''}{' '.join(left[:1])}"
+        if left[:1] != right[:1] or len(left) != len(right):
+            found.append(f"{what}, and {' '.join(right[:1])}")
             continue
-        for name, x, y, size in zip(FIELDS, _fields(left)[1], _fields(right)[1], scale[int(is_neighbour)]):
+        for name, x, y, size in zip(FIELDS, _fields(left), _fields(right), scale[int(place > 0)]):
             worst = np.abs(x - y).max(initial=0.0)
             if not worst <= tolerance * size:
-                found.append(f"line {number}: {' '.join(left[: 1 + is_neighbour])}: {name} differs by {worst:.3g} of {size:.3g}")
+                found.append(f"{what}: {name} differs by {worst:.3g} of {size:.3g}")
     return found
 
 
@@ -56,11 +60,18 @@ def compare(one: str, two: str, tolerance: float = 2e-6) -> list[str]:
 FIELDS = {"point": 3, "bodies": 2, "base": 9, "W": 9, "B": 3, "V": 3, "U": 3, "R": 3}
 
 
-def _fields(words: list[str]) -> tuple[int, list[np.ndarray]]:
-    """Whether a line is a neighbour's, and its numbers field by field."""
-    is_neighbour = int(words[:1] == ["=>"])
-    numbers = np.array(words[1 + is_neighbour :], float)
-    return is_neighbour, np.split(numbers, np.cumsum(list(FIELDS.values()))[:-1])
+def _parts(path: str) -> dict[tuple[int, int], list[str]]:
+    """Words of a file by line and place in it: 0 a row itself, 1 its first neighbour."""
+    lines = enumerate(Path(path).read_text(errors="replace").splitlines(), 1)
+    return {(number, place): part.split() for number, line in lines for place, part in enumerate(line.split("=>"))}
+
+
+def _fields(words: list[str]) -> list[np.ndarray]:
+    """The numbers of a row or neighbour, field by field."""
+    try:
+        return np.split(np.array(words[1:], float), np.cumsum(list(FIELDS.values()))[:-1])
+    except ValueError:
+        raise SolfecError(f"compare: {' '.join(words)[:40]!r} is no line written by LOCDYN_DUMP") from None
 
 
 def _identity(local: LocalDynamics, a: int) -> tuple:

@@ -1,4 +1,5 @@
-"""Calls every command with arguments that were good until one was spoilt: ``python fuzz.py SEED CALLS`` in an empty directory.
+"""Calls every command, in WRITE and in READ mode, with arguments that were good until one was spoilt, and sets members to anything:
+``python fuzz.py SEED CALLS`` in an empty directory.
 
 Prints one line per finding and ends with status 1 when there are any: an exception that is not documented, a call that takes
 more than `PATIENCE` seconds, or a spoilt argument that was accepted although nothing can be meant by it.
@@ -38,9 +39,16 @@ DOUBTFUL = [
 
 
 class World:
-    """Objects of one small model, and good arguments for every command."""
+    """Objects of one small model, and good arguments for every command; every third is run and read back."""
 
     def __init__(self, number: int):
+        self.build(number)
+        if number // 25 % 3 == 2:
+            solfec.RUN(self.solfec, self.solver, 0.002)
+            self.build(number)
+            assert self.solfec.mode == "READ"
+
+    def build(self, number: int) -> None:
         s = solfec
         self.number = number
         self.solfec = s.SOLFEC("DYNAMIC", 1e-3, f"out/{number}")
@@ -99,8 +107,21 @@ class World:
             "UNPHYSICAL_PENETRATION": [w.solfec, 0.1], "VELOCITY": [body, point], "VIEWER": [], "VTK_EXPORT": [w.solfec, 0.0, p],
             "WARNINGS": ["OFF"], "XDMF_EXPORT": [w.solfec, 0.0, p + "x"], "MODAL_ANALYSIS": [e, 2, p + "m"], "RIGID_DISPLACEMENTS": [e],
             "APPLY_BULKMAT": [w.solfec, e, 1, w.material], "COROTATED_DISPLACEMENTS": [w.solfec, [e], 0.1], "FIELD": [w.solfec, lambda *a: 1.0],
+            "INITIALIZE_STATE": [w.solfec, f"out/{w.number}", 0.0, ["B"]], "RIGID_TO_FEM": [f"out/{w.number}", 0.0, w.solfec, ["B"]],
+            "REGISTER_BASE": [w.solfec, ([1.0], [1.0] * 24), "base"], "POD_BASE": [e, [[0.1] * 24, [0.2] * 24], 1, 1e-8],
+            "TETRAHEDRALIZE": [w.mesh(), p + "t", 0.1, 1.5, 1, 1], "SICONOS_SOLVER": [1e-4, 100, "OFF"],
         }  # fmt: skip
         return table.get(name)
+
+
+    def objects(self) -> list:
+        """Objects with members."""
+        s = solfec
+        shapes = [self.hull(), self.mesh(), s.SPHERE((0, 0, 0), 1, 1, 1), s.ELLIP((0, 0, 0), (1, 2, 3), 1, 1), self.emptied]
+        solvers = [self.solver, s.NEWTON_SOLVER(), s.AUTO_SOLVER(), s.PENALTY_SOLVER()]
+        materials = [self.material, s.BYLABEL(self.solfec, "SURFACE_MATERIAL", "DEFAULT")]
+        bodies = [self.ground, self.body, self.other, self.elastic, self.gone]
+        return [self.solfec, self.series, *bodies, *shapes, *solvers, *materials, *self.solfec.constraints[:1]]
 
 
 #: Arguments into which a user may put anything at all.
@@ -121,6 +142,24 @@ def call(name: str, arguments: list) -> BaseException | None:
     finally:
         signal.alarm(0)
     return None
+
+
+def set_member(thing, member: str, value) -> BaseException | None:
+    """What reading a member, and setting it where it can be set, raised."""
+    signal.alarm(PATIENCE)
+    try:
+        getattr(thing, member)
+        setattr(thing, member, value)
+    except (Exception, SystemExit) as error:
+        return error
+    finally:
+        signal.alarm(0)
+    return None
+
+
+def members(thing) -> list[str]:
+    """Members of an object that are no methods."""
+    return [name for kind in type(thing).__mro__ for name, member in vars(kind).items() if isinstance(member, property) and name[0] != "_"]
 
 
 def spoil(world: World, name: str, chance: random.Random) -> tuple[list, bool]:
@@ -150,14 +189,24 @@ def main(seed: int, calls: int) -> int:
     for number in range(calls):
         if number % 25 == 0:
             world = World(number)
-        name = chance.choice(names)
-        arguments, meaningless = spoil(world, name, chance)
-        shown = f"{name} ({', '.join(repr(a)[:60] for a in arguments)})"
-        error = call(name, arguments)
+        if chance.random() < 0.2:
+            thing = chance.choice(world.objects())
+            member, value = chance.choice([*members(thing), "nothing"]), chance.choice(DOUBTFUL + MEANINGLESS)
+            name = f"{type(thing).__name__}.{member}"
+            meaningless, shown = any(value is x for x in MEANINGLESS), f"{name} = {value!r}"[:90]
+            error = set_member(thing, member, value)
+            allowed = (*DOCUMENTED, AttributeError, ValueError)  # no such member; of a body or constraint that is gone
+            if isinstance(error, AttributeError) and member != "nothing":
+                allowed = DOCUMENTED
+        else:
+            name, allowed = chance.choice(names), DOCUMENTED
+            arguments, meaningless = spoil(world, name, chance)
+            shown = f"{name} ({', '.join(repr(a)[:60] for a in arguments)})"
+            error = call(name, arguments)
         if error is None:
             if meaningless:
                 findings.add(f"accepted: {shown}")
-        elif not isinstance(error, DOCUMENTED):
+        elif not isinstance(error, allowed):
             findings.add(f"{type(error).__name__}: {error}: {shown}")
         elif isinstance(error, BadArgument) and not str(error).startswith(name):
             findings.add(f"does not name its command: {error}: {shown}")

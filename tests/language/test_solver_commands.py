@@ -95,11 +95,17 @@ def test_dumps_of_local_dynamics_can_be_compared(good, tmp_path, capsys):
         good(DUMP.format(path=path, duration=duration), "-w", "-y", "PATH")
     assert (tmp_path / "a.txt").read_text() == (tmp_path / "b.txt").read_text()
     lines = (tmp_path / "a.txt").read_text().splitlines()
-    assert len(lines) == 6 + 6 and all(len(line.split()) in (36, 25) for line in lines)
+    assert len(lines) == 6 and all(len(line.split()) == 36 + 25 for line in lines)  # a row each, with one neighbour
     assert cli.main(["compare", "a.txt", "b.txt"]) == 0
     assert "no difference" in capsys.readouterr().out
     assert cli.main(["compare", "a.txt", "c.txt"]) == 1
     assert "differs by" in capsys.readouterr().out
+    (tmp_path / "d.txt").write_text("\n".join(lines[:-1]))
+    assert cli.main(["compare", "a.txt", "d.txt"]) == 1
+    assert "line 6 is in a.txt alone" in capsys.readouterr().out
+    (tmp_path / "e.txt").write_bytes(b"not numbers \xff => 1\n")
+    assert cli.main(["compare", "e.txt", "e.txt"]) == 2
+    assert "no line written by LOCDYN_DUMP" in capsys.readouterr().err
     assert cli.main(["compare", "a.txt"]) == 2 and cli.main(["compare", "a.txt", "no.txt"]) == 2
 
 
