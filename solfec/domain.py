@@ -116,9 +116,9 @@ class Domain:
             self._limit_step()
             self._predict()
             predicted = perf_counter()
-            self._update()
+            user.update(self.constraints, self.bodies, self.time + self.step, self.step)
             updated = perf_counter()
-            self._detect()
+            moving, following = self._detect()
             detected = perf_counter()
             self._assemble(solver)
             assembled = perf_counter()
@@ -126,9 +126,9 @@ class Domain:
             solved = perf_counter()
             self._correct()
             timings = self.timings
-            timings["TIMINT"] += predicted - started + perf_counter() - solved
-            timings["CONUPD"] += updated - predicted
-            timings["CONDET"] += detected - updated
+            timings["TIMINT"] += predicted - started + moving + perf_counter() - solved
+            timings["CONUPD"] += updated - predicted + following
+            timings["CONDET"] += detected - updated - moving - following
             timings["LOCDYN"] += assembled - detected
             timings["CONSOL"] += solved - assembled
             self._remove_overloaded_and_lost()
@@ -168,44 +168,33 @@ class Domain:
     def _predict(self) -> None:
         """q(t+h/2) = q(t) + h/2 u(t);  u* = u(t) + h A^-1 f(t+h/2)."""
         (motion if self.dynamic else quasi_static).predict(self.bodies, self.loads, self.time, self.step)
-        self.update_shapes()
 
-    def _update(self) -> None:
-        """Existing constraints follow the bodies; contacts that opened are removed."""
-        user.update(self.constraints, self.bodies, self.time + self.step, self.step)
-        detection.update_contacts(
-            self.constraints, self.geometry, self.bodies, self.surface_materials, self.epsilon, self.time,
-            self.settings, self.step_number,
+    def _detect(self) -> tuple[float, float]:
+        """Shapes and known contacts follow the bodies, new contacts are found; returns the seconds of the first two."""
+        elements, constraints = compiled(self.bodies), self.constraints
+        if self.bodies.embedded:
+            elements.place_vertices(self.bodies, self.geometry)
+        cohesive = elements.count and (constraints.view("cohesion")[constraints.user_count :] > 0.0).any()
+        self.sparsified, moving, following = detection.detect(
+            constraints, self.geometry, self.bodies, self.surface_materials, self.settings, self.epsilon, self.step_number,
+            self.time, self._refer_held if cohesive else None,
         )  # fmt: skip
-        self._refer_contacts(only_held=True)
-
-    def _refer_contacts(self, only_held: bool = False) -> None:
-        """Contacts on finite element bodies: the places in their elements; `only_held`: if any keep their material points."""
-        constraints = self.constraints
-        if compiled(self.bodies).count and constraints.contact_count:
-            rows = slice(constraints.user_count, constraints.n)
-            held = (constraints.cohesion[rows] > 0.0) & (constraints.birth[rows] < self.step_number)
-            if only_held and not held.any():
-                return
-            element_points.refer_contacts(
-                constraints, self.geometry, self.bodies, constraints.user_count, held.astype(np.int32)
-            )
-
-    def _detect(self) -> None:
-        """New contacts from overlaps of convex primitives, sparsified."""
-        self.sparsified = detection.detect_contacts(
-            self.constraints,
-            self.geometry,
-            self.bodies,
-            self.surface_materials,
-            self.settings,
-            self.epsilon,
-            self.step_number,
-            self.time,
-        )
         if self.geometry.workspace.guesses:
             self.swallowed.after_detection(self.geometry, self.bodies, self.time)
-        self._refer_contacts()
+        if elements.count:
+            self._refer_contacts()
+        return moving, following
+
+    def _refer_contacts(self, only_held: bool = False) -> None:
+        """Contacts on finite element bodies get their places in elements."""
+        constraints = self.constraints
+        element_points.refer_contacts(
+            constraints, self.geometry, self.bodies, constraints.user_count, self.step_number, only_held
+        )
+
+    def _refer_held(self) -> None:
+        """Cohesive contacts stay at their material points."""
+        self._refer_contacts(only_held=True)
 
     def _assemble(self, solver) -> None:
         """V = H u(t), B = H u*, W = h H A^-1 H^T, in the form and order that the solver asks for."""

@@ -4,7 +4,7 @@
 !> element) (0:nb-1).  Elements of all bodies: element_size (0:ne-1), element_node (8,0:ne-1) node numbers within the body.
 !> reference (3,0:nnode-1) nodes of all bodies [length]; conf (3,0:nconf-1).
 module finite_element_points
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
   use velocity_operator, only: finite_element_kind
   use element_shapes, only: natural_coordinates, shape_values, reference_gradients
   implicit none
@@ -19,7 +19,8 @@ contains
   !> Elements, shape functions and referential points of contacts on finite element bodies, from their spatial points.
   !>
   !>   first, last     rows first <= k < last of the constraint table, contacts
-  !>   held            (0:) row by row from `first`, 1: cohesive, keeps its referential points and moves with the master's
+  !>   now             number of this step
+  !>   only_held       1: only the cohesive ones of earlier steps, which keep their referential points and move with the master's
   !>   master ... gap  columns of the constraint table
   !>   primitive_kind, primitive_element   of primitives; elements are numbered within their body, -1: a part of a shape
   !>                   inside a background mesh, which is in several
@@ -28,15 +29,16 @@ contains
   !>   overlap_first   (0:) first of the elements of a primitive in (the next number is behind the last)
   !>   overlap         (0:) elements that primitives overlap, numbered within their body
   !>   failed          first row whose point has no natural coordinates, or -1
-  subroutine refer_contacts(first, last, nheld, held, ncon, master, slave, master_primitive, slave_primitive, base, gap, &
-                            point, master_point, slave_point, element, weights, nprimitive, primitive_kind, primitive_element, &
-                            primitive_number, nfirst, overlap_first, noverlap, overlap, &
+  subroutine refer_contacts(first, last, now, only_held, ncon, master, slave, master_primitive, slave_primitive, base, &
+                            gap, cohesion, birth, point, master_point, slave_point, element, weights, nprimitive, primitive_kind, &
+                            primitive_element, primitive_number, nfirst, overlap_first, noverlap, overlap, &
                             nb, body_kind, conf_ptr, node_ptr, element_ptr, overlap_ptr, ne, element_size, element_node, &
                             nnode, reference, nconf, conf, failed)
-    integer(i4), intent(in) :: first, last, nheld, ncon, nprimitive, nfirst, noverlap, nb, ne, nnode, nconf
-    integer(i4), intent(in) :: held(0:nheld-1)
+    integer(i4), intent(in) :: first, last, only_held, ncon, nprimitive, nfirst, noverlap, nb, ne, nnode, nconf
+    integer(i8), intent(in) :: now
     integer(i4), intent(in) :: master(0:ncon-1), slave(0:ncon-1), master_primitive(0:ncon-1), slave_primitive(0:ncon-1)
-    real(dp), intent(in) :: base(3,3,0:ncon-1), gap(0:ncon-1)
+    real(dp), intent(in) :: base(3,3,0:ncon-1), gap(0:ncon-1), cohesion(0:ncon-1)
+    integer(i8), intent(in) :: birth(0:ncon-1)
     real(dp), intent(inout) :: point(3,0:ncon-1), master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
     integer(i4), intent(inout) :: element(2,0:ncon-1)
     real(dp), intent(inout) :: weights(8,2,0:ncon-1)
@@ -48,16 +50,18 @@ contains
     integer(i4), intent(out) :: failed
     real(dp) :: x(3)
     integer :: k
-    logical :: found, curved
+    logical :: found, curved, held
 
     failed = huge(failed)
-    !$omp parallel do if (last - first > parallel_from) schedule(static) private(x, found, curved) reduction(min:failed)
+    !$omp parallel do if (last - first > parallel_from) schedule(static) private(x, found, curved, held) reduction(min:failed)
     do k = first, last - 1
+      held = cohesion(k) > 0 .and. birth(k) < now
+      if (only_held == 1 .and. .not. held) cycle
       found = .true.
       if (body_kind(master(k)) == finite_element_kind) then
-        call refer(master(k), master_primitive(k), held(k-first) == 1, point(:,k), element(1,k), master_point(:,k), &
+        call refer(master(k), master_primitive(k), held, point(:,k), element(1,k), master_point(:,k), &
                    weights(:,1,k), found)
-        if (found .and. held(k-first) == 1) point(:,k) = placed(master(k), element(1,k), weights(:,1,k))
+        if (found .and. held) point(:,k) = placed(master(k), element(1,k), weights(:,1,k))
         if (.not. found) failed = min(failed, k)
       end if
       if (body_kind(slave(k)) == finite_element_kind) then
@@ -65,7 +69,7 @@ contains
         x = point(:,k)
         curved = primitive_kind(master_primitive(k)) == sphere_kind .or. primitive_kind(master_primitive(k)) == ellipsoid_kind
         if (curved) x = x - gap(k)*base(:,3,k)
-        call refer(slave(k), slave_primitive(k), held(k-first) == 1, x, element(2,k), slave_point(:,k), weights(:,2,k), found)
+        call refer(slave(k), slave_primitive(k), held, x, element(2,k), slave_point(:,k), weights(:,2,k), found)
         if (.not. found) failed = min(failed, k)
       end if
     end do

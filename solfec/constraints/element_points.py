@@ -18,8 +18,12 @@ _refer_contacts = _kernels.finite_element_points.refer_contacts
 _place_constraints = _kernels.finite_element_points.place_constraints
 
 
-def refer_contacts(constraints: ConstraintTable, geometry, bodies: BodyTable, first: int, held: np.ndarray) -> None:
+def refer_contacts(
+    constraints: ConstraintTable, geometry, bodies: BodyTable, first: int, step_number: int, only_held: bool = False
+) -> None:
     """Elements, shape functions and referential points of the contacts from row `first` on.
+
+    Cohesive contacts of earlier steps are held: their referential points stay and the spatial one follows them.
 
     Parameters
     ----------
@@ -27,8 +31,10 @@ def refer_contacts(constraints: ConstraintTable, geometry, bodies: BodyTable, fi
         State tables at the present configuration.
     first : int
         First contact; spatial points, bases and gaps have been found.
-    held : ndarray (n - first,) int32
-        1: the referential points stay and the spatial one follows them.
+    step_number : int
+        That of this step.
+    only_held : bool
+        Leave the others as they are.
 
     Raises
     ------
@@ -38,20 +44,26 @@ def refer_contacts(constraints: ConstraintTable, geometry, bodies: BodyTable, fi
     elements = finite_elements.compiled(bodies)
     if not elements.count or first >= constraints.n:
         return
-    primitives = geometry.primitives
     failed = _refer_contacts(
-        first, constraints.n, held, constraints.master, constraints.slave,
-        constraints.master_primitive, constraints.slave_primitive, constraints.base, constraints.gap, constraints.point,
-        constraints.master_point, constraints.slave_point, constraints.element, constraints.weights,
-        primitives.kind, primitives.element, primitives.number, elements.overlap_first, elements.overlap,
-        bodies.kind, bodies.conf_ptr, bodies.node_ptr, bodies.element_ptr, bodies.overlap_ptr,
-        elements.element_size, elements.element_node, elements.reference, bodies.configurations.conf,
-    )  # fmt: skip
+        first, constraints.n, step_number, only_held, *bodies.columns.of(_reference_columns, constraints, geometry, bodies, elements)
+    )
     if failed >= 0:
         rows = constraints.master[failed], constraints.slave[failed]
         one, two = (int(bodies.id[row]) for row in rows)
         x, y, z = constraints.point[:, failed]
         raise SolfecError(f"the contact of bodies {one} and {two} at ({x:g}, {y:g}, {z:g}) has no place in its element")
+
+
+def _reference_columns(constraints, geometry, bodies, elements) -> tuple[np.ndarray, ...]:
+    primitives = geometry.primitives
+    return (
+        constraints.master, constraints.slave, constraints.master_primitive, constraints.slave_primitive, constraints.base,
+        constraints.gap, constraints.cohesion, constraints.birth, constraints.point,
+        constraints.master_point, constraints.slave_point, constraints.element, constraints.weights,
+        primitives.kind, primitives.element, primitives.number, elements.overlap_first, elements.overlap,
+        bodies.kind, bodies.conf_ptr, bodies.node_ptr, bodies.element_ptr, bodies.overlap_ptr,
+        elements.element_size, elements.element_node, elements.reference, bodies.configurations.conf,
+    )  # fmt: skip
 
 
 def place(constraints: ConstraintTable, bodies: BodyTable) -> None:

@@ -22,13 +22,12 @@ _update_shapes = _kernels.update_geometry.update_shapes
 _find_pairs = _kernels.broad_phase.find_pairs
 _fatten_boxes = _kernels.pair_cache.fatten_boxes
 _sum_flags = _kernels.pair_cache.sum_flags
-_follow_contacts = _kernels.contact_phases.follow_contacts
-_new_contacts = _kernels.contact_phases.find_new_contacts
-_create_rows = _kernels.contacts.create_rows
+_detect = _kernels.contact_phases.detect
 _deepest_row = _kernels.contacts.deepest_row
 _sparsify_both = _kernels.symmetric_sparsify.sparsify_symmetrically
 
-DONE, SEARCH, RESULTS = 0, 1, 2  # outcomes of find_new_contacts; another one: rows are lacking
+MOVE_SHAPES, FOLLOW, JOIN, FIND = 1, 2, 3, 4  # stages of the kernel `detect`
+DONE, SEARCH, RESULTS = 0, 1, 2  # its outcomes; another one: rows are lacking
 
 
 def _no_pairs(dtype: str) -> np.ndarray:
@@ -119,62 +118,28 @@ def _shape_columns(geometry, faces, bodies, work: Workspace) -> tuple[np.ndarray
     )  # fmt: skip
 
 
-def update_contacts(
-    constraints, geometry, bodies, surface_materials, epsilon: float, time: float, settings: Settings | None = None,
-    step_number: int = 0,
-) -> None:  # fmt: skip
-    """Bring known contacts to the present geometry with their roles frozen; remove those that opened.
+def detect(
+    constraints, geometry, bodies, surface_materials, settings: Settings, epsilon: float, step_number: int, time: float,
+    between=None,
+) -> tuple[int, float, float]:  # fmt: skip
+    """Shapes follow the bodies, known contacts the shapes, and new contacts are appended to the constraint table.
 
-    Survivors keep the local components of R and U; contacts between bodies that have not moved stay as they are.
-    `time` is that of the start of the step.  Points that join the patches of known contacts are added;
-    `detect_contacts`, which must follow, gives them identifiers.
-    """
-    if constraints.n == constraints.user_count:
-        return
-    settings = settings or Settings()
-    users, work = constraints.user_count, workspace_of(geometry, bodies, constraints)
-    if work.options != (settings.margin, settings.patch):
-        work.options = (settings.margin, settings.patch)
-        constraints.view("evaluated")[:] = -1
-    result, patches = work.result, work.patches
-    result.reserve(constraints.n)
-    if settings.patch:
-        patches.reserve(constraints.n)
-    count, constraints.n, error, row = _follow_contacts(
-        users, constraints.n, epsilon, settings.margin, time, work.updates, settings.patch, surface_materials.n,
-        *work.columns.of(
-            _known_columns, constraints, geometry, current_faces(geometry), bodies, surface_materials, work
-        ),
-    )  # fmt: skip
-    if error:
-        narrow.fail(error, row, work.one, work.two)
-    if not count:
-        return
-    result.n = count
-    if settings.patch:
-        work.known = constraints.n
-        _create(constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, count,
-                work.one, work.two, work.alive)  # fmt: skip
+    Known contacts keep their roles and the local components of R and U; those between bodies that have not moved stay as
+    they are, those that opened are removed.  New ones stand in the order of their keys, without reactions.
 
-
-def _known_columns(constraints, geometry, faces, bodies, surface_materials, work: Workspace) -> tuple[np.ndarray, ...]:
-    return (
-        *_contact_columns(constraints),
-        work.moved, work.result_of, work.one, work.two, work.alive, work.keep,
-        *_shape_tables(geometry, faces), *_corner_tables(geometry, faces),
-        *_result_columns(work), *_state_columns(bodies, surface_materials),
-    )  # fmt: skip
-
-
-def detect_contacts(
-    constraints, geometry, bodies, surface_materials, settings: Settings, epsilon: float, step_number: int, time: float
-) -> int:
-    """Append new contacts to the constraint table, in the order of their keys and without reactions.
+    Parameters
+    ----------
+    time : float
+        That of the start of the step.
+    between : callable, optional
+        Called when known contacts have followed, before new ones are found.
 
     Returns
     -------
     int
         Number of contacts that were found and removed again by sparsification.
+    float, float
+        Seconds spent on shapes and on known contacts.
 
     Raises
     ------
@@ -182,24 +147,77 @@ def detect_contacts(
         When a contact is as deep as `settings.depth`.
     """
     work = workspace_of(geometry, bodies, constraints)
-    old = constraints.n
-    if work.known >= 0:
-        old, work.known = work.known, -1
-    state = (geometry.version, geometry.primitives.n, settings.margin)
-    if state != work.pairs_state or settings.excluded_bodies is not work.excluded:
-        _search(geometry, bodies, settings, work, state)
-    work.age += 1
-    removed = _find_new_contacts(
-        constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, old, work
-    )
-    if settings.symmetric and constraints.n > old:
-        removed = _sparsify_symmetrically(constraints, geometry, settings, old)
-    constraints.next_id += constraints.n - old
+    if work.options != (settings.margin, settings.patch):
+        work.options = (settings.margin, settings.patch)
+        constraints.view("evaluated")[:] = -1
+    stage = MOVE_SHAPES
+    if current_faces(geometry).deforming.size:  # their faces are split anew before contacts follow them
+        update_geometry(geometry, bodies, epsilon)
+        stage = FOLLOW
+    else:
+        work.updates += 1
+    arguments = constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, work
+    start = constraints.user_count
+    moving = following = 0.0
+    if between is not None:
+        start, _, moving, following = _run(stage, JOIN, start, *arguments)
+        between()
+        stage = FIND
+    start, removed, *seconds = _run(stage, FIND, start, *arguments)
+    if stage < FIND:
+        moving, following = seconds
+    if settings.symmetric and constraints.n > start:
+        removed = _sparsify_symmetrically(constraints, geometry, settings, start)
+    constraints.next_id += constraints.n - start
     if removed and settings.patch:  # removed points of known pairs are found and judged again in every step
         constraints.view("evaluated")[:] = -1
     if settings.depth < inf:
         _check_depth(constraints, bodies, settings.depth, step_number)
-    return removed
+    return removed, moving, following
+
+
+def _run(
+    stage, last_stage, start, constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, work
+) -> tuple[int, int, float, float]:
+    """The kernel's stages, with more room and other pairs as it asks for them.
+
+    Returns the first row that is new in this step, the number of contacts removed again, and seconds as `detect`.
+    """
+    excluded, primitives = settings.excluded_surfaces, geometry.primitives
+    limits = (0.0, 0.0, 0.0) if settings.symmetric else (settings.threshold, settings.min_area, settings.min_distance)
+    shapes, searched = (geometry.version, epsilon), (geometry.version, primitives.n, settings.margin)
+    fresh = work.fresh if searched == work.pairs_state and settings.excluded_bodies is work.excluded else -1
+    if last_stage == FIND:
+        work.age += 1
+    looked, moving, following = 0, 0.0, 0.0
+    while True:
+        (outcome, stage, needed, looked, start, found, guesses, flags, constraints.n, removed, error, row, *seconds) = _detect(
+            stage, last_stage, looked, start, geometry.vertices.n, shapes != work.shapes_state, fresh, work.flags,
+            primitives.n, bodies.n, work.pairs, constraints.user_count, constraints.n,
+            epsilon, settings.margin, time, step_number, work.updates, settings.patch, surface_materials.n,
+            *limits, constraints.next_id, excluded.shape[1], excluded,
+            *work.columns.of(_columns, constraints, geometry, current_faces(geometry), bodies, surface_materials, work),
+        )  # fmt: skip
+        work.shapes_state = shapes
+        moving, following = moving + seconds[0], following + seconds[1]
+        if error:
+            narrow.fail(error, row, *((work.known_one, work.known_two) if stage == FOLLOW else (work.first, work.second)))
+        if outcome == DONE:
+            if last_stage == FIND:
+                work.fresh, work.found, work.guesses = False, found, guesses
+            work.result.n = found or looked or work.result.n
+            return start, removed, moving, following
+        if outcome == SEARCH:
+            moved_only = fresh >= 0 and flags == work.flags
+            _search(geometry, bodies, settings, work, work.pairs_state if moved_only else searched)
+            fresh = True
+        elif outcome == RESULTS:
+            work.result.reserve(needed)
+            if settings.patch:
+                work.patches.reserve(needed)
+        else:
+            constraints.reserve(needed)
+            work.fit_contacts(constraints)
 
 
 def _sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) -> int:
@@ -220,93 +238,25 @@ def _sparsify_symmetrically(constraints, geometry, settings: Settings, new: int)
     return removed
 
 
-def _find_new_contacts(
-    constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, old, work
-) -> int:
-    """Append contacts of pairs that are not in contact yet, with identifiers; return how many were removed again.
-
-    Left out are pairs that were found apart and have not moved since.
-    """
-    excluded = settings.excluded_surfaces
-    limits = (0.0, 0.0, 0.0) if settings.symmetric else (settings.threshold, settings.min_area, settings.min_distance)
-    while True:
-        outcome, needed, found, guesses, flags, rows, removed, error, row = _new_contacts(
-            work.fresh, work.flags, geometry.primitives.n, bodies.n, work.pairs, constraints.user_count, constraints.n,
-            old, epsilon, settings.margin, time, step_number, work.updates, settings.patch, surface_materials.n,
-            *limits, constraints.next_id, excluded.shape[1], excluded,
-            *work.columns.of(
-                _new_columns, constraints, geometry, current_faces(geometry), bodies, surface_materials, work
-            ),
-        )  # fmt: skip
-        if error:
-            narrow.fail(error, row, work.first, work.second)
-        if outcome == DONE:
-            constraints.n = rows
-            work.fresh = False
-            work.found, work.guesses = found, guesses
-            if found:
-                work.result.n = found
-            return removed
-        if outcome == SEARCH:
-            _search(geometry, bodies, settings, work, work.pairs_state if flags == work.flags else None)
-        elif outcome == RESULTS:
-            work.result.reserve(needed)
-            if settings.patch:
-                work.patches.reserve(needed)
-        else:
-            constraints.reserve(needed)
-            work.fit_contacts(constraints)
-
-
-def _new_columns(constraints, geometry, faces, bodies, surface_materials, work: Workspace) -> tuple[np.ndarray, ...]:
-    primitives = geometry.primitives
-    identifiers, *others = _contact_columns(constraints)
+def _columns(constraints, geometry, faces, bodies, surface_materials, work: Workspace) -> tuple[np.ndarray, ...]:
+    vertices, primitives, result, patches = geometry.vertices, geometry.primitives, work.result, work.patches
     return (
-        identifiers, constraints.kind, *others, work.keep,
-        work.fat, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
-        work.moved, bodies.selfcontact,
-        *_shape_tables(geometry, faces),
-        primitives.body, primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
-        *_corner_tables(geometry, faces),
-        *_result_columns(work), *_state_columns(bodies, surface_materials),
-    )  # fmt: skip
-
-
-def _contact_columns(constraints) -> tuple[np.ndarray, ...]:
-    return (
-        constraints.id, constraints.master, constraints.slave, constraints.master_primitive,
+        constraints.id, constraints.kind, constraints.master, constraints.slave, constraints.master_primitive,
         constraints.slave_primitive, constraints.slot, constraints.master_point, constraints.slave_point,
         constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
         constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
-        constraints.evaluated, constraints.merit, constraints.residual,
-    )  # fmt: skip
-
-
-def _shape_tables(geometry, faces) -> tuple[np.ndarray, ...]:
-    p = geometry.primitives
-    return (
-        p.kind, p.surface, p.radius, p.axes, p.box, p.vertex_ptr, p.vertex_count,
-        faces.face_ptr, faces.face_count, faces.outer_count,
-    )  # fmt: skip
-
-
-def _corner_tables(geometry, faces) -> tuple[np.ndarray, ...]:
-    return (
+        constraints.evaluated, constraints.merit, constraints.residual, work.keep,
+        work.result_of, work.known_one, work.known_two, work.alive,
+        work.fat, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
+        work.moved, work.previous, bodies.selfcontact, bodies.primitive_ptr, bodies.primitive_count, bodies.extents,
+        vertices.reference, vertices.body, vertices.node, primitives.radii, primitives.orientation,
+        primitives.kind, primitives.surface, primitives.radius, primitives.axes, primitives.box,
+        primitives.vertex_ptr, primitives.vertex_count, faces.face_ptr, faces.face_count, faces.outer_count,
+        primitives.body, primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
         geometry.vertex_lists.vertex, faces.corner_ptr, faces.corner_count, faces.surface, faces.normal,
-        faces.local, faces.vertex, geometry.vertices.current,
-    )  # fmt: skip
-
-
-def _result_columns(work: Workspace) -> tuple[np.ndarray, ...]:
-    result, patches = work.result, work.patches
-    return (
+        faces.local, faces.vertex, vertices.current,
         result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
         result.gap, result.area, result.surface, patches.slots, patches.point, patches.gap,
-    )  # fmt: skip
-
-
-def _state_columns(bodies, surface_materials) -> tuple[np.ndarray, ...]:
-    return (
         bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
         surface_materials.surface, surface_materials.cohesion,
     )  # fmt: skip
@@ -338,41 +288,6 @@ def search_pairs(geometry, bodies, settings: Settings, work: Workspace, box: np.
             break
         work.enlarge_pairs(max(found, 2 * work.low.size))
     work.pairs = found
-
-
-def _create(
-    constraints, geometry, bodies, surface_materials, settings, epsilon, step_number, time, count, first, second, alive
-) -> None:
-    """Append rows for the contacts among pairs that the narrow phase looked at, without identifiers yet."""
-    work = geometry.workspace
-    if settings.patch and alive.size < count:
-        alive = np.zeros(count, np.int32)
-    excluded = settings.excluded_surfaces
-    while True:
-        created = _create_rows(
-            constraints.n, count, epsilon, time, step_number, work.updates, excluded.shape[1], excluded, first, second,
-            count if settings.patch else 0, alive, surface_materials.n,
-            *work.columns.of(_create_columns, constraints, geometry.primitives, bodies, surface_materials, work),
-        )  # fmt: skip
-        if constraints.n + created <= constraints.capacity:
-            constraints.n += created
-            return
-        constraints.reserve(constraints.n + created)
-
-
-def _create_columns(constraints, primitives, bodies, surface_materials, work: Workspace) -> tuple[np.ndarray, ...]:
-    result, patches = work.result, work.patches
-    return (
-        result.status, result.outward, result.normal, result.slave_point, result.master_point,
-        result.gap, result.area, result.surface, patches.slots, patches.point, patches.gap, primitives.body,
-        bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
-        surface_materials.surface, surface_materials.cohesion,
-        constraints.kind, constraints.master, constraints.slave, constraints.master_primitive,
-        constraints.slave_primitive, constraints.slot, constraints.master_point, constraints.slave_point,
-        constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
-        constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
-        constraints.evaluated, constraints.merit, constraints.residual,
-    )  # fmt: skip
 
 
 def _check_depth(constraints, bodies, depth: float, step_number: int) -> None:

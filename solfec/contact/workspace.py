@@ -44,7 +44,6 @@ class Workspace:
         self.flags = 0  # of self-contact, at the last search
         self.fresh = True  # pairs have been searched, and not been used yet
         self.options = (0.0, False)
-        self.known = -1  # rows before those that joined patches in this step; -1: none did
         self.contact_capacity = self.primitive_capacity = -1
         self.fitted = self.contacts_fitted = -1  # reallocations of tables when sizes were matched last
         self.previous = np.zeros((3, 0), order="F")
@@ -73,7 +72,7 @@ class Workspace:
         """Match the capacity of the constraint table."""
         if self.contact_capacity != constraints.capacity:
             self.contact_capacity = constraints.capacity
-            self.keep, self.result_of, self.one, self.two, self.alive = np.zeros((5, constraints.capacity), np.int32)
+            self.keep, self.result_of, self.known_one, self.known_two, self.alive = np.zeros((5, constraints.capacity), np.int32)
             note_reallocation()
 
     def enlarge_pairs(self, count: int) -> None:

@@ -90,13 +90,8 @@ class Model:
 
     def detect(self) -> int:
         """Geometry, known contacts, new contacts; return the number of sparsified ones."""
-        tables = (self.geometry, self.bodies)
-        detection.update_geometry(*tables, self.epsilon)
-        detection.update_contacts(
-            self.constraints, *tables, self.materials, self.epsilon, self.time, self.settings, self.step_number
-        )
-        removed = detection.detect_contacts(
-            self.constraints, *tables, self.materials, self.settings, self.epsilon, self.step_number, self.time
+        removed, _, _ = detection.detect(
+            self.constraints, self.geometry, self.bodies, self.materials, self.settings, self.epsilon, self.step_number, self.time
         )
         self.step_number += 1
         self.time += 1e-3
@@ -104,9 +99,7 @@ class Model:
 
     def refer(self) -> None:
         """Referential points of contacts on finite element bodies."""
-        element_points.refer_contacts(
-            self.constraints, self.geometry, self.bodies, 0, np.zeros(self.constraints.n, np.int32)
-        )
+        element_points.refer_contacts(self.constraints, self.geometry, self.bodies, 0, 0)
 
     def pairs(self) -> list[tuple[int, int]]:
         """(slave, master) body rows of all contacts."""

@@ -319,9 +319,7 @@ def test_detection_of_a_small_model_costs_little_python():
     tables = (model.geometry, model.bodies)
 
     def step():
-        detection.update_geometry(*tables, model.epsilon)
-        detection.update_contacts(model.constraints, *tables, model.materials, model.epsilon, 1.0)
-        detection.detect_contacts(model.constraints, *tables, model.materials, model.settings, model.epsilon, 1, 1.0)
+        detection.detect(model.constraints, *tables, model.materials, model.settings, model.epsilon, 1, 1.0)
 
     import timeit
 
