@@ -21,7 +21,7 @@ module body_motion
                           pseudo_rigid_kinetic_energy, pseudo_rigid_internal_energy
   implicit none
   private
-  public :: initialise_inertia, half_step, free_velocity, finish
+  public :: initialise_inertia, half_step, free_velocity, predict, finish
 
   !> Fewer bodies than this are not worth waking other threads.
   integer(i4), parameter :: parallel_from = 500
@@ -195,6 +195,27 @@ contains
     implicit = count(scheme(0:n-1) == implicit_scheme)
     call decode(first, failure, row)
   end subroutine free_velocity
+
+  !> `half_step` and `free_velocity` of bodies without loads but gravity.
+  subroutine predict(n, step, gravity, kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, conf_ptr, velo_ptr, &
+                     conf, inverse_inertia, velo, velo_prev, force, momentum, failure, row, implicit, nb, nconf, nvelo)
+    integer(i4), intent(in) :: n, nb, nconf, nvelo
+    real(dp), intent(in) :: step, gravity(3)
+    integer(i4), intent(in) :: kind(0:nb-1), scheme(0:nb-1), rotation_disabled(0:nb-1)
+    real(dp), intent(in) :: mass(0:nb-1), volume(0:nb-1), damping(0:nb-1), lame(2,0:nb-1), tensor(3,3,0:nb-1)
+    integer(i4), intent(in) :: conf_ptr(0:nb-1), velo_ptr(0:nb-1)
+    real(dp), intent(inout) :: conf(3,0:nconf-1)
+    real(dp), intent(in) :: inverse_inertia(3,3,0:nvelo-1)
+    real(dp), intent(inout) :: velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1), force(3,0:nvelo-1), momentum(3,0:nb-1)
+    integer(i4), intent(out) :: failure, row, implicit
+
+    implicit = 0
+    call half_step(n, step, kind, rotation_disabled, conf_ptr, velo_ptr, tensor, conf, velo, velo_prev, force, momentum, failure, &
+                   row, nb, nconf, nvelo)
+    if (failure == 0) call free_velocity(n, step, gravity, kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, &
+                                         conf_ptr, velo_ptr, conf, inverse_inertia, velo, force, momentum, failure, row, &
+                                         implicit, nb, nconf, nvelo)
+  end subroutine predict
 
   !> u(t+h) = u* + h A^-1 r and the scheme's rule for rotations;  conf(t+h/2) -> conf(t+h);  energies, with the work
   !> h/2 (u(t) + u(t+h)) . (force + reaction) added to EXTERNAL.  Obstacles report no energy.

@@ -88,6 +88,11 @@ class Loads:
         self.callbacks: list[LoadCallback] = []
         self.series = SeriesTable()
 
+    @property
+    def on_bodies(self) -> bool:
+        """Whether there are loads besides gravity."""
+        return self.table.n > 0 or bool(self.callbacks) or self.pressures.table.n > 0
+
     def set_gravity(self, vector) -> None:
         """Set the gravitational acceleration: three numbers or `TimeSeries`."""
         if len(vector) != 3:

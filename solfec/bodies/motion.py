@@ -14,13 +14,14 @@ from .. import _kernels
 from . import energy_momentum, finite_element_motion
 from .failures import raise_failure as _raise
 from .finite_elements import compiled
-from .implicit import implicit_of, implicit_of_step
+from .implicit import NONE, implicit_of, implicit_of_step
 from .loads import Loads
 from .table import BodyTable
 
 _initialise = _kernels.body_motion.initialise_inertia
 _half_step = _kernels.body_motion.half_step
 _free_velocity = _kernels.body_motion.free_velocity
+_predict = _kernels.body_motion.predict
 _finish = _kernels.body_motion.finish
 _critical_step = _kernels.critical_time_step.critical_step
 _spatial_points = _kernels.point_motion.spatial_points
@@ -79,20 +80,18 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     NotBuiltYet
         A scheme that this version does not have.
     """
-    failure, row = _half_step(bodies.n, step, *bodies.columns.of(_half_step_columns, bodies))
     elements = compiled(bodies)
-    if elements.count and not failure:
-        failure, row = finite_element_motion.drift(elements, bodies, step)
-    if failure:
-        _raise(bodies, failure, row)
-    gravity = loads.apply(bodies, time + 0.5 * step, step)
-    failure, row, implicit_bodies = _free_velocity(
-        bodies.n, step, gravity, *bodies.columns.of(_free_velocity_columns, bodies)
-    )
-    if failure:
-        _raise(bodies, failure, row)
-    if elements.count:
-        finite_element_motion.kick(elements, bodies, gravity, step)
+    if not (elements.count or loads.on_bodies):
+        failure, row, implicit_bodies = _predict(
+            bodies.n, step, loads.apply(bodies, time + 0.5 * step, step), *bodies.columns.of(_predict_columns, bodies)
+        )
+        if failure:
+            _raise(bodies, failure, row)
+        if not implicit_bodies:
+            elements.implicit = NONE
+            return
+    else:
+        implicit_bodies = _predict_loaded(bodies, elements, loads, time, step)
     implicit = implicit_of(bodies, elements, implicit_bodies)
     if not implicit.solvers:
         return
@@ -106,6 +105,24 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         implicit.reduced.kick(bodies, step)
     if implicit.pseudo_rigid:
         implicit.pseudo_rigid.correct_free_velocity(bodies)
+
+
+def _predict_loaded(bodies: BodyTable, elements, loads: Loads, time: float, step: float) -> int:
+    """Explicit predictions with loads, which act at mid-step; the number of bodies of scheme DEF_LIM."""
+    failure, row = _half_step(bodies.n, step, *bodies.columns.of(_half_step_columns, bodies))
+    if elements.count and not failure:
+        failure, row = finite_element_motion.drift(elements, bodies, step)
+    if failure:
+        _raise(bodies, failure, row)
+    gravity = loads.apply(bodies, time + 0.5 * step, step)
+    failure, row, implicit_bodies = _free_velocity(
+        bodies.n, step, gravity, *bodies.columns.of(_free_velocity_columns, bodies)
+    )
+    if failure:
+        _raise(bodies, failure, row)
+    if elements.count:
+        finite_element_motion.kick(elements, bodies, gravity, step)
+    return implicit_bodies
 
 
 def correct(bodies: BodyTable, step: float) -> None:
@@ -180,6 +197,15 @@ def _free_velocity_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
         bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.damping, bodies.lame,
         bodies.tensor, bodies.conf_ptr, bodies.velo_ptr, bodies.configurations.conf,
         triples.inverse_inertia, triples.velo, triples.force, bodies.momentum,
+    )  # fmt: skip
+
+
+def _predict_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return (
+        bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.damping, bodies.lame,
+        bodies.tensor, bodies.conf_ptr, bodies.velo_ptr, bodies.configurations.conf,
+        triples.inverse_inertia, triples.velo, triples.velo_prev, triples.force, bodies.momentum,
     )  # fmt: skip
 
 

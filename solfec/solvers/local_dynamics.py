@@ -21,12 +21,13 @@ from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterial
 from ..errors import SolfecError
 from ..tables import KernelColumns, Table, note_reallocation
 
-_assemble_rows = _kernels.local_dynamics.assemble_rows
-_assemble_laws = _kernels.local_dynamics.assemble_laws
+_assemble = _kernels.assembly_phases.assemble
 _apply_reactions = _kernels.local_dynamics.apply_reactions
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
+ROWS, LAWS, BLOCKS = 1, 2, 3  # stages of the kernel `assemble`
+ENTRIES_LACK, BLOCKS_LACK = 1, 4  # and what it may ask for
 NO_ROWS = np.zeros(0, int)
 NO_WORK = np.zeros(0)
 NO_BLOCKS = np.zeros((3, 3, 1), order="F")
@@ -187,54 +188,58 @@ class LocalDynamics:
         SolfecError
             A constraint acts on bodies that it cannot move.
         """
-        self.constraints, self.bodies = constraints, bodies
-        elements = compiled(bodies)
-        self._list_implicit(elements)
+        self.constraints, self.bodies, self.materials = constraints, bodies, surface_materials
+        self._list_implicit(compiled(bodies))
         self.step, self.dynamic = step, bool(dynamic)
         self.n = constraints.n
         self.contacts = self.n - constraints.user_count
-        self.rows.reserve(self.n + 1)
-        self.pointers.reserve(bodies.n + 1)
+        if self.n >= self.rows.capacity:
+            self.rows.reserve(self.n + 1)
+        if bodies.n >= self.pointers.capacity:
+            self.pointers.reserve(bodies.n + 1)
         if self.triples.capacity != bodies.triples.capacity:
             self.triples = TripleWork(bodies.triples.capacity)
-        failed, status = self._assemble_rows(elements, colouring == "ON" or (colouring == "AUTO" and self.n > COLOURED_FROM))
-        if not status:
+        self.dense, self.held = NO_BLOCKS, NO_ROWS
+        coloured = colouring == "ON" or (colouring == "AUTO" and self.n > COLOURED_FROM)
+        stage, form = ROWS, -1 if stored is None else int(stored)
+        if self.implicit_solvers:
+            form = self._run(stage, ROWS, form, coloured)
             self._add_compliance()
-            failed, status = self._assemble_laws(surface_materials)
-        if status:
-            raise SolfecError(self.describe(failed))
-        self._assemble_springs()
-        self.stored = self.visits <= VELOCITY_FORM_FROM * self.n if stored is None else stored
-        self.stored |= self.dense.shape[2] > 1  # A^-1 of implicit bodies has no factor by triples
-        if self.stored:
-            self._assemble_matrix()
+            stage = LAWS
+            if self.dense is not NO_BLOCKS:  # A^-1 of implicit bodies has no factor by triples
+                form = 1
+        if constraints.user_count and self._has_springs():
+            form = self._run(stage, LAWS, form, coloured)
+            self._assemble_springs()
+            stage = BLOCKS
+        self.stored = bool(self._run(stage, BLOCKS, form, coloured))
 
-    def _assemble_rows(self, elements, coloured: bool) -> tuple[int, int]:
-        """Rows in order, with their operators; returns (failed row, status)."""
+    def _run(self, stage: int, last: int, form: int, coloured: bool = False) -> int:
+        """Stages of the kernel, with more room as it asks for it; `form` as that takes it, and as it decided."""
         constraints, bodies = self.constraints, self.bodies
         while True:
-            self.colours, entries, attachments, self.visits, failed, status = _assemble_rows(
-                self.n, constraints.user_count, coloured, bodies.n, bodies.triples.n, self.step,
-                *self.columns.of(LocalDynamics._row_columns, self, constraints, bodies, elements),
+            colours, entries, attachments, blocks, visits, form, reached, failed, status = _assemble(
+                stage, last, self.n, constraints.user_count, coloured, bodies.n, bodies.triples.n, self.dynamic, self.step, form,
+                VELOCITY_FORM_FROM, self.dense,
+                *self.columns.of(_columns, self, constraints, bodies, compiled(bodies), self.materials),
             )  # fmt: skip
-            if status != 1:
-                return failed, status
-            self.entries.reserve(entries)
-            self.attachments.reserve(attachments)
+            if stage == ROWS:
+                self.colours, self.visits = colours, visits
+            if not status:
+                return form
+            if status == ENTRIES_LACK:
+                self.entries.reserve(entries)
+                self.attachments.reserve(attachments)
+            elif status == BLOCKS_LACK:
+                self.blocks.reserve(blocks)
+            else:
+                raise SolfecError(self.describe(failed))
+            stage = reached
 
-    def _row_columns(self, constraints, bodies, elements) -> tuple[np.ndarray, ...]:
-        triples, rows = bodies.triples, self.rows
-        return (
-            constraints.kind, constraints.master, constraints.slave, constraints.birth,
-            constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
-            bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, self.implicit,
-            bodies.configurations.conf, constraints.element, constraints.weights,
-            elements.element_size, elements.element_node,
-            triples.velo, triples.velo_prev, triples.inverse_inertia,
-            rows.order, rows.chunk_ptr, self.colour_ptr, rows.diagonal, rows.B, rows.V, rows.R, rows.U, rows.lost, rows.entry_ptr, rows.slave_entry,
-            self.entries.triple, self.entries.operator, self.triples.factor,
-            self.pointers.attachment, self.attachments.row, self.attachments.entry,
-        )  # fmt: skip
+    def _has_springs(self) -> bool:
+        """Whether any row of the user's is a spring."""
+        users = self.constraints.user_count
+        return bool((self.constraints.kind[:users] == ConstraintKind.SPRING).any())
 
     def _list_implicit(self, elements) -> None:
         """Numbers of velocity triples of bodies whose A^-1 couples them, 0 for others."""
@@ -253,9 +258,6 @@ class LocalDynamics:
 
     def _add_compliance(self) -> None:
         """W of rows on implicit bodies: all columns A^-1 H^T of a solver at once."""
-        self.dense = NO_BLOCKS
-        if not self.implicit_solvers:
-            return
         rows, bodies = self.rows, self.bodies
         count = np.diff(self.pointers.attachment[: bodies.n + 1]).astype(np.int64)
         squares = np.where(self.implicit[: bodies.n] > 0, count**2, 0)
@@ -293,30 +295,10 @@ class LocalDynamics:
             self._buffers[name] = np.empty(size + size // 4)
         return self._buffers[name][:size]
 
-    def _assemble_laws(self, materials: SurfaceMaterialTable):
-        """What the rows ask for; returns (failed row, status)."""
-        return _assemble_laws(
-            self.n, self.dynamic, self.step,
-            *self.columns.of(LocalDynamics._law_columns, self, self.constraints, materials),
-        )  # fmt: skip
-
-    def _law_columns(self, constraints, materials) -> tuple[np.ndarray, ...]:
-        rows = self.rows
-        return (
-            constraints.kind, constraints.material, constraints.point, constraints.other_point,
-            constraints.base, constraints.gap, constraints.area, constraints.cohesion, constraints.length,
-            constraints.value, materials.model, materials.friction, materials.restitution, materials.spring,
-            materials.dashpot, materials.hpow, materials.gap_aware,
-            rows.order, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V,
-        )  # fmt: skip
-
     def _assemble_springs(self) -> None:
         """Laws of springs."""
         constraints, rows = self.constraints, self.rows
-        self.held = NO_ROWS
         curves, users = constraints.curves, constraints.user_count
-        if not users or not (constraints.kind[:users] == ConstraintKind.SPRING).any():
-            return
         if constraints.curve[:users].max() >= curves.n:
             row = int(constraints.curve[:users].argmax())
             raise SolfecError(
@@ -338,18 +320,7 @@ class LocalDynamics:
 
     def _assemble_matrix(self) -> None:
         """Off-diagonal blocks of W."""
-        constraints, rows = self.constraints, self.rows
-        while True:
-            count, status = _kernels.coupling_blocks.assemble_matrix(
-                self.n, constraints.master, constraints.slave, self.bodies.kind, self.dense_ptr,
-                rows.order, rows.kind, rows.entry_ptr, rows.slave_entry, self.entries.triple, self.entries.operator,
-                self.dense, self.pointers.attachment,
-                self.attachments.row, self.attachments.entry,
-                rows.block_ptr, self.blocks.column, self.blocks.block,
-            )  # fmt: skip
-            if not status:
-                return
-            self.blocks.reserve(count)
+        self._run(BLOCKS, BLOCKS, 1)
 
     def velocities(self, result: np.ndarray) -> np.ndarray:
         """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
@@ -420,3 +391,23 @@ class LocalDynamics:
         dense[row, :, self.blocks.column[:count], :] = self.blocks.block[..., :count].transpose(2, 0, 1)
         dense[np.arange(n), :, np.arange(n), :] = self.rows.diagonal[..., :n].transpose(2, 0, 1)
         return dense.reshape(3 * n, 3 * n)
+
+
+def _columns(local: LocalDynamics, constraints, bodies, elements, materials) -> tuple[np.ndarray, ...]:
+    triples, rows = bodies.triples, local.rows
+    return (
+        constraints.kind, constraints.master, constraints.slave, constraints.birth,
+        constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
+        constraints.material, constraints.point, constraints.other_point, constraints.gap, constraints.area,
+        constraints.cohesion, constraints.length, constraints.value, constraints.element, constraints.weights,
+        bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, local.implicit, local.dense_ptr,
+        bodies.configurations.conf, elements.element_size, elements.element_node,
+        triples.velo, triples.velo_prev, triples.inverse_inertia,
+        materials.model, materials.friction, materials.restitution, materials.spring, materials.dashpot, materials.hpow,
+        materials.gap_aware,
+        rows.order, rows.chunk_ptr, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V, rows.R, rows.U,
+        rows.lost, rows.entry_ptr, rows.slave_entry, rows.block_ptr, local.colour_ptr,
+        local.entries.triple, local.entries.operator, local.triples.factor,
+        local.pointers.attachment, local.attachments.row, local.attachments.entry,
+        local.blocks.column, local.blocks.block,
+    )  # fmt: skip

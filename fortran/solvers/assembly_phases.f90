@@ -1,0 +1,103 @@
+!> Local dynamics of a step in one call: rows, their laws, and the blocks that couple them.
+!>
+!> Nothing is computed here.  The kernels below could be called one by one, but Python in between would have to be
+!> fetched from memory again after each, since kernels that work on large models empty the caches.
+module assembly_phases
+  use kinds, only: dp, i4, i8
+  use local_dynamics, only: assemble_rows, assemble_laws
+  use coupling_blocks, only: assemble_matrix
+  implicit none
+  private
+  public :: assemble
+
+  integer(i4), parameter :: rows_stage = 1, laws_stage = 2, blocks_stage = 3
+  integer(i4), parameter :: blocks_lack = 4   !< status besides those of `assemble_rows` and `assemble_laws`
+
+contains
+
+  !> Stages `from` to `to` of 1 rows and operators (`assemble_rows`), 2 laws (`assemble_laws`), 3 off-diagonal blocks of W
+  !> (`assemble_matrix`), where the arguments are described, but for
+  !>
+  !>   form        1: W is stored in blocks; 0: it is not (velocity form); -1: as counts of stage 1 make it cheaper
+  !>   most        off-diagonal blocks per row up to which storing them is cheaper
+  !>   visits      bound of off-diagonal blocks, of stage 1
+  !>   stored      1: W is stored
+  !>   status      0 done; 1 `entries` entries or `attachments` attachments must have room; 2 bad kind of body and 3 singular
+  !>               W_aa, in row `failed`; 4 `blocks` blocks must have room.  Call again from `stage` on.
+  subroutine assemble(from, to, n, users, coloured, bodies, triples, dynamic, step, form, most, ndense, dense, &
+      ncon, kind, master, slave, birth, master_point, slave_point, base, reaction, velocity, &
+      material, point, other_point, gap, area, cohesion, length, value, element, weights, &
+      nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, dense_ptr, nconf, conf, &
+      ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, &
+      nmat, model, friction, restitution, spring, dashpot, power, gap_aware, &
+      nrow, order, chunk_ptr, row_kind, block, law, diagonal, b, free, v, r, u, lost, entry_ptr, slave_entry, row_ptr, &
+      ncolourptr, colour_ptr, nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
+      nblock, column, off_diagonal, colours, entries, attachments, blocks, visits, stored, stage, failed, status)
+    integer(i4), intent(in) :: from, to, n, users, coloured, bodies, triples, dynamic, form, ndense
+    real(dp), intent(in) :: step, most, dense(3,3,0:ndense-1)
+    integer(i4), intent(in) :: ncon, nbody, nconf, ne, ntriple, nmat, nrow, ncolourptr, nentry, nbodyptr, nattached, nblock
+    integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
+    integer(i8), intent(in) :: birth(0:ncon-1)
+    real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
+    real(dp), intent(in) :: base(3,3,0:ncon-1), reaction(3,0:ncon-1), velocity(3,0:ncon-1)
+    integer(i4), intent(in) :: material(0:ncon-1)
+    real(dp), intent(in) :: point(3,0:ncon-1), other_point(3,0:ncon-1)
+    real(dp), intent(in) :: gap(0:ncon-1), area(0:ncon-1), cohesion(0:ncon-1), length(0:ncon-1), value(3,0:ncon-1)
+    integer(i4), intent(in) :: element(2,0:ncon-1)
+    real(dp), intent(in) :: weights(8,2,0:ncon-1)
+    integer(i4), intent(in) :: body_kind(0:nbody-1)
+    real(dp), intent(in) :: centre(3,0:nbody-1)
+    integer(i4), intent(in) :: conf_ptr(0:nbody-1), velo_ptr(0:nbody-1), element_ptr(0:nbody-1)
+    integer(i4), intent(in) :: implicit(0:nbody-1), dense_ptr(0:nbody-1)
+    real(dp), intent(in) :: conf(3,0:nconf-1)
+    integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
+    real(dp), intent(in) :: velo(3,0:ntriple-1), velo_prev(3,0:ntriple-1), inverse_inertia(3,3,0:ntriple-1)
+    integer(i4), intent(in) :: model(0:nmat-1)
+    real(dp), intent(in) :: friction(0:nmat-1), restitution(0:nmat-1), spring(0:nmat-1), dashpot(0:nmat-1), power(0:nmat-1)
+    real(dp), intent(in) :: gap_aware(0:nmat-1)
+    integer(i4), intent(inout) :: order(0:nrow-1), chunk_ptr(0:nrow-1), row_kind(0:nrow-1)
+    real(dp), intent(inout) :: block(16,0:nrow-1), law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
+    real(dp), intent(inout) :: b(3,0:nrow-1), free(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
+    integer(i4), intent(inout) :: lost(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1), row_ptr(0:nrow-1)
+    integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
+    integer(i4), intent(inout) :: triple(0:nentry-1)
+    real(dp), intent(inout) :: entry(3,3,0:nentry-1), factor(3,3,0:ntriple-1)
+    integer(i4), intent(inout) :: body_ptr(0:nbodyptr-1)
+    integer(i4), intent(inout) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
+    integer(i4), intent(inout) :: column(0:nblock-1)
+    real(dp), intent(inout) :: off_diagonal(3,3,0:nblock-1)
+    integer(i4), intent(out) :: colours, entries, attachments, blocks, stored, stage, failed, status
+    integer(i8), intent(out) :: visits
+
+    colours = 0
+    entries = 0
+    attachments = 0
+    blocks = 0
+    visits = 0
+    stored = max(form, 0_i4)
+    failed = -1
+    status = 0
+    do stage = from, to
+      select case (stage)
+      case (rows_stage)
+        call assemble_rows(n, users, coloured, bodies, triples, step, ncon, kind, master, slave, birth, master_point, &
+          slave_point, base, reaction, velocity, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, &
+          conf, element, weights, ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, nrow, order, &
+          chunk_ptr, ncolourptr, colour_ptr, diagonal, b, v, r, u, lost, entry_ptr, slave_entry, nentry, triple, entry, factor, &
+          nbodyptr, body_ptr, nattached, attached_row, attached_entry, colours, entries, attachments, visits, failed, status)
+        if (form < 0) stored = merge(1_i4, 0_i4, real(visits, dp) <= most*n)
+      case (laws_stage)
+        call assemble_laws(n, dynamic, step, ncon, kind, material, point, other_point, base, gap, area, cohesion, length, &
+          value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
+          diagonal, b, free, v, failed, status)
+      case (blocks_stage)
+        if (stored == 0) cycle
+        call assemble_matrix(n, ncon, master, slave, nbody, body_kind, dense_ptr, nrow, order, row_kind, entry_ptr, &
+          slave_entry, nentry, triple, entry, ndense, dense, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
+          row_ptr, nblock, column, off_diagonal, blocks, status)
+        if (status /= 0) status = blocks_lack
+      end select
+      if (status /= 0) exit
+    end do
+  end subroutine assemble
+end module assembly_phases
