@@ -6,7 +6,7 @@ BIN      := $(VENV)/bin
 RUN_INP  := inp/tutorial/three-basic-geometric-objects.py
 RUN_OUT  := out/tutorial/three-basic-geometric-objects
 PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib fissix
-TESTING  := pytest hypothesis pytest-timeout tetgen meshio netCDF4 coacd cvxopt pyvista
+TESTING  := pytest hypothesis pytest-timeout tetgen meshio netCDF4 coacd cvxopt pyvista mypy
 
 comma := ,
 empty :=

@@ -28,11 +28,15 @@ MODULES = {module_of(path): path for path in PYTHON if path.is_relative_to(ROOT 
 
 
 def imports_of(module: str) -> set[str]:
-    """Modules of the package that a module imports, wherever in it the import stands."""
+    """Modules of the package that a module imports, wherever in it the import stands; not those that only type checkers read."""
     path = MODULES[module]
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    found, tree = set(), ast.parse(path.read_text())
+    guarded = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    unread = {inner for block in guarded for statement in block.body for inner in ast.walk(statement)}
+    for node in ast.walk(tree):
+        if node in unread:
+            continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import subprocess
 import sys
+import typing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from stub import STUB, stub
 
 import solfec
 from solfec import cli
 from solfec.errors import NotBuiltYet, SolfecError
 from solfec.language import COMMANDS
+from solfec.language.hints import Member
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -178,6 +182,101 @@ def test_members_in_the_documents_are_those_of_the_object(name):
             assert member is not None, f"{name} has no member {word}"
             if not method and mark:
                 assert (member.fset is not None) == (mark == "rw"), f"{name}.{word} is not {mark}"
+
+
+# --- types and docstrings, as editors show them -------------------------------------------------------------
+
+
+TYPES = {name: getattr(solfec, name) for name in COMMANDS}  # names that annotations may use
+
+
+def function_of(command):
+    """What takes the arguments of a command or creates an object."""
+    return command.__init__ if inspect.isclass(command) and "__init__" in vars(command) else command
+
+
+def untyped(function) -> list[str]:
+    """Arguments without a type, and 'return'; types must be names that exist."""
+    signature = inspect.signature(function)
+    typing.get_type_hints(inspect.unwrap(function), localns=TYPES)
+    missing = [p.name for p in signature.parameters.values() if p.annotation is p.empty and p.name not in ("self", "cls")]
+    return missing + ["return"] * (signature.return_annotation is signature.empty)
+
+
+@pytest.mark.parametrize("name", [name for name, module in COMMANDS.items() if module != "unbuilt"])
+def test_command_has_types_and_a_docstring_that_names_its_arguments(name):
+    command, text = getattr(solfec, name), inspect.getdoc(getattr(solfec, name))
+    function = function_of(command)
+    assert untyped(function) == []
+    listed = text.partition("Parameters\n----------\n")[2]
+    named = {word.strip() for line in re.findall(r"^(\w[\w, ]*?)(?: :.*)?$", listed, re.M) for word in line.split(",")}
+    given = {p.name for p in inspect.signature(function).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD} - {"self"}
+    assert given <= named, f"{name}: the docstring does not list {sorted(given - named)}"
+    if not inspect.isclass(command) and inspect.signature(function).return_annotation not in ("None", None):
+        assert "Returns\n-------\n" in text
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_members_have_types_and_docstrings(name):
+    for kind in getattr(solfec, name).__mro__[:-1]:
+        for member, what in vars(kind).items():
+            if member.startswith("_"):
+                continue
+            assert what.__doc__, f"{name}.{member} has no docstring"
+            if isinstance(what, property):
+                if not isinstance(what, Member):  # those are typed by the function that makes them
+                    assert untyped(what.fget) == [] and (what.fset is None or untyped(what.fset) == []), f"{name}.{member}"
+            else:
+                assert untyped(what) == [], f"{name}.{member}"
+
+
+def test_stub_of_the_package_is_up_to_date():
+    assert STUB.read_text() == stub(), "run python tests/stub.py"
+    assert (STUB.parent / "py.typed").exists()
+
+
+SCRIPT = """
+from solfec import *
+import solfec
+
+model = SOLFEC('DYNAMIC', 1E-3, 'out/x')
+wrong: int = model.mode  # error
+steel = BULK_MATERIAL(model, young='soft')  # error
+mesh = HEX([0.0] * 24, 1, 1, 1, 1, [1] * 6)
+moved: MESH = TRANSLATE(COPY(mesh), (0, 0, 1))
+body = BODY(model, 'RIGID', moved, steel, label='brick')
+BODY(model, 'RIGIT', mesh, steel)  # error
+speed: tuple = body.velo
+body.damping = 'much'  # error
+body.colour = 3  # error
+GRAVITY(model, (0, TIME_SERIES([0, 1, 1, 2]), -9.81))
+FORCE(body, 'SPATIAL', (0, 0, 0), (0, 0, 1), lambda q, u, t, h: (0.0,) * 9)
+solver = GAUSS_SEIDEL_SOLVER(1E-3, 100, failure='CONTINUE')
+solver.maxiter = 'many'  # error
+number: str = solver.epsilon  # error
+RUN(model)  # error
+RUN(model, solver, 1)
+reaction = FIX_POINT(body, (0, 0, 0)).R
+if reaction is not None:
+    first: float = reaction[0]
+solfec.NOTHING()  # error
+for other in model.bodies:
+    text: str = other.kind
+"""
+
+
+@pytest.mark.slow
+def test_a_type_checker_finds_what_is_wrong_in_a_script_and_nothing_else(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    options = ["--follow-imports=silent", "--cache-dir", str(tmp_path / "cache")]
+    environment = dict(os.environ, MYPYPATH=str(ROOT))  # type checkers do not see editable installations
+    process = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "script.py"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    found = {int(line) for line in re.findall(r"^script.py:(\d+): error", process.stdout, re.M)}
+    wrong = {number for number, line in enumerate(SCRIPT.splitlines(), 1) if line.endswith("# error")}
+    assert found == wrong, process.stdout + process.stderr
 
 
 # --- links -------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ class AUTO_SOLVER(Solver):
     __slots__ = ()
 
     @command("AUTO_SOLVER")
-    def __init__(self, epsilon=1e-6, maxiter=1000, anderson=5):
+    def __init__(self, epsilon: float = 1e-6, maxiter: int = 1000, anderson: int = 5) -> None:
         self._solver = AutoSolver(
             checks.positive(epsilon, "epsilon"), _count(maxiter, "maxiter"), _columns(anderson, "anderson")
         )

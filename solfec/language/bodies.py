@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
 
 from ..bodies.reduced_base import ReducedBase
@@ -10,9 +13,13 @@ from ..constraints.table import ConstraintKind
 from . import checks, session
 from .checks import BadType, BadValue, command
 from .handles import Handle, simulation_of
+from .hints import Base, Member, Numbers, Switch, T
 from .materials import BULK_MATERIAL, bulk_material
-from .shapes import CONVEX, MESH, consume, reported, shapes_of, unwrapped
+from .shapes import CONVEX, MESH, Shape, consume, reported, shapes_of, unwrapped
 from .unbuilt import not_built
+
+if TYPE_CHECKING:
+    from .model import SOLFEC
 
 KINDS = ("RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT", "OBSTACLE")
 FORMS = ("TL", "BC", "BC-MODAL", "BC-RO")
@@ -44,7 +51,17 @@ class BODY(Handle):
     __slots__ = ()
 
     @command("BODY")
-    def __init__(self, solfec, kind, shape, material, label=None, form=None, mesh=None, base=None):
+    def __init__(
+        self,
+        solfec: SOLFEC,
+        kind: Literal["RIGID", "PSEUDO_RIGID", "FINITE_ELEMENT", "OBSTACLE"],
+        shape: Shape | Sequence[Shape],
+        material: BULK_MATERIAL | str,
+        label: str | None = None,
+        form: Literal["TL", "BC", "BC-MODAL", "BC-RO"] | None = None,
+        mesh: MESH | None = None,
+        base: Base | str | None = None,
+    ) -> None:
         simulation = simulation_of(solfec)
         domain = simulation.domain
         kind = checks.choice(kind, "kind", KINDS)
@@ -153,7 +170,7 @@ class BODY(Handle):
         return tuple(self._simulation.domain.conf(self._id).tolist())
 
     @conf.setter
-    def conf(self, value):
+    def conf(self, value: Numbers) -> None:
         values = checks.vector(value, "conf", len(self.conf))
         if self._column("mode_count"):
             _check_rotation(values[-9:], "last")
@@ -174,7 +191,7 @@ class BODY(Handle):
         return tuple(self._simulation.domain.velo(self._id).tolist())
 
     @velo.setter
-    def velo(self, value):
+    def velo(self, value: Numbers) -> None:
         self._simulation.domain.set_velo(self._id, checks.vector(value, "velo", len(self.velo)))
 
     @property
@@ -183,7 +200,7 @@ class BODY(Handle):
         return Scheme(int(self._column("scheme"))).name
 
     @scheme.setter
-    def scheme(self, value):
+    def scheme(self, value: str) -> None:
         value, kind = checks.choice(value, "scheme", SCHEMES), self._kind
         domain = self._simulation.domain
         form = Form(int(self._column("form")))
@@ -203,7 +220,7 @@ class BODY(Handle):
         return float(self._column("damping"))
 
     @damping.setter
-    def damping(self, value):
+    def damping(self, value: float) -> None:
         self._simulation.domain.bodies.damping[self._row] = checks.nonnegative(value, "damping")
 
     @property
@@ -212,7 +229,7 @@ class BODY(Handle):
         return checks.on_off(bool(self._column("enhanced")))
 
     @enhanced.setter
-    def enhanced(self, value):
+    def enhanced(self, value: Switch) -> None:
         self._option("enhanced", checks.switch(value, "enhanced"), (Form.TL, Form.BC, Form.BC_RO))
 
     @property
@@ -221,7 +238,7 @@ class BODY(Handle):
         return checks.on_off(bool(self._column("conserving")))
 
     @conserving.setter
-    def conserving(self, value):
+    def conserving(self, value: Switch) -> None:
         self._option("conserving", checks.switch(value, "conserving"), (Form.TL,))
 
     def _option(self, name: str, on: bool, forms: tuple) -> None:
@@ -235,7 +252,7 @@ class BODY(Handle):
         domain.reconsider()
 
     @property
-    def constraints(self) -> list:
+    def constraints(self) -> list[CONSTRAINT]:
         """Constraints attached to the body, newest first."""
         return [CONSTRAINT._of(self._simulation, int(constraint)) for constraint in self._constraint_ids()]
 
@@ -255,7 +272,7 @@ class BODY(Handle):
         return "ON" if self._simulation.domain.bodies.selfcontact[self._row] else "OFF"
 
     @selfcontact.setter
-    def selfcontact(self, value):
+    def selfcontact(self, value: Switch) -> None:
         on = checks.switch(value, "selfcontact")
         if self.kind in ("OBSTACLE", "RIGID"):
             raise BadValue(f"self-contact is for deformable bodies, this one is {self.kind}")
@@ -268,7 +285,7 @@ class BODY(Handle):
         return "OFF"
 
     @fracturecheck.setter
-    def fracturecheck(self, value):
+    def fracturecheck(self, value: Switch) -> None:
         if checks.switch(value, "fracturecheck"):
             if self._kind == BodyKind.FINITE_ELEMENT:
                 raise not_built("BODY: member fracturecheck")
@@ -280,7 +297,7 @@ class BODY(Handle):
         return checks.on_off(bool(self._column("rotation_disabled")))
 
     @disable_rotation.setter
-    def disable_rotation(self, value):
+    def disable_rotation(self, value: Switch) -> None:
         disabled = checks.switch(value, "disable_rotation")
         if self._kind in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT):
             session.warn(f"BODY.disable_rotation is for rigid bodies; body {self._id} is {self.kind}")
@@ -288,13 +305,13 @@ class BODY(Handle):
         self._simulation.domain.disable_rotation(self._id, disabled)
 
     @property
-    def display_points(self) -> list:
+    def display_points(self) -> list[tuple[str, tuple[float, ...]]]:
         """Display points; none, since DISPLAY_POINT is not built yet."""
         self._row  # noqa: B018
         return []
 
     @property
-    def mesh(self):
+    def mesh(self) -> MESH | list[MESH] | None:
         """Copies, in the referential placement: the computational MESH of finite elements; the MESH or list of those that are
         parts of other bodies' shapes, or None."""
         self._row  # noqa: B018
@@ -337,25 +354,25 @@ def body_of(value, name: str) -> BODY:
     return value
 
 
-def _member(doc: str):
+def _member(doc: str) -> Callable[[Callable[..., T]], Member[T | None]]:
     """A read-only member that is None once the constraint is gone; the function gets the table and the row."""
 
-    def decorate(function) -> property:
+    def decorate(function: Callable[..., T]) -> Member[T | None]:
         def get(self):
             table = self._simulation.domain.constraints
             row = table.row_of(self._id)
             return None if row < 0 else function(self, table, row)
 
-        return property(get, doc=doc)
+        return Member(get, doc=doc)
 
     return decorate
 
 
-def _local(name: str, doc: str) -> property:
+def _local(name: str, doc: str) -> Member[tuple[float, ...] | None]:
     return _member(doc)(lambda self, table, row: tuple(getattr(table, name)[:, row].tolist()))
 
 
-def _scalar(name: str, doc: str) -> property:
+def _scalar(name: str, doc: str) -> Member[float | None]:
     return _member(doc)(lambda self, table, row: float(getattr(table, name)[row]))
 
 
@@ -367,7 +384,7 @@ class CONSTRAINT(Handle):
 
     __slots__ = ()
 
-    def __init__(self, *arguments, **keywords):
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
         raise BadType("CONSTRAINT objects come from commands such as FIX_POINT and from SOLFEC.constraints")
 
     def __repr__(self):
@@ -382,22 +399,22 @@ class CONSTRAINT(Handle):
     residual = _scalar("residual", "What is missing for its law to hold, as a velocity.")
 
     @_member("Kind: 'CONTACT', 'FIXPNT', 'FIXDIR', 'VELODIR', 'VELODIR3', 'RIGLNK' or 'SPRING'.")
-    def kind(self, table, row):
+    def kind(self, table, row) -> str:
         return ConstraintKind(int(table.kind[row])).name
 
     @_member("Local base: first tangent, second tangent, normal, three spatial components each.")
-    def base(self, table, row):
+    def base(self, table, row) -> tuple[float, ...]:
         return tuple(table.base[:, :, row].T.ravel().tolist())
 
     @_member("Current spatial point; both points, 6 numbers, of a 'RIGLNK'.")
-    def point(self, table, row):
+    def point(self, table, row) -> tuple[float, ...]:
         point = table.point[:, row].tolist()
         if table.kind[row] == ConstraintKind.RIGLNK:
             point += table.other_point[:, row].tolist()
         return tuple(point)
 
     @_member("The two adjacent bodies (master, slave), or the one BODY.")
-    def adjbod(self, table, row):
+    def adjbod(self, table, row) -> BODY | tuple[BODY, BODY]:
         identifiers = self._simulation.domain.bodies.id
         master = BODY._of(self._simulation, int(identifiers[table.master[row]]))
         if table.slave[row] < 0:
@@ -405,13 +422,13 @@ class CONSTRAINT(Handle):
         return master, BODY._of(self._simulation, int(identifiers[table.slave[row]]))
 
     @_member("Label of the surface material of a contact, else None.")
-    def matlab(self, table, row):
+    def matlab(self, table, row) -> str | None:
         if table.kind[row] != ConstraintKind.CONTACT:
             return None
         return self._simulation.domain.surface_labels[int(table.material[row])]
 
     @_member("Surface identifiers of a contact in the order of `adjbod`, else None.")
-    def spair(self, table, row):
+    def spair(self, table, row) -> tuple[int, int] | None:
         if table.kind[row] != ConstraintKind.CONTACT:
             return None
         slave, master = table.surface[:, row].tolist()

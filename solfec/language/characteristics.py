@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..shapes.characteristics import characteristics
@@ -9,18 +11,24 @@ from . import checks, session
 from .bodies import BODY, body_of
 from .checks import BadValue, command
 from .handles import simulation_of
-from .materials import bulk_material
-from .shapes import reported, shapes_of
+from .hints import Numbers, Vector
+from .materials import BULK_MATERIAL, bulk_material
+from .model import SOLFEC
+from .shapes import Shape, reported, shapes_of
 
 
 @command("MASS_CENTER")
-def MASS_CENTER(shape) -> tuple[float, ...]:
+def MASS_CENTER(shape: Shape | Sequence[Shape] | BODY) -> tuple[float, ...]:
     """Mass centre of shapes of uniform density, or of a body.
 
     Parameters
     ----------
     shape
         Shape object, list of them, or BODY (referential centre).
+
+    Returns
+    -------
+    tuple of 3
     """
     if isinstance(shape, BODY):
         return body_of(shape, "shape").center
@@ -31,7 +39,7 @@ def MASS_CENTER(shape) -> tuple[float, ...]:
 
 
 @command("BODY_CHARS")
-def BODY_CHARS(body, mass, volume, center, tensor):
+def BODY_CHARS(body: BODY, mass: float, volume: float, center: Vector, tensor: Numbers) -> None:
     """Overwrite mass, volume, mass centre and inertia tensor (rigid) or Euler tensor of a body.
 
     The nodes of finite elements keep their masses, which follow from the mesh and the density of the material.
@@ -59,7 +67,7 @@ def BODY_CHARS(body, mass, volume, center, tensor):
 
 
 @command("INITIAL_VELOCITY")
-def INITIAL_VELOCITY(body, linear, angular):
+def INITIAL_VELOCITY(body: BODY, linear: Vector, angular: Vector) -> None:
     """Give a body linear and angular velocity, in the sense of rigid motion, at time zero.
 
     Parameters
@@ -74,7 +82,7 @@ def INITIAL_VELOCITY(body, linear, angular):
 
 
 @command("APPLY_BULKMAT")
-def APPLY_BULKMAT(solfec, body, volid, material):
+def APPLY_BULKMAT(solfec: SOLFEC, body: BODY, volid: int, material: BULK_MATERIAL | str) -> None:
     """Give the elements of a body that have a volume identifier another bulk material: stiffness, mass and weight.
 
     BODY.mass, volume, center and tensor stay as they are.  Without effect, but for a warning, on bodies that have no elements.

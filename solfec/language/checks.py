@@ -11,9 +11,11 @@ import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
+F = TypeVar("F", bound=Callable)
 INTEGER_LIMIT = 2**31 - 1  # counts and identifiers are 32-bit integers
 SURFACE_LIMIT = 2**31 - 2  # identifiers are 32-bit integers; the largest one is the wildcard of look-ups
 
@@ -40,7 +42,7 @@ class BadMemberValue(BadValue, TypeError):
     """A member set to a value out of range; scripts may expect either of the two classic types."""
 
 
-def command(name: str, **spellings: str) -> Callable:
+def command(name: str, **spellings: str) -> Callable[[F], F]:
     """Decorate a command: bind its arguments, put its name into errors, accept other spellings of keywords.
 
     Parameters
@@ -51,7 +53,7 @@ def command(name: str, **spellings: str) -> Callable:
         Other spelling of a keyword -> the keyword, for the misspelt names that old inputs use.
     """
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: F) -> F:
         signature = inspect.signature(function)
 
         @functools.wraps(function)
@@ -70,7 +72,7 @@ def command(name: str, **spellings: str) -> Callable:
                 error.command = error.command or name
                 raise
 
-        return call
+        return cast(F, call)
 
     return decorate
 
@@ -265,25 +267,27 @@ class Members:
 
     __slots__ = ()
 
-    def __setattr__(self, name, value):
-        if name.startswith("_"):
-            object.__setattr__(self, name, value)
-            return
-        where = f"{type(self).__name__}.{name}"
-        member = getattr(type(self), name, None)
-        if member is None:
-            raise AttributeError(f"{type(self).__name__} has no member '{name}'")
-        if getattr(member, "fset", None) is None:
-            raise ValueError(f"{where} is read-only")
-        try:
-            member.fset(self, value)
-        except BadMemberValue as error:
-            error.command = error.command or where
-            raise
-        except BadValue as error:
-            renamed = BadMemberValue(*error.args)
-            renamed.command = where
-            raise renamed from None
-        except BadType as error:
-            error.command = error.command or where
-            raise
+    if not TYPE_CHECKING:  # to a type checker it would mean that anything can be set
+
+        def __setattr__(self, name, value):
+            if name.startswith("_"):
+                object.__setattr__(self, name, value)
+                return
+            where = f"{type(self).__name__}.{name}"
+            member = getattr(type(self), name, None)
+            if member is None:
+                raise AttributeError(f"{type(self).__name__} has no member '{name}'")
+            if getattr(member, "fset", None) is None:
+                raise ValueError(f"{where} is read-only")
+            try:
+                member.fset(self, value)
+            except BadMemberValue as error:
+                error.command = error.command or where
+                raise
+            except BadValue as error:
+                renamed = BadMemberValue(*error.args)
+                renamed.command = where
+                raise renamed from None
+            except BadType as error:
+                error.command = error.command or where
+                raise

@@ -10,6 +10,7 @@ from ..bodies.table import BodyKind
 from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
+from .hints import Vector
 
 
 def point_on(body: BODY, value, name: str) -> tuple[float, ...]:
@@ -45,7 +46,7 @@ def _strength(value) -> float:
 
 
 @command("FIX_POINT")
-def FIX_POINT(body, point, strength=None):
+def FIX_POINT(body: BODY, point: Vector, strength: float | None = None) -> CONSTRAINT:
     """Fix a referential point of a body in space.
 
     Parameters
@@ -68,7 +69,13 @@ def FIX_POINT(body, point, strength=None):
 
 
 @command("FIX_DIRECTION")
-def FIX_DIRECTION(body, point, direction, body2=None, point2=None):
+def FIX_DIRECTION(
+    body: BODY,
+    point: Vector,
+    direction: Vector,
+    body2: BODY | None = None,
+    point2: Vector | None = None,
+) -> CONSTRAINT:
     """Stop the motion of a referential point along a direction, in space or relative to another body.
 
     Parameters
@@ -103,7 +110,13 @@ def FIX_DIRECTION(body, point, direction, body2=None, point2=None):
 
 
 @command("PUT_RIGID_LINK")
-def PUT_RIGID_LINK(body1, body2, point1, point2, strength=None):
+def PUT_RIGID_LINK(
+    body1: BODY | None,
+    body2: BODY | None,
+    point1: Vector,
+    point2: Vector,
+    strength: float | None = None,
+) -> CONSTRAINT:
     """Keep the distance between referential points of two bodies, or of one body and a point in the air.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
@@ -14,12 +14,19 @@ from . import checks
 from .bodies import BODY
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
+from .model import SOLFEC
 
 DEFAULT_ATTRIBUTES = ("DISP", "VELO", "REAC", "GAP")
 
 
 @command("XDMF_EXPORT")
-def XDMF_EXPORT(solfec, time, path, subset=None, attributes=None):
+def XDMF_EXPORT(
+    solfec: SOLFEC,
+    time: float | Sequence[float],
+    path: str,
+    subset: str | int | BODY | Sequence | None = None,
+    attributes: Sequence[str] | None = None,
+) -> None:
     """Write results as XDMF with an HDF5 file (manual, 4.6).
 
     Parameters
@@ -43,7 +50,13 @@ def XDMF_EXPORT(solfec, time, path, subset=None, attributes=None):
 
 
 @command("VTK_EXPORT")
-def VTK_EXPORT(solfec, time, path, subset=None, attributes=None):
+def VTK_EXPORT(
+    solfec: SOLFEC,
+    time: float | Sequence[float],
+    path: str,
+    subset: str | int | BODY | Sequence | None = None,
+    attributes: Sequence[str] | None = None,
+) -> None:
     """Write results as one VTKHDF file, which ParaView and PyVista open.  Not in the manual.
 
     Parameters
@@ -62,7 +75,12 @@ def VTK_EXPORT(solfec, time, path, subset=None, attributes=None):
 
 
 @command("SOLFEC_EXPORT")
-def SOLFEC_EXPORT(solfec, time, path, subset=None):
+def SOLFEC_EXPORT(
+    solfec: SOLFEC,
+    time: float | Sequence[float],
+    path: str,
+    subset: str | int | BODY | Sequence | None = None,
+) -> None:
     """Write some frames as results of their own, with the input file; the directory can be given to `solfec` (manual, 4.6).
 
     Parameters
@@ -83,7 +101,7 @@ def SOLFEC_EXPORT(solfec, time, path, subset=None):
 
 
 @command("MBFCP_EXPORT")
-def MBFCP_EXPORT(solfec, path):
+def MBFCP_EXPORT(solfec: SOLFEC, path: str) -> None:
     """Write the model as text in the MBFCP format (manual, 4.6).
 
     Parameters

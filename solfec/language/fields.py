@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from . import checks
 from .checks import BadType, BadValue, command
 from .handles import Handle, simulation_of
+
+if TYPE_CHECKING:
+    from .model import SOLFEC
 
 
 class FIELD(Handle):
@@ -25,7 +31,13 @@ class FIELD(Handle):
     __slots__ = ()
 
     @command("FIELD", filed_callback="field_callback")
-    def __init__(self, solfec, field_callback, label=None, data=None):
+    def __init__(
+        self,
+        solfec: SOLFEC,
+        field_callback: Callable[..., float],
+        label: str | None = None,
+        data: Any = None,
+    ) -> None:
         simulation = simulation_of(solfec)
         function = checks.function(field_callback, "field_callback")
         fields = simulation.fields

@@ -6,11 +6,19 @@ import os
 
 from . import checks, session
 from .checks import BadType, BadValue, command
+from .hints import Switch
 from .shapes import CONVEX, MESH, reported
 
 
 @command("MESH_READ")
-def MESH_READ(path, volids=0, surfids=0, groups=None, data=None, step=None) -> MESH:
+def MESH_READ(
+    path: str,
+    volids: int | dict[str, int] = 0,
+    surfids: int | dict[str, int] = 0,
+    groups: dict | None = None,
+    data: str | None = None,
+    step: int | None = None,
+) -> MESH:
     """A mesh from a file: gmsh, VTK, Abaqus, MED, Exodus and others; needs the package meshio.
 
     Parameters
@@ -25,6 +33,11 @@ def MESH_READ(path, volids=0, surfids=0, groups=None, data=None, step=None) -> M
         Name of the integer cell data that tell groups.
     step : int, optional
         Of a MED file that holds the mesh at several steps: which one, from 0; -1 is the last.
+
+    Returns
+    -------
+    MESH
+        Its nodes and elements in the order of the file.
     """
     from ..shapes.mesh_files import read_mesh_file
 
@@ -42,7 +55,7 @@ def MESH_READ(path, volids=0, surfids=0, groups=None, data=None, step=None) -> M
 
 
 @command("CONVEX_READ")
-def CONVEX_READ(path, volid=0, surfid=0, decompose="OFF", concavity=0.05) -> CONVEX:
+def CONVEX_READ(path: str, volid: int = 0, surfid: int = 0, decompose: Switch = "OFF", concavity: float = 0.05) -> CONVEX:
     """Convex polyhedra from the closed surfaces in a file.
 
     Parameters
@@ -55,6 +68,10 @@ def CONVEX_READ(path, volid=0, surfid=0, decompose="OFF", concavity=0.05) -> CON
         Whether surfaces that are not convex are cut into convex parts (needs the package coacd) or are errors.
     concavity : float
         How deep a part may lie below its hull, in sizes of the surface: 0.01 to 1.
+
+    Returns
+    -------
+    CONVEX
     """
     from ..shapes.convex_files import read_convexes
 

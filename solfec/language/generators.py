@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from ..shapes.mesh_to_convex import mesh_to_convex
 from ..shapes.pipe import pipe
 from ..shapes.rough_hex import rough_hex
 from . import checks, session
 from .checks import BadType, BadValue, command
+from .hints import Integers, Numbers, Vector
 from .shapes import CONVEX, MESH, ratios_of, reported, shape_of
 
 
 @command("MESH2CONVEX")
-def MESH2CONVEX(mesh) -> CONVEX:
+def MESH2CONVEX(mesh: MESH) -> CONVEX:
     """A collection of convexes, one per element.
 
     Parameters
     ----------
     mesh : MESH
         Left as it is.
+
+    Returns
+    -------
+    CONVEX
+        A polyhedron for each element.
     """
     return CONVEX._of(mesh_to_convex(shape_of(mesh, "mesh", MESH)._content))
 
 
 @command("ROUGH_HEX")
-def ROUGH_HEX(shape, i, j, k, dx=None, dy=None, dz=None) -> MESH:
+def ROUGH_HEX(
+    shape: CONVEX | Sequence[CONVEX],
+    i: int,
+    j: int,
+    k: int,
+    dx: Numbers | None = None,
+    dy: Numbers | None = None,
+    dz: Numbers | None = None,
+) -> MESH:
     """A meshed box that holds convexes, along their principal axes of inertia.
 
     Parameters
@@ -36,6 +51,10 @@ def ROUGH_HEX(shape, i, j, k, dx=None, dy=None, dz=None) -> MESH:
         Numbers of subdivisions along the local axes (the first: least extent), at least 1.
     dx, dy, dz : list of numbers, optional
         Proportions of the subdivisions, at least i, j, k positive numbers.
+
+    Returns
+    -------
+    MESH
     """
     items = list(shape) if checks.is_sequence(shape) else [shape]
     if not items:
@@ -48,7 +67,17 @@ def ROUGH_HEX(shape, i, j, k, dx=None, dy=None, dz=None) -> MESH:
 
 
 @command("PIPE", ndri="ndir", surids="surfids")
-def PIPE(pnt, dir, rin, thi, ndir, nrad, nthi, volid, surfids) -> MESH:
+def PIPE(
+    pnt: Vector,
+    dir: Vector,
+    rin: float,
+    thi: float,
+    ndir: int,
+    nrad: int,
+    nthi: int,
+    volid: int,
+    surfids: Integers,
+) -> MESH:
     """A straight pipe of hexahedra.
 
     Parameters
@@ -63,6 +92,10 @@ def PIPE(pnt, dir, rin, thi, ndir, nrad, nthi, volid, surfids) -> MESH:
         Volume identifier.
     surfids : list of 4 int
         Surface identifiers of base, far end, inner wall, outer wall.
+
+    Returns
+    -------
+    MESH
     """
     pnt, dir = checks.vector(pnt, "pnt"), checks.direction(dir, "dir")
     rin, thi = checks.positive(rin, "rin"), checks.positive(thi, "thi")
@@ -78,7 +111,7 @@ def PIPE(pnt, dir, rin, thi, ndir, nrad, nthi, volid, surfids) -> MESH:
 
 
 @command("ELLIP_MESH")
-def ELLIP_MESH(center, radii, error, volid, surfid) -> MESH:
+def ELLIP_MESH(center: Vector, radii: Vector, error: float, volid: int, surfid: int) -> MESH:
     """An ellipsoid of tetrahedra; needs the package tetgen.
 
     Parameters
@@ -89,6 +122,10 @@ def ELLIP_MESH(center, radii, error, volid, surfid) -> MESH:
         Greatest distance of the surface mesh from the ellipsoid, positive.
     volid, surfid : int
         Volume and surface identifiers.
+
+    Returns
+    -------
+    MESH
     """
     from ..shapes.ellipsoid_mesh import ellipsoid_mesh
 
@@ -100,7 +137,14 @@ def ELLIP_MESH(center, radii, error, volid, surfid) -> MESH:
 
 
 @command("TETRAHEDRALIZE", surid="surfid")
-def TETRAHEDRALIZE(shape, path, volume=None, quality=None, volid=None, surfid=None) -> MESH:
+def TETRAHEDRALIZE(
+    shape: MESH | str,
+    path: str,
+    volume: float | None = None,
+    quality: float | None = None,
+    volid: int | None = None,
+    surfid: int | None = None,
+) -> MESH:
     """Tetrahedra inside a surface, or the mesh that an earlier call has stored; needs the package tetgen.
 
     Parameters
@@ -115,6 +159,10 @@ def TETRAHEDRALIZE(shape, path, volume=None, quality=None, volid=None, surfid=No
         Greatest ratio of circumradius to shortest edge, above 1.
     volid, surfid : int, optional
         Identifiers where none is inherited (0); a given volid replaces those of a mesh.
+
+    Returns
+    -------
+    MESH
     """
     from ..shapes.tetrahedralize import tetrahedral
 

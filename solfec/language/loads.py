@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 from ..bodies.table import BodyKind
 from ..errors import SolfecError
 from . import checks, session
-from .bodies import body_of
+from .bodies import BODY, body_of
 from .checks import BadValue, command
 from .handles import simulation_of
+from .hints import Vector
+from .model import SOLFEC
 from .series import TIME_SERIES, number_or_series
 
 
 @command("GRAVITY")
-def GRAVITY(solfec, vector):
+def GRAVITY(solfec: SOLFEC, vector: Sequence[float | TIME_SERIES]) -> None:
     """Set the acceleration of gravity.
 
     Parameters
@@ -32,7 +36,14 @@ def GRAVITY(solfec, vector):
 
 
 @command("FORCE")
-def FORCE(body, kind, point, direction, value, data=None):
+def FORCE(
+    body: BODY,
+    kind: Literal["SPATIAL", "CONVECTED"],
+    point: Vector,
+    direction: Vector,
+    value: float | TIME_SERIES | Callable[..., Sequence[float]],
+    data: Any = None,
+) -> None:
     """Apply a point force to a body; forces accumulate.
 
     Parameters
@@ -70,7 +81,7 @@ def FORCE(body, kind, point, direction, value, data=None):
 
 
 @command("TORQUE")
-def TORQUE(body, kind, direction, value):
+def TORQUE(body: BODY, kind: Literal["SPATIAL", "CONVECTED"], direction: Vector, value: float | TIME_SERIES) -> None:
     """Apply a torque to a rigid body; torques accumulate.
 
     Parameters
@@ -94,7 +105,7 @@ def TORQUE(body, kind, direction, value):
 
 
 @command("PRESSURE")
-def PRESSURE(body, surfid, value):
+def PRESSURE(body: BODY, surfid: int, value: float | TIME_SERIES) -> None:
     """Apply a pressure to a surface of a body; pressures accumulate.
 
     Parameters

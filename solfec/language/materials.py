@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
 
 from ..bodies.materials import MODELS, BulkMaterial
@@ -9,9 +12,13 @@ from ..bodies.table import BodyKind
 from ..constraints.table import ANY_SURFACE, SurfaceModel
 from . import checks, session
 from .checks import BadType, BadValue, command
-from .fields import field_labels
+from .fields import FIELD, field_labels
 from .handles import Handle, simulation_of
+from .hints import Member
 from .unbuilt import not_built
+
+if TYPE_CHECKING:
+    from .model import SOLFEC
 
 SURFACE_MODELS = tuple(model.name for model in SurfaceModel)
 
@@ -40,16 +47,16 @@ class BULK_MATERIAL(Handle):
     @command("BULK_MATERIAL")
     def __init__(
         self,
-        solfec,
-        model=None,
-        label=None,
-        young=1e9,
-        poisson=0.25,
-        density=1e3,
-        tensile=None,
-        fields=None,
-        fracene=None,
-    ):
+        solfec: SOLFEC,
+        model: Literal["KIRCHHOFF", "NEO_HOOKEAN", "TSANG_MARSDEN"] | None = None,
+        label: str | None = None,
+        young: float = 1e9,
+        poisson: float = 0.25,
+        density: float = 1e3,
+        tensile: float | None = None,
+        fields: Sequence[FIELD | str] | None = None,
+        fracene: float | None = None,
+    ) -> None:
         simulation = simulation_of(solfec)
         domain = simulation.domain
         model = "KIRCHHOFF" if model is None else checks.string(model, "model")
@@ -104,7 +111,7 @@ class BULK_MATERIAL(Handle):
         return self._material.model
 
     @model.setter
-    def model(self, value):
+    def model(self, value: str) -> None:
         self._set_model(checks.choice(value, "model", MODELS))
 
     def _set_model(self, model: str) -> None:
@@ -129,7 +136,7 @@ class BULK_MATERIAL(Handle):
         return self._material.young
 
     @young.setter
-    def young(self, value):
+    def young(self, value: float) -> None:
         self._material.young = checks.nonnegative(value, "young")
         self._refresh()
 
@@ -139,7 +146,7 @@ class BULK_MATERIAL(Handle):
         return self._material.poisson
 
     @poisson.setter
-    def poisson(self, value):
+    def poisson(self, value: float) -> None:
         self._material.poisson = _poisson(value)
         self._refresh()
 
@@ -149,7 +156,7 @@ class BULK_MATERIAL(Handle):
         return self._material.density
 
     @density.setter
-    def density(self, value):
+    def density(self, value: float) -> None:
         self._material.density = checks.nonnegative(value, "density")
 
 
@@ -184,7 +191,7 @@ def _reach(value, name: str) -> float:
     return 0.0 if value is None or value == "OFF" else checks.positive(value, name)
 
 
-def _surface_member(name: str, check, doc: str) -> property:
+def _surface_member(name: str, check: Callable[[Any, str], float], doc: str) -> Member[float]:
     """A number of a surface material, read and written in its table."""
 
     def get(self) -> float:
@@ -193,7 +200,7 @@ def _surface_member(name: str, check, doc: str) -> property:
     def put(self, value):
         getattr(self._table, name)[self._id] = check(value, name)
 
-    return property(get, put, doc=doc)
+    return Member(get, put, doc=doc)
 
 
 class SURFACE_MATERIAL(Handle):
@@ -222,19 +229,19 @@ class SURFACE_MATERIAL(Handle):
     @command("SURFACE_MATERIAL")
     def __init__(
         self,
-        solfec,
-        surf1=None,
-        surf2=None,
-        model=None,
-        label=None,
-        friction=0.0,
-        cohesion=0.0,
-        restitution=0.0,
-        spring=0.0,
-        dashpot=0.0,
-        hpow=1.0,
-        gap_aware=None,
-    ):
+        solfec: SOLFEC,
+        surf1: int | None = None,
+        surf2: int | None = None,
+        model: Literal["SIGNORINI_COULOMB", "SPRING_DASHPOT"] | None = None,
+        label: str | None = None,
+        friction: float = 0.0,
+        cohesion: float = 0.0,
+        restitution: float = 0.0,
+        spring: float = 0.0,
+        dashpot: float = 0.0,
+        hpow: float = 1.0,
+        gap_aware: float | Literal["OFF"] | None = None,
+    ) -> None:
         simulation = simulation_of(solfec)
         domain = simulation.domain
         model = SURFACE_MODELS[0] if model is None else checks.choice(model, "model", SURFACE_MODELS)
@@ -298,7 +305,7 @@ class SURFACE_MATERIAL(Handle):
         return SurfaceModel(int(self._table.model[self._id])).name
 
     @model.setter
-    def model(self, value):
+    def model(self, value: str) -> None:
         self._table.model[self._id] = int(SurfaceModel[checks.choice(value, "model", SURFACE_MODELS)])
 
     friction = _surface_member("friction", checks.nonnegative, "Coefficient of friction.")
@@ -316,6 +323,6 @@ class SURFACE_MATERIAL(Handle):
         return float(self._table.gap_aware[self._id]) or "OFF"
 
     @gap_aware.setter
-    def gap_aware(self, value):
+    def gap_aware(self, value: float | Literal["OFF"] | None) -> None:
         self._table.gap_aware[self._id] = _reach(value, "gap_aware")
         self._refresh()

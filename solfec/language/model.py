@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from . import checks, session
 from .bodies import BODY, CONSTRAINT
 from .checks import BadValue, command
 from .handles import Model
+from .hints import Switch
 
 
 class SOLFEC(Model):
@@ -31,7 +33,7 @@ class SOLFEC(Model):
     __slots__ = ()
 
     @command("SOLFEC")
-    def __init__(self, analysis, step, output):
+    def __init__(self, analysis: Literal["DYNAMIC", "QUASI_STATIC"], step: float, output: str) -> None:
         analysis = checks.choice(analysis, "analysis", ("DYNAMIC", "QUASI_STATIC"))
         step = checks.positive(step, "step")
         path = _output_path(checks.string(output, "output"))
@@ -80,7 +82,7 @@ class SOLFEC(Model):
         return self._simulation.outpath
 
     @property
-    def bodies(self) -> list:
+    def bodies(self) -> list[BODY]:
         """The bodies, newest first."""
         return [BODY._of(self._simulation, int(body)) for body in self._domain.bodies.view("id")[::-1]]
 
@@ -90,7 +92,7 @@ class SOLFEC(Model):
         return self._domain.bodies.n
 
     @property
-    def constraints(self) -> list:
+    def constraints(self) -> list[CONSTRAINT]:
         """The constraints, newest first."""
         identifiers = np.sort(self._domain.constraints.view("id"))[::-1]
         return [CONSTRAINT._of(self._simulation, int(constraint)) for constraint in identifiers]
@@ -106,7 +108,7 @@ class SOLFEC(Model):
         return self._domain.step
 
     @step.setter
-    def step(self, value):
+    def step(self, value: float) -> None:
         self._domain.change_step(checks.positive(value, "step"))
 
     @property
@@ -115,7 +117,7 @@ class SOLFEC(Model):
         return checks.on_off(not self._domain.step_kept)
 
     @step_control.setter
-    def step_control(self, value):
+    def step_control(self, value: Switch) -> None:
         kept = not checks.switch(value, "step_control")
         if kept:
             session.warn(
@@ -130,7 +132,7 @@ class SOLFEC(Model):
         return self._simulation.verbose.rstrip("\n")
 
     @verbose.setter
-    def verbose(self, value):
+    def verbose(self, value: Literal["ON", "OFF", "%", "%\n"]) -> None:
         self._simulation.verbose = checks.choice(value, "verbose", ("ON", "OFF", "%", "%\n"))
 
     @property
@@ -139,7 +141,7 @@ class SOLFEC(Model):
         return checks.on_off(self._simulation.cleanup)
 
     @cleanup.setter
-    def cleanup(self, value):
+    def cleanup(self, value: Switch) -> None:
         self._simulation.cleanup = checks.switch(value, "cleanup")
 
 

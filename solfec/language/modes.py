@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,10 +17,19 @@ from . import checks, session
 from .bodies import BODY, base_of, body_of
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
+from .hints import Base, Numbers, Switch
+from .model import SOLFEC
 
 
 @command("MODAL_ANALYSIS")
-def MODAL_ANALYSIS(body=None, num=None, path=None, abstol=1e-11, maxiter=100, verbose="OFF") -> tuple[list, list]:
+def MODAL_ANALYSIS(
+    body: BODY | None = None,
+    num: int | None = None,
+    path: str | None = None,
+    abstol: float = 1e-11,
+    maxiter: int = 100,
+    verbose: Switch = "OFF",
+) -> tuple[list[float], list[float]]:
     """Lowest natural frequencies and modes of a finite element body, kept in a file.
 
     Parameters
@@ -130,7 +140,7 @@ def _print(base: ReducedBase, mass, stiffness) -> None:
 
 
 @command("REGISTER_BASE")
-def REGISTER_BASE(solfec, base, label):
+def REGISTER_BASE(solfec: SOLFEC, base: Base, label: str) -> None:
     """Register a base, so that bodies created with its label share it.
 
     Parameters
@@ -151,13 +161,18 @@ def REGISTER_BASE(solfec, base, label):
 
 
 @command("RIGID_DISPLACEMENTS")
-def RIGID_DISPLACEMENTS(body) -> list[list[float]]:
+def RIGID_DISPLACEMENTS(body: BODY) -> list[list[float]]:
     """Six rigid displacements of unit length: translations along and rotations about axes through the mass centre.
 
     Parameters
     ----------
     body : BODY
         Finite element body.
+
+    Returns
+    -------
+    list of 6 lists
+        Three translations and three rotations, 3 numbers a node.
     """
     body = _element_body(body)
     bodies = body._simulation.domain.bodies
@@ -165,7 +180,11 @@ def RIGID_DISPLACEMENTS(body) -> list[list[float]]:
 
 
 @command("COROTATED_DISPLACEMENTS")
-def COROTATED_DISPLACEMENTS(solfec, subset, sampling=None) -> list[list[float]]:
+def COROTATED_DISPLACEMENTS(
+    solfec: SOLFEC,
+    subset: str | int | BODY | Sequence,
+    sampling: Sequence[float] | float | None = None,
+) -> list[list[float]]:
     """Snapshots of nodal displacements from which the rotations of bodies are taken out: R^T x - X.
 
     Parameters
@@ -247,7 +266,7 @@ def _chosen(item, name: str, simulation) -> list[int]:
 
 
 @command("BODY_MM_EXPORT")
-def BODY_MM_EXPORT(body, pathM, pathK, spdM="ON", spdK="ON"):
+def BODY_MM_EXPORT(body: BODY, pathM: str, pathK: str, spdM: Switch = "ON", spdK: Switch = "ON") -> None:
     """Write the matrices of a finite element body in the Matrix Market format.
 
     Parameters
@@ -271,7 +290,12 @@ def BODY_MM_EXPORT(body, pathM, pathK, spdM="ON", spdK="ON"):
 
 
 @command("POD_BASE")
-def POD_BASE(body, snapshots, num=None, tolerance=1e-8) -> tuple[list, list]:
+def POD_BASE(
+    body: BODY,
+    snapshots: Sequence[Numbers],
+    num: int | None = None,
+    tolerance: float = 1e-8,
+) -> tuple[list[float], list[float]]:
     """A base for the form 'BC-RO' by proper orthogonal decomposition of displacements.  Not in the manual.
 
     Parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..bodies.table import BodyKind
@@ -10,6 +12,7 @@ from . import checks
 from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadValue, command
 from .constraints import point_on, unit_direction
+from .hints import Numbers, Vector
 from .series import TIME_SERIES, number_or_series
 
 
@@ -57,7 +60,7 @@ def _prescribe3(body, point, base, tms, velocity) -> CONSTRAINT:
 
 
 @command("SET_DISPLACEMENT")
-def SET_DISPLACEMENT(body, point, direction, tms):
+def SET_DISPLACEMENT(body: BODY, point: Vector, direction: Vector, tms: TIME_SERIES) -> CONSTRAINT:
     """Prescribe the displacement of a referential point along a spatial direction.
 
     Parameters
@@ -77,7 +80,7 @@ def SET_DISPLACEMENT(body, point, direction, tms):
 
 
 @command("SET_VELOCITY")
-def SET_VELOCITY(body, point, direction, value):
+def SET_VELOCITY(body: BODY, point: Vector, direction: Vector, value: float | TIME_SERIES) -> CONSTRAINT:
     """Prescribe the velocity of a referential point along a spatial direction; other directions stay free.
 
     Parameters
@@ -97,7 +100,7 @@ def SET_VELOCITY(body, point, direction, value):
 
 
 @command("SET_ACCELERATION")
-def SET_ACCELERATION(body, point, direction, tms):
+def SET_ACCELERATION(body: BODY, point: Vector, direction: Vector, tms: TIME_SERIES) -> CONSTRAINT:
     """Prescribe the acceleration of a referential point along a spatial direction.
 
     Parameters
@@ -117,7 +120,7 @@ def SET_ACCELERATION(body, point, direction, tms):
 
 
 @command("SET_DISPLACEMENT3")
-def SET_DISPLACEMENT3(body, point, base, tms):
+def SET_DISPLACEMENT3(body: BODY, point: Vector, base: Numbers, tms: Sequence[TIME_SERIES]) -> CONSTRAINT:
     """Prescribe displacements of a referential point along three directions.
 
     Parameters
@@ -138,7 +141,7 @@ def SET_DISPLACEMENT3(body, point, base, tms):
 
 
 @command("SET_VELOCITY3")
-def SET_VELOCITY3(body, point, base, tms):
+def SET_VELOCITY3(body: BODY, point: Vector, base: Numbers, tms: Sequence[float | TIME_SERIES]) -> CONSTRAINT:
     """Prescribe velocities of a referential point along three directions.
 
     Parameters
@@ -159,7 +162,7 @@ def SET_VELOCITY3(body, point, base, tms):
 
 
 @command("SET_ACCELERATION3")
-def SET_ACCELERATION3(body, point, base, tms):
+def SET_ACCELERATION3(body: BODY, point: Vector, base: Numbers, tms: Sequence[TIME_SERIES]) -> CONSTRAINT:
     """Prescribe accelerations of a referential point along three directions.
 
     Parameters

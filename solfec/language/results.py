@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from . import checks, session
 from .bodies import BODY, body_of
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
+from .hints import Switch, Vector
 from .model import SOLFEC
 
 CLOCKS = (*PHASES, "PARBAL")  # of TIMING; nothing is balanced in a serial run
@@ -28,16 +30,33 @@ class Energies(NamedTuple):
 
 
 @command("DURATION")
-def DURATION(solfec):
-    """First and last stored time (t0, t1) in READ mode, the present time in WRITE mode."""
+def DURATION(solfec: SOLFEC) -> tuple[float, float] | float:
+    """First and last stored time (t0, t1) in READ mode, the present time in WRITE mode.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+
+    Returns
+    -------
+    tuple of 2, or float
+    """
     return simulation_of(solfec).duration()
 
 
 @command("FORWARD")
-def FORWARD(solfec, steps, corotated_displacements=None):
+def FORWARD(solfec: SOLFEC, steps: int, corotated_displacements: Literal["TRUE", "FALSE"] | None = None) -> None:
     """Move forward by a number of frames, not beyond the last one; ignored in WRITE mode.
 
     With corotated_displacements = 'TRUE' the lists of COROTATED_DISPLACEMENTS get snapshots of every frame on the way.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    steps : int
+        Number of frames, not negative.
+    corotated_displacements : str, optional
+        'TRUE' or 'FALSE' (default).
     """
     simulation = simulation_of(solfec)
     steps = checks.integer(steps, "steps", minimum=0)
@@ -47,36 +66,86 @@ def FORWARD(solfec, steps, corotated_displacements=None):
 
 
 @command("BACKWARD")
-def BACKWARD(solfec, steps):
-    """Move backward by a number of frames, not beyond the first one; ignored in WRITE mode."""
+def BACKWARD(solfec: SOLFEC, steps: int) -> None:
+    """Move backward by a number of frames, not beyond the first one; ignored in WRITE mode.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    steps : int
+        Number of frames, not negative.
+    """
     simulation = simulation_of(solfec)
     simulation.backward(checks.integer(steps, "steps", minimum=0))
 
 
 @command("SEEK")
-def SEEK(solfec, time):
-    """Move to the frame nearest to a time; ignored in WRITE mode."""
+def SEEK(solfec: SOLFEC, time: float) -> None:
+    """Move to the frame nearest to a time; ignored in WRITE mode.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    time : float
+        The earlier one of two frames that are equally near.
+    """
     simulation = simulation_of(solfec)
     simulation.seek(checks.number(time, "time"))
 
 
 @command("DISPLACEMENT")
-def DISPLACEMENT(body, point) -> tuple[float, ...]:
-    """Displacement of a referential point of a body."""
+def DISPLACEMENT(body: BODY, point: Vector) -> tuple[float, ...]:
+    """Displacement of a referential point of a body.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point; of finite elements one within the mesh.
+
+    Returns
+    -------
+    tuple of 3
+        In units of length.
+    """
     body, point = _body_and_point(body, point)
     return tuple(body._simulation.domain.displacement(body._id, point).tolist())
 
 
 @command("VELOCITY")
-def VELOCITY(body, point) -> tuple[float, ...]:
-    """Spatial velocity of a referential point of a body."""
+def VELOCITY(body: BODY, point: Vector) -> tuple[float, ...]:
+    """Spatial velocity of a referential point of a body.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point; of finite elements one within the mesh.
+
+    Returns
+    -------
+    tuple of 3
+        In units of length over time.
+    """
     body, point = _body_and_point(body, point)
     return tuple(body._simulation.domain.velocity(body._id, point).tolist())
 
 
 @command("STRESS")
-def STRESS(body, point) -> tuple[float, ...]:
-    """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point; zeros for rigid bodies."""
+def STRESS(body: BODY, point: Vector) -> tuple[float, ...]:
+    """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point; zeros for rigid bodies.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point; of finite elements one within the mesh.
+
+    Returns
+    -------
+    tuple of 7
+        sx, sy, sz, sxy, sxz, syz and von Mises' norm, in units of force over area.
+    """
     body, point = _body_and_point(body, point)
     return tuple(body._simulation.domain.stress(body._id, point).tolist())
 
@@ -88,15 +157,21 @@ def _body_and_point(body, point):
 
 
 @command("ENERGY")
-def ENERGY(solfec, object=None) -> Energies:
+def ENERGY(solfec: SOLFEC | BODY, object: SOLFEC | BODY | Sequence[BODY] | None = None) -> Energies:
     """Energies (kinetic, internal, external, contact, friction).
 
     Parameters
     ----------
-    solfec : SOLFEC
+    solfec : SOLFEC or BODY
+        A BODY alone stands for itself.
     object
         SOLFEC (default), BODY or list of BODY, each counted once.  The model's contact and friction figures
         count each contact once, a body's figures count all of its contacts.
+
+    Returns
+    -------
+    named tuple
+        kinetic, internal, external, contact and friction, in units of work.
     """
     if object is None and isinstance(solfec, BODY):
         object, simulation = solfec, solfec._simulation
@@ -127,7 +202,7 @@ def bodies_of(value, name: str, simulation) -> list[BODY] | None:
 
 
 @command("TIMING")
-def TIMING(solfec, kind) -> float:
+def TIMING(solfec: SOLFEC, kind: str) -> float:
     """Seconds spent in a stage of the time steps since the previous frame.
 
     Parameters
@@ -135,6 +210,10 @@ def TIMING(solfec, kind) -> float:
     solfec : SOLFEC
     kind : str
         'TIMINT', 'CONUPD', 'CONDET', 'LOCDYN', 'CONSOL' or 'PARBAL' (0 in serial runs).
+
+    Returns
+    -------
+    float
     """
     simulation = simulation_of(solfec)
     kind = checks.choice(kind, "kind", CLOCKS)
@@ -148,7 +227,14 @@ ENERGY_KINDS = tuple(kind.upper() for kind in Energies._fields)
 
 
 @command("HISTORY")
-def HISTORY(solfec, list, t0, t1, skip=1, progress=None):
+def HISTORY(
+    solfec: SOLFEC,
+    list: str | tuple | Sequence[str | tuple],
+    t0: float,
+    t1: float,
+    skip: int = 1,
+    progress: Switch | None = None,
+) -> tuple[list[float], ...] | None:
     """Time histories of entities; None in WRITE mode.
 
     Parameters

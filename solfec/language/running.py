@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from . import checks, session
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
+from .hints import Numbers, Switch
+from .model import SOLFEC
 from .solvers import Solver
 
 
 @command("RUN")
-def RUN(solfec, solver, duration):
+def RUN(solfec: SOLFEC, solver: Solver, duration: float) -> None:
     """Run a simulation; nothing happens in READ mode.
 
     Parameters
@@ -30,7 +35,7 @@ def RUN(solfec, solver, duration):
 
 
 @command("OUTPUT")
-def OUTPUT(solfec, interval, compression=None):
+def OUTPUT(solfec: SOLFEC, interval: float, compression: Switch | None = None) -> None:
     """Write results every `interval` of time; every step when this command is not used.
 
     Parameters
@@ -48,7 +53,7 @@ def OUTPUT(solfec, interval, compression=None):
 
 
 @command("EXTENTS")
-def EXTENTS(solfec, extents):
+def EXTENTS(solfec: SOLFEC, extents: Numbers) -> None:
     """Bound the scene: bodies that leave the box are deleted.  Ignored in READ mode.
 
     Parameters
@@ -66,7 +71,7 @@ def EXTENTS(solfec, extents):
 
 
 @command("CALLBACK")
-def CALLBACK(solfec, interval, data, callback):
+def CALLBACK(solfec: SOLFEC, interval: float, data: Any, callback: Callable[..., Any]) -> None:
     """Call a function every `interval` of time during RUN; a returned 0 ends the run.
 
     Parameters
@@ -86,7 +91,7 @@ def CALLBACK(solfec, interval, data, callback):
 
 
 @command("REGISTER_CALLBACK")
-def REGISTER_CALLBACK(callback, data=None):
+def REGISTER_CALLBACK(callback: Callable[..., Any], data: Any = None) -> None:
     """Register a callback for parallel runs; nothing to do in a serial one.
 
     Parameters
@@ -99,7 +104,7 @@ def REGISTER_CALLBACK(callback, data=None):
 
 
 @command("UNPHYSICAL_PENETRATION")
-def UNPHYSICAL_PENETRATION(solfec, depth):
+def UNPHYSICAL_PENETRATION(solfec: SOLFEC, depth: float) -> None:
     """Stop the run with an error once a contact penetrates deeper than `depth`.  Ignored in READ mode.
 
     Parameters
@@ -115,10 +120,15 @@ def UNPHYSICAL_PENETRATION(solfec, depth):
 
 
 @command("GEOMETRIC_EPSILON")
-def GEOMETRIC_EPSILON(epsilon):
+def GEOMETRIC_EPSILON(epsilon: float) -> None:
     """Set the distance below which two points count as one (default 1E-6, in the model's unit of length).
 
     Holds for everything that follows, and for SOLFEC objects that exist already.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive.
     """
     epsilon = checks.positive(epsilon, "epsilon")
     now = session.current()
@@ -131,6 +141,12 @@ def GEOMETRIC_EPSILON(epsilon):
 
 
 @command("WARNINGS")
-def WARNINGS(state):
-    """Switch warnings 'ON' (default) or 'OFF'."""
+def WARNINGS(state: Switch) -> None:
+    """Switch warnings 'ON' (default) or 'OFF'.
+
+    Parameters
+    ----------
+    state : str
+        'ON' or 'OFF'.
+    """
     session.current().warnings = checks.switch(state, "state")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..time_series import TimeSeries
 from . import checks, session
 from .checks import BadType, BadValue, Members, command
+from .hints import Numbers
 
 
 class TIME_SERIES(Members):
@@ -26,7 +29,7 @@ class TIME_SERIES(Members):
     __slots__ = ("_series",)
 
     @command("TIME_SERIES")
-    def __init__(self, points, label=None, cache=0):
+    def __init__(self, points: str | Numbers | Sequence[Sequence[float]], label: str | None = None, cache: int = 0) -> None:
         pairs = _from_file(checks.string(points, "points")) if isinstance(points, str) else _from_list(points)
         checks.integer(cache, "cache", minimum=0)
         if label is not None:

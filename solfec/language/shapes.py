@@ -16,6 +16,7 @@ from ..shapes.mesh import Mesh
 from ..shapes.sphere import Sphere
 from . import checks, session
 from .checks import BadType, BadValue, Members, command
+from .hints import Integers, Numbers, Vector
 
 
 class Shape(Members):
@@ -58,7 +59,7 @@ class CONVEX(Shape):
     __slots__ = ()
 
     @command("CONVEX", valid="volid")
-    def __init__(self, vertices, faces, volid, convex=None):
+    def __init__(self, vertices: Numbers, faces: Integers, volid: int, convex: CONVEX | None = None) -> None:
         vertices = checks.numbers(vertices, "vertices", multiple=3, minimum=4)
         faces = checks.integers(faces, "faces")
         volid = checks.identifier(volid, "volid")
@@ -74,7 +75,7 @@ class CONVEX(Shape):
         return len(self._content.polyhedra[0].vertices)
 
     @command("CONVEX.vertex")
-    def vertex(self, n) -> tuple[float, ...]:
+    def vertex(self, n: int) -> tuple[float, ...]:
         """Current coordinates of the n-th vertex of the first polyhedron."""
         vertices = self._content.polyhedra[0].vertices
         return tuple(vertices[_index(n, len(vertices))].tolist())
@@ -96,7 +97,7 @@ class MESH(Shape):
     __slots__ = ()
 
     @command("MESH")
-    def __init__(self, nodes, elements, surfids):
+    def __init__(self, nodes: Numbers, elements: Integers, surfids: int | Integers) -> None:
         nodes = checks.numbers(nodes, "nodes", multiple=3, minimum=4)
         elements = checks.integers(elements, "elements")
         if checks.is_sequence(surfids):
@@ -115,7 +116,7 @@ class MESH(Shape):
         return len(self._content.nodes)
 
     @command("MESH.node")
-    def node(self, n, x=None, y=None, z=None) -> tuple[float, ...]:
+    def node(self, n: int, x: float | None = None, y: float | None = None, z: float | None = None) -> tuple[float, ...]:
         """Coordinates of the n-th node; x, y or z move it first."""
         content = self._content
         n = _index(n, len(content.nodes))
@@ -125,7 +126,7 @@ class MESH(Shape):
         return tuple(content.nodes[n].tolist())
 
     @command("MESH.nodes_on_surface")
-    def nodes_on_surface(self, surfid) -> list[int] | None:
+    def nodes_on_surface(self, surfid: int) -> list[int] | None:
         """Ascending numbers of the nodes on a surface, None when there are none."""
         return self._content.nodes_on_surface(checks.identifier(surfid, "surfid")) or None
 
@@ -134,20 +135,20 @@ class MESH(Shape):
         return self._content.records()
 
     @command("MESH.set_volid")
-    def set_volid(self, volid) -> int:
+    def set_volid(self, volid: int) -> int:
         """Give all elements a volume identifier; returns it."""
         volid = checks.identifier(volid, "volid")
         self._content.set_volume_id(volid)
         return volid
 
     @command("MESH.surface_integration_points")
-    def surface_integration_points(self, surfid=None) -> list[tuple]:
+    def surface_integration_points(self, surfid: int | None = None) -> list[tuple[float, ...]]:
         """Integration points of all outer faces, or of those on one surface: one per triangle, four per quadrilateral."""
         surfid = None if surfid is None else checks.identifier(surfid, "surfid")
         return list(map(tuple, surface_integration_points(self._content, surfid).tolist()))
 
     @command("MESH.volume_integration_points")
-    def volume_integration_points(self, volid=None) -> list[tuple]:
+    def volume_integration_points(self, volid: int | None = None) -> list[tuple[float, ...]]:
         """Integration points of all elements, or of those of one volume; elements with outer faces come first."""
         volid = None if volid is None else checks.identifier(volid, "volid")
         return list(map(tuple, volume_integration_points(self._content, volid).tolist()))
@@ -157,7 +158,13 @@ class MESH(Shape):
         return self._content.internal_faces()
 
     @command("MESH.inter_element_faces_on_plane")
-    def inter_element_faces_on_plane(self, point, normal, ref=True, eps=None) -> list[list[int]]:
+    def inter_element_faces_on_plane(
+        self,
+        point: Vector,
+        normal: Vector,
+        ref: bool = True,
+        eps: float | None = None,
+    ) -> list[list[int]]:
         """Node numbers of the faces between two elements that lie on a plane.
 
         Parameters
@@ -191,7 +198,7 @@ class SPHERE(Shape):
     __slots__ = ()
 
     @command("SPHERE")
-    def __init__(self, center, radius, volid, surfid):
+    def __init__(self, center: Vector, radius: float, volid: int, surfid: int) -> None:
         center = checks.vector(center, "center")
         radius = checks.positive(radius, "radius")
         volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
@@ -225,7 +232,7 @@ class ELLIP(Shape):
     __slots__ = ()
 
     @command("ELLIP")
-    def __init__(self, center, radii, volid, surfid):
+    def __init__(self, center: Vector, radii: Vector, volid: int, surfid: int) -> None:
         center, radii = checks.vector(center, "center"), checks.vector(radii, "radii")
         if not min(radii) > 0.0:
             raise BadValue(f"'radii' must be positive, they are {radii}")
@@ -254,7 +261,7 @@ KINDS = {Convex: CONVEX, Mesh: MESH, Sphere: SPHERE, Ellipsoid: ELLIP}
 
 
 @command("HULL")
-def HULL(points, volid, surfid, convex=None) -> CONVEX:
+def HULL(points: Numbers, volid: int, surfid: int, convex: CONVEX | None = None) -> CONVEX:
     """Convex hull of a point set.
 
     Parameters
@@ -265,6 +272,11 @@ def HULL(points, volid, surfid, convex=None) -> CONVEX:
         Volume identifier, and surface identifier of all faces.
     convex : CONVEX, optional
         Collection (emptied) that the hull joins.
+
+    Returns
+    -------
+    CONVEX
+        Of one polyhedron, or with `convex` of all of them.
     """
     points = checks.numbers(points, "points", multiple=3, minimum=4)
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
@@ -275,7 +287,17 @@ def HULL(points, volid, surfid, convex=None) -> CONVEX:
 
 
 @command("HEX", surids="surfids")
-def HEX(nodes, i, j, k, volid, surfids, dx=None, dy=None, dz=None) -> MESH:
+def HEX(
+    nodes: Numbers,
+    i: int,
+    j: int,
+    k: int,
+    volid: int,
+    surfids: Integers,
+    dx: Numbers | None = None,
+    dy: Numbers | None = None,
+    dz: Numbers | None = None,
+) -> MESH:
     """A hexahedral shape meshed with i x j x k elements.
 
     Parameters
@@ -290,6 +312,10 @@ def HEX(nodes, i, j, k, volid, surfids, dx=None, dy=None, dz=None) -> MESH:
         Surface identifiers of the faces z low, x low, y high, x high, y low, z high of the local frame.
     dx, dy, dz : list of numbers, optional
         Proportions of the subdivisions, at least i, j, k positive numbers.
+
+    Returns
+    -------
+    MESH
     """
     nodes = checks.numbers(nodes, "nodes", multiple=3, minimum=8)[:24]
     counts = [checks.integer(n, name, minimum=1) for n, name in zip((i, j, k), "ijk")]

@@ -7,6 +7,7 @@ from ..solvers.siconos import SiconosSolver
 from ..solvers.siconos_library import SOLVERS
 from . import checks
 from .checks import command
+from .hints import Switch
 from .solvers import Solver, _count, _stored, _switched
 
 
@@ -37,7 +38,13 @@ class SICONOS_SOLVER(Solver):
     __slots__ = ()
 
     @command("SICONOS_SOLVER")
-    def __init__(self, epsilon=1e-4, maxiter=1000, verbose=None, solver=None):
+    def __init__(
+        self,
+        epsilon: float = 1e-4,
+        maxiter: int = 1000,
+        verbose: Switch | None = None,
+        solver: str | None = None,
+    ) -> None:
         self._solver = SiconosSolver(
             checks.positive(epsilon, "epsilon"),
             _count(maxiter, "maxiter"),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Literal
+
 from ..solvers.auto import AcceleratedGaussSeidel
 from ..solvers.gauss_seidel import COLOURINGS, DiagonalSolver
 from ..solvers.newton import LINEAR_SOLVERS, RELATIVE_DELTAS, NewtonSolver
 from ..solvers.penalty import PenaltySolver
 from . import checks, session
 from .checks import BadValue, Members, command
+from .hints import Member, Switch, T
 
 DIAGONAL_SOLVERS = tuple(DiagonalSolver.__members__)
 FAILURES = ("CONTINUE", "EXIT", "CALLBACK")
@@ -20,7 +24,7 @@ class Solver(Members):
     __slots__ = ("_solver",)
 
 
-def _stored(name: str, check, doc: str) -> property:
+def _stored(name: str, check: Callable[[Any, str], T], doc: str) -> Member[T]:
     """A member that the solver itself keeps."""
 
     def get(self):
@@ -29,10 +33,10 @@ def _stored(name: str, check, doc: str) -> property:
     def put(self, value):
         setattr(self._solver, name, check(value, name))
 
-    return property(get, put, doc=doc)
+    return Member(get, put, doc=doc)
 
 
-def _switched(name: str, doc: str) -> property:
+def _switched(name: str, doc: str) -> Member[str]:
     """A switch that the solver itself keeps."""
 
     def get(self):
@@ -41,7 +45,7 @@ def _switched(name: str, doc: str) -> property:
     def put(self, value):
         setattr(self._solver, name, checks.switch(value, name))
 
-    return property(get, put, doc=doc)
+    return Member(get, put, doc=doc)
 
 
 def _count(value, name: str) -> int:
@@ -77,18 +81,18 @@ class GAUSS_SEIDEL_SOLVER(Solver):
     @command("GAUSS_SEIDEL_SOLVER")
     def __init__(
         self,
-        epsilon,
-        maxiter,
-        meritval=1.0,
-        failure=None,
-        diagepsilon=None,
-        diagmaxiter=None,
-        diagsolver=None,
-        data=None,
-        callback=None,
-        anderson=None,
-        islands=None,
-    ):
+        epsilon: float,
+        maxiter: int,
+        meritval: float = 1.0,
+        failure: Literal["CONTINUE", "EXIT", "CALLBACK"] = None,
+        diagepsilon: float | None = None,
+        diagmaxiter: int | None = None,
+        diagsolver: Literal["SEMISMOOTH_NEWTON", "PROJECTED_GRADIENT", "DE_SAXCE_FENG", "PROJECTED_NEWTON"] = None,
+        data: Any = None,
+        callback: Callable[..., Any] | None = None,
+        anderson: Switch | None = None,
+        islands: Switch | None = None,
+    ) -> None:
         epsilon = checks.positive(epsilon, "epsilon")
         maxiter = _count(maxiter, "maxiter")
         meritval = 1.0 if meritval is None else checks.positive(meritval, "meritval")
@@ -156,7 +160,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         return checks.on_off(self._solver.reverse)
 
     @reverse.setter
-    def reverse(self, value):
+    def reverse(self, value: Switch) -> None:
         self._solver.reverse = checks.switch(value, "reverse")
 
     colouring = _stored(
@@ -171,7 +175,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         return self._variant
 
     @variant.setter
-    def variant(self, value):
+    def variant(self, value: str) -> None:
         self._variant = checks.choice(value, "variant", UPDATES)
 
     @property
@@ -180,7 +184,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         return self._innerloops
 
     @innerloops.setter
-    def innerloops(self, value):
+    def innerloops(self, value: int) -> None:
         self._innerloops = _count(value, "innerloops")
 
     @property
@@ -189,7 +193,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         return list(self._solver.itershist) if self._solver.itershist else None
 
     @itershist.setter
-    def itershist(self, value):
+    def itershist(self, value: Switch) -> None:
         if checks.switch(value, "itershist"):
             self._solver.collect_iterations()
         else:
@@ -218,7 +222,7 @@ class PENALTY_SOLVER(Solver):
     __slots__ = ()
 
     @command("PENALTY_SOLVER")
-    def __init__(self, variant=None):
+    def __init__(self, variant: Literal["IMPLICIT", "EXPLICIT"] | None = None) -> None:
         variant = "IMPLICIT" if variant is None else checks.choice(variant, "variant", ("IMPLICIT", "EXPLICIT"))
         self._solver = PenaltySolver(variant)
 
@@ -273,19 +277,19 @@ class NEWTON_SOLVER(Solver):
     @command("NEWTON_SOLVER")
     def __init__(
         self,
-        meritval=1e-8,
-        maxiter=1000,
-        locdyn=None,
-        linver=None,
-        linmaxiter=10,
-        maxmatvec=None,
-        epsilon=0.25,
-        delta=0.0,
-        theta=0.25,
-        omega=None,
-        gsflag=None,
-        reldelta=None,
-    ):
+        meritval: float = 1e-8,
+        maxiter: int = 1000,
+        locdyn: Switch = None,
+        linver: Literal["GMRES", "DIAG"] = None,
+        linmaxiter: int = 10,
+        maxmatvec: int = None,
+        epsilon: float = 0.25,
+        delta: float = 0.0,
+        theta: float = 0.25,
+        omega: float = None,
+        gsflag: Switch = None,
+        reldelta: Literal["OFF", "avgWii", "minWii", "maxWii"] = None,
+    ) -> None:
         self._solver = NewtonSolver(
             checks.positive(meritval, "meritval"),
             _count(maxiter, "maxiter"),
@@ -345,7 +349,7 @@ class NEWTON_SOLVER(Solver):
         return list(self._solver.itershist) if self._solver.itershist else None
 
     @itershist.setter
-    def itershist(self, value):
+    def itershist(self, value: Switch) -> None:
         if checks.switch(value, "itershist"):
             self._solver.collect_iterations()
         else:

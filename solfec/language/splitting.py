@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
 from ..shapes import mesh_split, overlapping, split
 from . import checks, session
 from .checks import BadValue, command
-from .shapes import ELLIP, MESH, SPHERE, consume, reported, shape_of, shapes_of, unwrapped
+from .hints import Integers, Switch, Vector
+from .shapes import ELLIP, MESH, SPHERE, Shape, consume, reported, shape_of, shapes_of, unwrapped
+
+
+Parts: TypeAlias = Shape | list[Shape] | None  # one, several, or none
 
 
 @command("SPLIT")
-def SPLIT(shape, point, normal, surfid=(0, 0), topoadj="OFF", remesh="ON", first="BELOW"):
+def SPLIT(
+    shape: Shape | Sequence[Shape],
+    point: Vector,
+    normal: Vector,
+    surfid: int | Sequence[int] = (0, 0),
+    topoadj: Switch = "OFF",
+    remesh: Switch = "ON",
+    first: Literal["BELOW", "ABOVE"] = "BELOW",
+) -> tuple[Parts, Parts]:
     """Split shapes by a plane; returns (below, above).
 
     Parameters
@@ -56,7 +71,13 @@ def SPLIT(shape, point, normal, surfid=(0, 0), topoadj="OFF", remesh="ON", first
 
 
 @command("MESH_SPLIT")
-def MESH_SPLIT(mesh, nodeset=None, faceset=None, surfid1=0, surfid2=0) -> list[MESH] | None:
+def MESH_SPLIT(
+    mesh: MESH,
+    nodeset: Integers | None = None,
+    faceset: Sequence[Integers] | None = None,
+    surfid1: int = 0,
+    surfid2: int = 0,
+) -> list[MESH] | None:
     """Split a mesh along faces between its elements.
 
     Parameters
@@ -68,6 +89,8 @@ def MESH_SPLIT(mesh, nodeset=None, faceset=None, surfid1=0, surfid2=0) -> list[M
     faceset : list of lists of 3 or 4 int, optional
         Faces to cut, whatever `nodeset` says.  New faces that look along the right-hand normal of the listed face get
         `surfid1`, the others `surfid2`.
+    surfid1, surfid2 : int
+        Surface identifiers of new faces.
 
     Returns
     -------
@@ -87,7 +110,12 @@ def MESH_SPLIT(mesh, nodeset=None, faceset=None, surfid1=0, surfid2=0) -> list[M
 
 
 @command("OVERLAPPING", **{"not": "not_"})
-def OVERLAPPING(obstacles, shapes, not_=None, gap=0.0):
+def OVERLAPPING(
+    obstacles: Shape | Sequence[Shape],
+    shapes: Shape | Sequence[Shape],
+    not_: Literal["NOT"] | None = None,
+    gap: float = 0.0,
+) -> Parts:
     """Find the shapes that touch or overlap obstacles, or with 'NOT' those that do not.
 
     Parameters

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Literal
+
 import numpy as np
 
 from ..bodies.table import BodyKind
 from ..constraints.table import DirectionUpdate
 from . import checks
-from .bodies import CONSTRAINT, body_of
+from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
 from .constraints import check_pair, point_on
+from .hints import Numbers, Vector
 from .unbuilt import not_built
 
 
 @command("PUT_SPRING")
 def PUT_SPRING(
-    body1, point1, body2, point2, function, limits, direction=None, update=None, dashpot=0.0, law="EXPLICIT"
-):
+    body1: BODY,
+    point1: Vector,
+    body2: BODY,
+    point2: Vector,
+    function: Callable[[float, float], float] | Numbers | Sequence[Sequence[float]],
+    limits: Numbers,
+    direction: Vector | None = None,
+    update: Literal["FIXED", "CONV1", "CONV2"] | None = None,
+    dashpot: float = 0.0,
+    law: Literal["EXPLICIT", "IMPLICIT"] = "EXPLICIT",
+) -> CONSTRAINT:
     """Put a spring between referential points of two bodies.
 
     Parameters

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from ..results import ResultsReader, results_file
 from ..results.states import initialise
 from . import checks, session
 from .checks import BadValue, command
 from .handles import simulation_of
+from .model import SOLFEC
 from .patterns import label_filter
 
 
 @command("INITIALIZE_STATE")
-def INITIALIZE_STATE(solfec, path, time, subset=None):
+def INITIALIZE_STATE(solfec: SOLFEC, path: str, time: float, subset: str | Sequence[str] | None = None) -> None:
     """Give bodies the state that they have in other results; ignored, with a warning, in READ mode.
 
     Configurations, velocities and energies are taken; time, constraints and reactions are not.
@@ -33,7 +35,7 @@ def INITIALIZE_STATE(solfec, path, time, subset=None):
 
 
 @command("RIGID_TO_FEM")
-def RIGID_TO_FEM(path, time, solfec, subset=None):
+def RIGID_TO_FEM(path: str, time: float, solfec: SOLFEC, subset: str | Sequence[str] | None = None) -> None:
     """As INITIALIZE_STATE (note the order of arguments), but finite element bodies take states of rigid ones.
 
     Their nodes move and turn as the rigid body has; it is still referential points that constraints are put at afterwards.

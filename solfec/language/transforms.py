@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from ..shapes import transform
 from ..shapes.bend import bend
 from . import checks, session
 from .checks import BadValue, command
+from .hints import Vector
 from .shapes import MESH, Shape, reported, shape_of, shapes_of
 
 
+Shaped = TypeVar("Shaped", bound=Shape | Sequence)  # a shape, a list of shapes, or a point
+
+
 @command("COPY")
-def COPY(shape):
+def COPY(shape: Shaped) -> Shaped:
     """Copy shapes: one object for one, a list for several.
 
     Parameters
     ----------
     shape
         Shape object, or a list of them; left as they are.
+
+    Returns
+    -------
+    shape object or list
     """
     copies = [type(item)._of(transform.copy(item._content)) for item in shapes_of(shape, "shape")]
     return copies[0] if len(copies) == 1 else copies
 
 
 @command("SCALE")
-def SCALE(shape, coefs):
+def SCALE(shape: Shaped, coefs: Vector) -> Shaped:
     """Scale shapes, or a point, along the axes about the origin (a sphere: its radius by the first factor).
 
     Parameters
@@ -32,6 +43,10 @@ def SCALE(shape, coefs):
         Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
     coefs : tuple of 3
         Factors, not zero.
+
+    Returns
+    -------
+    shape object or list, changed in place, or the new point
     """
     coefs = checks.vector(coefs, "coefs")
     if 0.0 in coefs:
@@ -40,7 +55,7 @@ def SCALE(shape, coefs):
 
 
 @command("TRANSLATE")
-def TRANSLATE(shape, vector):
+def TRANSLATE(shape: Shaped, vector: Vector) -> Shaped:
     """Move shapes, or a point, by a vector.
 
     Parameters
@@ -48,13 +63,17 @@ def TRANSLATE(shape, vector):
     shape
         Shape object, list of them (returned, changed in place), or point (a new tuple is returned).
     vector : tuple of 3
+
+    Returns
+    -------
+    shape object or list, changed in place, or the new point
     """
     vector = checks.vector(vector, "vector")
     return _applied(transform.translate, shape, vector)
 
 
 @command("ROTATE")
-def ROTATE(shape, point, vector, angle):
+def ROTATE(shape: Shaped, point: Vector, vector: Vector, angle: float) -> Shaped:
     """Turn shapes, or a point, about an axis.
 
     Parameters
@@ -65,6 +84,10 @@ def ROTATE(shape, point, vector, angle):
         Point on the axis and its direction, not zero.
     angle : float
         Degrees.
+
+    Returns
+    -------
+    shape object or list, changed in place, or the new point
     """
     point, vector = checks.vector(point, "point"), checks.direction(vector, "vector")
     angle = checks.number(angle, "angle")
@@ -72,7 +95,7 @@ def ROTATE(shape, point, vector, angle):
 
 
 @command("BEND")
-def BEND(shape, point, direction, angle):
+def BEND(shape: Shaped, point: Vector, direction: Vector, angle: float) -> Shaped:
     """Wrap a mesh round an axis, from its section nearest to the axis onward.
 
     Parameters
@@ -83,6 +106,11 @@ def BEND(shape, point, direction, angle):
         Axis; the bending follows its right-hand sense.
     angle : float
         Positive, degrees.
+
+    Returns
+    -------
+    MESH or list
+        `shape`, changed in place.
     """
     shape = shape_of(shape, "shape", MESH)
     point, direction = checks.vector(point, "point"), checks.direction(direction, "direction")

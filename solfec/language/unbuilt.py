@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NoReturn
+
 from ..errors import NotBuiltYet
 
 NAMES = (
@@ -18,7 +20,7 @@ def not_built(what: str) -> NotBuiltYet:
 
 
 def _function(name: str):
-    def command(*arguments, **keywords):
+    def command(*arguments: Any, **keywords: Any) -> NoReturn:
         raise not_built(name)
 
     command.__name__ = command.__qualname__ = name
@@ -27,7 +29,7 @@ def _function(name: str):
 
 
 def _type(name: str):
-    def create(cls, *arguments, **keywords):
+    def create(cls, *arguments: Any, **keywords: Any) -> NoReturn:
         raise not_built(name)
 
     return type(name, (), {"__new__": create, "__doc__": f"{name} (manual, 4.2): not built yet.", "__slots__": ()})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from typing import Literal
 
 from ..solvers import dump, fclib
 from . import checks, session
@@ -11,12 +12,30 @@ from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
 from .fields import FIELD
 from .handles import simulation_of
+from .hints import Switch
 from .materials import BULK_MATERIAL, SURFACE_MATERIAL, bulk_by_label
+from .model import SOLFEC
 
 
 @command("IMBALANCE_TOLERANCE")
-def IMBALANCE_TOLERANCE(solfec, tolerance, weightfactor=1.0, updatefreq=10) -> bool:
-    """Tolerance of the balance between processors; without effect in a serial run."""
+def IMBALANCE_TOLERANCE(solfec: SOLFEC, tolerance: float, weightfactor: float = 1.0, updatefreq: int = 10) -> bool:
+    """Tolerance of the balance between processors; without effect in a serial run.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    tolerance : float
+        Positive ratio of the largest to the least load.
+    weightfactor : float
+        Weight of local dynamics beside bodies, in [0, 1].
+    updatefreq : int
+        Steps between looks at the balance, at least 1.
+
+    Returns
+    -------
+    bool
+        True.
+    """
     simulation_of(solfec)
     checks.positive(tolerance, "tolerance")
     checks.between(weightfactor, "weightfactor", 0.0, 1.0)
@@ -26,27 +45,57 @@ def IMBALANCE_TOLERANCE(solfec, tolerance, weightfactor=1.0, updatefreq=10) -> b
 
 @command("RANK")
 def RANK() -> int:
-    """Rank of this process: 0."""
+    """Rank of this process: 0.
+
+    Returns
+    -------
+    int
+    """
     return 0
 
 
 @command("BARRIER")
 def BARRIER() -> bool:
-    """Wait for the other processes, of which there are none."""
+    """Wait for the other processes, of which there are none.
+
+    Returns
+    -------
+    bool
+        True.
+    """
     return True
 
 
 @command("NCPU")
-def NCPU(solfec=None) -> int:
-    """Number of processes: 1.  With a SOLFEC object in READ mode, the number that wrote the results."""
+def NCPU(solfec: SOLFEC | None = None) -> int:
+    """Number of processes: 1.  With a SOLFEC object in READ mode, the number that wrote the results.
+
+    Parameters
+    ----------
+    solfec : SOLFEC, optional
+
+    Returns
+    -------
+    int
+    """
     if solfec is not None:
         simulation_of(solfec)
     return 1
 
 
 @command("HERE")
-def HERE(solfec, object) -> bool:
-    """Whether a body or constraint is on this process: always, in a serial run."""
+def HERE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> bool:
+    """Whether a body or constraint is on this process: always, in a serial run.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    object : BODY or CONSTRAINT
+
+    Returns
+    -------
+    bool
+    """
     simulation_of(solfec)
     if not isinstance(object, (BODY, CONSTRAINT)):
         raise BadType(f"'object' must be a BODY or CONSTRAINT object, not {checks.kind_of(object)}")
@@ -55,25 +104,40 @@ def HERE(solfec, object) -> bool:
 
 @command("VIEWER")
 def VIEWER() -> bool:
-    """Whether the viewer is on: no, it is not built yet."""
+    """Whether the viewer is on: no, it is not built yet.
+
+    Returns
+    -------
+    bool
+    """
     return False
 
 
 @command("SUBDIR")
 def SUBDIR() -> str | None:
-    """Sub-directory given by the switch -s, or None."""
+    """Sub-directory given by the switch -s, or None.
+
+    Returns
+    -------
+    str or None
+    """
     return session.current().subdirectory
 
 
 @command("NON_SOLFEC_ARGV")
 def NON_SOLFEC_ARGV() -> list[str] | None:
-    """The user's own arguments of the command line, None when there are none."""
+    """The user's own arguments of the command line, None when there are none.
+
+    Returns
+    -------
+    list of str or None
+    """
     arguments = session.current().arguments
     return list(arguments) if arguments else None
 
 
 @command("DELETE")
-def DELETE(solfec, object):
+def DELETE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> None:
     """Delete a body, with its constraints, or a constraint; one that is gone already is ignored.
 
     Parameters
@@ -93,7 +157,11 @@ def DELETE(solfec, object):
 
 
 @command("BYLABEL")
-def BYLABEL(solfec, kind, label):
+def BYLABEL(
+    solfec: SOLFEC,
+    kind: Literal["SURFACE_MATERIAL", "BULK_MATERIAL", "FIELD", "BODY"],
+    label: str,
+) -> SURFACE_MATERIAL | BULK_MATERIAL | FIELD | BODY | None:
     """Find a labelled object: the first one that has the label, or None.
 
     Parameters
@@ -102,6 +170,10 @@ def BYLABEL(solfec, kind, label):
     kind : str
         'SURFACE_MATERIAL', 'BULK_MATERIAL', 'FIELD' or 'BODY'.
     label : str
+
+    Returns
+    -------
+    object or None
     """
     simulation = simulation_of(solfec)
     domain = simulation.domain
@@ -121,8 +193,14 @@ def BYLABEL(solfec, kind, label):
 
 
 @command("CONTACT_EXCLUDE_BODIES")
-def CONTACT_EXCLUDE_BODIES(body1, body2):
-    """Disable contact detection between two bodies."""
+def CONTACT_EXCLUDE_BODIES(body1: BODY, body2: BODY) -> None:
+    """Disable contact detection between two bodies.
+
+    Parameters
+    ----------
+    body1, body2 : BODY
+        Of one SOLFEC object; the same body twice: no contacts within it.
+    """
     one, two = body_of(body1, "body1"), body_of(body2, "body2")
     if one._simulation is not two._simulation:
         raise BadValue("'body1' and 'body2' belong to different SOLFEC objects")
@@ -130,15 +208,28 @@ def CONTACT_EXCLUDE_BODIES(body1, body2):
 
 
 @command("CONTACT_EXCLUDE_SURFACES")
-def CONTACT_EXCLUDE_SURFACES(solfec, surf1, surf2):
-    """Disable contact detection between two surfaces."""
+def CONTACT_EXCLUDE_SURFACES(solfec: SOLFEC, surf1: int, surf2: int) -> None:
+    """Disable contact detection between two surfaces.
+
+    Parameters
+    ----------
+    solfec : SOLFEC
+    surf1, surf2 : int
+        Surface identifiers.
+    """
     simulation = simulation_of(solfec)
     one, two = checks.identifier(surf1, "surf1"), checks.identifier(surf2, "surf2")
     simulation.domain.settings.exclude_surfaces(one, two)
 
 
 @command("CONTACT_SPARSIFY")
-def CONTACT_SPARSIFY(solfec, threshold=0.01, minarea=0.0, mindist=None, symmetric="OFF"):
+def CONTACT_SPARSIFY(
+    solfec: SOLFEC,
+    threshold: float = 0.01,
+    minarea: float = 0.0,
+    mindist: float | None = None,
+    symmetric: Switch = "OFF",
+) -> None:
     """Filter contact points (manual, 4.6 and 7.2).
 
     Parameters
@@ -164,7 +255,7 @@ def CONTACT_SPARSIFY(solfec, threshold=0.01, minarea=0.0, mindist=None, symmetri
 
 
 @command("CONTACT_OPTIONS")
-def CONTACT_OPTIONS(solfec, margin=0.0, patch="OFF"):
+def CONTACT_OPTIONS(solfec: SOLFEC, margin: float = 0.0, patch: Switch = "OFF") -> None:
     """Choose richer contacts than Solfec-1.0's.  Not in the manual.
 
     Parameters
@@ -183,7 +274,7 @@ def CONTACT_OPTIONS(solfec, margin=0.0, patch="OFF"):
 
 
 @command("LOCDYN_DUMP")
-def LOCDYN_DUMP(solfec, path):
+def LOCDYN_DUMP(solfec: SOLFEC, path: str) -> None:
     """Write the local dynamics of the last step to a text file (manual, 4.6); `solfec compare A B` compares two.
 
     Parameters
@@ -198,7 +289,7 @@ def LOCDYN_DUMP(solfec, path):
 
 
 @command("FCLIB_EXPORT")
-def FCLIB_EXPORT(solfec, path):
+def FCLIB_EXPORT(solfec: SOLFEC, path: str) -> None:
     """Write the contact problem of the last step to a file in the FCLIB format.  Not in the manual.
 
     Parameters

@@ -1,0 +1,156 @@
+"""Commands of the input language for editors and type checkers; at run time they are loaded when first used."""
+
+from typing import Any, NoReturn
+
+from .language.automatic_solver import AUTO_SOLVER as AUTO_SOLVER
+from .language.bodies import BODY as BODY, CONSTRAINT as CONSTRAINT
+from .language.characteristics import APPLY_BULKMAT as APPLY_BULKMAT, BODY_CHARS as BODY_CHARS, INITIAL_VELOCITY as INITIAL_VELOCITY, MASS_CENTER as MASS_CENTER
+from .language.constraints import FIX_DIRECTION as FIX_DIRECTION, FIX_POINT as FIX_POINT, PUT_RIGID_LINK as PUT_RIGID_LINK
+from .language.exports import MBFCP_EXPORT as MBFCP_EXPORT, SOLFEC_EXPORT as SOLFEC_EXPORT, VTK_EXPORT as VTK_EXPORT, XDMF_EXPORT as XDMF_EXPORT
+from .language.fields import FIELD as FIELD
+from .language.files import CONVEX_READ as CONVEX_READ, MESH_READ as MESH_READ
+from .language.generators import ELLIP_MESH as ELLIP_MESH, MESH2CONVEX as MESH2CONVEX, PIPE as PIPE, ROUGH_HEX as ROUGH_HEX, TETRAHEDRALIZE as TETRAHEDRALIZE
+from .language.loads import FORCE as FORCE, GRAVITY as GRAVITY, PRESSURE as PRESSURE, TORQUE as TORQUE
+from .language.materials import BULK_MATERIAL as BULK_MATERIAL, SURFACE_MATERIAL as SURFACE_MATERIAL
+from .language.model import SOLFEC as SOLFEC
+from .language.modes import BODY_MM_EXPORT as BODY_MM_EXPORT, COROTATED_DISPLACEMENTS as COROTATED_DISPLACEMENTS, MODAL_ANALYSIS as MODAL_ANALYSIS, POD_BASE as POD_BASE, REGISTER_BASE as REGISTER_BASE, RIGID_DISPLACEMENTS as RIGID_DISPLACEMENTS
+from .language.prescribed import SET_ACCELERATION as SET_ACCELERATION, SET_ACCELERATION3 as SET_ACCELERATION3, SET_DISPLACEMENT as SET_DISPLACEMENT, SET_DISPLACEMENT3 as SET_DISPLACEMENT3, SET_VELOCITY as SET_VELOCITY, SET_VELOCITY3 as SET_VELOCITY3
+from .language.results import BACKWARD as BACKWARD, DISPLACEMENT as DISPLACEMENT, DURATION as DURATION, ENERGY as ENERGY, FORWARD as FORWARD, HISTORY as HISTORY, SEEK as SEEK, STRESS as STRESS, TIMING as TIMING, VELOCITY as VELOCITY
+from .language.running import CALLBACK as CALLBACK, EXTENTS as EXTENTS, GEOMETRIC_EPSILON as GEOMETRIC_EPSILON, OUTPUT as OUTPUT, REGISTER_CALLBACK as REGISTER_CALLBACK, RUN as RUN, UNPHYSICAL_PENETRATION as UNPHYSICAL_PENETRATION, WARNINGS as WARNINGS
+from .language.series import TIME_SERIES as TIME_SERIES
+from .language.shapes import CONVEX as CONVEX, ELLIP as ELLIP, HEX as HEX, HULL as HULL, MESH as MESH, SPHERE as SPHERE
+from .language.siconos import SICONOS_SOLVER as SICONOS_SOLVER
+from .language.solvers import GAUSS_SEIDEL_SOLVER as GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER as NEWTON_SOLVER, PENALTY_SOLVER as PENALTY_SOLVER
+from .language.splitting import MESH_SPLIT as MESH_SPLIT, OVERLAPPING as OVERLAPPING, SPLIT as SPLIT
+from .language.springs import PUT_SPRING as PUT_SPRING
+from .language.states import INITIALIZE_STATE as INITIALIZE_STATE, RIGID_TO_FEM as RIGID_TO_FEM
+from .language.transforms import BEND as BEND, COPY as COPY, ROTATE as ROTATE, SCALE as SCALE, TRANSLATE as TRANSLATE
+from .language.utilities import BARRIER as BARRIER, BYLABEL as BYLABEL, CONTACT_EXCLUDE_BODIES as CONTACT_EXCLUDE_BODIES, CONTACT_EXCLUDE_SURFACES as CONTACT_EXCLUDE_SURFACES, CONTACT_OPTIONS as CONTACT_OPTIONS, CONTACT_SPARSIFY as CONTACT_SPARSIFY, DELETE as DELETE, FCLIB_EXPORT as FCLIB_EXPORT, HERE as HERE, IMBALANCE_TOLERANCE as IMBALANCE_TOLERANCE, LOCDYN_DUMP as LOCDYN_DUMP, NCPU as NCPU, NON_SOLFEC_ARGV as NON_SOLFEC_ARGV, RANK as RANK, SUBDIR as SUBDIR, VIEWER as VIEWER
+
+__version__: str
+
+def CONTACT_EXCLUDE_OBJECTS(*arguments: Any, **keywords: Any) -> NoReturn: ...
+
+def DISPLAY_POINT(*arguments: Any, **keywords: Any) -> NoReturn: ...
+
+def FRACTURE_EXPORT_YAFFEMS(*arguments: Any, **keywords: Any) -> NoReturn: ...
+
+class HYBRID_SOLVER:
+    def __init__(self, *arguments: Any, **keywords: Any) -> None: ...
+
+def RENDER(*arguments: Any, **keywords: Any) -> NoReturn: ...
+
+def RT_SPLIT(*arguments: Any, **keywords: Any) -> NoReturn: ...
+
+def SIMPLIFIED_CRACK(*arguments: Any, **keywords: Any) -> NoReturn: ...
+
+class TEST_SOLVER:
+    def __init__(self, *arguments: Any, **keywords: Any) -> None: ...
+
+__all__ = [
+    "APPLY_BULKMAT",
+    "AUTO_SOLVER",
+    "BACKWARD",
+    "BARRIER",
+    "BEND",
+    "BODY",
+    "BODY_CHARS",
+    "BODY_MM_EXPORT",
+    "BULK_MATERIAL",
+    "BYLABEL",
+    "CALLBACK",
+    "CONSTRAINT",
+    "CONTACT_EXCLUDE_BODIES",
+    "CONTACT_EXCLUDE_OBJECTS",
+    "CONTACT_EXCLUDE_SURFACES",
+    "CONTACT_OPTIONS",
+    "CONTACT_SPARSIFY",
+    "CONVEX",
+    "CONVEX_READ",
+    "COPY",
+    "COROTATED_DISPLACEMENTS",
+    "DELETE",
+    "DISPLACEMENT",
+    "DISPLAY_POINT",
+    "DURATION",
+    "ELLIP",
+    "ELLIP_MESH",
+    "ENERGY",
+    "EXTENTS",
+    "FCLIB_EXPORT",
+    "FIELD",
+    "FIX_DIRECTION",
+    "FIX_POINT",
+    "FORCE",
+    "FORWARD",
+    "FRACTURE_EXPORT_YAFFEMS",
+    "GAUSS_SEIDEL_SOLVER",
+    "GEOMETRIC_EPSILON",
+    "GRAVITY",
+    "HERE",
+    "HEX",
+    "HISTORY",
+    "HULL",
+    "HYBRID_SOLVER",
+    "IMBALANCE_TOLERANCE",
+    "INITIALIZE_STATE",
+    "INITIAL_VELOCITY",
+    "LOCDYN_DUMP",
+    "MASS_CENTER",
+    "MBFCP_EXPORT",
+    "MESH",
+    "MESH2CONVEX",
+    "MESH_READ",
+    "MESH_SPLIT",
+    "MODAL_ANALYSIS",
+    "NCPU",
+    "NEWTON_SOLVER",
+    "NON_SOLFEC_ARGV",
+    "OUTPUT",
+    "OVERLAPPING",
+    "PENALTY_SOLVER",
+    "PIPE",
+    "POD_BASE",
+    "PRESSURE",
+    "PUT_RIGID_LINK",
+    "PUT_SPRING",
+    "RANK",
+    "REGISTER_BASE",
+    "REGISTER_CALLBACK",
+    "RENDER",
+    "RIGID_DISPLACEMENTS",
+    "RIGID_TO_FEM",
+    "ROTATE",
+    "ROUGH_HEX",
+    "RT_SPLIT",
+    "RUN",
+    "SCALE",
+    "SEEK",
+    "SET_ACCELERATION",
+    "SET_ACCELERATION3",
+    "SET_DISPLACEMENT",
+    "SET_DISPLACEMENT3",
+    "SET_VELOCITY",
+    "SET_VELOCITY3",
+    "SICONOS_SOLVER",
+    "SIMPLIFIED_CRACK",
+    "SOLFEC",
+    "SOLFEC_EXPORT",
+    "SPHERE",
+    "SPLIT",
+    "STRESS",
+    "SUBDIR",
+    "SURFACE_MATERIAL",
+    "TEST_SOLVER",
+    "TETRAHEDRALIZE",
+    "TIME_SERIES",
+    "TIMING",
+    "TORQUE",
+    "TRANSLATE",
+    "UNPHYSICAL_PENETRATION",
+    "VELOCITY",
+    "VIEWER",
+    "VTK_EXPORT",
+    "WARNINGS",
+    "XDMF_EXPORT",
+]

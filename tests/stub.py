@@ -1,0 +1,36 @@
+"""What editors and type checkers know of `import solfec`, whose commands load when used: `python tests/stub.py` writes it anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from solfec.language import COMMANDS, unbuilt
+
+STUB = Path(__file__).parent.parent / "solfec" / "__init__.pyi"
+HEAD = '''"""Commands of the input language for editors and type checkers; at run time they are loaded when first used."""
+
+from typing import Any, NoReturn
+
+'''
+
+
+def stub() -> str:
+    """Text of the stub."""
+    modules: dict[str, list[str]] = {}
+    for name, module in COMMANDS.items():
+        modules.setdefault(module, []).append(name)
+    text = HEAD
+    for module, names in sorted(modules.items()):
+        if module != "unbuilt":
+            text += f"from .language.{module} import " + ", ".join(f"{name} as {name}" for name in sorted(names)) + "\n"
+    text += "\n__version__: str\n"
+    for name in sorted(modules.get("unbuilt", [])):
+        if name in unbuilt.TYPES:
+            text += f"\nclass {name}:\n    def __init__(self, *arguments: Any, **keywords: Any) -> None: ...\n"
+        else:
+            text += f"\ndef {name}(*arguments: Any, **keywords: Any) -> NoReturn: ...\n"
+    return text + "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in sorted(COMMANDS)) + "]\n"
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub())
