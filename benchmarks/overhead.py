@@ -1,4 +1,4 @@
-"""Measures the time spent inside the compiled kernels, so that the rest is Python's."""
+"""Measures the time spent inside compiled code, kernels and the library of sparse factors, so that the rest is Python's."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from time import perf_counter
 import numpy as np
 
 from solfec import kernel_checks
+from solfec.bodies import factorisation
+
+LIBRARY = (factorisation.Cholmod, factorisation.SuperLU)  # whose `factorise` and `solve` count as compiled
 
 
 class Compiled:
-    """Calls of kernels and seconds spent in them."""
+    """Calls of compiled code and seconds spent in them."""
 
     def __init__(self):
         self.seconds = 0.0
@@ -34,13 +37,18 @@ class Compiled:
 
 @contextmanager
 def measured():
-    """Within this context every kernel that a module of the package calls is counted and timed."""
+    """Within this context every kernel that a module of the package calls, and every factorisation, is counted and timed."""
     compiled = Compiled()
     replaced = kernel_checks.wrap(compiled.timed)
+    methods = [(owner, name, getattr(owner, name)) for owner in LIBRARY for name in ("factorise", "solve")]
+    for owner, name, method in methods:
+        setattr(owner, name, compiled.timed(method, name))
     try:
         yield compiled
     finally:
         kernel_checks.unwrap(replaced)
+        for owner, name, method in methods:
+            setattr(owner, name, method)
 
 
 def python_seconds(advance: Callable[[], None], steps: int) -> float:
