@@ -4,8 +4,9 @@ module rotation
   use matrix3, only: determinant, cofactors
   implicit none
   private
-  public :: exponential_map, exponential_tangent, orthogonality_error, nearest_rotation
+  public :: exponential_map, exponential_maps, exponential_tangent, orthogonality_error, nearest_rotation
 
+  integer, parameter :: lanes = 8
   real(dp), parameter :: sixth = 1/6.0_dp
   !> Below (10 degrees)**2 the coefficients come from their series: the closed forms lose digits there.
   real(dp), parameter :: series_limit = 3.0461741978671e-2_dp
@@ -20,9 +21,8 @@ contains
     real(dp) :: angle, half
 
     if (x < series_limit) then
-      s = 1 - x*sixth*(1 - x*(1/20.0_dp)*(1 - x*(1/42.0_dp)*(1 - x*(1/72.0_dp)*(1 - x*(1/110.0_dp)*(1 - x*(1/156.0_dp))))))
-      c = (1 - x*(1/12.0_dp)*(1 - x*(1/30.0_dp)*(1 - x*(1/56.0_dp)*(1 - x*(1/90.0_dp)*(1 - x*(1/132.0_dp) &
-          *(1 - x*(1/182.0_dp)))))))/2
+      s = sine_series(x)
+      c = cosine_series(x)
       t = sixth*(1 - x*(1/20.0_dp)*(1 - x*(1/42.0_dp)*(1 - x*(1/72.0_dp)*(1 - x*(1/110.0_dp)*(1 - x*(1/156.0_dp) &
           *(1 - x*(1/210.0_dp)))))))
     else
@@ -33,6 +33,19 @@ contains
       t = (1 - s)/x
     end if
   end subroutine coefficients
+
+  !> sin|psi|/|psi| of x = |psi|**2 below the limit.
+  elemental real(dp) function sine_series(x) result(s)
+    real(dp), intent(in) :: x
+    s = 1 - x*sixth*(1 - x*(1/20.0_dp)*(1 - x*(1/42.0_dp)*(1 - x*(1/72.0_dp)*(1 - x*(1/110.0_dp)*(1 - x*(1/156.0_dp))))))
+  end function sine_series
+
+  !> (1 - cos|psi|)/|psi|**2 of x = |psi|**2 below the limit.
+  elemental real(dp) function cosine_series(x) result(c)
+    real(dp), intent(in) :: x
+    c = (1 - x*(1/12.0_dp)*(1 - x*(1/30.0_dp)*(1 - x*(1/56.0_dp)*(1 - x*(1/90.0_dp)*(1 - x*(1/132.0_dp) &
+        *(1 - x*(1/182.0_dp)))))))/2
+  end function cosine_series
 
   !> Rotation exp[psi] = I + s ^psi + c ^psi**2 about the axis psi by the angle |psi| (theory, "Rigid rotations").
   pure subroutine exponential_map(psi, rotation_matrix)
@@ -52,6 +65,38 @@ contains
     rotation_matrix(3,2) = c*psi(2)*psi(3) + s*psi(1)
     rotation_matrix(2,3) = c*psi(2)*psi(3) - s*psi(1)
   end subroutine exponential_map
+
+  !> Eight of them at once.
+  pure subroutine exponential_maps(psi, turn)
+    real(dp), intent(in) :: psi(lanes,3)          !< rotation vectors [rad]
+    real(dp), intent(inout) :: turn(lanes,3,3)
+    real(dp) :: x(lanes), s(lanes), c(lanes), t
+    integer :: l
+
+    !$omp simd
+    do l = 1, lanes
+      x(l) = psi(l,1)*psi(l,1) + psi(l,2)*psi(l,2) + psi(l,3)*psi(l,3)
+      s(l) = sine_series(x(l))
+      c(l) = cosine_series(x(l))
+    end do
+    if (any(x >= series_limit)) then              ! a fast spin: 10 degrees and more in half a step
+      do l = 1, lanes
+        call coefficients(x(l), s(l), c(l), t)
+      end do
+    end if
+    !$omp simd
+    do l = 1, lanes
+      turn(l,1,1) = 1 - c(l)*(psi(l,2)*psi(l,2) + psi(l,3)*psi(l,3))
+      turn(l,2,2) = 1 - c(l)*(psi(l,1)*psi(l,1) + psi(l,3)*psi(l,3))
+      turn(l,3,3) = 1 - c(l)*(psi(l,1)*psi(l,1) + psi(l,2)*psi(l,2))
+      turn(l,2,1) = c(l)*psi(l,1)*psi(l,2) + s(l)*psi(l,3)
+      turn(l,1,2) = c(l)*psi(l,1)*psi(l,2) - s(l)*psi(l,3)
+      turn(l,3,1) = c(l)*psi(l,1)*psi(l,3) - s(l)*psi(l,2)
+      turn(l,1,3) = c(l)*psi(l,1)*psi(l,3) + s(l)*psi(l,2)
+      turn(l,3,2) = c(l)*psi(l,2)*psi(l,3) + s(l)*psi(l,1)
+      turn(l,2,3) = c(l)*psi(l,2)*psi(l,3) - s(l)*psi(l,1)
+    end do
+  end subroutine exponential_maps
 
   !> T(psi) = I - c ^psi + t ^psi**2, so that d(exp[psi] b) = -exp[psi] ^b T(psi) dpsi for every fixed b.
   pure subroutine exponential_tangent(psi, tangent)

@@ -19,14 +19,14 @@ from .loads import Loads
 from .table import BodyTable
 
 _initialise = _kernels.body_motion.initialise_inertia
-_half_step = _kernels.body_motion.half_step
-_free_velocity = _kernels.body_motion.free_velocity
 _predict = _kernels.body_motion.predict
 _finish = _kernels.body_motion.finish
 _critical_step = _kernels.critical_time_step.critical_step
 _spatial_points = _kernels.point_motion.spatial_points
 _referential_points = _kernels.point_motion.referential_points
 _point_velocities = _kernels.point_motion.point_velocities
+
+_BOTH, _DRIFT, _KICK = 0, 1, 2  # stages of a prediction
 
 
 def initialise_inertia(bodies: BodyTable) -> None:
@@ -82,9 +82,8 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     """
     elements = compiled(bodies)
     if not (elements.count or loads.on_bodies):
-        failure, row, implicit_bodies = _predict(
-            bodies.n, step, loads.apply(bodies, time + 0.5 * step, step), *bodies.columns.of(_predict_columns, bodies)
-        )
+        gravity = loads.apply(bodies, time + 0.5 * step, step)
+        failure, row, implicit_bodies = _predict(bodies.n, _BOTH, step, gravity, *bodies.columns.of(_predict_columns, bodies))
         if failure:
             _raise(bodies, failure, row)
         if not implicit_bodies:
@@ -109,15 +108,14 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
 
 def _predict_loaded(bodies: BodyTable, elements, loads: Loads, time: float, step: float) -> int:
     """Explicit predictions with loads, which act at mid-step; the number of bodies of scheme DEF_LIM."""
-    failure, row = _half_step(bodies.n, step, *bodies.columns.of(_half_step_columns, bodies))
+    columns = bodies.columns.of(_predict_columns, bodies)
+    failure, row, _ = _predict(bodies.n, _DRIFT, step, loads.gravity, *columns)
     if elements.count and not failure:
         failure, row = finite_element_motion.drift(elements, bodies, step)
     if failure:
         _raise(bodies, failure, row)
     gravity = loads.apply(bodies, time + 0.5 * step, step)
-    failure, row, implicit_bodies = _free_velocity(
-        bodies.n, step, gravity, *bodies.columns.of(_free_velocity_columns, bodies)
-    )
+    failure, row, implicit_bodies = _predict(bodies.n, _KICK, step, gravity, *columns)
     if failure:
         _raise(bodies, failure, row)
     if elements.count:
@@ -183,29 +181,12 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     return other if other[0] < step else (step, row)
 
 
-def _half_step_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    triples = bodies.triples
-    return (
-        bodies.kind, bodies.rotation_disabled, bodies.conf_ptr, bodies.velo_ptr, bodies.tensor,
-        bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force, bodies.momentum,
-    )  # fmt: skip
-
-
-def _free_velocity_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    triples = bodies.triples
-    return (
-        bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.damping, bodies.lame,
-        bodies.tensor, bodies.conf_ptr, bodies.velo_ptr, bodies.configurations.conf,
-        triples.inverse_inertia, triples.velo, triples.force, bodies.momentum,
-    )  # fmt: skip
-
-
 def _predict_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
     triples = bodies.triples
     return (
         bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.damping, bodies.lame,
-        bodies.tensor, bodies.conf_ptr, bodies.velo_ptr, bodies.configurations.conf,
-        triples.inverse_inertia, triples.velo, triples.velo_prev, triples.force, bodies.momentum,
+        bodies.tensor, bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia, bodies.configurations.conf,
+        triples.velo, triples.velo_prev, triples.force, bodies.momentum,
     )  # fmt: skip
 
 
