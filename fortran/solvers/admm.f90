@@ -5,7 +5,7 @@
 !> -rho y becomes u + s, and s = mu |u_T| n, the term of De Saxce, is mu rho |y_T| (manual, AUTO_SOLVER).
 module admm
   use kinds, only: dp, i4
-  use block_factor, only: block_lu, factorise, solve_factored
+  use island_factor, only: island_lu, factorise_island, solve_island_factor
   use island_problem, only: island, island_product, island_residual, project_row, cone_contact
   implicit none
   private
@@ -50,24 +50,25 @@ contains
   end subroutine start_admm
 
   !> Factors of W + rho I; the dual is rescaled when rho changes.
-  subroutine factor_admm(part, rho, state, diagonal, factor, regular)
+  subroutine factor_admm(part, rho, state, factor, regular)
     type(island), intent(in) :: part
     real(dp), intent(in) :: rho
     type(admm_state), intent(inout) :: state
-    real(dp), intent(inout) :: diagonal(3,3,0:*)   !< work space
-    type(block_lu), intent(inout) :: factor
+    type(island_lu), intent(inout) :: factor
     logical, intent(out) :: regular
     integer(i4) :: i, c
 
     if (rho /= state%rho) state%y = state%y*(state%rho/rho)
     state%rho = rho
+    factor%left = 0.0_dp
+    factor%own = 0.0_dp
     do i = 0, part%n - 1
-      diagonal(:,:,i) = part%diagonal(:,:,i)
       do c = 1, 3
-        diagonal(c,c,i) = diagonal(c,c,i) + rho
+        factor%left(c,c,i) = 1.0_dp
+        factor%own(c,c,i) = rho
       end do
     end do
-    call factorise(part%ptr, part%col, diagonal, part%w, factor, regular)
+    call factorise_island(part, factor, .false., regular)
   end subroutine factor_admm
 
   !> Iterates until the residual of z is at most `tolerance`, or `most` times.
@@ -76,7 +77,7 @@ contains
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
     integer(i4), intent(in) :: most
-    type(block_lu), intent(inout) :: factor
+    type(island_lu), intent(inout) :: factor
     type(admm_state), intent(inout) :: state
     real(dp), intent(out) :: residual
     integer(i4), intent(out) :: iterations
@@ -88,9 +89,9 @@ contains
       do i = 0, part%n - 1
         x = state%rho*(state%z(:,i) - state%y(:,i)) - part%q(:,i)
         if (part%kind(i) == cone_contact) x(3) = x(3) - part%mu(i)*state%rho*sqrt(state%y(1,i)**2 + state%y(2,i)**2)
-        state%r(:,i) = x
+        state%u(:,i) = x
       end do
-      call solve_factored(factor, state%r, state%r)
+      call solve_island_factor(part, factor, state%u, state%r)
       do i = 0, part%n - 1
         x = relaxation*state%r(:,i) + (1.0_dp - relaxation)*state%z(:,i) + state%y(:,i)
         state%z(:,i) = project_row(part%kind(i), part%mu(i), x)

@@ -6,7 +6,7 @@
 !> sliding, and no way down leads from there to the right ones.
 module alart_curnier
   use kinds, only: dp, i4
-  use block_factor, only: block_lu, factorise, solve_factored
+  use island_factor, only: island_lu, factorise_island, solve_island_factor
   use island_problem, only: island, island_product, island_residual, project_row, cone_contact, cone_fixed, cone_normal
   implicit none
   private
@@ -26,18 +26,17 @@ contains
     integer(i4), intent(in) :: most
     real(dp), intent(in) :: regularisation, rho
     logical, intent(in) :: along_reaction        !< sliding direction in the Jacobian: of r_T, otherwise of s_T
-    type(block_lu), intent(inout) :: factor
+    type(island_lu), intent(inout) :: factor
     real(dp), intent(inout) :: r(3,0:part%n-1)
     real(dp), intent(out) :: residual
     integer(i4), intent(out) :: steps
-    real(dp), allocatable :: u(:,:), velocity(:,:), f(:,:), dr(:,:), trial(:,:), diagonal(:,:,:), jacobian(:,:,:), best(:,:)
+    real(dp), allocatable :: u(:,:), velocity(:,:), f(:,:), dr(:,:), trial(:,:), best(:,:)
     real(dp) :: history(memory), merit, length, measured, reference, shift
     integer(i4) :: n, halving
     logical :: regular
 
     n = part%n
     allocate(u(3,0:n-1), velocity(3,0:n-1), f(3,0:n-1), dr(3,0:n-1), trial(3,0:n-1), best(3,0:n-1))
-    allocate(diagonal(3,3,0:n-1), jacobian(3,3,0:max(part%ptr(n), 1)-1))
     call equations(part, rho, r, u, f, merit)
     call measure(part, unscaled, r, velocity, dr, residual)
     best = dr
@@ -45,13 +44,13 @@ contains
     shift = regularisation
     do steps = 1, most
       if (residual <= tolerance) exit
-      call linearised(part, rho, shift, along_reaction, r, u, diagonal, jacobian)
-      call factorise(part%ptr, part%col, diagonal, jacobian, factor, regular)
+      call linearised(part, rho, shift, along_reaction, r, u, factor%left, factor%own)
+      call factorise_island(part, factor, .false., regular)
       if (.not. regular) exit
       history(mod(steps, memory) + 1) = merit
       reference = maxval(history)
       f = -f
-      call solve_factored(factor, f, dr)
+      call solve_island_factor(part, factor, f, dr)
       length = 1.0_dp
       do halving = 1, halvings
         trial = r + length*dr
@@ -127,28 +126,20 @@ contains
     end do
   end subroutine equations
 
-  !> Blocks X_a W_ab + Y_a of the Jacobian.
-  subroutine linearised(part, rho, regularisation, along_reaction, r, u, diagonal, jacobian)
+  !> The Jacobian X (W + regularisation I) + Y: left = X, own = Y and what regularisation adds.
+  subroutine linearised(part, rho, regularisation, along_reaction, r, u, left, own)
     type(island), intent(in) :: part
     real(dp), intent(in) :: rho, regularisation
     logical, intent(in) :: along_reaction
     real(dp), intent(in) :: r(3,0:*), u(3,0:*)
-    real(dp), intent(inout) :: diagonal(3,3,0:*), jacobian(3,3,0:*)
-    real(dp) :: x(3,3), y(3,3), m(3,3)
-    integer(i4) :: i, k, c
+    real(dp), intent(inout) :: left(3,3,0:*), own(3,3,0:*)
+    real(dp) :: x(3,3), y(3,3)
+    integer(i4) :: i
 
     do i = 0, part%n - 1
       call row_derivatives(part%kind(i), part%mu(i), rho, along_reaction, r(:,i), u(:,i), x, y)
-      m = part%diagonal(:,:,i)
-      do c = 1, 3
-        m(c,c) = m(c,c) + regularisation
-      end do
-      diagonal(:,:,i) = matmul(x, m) + y
-      do k = part%ptr(i), part%ptr(i+1) - 1
-        do c = 1, 3
-          jacobian(:,c,k) = x(:,1)*part%w(1,c,k) + x(:,2)*part%w(2,c,k) + x(:,3)*part%w(3,c,k)
-        end do
-      end do
+      left(:,:,i) = x
+      own(:,:,i) = y + regularisation*x
     end do
   end subroutine linearised
 

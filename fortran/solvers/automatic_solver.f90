@@ -5,8 +5,8 @@
 module automatic_solver
   use kinds, only: dp, i4
   use diagonal_block, only: block_size, b_friction, b_rho, prepare_block
-  use block_factor, only: block_lu, analyse
-  use island_problem, only: island, pack_island, row_measure
+  use island_factor, only: island_lu, analyse_island
+  use island_problem, only: island, pack_island, pack_operators, row_measure
   use anderson_sweeps, only: sweep_island, measure_rows
   use admm, only: admm_state, start_admm, factor_admm, iterate_admm
   use alart_curnier, only: newton_island
@@ -35,7 +35,9 @@ module automatic_solver
   real(dp), parameter :: most_products = 3e6_dp           !< block products of a factorisation that is still tried
   integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
   integer(i4), parameter :: stagnation = 50               !< sweeps within which the change must fall tenfold
-  integer(i4), parameter :: most_ordered = 1500           !< rows of an island that is still ordered for factors
+  integer(i4), parameter :: most_ordered = 1500           !< rows of an island that is still ordered for factors by rows
+  real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
+  integer(i4), parameter :: warm_steps = 15               !< Newton steps from the last reactions, of islands dear to factorise
   real(dp), parameter :: start_products = 1e6_dp          !< block products of a factorisation that takes a single start
   integer(i4), parameter :: admm_share = 20               !< ADMM iterations allowed for each sweep allowed
   real(dp), parameter :: newton_from = 3e-3_dp            !< relative residual from which Newton is tried
@@ -160,16 +162,18 @@ contains
   !>   maxiter       iterations allowed to each method (Newton: steps)
   !>   window        columns of Anderson acceleration
   !>   r             (3,0:nrow-1) reactions: initial guess and solution
-  !>   local         (0:nrow-1) work space
+  !>   operators     1: first_entry (0:nrow-1, entry n in use too), triple (0:nentry-1), entry (3,3,0:nentry-1) are the operators of rows
+  !>                 (local_dynamics) with W_ab = sum of H'_a H'_b^T, so that large islands can be factorised by bodies; 0: no matter
+  !>   local, local_triple   (0:nrow-1), (0:ntriple-1) work space
   !>   counts        (8,0:nisland-1) out: method that solved it (0: none was needed), status (0 converged, 1 bound reached,
   !>                 2 not finite), sweeps, ADMM iterations, Newton steps, gradient steps, interior
   !>                 point steps, alternations
   !>   residuals     (0:nisland-1) out: norms of the residuals of islands
-  subroutine solve_islands(n, nrow, nblock, nptr, nisland, kind, block, diagonal, q, row_ptr, column, off_diagonal, &
-                           count, island_ptr, island_row, method, unscaled, size, tolerance, maxiter, window, &
-                           r, local, counts, residuals)
+  subroutine solve_islands(n, nrow, nblock, nptr, nisland, nfirst, nentry, ntriple, kind, block, diagonal, q, row_ptr, column, &
+                           off_diagonal, count, island_ptr, island_row, method, unscaled, size, tolerance, maxiter, window, &
+                           operators, first_entry, triple, entry, r, local, local_triple, counts, residuals)
     integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: nrow, nblock, nptr, nisland
+    integer(i4), intent(in) :: nrow, nblock, nptr, nisland, nfirst, nentry, ntriple
     integer(i4), intent(in) :: kind(0:nrow-1)
     real(dp), intent(inout) :: block(16,0:nrow-1)
     real(dp), intent(in) :: diagonal(3,3,0:nrow-1), q(3,0:nrow-1)
@@ -179,8 +183,10 @@ contains
     integer(i4), intent(in) :: method, unscaled
     real(dp), intent(in) :: size, tolerance
     integer(i4), intent(in) :: maxiter, window
+    integer(i4), intent(in) :: operators, first_entry(0:nfirst-1), triple(0:nentry-1)
+    real(dp), intent(in) :: entry(3,3,0:nentry-1)
     real(dp), intent(inout) :: r(3,0:nrow-1)
-    integer(i4), intent(inout) :: local(0:nrow-1), counts(8,0:nisland-1)
+    integer(i4), intent(inout) :: local(0:nrow-1), local_triple(0:ntriple-1), counts(8,0:nisland-1)
     real(dp), intent(inout) :: residuals(0:nisland-1)
     integer(i4) :: k, first, rows
     real(dp) :: share
@@ -192,26 +198,29 @@ contains
       ! shares of the tolerance add up to it in the square
       share = tolerance*size*sqrt(real(rows, dp)/real(n, dp))
       call solve_island(rows, island_row(first:first+rows-1), kind, block, diagonal, q, row_ptr, column, off_diagonal, &
-                        method, unscaled /= 0, share, maxiter, window, r, local, counts(:,k), residuals(k))
+                        method, unscaled /= 0, share, maxiter, window, operators /= 0, first_entry, triple, entry, r, local, &
+                        local_triple, counts(:,k), residuals(k))
     end do
     !$omp end parallel do
   end subroutine solve_islands
 
   subroutine solve_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, method, unscaled, tolerance, &
-                          maxiter, window, r, local, counts, residual)
+                          maxiter, window, operators, first_entry, triple, entry, r, local, local_triple, counts, residual)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: rows(0:n-1), kind(0:*), row_ptr(0:*), column(0:*)
     real(dp), intent(inout) :: block(block_size,0:*)
     real(dp), intent(in) :: diagonal(3,3,0:*), q(3,0:*), off_diagonal(3,3,0:*)
     integer(i4), intent(in) :: method, maxiter, window
-    logical, intent(in) :: unscaled
+    logical, intent(in) :: unscaled, operators
     real(dp), intent(in) :: tolerance
+    integer(i4), intent(in) :: first_entry(0:*), triple(0:*)
+    real(dp), intent(in) :: entry(3,3,0:*)
     real(dp), intent(inout) :: r(3,0:*)
-    integer(i4), intent(inout) :: local(0:*), counts(8)
+    integer(i4), intent(inout) :: local(0:*), local_triple(0:*), counts(8)
     real(dp), intent(out) :: residual
     integer(i4) :: i, width
     type(island) :: part
-    type(block_lu) :: factor
+    type(island_lu) :: factor
     logical :: factored
     real(dp), allocatable :: x(:,:)
 
@@ -220,13 +229,13 @@ contains
     if (residual <= tolerance) return
     width = merge(0, window, method == use_sweeps)
     if (method <= use_anderson) then
-      factored = method == use_auto .and. n <= most_ordered
+      factored = method == use_auto .and. (n <= most_ordered .or. operators)
       call sweep(maxiter, merge(stagnation, 0, factored))
       if (residual <= tolerance) return
       if (factored) then
-        call pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
-        call analyse(part%n, part%ptr, part%col, factor)
-        factored = factor%products <= most_products
+        call pack()
+        call analyse_island(part, factor)
+        factored = factor%products <= max(most_products, merge(products_per_row*n, 0.0_dp, factor%by_bodies))
         ! what cannot be factorised has nothing better to go on to than more sweeps
         if (.not. factored) call sweep(maxiter - counts(c_sweeps), 0)
       end if
@@ -235,8 +244,8 @@ contains
         return
       end if
     else
-      call pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
-      if (method /= use_gradient) call analyse(part%n, part%ptr, part%col, factor)
+      call pack()
+      if (method /= use_gradient) call analyse_island(part, factor)
     end if
     allocate(x(3,0:n-1))
     do i = 0, n - 1
@@ -252,6 +261,11 @@ contains
     if (.not. residual <= tolerance) counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
 
   contains
+
+    subroutine pack()
+      call pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
+      if (operators) call pack_operators(first_entry, triple, entry, local_triple, part)
+    end subroutine pack
 
     !> At most so many sweeps more.
     subroutine sweep(most, patience)
@@ -269,7 +283,7 @@ contains
   !> The solvers that need the packed island.
   subroutine solve_packed(part, factor, method, unscaled, tolerance, maxiter, x, counts, residual)
     type(island), intent(in) :: part
-    type(block_lu), intent(inout) :: factor
+    type(island_lu), intent(inout) :: factor
     integer(i4), intent(in) :: method, maxiter
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
@@ -277,12 +291,11 @@ contains
     integer(i4), intent(inout) :: counts(8)
     real(dp), intent(inout) :: residual
     type(admm_state) :: state
-    real(dp), allocatable :: diagonal(:,:,:), trial(:,:)
+    real(dp), allocatable :: trial(:,:)
     real(dp) :: measured
     integer(i4) :: start, starts, made
     logical :: regular
 
-    allocate(diagonal(3,3,0:part%n-1))
     select case (method)
     case (use_gradient)
       counts(c_method) = use_gradient
@@ -293,7 +306,7 @@ contains
     case (use_admm)
       counts(c_method) = use_admm
       call start_admm(part, 0.03_dp, x, state)
-      call factor_admm(part, 0.03_dp, state, diagonal, factor, regular)
+      call factor_admm(part, 0.03_dp, state, factor, regular)
       call iterate_admm(part, unscaled, tolerance, maxiter, factor, state, residual, counts(c_admm))
       x = state%z
     case (use_interior)
@@ -301,6 +314,13 @@ contains
       call interior_island(part, unscaled, tolerance, maxiter, 0_i4, factor, x, residual, counts(c_interior))
     case default
       allocate(trial, source=x)
+      if (factor%products > most_products) then
+        call newton_island(part, unscaled, tolerance, warm_steps, newton_shift, 1.0_dp, .true., factor, trial, measured, made)
+        counts(c_newton) = counts(c_newton) + made
+        counts(c_method) = use_newton
+        call keep_better()
+        if (residual <= tolerance) return
+      end if
       starts = nint(max(1.0_dp, min(real(most_starts, dp), start_products/max(factor%products, 1.0_dp))))
       do start = 0, starts - 1
         call interior_island(part, unscaled, tolerance, interior_steps, start, factor, trial, measured, made)
@@ -315,7 +335,7 @@ contains
         call keep_better()
         if (residual <= tolerance) return
       end do
-      call alternate(part, unscaled, tolerance, admm_share*maxiter, diagonal, factor, state, x, counts, residual)
+      call alternate(part, unscaled, tolerance, admm_share*maxiter, factor, state, x, counts, residual)
     end select
 
   contains
@@ -330,13 +350,12 @@ contains
 
   !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.  Rounds that
   !> do not halve the residual any more end it: loads that W cannot answer have no solution, however long one looks.
-  subroutine alternate(part, unscaled, tolerance, most, diagonal, factor, state, x, counts, residual)
+  subroutine alternate(part, unscaled, tolerance, most, factor, state, x, counts, residual)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
     integer(i4), intent(in) :: most            !< ADMM iterations
-    real(dp), intent(inout) :: diagonal(3,3,0:part%n-1)
-    type(block_lu), intent(inout) :: factor
+    type(island_lu), intent(inout) :: factor
     type(admm_state), intent(inout) :: state
     real(dp), intent(inout) :: x(3,0:part%n-1)
     integer(i4), intent(inout) :: counts(8)
@@ -365,7 +384,7 @@ contains
         if (least > 0.5_dp*before(round-rounds_without_gain)) exit
       end if
       counts(c_rounds) = counts(c_rounds) + 1
-      call factor_admm(part, penalties(mod(shiftr(round, 1), 4)), state, diagonal, factor, regular)
+      call factor_admm(part, penalties(mod(shiftr(round, 1), 4)), state, factor, regular)
       if (.not. regular) exit
       call iterate_admm(part, unscaled, max(tolerance, goal), chunk, factor, state, residual, made)
       counts(c_admm) = counts(c_admm) + made

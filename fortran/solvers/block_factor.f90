@@ -19,7 +19,7 @@ module block_factor
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: block_lu, analyse, factorise, solve_factored, solve_refined
+  public :: block_lu, analyse, factorise, solve_factored
 
   type :: block_lu
     integer(i4) :: n = 0
@@ -240,42 +240,6 @@ contains
       end do
     end associate
   end subroutine solve_factored
-
-  !> x = A^-1 b with refinement: the factors lose digits where pivots are small, and steps of r = b - A x bring them back.
-  subroutine solve_refined(ptr, col, diagonal, block, factor, b, x, rest, correction)
-    integer(i4), intent(in) :: ptr(0:*), col(0:*)
-    real(dp), intent(in) :: diagonal(3,3,0:*), block(3,3,0:*), b(3,0:*)
-    type(block_lu), intent(inout) :: factor
-    real(dp), intent(inout) :: x(3,0:*)
-    real(dp), intent(inout) :: rest(3,0:*), correction(3,0:*)   !< work space
-    integer, parameter :: most = 4
-    real(dp), parameter :: enough = 1e-13_dp
-    real(dp) :: size, left, last
-    integer(i4) :: i, k, c
-    integer :: step
-
-    call solve_factored(factor, b, x)
-    last = huge(1.0_dp)
-    do step = 1, most
-      size = 0.0_dp
-      left = 0.0_dp
-      do i = 0, factor%n - 1
-        rest(:,i) = b(:,i) - matmul(diagonal(:,:,i), x(:,i))
-        do k = ptr(i), ptr(i+1) - 1
-          c = col(k)
-          rest(:,i) = rest(:,i) - block(:,1,k)*x(1,c) - block(:,2,k)*x(2,c) - block(:,3,k)*x(3,c)
-        end do
-        size = size + sum(b(:,i)**2)
-        left = left + sum(rest(:,i)**2)
-      end do
-      if (.not. (left > enough**2*size .and. left < 0.25_dp*last)) return
-      last = left
-      call solve_factored(factor, rest, correction)
-      do i = 0, factor%n - 1
-        x(:,i) = x(:,i) + correction(:,i)
-      end do
-    end do
-  end subroutine solve_refined
 
   !> Inverse of a 3x3 block by cofactors; not regular when the determinant vanishes against its terms or is not finite.
   pure subroutine invert(a, inverse, regular)

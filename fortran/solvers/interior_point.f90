@@ -4,12 +4,12 @@
 !> algebra of that cone (o: (x_N y_T + y_N x_T, x.y)).  The term of De Saxce |u_T| = |v_T| enters the linearisation, so
 !> that Coulomb's law is met directly, not as a sequence of associated problems.  Every step solves
 !>
-!>   (B W^ + Q^2) dx = Q c + B d,   W^ = T W T,  T = diag(1, 1, 1/mu),  B = 1 + n (v_T/|v_T|)^T,  Q x = Q^-1 v = lambda,
+!>   (B T W + Q^2 T^-1) dr = Q c + B d,   r = T x,  T = diag(1, 1, 1/mu),  B = 1 + n (v_T/|v_T|)^T,  Q x = Q^-1 v = lambda,
 !>
 !> whose matrix has the pattern of W.  Frictionless contacts have the half line as their cone; bilateral rows have none.
 module interior_point
   use kinds, only: dp, i4
-  use block_factor, only: block_lu, factorise, solve_refined
+  use island_factor, only: island_lu, factorise_island, solve_accurately
   use island_problem, only: island, island_product, island_residual, cone_contact, cone_fixed, cone_normal
   implicit none
   private
@@ -32,12 +32,12 @@ contains
     real(dp), intent(in) :: tolerance
     integer(i4), intent(in) :: most
     integer(i4), intent(in) :: start_number   !< 0: all rows start alike; others: scattered, so that another path is taken
-    type(block_lu), intent(inout) :: factor
+    type(island_lu), intent(inout) :: factor
     real(dp), intent(inout) :: r(3,0:part%n-1)
     real(dp), intent(out) :: residual
     integer(i4), intent(out) :: steps
-    real(dp), allocatable, dimension(:,:) :: x, v, d, dx, dv, u, lambda, c, w, best, rhs, rest, correction
-    real(dp), allocatable :: diagonal(:,:,:), jacobian(:,:,:), eta(:)
+    real(dp), allocatable, dimension(:,:) :: x, v, d, dx, dv, u, lambda, c, w, best, rhs, rest
+    real(dp), allocatable :: eta(:)
     integer(i4), allocatable :: kind(:)
     real(dp) :: start, gap, centring, length, measured, trial_gap
     integer(i4) :: n, i, cones, idle
@@ -45,8 +45,7 @@ contains
 
     n = part%n
     allocate(x(3,0:n-1), v(3,0:n-1), d(3,0:n-1), dx(3,0:n-1), dv(3,0:n-1), u(3,0:n-1), lambda(3,0:n-1), c(3,0:n-1))
-    allocate(w(3,0:n-1), best(3,0:n-1), rhs(3,0:n-1), rest(3,0:n-1), correction(3,0:n-1))
-    allocate(diagonal(3,3,0:n-1), jacobian(3,3,0:max(part%ptr(n), 1)-1))
+    allocate(w(3,0:n-1), best(3,0:n-1), rhs(3,0:n-1), rest(3,0:n-1))
     allocate(eta(0:n-1), kind(0:n-1))
     call classify(part, kind, cones)
     start = 0.0_dp
@@ -93,8 +92,8 @@ contains
       gap = gap/real(max(cones, 1), dp)
       call infeasibility(part, kind, x, v, u, d)
       call scale_points(n, kind, x, v, w, eta, lambda)
-      call assemble(part, kind, v, w, eta, diagonal, jacobian)
-      call factorise(part%ptr, part%col, diagonal, jacobian, factor, regular)
+      call assemble(part, kind, v, w, eta, factor%left, factor%own, factor%inverse)
+      call factorise_island(part, factor, .true., regular)
       if (.not. regular) exit
       c = -lambda
       call direction()
@@ -139,7 +138,10 @@ contains
           rhs(:,k) = d(:,k)
         end select
       end do
-      call solve_refined(part%ptr, part%col, diagonal, jacobian, factor, rhs, dx, rest, correction)
+      call solve_accurately(part, factor, rhs, dx)
+      do k = 0, n - 1
+        if (kind(k) == row_cone) dx(3,k) = dx(3,k)*part%mu(k)
+      end do
       ! dv from the equations rather than from the complementarity: they stay met, however large the entries of Q are
       rest = x + dx
       call reactions(part, kind, rest, rhs)
@@ -252,6 +254,8 @@ contains
         w(:,i) = w(:,i)/(2.0_dp*sqrt(0.5_dp*(1.0_dp + dot_product(a, b))))
         eta(i) = sqrt(size_v/size_x)
         lambda(:,i) = scaled(w(:,i), eta(i), x(:,i))
+        ! next to the boundary all digits of the normal part may cancel
+        lambda(3,i) = max(lambda(3,i), sqrt(lambda(1,i)**2 + lambda(2,i)**2))
       end if
     end do
   end subroutine scale_points
@@ -300,75 +304,61 @@ contains
     c = c - lambda
   end function corrected
 
-  !> Blocks of B W^ + Q^2.
-  subroutine assemble(part, kind, v, w, eta, diagonal, jacobian)
+  !> The matrix B T W + Q^2 T^-1 of reactions T dx: left = B T, own = Q^2 T^-1, whose
+  !> inverse is known in closed form, Q^-2 = eta^-2 (2 J w w^T J - J); rows that must vanish have no left part.
+  subroutine assemble(part, kind, v, w, eta, left, own, inverse)
     type(island), intent(in) :: part
     integer(i4), intent(in) :: kind(0:*)
     real(dp), intent(in) :: v(3,0:*), w(3,0:*), eta(0:*)
-    real(dp), intent(inout) :: diagonal(3,3,0:*), jacobian(3,3,0:*)
-    integer(i4) :: i, k, c
-    real(dp) :: lean(2), normal, squared
+    real(dp), intent(inout) :: left(3,3,0:*), own(3,3,0:*), inverse(3,3,0:*)
+    integer(i4) :: i, c
+    real(dp) :: squared, mirror(3)
 
     do i = 0, part%n - 1
-      lean = 0.0_dp
-      normal = 1.0_dp
-      if (kind(i) == row_cone) then
-        lean = v(1:2,i)/max(sqrt(v(1,i)**2 + v(2,i)**2), tiny(1.0_dp))
-        normal = 1.0_dp/part%mu(i)
-      end if
-      diagonal(:,:,i) = row_scaled(kind(i), lean, normal, column_factor(i), part%diagonal(:,:,i))
-      do k = part%ptr(i), part%ptr(i+1) - 1
-        jacobian(:,:,k) = row_scaled(kind(i), lean, normal, column_factor(part%col(k)), part%w(:,:,k))
+      left(:,:,i) = 0.0_dp
+      own(:,:,i) = 0.0_dp
+      do c = 1, 3
+        own(c,c,i) = 1.0_dp
       end do
+      inverse(:,:,i) = own(:,:,i)
       select case (kind(i))
       case (row_cone)
+        left(1,1,i) = 1.0_dp
+        left(2,2,i) = 1.0_dp
+        left(3,3,i) = 1.0_dp/part%mu(i)
+        left(3,1:2,i) = v(1:2,i)/max(sqrt(v(1,i)**2 + v(2,i)**2), tiny(1.0_dp))
         ! Q^2 = eta^2 (2 w w^T - J)
         squared = eta(i)**2
         do c = 1, 3
-          diagonal(:,c,i) = diagonal(:,c,i) + (2.0_dp*squared*w(c,i))*w(:,i)
-          diagonal(c,c,i) = diagonal(c,c,i) + merge(squared, -squared, c < 3)
+          own(:,c,i) = (2.0_dp*squared*w(c,i))*w(:,i)
+          own(c,c,i) = own(c,c,i) + merge(squared, -squared, c < 3)
         end do
+        own(:,3,i) = own(:,3,i)*part%mu(i)
+        mirror = [-w(1,i), -w(2,i), w(3,i)]
+        do c = 1, 3
+          inverse(:,c,i) = (2.0_dp/squared*mirror(c))*mirror
+          inverse(c,c,i) = inverse(c,c,i) + merge(1.0_dp, -1.0_dp, c < 3)/squared
+        end do
+        inverse(3,:,i) = inverse(3,:,i)/part%mu(i)
       case (row_line)
-        diagonal(3,3,i) = diagonal(3,3,i) + eta(i)**2
-        diagonal(1,1,i) = 1.0_dp
-        diagonal(2,2,i) = 1.0_dp
+        left(3,3,i) = 1.0_dp
+        own(3,3,i) = eta(i)**2
+        inverse(3,3,i) = 1.0_dp/eta(i)**2
       case (row_free)
         do c = 1, 3
-          diagonal(c,c,i) = diagonal(c,c,i) + bilateral_shift
+          left(c,c,i) = 1.0_dp
+          own(c,c,i) = bilateral_shift
+          inverse(c,c,i) = 1.0_dp/bilateral_shift
         end do
       case (row_normal)
-        diagonal(1,1,i) = 1.0_dp
-        diagonal(2,2,i) = 1.0_dp
-        diagonal(3,3,i) = diagonal(3,3,i) + bilateral_shift
+        left(3,3,i) = 1.0_dp
+        own(3,3,i) = bilateral_shift
+        inverse(3,3,i) = 1.0_dp/bilateral_shift
       case default
-        do c = 1, 3
-          diagonal(c,c,i) = 1.0_dp
-        end do
+        continue
       end select
     end do
-
-  contains
-
-    pure function column_factor(row) result(value)
-      integer(i4), intent(in) :: row
-      real(dp) :: value
-      value = 1.0_dp
-      if (kind(row) == row_cone) value = 1.0_dp/part%mu(row)
-    end function column_factor
   end subroutine assemble
-
-  !> Block of B T W T: rows that must vanish are left empty.
-  pure function row_scaled(kind, lean, normal, column, w) result(m)
-    integer(i4), intent(in) :: kind
-    real(dp), intent(in) :: lean(2), normal, column, w(3,3)
-    real(dp) :: m(3,3)
-
-    m = 0.0_dp
-    if (kind == row_zero) return
-    if (kind == row_cone .or. kind == row_free) m(1:2,:) = w(1:2,:)
-    m(3,:) = normal*w(3,:) + lean(1)*w(1,:) + lean(2)*w(2,:)
-    m(:,3) = m(:,3)*column
-  end function row_scaled
 
   !> Longest step along d that keeps every x in its cone.
   pure function longest(n, kind, x, d) result(length)

@@ -8,7 +8,7 @@ module island_problem
   use diagonal_block, only: block_size, b_friction, b_rho
   implicit none
   private
-  public :: island, pack_island, island_product, project_row, island_residual, row_measure
+  public :: island, pack_island, pack_operators, island_product, project_row, island_residual, row_measure
   public :: cone_contact, cone_fixed, cone_normal, cone_none
 
   !> What the reaction of a row may be: in the friction cone; free; free along the normal, else zero; zero.
@@ -23,6 +23,9 @@ module island_problem
     real(dp), allocatable :: diagonal(:,:,:)         !< (3,3,0:n-1) scaled diagonal blocks
     real(dp), allocatable :: q(:,:)                  !< (3,0:n-1) scaled free velocity
     real(dp), allocatable :: mu(:), rho(:), d(:)     !< (0:n-1) friction, 1/largest eigenvalue (scaled), scale
+    integer(i4) :: nodes = 0                         !< velocity triples that rows act on, 0 where operators are not known
+    integer(i4), allocatable :: entry_ptr(:), node(:)   !< (0:n), (0:entries-1) their numbers in the island
+    real(dp), allocatable :: h(:,:,:)                !< (3,3,0:entries-1) scaled operators, W_ab = sum of H_a H_b^T
   end type island
 
 contains
@@ -67,6 +70,42 @@ contains
     end do
     part%ptr(n) = k
   end subroutine pack_island
+
+  !> Operators of the island's rows: entries first_entry(a) to first_entry(a+1)-1 of row a, on triples triple(e); local_triple is
+  !> work space over all triples (each island touches its own only).
+  subroutine pack_operators(first_entry, triple, operator, local_triple, part)
+    integer(i4), intent(in) :: first_entry(0:*), triple(0:*)
+    real(dp), intent(in) :: operator(3,3,0:*)
+    integer(i4), intent(inout) :: local_triple(0:*)
+    type(island), intent(inout) :: part
+    integer(i4) :: i, a, e, count
+
+    allocate(part%entry_ptr(0:part%n))
+    count = 0
+    do i = 0, part%n - 1
+      a = part%row(i)
+      part%entry_ptr(i) = count
+      count = count + first_entry(a+1) - first_entry(a)
+      do e = first_entry(a), first_entry(a+1) - 1
+        local_triple(triple(e)) = -1
+      end do
+    end do
+    part%entry_ptr(part%n) = count
+    allocate(part%node(0:max(count, 1)-1), part%h(3,3,0:max(count, 1)-1))
+    count = 0
+    do i = 0, part%n - 1
+      a = part%row(i)
+      do e = first_entry(a), first_entry(a+1) - 1
+        if (local_triple(triple(e)) < 0) then
+          local_triple(triple(e)) = part%nodes
+          part%nodes = part%nodes + 1
+        end if
+        part%node(count) = local_triple(triple(e))
+        part%h(:,:,count) = operator(:,:,e)*part%d(i)
+        count = count + 1
+      end do
+    end do
+  end subroutine pack_operators
 
   !> u = W r + q.
   subroutine island_product(part, r, u)

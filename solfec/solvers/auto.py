@@ -132,6 +132,7 @@ class AutoSolver:
         q_used, off_diagonal = (lines.q, lines.off_diagonal) if lines else (q, local.blocks.block)
         matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
         links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
+        operators = None if lines else local.operators()
         size = norm(rows.B[:, :n]) or 1.0
         reactions, unmet, total = rows.R, 0.0, None
         for _ in range(MOST_UPDATES if links.size or lines else 1):
@@ -147,7 +148,7 @@ class AutoSolver:
                 lines.scale()
             reactions[2, :n] += cohesion
             counts = self._islands.solve(
-                n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size
+                n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size, operators
             )
             reactions[2, :n] -= cohesion
             if lines:

@@ -36,6 +36,7 @@ class Method(IntEnum):
     INTERIOR_POINT = 6
 
 
+NO_OPERATORS = np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros((3, 3, 1), order="F"), 1
 STATUS = ("OK", "DIVERGED", "NOT_FINITE")
 MAXITER = {Method.NEWTON: 200, Method.INTERIOR_POINT: 200, Method.ADMM: 5000, Method.APGD: 20000}
 
@@ -241,12 +242,16 @@ class Islands:
         self.residuals = np.zeros(0)
         self._rows = np.zeros((3, 0), np.int32)
         self._pointers = np.zeros(0, np.int32)
+        self._triples = np.zeros(1, np.int32)
         self._counts = np.zeros((8, 0), np.int32, order="F")
 
-    def solve(self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None) -> np.ndarray:
+    def solve(
+        self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None, operators=None
+    ) -> np.ndarray:
         """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island.
 
-        The tolerance is relative to `size`, the norm of q when omitted.
+        The tolerance is relative to `size`, the norm of q when omitted.  `operators` are those of rows with W_ab = sum H'_a H'_b^T
+        (first entry of every row, triple and block of every entry): then large islands can be factorised by bodies.
         """
         diagonal, q, row_ptr, column, off_diagonal = matrix
         if self._rows.shape[1] != kind.size:
@@ -264,9 +269,13 @@ class Islands:
             self.residuals = np.zeros(2 * self.count)
             self._counts = np.zeros((8, 2 * self.count), np.int32, order="F")
         self.size = size or norm(q[:, :n]) or 1.0
+        first_entry, triple, entry, triples = operators or NO_OPERATORS
+        if self._triples.size < triples:
+            self._triples = np.zeros(triples, np.int32)
         kernels.solve_islands(
             n, kind, block, diagonal, q, row_ptr, column, off_diagonal, self.count, self._pointers, island_row,
-            method, unscaled, self.size, tolerance, maxiter, window, reactions, local, self._counts, self.residuals,
+            method, unscaled, self.size, tolerance, maxiter, window,
+            operators is not None, first_entry, triple, entry, reactions, local, self._triples, self._counts, self.residuals,
         )  # fmt: skip
         return self._counts[:, : self.count]
 

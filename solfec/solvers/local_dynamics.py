@@ -318,6 +318,12 @@ class LocalDynamics:
             self._assemble_matrix()
             self.stored = True
 
+    def operators(self) -> tuple | None:
+        """First entry of every row, triple and block H' of every entry, and triples; None where W is no sum of H'_a H'_b^T."""
+        if self.dense.shape[2] > 1:
+            return None
+        return self.rows.entry_ptr, self.entries.triple, self.entries.operator, self.bodies.triples.n
+
     def _assemble_matrix(self) -> None:
         """Off-diagonal blocks of W."""
         self._run(BLOCKS, BLOCKS, 1)

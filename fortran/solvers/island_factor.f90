@@ -1,0 +1,197 @@
+!> Solution of (A W + Z) x = f on an island, A and Z one block a row: the linear systems of ADMM, Newton and interior point steps.
+!>
+!> Two ways, whichever takes fewer multiplications: factors of the matrix itself, a block per pair of rows (block_factor), or,
+!> where the operators of rows are known, factors in the space of the bodies' momenta (body_factor), x following row by row.
+module island_factor
+  use kinds, only: dp, i4
+  use block_factor, only: block_lu, analyse, factorise, solve_factored
+  use body_factor, only: body_lu, analyse_bodies, factorise_bodies, solve_bodies
+  use contact_iterations, only: solve3
+  use island_problem, only: island
+  implicit none
+  private
+  public :: island_lu, analyse_island, factorise_island, solve_island_factor, solve_accurately
+
+  type :: island_lu
+    logical :: by_bodies = .false.
+    logical :: analysed = .false.
+    real(dp) :: products = 0.0_dp                       !< products of 3x3 blocks that a factorisation takes
+    type(block_lu) :: rows
+    type(body_lu) :: bodies
+    real(dp), allocatable :: left(:,:,:), own(:,:,:)    !< (3,3,0:n-1) A, Z
+    real(dp), allocatable :: inverse(:,:,:)             !< (3,3,0:n-1) Z^-1; by rows: diagonal blocks of the matrix
+    real(dp), allocatable :: matrix(:,:,:)              !< by bodies: G = Z^-1 A (..,0:n-1); by rows: off-diagonal blocks
+    real(dp), allocatable :: momentum(:,:)              !< (3,0:nodes-1)
+    real(dp), allocatable :: rest(:,:), correction(:,:) !< (3,0:n-1)
+  end type island_lu
+
+  integer(i4), parameter :: bodies_from = 24      !< rows of an island that is looked at by bodies
+  integer(i4), parameter :: rows_up_to = 1500     !< rows of an island that is looked at by rows
+  real(dp), parameter :: always = 2e4_dp          !< block products for which nothing better is looked for
+  integer(i4), parameter :: refinements = 4
+  real(dp), parameter :: enough = 1e-13_dp        !< of the right-hand side, left by an accurate solution
+
+contains
+
+  !> Orders of elimination; `analysed` tells whether there is one.
+  subroutine analyse_island(part, factor)
+    type(island), intent(in) :: part
+    type(island_lu), intent(inout) :: factor
+    integer(i4) :: n
+    logical :: by_rows, by_bodies
+
+    n = part%n
+    by_bodies = part%nodes > 0 .and. n >= bodies_from
+    by_rows = n <= rows_up_to .or. .not. by_bodies
+    factor%products = huge(1.0_dp)
+    if (by_rows) then
+      call analyse(n, part%ptr, part%col, factor%rows)
+      factor%products = factor%rows%products
+      by_bodies = by_bodies .and. factor%products > always
+    end if
+    factor%by_bodies = .false.
+    if (by_bodies) then
+      call analyse_bodies(n, part%nodes, part%entry_ptr, part%node, factor%bodies)
+      factor%by_bodies = factor%bodies%products/27.0_dp < factor%products
+      if (factor%by_bodies) factor%products = factor%bodies%products/27.0_dp
+    end if
+    factor%analysed = .true.
+    allocate(factor%left(3,3,0:n-1), factor%own(3,3,0:n-1), factor%inverse(3,3,0:n-1))
+    allocate(factor%rest(3,0:n-1), factor%correction(3,0:n-1))
+    if (factor%by_bodies) then
+      allocate(factor%matrix(3,3,0:n-1), factor%momentum(3,0:part%nodes-1))
+    else
+      allocate(factor%matrix(3,3,0:max(part%ptr(n), 1)-1), factor%momentum(3,0:0))
+    end if
+  end subroutine analyse_island
+
+  !> Factors for the blocks in factor%left and factor%own; the inverses of these are in factor%inverse already if `inverted`.
+  subroutine factorise_island(part, factor, inverted, regular)
+    type(island), intent(in) :: part
+    type(island_lu), intent(inout) :: factor
+    logical, intent(in) :: inverted
+    logical, intent(out) :: regular
+    real(dp) :: m(3,3), x(3)
+    integer(i4) :: i, k, c
+    logical :: solved
+
+    if (factor%by_bodies) then
+      regular = .true.
+      do i = 0, part%n - 1
+        do c = 1, merge(0, 3, inverted)
+          m = factor%own(:,:,i)
+          x = 0.0_dp
+          x(c) = 1.0_dp
+          call solve3(m, x, solved)
+          regular = regular .and. solved
+          factor%inverse(:,c,i) = x
+        end do
+        factor%matrix(:,:,i) = matmul(factor%inverse(:,:,i), factor%left(:,:,i))
+      end do
+      if (regular) call factorise_bodies(part%entry_ptr, part%node, part%h, factor%matrix, factor%bodies, regular)
+      return
+    end if
+    do i = 0, part%n - 1
+      associate (a => factor%left(:,:,i))
+        factor%inverse(:,:,i) = matmul(a, part%diagonal(:,:,i)) + factor%own(:,:,i)
+        do k = part%ptr(i), part%ptr(i+1) - 1
+          do c = 1, 3
+            factor%matrix(:,c,k) = a(:,1)*part%w(1,c,k) + a(:,2)*part%w(2,c,k) + a(:,3)*part%w(3,c,k)
+          end do
+        end do
+      end associate
+    end do
+    call factorise(part%ptr, part%col, factor%inverse, factor%matrix, factor%rows, regular)
+  end subroutine factorise_island
+
+  !> x = (A W + Z)^-1 b; they may be the same array.
+  subroutine solve_island_factor(part, factor, b, x)
+    type(island), intent(in) :: part
+    type(island_lu), intent(inout) :: factor
+    real(dp), intent(in) :: b(3,0:*)
+    real(dp), intent(inout) :: x(3,0:*)
+    real(dp) :: g(3)
+    integer(i4) :: i, e
+
+    if (.not. factor%by_bodies) then
+      call solve_factored(factor%rows, b, x)
+      return
+    end if
+    associate (p => factor%momentum)
+      p = 0.0_dp
+      do i = 0, part%n - 1
+        g = matmul(factor%inverse(:,:,i), b(:,i))
+        x(:,i) = g
+        do e = part%entry_ptr(i), part%entry_ptr(i+1) - 1
+          p(1,part%node(e)) = p(1,part%node(e)) + (part%h(1,1,e)*g(1) + part%h(2,1,e)*g(2) + part%h(3,1,e)*g(3))
+          p(2,part%node(e)) = p(2,part%node(e)) + (part%h(1,2,e)*g(1) + part%h(2,2,e)*g(2) + part%h(3,2,e)*g(3))
+          p(3,part%node(e)) = p(3,part%node(e)) + (part%h(1,3,e)*g(1) + part%h(2,3,e)*g(2) + part%h(3,3,e)*g(3))
+        end do
+      end do
+      call solve_bodies(factor%bodies, p)
+      do i = 0, part%n - 1
+        g = 0.0_dp
+        do e = part%entry_ptr(i), part%entry_ptr(i+1) - 1
+          g = g + (part%h(:,1,e)*p(1,part%node(e)) + part%h(:,2,e)*p(2,part%node(e)) + part%h(:,3,e)*p(3,part%node(e)))
+        end do
+        x(:,i) = x(:,i) - matmul(factor%matrix(:,:,i), g)
+      end do
+    end associate
+  end subroutine solve_island_factor
+
+  !> The same with refinement: factors lose digits where pivots are small, and steps with b - (A W + Z) x bring them back.
+  subroutine solve_accurately(part, factor, b, x)
+    type(island), intent(in) :: part
+    type(island_lu), intent(inout) :: factor
+    real(dp), intent(in) :: b(3,0:*)
+    real(dp), intent(inout) :: x(3,0:*)
+    real(dp) :: size, left, last
+    integer(i4) :: i
+    integer :: step
+
+    call solve_island_factor(part, factor, b, x)
+    last = huge(1.0_dp)
+    do step = 1, refinements
+      call subtract_matrix(part, factor, b, x, factor%rest)
+      size = 0.0_dp
+      left = 0.0_dp
+      do i = 0, part%n - 1
+        size = size + sum(b(:,i)**2)
+        left = left + sum(factor%rest(:,i)**2)
+      end do
+      if (.not. (left > enough**2*size .and. left < 0.25_dp*last)) return
+      last = left
+      call solve_island_factor(part, factor, factor%rest, factor%correction)
+      do i = 0, part%n - 1
+        x(:,i) = x(:,i) + factor%correction(:,i)
+      end do
+    end do
+  end subroutine solve_accurately
+
+  !> rest = b - (A W + Z) x.
+  subroutine subtract_matrix(part, factor, b, x, rest)
+    type(island), intent(in) :: part
+    type(island_lu), intent(in) :: factor
+    real(dp), intent(in) :: b(3,0:*), x(3,0:*)
+    real(dp), intent(inout) :: rest(3,0:*)
+    real(dp) :: u(3)
+    integer(i4) :: i, k, c
+
+    do i = 0, part%n - 1
+      if (factor%by_bodies) then
+        u = matmul(part%diagonal(:,:,i), x(:,i))
+        do k = part%ptr(i), part%ptr(i+1) - 1
+          c = part%col(k)
+          u = u + (part%w(:,1,k)*x(1,c) + part%w(:,2,k)*x(2,c) + part%w(:,3,k)*x(3,c))
+        end do
+        rest(:,i) = b(:,i) - matmul(factor%left(:,:,i), u) - matmul(factor%own(:,:,i), x(:,i))
+      else
+        rest(:,i) = b(:,i) - matmul(factor%inverse(:,:,i), x(:,i))
+        do k = part%ptr(i), part%ptr(i+1) - 1
+          c = part%col(k)
+          rest(:,i) = rest(:,i) - (factor%matrix(:,1,k)*x(1,c) + factor%matrix(:,2,k)*x(2,c) + factor%matrix(:,3,k)*x(3,c))
+        end do
+      end if
+    end do
+  end subroutine subtract_matrix
+end module island_factor
