@@ -8,11 +8,11 @@
 !> cell numbers are taken modulo a prime (which regular arrangements do not share), so cells far apart fall
 !> on one another; pairs stay complete and unique because a direction that is wrapped keeps three cells or more.
 module cell_grid
-  use kinds, only: dp, i4, i8
-!$ use omp_lib, only: omp_get_num_threads, omp_get_thread_num
+  use kinds, only: sp, dp, i4, i8
+!$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
-  public :: size_class, grid_type, build_grid, cell_number, absent, immovable, padding
+  public :: size_class, grid_type, build_grid, cell_number, absent, immovable, padding, record
 
   !> Owners that are not body rows: a primitive that takes no part, and one of an obstacle (obstacles never
   !> meet each other, as if they were one body).
@@ -28,8 +28,13 @@ module cell_grid
   real(dp), parameter :: farthest = 1.0e100_dp
   integer, parameter :: cells_per_box = 4, fewest_cells = 64
   integer, parameter :: parallel_from = 4000
-  !> Columns of boxes in the order of cells are longer than needed by this, so that they can be copied in blocks.
-  integer, parameter :: padding = 8   ! more than a block of the search
+  !> Columns of boxes in the order of cells are longer than needed by this, so that they can be compared in blocks.
+  integer, parameter :: padding = 8
+  !> Boxes are first distributed among groups of cells that fit into the cache, as records of so many numbers.
+  integer, parameter :: record = 9
+  integer, parameter :: least_shift = 12, most_groups = 256
+  !> Coordinates in single precision are held back here, in cells of the finest class.
+  real(dp), parameter :: farthest_bound = 1.0e37_dp
 
   !> The grid of one class of sizes.
   type :: size_class
@@ -44,15 +49,18 @@ module cell_grid
   end type size_class
 
   !> All classes, finest first, and copies of the boxes in the order of cells.
+  !>
+  !> Bounds are rounded to single precision by a monotone function of the coordinate: where two differ, the coordinates
+  !> differ the same way, and only where they are the same must the coordinates be looked at.
   type :: grid_type
     integer :: classes = 0
     real(dp) :: origin(3) = 0.0_dp
+    real(dp) :: scale = 0.0_dp                          !< bounds are (coordinate - origin) scale
     integer(i4) :: boxes = 0                            !< number of boxes in cells
     type(size_class), allocatable :: class(:)
     integer(i4), pointer, contiguous :: cell_start(:)   !< (0:) first box of every cell, x fastest
-    real(dp), pointer, contiguous :: box(:,:)           !< (0:,6) boxes in the order of cells
-    real(dp), pointer, contiguous :: owner(:)           !< (0:) their owners, as reals to be compared with the bounds
-    integer(i8), pointer, contiguous :: row(:)          !< (0:) their rows
+    real(sp), pointer, contiguous :: bound(:,:)         !< (0:,6) lower and upper bounds of the boxes in the order of cells
+    integer(i4), pointer, contiguous :: owner(:), row(:), cell(:)   !< (0:) their owners, rows and cells
   end type grid_type
 
 contains
@@ -64,11 +72,12 @@ contains
   !>   owner  (:) body row, `immovable` or `absent`; primitives without finite boxes become absent
   !>   place  (:) work array
   !>   cells  (0:) work array that holds `cell_start`: 4 n + 64 for each class of sizes, of which there are 64 at most
+  !>   records (9,:) work array
   !>   grid   the classes, and the boxes in the order of cells in columns that the caller provides
-  subroutine build_grid(n, box, owner, place, cells, grid)
+  subroutine build_grid(n, box, owner, place, cells, records, grid)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: box(6,0:*)
-    integer(i4), intent(inout) :: owner(0:*), place(0:*)
+    integer(i4), intent(inout) :: owner(0:*), place(0:*), records(record,0:*)
     integer(i4), intent(inout), target, contiguous :: cells(0:)
     type(grid_type), intent(inout) :: grid
     integer(i4) :: class_of_bin(0:last_bin)
@@ -79,7 +88,7 @@ contains
     call find_ranges(n, box, owner, place, class_of_bin, grid)
     call choose_cells(grid, last)
     grid%cell_start(0:last) => cells(0:last)
-    call fill_cells(n, box, owner, place, grid)
+    call fill_cells(n, box, owner, place, records, grid)
   end subroutine build_grid
 
   !> Cell number of a coordinate before wrapping; monotone in `x`, and one cell or less from the lower to the
@@ -203,10 +212,12 @@ contains
       low(:,c) = min(low(:,c), box(1:3,i))
       high(:,c) = max(high(:,c), box(1:3,i))
     end do
+    grid%scale = 1.0_dp
     do c = 1, grid%classes
       if (c > 1) width(:,c) = max(width(:,c), width(:,c-1))
       cell = cell_margin*max(width(:,c), 1.0e-3_dp*maxval(width(:,c)), tiny(1.0_dp)*1.0e10_dp)
       inverse(:,c) = 1.0_dp/cell
+      if (c == 1) grid%scale = minval(inverse(:,c))
       associate (class => grid%class(c))
         class%width = width(:,c)
         class%inverse_cell = inverse(:,c)
@@ -275,85 +286,149 @@ contains
     prime = 3
   end function prime_below
 
-  !> Counting sort of the boxes by cell; `place` is the class on entry.
-  subroutine fill_cells(n, box, owner, place, grid)
+  !> Counting sort of the boxes by cell, in two passes that each stay within the cache: by groups of cells, and by the cells
+  !> of each group.  `place` is the class on entry.
+  subroutine fill_cells(n, box, owner, place, records, grid)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: box(6,0:*)
     integer(i4), intent(in) :: owner(0:*)
-    integer(i4), intent(inout) :: place(0:*)
+    integer(i4), intent(inout) :: place(0:*), records(record,0:*)
     type(grid_type), intent(inout) :: grid
-    integer(i8) :: number
-    integer(i4) :: index(3), count
-    integer :: i, axis, cells, k
+    integer(i4), allocatable :: next(:,:)   ! the next free place of a group of cells, thread by thread
+    integer(i4) :: group_start(0:most_groups)
+    integer :: cells, shift, groups, threads, thread, i, k, group, count
 
     cells = ubound(grid%cell_start, 1)
-    !$omp parallel do if (n > parallel_from) schedule(static) private(number, index, axis)
-    do i = 0, n - 1
-      if (owner(i) == absent) then
-        place(i) = -1
-        cycle
-      end if
-      associate (class => grid%class(place(i)))
-        do axis = 1, 3
-          number = cell_number(box(axis,i), grid%origin(axis), class%inverse_cell(axis)) - class%lowest(axis)
-          if (class%wrapped(axis)) number = modulo(number, int(class%cells(axis), i8))
-          index(axis) = int(number, i4)
-        end do
-        place(i) = class%first_cell + index(1) + class%cells(1)*(index(2) + class%cells(2)*index(3))
-      end associate
+    shift = least_shift
+    do while (shiftr(cells, shift) >= most_groups)
+      shift = shift + 1
     end do
-    call sort_by_cell(n, place, cells, grid%cell_start, grid%row)
-    count = grid%cell_start(cells)
+    groups = shiftr(cells, shift) + 1
+    threads = 1
+!$  if (n > parallel_from) threads = omp_get_max_threads()
+    allocate (next(0:groups-1,0:threads-1))
+    next = 0
+    !$omp parallel num_threads(threads) if (threads > 1) default(shared) private(thread, i, k, group)
+    !$omp do schedule(static)
+    do thread = 0, threads - 1
+      do i = share(n, thread, threads), share(n, thread + 1, threads) - 1
+        if (owner(i) == absent) cycle
+        associate (class => grid%class(place(i)))
+          place(i) = cell_of(class, grid%origin, box(1,i), box(2,i), box(3,i))
+        end associate
+        group = shiftr(place(i), shift)
+        next(group,thread) = next(group,thread) + 1
+      end do
+    end do
+    !$omp end do
+    !$omp single
+    count = 0
+    do group = 0, groups - 1
+      group_start(group) = count
+      do k = 0, threads - 1
+        count = count + next(group,k)
+        next(group,k) = count - next(group,k)
+      end do
+    end do
+    group_start(groups) = count
     grid%boxes = count
-    !$omp parallel do if (n > parallel_from) schedule(static) private(i)
-    do k = 0, count - 1
-      i = int(grid%row(k))
-      grid%box(k,:) = box(:,i)
-      grid%owner(k) = owner(i)
+    grid%cell_start(cells) = count
+    !$omp end single
+    !$omp do schedule(static)
+    do thread = 0, threads - 1
+      do i = share(n, thread, threads), share(n, thread + 1, threads) - 1
+        if (owner(i) == absent) cycle
+        group = shiftr(place(i), shift)
+        k = next(group,thread)
+        next(group,thread) = k + 1
+        call set_bounds(box(:,i), grid%origin, grid%scale, records(:,k))
+        records(7,k) = owner(i)
+        records(8,k) = i
+        records(9,k) = place(i)
+      end do
     end do
-    grid%box(count:count+padding-1,:) = 0.0_dp
-    grid%owner(count:count+padding-1) = 0.0_dp
+    !$omp end do
+    !$omp do schedule(dynamic)
+    do group = 0, groups - 1
+      call fill_group(shiftl(group, shift), min(shiftl(group + 1, shift), cells), group_start(group), group_start(group+1), &
+        records, size(grid%owner), grid%cell_start, grid%bound, grid%owner, grid%row, grid%cell)
+    end do
+    !$omp end do
+    !$omp end parallel
+    grid%bound(count:count+padding-1,:) = 0.0_sp
+    grid%owner(count:count+padding-1) = 0
     grid%row(count:count+padding-1) = 0
   end subroutine fill_cells
 
-  !> Rows in the order of cells, ascending within a cell, and where cells start.  Every thread reads all places and takes
-  !> those of its own cells.
-  subroutine sort_by_cell(n, place, cells, start, row)
-    integer(i4), intent(in) :: n, place(0:*)
-    integer, intent(in) :: cells
-    integer(i4), intent(inout) :: start(0:cells)
-    integer(i8), intent(inout) :: row(0:*)
-    integer(i4) :: i, cell, count, thread, threads, from, to
+  !> First of the rows that a thread sees to.
+  pure integer function share(n, thread, threads)
+    integer(i4), intent(in) :: n
+    integer, intent(in) :: thread, threads
 
-    !$omp parallel if (n > parallel_from) default(shared) private(i, cell, count, thread, threads, from, to)
-    thread = 0
-    threads = 1
-!$  thread = omp_get_thread_num()
-!$  threads = omp_get_num_threads()
-    from = int(int(cells, i8)*thread/threads, i4)
-    to = int(int(cells, i8)*(thread + 1)/threads, i4)
+    share = int(int(n, i8)*thread/threads)
+  end function share
+
+  !> Cell of a lower corner.
+  pure integer(i4) function cell_of(class, origin, x, y, z)
+    type(size_class), intent(in) :: class
+    real(dp), intent(in) :: origin(3), x, y, z
+    integer(i8) :: number(3)
+    integer :: axis
+
+    number(1) = cell_number(x, origin(1), class%inverse_cell(1)) - class%lowest(1)
+    number(2) = cell_number(y, origin(2), class%inverse_cell(2)) - class%lowest(2)
+    number(3) = cell_number(z, origin(3), class%inverse_cell(3)) - class%lowest(3)
+    do axis = 1, 3
+      if (class%wrapped(axis)) number(axis) = modulo(number(axis), int(class%cells(axis), i8))
+    end do
+    cell_of = class%first_cell + int(number(1) + class%cells(1)*(number(2) + class%cells(2)*number(3)), i4)
+  end function cell_of
+
+  !> Bounds of a box in single precision, bit by bit.
+  pure subroutine set_bounds(box, origin, scale, bits)
+    real(dp), intent(in) :: box(6), origin(3), scale
+    integer(i4), intent(inout) :: bits(6)
+    real(dp) :: bound
+    integer :: k
+
+    do k = 1, 3
+      bound = min(max((box(k) - origin(k))*scale, -farthest_bound), farthest_bound)
+      bits(k) = transfer(real(bound, sp), 0_i4)
+      bound = min(max((box(k+3) - origin(k))*scale, -farthest_bound), farthest_bound)
+      bits(k+3) = transfer(real(bound, sp), 0_i4)
+    end do
+  end subroutine set_bounds
+
+  !> Sorts the records first <= k < last of cells from <= c < to into columns, rows ascending within a cell.
+  pure subroutine fill_group(from, to, first, last, records, n, start, bound, owner, row, cell)
+    integer, intent(in) :: from, to, first, last, n
+    integer(i4), intent(in) :: records(record,0:*)
+    integer(i4), intent(inout) :: start(0:*), owner(0:*), row(0:*), cell(0:*)
+    real(sp), intent(inout) :: bound(0:n-1,6)
+    integer :: c, count, k, place, axis
+
     start(from:to-1) = 0
-    do i = 0, n - 1
-      cell = place(i)
-      if (cell >= from .and. cell < to) start(cell) = start(cell) + 1
+    do k = first, last - 1
+      c = records(9,k)
+      start(c) = start(c) + 1
     end do
-    !$omp barrier
-    !$omp single
-    count = 0
-    do cell = 0, cells - 1
-      count = count + start(cell)
-      start(cell) = count
+    count = first
+    do c = from, to - 1
+      count = count + start(c)
+      start(c) = count
     end do
-    start(cells) = count
-    !$omp end single
     ! filled from behind, so starts end up at the first box and rows ascend within a cell
-    do i = n - 1, 0, -1
-      cell = place(i)
-      if (cell < from .or. cell >= to) cycle
-      start(cell) = start(cell) - 1
-      row(start(cell)) = i
+    do k = last - 1, first, -1
+      c = records(9,k)
+      place = start(c) - 1
+      start(c) = place
+      do axis = 1, 6
+        bound(place,axis) = transfer(records(axis,k), 0.0_sp)
+      end do
+      owner(place) = records(7,k)
+      row(place) = records(8,k)
+      cell(place) = c
     end do
-    !$omp end parallel
-  end subroutine sort_by_cell
+  end subroutine fill_group
 
 end module cell_grid

@@ -1,16 +1,26 @@
 !> Overlapping boxes of different bodies, found cell by cell.
 module pair_search
-  use kinds, only: dp, i4, i8
+  use kinds, only: sp, dp, i1, i4, i8
   use cell_grid, only: grid_type, size_class, cell_number
 !$ use omp_lib, only: omp_get_thread_num
   implicit none
   private
-  public :: pair_list, exclusion_list, search_pairs
+  public :: pair_store, pair_list, piece, exclusion_list, search_pairs
 
-  !> Pairs found by one thread, each in one number that sorts by (lower row, higher row): 2^32 lower + higher.
+  !> Room for pairs, each in one number that sorts by (lower row, higher row): 2^32 lower + higher.  It is handed out to
+  !> threads and groups of lower rows in pieces, so that pairs are found near those that they will be sorted with.
+  type :: pair_store
+    integer(i8), pointer, contiguous :: key(:)      !< (0:)
+    integer(i4), allocatable :: previous(:)         !< (0:) the piece of the same thread and group before a piece, -1: none
+    integer :: shift = 0                            !< pairs are of one group when lower rows differ in the last bits only
+    integer :: groups = 0
+    integer :: used = 0                             !< pieces asked for; they may be more than there are
+  end type pair_store
+
+  !> Where a thread puts its pairs.
   type :: pair_list
-    integer(i8), pointer, contiguous :: key(:)
-    integer :: count = 0    !< may exceed the length of `key`; pairs beyond it are not stored
+    integer(i4), allocatable :: next(:)     !< (0:) of groups: the next place in the store; at the start of a piece: none is left
+    integer(i4), allocatable :: pieces(:)   !< (0:) of groups: number of pieces
   end type pair_list
 
   !> Pairs of bodies between which there is no contact.
@@ -25,29 +35,42 @@ module pair_search
   end type exclusion_list
 
   integer, parameter :: parallel_from = 1000
+  !> Pairs of a piece of the store; a power of 2.
+  integer, parameter :: piece = 256
   !> The half of a cell's neighbouring rows (y, z) that is searched; the cell's own row is searched forwards.
   integer, parameter :: row_step(2,4) = reshape([1, 0, -1, 1, 0, 1, 1, 1], [2, 4])
-  !> Boxes are compared in blocks; a bit of one number is kept for each box of sixteen blocks.
-  integer, parameter :: block = 4, most_blocks = 16
+  !> A box is compared with blocks of others, whose answers fit into the bits of one number: a byte for each box of a block
+  !> (the even ones first), and in it a bit for each block.  The last bits of all bytes mean doubt.
+  integer, parameter :: block = 8, most_blocks = 7
+  integer(i8), parameter :: doubt = not(9187201950435737471_i8)   ! hexadecimal 8080808080808080
+  integer(i4), parameter :: sign_bit = not(huge(1_i4))
+  !> Answers of the first boxes of the first block.
+  integer(i8), parameter :: answers(0:block) = [0_i8, 1_i8, 4294967297_i8, 4294967553_i8, 1103806595329_i8, &
+    1103806660865_i8, 282578783371521_i8, 282578800148737_i8, 72340172838076673_i8]
 
-  !> The boxes of one cell, and blocks of boxes that they are compared with.
-  type :: cell_task
-    integer :: start, end                !< positions of the cell's boxes: start <= i < end
-    integer :: count = 0
-    integer :: block_start(most_blocks)  !< positions in the order of cells
-    integer(i8) :: valid(most_blocks)    !< bits of the boxes that count
-  end type cell_task
+  !> One box, and blocks of boxes that it is to be compared with.
+  type :: search_task
+    real(sp) :: bound(6)
+    integer(i4) :: owner, row
+    integer :: blocks = 0
+    integer :: start(0:most_blocks)     !< positions of blocks in the order of cells
+    integer(i8) :: valid = 0            !< answers of boxes that count
+  end type search_task
 
 contains
 
   !> Finds every pair of overlapping boxes with different owners once.
   !>
   !>   grid         boxes in the order of cells
+  !>   box          (6,:) the boxes themselves
   !>   exclusions   pairs of bodies that are left out
+  !>   store        room for pairs
   !>   lists        (0:) one list per thread; their union does not depend on the number of threads
-  subroutine search_pairs(grid, exclusions, lists)
+  subroutine search_pairs(grid, box, exclusions, store, lists)
     type(grid_type), intent(in) :: grid
+    real(dp), intent(in) :: box(6,0:*)
     type(exclusion_list), intent(in) :: exclusions
+    type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: lists(0:)
     integer :: c, row, thread
 
@@ -57,7 +80,8 @@ contains
     do c = 1, grid%classes
       !$omp do schedule(dynamic, 8)
       do row = 0, grid%class(c)%cells(2)*grid%class(c)%cells(3) - 1
-        call search_row(grid, c, row, exclusions, lists(thread))
+        call search_row(grid, c, row, size(grid%owner), grid%bound, grid%owner, grid%row, grid%cell, grid%cell_start, box, &
+          exclusions, store, lists(thread))
       end do
       !$omp end do nowait
     end do
@@ -65,46 +89,58 @@ contains
   end subroutine search_pairs
 
   !> Pairs of the boxes in one row of cells with those behind them in the same class and with coarser ones.
-  subroutine search_row(grid, c, row, exclusions, list)
+  subroutine search_row(grid, c, row, n, bound, owner, row_of, cell, cell_start, box, exclusions, store, list)
     type(grid_type), intent(in) :: grid
-    integer, intent(in) :: c, row
+    integer, intent(in) :: c, row, n
+    real(sp), intent(in) :: bound(0:n-1,6)
+    integer(i4), intent(in) :: owner(0:n-1), row_of(0:n-1), cell(0:n-1), cell_start(0:*)
+    real(dp), intent(in) :: box(6,0:*)
     type(exclusion_list), intent(in) :: exclusions
+    type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
-    type(cell_task) :: task
-    integer :: base(4), x, nx, own, rows, r, i, end
+    type(search_task) :: task
+    integer :: base(4), from(0:4), to(0:4), i, r, x, nx, own, rows, coarser, longest
 
-    associate (class => grid%class(c), cell_start => grid%cell_start)
-      nx = class%cells(1)
-      own = class%first_cell + row*nx
-      if (cell_start(own) == cell_start(own+nx)) return
-      call neighbour_rows(class, row, rows, base)
-      do x = 0, nx - 1
-        task%start = cell_start(own+x)
-        task%end = cell_start(own+x+1)
-        if (task%start == task%end) cycle
-        call collect(grid, own+x, own+min(x+1, nx-1), task, exclusions, list)
-        if (x == nx - 1 .and. class%wrapped(1)) call collect(grid, own, own, task, exclusions, list)
-        do r = 1, rows
-          call collect(grid, base(r)+max(x-1, 0), base(r)+min(x+1, nx-1), task, exclusions, list)
-          if (class%wrapped(1)) then
-            if (x == 0) call collect(grid, base(r)+nx-1, base(r)+nx-1, task, exclusions, list)
-            if (x == nx - 1) call collect(grid, base(r), base(r), task, exclusions, list)
-          end if
-        end do
-        if (any(class%wrapped)) then
-          ! boxes of one cell may be far from each other
-          call compare(grid, task, exclusions, list)
-          end = task%end
-          do i = task%start, end - 1
-            task%start = i
-            task%end = i + 1
-            call compare_coarser(grid, c, task, exclusions, list)
-          end do
-        else
-          call compare_coarser(grid, c, task, exclusions, list)
-        end if
+    nx = grid%class(c)%cells(1)
+    own = grid%class(c)%first_cell + row*nx
+    if (cell_start(own) == cell_start(own+nx)) return
+    call neighbour_rows(grid%class(c), row, rows, base)
+    do i = cell_start(own), cell_start(own+nx) - 1
+      task%bound = bound(i,:)
+      task%owner = owner(i)
+      task%row = row_of(i)
+      x = cell(i) - own
+      ! one block of each row of cells, whatever its length, and the rest where there is one
+      from(0) = i + 1
+      to(0) = cell_start(own+min(x+2, nx))
+      longest = to(0) - from(0)
+      task%start(0) = from(0)
+      task%valid = answers(min(longest, block))
+      do r = 1, rows
+        from(r) = cell_start(base(r)+max(x-1, 0))
+        to(r) = cell_start(base(r)+min(x+2, nx))
+        longest = max(longest, to(r) - from(r))
+        task%start(r) = from(r)
+        task%valid = ior(task%valid, shiftl(answers(min(to(r) - from(r), block)), r))
       end do
-    end associate
+      task%blocks = rows + 1
+      if (longest > block) then
+        do r = 0, rows
+          call collect(grid, from(r) + block, to(r), task, box, exclusions, store, list)
+        end do
+      end if
+      if (grid%class(c)%wrapped(1) .and. (x == 0 .or. x == nx - 1)) then
+        if (x == nx - 1) call collect(grid, cell_start(own), cell_start(own+1), task, box, exclusions, store, list)
+        do r = 1, rows
+          if (x == 0) call collect(grid, cell_start(base(r)+nx-1), cell_start(base(r)+nx), task, box, exclusions, store, list)
+          if (x == nx - 1) call collect(grid, cell_start(base(r)), cell_start(base(r)+1), task, box, exclusions, store, list)
+        end do
+      end if
+      do coarser = c + 1, grid%classes
+        call collect_class(grid, coarser, box(:,task%row), task, box, exclusions, store, list)
+      end do
+      call compare(n, bound, owner, row_of, box, task, exclusions, store, list)
+    end do
   end subroutine search_row
 
   !> First cells of the rows in the half stencil of a row.
@@ -126,56 +162,44 @@ contains
     end do
   end subroutine neighbour_rows
 
-  !> Adds to a task the boxes that start in cells `first` to `last`.
-  subroutine collect(grid, first, last, task, exclusions, list)
+  !> Adds to a task the boxes at the positions from <= k < to in the order of cells.
+  subroutine collect(grid, from, to, task, box, exclusions, store, list)
     type(grid_type), intent(in) :: grid
-    integer, intent(in) :: first, last
-    type(cell_task), intent(inout) :: task
+    integer, intent(in) :: from, to
+    type(search_task), intent(inout) :: task
+    real(dp), intent(in) :: box(6,0:*)
     type(exclusion_list), intent(in) :: exclusions
+    type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
-    integer :: k, end
+    integer :: k
 
-    end = grid%cell_start(last+1)
-    do k = grid%cell_start(first), end - 1, block
-      if (task%count == most_blocks) call compare(grid, task, exclusions, list)
-      task%count = task%count + 1
-      task%block_start(task%count) = k
-      task%valid(task%count) = shiftl(1_i8, min(end - k, block)) - 1
+    do k = from, to - 1, block
+      if (task%blocks == most_blocks) call compare(size(grid%owner), grid%bound, grid%owner, grid%row, box, task, exclusions, &
+        store, list)
+      task%start(task%blocks) = k
+      task%valid = ior(task%valid, shiftl(answers(min(to - k, block)), task%blocks))
+      task%blocks = task%blocks + 1
     end do
   end subroutine collect
 
-  !> Pairs of the boxes of a task with its blocks and with all coarser classes.
-  subroutine compare_coarser(grid, c, task, exclusions, list)
+  !> Adds to a task the boxes of a class, of at least the size of its box, that it may meet.
+  subroutine collect_class(grid, c, one, task, box, exclusions, store, list)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: c
-    type(cell_task), intent(inout) :: task
+    real(dp), intent(in) :: one(6)
+    type(search_task), intent(inout) :: task
+    real(dp), intent(in) :: box(6,0:*)
     type(exclusion_list), intent(in) :: exclusions
-    type(pair_list), intent(inout) :: list
-    integer :: coarser
-
-    do coarser = c + 1, grid%classes
-      call collect_coarser(grid, coarser, task, exclusions, list)
-    end do
-    call compare(grid, task, exclusions, list)
-  end subroutine compare_coarser
-
-  !> Adds to a task the boxes of a coarser class that its boxes may meet.
-  subroutine collect_coarser(grid, coarser, task, exclusions, list)
-    type(grid_type), intent(in) :: grid
-    integer, intent(in) :: coarser
-    type(cell_task), intent(inout) :: task
-    type(exclusion_list), intent(in) :: exclusions
+    type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
     integer(i8) :: from(3), to(3), cells
     integer :: axis, y, z, base, low, high, nx
 
-    associate (class => grid%class(coarser))
+    associate (class => grid%class(c), start => grid%cell_start)
       do axis = 1, 3
         ! a box that reaches this cell's starts one cell below them or later
-        from(axis) = cell_number(minval(grid%box(task%start:task%end-1,axis)), grid%origin(axis), &
-          class%inverse_cell(axis)) - class%lowest(axis) - 1
-        to(axis) = cell_number(maxval(grid%box(task%start:task%end-1,axis+3)), grid%origin(axis), &
-          class%inverse_cell(axis)) - class%lowest(axis)
+        from(axis) = cell_number(one(axis), grid%origin(axis), class%inverse_cell(axis)) - class%lowest(axis) - 1
+        to(axis) = cell_number(one(axis+3), grid%origin(axis), class%inverse_cell(axis)) - class%lowest(axis)
         cells = class%cells(axis)
         if (class%wrapped(axis)) then
           to(axis) = min(to(axis) - from(axis), cells - 1)
@@ -193,12 +217,12 @@ contains
       do z = int(from(3)), int(to(3))
         do y = int(from(2)), int(to(2))
           base = class%first_cell + nx*(folded(y, class%cells(2)) + class%cells(2)*folded(z, class%cells(3)))
-          call collect(grid, base+low, base+min(high, nx-1), task, exclusions, list)
-          if (high >= nx) call collect(grid, base, base+high-nx, task, exclusions, list)
+          call collect(grid, start(base+low), start(base+min(high+1, nx)), task, box, exclusions, store, list)
+          if (high >= nx) call collect(grid, start(base), start(base+high-nx+1), task, box, exclusions, store, list)
         end do
       end do
     end associate
-  end subroutine collect_coarser
+  end subroutine collect_class
 
   !> Cell number after wrapping, for numbers below twice the number of cells.
   pure integer function folded(number, cells)
@@ -209,78 +233,166 @@ contains
     if (number >= cells) folded = number - cells
   end function folded
 
-  !> Pairs of the boxes of a task with those of its blocks, which are dropped.
-  subroutine compare(grid, task, exclusions, list)
-    type(grid_type), intent(in) :: grid
-    type(cell_task), intent(inout) :: task
+  !> Pairs of the box of a task with those of its blocks, which are dropped.
+  subroutine compare(n, bound, owner, row, box, task, exclusions, store, list)
+    integer, intent(in) :: n
+    real(sp), intent(in) :: bound(0:n-1,6)
+    integer(i4), intent(in) :: owner(0:n-1), row(0:n-1)
+    real(dp), intent(in) :: box(6,0:*)
+    type(search_task), intent(inout) :: task
     type(exclusion_list), intent(in) :: exclusions
+    type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
+    integer(i8) :: meets
 
-    call compare_boxes(size(grid%owner), grid%box, grid%owner, grid%row, task, exclusions, size(list%key), list%key, &
-      list%count)
-    task%count = 0
+    task%start(task%blocks) = -1
+    meets = compared(n, bound, owner, task%bound, task%owner, task%blocks, task%start)
+    if (iand(meets, doubt) /= 0) then
+      meets = iand(meets, task%valid)
+      call remove_apart(row, task, box, meets)
+    end if
+    meets = iand(meets, task%valid)
+    if (meets /= 0) then
+      if (exclusions%count > 0 .or. exclusions%inner) call remove_excluded(row, task, exclusions, meets)
+      call store_pairs(row, task, meets, store, store%key, list%next, list%pieces)
+    end if
+    task%blocks = 0
+    task%valid = 0
   end subroutine compare
 
-  subroutine compare_boxes(n, box, owner, row, task, exclusions, capacity, key, found)
-    integer, intent(in) :: n, capacity
-    real(dp), intent(in) :: box(0:n-1,6), owner(0:n-1)
-    integer(i8), intent(in) :: row(0:n-1)
-    type(cell_task), intent(in) :: task
-    type(exclusion_list), intent(in) :: exclusions
-    integer(i8), intent(inout) :: key(capacity)
-    integer, intent(inout) :: found
-    real(dp) :: one(6)
-    integer(i8) :: meets
-    integer :: bit, i, j
-
-    do i = task%start, task%end - 1
-      one = box(i,:)
-      meets = overlaps(one, owner(i), task, n, box, owner)
-      do while (meets /= 0)
-        bit = trailz(meets)
-        meets = iand(meets, meets - 1)
-        j = task%block_start(bit/block+1) + mod(bit, block)
-        ! boxes of the cell up to this one have met it before; overlap in x is strict
-        if (j >= task%start .and. j <= i) cycle
-        if (.not. (one(1) < box(j,4) .and. box(j,1) < one(4))) cycle
-        if (exclusions%count > 0) then
-          if (is_excluded(row(i), row(j), exclusions)) cycle
-        end if
-        if (exclusions%inner) then
-          if (is_adjacent(int(row(i), i4), int(row(j), i4), exclusions)) cycle
-        end if
-        found = found + 1
-        if (found <= capacity) key(found) = ior(shiftl(min(row(i), row(j)), 32), max(row(i), row(j)))
-      end do
-    end do
-  end subroutine compare_boxes
-
-  !> A bit for each box of a task's blocks that overlaps or touches `one` and has another owner.  One comparison of the
-  !> least of all distances, without branches: nobody could predict them, and vector instructions have none.
-  pure integer(i8) function overlaps(one, own, task, n, box, owner)
-    real(dp), intent(in) :: one(6), own
-    type(cell_task), intent(in) :: task
+  !> Answers about blocks of boxes: a bit is set when a box overlaps or touches `one`, after rounding, and has another owner.
+  !> The last bits of bytes mean doubt: some bounds of the boxes there are the same, after rounding, as those of `one`.
+  !>
+  !> Signs of the least of all distances and of other numbers are worked out by arithmetic, without comparisons and branches:
+  !> nobody could predict them, and vector instructions have none.
+  pure integer(i8) function compared(n, bound, owner, one, own, blocks, start)
     integer, intent(in) :: n
-    real(dp), intent(in) :: box(0:n-1,6), owner(0:n-1)
-    integer(i8), parameter :: bit(0:block-1) = [1_i8, 2_i8, 4_i8, 8_i8]
-    real(dp) :: least
-    integer(i8) :: bits
+    real(sp), intent(in) :: bound(0:n-1,6), one(6)
+    integer(i4), intent(in) :: owner(0:n-1), own
+    integer, intent(in) :: blocks, start(0:most_blocks)   ! behind the last one: -1
+    integer(i4) :: touching(0:block-1), different(0:block-1), least, other
+    integer(i8) :: two(block/2)   ! answers of two boxes each
     integer :: b, j, k
 
-    overlaps = 0
-    do b = 1, task%count
-      j = task%block_start(b)
-      bits = 0
-      !$omp simd reduction(ior:bits) private(least)
+    touching = 0
+    different = -1
+    b = 0
+    do
+      ! the end is marked, since compilers would merge rounds of a counted loop, and then find no vectors in them
+      j = start(b)
+      if (j < 0) exit
+      b = b + 1
+      !$omp simd private(least, other)
       do k = 0, block - 1
-        least = min(min(one(4) - box(j+k,1), box(j+k,4) - one(1)), min(one(5) - box(j+k,2), box(j+k,5) - one(2)))
-        least = min(least, min(one(6) - box(j+k,3), box(j+k,6) - one(3)))
-        least = min(least, abs(own - owner(j+k)) - 0.5_dp)
-        bits = ior(bits, merge(bit(k), 0_i8, least >= 0.0_dp))
+        least = transfer(min(min(min(one(4) - bound(j+k,1), bound(j+k,4) - one(1)), &
+          min(one(5) - bound(j+k,2), bound(j+k,5) - one(2))), min(one(6) - bound(j+k,3), bound(j+k,6) - one(3))), 0_i4)
+        other = ieor(owner(j+k), own)
+        touching(k) = ior(shiftr(touching(k), 1), iand(iand(not(least), ior(other, -other)), sign_bit))
+        different(k) = iand(different(k), ior(least, -least))
       end do
-      overlaps = ior(overlaps, shiftl(iand(bits, task%valid(b)), block*(b - 1)))
     end do
-  end function overlaps
+    touching = ior(shiftr(touching, 32 - blocks), iand(shiftr(not(different), 31 - most_blocks), 2**most_blocks))
+    two = transfer(touching, two)
+    compared = ior(ior(two(1), shiftl(two(2), 8)), ior(shiftl(two(3), 16), shiftl(two(4), 24)))
+  end function compared
+
+  !> Removes the answers about boxes that do not overlap: they overlap strictly in x, and may touch in y and z.
+  pure subroutine remove_apart(row, task, box, meets)
+    integer(i4), intent(in) :: row(0:*)
+    type(search_task), intent(in) :: task
+    real(dp), intent(in) :: box(6,0:*)
+    integer(i8), intent(inout) :: meets
+    integer(i8) :: rest
+    integer :: bit, i, j
+
+    i = task%row
+    rest = meets
+    do while (rest /= 0)
+      bit = trailz(rest)
+      rest = iand(rest, rest - 1)
+      j = row(position(task, bit))
+      if (.not. (box(1,i) < box(4,j) .and. box(1,j) < box(4,i) .and. box(2,i) <= box(5,j) .and. box(2,j) <= box(5,i) .and. &
+        box(3,i) <= box(6,j) .and. box(3,j) <= box(6,i))) meets = ibclr(meets, bit)
+    end do
+  end subroutine remove_apart
+
+  !> Where the box of an answer is in the order of cells.
+  pure integer function position(task, bit)
+    type(search_task), intent(in) :: task
+    integer, intent(in) :: bit
+
+    position = task%start(iand(bit, 7)) + ior(iand(shiftr(bit, 2), 6), shiftr(bit, 5))
+  end function position
+
+  !> Removes the answers about pairs that are left out.
+  pure subroutine remove_excluded(row, task, exclusions, meets)
+    integer(i4), intent(in) :: row(0:*)
+    type(search_task), intent(in) :: task
+    type(exclusion_list), intent(in) :: exclusions
+    integer(i8), intent(inout) :: meets
+    integer(i8) :: rest
+    integer(i4) :: j
+    integer :: bit
+
+    rest = meets
+    do while (rest /= 0)
+      bit = trailz(rest)
+      rest = iand(rest, rest - 1)
+      j = row(position(task, bit))
+      if (exclusions%count > 0) then
+        if (is_excluded(task%row, j, exclusions)) meets = ibclr(meets, bit)
+      end if
+      if (exclusions%inner) then
+        if (is_adjacent(task%row, j, exclusions)) meets = ibclr(meets, bit)
+      end if
+    end do
+  end subroutine remove_excluded
+
+  !> Stores pairs.
+  subroutine store_pairs(row, task, meets, store, key, next, pieces)
+    integer(i4), intent(in) :: row(0:*)
+    type(search_task), intent(in) :: task
+    integer(i8), intent(in) :: meets
+    type(pair_store), intent(inout) :: store
+    integer(i8), intent(inout) :: key(0:*)
+    integer(i4), intent(inout) :: next(0:*), pieces(0:*)
+    integer(i8) :: rest
+    integer(i4) :: j, low
+    integer :: group, place, shift
+
+    rest = meets
+    shift = store%shift
+    do while (rest /= 0)
+      j = row(position(task, trailz(rest)))
+      rest = iand(rest, rest - 1)
+      low = min(task%row, j)
+      group = shiftr(low, shift)
+      place = next(group)
+      if (iand(place, piece - 1) == 0) call take_piece(store, place, pieces(group))
+      key(place) = ior(shiftl(int(low, i8), 32), int(max(task%row, j), i8))
+      next(group) = place + 1
+    end do
+  end subroutine store_pairs
+
+  !> Takes a piece of the store for the pairs from `place` on; where none is left pairs fall on one another, and will be lost.
+  subroutine take_piece(store, place, pieces)
+    type(pair_store), intent(inout) :: store
+    integer, intent(inout) :: place
+    integer(i4), intent(inout) :: pieces
+    integer :: taken
+
+    !$omp atomic capture
+    taken = store%used
+    store%used = store%used + 1
+    !$omp end atomic
+    pieces = pieces + 1
+    if (taken > ubound(store%previous, 1)) then
+      place = 0
+      return
+    end if
+    store%previous(taken) = place/piece - 1
+    place = piece*taken
+  end subroutine take_piece
 
   !> Whether two primitives belong to one body and are adjacent.
   pure logical function is_adjacent(one, two, exclusions)
@@ -305,7 +417,7 @@ contains
 
   !> Whether contact between the bodies of two primitives is excluded.
   pure logical function is_excluded(one, two, exclusions)
-    integer(i8), intent(in) :: one, two
+    integer(i4), intent(in) :: one, two
     type(exclusion_list), intent(in) :: exclusions
     integer(i8) :: low, high
     integer :: first, last, k

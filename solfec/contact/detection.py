@@ -282,7 +282,7 @@ def search_pairs(geometry, bodies, settings: Settings, work: Workspace, box: np.
             primitives.n, box, primitives.kind, primitives.outer_count, primitives.body,
             primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
             bodies.kind, bodies.id, bodies.selfcontact, settings.excluded_bodies.shape[1], settings.excluded_bodies,
-            work.low, work.high, work.apart, work.boxes, work.numbers, work.rows, work.cells, work.keys, work.partners,
+            work.low, work.high, work.apart, work.bounds, work.numbers, work.rows, work.records, work.cells, work.keys,
         )  # fmt: skip
         if found <= work.low.size:
             break

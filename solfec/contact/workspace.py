@@ -55,9 +55,10 @@ class Workspace:
         """Match the capacities of the tables of shapes and bodies; new arrays are filled by an update from scratch."""
         if self.primitive_capacity != geometry.primitives.capacity:
             capacity = self.primitive_capacity = geometry.primitives.capacity
-            self.boxes = np.zeros((capacity + 8, 7), order="F")
-            self.numbers = np.zeros(capacity + 8, np.int64)
-            self.rows = np.zeros((capacity + 1, 3), np.int32, order="F")
+            self.bounds = np.zeros((capacity + 8, 6), np.float32, order="F")
+            self.numbers = np.zeros((capacity + 8, 3), np.int32, order="F")
+            self.rows = np.zeros((capacity, 2), np.int32, order="F")
+            self.records = np.zeros((9, capacity), np.int32, order="F")
             self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
             self.fat = np.zeros((6, capacity), order="F")
             self.pairs_state = None
@@ -77,7 +78,7 @@ class Workspace:
 
     def enlarge_pairs(self, count: int) -> None:
         """Make room for `count` pairs."""
-        self.low, self.high, self.first, self.second, self.place, self.mark, self.partners = np.zeros((7, count), np.int32)
+        self.low, self.high, self.first, self.second, self.place, self.mark = np.zeros((6, count), np.int32)
         self.apart, self.keys = np.full((2, count), -1, np.int64)
         note_reallocation()
 

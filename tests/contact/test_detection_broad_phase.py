@@ -28,9 +28,9 @@ def find(boxes, body=None, kinds=None, excluded=(), capacity=4):
             np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(1, np.int32),
             kinds.astype(np.int32), np.arange(1, kinds.size + 1), np.zeros(kinds.size, np.int32), len(excluded),
             np.asfortranarray(np.array(excluded, np.int64).reshape(-1, 2).T),
-            low, high, np.zeros(capacity, np.int64), np.zeros((n + 8, 7), order="F"), np.zeros(n + 8, np.int64),
-            np.zeros((n + 1, 3), np.int32, order="F"), np.zeros(4 * n + SPARE_CELLS, np.int32),
-            np.zeros(capacity, np.int64), np.zeros(capacity, np.int32),
+            low, high, np.zeros(capacity, np.int64), np.zeros((n + 8, 6), np.float32, order="F"),
+            np.zeros((n + 8, 3), np.int32, order="F"), np.zeros((n, 2), np.int32, order="F"),
+            np.zeros((9, n), np.int32, order="F"), np.zeros(4 * n + SPARE_CELLS, np.int32), np.zeros(capacity, np.int64),
         )  # fmt: skip
         if found <= capacity:
             return list(zip(low[:found].tolist(), high[:found].tolist()))
@@ -40,11 +40,13 @@ def find(boxes, body=None, kinds=None, excluded=(), capacity=4):
 def brute_force(boxes):
     """All pairs of overlapping boxes, strict in x, touching counts in y and z."""
     low, high = boxes[:3], boxes[3:]
-    i, j = np.triu_indices(boxes.shape[1], 1)
-    meets = (low[0, i] < high[0, j]) & (low[0, j] < high[0, i])
-    for axis in (1, 2):
-        meets &= (low[axis, i] <= high[axis, j]) & (low[axis, j] <= high[axis, i])
-    return list(zip(i[meets].tolist(), j[meets].tolist()))
+    pairs = []
+    for i in range(boxes.shape[1]):
+        meets = (low[0, i] < high[0, i + 1 :]) & (low[0, i + 1 :] < high[0, i])
+        for axis in (1, 2):
+            meets &= (low[axis, i] <= high[axis, i + 1 :]) & (low[axis, i + 1 :] <= high[axis, i])
+        pairs += [(i, int(j)) for j in i + 1 + np.flatnonzero(meets)]
+    return pairs
 
 
 def random_boxes(seed, n, spread, sizes, rounded):
@@ -77,6 +79,35 @@ def test_spread_out_clusters_are_searched_completely_in_wrapped_cells():
     pairs = brute_force(boxes)
     assert len(pairs) > 30
     assert find(boxes) == pairs
+
+
+@pytest.mark.parametrize("place", [0.0, 1e3, -1e9])
+def test_touching_and_gaps_below_single_precision_are_told_apart(place):
+    """Boxes that touch, overlap or are apart by a few units in the last place of their coordinates, on every side."""
+    rng = np.random.default_rng(8)
+    low = place + np.stack(np.meshgrid(*[np.arange(9.0)] * 3)).reshape(3, -1)
+    high = low + 1.0
+    low += np.spacing(high) * rng.integers(-2, 3, low.shape)
+    boxes = np.concatenate((low, high))[:, rng.permutation(low.shape[1])]
+    pairs = brute_force(boxes)
+    exact = brute_force(np.round(boxes))
+    assert len(set(pairs) - set(exact)) > 100 and len(set(exact) - set(pairs)) > 100
+    assert find(boxes) == pairs
+
+
+def test_rows_of_few_many_and_no_partners_come_sorted():
+    """Thousands of rows, of which some large boxes meet hundreds; groups of rows that meet nothing; excluded ones."""
+    rng = np.random.default_rng(9)
+    low = rng.uniform(0, 60, (3, 9000))
+    size = np.where(rng.random(9000) < 0.005, 15.0, 1.5)
+    low[:, 2000:6500] += 1e3 * np.arange(4500)  # these are alone
+    boxes = np.concatenate((low, low + size))
+    pairs = brute_force(boxes)
+    partners = np.bincount([one for one, _ in pairs])
+    assert partners.max() > 40 and np.any((partners > 8) & (partners < 16)) and np.any((partners > 16) & (partners < 40))
+    assert find(boxes) == pairs
+    excluded = sorted({(one + 1, two + 1) for one, two in pairs[::3]})
+    assert find(boxes, excluded=excluded) == [pair for k, pair in enumerate(pairs) if k % 3]
 
 
 @pytest.mark.extreme_numbers

@@ -1,0 +1,362 @@
+!> Sorts the pairs that threads have found.
+!>
+!> Pairs are found group by group of lower rows, so that everything happens within the cache.
+module pair_sort
+  use kinds, only: i4, i8
+  use pair_search, only: pair_store, pair_list, piece
+  implicit none
+  private
+  public :: prepare_store, sort_pairs
+
+  integer, parameter :: parallel_from = 4000
+  integer, parameter :: least_shift = 11, most_groups = 512
+  !> A group of so many rows per pair or more is sorted by comparisons.
+  integer, parameter :: sparse = 8
+  !> Rows are sorted side by side, so many at a time, when they have no more partners than this.
+  integer, parameter :: side = 8, few = 16, half = few/2
+  !> Up to this number keys are sorted by insertion instead of by heap.
+  integer, parameter :: insertion_up_to = 40
+  integer(i8), parameter :: low_half = 4294967295_i8
+
+contains
+
+  !> Shares out rows among groups, and the store among lists; both are empty afterwards.
+  !>
+  !>   n      number of rows
+  !>   keys   (0:) room for pairs
+  subroutine prepare_store(n, keys, store, lists)
+    integer(i4), intent(in) :: n
+    integer(i8), intent(inout), target, contiguous :: keys(0:)
+    type(pair_store), intent(inout) :: store
+    type(pair_list), intent(inout) :: lists(0:)
+    integer :: list
+
+    store%key(0:) => keys
+    store%shift = least_shift
+    do while (shiftr(n, store%shift) >= most_groups)
+      store%shift = store%shift + 1
+    end do
+    store%groups = shiftr(n, store%shift) + 1
+    store%used = 0
+    allocate (store%previous(0:size(keys)/piece-1))
+    do list = 0, ubound(lists, 1)
+      allocate (lists(list)%next(0:store%groups-1), lists(list)%pieces(0:store%groups-1), source=0_i4)
+    end do
+  end subroutine prepare_store
+
+  !> All pairs in the order of (lower row, higher row).
+  !>
+  !>   n           number of rows
+  !>   store       pairs
+  !>   lists       (0:) where those of each thread are
+  !>   capacity    length of the following
+  !>   low, high   (0:) the pairs, out
+  !>   apart       (0:) -1, out; a work array before
+  !>   found       number of pairs; more than `capacity`: there was no room for so many
+  subroutine sort_pairs(n, store, lists, capacity, low, high, apart, found)
+    integer(i4), intent(in) :: n, capacity
+    type(pair_store), intent(in) :: store
+    type(pair_list), intent(in) :: lists(0:)
+    integer(i8), intent(inout) :: apart(0:*)
+    integer(i4), intent(inout) :: low(0:*), high(0:*)
+    integer(i4), intent(out) :: found
+    integer(i4), allocatable :: partner(:,:,:)  ! partners of a group's rows: of `side` rows, place by place
+    integer(i4), allocatable :: count(:,:)      ! numbers of partners and first places of a group's rows
+    integer(i4) :: first(0:most_groups)
+    integer :: group, list, rows
+
+    if (store%used > size(store%previous)) then
+      found = max(piece*store%used, capacity + 1)
+      return
+    end if
+    first(0) = 0
+    do group = 0, store%groups - 1
+      first(group+1) = first(group)
+      do list = 0, ubound(lists, 1)
+        if (lists(list)%pieces(group) == 0) cycle
+        first(group+1) = first(group+1) + piece*(lists(list)%pieces(group) - 1) + filled(lists(list)%next(group))
+      end do
+    end do
+    found = first(store%groups)
+    if (found > capacity) return
+    rows = shiftl(1, store%shift)
+    !$omp parallel if (found > parallel_from) default(shared) private(group, partner, count)
+    allocate (partner(side,few,0:rows/side-1), count(0:rows+side-1,2))
+    !$omp do schedule(dynamic)
+    do group = 0, store%groups - 1
+      call sort_group(rows*group, min(rows*(group + 1), n), first(group), first(group+1), group, store, lists, partner, &
+        count(:,1), count(:,2), low, high, apart)
+    end do
+    !$omp end do
+    deallocate (partner, count)
+    !$omp end parallel
+  end subroutine sort_pairs
+
+  !> Number of pairs in the last piece.
+  pure integer function filled(next)
+    integer(i4), intent(in) :: next
+
+    filled = iand(next - 1, piece - 1) + 1
+  end function filled
+
+  !> Sorts the pairs of a group, whose lower rows are from <= row < to, into the places first <= k < last.
+  subroutine sort_group(from, to, first, last, group, store, lists, partner, count, start, low, high, apart)
+    integer, intent(in) :: from, to, first, last, group
+    type(pair_store), intent(in) :: store
+    type(pair_list), intent(in) :: lists(0:)
+    integer(i4), intent(inout) :: partner(side,few,0:*), count(0:*), start(0:*)
+    integer(i8), intent(inout) :: apart(0:*)
+    integer(i4), intent(inout) :: low(0:*), high(0:*)
+    integer :: j, k, i, row, place, rows, most, longest, number, list, part
+
+    rows = to - from
+    if (first == last) return
+    if (last - first <= rows/sparse) then
+      place = first
+      do list = 0, ubound(lists, 1)
+        number = lists(list)%pieces(group)
+        if (number > 0) part = (lists(list)%next(group) - 1)/piece
+        do j = 1, number
+          k = merge(filled(lists(list)%next(group)), piece, j == 1)
+          apart(place:place+k-1) = store%key(piece*part:piece*part+k-1)
+          place = place + k
+          part = store%previous(part)
+        end do
+      end do
+      call sort_keys(last - first, apart(first))
+      do k = first, last - 1
+        low(k) = int(shiftr(apart(k), 32), i4)
+        high(k) = int(iand(apart(k), low_half), i4)
+      end do
+      apart(first:last-1) = -1
+      return
+    end if
+    count(0:rows+side-1) = 0
+    partner(:,:,0:(rows-1)/side) = huge(partner)
+    do list = 0, ubound(lists, 1)
+      number = lists(list)%pieces(group)
+      if (number > 0) part = (lists(list)%next(group) - 1)/piece
+      do j = 1, number
+        k = merge(filled(lists(list)%next(group)), piece, j == 1)
+        call place_partners(k, store%key(piece*part:piece*part+k-1), from, count, partner)
+        part = store%previous(part)
+      end do
+    end do
+    most = 0
+    place = first
+    do k = 0, (rows - 1)/side
+      longest = maxval(count(side*k:side*k+side-1))
+      most = max(most, longest)
+      call sort_half(partner(:,:half,k))
+      if (longest > half) then
+        call sort_half(partner(:,half+1:,k))
+        call merge_halves(partner(:,:,k))
+      end if
+      do j = 0, min(side, rows - side*k) - 1
+        row = side*k + j
+        start(row) = place
+        if (place + half <= last) then
+          ! what is too many is overwritten by the next row
+          low(place:place+half-1) = from + row
+          high(place:place+half-1) = partner(j+1,:half,k)
+        else
+          do i = 0, min(int(count(row)), half) - 1
+            low(place+i) = from + row
+            high(place+i) = partner(j+1,i+1,k)
+          end do
+        end if
+        do i = half, min(int(count(row)), few) - 1
+          low(place+i) = from + row
+          high(place+i) = partner(j+1,i+1,k)
+        end do
+        place = place + count(row)
+      end do
+    end do
+    if (most > few) then
+      do list = 0, ubound(lists, 1)
+        number = lists(list)%pieces(group)
+        if (number > 0) part = (lists(list)%next(group) - 1)/piece
+        do j = 1, number
+          k = merge(filled(lists(list)%next(group)), piece, j == 1)
+          call place_keys(k, store%key(piece*part:piece*part+k-1), from, count, start, apart)
+          part = store%previous(part)
+        end do
+      end do
+      call sort_long_rows(from, rows, count, start, low, high, apart)
+    end if
+    apart(first:last-1) = -1
+  end subroutine sort_group
+
+  !> Puts pairs into the table of partners, and counts those of each row.
+  pure subroutine place_partners(n, key, from, count, partner)
+    integer, intent(in) :: n, from
+    integer(i8), intent(in) :: key(n)
+    integer(i4), intent(inout) :: count(0:*), partner(side,few,0:*)
+    integer :: k, row, place
+
+    do k = 1, n
+      row = int(shiftr(key(k), 32)) - from
+      place = count(row)
+      count(row) = place + 1
+      if (place < few) partner(iand(row, side-1)+1,place+1,shiftr(row, 3)) = int(iand(key(k), low_half), i4)
+    end do
+  end subroutine place_partners
+
+  !> Puts the pairs of rows with more than a few partners into their places, which `start` counts.
+  pure subroutine place_keys(n, key, from, count, start, apart)
+    integer, intent(in) :: n, from
+    integer(i8), intent(in) :: key(n)
+    integer(i4), intent(in) :: count(0:*)
+    integer(i4), intent(inout) :: start(0:*)
+    integer(i8), intent(inout) :: apart(0:*)
+    integer :: k, row
+
+    do k = 1, n
+      row = int(shiftr(key(k), 32)) - from
+      if (count(row) <= few) cycle
+      apart(start(row)) = key(k)
+      start(row) = start(row) + 1
+    end do
+  end subroutine place_keys
+
+  !> Sorts those rows.  `end`: places behind them.
+  pure subroutine sort_long_rows(from, rows, count, end, low, high, apart)
+    integer, intent(in) :: from, rows
+    integer(i4), intent(in) :: count(0:*), end(0:*)
+    integer(i4), intent(inout) :: low(0:*), high(0:*)
+    integer(i8), intent(inout) :: apart(0:*)
+    integer :: k, row, start
+
+    do row = 0, rows - 1
+      if (count(row) <= few) cycle
+      start = end(row) - count(row)
+      call sort_keys(int(count(row)), apart(start))
+      do k = start, end(row) - 1
+        low(k) = from + row
+        high(k) = int(iand(apart(k), low_half), i4)
+      end do
+    end do
+  end subroutine sort_long_rows
+
+  !> Sorts the columns of a table by Batcher's network: nobody could predict the branches of another method.
+  pure subroutine sort_half(x)
+    integer(i4), intent(inout) :: x(side,half)
+    integer :: k
+
+    !$omp simd
+    do k = 1, side
+      call order(x(k,1), x(k,2))
+      call order(x(k,3), x(k,4))
+      call order(x(k,5), x(k,6))
+      call order(x(k,7), x(k,8))
+      call order(x(k,1), x(k,3))
+      call order(x(k,2), x(k,4))
+      call order(x(k,5), x(k,7))
+      call order(x(k,6), x(k,8))
+      call order(x(k,2), x(k,3))
+      call order(x(k,6), x(k,7))
+      call order(x(k,1), x(k,5))
+      call order(x(k,2), x(k,6))
+      call order(x(k,3), x(k,7))
+      call order(x(k,4), x(k,8))
+      call order(x(k,3), x(k,5))
+      call order(x(k,4), x(k,6))
+      call order(x(k,2), x(k,3))
+      call order(x(k,4), x(k,5))
+      call order(x(k,6), x(k,7))
+    end do
+  end subroutine sort_half
+
+  !> The same for two sorted halves.
+  pure subroutine merge_halves(x)
+    integer(i4), intent(inout) :: x(side,few)
+    integer :: k
+
+    !$omp simd
+    do k = 1, side
+      call order(x(k,1), x(k,9))
+      call order(x(k,2), x(k,10))
+      call order(x(k,3), x(k,11))
+      call order(x(k,4), x(k,12))
+      call order(x(k,5), x(k,13))
+      call order(x(k,6), x(k,14))
+      call order(x(k,7), x(k,15))
+      call order(x(k,8), x(k,16))
+      call order(x(k,5), x(k,9))
+      call order(x(k,6), x(k,10))
+      call order(x(k,7), x(k,11))
+      call order(x(k,8), x(k,12))
+      call order(x(k,3), x(k,5))
+      call order(x(k,4), x(k,6))
+      call order(x(k,7), x(k,9))
+      call order(x(k,8), x(k,10))
+      call order(x(k,11), x(k,13))
+      call order(x(k,12), x(k,14))
+      call order(x(k,2), x(k,3))
+      call order(x(k,4), x(k,5))
+      call order(x(k,6), x(k,7))
+      call order(x(k,8), x(k,9))
+      call order(x(k,10), x(k,11))
+      call order(x(k,12), x(k,13))
+      call order(x(k,14), x(k,15))
+    end do
+  end subroutine merge_halves
+
+  pure subroutine order(one, two)
+    integer(i4), intent(inout) :: one, two
+    integer(i4) :: least
+
+    least = min(one, two)
+    two = max(one, two)
+    one = least
+  end subroutine order
+
+  !> Sorts numbers in ascending order.
+  pure subroutine sort_keys(n, x)
+    integer, intent(in) :: n
+    integer(i8), intent(inout) :: x(n)
+    integer(i8) :: moved
+    integer :: i, j, last, parent, child
+
+    if (n <= insertion_up_to) then
+      do i = 2, n
+        moved = x(i)
+        do j = i - 1, 1, -1
+          if (x(j) <= moved) exit
+          x(j+1) = x(j)
+        end do
+        x(j+1) = moved
+      end do
+      return
+    end if
+    last = n
+    i = n/2 + 1
+    do
+      if (i > 1) then
+        i = i - 1
+        moved = x(i)
+      else
+        moved = x(last)
+        x(last) = x(1)
+        last = last - 1
+        if (last == 1) then
+          x(1) = moved
+          return
+        end if
+      end if
+      parent = i
+      child = 2*i
+      do while (child <= last)
+        if (child < last) then
+          if (x(child) < x(child+1)) child = child + 1
+        end if
+        if (moved >= x(child)) exit
+        x(parent) = x(child)
+        parent = child
+        child = 2*child
+      end do
+      x(parent) = moved
+    end do
+  end subroutine sort_keys
+
+end module pair_sort
