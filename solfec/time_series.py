@@ -55,9 +55,13 @@ class TimeSeries:
 
     def value(self, time: float) -> float:
         """Value at a time."""
-        if self.times.size == 0:
-            return float(self.values[0])
-        return float(np.interp(time, self.times, self.values))
+        times, values = self.times, self.values
+        if times.size == 0 or not time > times[0]:
+            return float(values[0])
+        if time >= times[-1]:
+            return float(values[-1])
+        k = int(np.searchsorted(times, time, side="right")) - 1  # as the kernel does: no slope, which may overflow
+        return float(values[k] + (values[k + 1] - values[k]) * ((time - times[k]) / (times[k + 1] - times[k])))
 
     __call__ = value
 

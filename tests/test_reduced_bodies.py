@@ -105,7 +105,6 @@ def test_compliance_is_the_product_of_its_definition():
     bodies, local = domain.bodies, domain.local_dynamics
     domain._limit_step()
     domain._predict()
-    domain._update()
     domain._detect()
     local.assemble(domain.constraints, bodies, domain.surface_materials, domain.step, stored=True)
     matrix = local.matrix()

@@ -1,17 +1,70 @@
-!> The critical time step of explicitly integrated pseudo-rigid bodies.
+!> The critical time step of explicitly integrated pseudo-rigid and finite element bodies.
 module critical_time_step
   use kinds, only: dp, i4
   use velocity_operator, only: pseudo_rigid_kind
   use pseudo_rigid, only: second_piola_kirchhoff
   implicit none
   private
-  public :: critical_step
+  public :: critical_step, least_element_step
 
   !> Fewer bodies than this are not worth waking other threads.
   integer(i4), parameter :: parallel_from = 500
-  integer(i4), parameter :: explicit_scheme = 3
+  integer(i4), parameter :: explicit_scheme = 3, neo_hookean_law = 2
 
 contains
+
+  !> Smallest half of the stability limit over the finite element bodies with scheme DEF_EXP, or of body number `only` if that is
+  !> not negative.  omega**2 is bounded by the largest eigenvalue at rest and what the largest strain e of the body's elements
+  !> can add (frequencies.py): (omega_0 + 2 e sqrt(c gamma))**2 + s e gamma, c = 3 lambda + 2 mu, s = sqrt(3) lambda + 2 mu; for
+  !> the Neo-Hookean material it is m gamma, m being the elements' modulus.
+  !>
+  !>   linear         (0:nbody-1) 1: co-rotated
+  !>   row            (0:nbody-1) rows of the bodies in the columns scheme, law, damping (0:nb-1)
+  !>   stiffest       (2,0:nbody-1) largest lambda and mu of the elements [pressure]
+  !>   square         (0:nbody-1) omega_0**2 [1/time**2]; gamma (0:nbody-1) [length/mass]; not a number: unknown
+  !>   strain         (0:nbody-1) e, or m
+  !>   at_rest        1: e = 0
+  !>   least, worst   the step, and the number of the first body that asks for it; -1: none does
+  !>   unknown        number of a body whose eigenvalues are needed, else -1
+  subroutine least_element_step(bodies, only, at_rest, nbody, linear, row, nb, scheme, law, damping, stiffest, square, gamma, &
+                                strain, least, worst, unknown)
+    integer(i4), intent(in) :: bodies, only, at_rest, nbody, nb
+    integer(i4), intent(in) :: linear(0:nbody-1), row(0:nbody-1), scheme(0:nb-1), law(0:nb-1)
+    real(dp), intent(in) :: damping(0:nb-1), stiffest(2,0:nbody-1), square(0:nbody-1), gamma(0:nbody-1), strain(0:nbody-1)
+    real(dp), intent(out) :: least
+    integer(i4), intent(out) :: worst, unknown
+    real(dp) :: e, eta, frequency, lambda, mu, step
+    integer(i4) :: b
+
+    least = huge(least)
+    worst = -1
+    unknown = -1
+    do b = 0, bodies - 1
+      if (only >= 0) then
+        if (b /= only) cycle
+      else if (scheme(row(b)) /= explicit_scheme) then
+        cycle
+      end if
+      if (.not. square(b) >= 0) then
+        unknown = b
+        return
+      end if
+      if (linear(b) == 0 .and. law(row(b)) == neo_hookean_law) then
+        frequency = strain(b)*gamma(b)
+      else
+        e = merge(0.0_dp, strain(b), at_rest == 1)
+        lambda = stiffest(1,b)
+        mu = stiffest(2,b)
+        frequency = (sqrt(square(b)) + 2*e*sqrt((3*lambda + 2*mu)*gamma(b)))**2 + (sqrt(3.0_dp)*lambda + 2*mu)*e*gamma(b)
+      end if
+      eta = damping(row(b))
+      step = 2/(frequency*(eta + sqrt(eta**2 + 4/frequency)))   ! h (h + eta) = 1/omega**2
+      if (.not. step >= least) then
+        least = step
+        worst = b
+      end if
+    end do
+  end subroutine least_element_step
 
   !> Smallest half of the stability limit over the pseudo-rigid bodies with scheme DEF_EXP at their present gradients
   !> (manual, BODY.scheme).  With omega**2 the largest eigenvalue of M^-1/2 K M^-1/2, M = blockdiag(E0, E0, E0),

@@ -11,24 +11,60 @@
 module finite_element_motion
   use kinds, only: dp, i4
   use matrix3, only: all_finite, determinant, inverse
+  use element_blocks, only: gather_nodes
   implicit none
   private
-  public :: drift_nodes, kick_nodes, finish_nodes, local_displacements, to_body_frame, to_space, polar_rotation
+  public :: materials_changed, drift, kick, finish, local_displacements, to_body_frame, polar_rotation
 
+  integer(i4), parameter :: explicit_scheme = 3                                          !< of Scheme
+  integer(i4), parameter :: turned_inside_out = 5, not_finite = 8, bad_reaction = 9      !< failures as in body_motion
   integer, parameter :: parallel_from = 2000   !< nodes from which threads pay
 
 contains
 
-  !> conf(t+h/2) = conf(t) + h/2 u(t);  velo_prev = u(t);  force = 0.  `failed`: first body with numbers that are not finite.
-  subroutine drift_nodes(step, bodies, nfirst, first, nnode, conf_row, velo_row, nconf, conf, nvelo, velo, velo_prev, force, failed)
+  !> Number of finite element bodies that have other columns of the body table than those known (known_* (..,0:nbody-1)).
+  subroutine materials_changed(bodies, nbody, row, nb, lame, mass, volume, form, law, enhanced, known_lame, known_mass, &
+                               known_volume, known_form, known_law, known_enhanced, changed)
+    integer(i4), intent(in) :: bodies, nbody, nb
+    integer(i4), intent(in) :: row(0:nbody-1), form(0:nb-1), law(0:nb-1), enhanced(0:nb-1)
+    real(dp), intent(in) :: lame(2,0:nb-1), mass(0:nb-1), volume(0:nb-1)
+    real(dp), intent(in) :: known_lame(2,0:nbody-1), known_mass(0:nbody-1), known_volume(0:nbody-1)
+    integer(i4), intent(in) :: known_form(0:nbody-1), known_law(0:nbody-1), known_enhanced(0:nbody-1)
+    integer(i4), intent(out) :: changed
+    integer :: b, k
+
+    changed = 0
+    do b = 0, bodies - 1
+      k = row(b)
+      if (any(lame(:,k) /= known_lame(:,b)) .or. mass(k) /= known_mass(b) .or. volume(k) /= known_volume(b) .or. &
+          form(k) /= known_form(b) .or. law(k) /= known_law(b) .or. enhanced(k) /= known_enhanced(b)) changed = changed + 1
+    end do
+  end subroutine materials_changed
+
+  !> conf(t+h/2) = conf(t) + h/2 u(t);  velo_prev = u(t);  force = 0; then `local_displacements`.
+  !>
+  !>   row        (0:nbody-1) rows of the bodies in the body table; body_damping (0:nb-1) eta there
+  !>   passive    (0:nbody-1) 1: the body moves in a base, which sees to its damping
+  !>   damped     1: some other body has damping
+  !>   failure, failed   what went wrong (numbers not finite, turned inside out) with the first body `failed`; 0, -1: nothing
+  subroutine drift(step, bodies, nbody, linear, nfirst, first, row, passive, nnode, conf_row, velo_row, reference, normal, nb, &
+                   body_damping, nconf, conf, nvelo, velo, velo_prev, force, rotation, displacement, damped, failure, failed)
     real(dp), intent(in) :: step                  !< time step h
-    integer(i4), intent(in) :: bodies, nfirst, nnode, nconf, nvelo
-    integer(i4), intent(in) :: first(0:nfirst-1), conf_row(0:nnode-1), velo_row(0:nnode-1)
+    integer(i4), intent(in) :: bodies, nbody, nfirst, nnode, nb, nconf, nvelo
+    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), passive(0:nbody-1)
+    integer(i4), intent(in) :: conf_row(0:nnode-1), velo_row(0:nnode-1)
+    real(dp), intent(in) :: reference(3,0:nnode-1), normal(3,0:nnode-1), body_damping(0:nb-1)
     real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
-    integer(i4), intent(out) :: failed
+    real(dp), intent(inout) :: rotation(3,3,0:nbody-1), displacement(3,0:nnode-1)
+    integer(i4), intent(out) :: damped, failure, failed
     integer :: b, c, n, v
     logical :: finite
 
+    damped = 0
+    do b = 0, bodies - 1
+      if (passive(b) == 0 .and. body_damping(row(b)) > 0) damped = 1
+    end do
+    failure = 0
     failed = huge(failed)
     !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(c, n, v, finite) reduction(min:failed)
     do b = 0, bodies - 1
@@ -47,8 +83,14 @@ contains
       if (.not. finite) failed = min(failed, b)
     end do
     !$omp end parallel do
-    if (failed == huge(failed)) failed = -1
-  end subroutine drift_nodes
+    if (failed < huge(failed)) then
+      failure = not_finite
+      return
+    end if
+    call local_displacements(bodies, nbody, linear, nfirst, first, nnode, conf_row, reference, normal, nconf, conf, rotation, &
+                             displacement, failed)
+    if (failed >= 0) failure = turned_inside_out
+  end subroutine drift
 
   !> The bodies' rotations and the displacements that the element kernels see: q, or R^T (X + q) - X where co-rotated.
   !> R is the rotation of the polar decomposition of the sum of x_a n_a^T, `normal` (3,0:nnode-1) being the integrals of
@@ -133,85 +175,102 @@ contains
     end do
   end subroutine to_body_frame
 
-  !> R v of co-rotated bodies' nodes, in place.
-  subroutine to_space(bodies, nbody, linear, nfirst, first, nnode, rotation, vector)
-    integer(i4), intent(in) :: bodies, nbody, nfirst, nnode
-    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1)
-    real(dp), intent(in) :: rotation(3,3,0:nbody-1)
-    real(dp), intent(inout) :: vector(3,0:nnode-1)
-    integer :: b, n
-
-    do b = 0, bodies - 1
-      if (linear(b) == 0) cycle
-      do n = first(b), first(b+1) - 1
-        vector(:,n) = matmul(rotation(:,:,b), vector(:,n))
-      end do
-    end do
-  end subroutine to_space
-
-  !> net = force + m gravity - internal - damping * viscous; force takes gravity up; u* = u(t) + h/m net of explicit bodies.
-  subroutine kick_nodes(step, gravity, bodies, nbody, explicit, damping, nfirst, first, nnode, velo_row, mass, internal, viscous, &
-                        nvelo, velo, force, net)
+  !> net = force + m gravity - internal - eta K u(t); force takes gravity up; u* = u(t) + h/m net of explicit bodies.
+  !>
+  !>   damped                 1: K u(t) is in `viscous` (3,0:nnode-1), in the bodies' frames; 0: no body has damping
+  !>   row, scheme, body_damping   rows of the bodies (0:nbody-1) in columns of the body table (0:nb-1)
+  !>   passive                (0:nbody-1) 1: the body moves in a base, which sees to its damping
+  !>   flat_first, position, flat   internal forces of elements and their places, as for `gather_nodes`
+  !>   internal               (3,0:nnode-1) out: internal forces in the bodies' frames
+  subroutine kick(step, gravity, damped, bodies, nbody, linear, nfirst, first, row, passive, nb, scheme, body_damping, nnode, &
+                  velo_row, mass, rotation, nptr, flat_first, nposition, position, nflat, flat, viscous, internal, &
+                  nvelo, velo, force, net)
     real(dp), intent(in) :: step, gravity(3)
-    integer(i4), intent(in) :: bodies, nbody, nfirst, nnode, nvelo
-    integer(i4), intent(in) :: explicit(0:nbody-1) !< 1: scheme DEF_EXP
-    real(dp), intent(in) :: damping(0:nbody-1)    !< eta: the damping force is eta K u(t) [time]
-    integer(i4), intent(in) :: first(0:nfirst-1), velo_row(0:nnode-1)
-    real(dp), intent(in) :: mass(0:nnode-1), internal(3,0:nnode-1)
-    real(dp), intent(in) :: viscous(3,0:nnode-1)  !< K u(t), used where damping is positive
+    integer(i4), intent(in) :: damped, bodies, nbody, nfirst, nb, nnode, nptr, nposition, nflat, nvelo
+    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), passive(0:nbody-1), scheme(0:nb-1)
+    real(dp), intent(in) :: body_damping(0:nb-1)
+    integer(i4), intent(in) :: velo_row(0:nnode-1), flat_first(0:nptr-1), position(0:nposition-1)
+    real(dp), intent(in) :: mass(0:nnode-1), rotation(3,3,0:nbody-1), flat(0:nflat-1), viscous(3,0:nnode-1)
+    real(dp), intent(inout) :: internal(3,0:nnode-1)
     real(dp), intent(inout) :: velo(3,0:nvelo-1), force(3,0:nvelo-1), net(3,0:nnode-1)
+    real(dp) :: eta, resisting(3)
     integer :: b, n, v
+    logical :: explicit
 
-    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(n, v)
+    call gather_nodes(nnode, nptr, flat_first, nposition, position, nflat, flat, internal)
+    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(n, v, eta, resisting, explicit)
     do b = 0, bodies - 1
+      eta = 0
+      if (damped == 1 .and. passive(b) == 0) eta = body_damping(row(b))
+      explicit = scheme(row(b)) == explicit_scheme
       do n = first(b), first(b+1) - 1
         v = velo_row(n)
+        resisting = internal(:,n)
+        if (eta > 0) resisting = resisting + eta*viscous(:,n)
+        if (linear(b) == 1) resisting = matmul(rotation(:,:,b), resisting)
         force(:,v) = force(:,v) + mass(n)*gravity
-        net(:,n) = force(:,v) - internal(:,n)
-        if (damping(b) > 0) net(:,n) = net(:,n) - damping(b)*viscous(:,n)
-        if (explicit(b) == 1) velo(:,v) = velo(:,v) + step/mass(n)*net(:,n)
+        net(:,n) = force(:,v) - resisting
+        if (explicit) velo(:,v) = velo(:,v) + step/mass(n)*net(:,n)
       end do
     end do
     !$omp end parallel do
-  end subroutine kick_nodes
+  end subroutine kick
 
-  !> u(t+h) = u* + h/m r of explicit bodies (that of the others is there already); conf(t+h); kinetic energy and the work
-  !> of applied forces and reactions (both 0:nbody-1) of every body.  `failed`: first body whose velocity is not finite.
-  subroutine finish_nodes(step, bodies, nbody, explicit, nfirst, first, nnode, conf_row, velo_row, mass, nconf, conf, &
-                          nvelo, velo, velo_prev, force, reaction, kinetic, work, failed)
+  !> u(t+h) = u* + h/m r of explicit bodies (that of the others is there already); conf(t+h); `local_displacements`; KINETIC
+  !> (1) and EXTERNAL (3) energy, which grows by the work of applied forces and reactions.
+  !>
+  !>   row, scheme, energy   rows of the bodies (0:nbody-1) in columns of the body table (0:nb-1), (5,0:nb-1)
+  !>   failure, failed       what went wrong (velocities not finite, turned inside out) with the first body `failed`; 0, -1
+  subroutine finish(step, bodies, nbody, linear, nfirst, first, row, nb, scheme, energy, nnode, conf_row, velo_row, mass, &
+                    reference, normal, nconf, conf, nvelo, velo, velo_prev, force, reaction, rotation, displacement, &
+                    failure, failed)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: bodies, nbody, nfirst, nnode, nconf, nvelo
-    integer(i4), intent(in) :: explicit(0:nbody-1), first(0:nfirst-1), conf_row(0:nnode-1), velo_row(0:nnode-1)
-    real(dp), intent(in) :: mass(0:nnode-1)
+    integer(i4), intent(in) :: bodies, nbody, nfirst, nb, nnode, nconf, nvelo
+    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), scheme(0:nb-1)
+    integer(i4), intent(in) :: conf_row(0:nnode-1), velo_row(0:nnode-1)
+    real(dp), intent(inout) :: energy(5,0:nb-1)
+    real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), normal(3,0:nnode-1)
     real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1)
     real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1), reaction(3,0:nvelo-1)
-    real(dp), intent(inout) :: kinetic(0:nbody-1), work(0:nbody-1)
-    integer(i4), intent(out) :: failed
+    real(dp), intent(inout) :: rotation(3,3,0:nbody-1), displacement(3,0:nnode-1)
+    integer(i4), intent(out) :: failure, failed
+    real(dp) :: kinetic, work
     integer :: b, c, n, v
-    logical :: finite
+    logical :: finite, explicit
 
+    failure = 0
     failed = huge(failed)
-    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(c, n, v, finite) reduction(min:failed)
+    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(c, n, v, finite, explicit, kinetic, work) &
+    !$omp reduction(min:failed)
     do b = 0, bodies - 1
-      kinetic(b) = 0
-      work(b) = 0
+      kinetic = 0
+      work = 0
       finite = .true.
+      explicit = scheme(row(b)) == explicit_scheme
       do n = first(b), first(b+1) - 1
         c = conf_row(n)
         v = velo_row(n)
-        if (explicit(b) == 1) velo(:,v) = velo(:,v) + step/mass(n)*reaction(:,v)
+        if (explicit) velo(:,v) = velo(:,v) + step/mass(n)*reaction(:,v)
         if (.not. all_finite(1, velo(:,v))) then
           finite = .false.
           cycle
         end if
         conf(:,c) = conf(:,c) + step/2*velo(:,v)
-        kinetic(b) = kinetic(b) + mass(n)/2*sum(velo(:,v)**2)
-        work(b) = work(b) + step/2*sum((velo_prev(:,v) + velo(:,v))*(force(:,v) + reaction(:,v)))
+        kinetic = kinetic + mass(n)/2*sum(velo(:,v)**2)
+        work = work + step/2*sum((velo_prev(:,v) + velo(:,v))*(force(:,v) + reaction(:,v)))
       end do
+      energy(1,row(b)) = kinetic
+      energy(3,row(b)) = energy(3,row(b)) + work
       if (.not. finite) failed = min(failed, b)
     end do
     !$omp end parallel do
-    if (failed == huge(failed)) failed = -1
-  end subroutine finish_nodes
+    if (failed < huge(failed)) then
+      failure = bad_reaction
+      return
+    end if
+    call local_displacements(bodies, nbody, linear, nfirst, first, nnode, conf_row, reference, normal, nconf, conf, rotation, &
+                             displacement, failed)
+    if (failed >= 0) failure = turned_inside_out
+  end subroutine finish
 
 end module finite_element_motion

@@ -293,10 +293,14 @@ class ElementAssembly:
         _blocks.gather_nodes(self.first, self.position, self.flat, result)
         return result
 
-    def internal_force(self, displacement: np.ndarray, result: np.ndarray) -> np.ndarray:
-        """Internal nodal forces (3, n) at the displacement (3, n), co-rotated where elements are linear."""
+    def element_forces(self, displacement: np.ndarray) -> None:
+        """Internal forces of the elements, into `flat`."""
         for g in self.groups:
             g.forces(displacement)
+
+    def internal_force(self, displacement: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """Internal nodal forces (3, n) at the displacement (3, n), co-rotated where elements are linear."""
+        self.element_forces(displacement)
         return self._gather(result)
 
     def conserving_force(self, displacement: np.ndarray, other: np.ndarray, result: np.ndarray) -> np.ndarray:

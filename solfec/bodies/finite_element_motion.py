@@ -9,10 +9,16 @@ import numpy as np
 
 from .. import _kernels
 from .finite_elements import FiniteElements, compiled
-from .materials import Law
-from .table import BodyTable, Energy, Scheme
+from .table import BodyTable, Energy
 
 _motion = _kernels.finite_element_motion
+_drift = _motion.drift
+_kick = _motion.kick
+_finish = _motion.finish
+_local_displacements = _motion.local_displacements
+_to_body_frame = _motion.to_body_frame
+_add_energies = _kernels.element_blocks.add_energies
+_least_step = _kernels.critical_time_step.least_element_step
 
 TURNED_INSIDE_OUT, NOT_FINITE, BAD_REACTION = 5, 8, 9  # failures as in the kernel body_motion
 
@@ -37,10 +43,14 @@ def initialise(bodies: BodyTable) -> tuple[int, int]:
 
 def follow(fe: FiniteElements, bodies: BodyTable) -> tuple[int, int]:
     """Bring rotations and the displacements that elements see to the present configuration."""
-    failed = _motion.local_displacements(
-        *fe.ranges, fe.conf_row, fe.reference, fe.normal, bodies.configurations.conf, fe.rotation, fe.displacement
-    )
+    failed = _local_displacements(fe.count, *bodies.columns.of(_follow_columns, fe, bodies))
     return (TURNED_INSIDE_OUT, int(fe.rows[failed])) if failed >= 0 else (0, -1)
+
+
+def _follow_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    return (
+        fe.linear, fe.first, fe.conf_row, fe.reference, fe.normal, bodies.configurations.conf, fe.rotation, fe.displacement,
+    )  # fmt: skip
 
 
 def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[list[np.ndarray], int]:
@@ -57,66 +67,69 @@ def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[l
     return [seen[:, fe.first[k] : fe.first[k + 1]] for k in numbers], int(fe.rows[failed]) if failed >= 0 else -1
 
 
-def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]:
-    """To mid-step; returns (failure, row)."""
+def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[bool, int, int]:
+    """To mid-step; returns whether bodies have damping, and (failure, row)."""
+    damped, failure, failed = _drift(step, fe.count, *bodies.columns.of(_drift_columns, fe, bodies))
+    if fe.reduced.count:
+        fe.reduced.begin(bodies)
+    return bool(damped), failure, int(fe.rows[failed]) if failure else -1
+
+
+def _drift_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
     triples = bodies.triples
-    failed = _motion.drift_nodes(
-        step, fe.count, fe.first, fe.conf_row, fe.velo_row, bodies.configurations.conf,
-        triples.velo, triples.velo_prev, triples.force,
+    return (
+        fe.linear, fe.first, fe.row, fe.passive, fe.conf_row, fe.velo_row, fe.reference, fe.normal, bodies.damping,
+        bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force, fe.rotation, fe.displacement,
     )  # fmt: skip
-    if failed >= 0:
-        return NOT_FINITE, int(fe.rows[failed])
-    fe.reduced.begin(bodies)
-    return follow(fe, bodies)
 
 
-def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float, damped: bool = True) -> None:
+def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float, damped: bool) -> None:
     """u* from the loads in `triples.force`, gravity, internal and (`damped`) damping forces at mid-step."""
-    triples = bodies.triples
-    fe.assembly.internal_force(fe.displacement, fe.internal)
-    _motion.to_space(*fe.ranges, fe.rotation, fe.internal)
-    damping = bodies.damping[fe.rows] * (damped & ~fe.reduced.inside)
-    if damping.any():
-        _motion.to_body_frame(*fe.ranges, fe.velo_row, fe.rotation, triples.velo, fe.net)
+    if damped:
+        _to_body_frame(*fe.ranges, fe.velo_row, fe.rotation, bodies.triples.velo, fe.net)
         fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
-        _motion.to_space(*fe.ranges, fe.rotation, fe.viscous)
-    _motion.kick_nodes(
-        step, gravity, fe.count, explicit(fe, bodies), damping, fe.first, fe.velo_row, fe.mass, fe.internal, fe.viscous,
-        triples.velo, triples.force, fe.net,
+    fe.assembly.element_forces(fe.displacement)
+    _kick(step, gravity, damped, fe.count, *bodies.columns.of(_kick_columns, fe, bodies))
+
+
+def _kick_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples, assembly = bodies.triples, fe.assembly
+    return (
+        fe.linear, fe.first, fe.row, fe.passive, bodies.scheme, bodies.damping, fe.velo_row, fe.mass, fe.rotation,
+        assembly.first, assembly.position, assembly.flat, fe.viscous, fe.internal, triples.velo, triples.force, fe.net,
     )  # fmt: skip
-
-
-def explicit(fe: FiniteElements, bodies: BodyTable) -> np.ndarray:
-    """1 for the bodies of scheme DEF_EXP."""
-    return (bodies.scheme[fe.rows] == Scheme.DEF_EXP).astype(np.int32)
 
 
 def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]:
     """u(t+h), conf(t+h), energies; returns (failure, row)."""
-    triples = bodies.triples
-    failed = _motion.finish_nodes(
-        step, fe.count, explicit(fe, bodies), fe.first, fe.conf_row, fe.velo_row, fe.mass, bodies.configurations.conf,
-        triples.velo, triples.velo_prev, triples.force, triples.reaction, fe.kinetic, fe.work,
-    )  # fmt: skip
-    if failed >= 0:
-        return BAD_REACTION, int(fe.rows[failed])
-    fe.reduced.represent(bodies)
-    failure = follow(fe, bodies)
-    if failure[0]:
-        return failure
-    bodies.energy[Energy.KINETIC, fe.rows] = fe.kinetic
-    bodies.energy[Energy.EXTERNAL, fe.rows] += fe.work
+    failure, failed = _finish(step, fe.count, *bodies.columns.of(_finish_columns, fe, bodies))
+    if failure:
+        return failure, int(fe.rows[failed])
+    if fe.reduced.count:
+        fe.reduced.represent(bodies)
+        failure, row = follow(fe, bodies)
+        if failure:
+            return failure, row
     store_internal_energy(fe, bodies)
     return 0, -1
 
 
+def _finish_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return (
+        fe.linear, fe.first, fe.row, bodies.scheme, bodies.energy, fe.conf_row, fe.velo_row, fe.mass, fe.reference, fe.normal,
+        bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force, triples.reaction, fe.rotation,
+        fe.displacement,
+    )  # fmt: skip
+
+
 def store_internal_energy(fe: FiniteElements, bodies: BodyTable) -> None:
     """INTERNAL, and the largest strain, on which the critical step depends."""
-    energy, strain = fe.assembly.energies(fe.displacement)
-    starts = fe.first_element[:-1]
-    bodies.energy[Energy.INTERNAL, fe.rows] = np.add.reduceat(energy, starts)
-    fe.strain[:] = np.maximum.reduceat(strain, starts)
-    fe.reduced.store_energy(bodies)
+    for number, group in enumerate(fe.assembly.groups):
+        group.energies(fe.displacement)
+        _add_energies(number == 0, group.count, group.body, group.energy, group.strain, fe.row, bodies.energy, fe.strain)
+    if fe.reduced.count:
+        fe.reduced.store_energy(bodies)
 
 
 def critical_step(bodies: BodyTable) -> tuple[float, int]:
@@ -125,32 +138,28 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     The limit is a bound: the largest frequency at rest, raised by what the present strains can add (`frequencies`).
     """
     fe = compiled(bodies)
-    which = np.flatnonzero(bodies.scheme[fe.rows] == Scheme.DEF_EXP) if fe.count else ()
-    if not len(which):
+    if not fe.count:
         return np.inf, -1
-    steps = admissible_steps(bodies, which)
-    worst = int(np.argmin(steps))
-    return float(steps[worst]), int(fe.rows[which[worst]])
+    step, worst = _least(fe, bodies, -1, False)
+    return (step, int(fe.rows[worst])) if worst >= 0 else (np.inf, -1)
 
 
-def number(bodies: BodyTable, row: int) -> int:
-    """Number of the body of a row among finite element bodies, -1: it is none."""
+def resting_step(bodies: BodyTable, row: int) -> float:
+    """The same of one finite element body at rest, whatever its scheme."""
     fe = compiled(bodies)
-    found = np.flatnonzero(fe.rows == row)
-    return int(found[0]) if found.size else -1
+    return _least(fe, bodies, fe.number(row), True)[0]
 
 
-def admissible_steps(bodies: BodyTable, which: np.ndarray, at_rest: bool = False) -> np.ndarray:
-    """Steps (n,) that the finite element bodies of these numbers ask for, strained as they are or `at_rest`."""
-    fe = compiled(bodies)
-    rest, gamma = np.array([fe.frequency(bodies, k) for k in which]).T
-    lame, mu = fe.stiffest[:, which]
-    strain = np.zeros(len(which)) if at_rest else fe.strain[which]
-    square = (np.sqrt(rest) + 2.0 * strain * np.sqrt((3.0 * lame + 2.0 * mu) * gamma)) ** 2
-    square += (np.sqrt(3.0) * lame + 2.0 * mu) * strain * gamma
-    rubber = bodies.law[fe.rows[which]] == Law.NEO_HOOKEAN
-    rubber &= fe.linear[which] == 0
-    square = np.where(rubber, strain * gamma, square)
-    eta = bodies.damping[fe.rows[which]]
-    demand = 0.5 * square * (eta + np.sqrt(eta**2 + 4.0 / square))  # 1/h with h (h + eta) = 1/omega**2
-    return 1.0 / demand
+def _least(fe: FiniteElements, bodies: BodyTable, only: int, at_rest: bool) -> tuple[float, int]:
+    """Least step that explicit bodies (or number `only`) ask for, and the number of the body that does."""
+    while True:
+        step, worst, unknown = _least_step(fe.count, only, at_rest, *bodies.columns.of(_limit_columns, fe, bodies))
+        if unknown < 0:
+            return step, worst
+        fe.find_frequency(bodies, unknown)
+
+
+def _limit_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    return (
+        fe.linear, fe.row, bodies.scheme, bodies.law, bodies.damping, fe.stiffest, fe.square_at_rest, fe.laplacian, fe.strain,
+    )  # fmt: skip

@@ -18,10 +18,11 @@ from .materials import Law
 from .reduced import ReducedBodies
 from .table import REDUCED_FORMS, BodyKind, BodyTable, Form
 
-#: Columns of the body table that the arrays below depend on.
-MATERIAL = ("lame", "form", "mass", "volume", "law", "enhanced")
+#: Columns of the body table that the arrays below depend on, in the order of the kernel `materials_changed`.
+MATERIAL = ("lame", "mass", "volume", "form", "law", "enhanced")
 
 _points = _kernels.finite_element_points
+_materials_changed = _kernels.finite_element_motion.materials_changed
 _place_vertices = _kernels.cut_elements.place_vertices
 
 
@@ -191,7 +192,7 @@ class FiniteElements:
         nodes = np.where(np.arange(8)[:, None] < self.element_size, self.element_node + self.first[element_owner], 0).T
         lame = _joined([mesh.lame(bodies.lame[:, row]) for mesh, row in zip(meshes, self.rows)], (0, 2))
         self.element_lame = lame
-        self.stiffest = np.maximum.reduceat(lame, self.first_element[:-1]).T
+        self.stiffest = np.asfortranarray(np.maximum.reduceat(lame, self.first_element[:-1]).T)
         law = np.where(self.linear == 1, Law.LINEAR, bodies.law[self.rows])[element_owner]
         enhanced = bodies.enhanced[self.rows][element_owner] == 1
         moving = np.where(in_base[element_owner], 0, self.element_size)  # a type that does not exist: left out
@@ -216,11 +217,17 @@ class FiniteElements:
         n = len(self.mass)
         self.rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], self.count))
         self.displacement, self.internal, self.viscous, self.net = (np.zeros((3, n), order="F") for _ in range(4))
-        self.kinetic, self.work, self.strain = (np.zeros(self.count) for _ in range(3))
+        self.strain = np.zeros(self.count)
+        self.square_at_rest, self.laplacian = np.full((2, self.count), np.nan)  # until `find_frequency`
         self.meshes = meshes
         self.mixed = [mesh for mesh in meshes if mesh.materials]
         self.reduced = ReducedBodies(self, bodies)
-        self.material = self.material_of(bodies)
+        self.row = self.rows.astype(np.int32)
+        self.passive = np.asarray(self.reduced.inside, np.int32)
+        for group in self.assembly.groups:
+            group.body = element_owner[group.numbers].astype(np.int32)
+        self.material = [getattr(bodies, name)[..., self.rows].copy(order="F") for name in MATERIAL]
+        self.varied = [mesh.varied() for mesh in self.mixed]
 
     def _own_points(self, meshes) -> OwnPoints | None:
         """Quadrature points of the elements of all bodies that have their own."""
@@ -267,11 +274,13 @@ class FiniteElements:
             geometry.vertices.current, bodies.configurations.conf,
         )  # fmt: skip
 
-    def material_of(self, bodies: BodyTable) -> bytes:
-        """What the arrays depend on besides meshes."""
-        rows = self.rows
-        columns = [getattr(bodies, name)[..., rows].tobytes() for name in MATERIAL]
-        return b"".join([*columns, *(mesh.varied() for mesh in self.mixed)])
+    def outdated(self, bodies: BodyTable) -> bool:
+        """Whether something has changed that the arrays depend on besides meshes."""
+        if not self.count:
+            return False
+        return _materials_changed(self.count, *bodies.columns.of(_material_columns, self, bodies)) > 0 or (
+            self.varied != [mesh.varied() for mesh in self.mixed]
+        )
 
     @property
     def ranges(self) -> tuple:
@@ -292,11 +301,12 @@ class FiniteElements:
             displacement[:] = bodies.configurations.conf[:, self.conf_row[nodes]]
         return assembly, displacement
 
-    def frequency(self, bodies: BodyTable, k: int) -> tuple[float, float]:
+    def find_frequency(self, bodies: BodyTable, k: int) -> None:
         """Largest omega**2 at rest, and that of unit stiffness, of body number k (see `frequencies`)."""
         row, mesh = self.rows[k], self.meshes[k]
-        return largest_frequency(mesh, mesh.lame(bodies.lame[:, row]), mesh.densities(bodies.mass[row] / bodies.volume[row]))
-
+        self.square_at_rest[k], self.laplacian[k] = largest_frequency(
+            mesh, mesh.lame(bodies.lame[:, row]), mesh.densities(bodies.mass[row] / bodies.volume[row])
+        )
 
     def stiffest_element(self, bodies: BodyTable, row: int) -> int:
         """The element of a body whose own frequency at rest is highest."""
@@ -323,9 +333,18 @@ def compiled(bodies: BodyTable) -> FiniteElements:
         An element without volume at an integration point, a node without mass.
     """
     fe = bodies.finite_elements
-    if fe is None or (fe.count and fe.material != fe.material_of(bodies)):
+    if fe is None or fe.outdated(bodies):
         fe = bodies.finite_elements = FiniteElements(bodies)
     return fe
+
+
+def within_step(bodies: BodyTable) -> FiniteElements:
+    """The same between the beginning and the end of a step, when nothing that they depend on changes."""
+    return bodies.finite_elements or compiled(bodies)
+
+
+def _material_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    return fe.row, *(getattr(bodies, name) for name in MATERIAL), *fe.material
 
 
 def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.ndarray, np.ndarray]:

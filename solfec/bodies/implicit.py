@@ -148,7 +148,7 @@ def implicit_of_step(bodies: BodyTable, fe) -> Implicit:
 def memory(bodies: BodyTable, step: float, dynamic: bool = True) -> Memory | None:
     """What a continued run has to `recall` besides the state of bodies; None when the next step starts afresh."""
     fe = bodies.finite_elements
-    if fe is None or not fe.count or fe.material != fe.material_of(bodies):
+    if fe is None or not fe.count or fe.outdated(bodies):
         return None
     rows, known = _nonlinear(bodies), fe.implicit
     if fe.recalled is not None:  # no step since

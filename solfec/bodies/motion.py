@@ -16,7 +16,7 @@ from .failures import raise_failure as _raise
 from .finite_elements import compiled
 from .implicit import NONE, implicit_of, implicit_of_step
 from .loads import Loads
-from .table import BodyTable
+from .table import BodyKind, BodyTable
 
 _initialise = _kernels.body_motion.initialise_inertia
 _predict = _kernels.body_motion.predict
@@ -110,8 +110,9 @@ def _predict_loaded(bodies: BodyTable, elements, loads: Loads, time: float, step
     """Explicit predictions with loads, which act at mid-step; the number of bodies of scheme DEF_LIM."""
     columns = bodies.columns.of(_predict_columns, bodies)
     failure, row, _ = _predict(bodies.n, _DRIFT, step, loads.gravity, *columns)
+    damped = False
     if elements.count and not failure:
-        failure, row = finite_element_motion.drift(elements, bodies, step)
+        damped, failure, row = finite_element_motion.drift(elements, bodies, step)
     if failure:
         _raise(bodies, failure, row)
     gravity = loads.apply(bodies, time + 0.5 * step, step)
@@ -119,7 +120,7 @@ def _predict_loaded(bodies: BodyTable, elements, loads: Loads, time: float, step
     if failure:
         _raise(bodies, failure, row)
     if elements.count:
-        finite_element_motion.kick(elements, bodies, gravity, step)
+        finite_element_motion.kick(elements, bodies, gravity, step, damped)
     return implicit_bodies
 
 
@@ -211,8 +212,8 @@ def stability_limit(bodies: BodyTable, row: int, admissible: float) -> float:
 
     For finite elements it is that of the body at rest: what strains add is a bound only.
     """
-    k = finite_element_motion.number(bodies, row)
-    return 2.0 * (admissible if k < 0 else float(finite_element_motion.admissible_steps(bodies, np.array([k]), at_rest=True)[0]))
+    element = bodies.kind[row] == BodyKind.FINITE_ELEMENT
+    return 2.0 * (finite_element_motion.resting_step(bodies, row) if element else admissible)
 
 
 def spatial_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:

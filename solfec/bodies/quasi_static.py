@@ -67,7 +67,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         failure, row = finite_element_motion.follow(elements, bodies)
         if failure:
             raise_failure(bodies, failure, row)
-        finite_element_motion.kick(elements, bodies, gravity, step, damped=False)
+        finite_element_motion.kick(elements, bodies, gravity, step, False)
     implicit = implicit_of(bodies, elements, deformable)
     for solver in implicit.solvers:
         solver.refresh(bodies, step, dynamic=False)

@@ -79,3 +79,12 @@ def test_the_kernel_evaluates_all_series_at_once(times, instants, random):
     for instant in instants + [row[-1] for row in times] + [row[0] for row in times]:
         result = table.evaluate(instant)[rows]
         np.testing.assert_allclose(result, [item.value(instant) for item in series], atol=1e-12)
+
+
+def test_knots_next_to_each_other_do_not_overflow():
+    series = TimeSeries([0.0, 3e-310, 1.0], [0.0, 3.0, 3.0])
+    table = SeriesTable()
+    row = table.add(series)
+    for time in (1e-310, 2e-310):
+        assert series.value(time) == pytest.approx(3.0 * (time / 3e-310))
+        assert table.evaluate(time)[row] == series.value(time)
