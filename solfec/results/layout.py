@@ -214,7 +214,7 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
 }  # fmt: skip
 
 
-AT_ONCE = 1024  # records that are packed at once
+AT_ONCE = 4096  # records that are packed at once
 
 
 def results_file(path: str) -> str:

@@ -203,8 +203,7 @@ class ResultsWriter:
         sizes = (domain.bodies.n, domain.constraints.n, domain.constraints.user_count)
         for name, (dtype, *_) in layout.DATASETS.items():
             rows = ONE_FRAME_DATASETS[name](*sizes) if name in ONE_FRAME_DATASETS else 0
-            wanted = min(max(rows * dtype.itemsize, SMALLEST_CHUNK), LARGEST_CHUNK)
-            chunk = max(1, wanted // dtype.itemsize)
+            chunk = _chunk(rows, dtype.itemsize)
             packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True} if self.compression else {}
             dataset = file.create_dataset(
                 name, (0, *dtype.shape), dtype.base, maxshape=(None, *dtype.shape), chunks=(chunk, *dtype.shape), **packing
@@ -401,3 +400,10 @@ class ResultsWriter:
         for name, column in zip(layout.DEFINITION_COLUMNS, self._definitions):
             old[name] = layout.rows_first(column)
         return old
+
+
+def _chunk(rows: int, itemsize: int) -> int:
+    """Rows of a chunk: frames of as many rows as the first fill whole chunks, which are written once and never changed."""
+    size = max(rows * itemsize, SMALLEST_CHUNK)
+    pieces = -(-size // LARGEST_CHUNK)
+    return max(1, -(-size // (pieces * itemsize)))
