@@ -32,4 +32,5 @@ _REASONS = {
     9: "the constraint reaction is not finite; check surface materials and the solver",
     10: "the stiffness has no positive eigenvalue, so there is no critical time step; "
     "give the bulk material a positive Young's modulus",
+    13: "scheme DEF_LIM: the matrix is singular; use a smaller step or a stiffer material",
 }

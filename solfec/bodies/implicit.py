@@ -8,87 +8,87 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import SolfecError
-from .element_solver import ElementSolver, Memory, step_key, stiffness_weight
+from .. import _kernels
+from .element_solver import ElementSolver, Memory, step_key
+from .failures import raise_failure
 from .table import BodyKind, BodyTable, Form, Scheme
+
+_pseudo_rigid = _kernels.implicit_pseudo_rigid
 
 
 class PseudoRigidSolver:
-    """A of the implicit pseudo-rigid bodies, 12 unknowns each, as dense inverses."""
+    """A of the implicit pseudo-rigid bodies, 12 unknowns each, as dense inverses.
+
+    Attributes
+    ----------
+    rows : ndarray (k,) int32
+        The bodies' rows; `dof_first` (k,) is where their unknowns begin, `rotation` (3, 3, k) that from them to space.
+    inverses : ndarray (12, 12, k)
+        A^-1 as of the last `refresh`.
+    """
 
     def __init__(self, bodies: BodyTable, rows: np.ndarray):
+        count = len(rows)
         self.rows = rows.astype(np.int32)
-        self.size = 12 * len(rows)
-        self.dof_first = (12 * np.arange(len(rows))).astype(np.int32)
-        self.rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], len(rows)))
-        self.conf = bodies.conf_ptr[rows][:, None] + np.arange(3)
-        self.velo = bodies.velo_ptr[rows][:, None] + np.arange(4)
+        self.size = 12 * count
+        self.dof_first = (12 * np.arange(count)).astype(np.int32)
+        self.rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], count))
+        self.inverses = np.zeros((12, 12, count), order="F")
 
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
-        """Inverses (k, 12, 12) and first Piola-Kirchhoff stresses (k, 3, 3) for the present gradients."""
-        rows = self.rows
-        f = bodies.configurations.conf[:, self.conf].transpose(1, 2, 0)  # (k, 3, 3), rows of F
-        lame, mu = bodies.lame[:, rows]
-        eye = np.eye(3)
-        strain = 0.5 * (np.einsum("bki,bkj->bij", f, f) - eye)
-        second = (lame * np.trace(strain, axis1=1, axis2=2))[:, None, None] * eye + 2 * mu[:, None, None] * strain
-        self.stress = f @ second
-        left = np.einsum("bim,bkm->bik", f, f)
-        tangent = (
-            np.einsum("ik,bjl->bijkl", eye, second)
-            + np.einsum("b,bij,bkl->bijkl", lame, f, f)
-            + np.einsum("b,bik,jl->bijkl", mu, left, eye)
-            + np.einsum("b,bil,bkj->bijkl", mu, f, f)
-        ).reshape(-1, 9, 9)
-        beta = stiffness_weight(bodies.damping[rows], step, dynamic)
-        self.mass = np.zeros((len(rows), 12, 12))
-        for i in range(3):
-            self.mass[:, 3 * i : 3 * i + 3, 3 * i : 3 * i + 3] = bodies.tensor[:, :, rows].transpose(2, 0, 1)
-            self.mass[:, 9 + i, 9 + i] = bodies.mass[rows]
-        matrix = self.mass.copy()
-        matrix[:, :9, :9] += (beta * bodies.volume[rows])[:, None, None] * tangent
-        try:
-            self.inverse = np.linalg.inv(matrix)
-        except np.linalg.LinAlgError as error:
-            raise SolfecError(f"scheme DEF_LIM: the matrix of a pseudo-rigid body is singular ({error})") from error
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """A^-1 times columns (size, n)."""
-        return (self.inverse @ right.reshape(len(self.rows), 12, -1)).reshape(self.size, -1)
-
-    def apply_inverse(self, vectors: np.ndarray) -> np.ndarray:
-        """A^-1 times generalised forces (k, 4, 3), as velocity triples (3, k, 4)."""
-        solved = self.inverse @ vectors.reshape(len(self.rows), 12, 1)
-        return solved.reshape(-1, 4, 3).transpose(2, 0, 1)
-
-    def internal_energy(self, bodies: BodyTable) -> np.ndarray:
-        """V Psi(F) (k,) of the present gradients."""
-        f = bodies.configurations.conf[:, self.conf].transpose(1, 2, 0)
-        lame, mu = bodies.lame[:, self.rows]
-        strain = 0.5 * (np.einsum("bki,bkj->bij", f, f) - np.eye(3))
-        density = 0.5 * lame * np.trace(strain, axis1=1, axis2=2) ** 2 + mu * (strain**2).sum((1, 2))
-        return bodies.volume[self.rows] * density
-
-    @property
-    def inverses(self) -> np.ndarray:
-        """A^-1 (12, 12, k)."""
-        return self.inverse.T
+        """Inverses for the present gradients; SolfecError names a body whose matrix is singular."""
+        failure, row = _pseudo_rigid.invert(step, dynamic, *bodies.columns.of(_matrix_columns, self, bodies))
+        if failure:
+            raise_failure(bodies, failure, row)
 
     def correct_free_velocity(self, bodies: BodyTable) -> None:
         """u* = u + A^-1 M (u*_explicit - u): the explicit kernel has left u*_explicit."""
-        triples = bodies.triples
-        old = triples.velo_prev[:, self.velo]
-        change = (triples.velo[:, self.velo] - old).transpose(1, 2, 0).reshape(len(self.rows), 12, 1)
-        solved = self.inverse @ (self.mass @ change)
-        triples.velo[:, self.velo] = old + solved.reshape(-1, 4, 3).transpose(2, 0, 1)
+        _pseudo_rigid.free_velocities(*bodies.columns.of(_velocity_columns, self, bodies))
 
     def add_reactions(self, bodies: BodyTable, step: float) -> None:
         """h (A^-1 - M^-1) r, to which the explicit kernel adds h M^-1 r."""
-        triples = bodies.triples
-        reaction = triples.reaction[:, self.velo].transpose(1, 2, 0).reshape(len(self.rows), 12, 1)
-        if reaction.any():
-            solved = self.inverse @ reaction - np.linalg.solve(self.mass, reaction)
-            triples.velo[:, self.velo] += step * solved.reshape(-1, 4, 3).transpose(2, 0, 1)
+        _pseudo_rigid.add_reactions(step, *bodies.columns.of(_reaction_columns, self, bodies))
+
+    def begin_static(self, bodies: BodyTable, gravity: np.ndarray, step: float) -> None:
+        """h A^-1 (f - V P(F)), from rest; `force` takes gravity up."""
+        _pseudo_rigid.begin_static(step, gravity, *bodies.columns.of(_begin_columns, self, bodies))
+
+    def finish_static(self, bodies: BodyTable, step: float) -> tuple[int, int]:
+        """The reactions' part of velocities, configuration and energy at the end of the step; returns (failure, row)."""
+        return _pseudo_rigid.finish_static(step, *bodies.columns.of(_finish_columns, self, bodies))
+
+
+def _matrix_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    return (
+        solver.rows, solver.inverses, bodies.mass, bodies.volume, bodies.damping, bodies.lame, bodies.tensor, bodies.conf_ptr,
+        bodies.configurations.conf,
+    )  # fmt: skip
+
+
+def _velocity_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return solver.rows, solver.inverses, bodies.mass, bodies.tensor, bodies.velo_ptr, triples.velo_prev, triples.velo
+
+
+def _reaction_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return solver.rows, solver.inverses, bodies.velo_ptr, triples.inverse_inertia, triples.reaction, triples.velo
+
+
+def _begin_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return (
+        solver.rows, solver.inverses, bodies.mass, bodies.volume, bodies.lame, bodies.conf_ptr, bodies.velo_ptr,
+        bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force,
+    )  # fmt: skip
+
+
+def _finish_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return (
+        solver.rows, solver.inverses, bodies.volume, bodies.lame, bodies.conf_ptr, bodies.velo_ptr, triples.reaction,
+        bodies.configurations.conf, triples.velo, bodies.energy,
+    )  # fmt: skip
 
 
 class Implicit:

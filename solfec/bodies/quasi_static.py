@@ -24,7 +24,7 @@ _move_rigid = _kernels.quasi_static.move_rigid
 _begin_rigid = _kernels.quasi_static.begin_rigid
 _finish_rigid = _kernels.quasi_static.finish_rigid
 
-TURNED_INSIDE_OUT, NOT_FINITE, BAD_REACTION = 5, 8, 9  # failures as in the kernel body_motion
+NOT_FINITE, BAD_REACTION = 8, 9  # failures as in the kernel body_motion
 
 
 def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
@@ -76,7 +76,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     if implicit.reduced:
         implicit.reduced.kick(bodies, step, dynamic=False)
     if implicit.pseudo_rigid:
-        _begin_pseudo_rigid(bodies, implicit.pseudo_rigid, gravity, step)
+        implicit.pseudo_rigid.begin_static(bodies, gravity, step)
 
 
 def correct(bodies: BodyTable, step: float) -> None:
@@ -115,34 +115,9 @@ def correct(bodies: BodyTable, step: float) -> None:
         elements.reduced.represent(bodies, np.ones(elements.reduced.count))
         finite_element_motion.store_internal_energy(elements, bodies)
     if implicit.pseudo_rigid:
-        _finish_pseudo_rigid(bodies, implicit.pseudo_rigid, step)
-
-
-def _begin_pseudo_rigid(bodies: BodyTable, solver, gravity: np.ndarray, step: float) -> None:
-    """h A^-1 (f - V P(F)) of the pseudo-rigid bodies; `force` takes gravity up."""
-    triples, rows = bodies.triples, solver.rows
-    triples.force[:, solver.velo[:, 3]] += gravity[:, None] * bodies.mass[rows]
-    net = triples.force[:, solver.velo].transpose(1, 2, 0).copy()  # (k, 4, 3)
-    net[:, :3] -= bodies.volume[rows][:, None, None] * solver.stress
-    triples.velo[:, solver.velo] = step * solver.apply_inverse(net)
-    triples.velo_prev[:, solver.velo] = 0.0
-
-
-def _finish_pseudo_rigid(bodies: BodyTable, solver, step: float) -> None:
-    """The reactions' part of velocities, and the configuration at the end of the step."""
-    triples, conf = bodies.triples, bodies.configurations.conf
-    reaction = triples.reaction[:, solver.velo].transpose(1, 2, 0)
-    if reaction.any():
-        triples.velo[:, solver.velo] += step * solver.apply_inverse(reaction)
-    velocity = triples.velo[:, solver.velo]
-    wrong = np.flatnonzero(~np.isfinite(velocity).all((0, 2)))
-    if wrong.size:
-        raise_failure(bodies, BAD_REACTION, int(solver.rows[wrong[0]]))
-    conf[:, bodies.conf_ptr[solver.rows][:, None] + np.arange(4)] += step * velocity
-    wrong = np.flatnonzero(~(np.linalg.det(conf[:, solver.conf].transpose(1, 2, 0)) > 0.0))
-    if wrong.size:
-        raise_failure(bodies, TURNED_INSIDE_OUT, int(solver.rows[wrong[0]]))
-    bodies.energy[Energy.INTERNAL, solver.rows] = solver.internal_energy(bodies)
+        failure, row = implicit.pseudo_rigid.finish_static(bodies, step)
+        if failure:
+            raise_failure(bodies, failure, row)
 
 
 def _blame(bodies: BodyTable, elements, values: np.ndarray, failure: int) -> None:

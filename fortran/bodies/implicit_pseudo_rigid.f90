@@ -1,0 +1,255 @@
+!> Pseudo-rigid bodies of scheme DEF_LIM: A = M + beta V dP/dF with the tangent of St Venant-Kirchhoff's material at the present
+!> gradient, beta = eta h/2 + h**2/4, or h**2 in quasi-statics (theory, "Time integration"; manual, BODY.scheme).
+!>
+!> Bodies (0:k-1) by their `rows` in the body table, of which the columns are as in body_motion.  Unknowns of a body are the
+!> components of its four velocity triples, rows of dF/dt and the velocity of the centre; inverse (12,12,0:k-1) is A^-1.
+!> `failure` as in body_motion, with 13: A is singular; `row` is the first (lowest) body's.
+module implicit_pseudo_rigid
+  use kinds, only: dp, i4, i8
+  use matrix3, only: multiply, determinant, all_finite
+  use pseudo_rigid, only: second_piola_kirchhoff, pseudo_rigid_internal_energy
+  implicit none
+  private
+  public :: invert, free_velocities, add_reactions, begin_static, finish_static
+
+  integer, parameter :: parallel_from = 16      !< bodies from which threads pay
+  integer, parameter :: turned_inside_out = 5, bad_reaction = 9, singular = 13
+
+contains
+
+  !> A^-1 of every body at its present gradient.
+  subroutine invert(step, dynamic, k, rows, inverse, mass, volume, damping, lame, tensor, conf_ptr, conf, failure, row, nb, nconf)
+    integer(i4), intent(in) :: k, nb, nconf
+    real(dp), intent(in) :: step                  !< time step h
+    integer(i4), intent(in) :: dynamic            !< 1: beta of dynamics, 0: of quasi-statics
+    integer(i4), intent(in) :: rows(0:k-1), conf_ptr(0:nb-1)
+    real(dp), intent(inout) :: inverse(12,12,0:k-1)
+    real(dp), intent(in) :: mass(0:nb-1), volume(0:nb-1), damping(0:nb-1), lame(2,0:nb-1), tensor(3,3,0:nb-1)
+    real(dp), intent(in) :: conf(3,0:nconf-1)
+    integer(i4), intent(out) :: failure, row
+    real(dp) :: matrix(9,9), beta
+    integer(i4) :: b, first
+    integer :: i
+    logical :: regular
+
+    first = huge(first)
+    !$omp parallel do if (k > parallel_from) schedule(static) private(matrix, beta, b, regular) reduction(min:first)
+    do i = 0, k - 1
+      b = rows(i)
+      beta = step**2
+      if (dynamic /= 0) beta = damping(b)*step/2 + step**2/4
+      call implicit_matrix(beta*volume(b), lame(:,b), tensor(:,:,b), conf(:,conf_ptr(b):conf_ptr(b)+2), matrix)
+      call invert_symmetric(matrix, regular)
+      if (.not. regular) first = min(first, b)
+      inverse(:,:,i) = 0
+      inverse(1:9,1:9,i) = matrix
+      inverse(10,10,i) = 1/mass(b)
+      inverse(11,11,i) = inverse(10,10,i)
+      inverse(12,12,i) = inverse(10,10,i)
+    end do
+    !$omp end parallel do
+    call report(first, singular, failure, row)
+  end subroutine invert
+
+  !> M + weight dP/dF of the gradient's nine components.  With F_ij = transposed(j,i) and P = F S,
+  !>   dP_ij/dF_kl = delta_ik S_jl + lambda F_ij F_kl + mu (F F^T)_ik delta_jl + mu F_il F_kj.
+  pure subroutine implicit_matrix(weight, lame, euler, transposed, matrix)
+    real(dp), intent(in) :: weight                !< beta V
+    real(dp), intent(in) :: lame(2)
+    real(dp), intent(in) :: euler(3,3)            !< referential Euler tensor E0
+    real(dp), intent(in) :: transposed(3,3)       !< F^T
+    real(dp), intent(out) :: matrix(9,9)
+    real(dp) :: stress(3,3), energy, left
+    integer :: i, j, k, l
+
+    call second_piola_kirchhoff(lame, transposed, stress, energy)
+    do k = 1, 3
+      do i = 1, 3
+        left = lame(2)*sum(transposed(:,i)*transposed(:,k))
+        do l = 1, 3
+          do j = 1, 3
+            matrix(3*i+j-3,3*k+l-3) = weight*(lame(1)*transposed(j,i)*transposed(l,k) + lame(2)*transposed(l,i)*transposed(j,k))
+          end do
+          matrix(3*i+l-3,3*k+l-3) = matrix(3*i+l-3,3*k+l-3) + weight*left
+        end do
+      end do
+      matrix(3*k-2:3*k,3*k-2:3*k) = matrix(3*k-2:3*k,3*k-2:3*k) + (euler + weight*stress)
+    end do
+  end subroutine implicit_matrix
+
+  !> A <- A^-1, symmetric to the last bit, by Gauss-Jordan elimination with row exchanges: a compressed body's A may be indefinite.
+  pure subroutine invert_symmetric(a, regular)
+    real(dp), intent(inout) :: a(9,9)
+    logical, intent(out) :: regular
+    real(dp) :: column(9), row(9), pivot
+    integer :: exchanged(9), i, j, p
+
+    regular = .false.
+    do p = 1, 9
+      i = p - 1 + maxloc(abs(a(p:,p)), 1)
+      pivot = a(i,p)
+      if (.not. abs(pivot) > 0) return
+      exchanged(p) = i
+      row = a(i,:)
+      a(i,:) = a(p,:)
+      column = a(:,p)
+      row = row/pivot
+      column(p) = 0
+      a(:,p) = 0
+      row(p) = 1/pivot
+      do j = 1, 9
+        a(:,j) = a(:,j) - column*row(j)
+      end do
+      a(p,:) = row
+    end do
+    do p = 9, 1, -1
+      i = exchanged(p)
+      if (i == p) cycle
+      column = a(:,p)
+      a(:,p) = a(:,i)
+      a(:,i) = column
+    end do
+    do j = 1, 9
+      do i = 1, j - 1
+        a(i,j) = (a(i,j) + a(j,i))/2
+        a(j,i) = a(i,j)
+      end do
+    end do
+    regular = .true.
+  end subroutine invert_symmetric
+
+  !> u* = u(t) + A^-1 M (u*_explicit - u(t)), where `velo` holds the u* that free_velocity gives bodies of scheme DEF_EXP.
+  subroutine free_velocities(k, rows, inverse, mass, tensor, velo_ptr, velo_prev, velo, nb, nvelo)
+    integer(i4), intent(in) :: k, nb, nvelo
+    integer(i4), intent(in) :: rows(0:k-1), velo_ptr(0:nb-1)
+    real(dp), intent(in) :: inverse(12,12,0:k-1), mass(0:nb-1), tensor(3,3,0:nb-1), velo_prev(3,0:nvelo-1)
+    real(dp), intent(inout) :: velo(3,0:nvelo-1)
+    real(dp) :: impulse(3,4)
+    integer :: a, b, i, v
+
+    !$omp parallel do if (k > parallel_from) schedule(static) private(impulse, a, b, v)
+    do i = 0, k - 1
+      b = rows(i)
+      v = velo_ptr(b)
+      impulse = velo(:,v:v+3) - velo_prev(:,v:v+3)
+      do a = 1, 3
+        impulse(:,a) = multiply(tensor(:,:,b), impulse(:,a))
+      end do
+      impulse(:,4) = mass(b)*impulse(:,4)
+      velo(:,v:v+3) = velo_prev(:,v:v+3) + solved(inverse(:,:,i), impulse)
+    end do
+    !$omp end parallel do
+  end subroutine free_velocities
+
+  !> velo += h (A^-1 - M^-1) r, to which the kernel of all bodies adds h M^-1 r.  Reactions that are not finite are left to it.
+  subroutine add_reactions(step, k, rows, inverse, velo_ptr, inverse_inertia, reaction, velo, nb, nvelo)
+    integer(i4), intent(in) :: k, nb, nvelo
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: rows(0:k-1), velo_ptr(0:nb-1)
+    real(dp), intent(in) :: inverse(12,12,0:k-1), inverse_inertia(3,3,0:nvelo-1), reaction(3,0:nvelo-1)
+    real(dp), intent(inout) :: velo(3,0:nvelo-1)
+    real(dp) :: change(3,4)
+    integer :: a, i, v
+
+    !$omp parallel do if (k > parallel_from) schedule(static) private(change, a, v)
+    do i = 0, k - 1
+      v = velo_ptr(rows(i))
+      if (all(reaction(:,v:v+3) == 0) .or. .not. all_finite(4, reaction(:,v:v+3))) cycle
+      change = solved(inverse(:,:,i), reaction(:,v:v+3))
+      do a = 1, 4
+        change(:,a) = change(:,a) - multiply(inverse_inertia(:,:,v+a-1), reaction(:,v+a-1))
+      end do
+      velo(:,v:v+3) = velo(:,v:v+3) + step*change
+    end do
+    !$omp end parallel do
+  end subroutine add_reactions
+
+  !> Quasi-statics: velo = h A^-1 (force + m gravity - V P), velo_prev = 0; `force` takes gravity up.
+  subroutine begin_static(step, gravity, k, rows, inverse, mass, volume, lame, conf_ptr, velo_ptr, conf, velo, velo_prev, force, &
+                          nb, nconf, nvelo)
+    integer(i4), intent(in) :: k, nb, nconf, nvelo
+    real(dp), intent(in) :: step, gravity(3)      !< time step h, acceleration [length/time**2]
+    integer(i4), intent(in) :: rows(0:k-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
+    real(dp), intent(in) :: inverse(12,12,0:k-1), mass(0:nb-1), volume(0:nb-1), lame(2,0:nb-1), conf(3,0:nconf-1)
+    real(dp), intent(inout) :: velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
+    real(dp) :: stress(3,3), energy, net(3,4)
+    integer :: a, b, c, i, v
+
+    !$omp parallel do if (k > parallel_from) schedule(static) private(stress, energy, net, a, b, c, v)
+    do i = 0, k - 1
+      b = rows(i)
+      c = conf_ptr(b)
+      v = velo_ptr(b)
+      force(:,v+3) = force(:,v+3) + mass(b)*gravity
+      net = force(:,v:v+3)
+      call second_piola_kirchhoff(lame(:,b), conf(:,c:c+2), stress, energy)
+      do a = 1, 3
+        net(:,a) = net(:,a) - volume(b)*multiply(stress, conf(:,c+a-1))
+      end do
+      velo(:,v:v+3) = step*solved(inverse(:,:,i), net)
+      velo_prev(:,v:v+3) = 0
+    end do
+    !$omp end parallel do
+  end subroutine begin_static
+
+  !> Quasi-statics: velo += h A^-1 r, conf(t+h) = conf(t) + h velo, internal energy.
+  subroutine finish_static(step, k, rows, inverse, volume, lame, conf_ptr, velo_ptr, reaction, conf, velo, energy, failure, row, &
+                           nb, nconf, nvelo)
+    integer(i4), intent(in) :: k, nb, nconf, nvelo
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: rows(0:k-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
+    real(dp), intent(in) :: inverse(12,12,0:k-1), volume(0:nb-1), lame(2,0:nb-1), reaction(3,0:nvelo-1)
+    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), energy(5,0:nb-1)
+    integer(i4), intent(out) :: failure, row
+    integer(i4) :: b, bad, turned
+    integer :: c, i, v
+
+    bad = huge(bad)
+    turned = huge(turned)
+    !$omp parallel do if (k > parallel_from) schedule(static) private(b, c, v) reduction(min:bad,turned)
+    do i = 0, k - 1
+      b = rows(i)
+      c = conf_ptr(b)
+      v = velo_ptr(b)
+      if (.not. (all_finite(4, reaction(:,v:v+3)) .and. all_finite(4, velo(:,v:v+3)))) then
+        bad = min(bad, b)
+        cycle
+      end if
+      if (any(reaction(:,v:v+3) /= 0)) velo(:,v:v+3) = velo(:,v:v+3) + step*solved(inverse(:,:,i), reaction(:,v:v+3))
+      conf(:,c:c+3) = conf(:,c:c+3) + step*velo(:,v:v+3)
+      if (.not. determinant(conf(:,c:c+2)) > 0) turned = min(turned, b)
+      energy(2,b) = pseudo_rigid_internal_energy(volume(b), lame(:,b), conf(:,c:c+3))
+    end do
+    !$omp end parallel do
+    call report(bad, bad_reaction, failure, row)
+    if (failure == 0) call report(turned, turned_inside_out, failure, row)
+  end subroutine finish_static
+
+  !> A^-1 f of one body.
+  pure function solved(inverse, force) result(velocity)
+    real(dp), intent(in) :: inverse(12,12), force(3,4)
+    real(dp) :: velocity(3,4), total(12)
+    integer :: i, j
+
+    total = 0
+    do j = 1, 4
+      do i = 1, 3
+        total = total + inverse(:,3*j+i-3)*force(i,j)
+      end do
+    end do
+    velocity = reshape(total, [3, 4])
+  end function solved
+
+  pure subroutine report(first, what, failure, row)
+    integer(i4), intent(in) :: first
+    integer, intent(in) :: what
+    integer(i4), intent(out) :: failure, row
+
+    failure = 0
+    row = -1
+    if (first == huge(first)) return
+    failure = what
+    row = first
+  end subroutine report
+
+end module implicit_pseudo_rigid
