@@ -200,50 +200,14 @@ class Loads:
                 self.gravity[component] = series.result[row]
         table = self.table
         if table.n:
-            failure, row = _add_point_loads(
-                table.n,
-                table.kind,
-                table.body,
-                table.point,
-                table.direction,
-                table.value,
-                table.series,
-                series.result,
-                bodies.kind,
-                bodies.centre,
-                bodies.conf_ptr,
-                bodies.velo_ptr,
-                bodies.configurations.conf,
-                bodies.triples.force,
-            )
+            elements = finite_elements.compiled(bodies)
+            failure, row = _add_point_loads(table.n, series.result, *bodies.columns.of(_columns, table, bodies, elements))
             if failure:
                 self._check_body(int(table.body[row]), "load")
-            self._apply_to_elements(bodies)
         self.pressures.apply(bodies, series.result)
         for callback in self.callbacks:
             self._call(bodies, callback, time, step)
         return self.gravity
-
-    def _apply_to_elements(self, bodies: BodyTable) -> None:
-        """Point forces on finite element bodies: N_a g at the nodes, g = F times the direction if CONVECTED."""
-        table = self.table
-        which = np.flatnonzero(table.view("element") >= 0)
-        if not which.size:
-            return
-        rows, elements, series = table.body[which], table.element[which], table.series[which]
-        value = table.value[which]
-        tabulated = series >= 0
-        value[tabulated] = self.series.result[series[tabulated]]
-        force = value * table.direction[:, which]
-        convected = np.flatnonzero(table.kind[which] == LoadKind.CONVECTED_FORCE)
-        if convected.size:
-            gradient = finite_elements.deformation_gradients(
-                bodies, rows[convected], elements[convected], table.natural[:, which[convected]]
-            )
-            force[:, convected] = np.einsum("ijn,jn->in", gradient, force[:, convected])
-        all_elements = finite_elements.compiled(bodies)
-        nodes = bodies.velo_ptr[rows] + all_elements.element_node[:, bodies.element_ptr[rows] + elements]
-        np.add.at(bodies.triples.force.T, nodes, table.weights[:, which][..., None] * force.T)
 
     def _call(self, bodies: BodyTable, callback: LoadCallback, time: float, step: float) -> None:
         """Call one user function and add what it returns to its body's force."""
@@ -297,6 +261,14 @@ class Loads:
 
     def _id(self, row: int) -> int:
         return int(self.bodies.id[row])
+
+
+def _columns(table: PointLoadTable, bodies: BodyTable, elements) -> tuple[np.ndarray, ...]:
+    return (
+        table.kind, table.body, table.point, table.direction, table.value, table.series, table.element, table.natural,
+        table.weights, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, bodies.node_ptr,
+        elements.element_size, elements.element_node, elements.reference, bodies.configurations.conf, bodies.triples.force,
+    )  # fmt: skip
 
 
 def _callback_values(returned, size: int, where: str) -> np.ndarray:

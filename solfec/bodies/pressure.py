@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from ..tables import Table
-from .table import BodyKind, BodyTable
+from .table import BodyTable
+
+_add_pressures = _kernels.pressures.add_pressures
 
 
 class PressureTable(Table):
@@ -92,35 +95,14 @@ class Pressures:
 
     def apply(self, bodies: BodyTable, series: np.ndarray) -> None:
         """Add the generalised forces at the present configuration to `bodies.triples.force`; `series` has series' values."""
-        table = self.table
-        if not table.n:
-            return
-        value = table.view("value").copy()
-        tabulated = table.view("series") >= 0
-        value[tabulated] = series[table.view("series")[tabulated]]
-        body = table.view("body")
-        force = bodies.triples.force.T
-        if self.nodes.n:
-            count = table.view("node_count")
-            rows = np.repeat(bodies.velo_ptr[body], count) + self.nodes.view("node")
-            np.add.at(force, rows, np.repeat(value, count)[:, None] * self.nodes.view("weight").T)
-        which = np.flatnonzero(bodies.kind[body] != BodyKind.FINITE_ELEMENT)
-        if which.size:
-            self._apply_to_rows(bodies, which, value[which])
+        if self.table.n:
+            _add_pressures(self.table.n, series, *bodies.columns.of(_columns, self, bodies))
 
-    def _apply_to_rows(self, bodies: BodyTable, which: np.ndarray, value: np.ndarray) -> None:
-        """Pressures on rigid and pseudo-rigid bodies."""
-        body = self.table.body[which]
-        pseudo = bodies.kind[body] == BodyKind.PSEUDO_RIGID
-        triples = bodies.configurations.conf[:, bodies.conf_ptr[body][:, None] + np.arange(3)].transpose(1, 0, 2)
-        gradient = np.where(pseudo[:, None, None], triples.transpose(0, 2, 1), triples)  # triples are rows of F, columns of R
-        cofactors = np.linalg.det(gradient)[:, None, None] * np.linalg.inv(gradient).transpose(0, 2, 1)
-        area = value[:, None] * self.table.area[:, which].T
-        moment = value[:, None, None] * self.table.moment[:, :, which].transpose(2, 0, 1)
-        moment = moment - np.einsum("ni,nj->nij", area, bodies.centre[:, body].T)
-        force, rows = bodies.triples.force.T, bodies.velo_ptr[body]
-        np.add.at(force, rows + np.where(pseudo, 3, 1), np.einsum("nij,nj->ni", cofactors, area))
-        turning = np.stack([moment[:, k - 1, k - 2] - moment[:, k - 2, k - 1] for k in (0, 1, 2)], 1)
-        np.add.at(force, rows[~pseudo], turning[~pseudo])  # of A x a0, in the body's frame
-        work = np.einsum("nij,njk->nik", cofactors, moment)[pseudo]
-        np.add.at(force, rows[pseudo, None] + np.arange(3), work)
+
+def _columns(pressures: Pressures, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    table, nodes = pressures.table, pressures.nodes
+    return (
+        table.body, table.value, table.series, table.area, table.moment, table.node_ptr, table.node_count,
+        nodes.node, nodes.weight, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr,
+        bodies.configurations.conf, bodies.triples.force,
+    )  # fmt: skip

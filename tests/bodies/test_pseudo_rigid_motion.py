@@ -9,6 +9,8 @@ import pytest
 from body_models import Model, skew
 
 from solfec.bodies import motion
+from solfec.bodies.finite_elements import compiled
+from solfec.bodies.implicit import implicit_of
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import Energy, Scheme
 from solfec.errors import SolfecError
@@ -228,3 +230,49 @@ def test_a_body_without_stiffness_has_no_critical_step():
     model.cube(BulkMaterial(young=0.0), id=5)
     with pytest.raises(SolfecError, match="body 5.*Young"):
         motion.critical_step(model.bodies)
+
+
+def first_piola_kirchhoff(material, gradient):
+    """P (3, 3) of St Venant-Kirchhoff's material."""
+    lame, mu = material.lame
+    strain = 0.5 * (gradient.T @ gradient - np.eye(3))
+    return gradient @ (lame * np.trace(strain) * np.eye(3) + 2.0 * mu * strain)
+
+
+@pytest.mark.parametrize("size", [1.0, 1.3, 0.5])  # compressed to one half, where stresses make the tangent indefinite
+@pytest.mark.parametrize("dynamic", [True, False])
+def test_implicit_steps_solve_with_mass_and_tangent(size, dynamic):
+    """A^-1 of DEF_LIM is the inverse of M + beta V dP/dF, the derivative being that of the stress."""
+    model, material, step, eta = Model(), BulkMaterial(young=100.0, poisson=0.3, density=2.0), 0.7, 0.05
+    model.cube(material)
+    model.cube(material, eta, edges=(2.0, 0.5, 0.4), scheme=Scheme.DEF_LIM)
+    model.initialise()
+    bodies, delta = model.bodies, 1e-5
+    gradient = size * (np.eye(3) + 0.1 * np.random.default_rng(1).normal(size=(3, 3)))
+    bodies.configurations.conf[:, bodies.conf_ptr[1] : bodies.conf_ptr[1] + 3] = gradient.T
+    tangent = np.empty((9, 9))
+    for k in range(9):
+        change = delta * np.eye(9)[k].reshape(3, 3)
+        difference = first_piola_kirchhoff(material, gradient + change) - first_piola_kirchhoff(material, gradient - change)
+        tangent[:, k] = difference.ravel() / (2.0 * delta)
+    matrix = np.zeros((12, 12))
+    matrix[:9, :9] = np.kron(np.eye(3), bodies.tensor[:, :, 1])
+    matrix[9:, 9:] = bodies.mass[1] * np.eye(3)
+    matrix[:9, :9] += (0.5 * eta * step + 0.25 * step**2 if dynamic else step**2) * bodies.volume[1] * tangent
+    assert (np.linalg.eigvalsh(matrix).min() < 0.0) == (size == 0.5)
+    solver = implicit_of(bodies, compiled(bodies), 1).pseudo_rigid
+    solver.refresh(bodies, step, dynamic)
+    found = solver.inverses[:, :, 0]
+    assert np.array_equal(found, found.T)
+    assert np.abs(found @ matrix - np.eye(12)).max() < 1e-7
+
+
+def test_a_singular_matrix_of_an_implicit_body_is_named():
+    model = Model()
+    model.cube(BulkMaterial(young=100.0, poisson=0.3, density=2.0), scheme=Scheme.DEF_LIM)
+    model.initialise()
+    model.bodies.tensor[:, :, 0] = 0.0
+    model.bodies.lame[:, 0] = 0.0
+    solver = implicit_of(model.bodies, compiled(model.bodies), 1).pseudo_rigid
+    with pytest.raises(SolfecError, match="body 1 .*scheme DEF_LIM: the matrix is singular"):
+        solver.refresh(model.bodies, 0.1)
