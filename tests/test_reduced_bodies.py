@@ -276,4 +276,4 @@ def test_thousand_bodies_step_in_a_few_calls(monkeypatch):
         run(domain, 1)
         monkeypatch.setattr(reduced, "_motion", original)
         calls.append(seen)
-    assert calls[0] == calls[1] and len(calls[0]) == 5
+    assert calls[0] == calls[1] and len(calls[0]) == 7

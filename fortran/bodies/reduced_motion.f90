@@ -7,6 +7,7 @@
 !>   modal        1: form 'BC-MODAL', vectors are projected on with the masses; 0: 'BC-RO', without
 !>   vector_ptr   where the base begins in `vectors`: (k, 3 n) numbers, those of one nodal component together
 !>   matrix_ptr   where k x k numbers begin in stiffness (E^T K E) and inverse (of E^T M E + beta E^T K E)
+!>   rows         rows of the body table; frame_ptr: the first of three rows of conf that hold the rotation between steps
 !>   rigid        r, rigid motions that the base holds (6: all)
 !>   motion_ptr, field_ptr   where (k, r) numbers begin in `motions`, (6, r) numbers in `fields`
 !> Reduced velocities follow those of the nodes in `velo`, reduced forces in `force`, k numbers in triples.
@@ -15,7 +16,7 @@ module reduced_motion
   use finite_element_motion, only: polar_rotation
   implicit none
   private
-  public :: free_velocities, add_reactions, end_velocities, represent_shapes
+  public :: clear_forces, frames_and_weights, free_velocities, add_reactions, end_velocities, represent_shapes, strain_energies
   public :: reduced_coordinates, reduced_velocities, nodal_velocities
 
   integer, parameter :: parallel_from = 8   !< bodies from which threads pay
@@ -24,34 +25,78 @@ module reduced_motion
 
 contains
 
+  !> force = 0 on reduced velocities.
+  subroutine clear_forces(nr, number, modes, nfirst, first, nnode, velo_row, nvelo, force)
+    integer(i4), intent(in) :: nr, nfirst, nnode, nvelo
+    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), first(0:nfirst-1), velo_row(0:nnode-1)
+    real(dp), intent(inout) :: force(3,0:nvelo-1)
+    integer :: b, i, v
+
+    do i = 0, nr - 1
+      b = number(i)
+      v = velo_row(first(b)) + first(b+1) - first(b)
+      force(:,v:v+(modes(i)+2)/3-1) = 0
+    end do
+  end subroutine clear_forces
+
+  !> The frames of mid-step (3,3,0:nr-1), and beta (0:nr-1) of A = E^T M E + beta E^T K E: eta h/2 + h**2/4, or h**2 in
+  !> quasi-statics; `changed` is 1 if that is another one for any body.
+  subroutine frames_and_weights(step, dynamic, nr, rows, number, nbody, rotation, nb, damping, frames, beta, changed)
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: dynamic            !< 0: quasi-statics
+    integer(i4), intent(in) :: nr, nbody, nb
+    integer(i4), intent(in) :: rows(0:nr-1), number(0:nr-1)
+    real(dp), intent(in) :: rotation(3,3,0:nbody-1), damping(0:nb-1)
+    real(dp), intent(inout) :: frames(3,3,0:nr-1), beta(0:nr-1)
+    integer(i4), intent(out) :: changed
+    real(dp) :: weight
+    integer :: i
+
+    changed = 0
+    do i = 0, nr - 1
+      frames(:,:,i) = rotation(:,:,number(i))
+      weight = step**2
+      if (dynamic /= 0) weight = damping(rows(i))*step/2 + step**2/4
+      if (weight /= beta(i)) changed = 1
+      beta(i) = weight
+    end do
+  end subroutine frames_and_weights
+
   !> u = u(t) + h A^-1 b with b = E^T R^T f + f_r - K_r (q + eta w), w being the projection of R^T u_m(t), and
   !> u_m = u_m(t) + R E (u - u(t)).
   !>
-  !>   damping       eta [time]
+  !>   dynamic       0: quasi-statics, which start from rest and know no damping
+  !>   damping       (0:nb-1) eta of all bodies [time]
   !>   net           (3,0:nnode-1) applied nodal forces f and gravity
   !>   displacement  (3,0:nnode-1) R^T (X + q_m) - X at mid-step, whose projection is q
   !>   velo          in u(t), u_m(t); out u, u_m.  velo_prev out: u(t)
   !>   force         applied forces f_r on reduced velocities, behind those of the nodes
-  subroutine free_velocities(step, nr, number, modes, modal, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, stiffness, &
-                             inverse, damping, nfirst, first, nnode, velo_row, mass, net, displacement, nbody, rotation, &
-                             nvelo, velo, velo_prev, force)
+  subroutine free_velocities(step, dynamic, nr, number, modes, modal, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, &
+                             stiffness, inverse, rows, nb, damping, nfirst, first, nnode, velo_row, mass, net, displacement, &
+                             nbody, rotation, nvelo, velo, velo_prev, force)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nr, nvector, nmatrix, nfirst, nnode, nbody, nvelo
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1), matrix_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1), stiffness(0:nmatrix-1), inverse(0:nmatrix-1), damping(0:nr-1)
+    integer(i4), intent(in) :: dynamic, nr, nvector, nmatrix, nb, nfirst, nnode, nbody, nvelo
+    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1), matrix_ptr(0:nr-1), rows(0:nr-1)
+    real(dp), intent(in) :: vectors(0:nvector-1), stiffness(0:nmatrix-1), inverse(0:nmatrix-1), damping(0:nb-1)
     integer(i4), intent(in) :: first(0:nfirst-1), velo_row(0:nnode-1)
     real(dp), intent(in) :: mass(0:nnode-1), net(3,0:nnode-1), displacement(3,0:nnode-1), rotation(3,3,0:nbody-1)
     real(dp), intent(inout) :: velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1)
     real(dp), intent(in) :: force(3,0:nvelo-1)
+    real(dp) :: eta
     integer :: b, i, k, n, v
 
-    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(b, k, n, v)
+    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(eta, b, k, n, v)
     do i = 0, nr - 1
       b = number(i)
       k = modes(i)
       n = first(b+1) - first(b)
       v = velo_row(first(b))
-      call kick(step, k, n, modal(i), vectors(vector_ptr(i)), stiffness(matrix_ptr(i)), inverse(matrix_ptr(i)), damping(i), &
+      eta = damping(rows(i))
+      if (dynamic == 0) then
+        eta = 0
+        velo(:,v:v+n+(k+2)/3-1) = 0
+      end if
+      call kick(step, k, n, modal(i), vectors(vector_ptr(i)), stiffness(matrix_ptr(i)), inverse(matrix_ptr(i)), eta, &
                 mass(first(b)), net(1,first(b)), displacement(1,first(b)), rotation(:,:,b), velo(1,v), velo(1,v+n), &
                 velo_prev(1,v+n), force(1,v+n))
     end do
@@ -109,63 +154,75 @@ contains
   !> six rigid velocities of 'BC-MODAL' stay as they are in the frame, so that flying bodies turn off; those of 'BC-RO' fade.
   !>
   !>   reference, normal, conf, conf_row   nodes, as in finite_element_motion.local_displacements; conf at mid-step
-  !>   frames       (3,3,0:nr-1) rotations of u(t), out: those of u(t+h)
+  !>   conf         at mid-step, with the rotations of u(t), out: those of u(t+h)
   !>   motions      (k, r): C with E C = r rigid motions, orthonormal in the norm of M
   !>   fields, duals   (6, r): N, these motions as translations and rotations about the mass centre, and their momenta
+  !>   force        its work on reduced velocities is added to `energy` (5,0:nb-1), EXTERNAL; that on nodes is counted there
   !>   turned_by    (0:nr-1) out: square of the angle between the frames of t and t+h, at most 1 [radian**2]
-  !>   status       (0:nr-1) out: 1 where a body is turned inside out
+  !>   failed       row of the first body that is turned inside out, or -1
   subroutine end_velocities(step, nr, number, modes, modal, vector_ptr, nvector, vectors, &
-                            rigid, motion_ptr, field_ptr, nmotion, motions, nfield, fields, duals, frames, &
+                            rigid, motion_ptr, field_ptr, nmotion, motions, nfield, fields, duals, rows, frame_ptr, &
                             nfirst, first, nnode, velo_row, conf_row, mass, reference, normal, nbody, rotation, &
-                            nconf, conf, nvelo, velo, velo_prev, turned_by, status)
+                            nconf, conf, nvelo, velo, velo_prev, force, nb, energy, turned_by, failed)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nr, nvector, nmotion, nfield, nfirst, nnode, nbody, nconf, nvelo
+    integer(i4), intent(in) :: nr, nvector, nmotion, nfield, nfirst, nnode, nbody, nconf, nvelo, nb
     integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1)
     real(dp), intent(in) :: vectors(0:nvector-1)
-    integer(i4), intent(in) :: rigid(0:nr-1), motion_ptr(0:nr-1), field_ptr(0:nr-1)
+    integer(i4), intent(in) :: rigid(0:nr-1), motion_ptr(0:nr-1), field_ptr(0:nr-1), rows(0:nr-1), frame_ptr(0:nr-1)
     real(dp), intent(in) :: motions(0:nmotion-1), fields(0:nfield-1), duals(0:nfield-1)
-    real(dp), intent(inout) :: frames(3,3,0:nr-1)
     integer(i4), intent(in) :: first(0:nfirst-1), velo_row(0:nnode-1), conf_row(0:nnode-1)
     real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), normal(3,0:nnode-1), rotation(3,3,0:nbody-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1), velo_prev(3,0:nvelo-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1)
+    real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
+    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), energy(5,0:nb-1)
     real(dp), intent(inout) :: turned_by(0:nr-1)
-    integer(i4), intent(inout) :: status(0:nr-1)
-    integer :: b, i, n, v
+    integer(i4), intent(out) :: failed
+    real(dp) :: frame(3,3)
+    integer :: b, f, i, n, v
+    logical :: proper
 
-    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(b, n, v)
+    failed = huge(failed)
+    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(frame, b, f, n, v, proper) reduction(min:failed)
     do i = 0, nr - 1
       b = number(i)
+      f = frame_ptr(i)
       n = first(b+1) - first(b)
       v = velo_row(first(b))
+      frame = conf(:,f:f+2)
       call settle(step, modes(i), n, modal(i), vectors(vector_ptr(i)), mass(first(b)), reference(1,first(b)), &
                   normal(1,first(b)), conf(1,conf_row(first(b))), rigid(i), motions(motion_ptr(i)), fields(field_ptr(i)), &
-                  duals(field_ptr(i)), rotation(:,:,b), frames(:,:,i), velo_prev(1,v+n), velo(1,v), velo(1,v+n), turned_by(i), &
-                  status(i))
+                  duals(field_ptr(i)), rotation(:,:,b), frame, velo_prev(1,v+n), velo(1,v), velo(1,v+n), turned_by(i), proper)
+      if (.not. proper) failed = min(failed, rows(i))
+      conf(:,f:f+2) = frame
+      energy(3,rows(i)) = energy(3,rows(i)) + step/2*power(modes(i), force(1,v+n), velo_prev(1,v+n), velo(1,v+n))
     end do
     !$omp end parallel do
+    if (failed == huge(failed)) failed = -1
   end subroutine end_velocities
+
+  pure real(dp) function power(k, force, old, new)
+    integer, intent(in) :: k
+    real(dp), intent(in) :: force(k), old(k), new(k)
+    power = sum(force*(old + new))
+  end function power
 
   !> One body of `end_velocities`: the frame follows from nodal velocities, which follow from the frame.
   pure subroutine settle(step, k, n, modal, e, mass, reference, normal, conf, r, motions, fields, duals, middle, frame, u_prev, &
-                         um, u, turned_by, status)
+                         um, u, turned_by, proper)
     real(dp), intent(in) :: step
     integer, intent(in) :: k, n
     integer(i4), intent(in) :: modal, r
     real(dp), intent(in) :: e(k,3,n), mass(n), reference(3,n), normal(3,n), conf(3,n), motions(k,r), fields(6,r), duals(6,r)
     real(dp), intent(in) :: middle(3,3), u_prev(k)
     real(dp), intent(inout) :: frame(3,3), um(3,n), u(k), turned_by
-    integer(i4), intent(inout) :: status
+    logical, intent(out) :: proper                !< false: the body is turned inside out
     real(dp) :: after(3,3), last(3,3), free(3,n), old(r), new(r), momentum(6), missing(r)
     integer :: pass
-    logical :: proper
 
     free = um
     old = matmul(u_prev, motions)
     new = matmul(u - u_prev, motions)
     do pass = 1, passes
       call frame_at_end(step, n, reference, normal, conf, um, after, proper)
-      status = merge(0, 1, proper)
       if (.not. proper) return
       if (pass > 1) then
         if (maxval(abs(after - last)) <= settled) exit
@@ -281,51 +338,85 @@ contains
     end do
   end function solved
 
-  !> q of the present configuration in given frames (3,3,0:nr-1), k numbers from coordinate_ptr on, and q.K_r q/2.
-  subroutine reduced_coordinates(nr, number, modes, modal, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, stiffness, frames, &
-                                 nfirst, first, nnode, mass, reference, conf_row, nconf, conf, coordinate_ptr, ncoordinate, &
-                                 coordinates, energy)
-    integer(i4), intent(in) :: nr, nvector, nmatrix, nfirst, nnode, nconf, ncoordinate
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1), matrix_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1), stiffness(0:nmatrix-1), frames(3,3,0:nr-1)
+  !> q of the present configuration in given frames (3,3,0:nr-1), k numbers from coordinate_ptr on.
+  subroutine reduced_coordinates(nr, number, modes, modal, vector_ptr, nvector, vectors, frames, nfirst, first, nnode, mass, &
+                                 reference, conf_row, nconf, conf, coordinate_ptr, ncoordinate, coordinates)
+    integer(i4), intent(in) :: nr, nvector, nfirst, nnode, nconf, ncoordinate
+    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1)
+    real(dp), intent(in) :: vectors(0:nvector-1), frames(3,3,0:nr-1)
     integer(i4), intent(in) :: first(0:nfirst-1), conf_row(0:nnode-1), coordinate_ptr(0:nr-1)
     real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), conf(3,0:nconf-1)
-    real(dp), intent(inout) :: coordinates(0:ncoordinate-1), energy(0:nr-1)
-    integer :: b, i, k, n, p
+    real(dp), intent(inout) :: coordinates(0:ncoordinate-1)
+    integer :: b, i
 
-    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(b, k, n, p)
     do i = 0, nr - 1
       b = number(i)
-      k = modes(i)
-      n = first(b+1) - first(b)
-      p = coordinate_ptr(i)
-      call project_shape(k, n, vectors(vector_ptr(i)), modal(i), mass(first(b)), frames(:,:,i), reference(1,first(b)), &
-                         conf(1,conf_row(first(b))), coordinates(p))
-      energy(i) = energy_of(k, stiffness(matrix_ptr(i)), coordinates(p))
+      call project_shape(modes(i), first(b+1) - first(b), vectors(vector_ptr(i)), modal(i), mass(first(b)), frames(:,:,i), &
+                         reference(1,first(b)), conf(1,conf_row(first(b))), coordinates(coordinate_ptr(i)))
     end do
-    !$omp end parallel do
   end subroutine reduced_coordinates
 
-  !> Towards shapes that the base can represent: q_m = R (X + E q) - X in given frames (3,3,0:nr-1), q being the projection of
+  !> INTERNAL energy q.K_r q/2 of the present configuration, into `energy` (5,0:nb-1).
+  subroutine strain_energies(nr, number, modes, modal, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, stiffness, rows, &
+                             frame_ptr, nfirst, first, nnode, mass, reference, conf_row, nconf, conf, nb, energy)
+    integer(i4), intent(in) :: nr, nvector, nmatrix, nfirst, nnode, nconf, nb
+    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1), matrix_ptr(0:nr-1)
+    real(dp), intent(in) :: vectors(0:nvector-1), stiffness(0:nmatrix-1)
+    integer(i4), intent(in) :: rows(0:nr-1), frame_ptr(0:nr-1), first(0:nfirst-1), conf_row(0:nnode-1)
+    real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), conf(3,0:nconf-1)
+    real(dp), intent(inout) :: energy(5,0:nb-1)
+    integer :: b, f, i
+
+    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(b, f)
+    do i = 0, nr - 1
+      b = number(i)
+      f = frame_ptr(i)
+      energy(2,rows(i)) = strain_energy(modes(i), first(b+1) - first(b), vectors(vector_ptr(i)), modal(i), &
+                                        stiffness(matrix_ptr(i)), mass(first(b)), conf(:,f:f+2), reference(1,first(b)), &
+                                        conf(1,conf_row(first(b))))
+    end do
+    !$omp end parallel do
+  end subroutine strain_energies
+
+  pure real(dp) function strain_energy(k, n, e, modal, stiffness, mass, frame, reference, conf)
+    integer, intent(in) :: k, n
+    integer(i4), intent(in) :: modal
+    real(dp), intent(in) :: e(k,3,n), stiffness(k,k), mass(n), frame(3,3), reference(3,n), conf(3,n)
+    real(dp) :: q(k)
+
+    call project_shape(k, n, e, modal, mass, frame, reference, conf, q)
+    strain_energy = dot_product(q, times(k, k, stiffness, q))/2
+  end function strain_energy
+
+  !> Towards shapes that the base can represent: q_m = R (X + E q) - X in the frames in `conf`, q being the projection of
   !> R^T (X + q_m) - X.
   !>
   !> Nodes that drift along tangents of rotations leave what the base can represent, where no stiffness brings them back:
-  !> bodies would inflate.  So they are moved by a `part` (0:nr-1) of the way, of second order in the step.
-  subroutine represent_shapes(nr, number, modes, modal, vector_ptr, nvector, vectors, part, frames, nfirst, first, nnode, mass, &
-                              reference, conf_row, nconf, conf)
-    integer(i4), intent(in) :: nr, nvector, nfirst, nnode, nconf
+  !> bodies would inflate.  So they are moved by a `part` (0:nr-1) of the way, of second order in the step; the `whole` way in
+  !> quasi-statics, to `rotation` (3,3,0:nbody-1), which becomes the frame.
+  subroutine represent_shapes(whole, nr, number, modes, modal, vector_ptr, nvector, vectors, part, frame_ptr, nbody, rotation, &
+                              nfirst, first, nnode, mass, reference, conf_row, nconf, conf)
+    integer(i4), intent(in) :: whole              !< 1: as said, 0: a part of the way
+    integer(i4), intent(in) :: nr, nvector, nbody, nfirst, nnode, nconf
     integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1), part(0:nr-1), frames(3,3,0:nr-1)
-    integer(i4), intent(in) :: first(0:nfirst-1), conf_row(0:nnode-1)
+    real(dp), intent(in) :: vectors(0:nvector-1), part(0:nr-1), rotation(3,3,0:nbody-1)
+    integer(i4), intent(in) :: frame_ptr(0:nr-1), first(0:nfirst-1), conf_row(0:nnode-1)
     real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1)
     real(dp), intent(inout) :: conf(3,0:nconf-1)
-    integer :: b, i, n
+    real(dp) :: way
+    integer :: b, f, i, n
 
-    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(b, n)
+    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(way, b, f, n)
     do i = 0, nr - 1
       b = number(i)
+      f = frame_ptr(i)
       n = first(b+1) - first(b)
-      call represent(modes(i), n, vectors(vector_ptr(i)), modal(i), mass(first(b)), part(i), frames(:,:,i), reference(1,first(b)), &
+      way = part(i)
+      if (whole == 1) then
+        way = 1
+        conf(:,f:f+2) = rotation(:,:,b)
+      end if
+      call represent(modes(i), n, vectors(vector_ptr(i)), modal(i), mass(first(b)), way, conf(:,f:f+2), reference(1,first(b)), &
                      conf(1,conf_row(first(b))))
     end do
     !$omp end parallel do
@@ -346,12 +437,6 @@ contains
     q = part*q
     call add_motion(k, n, e, rotation, q, conf)
   end subroutine represent
-
-  pure real(dp) function energy_of(k, stiffness, q)
-    integer, intent(in) :: k
-    real(dp), intent(in) :: stiffness(k,k), q(k)
-    energy_of = dot_product(q, times(k, k, stiffness, q))/2
-  end function energy_of
 
   !> The projection of R^T (X + q_m) - X.
   pure subroutine project_shape(k, n, e, modal, mass, rotation, reference, conf, p)

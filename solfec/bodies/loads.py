@@ -200,7 +200,7 @@ class Loads:
                 self.gravity[component] = series.result[row]
         table = self.table
         if table.n:
-            elements = finite_elements.compiled(bodies)
+            elements = finite_elements.within_step(bodies)
             failure, row = _add_point_loads(table.n, series.result, *bodies.columns.of(_columns, table, bodies, elements))
             if failure:
                 self._check_body(int(table.body[row]), "load")

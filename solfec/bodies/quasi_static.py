@@ -111,8 +111,7 @@ def correct(bodies: BodyTable, step: float) -> None:
         failure, row = finite_element_motion.follow(elements, bodies)
         if failure:
             raise_failure(bodies, failure, row)
-        elements.reduced.follow(bodies)
-        elements.reduced.represent(bodies, np.ones(elements.reduced.count))
+        elements.reduced.represent(bodies, whole=True)
         finite_element_motion.store_internal_energy(elements, bodies)
     if implicit.pseudo_rigid:
         failure, row = implicit.pseudo_rigid.finish_static(bodies, step)

@@ -11,7 +11,6 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from .element_solver import stiffness_weight
 from .reduced_base import BadBase, check_mass, rigid_fields
 from .table import REDUCED_FORMS, BodyTable, Energy, Form
 
@@ -43,7 +42,7 @@ class ReducedBodies:
         self.count = len(self.number)
         self.rows = fe.rows[self.number].astype(np.int32)
         self.inside = np.isin(np.arange(fe.count), self.number)  # among all finite element bodies
-        self.key, self.checked = None, False
+        self.checked = False
         if self.count:
             self._compile(bodies, form[self.number])
 
@@ -56,9 +55,10 @@ class ReducedBodies:
         self._share_vectors(bases)
         self.matrix_ptr = _starts(self.modes**2)
         self.coordinate_ptr = _starts(self.modes)
-        self.coordinates, self.strain_energy = np.zeros(int(self.modes.sum())), np.zeros(self.count)
+        self.coordinates = np.zeros(int(self.modes.sum()))
         self.inverse = np.zeros(int((self.modes**2).sum()))
-        self.status, self.turned_by = np.zeros(self.count, np.int32), np.zeros(self.count)
+        self.turned_by, self.beta = np.zeros(self.count), np.full(self.count, -1.0)
+        self.rotation = np.zeros((3, 3, self.count), order="F")
         nodes = np.diff(fe.first)[self.number]
         self.size, self.dof_first = int(3 * nodes.sum()), _starts(3 * nodes)
         self._find_rows(bodies, nodes)
@@ -82,8 +82,8 @@ class ReducedBodies:
         starts = np.repeat(bodies.velo_ptr[self.rows] + nodes, triples)
         self.velo_rows = starts + np.arange(len(starts)) - np.repeat(_starts(triples), triples)
         self.velo_first = _starts(triples)
-        self.node_rows = np.concatenate([self.fe.velo_row[self.fe.first[b] : self.fe.first[b + 1]] for b in self.number])
-        self.frame_rows = (bodies.conf_ptr[self.rows] + nodes)[:, None] + np.arange(3)
+        self.frame_ptr = (bodies.conf_ptr[self.rows] + nodes).astype(np.int32)
+        self.frame_rows = self.frame_ptr[:, None] + np.arange(3)
 
     def _reduce(self, bases: list) -> None:
         """Reduced masses and stiffnesses, and how rigid motions are held; meshes keep those of their bodies."""
@@ -146,88 +146,45 @@ class ReducedBodies:
 
     # --- the time step -------------------------------------------------------------------------------------
 
-    @property
-    def _lists(self) -> tuple:
-        """First arguments of the kernels."""
-        return self.number, self.modes, self.modal, self.vector_ptr
-
-    @property
-    def _nodes(self) -> tuple:
-        return self.fe.first, self.fe.velo_row, self.fe.mass
-
     def begin(self, bodies: BodyTable) -> None:
         """No reduced forces yet."""
         if self.count:
-            bodies.triples.force[:, self.velo_rows] = 0.0
+            _motion.clear_forces(*bodies.columns.of(_force_columns, self, bodies))
 
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
-        """Inverses of E^T M E + beta E^T K E, unless nothing that they depend on has changed."""
-        self.rotation = np.asfortranarray(self.fe.rotation[:, :, self.number])
-        beta = stiffness_weight(bodies.damping[self.rows], step, dynamic)
-        key = beta.tobytes()
-        if key == self.key:
-            return
+        """Frames, and inverses of E^T M E + beta E^T K E, unless nothing that they depend on has changed."""
+        if _motion.frames_and_weights(step, dynamic, *bodies.columns.of(_weight_columns, self, bodies)):
+            self._invert()
+
+    def _invert(self) -> None:
+        """A^-1 of every body for its beta."""
         for k in np.unique(self.modes):
             which = np.flatnonzero(self.modes == k)
             place = self.matrix_ptr[which][:, None] + np.arange(k * k)
-            matrix = (self.mass[place] + beta[which][:, None] * self.stiffness[place]).reshape(-1, k, k)
+            matrix = (self.mass[place] + self.beta[which][:, None] * self.stiffness[place]).reshape(-1, k, k)
             try:
                 inverse = np.linalg.inv(matrix)
             except np.linalg.LinAlgError as error:
                 raise SolfecError(f"the matrix of a body in a base of {k} vectors is singular ({error})") from error
             self.inverse[place] = (0.5 * (inverse + inverse.transpose(0, 2, 1))).reshape(-1, k * k)
-        self.key = key
 
     def kick(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
         """u* and u_m* from nodal loads `fe.net` and reduced ones; quasi-static ones start from rest, without damping."""
-        fe, triples = self.fe, bodies.triples
-        if not dynamic:
-            triples.velo[:, self.node_rows] = 0.0
-            triples.velo[:, self.velo_rows] = 0.0
-        _motion.free_velocities(
-            step, *self._lists, self.matrix_ptr, self.vectors, self.stiffness, self.inverse, bodies.damping[self.rows] * dynamic,
-            *self._nodes, fe.net, fe.displacement, fe.rotation, triples.velo, triples.velo_prev, triples.force,
-        )  # fmt: skip
+        _motion.free_velocities(step, dynamic, *bodies.columns.of(_free_columns, self, bodies))
 
     def react(self, bodies: BodyTable, step: float) -> None:
         """The part of reactions in u and u_m."""
-        fe, triples = self.fe, bodies.triples
-        _motion.add_reactions(
-            step, self.number, self.modes, self.vector_ptr, self.matrix_ptr, self.vectors, self.inverse,
-            fe.first, fe.velo_row, fe.rotation, triples.velo, triples.reaction,
-        )  # fmt: skip
+        _motion.add_reactions(step, *bodies.columns.of(_reaction_columns, self, bodies))
 
     def end(self, bodies: BodyTable, step: float) -> int:
         """Velocities in the frames of t+h, before conf goes there; the row of a body that is turned inside out, or -1."""
-        fe, triples = self.fe, bodies.triples
-        frames = self.frames(bodies)
-        _motion.end_velocities(
-            step, *self._lists, self.vectors, self.rigid, self.motion_ptr, self.field_ptr,
-            self.motions, self.fields, self.duals, frames,
-            fe.first, fe.velo_row, fe.conf_row, fe.mass, fe.reference, fe.normal, fe.rotation, bodies.configurations.conf,
-            triples.velo, triples.velo_prev, self.turned_by, self.status,
-        )  # fmt: skip
-        bodies.configurations.conf[:, self.frame_rows] = frames.transpose(0, 2, 1)
-        rows = self.velo_rows
-        force = triples.force[:, rows]
-        if force.any():  # of callbacks; the work of nodal forces is counted at the nodes
-            work = (force * (triples.velo_prev[:, rows] + triples.velo[:, rows])).sum(0)
-            bodies.energy[Energy.EXTERNAL, self.rows] += 0.5 * step * np.add.reduceat(work, self.velo_first)
-        return int(self.rows[np.argmax(self.status)]) if self.status.any() else -1
+        return _motion.end_velocities(step, *bodies.columns.of(_end_columns, self, bodies))
 
-    def represent(self, bodies: BodyTable, part: np.ndarray | None = None) -> None:
-        """Nodes go a part (count,) of the way to where the base can have them; by default as far as the last step turned them."""
-        fe = self.fe
+    def represent(self, bodies: BodyTable, whole: bool = False) -> None:
+        """Nodes go to where the base can have them, as far as the last step turned them; or the whole way (quasi-statics),
+        in frames that follow the present configuration."""
         if self.count:
-            _motion.represent_shapes(
-                *self._lists, self.vectors, self.turned_by if part is None else part, self.frames(bodies),
-                fe.first, fe.mass, fe.reference, fe.conf_row, bodies.configurations.conf,
-            )  # fmt: skip
-
-    def follow(self, bodies: BodyTable) -> None:
-        """Frames are those of the present configuration (quasi-statics)."""
-        if self.count:
-            bodies.configurations.conf[:, self.frame_rows] = self.fe.rotation[:, :, self.number].transpose(0, 2, 1)
+            _motion.represent_shapes(whole, *bodies.columns.of(_shape_columns, self, bodies))
 
     def frames(self, bodies: BodyTable) -> np.ndarray:
         """Rotations (3, 3, count) in whose frames reduced velocities stand between steps."""
@@ -236,15 +193,14 @@ class ReducedBodies:
     def store_energy(self, bodies: BodyTable) -> None:
         """INTERNAL energy q.K_r q/2 of the present configuration."""
         if self.count:
-            self.find_coordinates(bodies, self.frames(bodies))
-            bodies.energy[Energy.INTERNAL, self.rows] = self.strain_energy
+            _motion.strain_energies(*bodies.columns.of(_energy_columns, self, bodies))
 
     def find_coordinates(self, bodies: BodyTable, frames: np.ndarray) -> None:
         """Reduced coordinates of the present configuration seen from frames (3, 3, count)."""
         fe = self.fe
         _motion.reduced_coordinates(
-            *self._lists, self.matrix_ptr, self.vectors, self.stiffness, frames, fe.first, fe.mass, fe.reference, fe.conf_row,
-            bodies.configurations.conf, self.coordinate_ptr, self.coordinates, self.strain_energy,
+            self.number, self.modes, self.modal, self.vector_ptr, self.vectors, frames, fe.first, fe.mass, fe.reference,
+            fe.conf_row, bodies.configurations.conf, self.coordinate_ptr, self.coordinates,
         )  # fmt: skip
 
     def add_compliance(self, bodies, step, dense_ptr, count, rest, dense, diagonal) -> None:
@@ -300,8 +256,9 @@ class ReducedBodies:
         i = self.place(row)
         one = slice(i, i + 1)
         _motion.reduced_velocities(
-            *(array[one] for array in self._lists), self.vectors, *self._nodes, self._present(bodies), bodies.triples.velo
-        )
+            *(array[one] for array in (self.number, self.modes, self.modal, self.vector_ptr)), self.vectors,
+            self.fe.first, self.fe.velo_row, self.fe.mass, self._present(bodies), bodies.triples.velo,
+        )  # fmt: skip
         self._follow(bodies, i)
 
     def _follow(self, bodies: BodyTable, i: int) -> None:
@@ -316,6 +273,59 @@ class ReducedBodies:
         rotation = self.fe.rotation.copy(order="F")
         rotation[:, :, self.number] = self.frames(bodies)
         return rotation
+
+
+def _force_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    fe = reduced.fe
+    return reduced.number, reduced.modes, fe.first, fe.velo_row, bodies.triples.force
+
+
+def _weight_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    return reduced.rows, reduced.number, reduced.fe.rotation, bodies.damping, reduced.rotation, reduced.beta
+
+
+def _free_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    fe, triples = reduced.fe, bodies.triples
+    return (
+        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors,
+        reduced.stiffness, reduced.inverse, reduced.rows, bodies.damping, fe.first, fe.velo_row, fe.mass, fe.net,
+        fe.displacement, fe.rotation, triples.velo, triples.velo_prev, triples.force,
+    )  # fmt: skip
+
+
+def _reaction_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    fe, triples = reduced.fe, bodies.triples
+    return (
+        reduced.number, reduced.modes, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors, reduced.inverse, fe.first,
+        fe.velo_row, fe.rotation, triples.velo, triples.reaction,
+    )  # fmt: skip
+
+
+def _end_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    fe, triples = reduced.fe, bodies.triples
+    return (
+        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.vectors, reduced.rigid, reduced.motion_ptr,
+        reduced.field_ptr, reduced.motions, reduced.fields, reduced.duals, reduced.rows, reduced.frame_ptr, fe.first,
+        fe.velo_row, fe.conf_row, fe.mass, fe.reference, fe.normal, fe.rotation, bodies.configurations.conf, triples.velo,
+        triples.velo_prev, triples.force, bodies.energy, reduced.turned_by,
+    )  # fmt: skip
+
+
+def _shape_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    fe = reduced.fe
+    return (
+        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.vectors, reduced.turned_by,
+        reduced.frame_ptr, fe.rotation, fe.first, fe.mass, fe.reference, fe.conf_row, bodies.configurations.conf,
+    )  # fmt: skip
+
+
+def _energy_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    fe = reduced.fe
+    return (
+        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors,
+        reduced.stiffness, reduced.rows, reduced.frame_ptr, fe.first, fe.mass, fe.reference, fe.conf_row,
+        bodies.configurations.conf, bodies.energy,
+    )  # fmt: skip
 
 
 def _held_motions(base, mass: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
