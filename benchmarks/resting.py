@@ -2,10 +2,11 @@
 
     python benchmarks/resting.py [--write] [--threads N] [--steps N] [model ...]
 
-Models are brought to rest once (which takes minutes), less a few spheres that roll on, and kept in benchmarks/results, after
-every stage of it, so that what was broken off goes on from there.  From rest each solver makes some steps, to the residual of 1E-6, and is then timed: processor time on one thread, else time
-that passes; phases are medians of time that passes.  The wall stands from the start, but its reactions take many steps to
-settle, so it is timed over fewer steps.  --write keeps the table in benchmarks/tables.
+Models are brought to rest once (which takes minutes) and kept in benchmarks/results, after every stage of it, so that what was
+broken off goes on from there; --settle makes one stage more.  From rest each solver makes some steps, to the residual of 1E-6,
+and is then timed: processor time on one thread, else time that passes; phases are medians of time that passes.  The wall stands
+from the start and its first step is timed, too; solvers that do not converge there get few steps.  --write keeps rows in
+benchmarks/tables, in the place of older ones of the same model and solver.
 
 Targets, one core: 1000 spheres 10 ms a step, 10000 spheres 150 ms.
 """
@@ -34,14 +35,15 @@ from solfec.solvers.newton import NewtonSolver
 
 HERE = Path(__file__).parent
 RESIDUAL = 1e-6
-AT_REST = tuple((200, 300, 0.9, 1e-3) for _ in range(4))  # damped, so that what creeps arrives without a blow
-FALL = ((800, 30, 0.998, 2e-3), (300, 60, 0.98, 1e-3), *AT_REST)  # steps at most, sweeps, what is left of velocities, time step
-STILL, ROLLING = 1e-5, 3e-5  # m/s
-FEW = 0.01  # part of the bodies that may be taken away at once: more would bring down what lies on them
-MODELS = {  # name: (model, what brings it to rest, target in ms, part of the steps that are asked for)
+SETTLE = (600, 60, 0.98, 1e-3)
+FALL = ((800, 30, 0.998, 2e-3), (300, 60, 0.98, 1e-3), SETTLE, SETTLE, (150, 300, 0.98, 1e-3))
+STILL = 1e-5  # m/s
+# name: (model, what brings it to rest, target in ms, part of the steps that are asked for); to rest in stages: (steps at most,
+# sweeps, what is left of velocities, time step)
+MODELS = {
     "1000 spheres": (lambda: models.spheres(1000), FALL, 10.0, 1.0),
     "10000 spheres": (lambda: models.spheres(10000, side=25), FALL, 150.0, 1.0),
-    "wall of 100x100 blocks": (models.wall, ((20, 300, 0.998, 1e-3),), None, 0.05),
+    "wall of 100x100 blocks": (models.wall, None, None, 0.1),
 }
 SOLVERS = {  # each to a residual of 1E-6 at rest: Newton stops by merit, Gauss-Seidel with the option islands by residual
     "GAUSS_SEIDEL": lambda: sweeps_by_islands(RESIDUAL, 1000),
@@ -64,12 +66,12 @@ class Warm:
         return self.solver.solve(local)
 
 
-def keep(model: Domain, removed: list[int], path: Path) -> None:
+def keep(model: Domain, path: Path) -> None:
     """Write what a model needs to go on from here: its configuration, velocities, and reactions by pairs and places, in space."""
     bodies, constraints = model.bodies, model.constraints
     path.parent.mkdir(exist_ok=True)
     np.savez_compressed(
-        path, removed=removed, conf=bodies.configurations.view("conf"), velo=bodies.triples.view("velo"), pair=pairs(model),
+        path, conf=bodies.configurations.view("conf"), velo=bodies.triples.view("velo"), pair=pairs(model),
         point=constraints.view("point"), R=np.einsum("ijn,jn->in", constraints.view("base"), constraints.view("R")),
     )  # fmt: skip
 
@@ -86,8 +88,6 @@ def restore(build, path: Path) -> Domain:
 
     stored = np.load(path)
     model = build()
-    for identifier in stored["removed"].tolist():
-        model.delete_body(identifier)
     model.bodies.configurations.view("conf")[...] = stored["conf"]
     model.bodies.triples.view("velo")[...] = stored["velo"]
     model._inertia_changed = True
@@ -121,17 +121,11 @@ def accurate(sweeps: int = 1000) -> GaussSeidelSolver:
     return solver
 
 
-def settle(build, stages, path: Path) -> None:
-    """Let a model fall and damp it until it is at rest, reactions and all, but for what rolls on; keep it."""
-    start, removed, first = perf_counter(), [], 0
-    model = build()
+def settle(build, stages, path: Path, only_one: bool) -> None:
+    """Let a model fall and damp it until it is at rest, reactions and all, but for what rolls on; keep it after every stage."""
     parts = [path.with_suffix(f".stage{stage}.npz") for stage in range(len(stages))]
-    for stage, part in enumerate(parts):
-        if part.exists():
-            first = stage + 1
-    if first:
-        removed = np.load(parts[first - 1])["removed"].tolist()
-        model = restore(build, parts[first - 1])
+    first = sum(part.exists() for part in parts)
+    model, start = restore(build, parts[first - 1]) if first else build(), perf_counter()
     for stage, (steps, sweeps, remainder, length) in enumerate(stages[first:], first):
         model.set_step(length)
         solver, still = accurate(sweeps), 0
@@ -143,28 +137,15 @@ def settle(build, stages, path: Path) -> None:
             if still == 20:
                 break
             model.bodies.triples.view("velo")[...] *= remainder
-        if stages is FALL and 1 < stage < len(stages) - 1:
-            removed += take_away(model)
-        keep(model, removed, parts[stage])
-        if still == 20:
-            break
-    keep(model, removed, path)
+        keep(model, parts[stage])
+        if only_one and stage + 1 < len(stages):
+            return
+    keep(model, path)
 
 
 def speed(model: Domain) -> np.ndarray:
     """Largest component of the velocity of every body's centre, obstacles first of all."""
     return np.abs(model.bodies.triples.view("velo")[:, 1::2]).max(axis=0)
-
-
-def take_away(model: Domain) -> list[int]:
-    """Remove the bodies that still roll (nothing slows a lone sphere down); their identifiers."""
-    rolling = model.bodies.view("id")[speed(model) > ROLLING].tolist()
-    if len(rolling) > FEW * model.bodies.n:
-        return []
-    for identifier in rolling:
-        model.delete_body(identifier)
-    print(f"  {len(rolling)} bodies taken away that still move", flush=True)
-    return rolling
 
 
 def report(model: Domain, step: int, start: float) -> None:
@@ -177,8 +158,10 @@ def report(model: Domain, step: int, start: float) -> None:
 
 def time_steps(model: Domain, solver, before: int, steps: int, clock) -> dict:
     """One row of the table."""
+    start = clock()
     for _ in range(before):
         model.advance(solver)
+    approach = (clock() - start) / max(before, 1)
     times, phases, iterations, residuals = [], [], [], []
     for _ in range(steps):
         model.timings.update(dict.fromkeys(PHASES, 0.0))
@@ -192,7 +175,7 @@ def time_steps(model: Domain, solver, before: int, steps: int, clock) -> dict:
         "steps": steps, "least_ms": min(times), "median_ms": float(np.median(times)),
         **{f"ms_{phase}": float(np.median(column)) for phase, column in zip(PHASES, zip(*phases), strict=True)},
         "iterations": float(np.mean(iterations)), "most_iterations": max(iterations), "residual": max(residuals),
-        "penetration": float(-model.constraints.view("gap").min(initial=0.0)),
+        "mean_ms_of_steps_before": 1e3 * approach, "penetration": float(-model.constraints.view("gap").min(initial=0.0)),
     }  # fmt: skip
 
 
@@ -202,6 +185,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--before", type=int, default=20, help="steps that a solver makes before it is timed")
     parser.add_argument("--steps", type=int, default=100, help="steps timed")
+    parser.add_argument("--settle", action="store_true", help="only bring models to rest, one stage more of each")
     parser.add_argument("--solver", action="append", choices=list(SOLVERS))
     parser.add_argument("--write", action="store_true")
     parser.add_argument("model", nargs="*", help="parts of names of models")
@@ -213,20 +197,30 @@ def main() -> None:
         if options.model and not any(part in name for part in options.model):
             continue
         path = HERE / "results" / f"resting {name}.npz".replace(" ", "-")
-        if not path.exists():
+        if stages and not path.exists():
             print(f"{name}: coming to rest", flush=True)
-            settle(build, stages, path)
+            settle(build, stages, path, options.settle)
+        if options.settle:
+            continue
         for solver in options.solver or SOLVERS:
-            model = restore(build, path)
+            model = restore(build, path) if stages else build()
             before, steps = round(part * options.before), max(1, round(part * options.steps))
             figures = time_steps(model, SOLVERS[solver](), before, steps, clock)
             size = {"model": name, "bodies": model.bodies.n, "contacts": model.constraints.n, "solver": solver}
             rows.append(size | figures | ({"target_ms": target} if target else {}))
             print(json.dumps(rows[-1]), flush=True)
     if options.write:
-        (HERE / "tables").mkdir(exist_ok=True)
-        table = {"machine": machine.figures(), "threads": options.threads, "rows": rows}
-        (HERE / "tables" / "resting.json").write_text(json.dumps(table, indent=1) + "\n")
+        write(rows, options.threads)
+
+
+def write(rows: list[dict], threads: int) -> None:
+    """Keep rows in the stored table; those of other models and solvers stay."""
+    path = HERE / "tables" / "resting.json"
+    path.parent.mkdir(exist_ok=True)
+    before = json.loads(path.read_text())["rows"] if path.exists() else []
+    table = {(row["model"], row["solver"]): row for row in before + rows}
+    kept = [table[key] for key in sorted(table, key=lambda key: (list(MODELS).index(key[0]), list(SOLVERS).index(key[1])))]
+    path.write_text(json.dumps({"machine": machine.figures(), "threads": threads, "rows": kept}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

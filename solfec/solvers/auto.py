@@ -13,6 +13,7 @@ import numpy as np
 
 from . import merit
 from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, norm, summary
+from .dashpot_rows import DashpotRows
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
@@ -91,13 +92,13 @@ class AutoSolver:
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
 
-        SPRING_DASHPOT contacts have laws that are no cones: steps that hold any go to Gauss-Seidel whole, and so do those with
-        springs whose tangents do not lead to their forces.
+        Cohesive SPRING_DASHPOT contacts have laws that are no cones: steps that hold any go to Gauss-Seidel whole, and so do those
+        with springs and contacts whose tangents do not lead to their forces.
         """
         n, rows = local.n, local.rows
         kind = CONE_OF_KIND[rows.kind]
         springs = np.isin(rows.kind[:n], SPRINGS)
-        if n == 0 or ((kind[:n] == UNKNOWN) & ~springs).any():
+        if n == 0 or DashpotRows.cohesive(local):
             return self._swept(local)
         local.require_blocks()
         solution = self._solved(local, kind, SpringTangents(local) if springs.any() else None)
@@ -130,13 +131,19 @@ class AutoSolver:
         lines = SpringRows(local, springs, kind, q) if springs else None
         block, diagonal = (lines.block, lines.diagonal) if lines else (rows.block, rows.diagonal)
         q_used, off_diagonal = (lines.q, lines.off_diagonal) if lines else (q, local.blocks.block)
+        dashpots = None
+        if DashpotRows.found(local):
+            if not lines:
+                block, diagonal, q_used = (values.copy(order="F") for values in (block, diagonal, q))
+            dashpots = DashpotRows(local, kind, diagonal, block, q_used)
         matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
         links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
-        operators = None if lines else local.operators()
+        operators = None if lines or dashpots else local.operators()
         size = norm(rows.B[:, :n]) or 1.0
         reactions, unmet, total = rows.R, 0.0, None
-        for _ in range(MOST_UPDATES if links.size or lines else 1):
-            if links.size or lines:
+        bent = links.size or lines or dashpots  # rows that are not linear in U
+        for _ in range(MOST_UPDATES if bent else 1):
+            if bent:
                 local.velocities(rows.U)
                 targets = link_velocity(local, links)
                 unmet = norm(targets - rows.U[2, links])
@@ -146,6 +153,10 @@ class AutoSolver:
                 if unmet == math.inf:
                     return None
                 lines.scale()
+            if dashpots:
+                if not lines:
+                    np.copyto(q_used, q)
+                unmet = math.hypot(unmet, dashpots.renew(q_used))
             reactions[2, :n] += cohesion
             counts = self._islands.solve(
                 n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size, operators
@@ -156,9 +167,10 @@ class AutoSolver:
             total = counts.copy() if total is None else _added(total, counts)
             if unmet <= 0.1 * self.epsilon * size or not counts[0].any():  # the newest lines needed no iteration
                 break
-        if lines:
+        if lines or dashpots:
             local.velocities(rows.U)
-            if not lines.missed() <= 2.0 * self.epsilon * size:
+            missed = math.hypot(lines.missed() if lines else 0.0, dashpots.missed() if dashpots else 0.0)
+            if not missed <= 2.0 * self.epsilon * size:
                 return None
         return summary(reactions[:, :n], rows.U[:, :n], math.nan, math.nan, self._islands.count, total)
 

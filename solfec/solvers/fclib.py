@@ -2,7 +2,8 @@
 
 Files keep rows in the order (normal, tangent 1, tangent 2); here it is (tangent 1, tangent 2, normal).  Reactions and
 velocities have the same signs; FCLIB's reactions are impulses, so W of a file is W/h of a step.  Joints are the equality
-constraints of the local form, u = W r + V l + q and 0 = V^T r + R l + s; each equation is a row along its normal here.
+constraints of the local form (M3DFC of FCLIB's report RT-444), u = W r + V l + q and 0 = V^T r + R l + s; each equation is a
+row along its normal here.
 """
 
 from __future__ import annotations

@@ -150,6 +150,30 @@ def test_joints_of_a_global_problem_are_condensed_with_its_contacts(tmp_path):
     assert np.abs(r).max() > 0.1 and np.abs(forces).max() > 0.1
 
 
+def test_equations_of_a_local_problem_have_the_signs_of_the_format(tmp_path):
+    """FCLIB's report (RT-444, definition of the mixed problem): V^T r + R l + s = 0 and u = W r + V l + q."""
+    random = np.random.default_rng(5)
+    root = random.standard_normal((8, 12))
+    full = root @ root.T  # a system whose rows are two contacts (N, T1, T2) and two equations
+    w, v, own = full[:6, :6], full[:6, 6:], full[6:, 6:]
+    q, s = random.standard_normal(6), random.standard_normal(2)
+    q[[0, 3]] -= 5.0
+    with h5py.File(tmp_path / "local.hdf5", "w") as file:
+        group = file.create_group("fclib_local")
+        group["spacedim"] = np.array([3], "i4")
+        for name, matrix in (("W", w), ("V", v), ("R", own)):
+            fclib._write_matrix(group, name, csr_array(matrix))
+        for name, values in {"q": q, "s": s, "mu": [0.3, 0.6]}.items():
+            group[f"vectors/{name}"] = np.array(values)
+    problem = fclib.read(tmp_path / "local.hdf5")
+    solution = contact_problem.solve(problem, 1e-12)
+    assert solution.status == "OK"
+    r, forces = solution.r[[2, 0, 1], :2].T.ravel(), solution.r[2, 2:]
+    np.testing.assert_allclose(v.T @ r + own @ forces + s, 0.0, atol=1e-9)
+    np.testing.assert_allclose(w @ r + v @ forces + q, solution.u[[2, 0, 1], :2].T.ravel(), atol=1e-9)
+    assert np.abs(r).max() > 0.1 and np.abs(forces).max() > 0.1
+
+
 def test_laws_that_are_no_cones_are_named(tmp_path):
     scene = jointed()
     scene.materials.model[0] = SurfaceModel.SPRING_DASHPOT
