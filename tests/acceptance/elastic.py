@@ -40,6 +40,23 @@ def merged(patches):
     return Mesh.from_records(points[first].ravel(), records.ravel().tolist())
 
 
+def octant(inner, outer, side, across):
+    """An octant of a hollow sphere in three patches of side x side."""
+
+    def patch(axis):
+        def place(p):
+            t = np.tan(0.25 * np.pi * p[:, :2])
+            direction = np.stack([np.ones(len(p)), t[:, 0], t[:, 1]], 1)
+            # patches meet where two coordinates are equal: their common corner is the diagonal
+            direction = np.roll(direction, axis, axis=1)
+            direction /= np.linalg.norm(direction, axis=1)[:, None]
+            return direction * (inner + (outer - inner) * p[:, 2:])
+
+        return place
+
+    return merged([((side, side, across), patch(axis)) for axis in range(3)])
+
+
 class Body:
     """One finite element body at rest.
 

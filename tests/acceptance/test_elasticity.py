@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from elastic import Body, grid, merged, order
+from elastic import Body, grid, merged, octant, order
 from scipy.sparse import diags
 from scipy.sparse.linalg import eigsh
 
@@ -57,23 +57,6 @@ def test_the_thick_cylinder_of_400_hexahedra_agrees_with_lame():
     assert (q * body.nodes)[inner, :2].sum(1) / 0.1 == pytest.approx(np.full(inner.sum(), 5.9e-5), rel=5e-3)
     low = body.nodes[:, 2] < 1e-9
     assert q[~low, 2].mean() - q[low, 2].mean() == pytest.approx(-6e-6, rel=5e-3)
-
-
-def octant(inner, outer, side, across):
-    """An octant of a hollow sphere in three patches of side x side."""
-
-    def patch(axis):
-        def place(p):
-            t = np.tan(0.25 * np.pi * p[:, :2])
-            direction = np.stack([np.ones(len(p)), t[:, 0], t[:, 1]], 1)
-            # patches meet where two coordinates are equal: their common corner is the diagonal
-            direction = np.roll(direction, axis, axis=1)
-            direction /= np.linalg.norm(direction, axis=1)[:, None]
-            return direction * (inner + (outer - inner) * p[:, 2:])
-
-        return place
-
-    return merged([((side, side, across), patch(axis)) for axis in range(3)])
 
 
 def test_a_hollow_sphere_under_pressure_widens_as_lame_says_to_second_order():
