@@ -12,7 +12,8 @@ module cell_grid
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
-  public :: size_class, grid_type, build_grid, cell_number, absent, immovable, padding, record
+  public :: size_class, grid_type, build_grid, store_grid, restore_grid, cell_number, set_bounds
+  public :: absent, immovable, record, figures, most_classes
 
   !> Owners that are not body rows: a primitive that takes no part, and one of an obstacle (obstacles never
   !> meet each other, as if they were one body).
@@ -32,6 +33,8 @@ module cell_grid
   integer, parameter :: padding = 8
   !> Boxes are first distributed among groups of cells that fit into the cache, as records of so many numbers.
   integer, parameter :: record = 9
+  !> A grid is stored in so many numbers for itself and for each of its classes, of which there are so many at most.
+  integer, parameter :: figures = 20, most_classes = 64
   integer, parameter :: least_shift = 12, most_groups = 256
   !> Coordinates in single precision are held back here, in cells of the finest class.
   real(dp), parameter :: farthest_bound = 1.0e37_dp
@@ -65,17 +68,18 @@ module cell_grid
 
 contains
 
-  !> Sorts the boxes of all primitives that are not absent into cells.
+  !> Sorts boxes into cells, but for those that are absent.
   !>
-  !>   n      number of primitives
-  !>   box    (6,:) lower corner, upper corner
-  !>   owner  (:) body row, `immovable` or `absent`; primitives without finite boxes become absent
+  !>   n      number of boxes
+  !>   member (0:) their rows, ascending
+  !>   box    (6,:) lower corner, upper corner, by rows
+  !>   owner  (0:) body row, `immovable` or `absent`; those without finite boxes become absent
   !>   place  (:) work array
   !>   cells  (0:) work array that holds `cell_start`: 4 n + 64 for each class of sizes, of which there are 64 at most
   !>   records (9,:) work array
   !>   grid   the classes, and the boxes in the order of cells in columns that the caller provides
-  subroutine build_grid(n, box, owner, place, cells, records, grid)
-    integer(i4), intent(in) :: n
+  subroutine build_grid(n, member, box, owner, place, cells, records, grid)
+    integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
     integer(i4), intent(inout) :: owner(0:*), place(0:*), records(record,0:*)
     integer(i4), intent(inout), target, contiguous :: cells(0:)
@@ -83,13 +87,57 @@ contains
     integer(i4) :: class_of_bin(0:last_bin)
     integer :: last
 
-    grid%origin = middle(n, box)
-    call find_classes(n, box, owner, place, class_of_bin, grid)
-    call find_ranges(n, box, owner, place, class_of_bin, grid)
+    grid%origin = middle(n, member, box)
+    call find_classes(n, member, box, owner, place, class_of_bin, grid)
+    call find_ranges(n, member, box, owner, place, class_of_bin, grid)
     call choose_cells(grid, last)
     grid%cell_start(0:last) => cells(0:last)
-    call fill_cells(n, box, owner, place, records, grid)
+    call fill_cells(n, member, box, owner, place, records, grid)
   end subroutine build_grid
+
+  !> Keeps what a grid knows of itself and its classes: columns 0 and 1 to `classes` of `kept`.
+  pure subroutine store_grid(grid, kept)
+    type(grid_type), intent(in) :: grid
+    real(dp), intent(inout) :: kept(figures,0:most_classes)
+    integer :: c
+
+    kept(:6,0) = [real(grid%classes, dp), grid%origin, grid%scale, real(grid%boxes, dp)]
+    do c = 1, grid%classes
+      associate (class => grid%class(c))
+        kept(:,c) = [class%width, class%inverse_cell, real(class%lowest, dp), real(class%highest, dp), real(class%cells, dp), &
+          merge(1.0_dp, 0.0_dp, class%wrapped), real(class%first_cell, dp), real(class%boxes, dp)]
+      end associate
+    end do
+  end subroutine store_grid
+
+  !> Brings back a grid, without its columns.
+  subroutine restore_grid(kept, cells, grid)
+    real(dp), intent(in) :: kept(figures,0:most_classes)
+    integer(i4), intent(inout), target, contiguous :: cells(0:)
+    type(grid_type), intent(inout) :: grid
+    integer :: c, last
+
+    grid%classes = nint(kept(1,0))
+    grid%origin = kept(2:4,0)
+    grid%scale = kept(5,0)
+    grid%boxes = nint(kept(6,0))
+    allocate (grid%class(grid%classes))
+    last = 0
+    do c = 1, grid%classes
+      associate (class => grid%class(c))
+        class%width = kept(1:3,c)
+        class%inverse_cell = kept(4:6,c)
+        class%lowest = nint(kept(7:9,c), i8)
+        class%highest = nint(kept(10:12,c), i8)
+        class%cells = nint(kept(13:15,c))
+        class%wrapped = kept(16:18,c) > 0.0_dp
+        class%first_cell = nint(kept(19,c))
+        class%boxes = nint(kept(20,c))
+        last = last + product(class%cells)
+      end associate
+    end do
+    grid%cell_start(0:last) => cells(0:last)
+  end subroutine restore_grid
 
   !> Cell number of a coordinate before wrapping; monotone in `x`, and one cell or less from the lower to the
   !> upper corner of a box of the class or of a finer one.
@@ -103,8 +151,8 @@ contains
   end function cell_number
 
   !> A point amid most bodies: the median of a sample of lower corners, direction by direction.
-  pure function middle(n, box) result(point)
-    integer(i4), intent(in) :: n
+  pure function middle(n, member, box) result(point)
+    integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
     real(dp) :: point(3)
     integer, parameter :: samples = 63
@@ -115,7 +163,7 @@ contains
     count = min(int(n), samples)
     do axis = 1, 3
       do i = 1, count
-        x = box(axis, int((int(i - 1, i8)*n)/count))
+        x = box(axis, member(int((int(i - 1, i8)*n)/count)))
         do j = i - 1, 1, -1
           if (.not. sorted(j) > x) exit
           sorted(j+1) = sorted(j)
@@ -144,28 +192,29 @@ contains
   end function bin_of
 
   !> Bins of the largest widths (left in `place`), and the classes that share out the bins in use.
-  subroutine find_classes(n, box, owner, place, class_of_bin, grid)
-    integer(i4), intent(in) :: n
+  subroutine find_classes(n, member, box, owner, place, class_of_bin, grid)
+    integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
     integer(i4), intent(inout) :: owner(0:*), place(0:*)
     integer(i4), intent(out) :: class_of_bin(0:last_bin)
     type(grid_type), intent(inout) :: grid
     integer(i4) :: used(0:last_bin)
     real(dp) :: width
-    integer :: i, bin, start
+    integer :: i, k, bin, start
 
     used = 0
-    !$omp parallel do if (n > parallel_from) schedule(static) private(width, bin) reduction(+:used)
-    do i = 0, n - 1
-      if (owner(i) == absent) cycle
+    !$omp parallel do if (n > parallel_from) schedule(static) private(i, width, bin) reduction(+:used)
+    do k = 0, n - 1
+      if (owner(k) == absent) cycle
+      i = member(k)
       width = -1.0_dp
       if (is_near(box(:,i))) width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
       if (width < 0.0_dp) then
-        owner(i) = absent
+        owner(k) = absent
         cycle
       end if
       bin = bin_of(width)
-      place(i) = bin
+      place(k) = bin
       used(bin) = used(bin) + 1
     end do
     grid%classes = 0
@@ -189,25 +238,26 @@ contains
   end subroutine find_classes
 
   !> Largest widths, cell widths and ranges of cell numbers of every class; `place` becomes the class.
-  subroutine find_ranges(n, box, owner, place, class_of_bin, grid)
-    integer(i4), intent(in) :: n
+  subroutine find_ranges(n, member, box, owner, place, class_of_bin, grid)
+    integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
     integer(i4), intent(in) :: owner(0:*), class_of_bin(0:last_bin)
     integer(i4), intent(inout) :: place(0:*)
     type(grid_type), intent(inout) :: grid
     real(dp) :: width(3,grid%classes), inverse(3,grid%classes), cell(3)
     real(dp) :: low(3,grid%classes), high(3,grid%classes)
-    integer :: i, c, axis
+    integer :: i, k, c, axis
 
     width = 0.0_dp
     low = huge(1.0_dp)
     high = -huge(1.0_dp)
-    !$omp parallel do if (n > parallel_from) schedule(static) private(c) &
+    !$omp parallel do if (n > parallel_from) schedule(static) private(i, c) &
     !$omp reduction(max:width, high) reduction(min:low)
-    do i = 0, n - 1
-      if (owner(i) == absent) cycle
-      c = class_of_bin(place(i))
-      place(i) = c
+    do k = 0, n - 1
+      if (owner(k) == absent) cycle
+      i = member(k)
+      c = class_of_bin(place(k))
+      place(k) = c
       width(:,c) = max(width(:,c), box(4:6,i) - box(1:3,i))
       low(:,c) = min(low(:,c), box(1:3,i))
       high(:,c) = max(high(:,c), box(1:3,i))
@@ -288,15 +338,15 @@ contains
 
   !> Counting sort of the boxes by cell, in two passes that each stay within the cache: by groups of cells, and by the cells
   !> of each group.  `place` is the class on entry.
-  subroutine fill_cells(n, box, owner, place, records, grid)
-    integer(i4), intent(in) :: n
+  subroutine fill_cells(n, member, box, owner, place, records, grid)
+    integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
     integer(i4), intent(in) :: owner(0:*)
     integer(i4), intent(inout) :: place(0:*), records(record,0:*)
     type(grid_type), intent(inout) :: grid
     integer(i4), allocatable :: next(:,:)   ! the next free place of a group of cells, thread by thread
-    integer(i4) :: group_start(0:most_groups)
-    integer :: cells, shift, groups, threads, thread, i, k, group, count
+    integer(i4) :: group_start(0:most_groups), bound(6)
+    integer :: cells, shift, groups, threads, thread, i, j, k, group, count
 
     cells = ubound(grid%cell_start, 1)
     shift = least_shift
@@ -308,13 +358,14 @@ contains
 !$  if (n > parallel_from) threads = omp_get_max_threads()
     allocate (next(0:groups-1,0:threads-1))
     next = 0
-    !$omp parallel num_threads(threads) if (threads > 1) default(shared) private(thread, i, k, group)
+    !$omp parallel num_threads(threads) if (threads > 1) default(shared) private(thread, i, j, k, group, bound)
     !$omp do schedule(static)
     do thread = 0, threads - 1
       do i = share(n, thread, threads), share(n, thread + 1, threads) - 1
         if (owner(i) == absent) cycle
+        j = member(i)
         associate (class => grid%class(place(i)))
-          place(i) = cell_of(class, grid%origin, box(1,i), box(2,i), box(3,i))
+          place(i) = cell_of(class, grid%origin, box(1,j), box(2,j), box(3,j))
         end associate
         group = shiftr(place(i), shift)
         next(group,thread) = next(group,thread) + 1
@@ -341,9 +392,11 @@ contains
         group = shiftr(place(i), shift)
         k = next(group,thread)
         next(group,thread) = k + 1
-        call set_bounds(box(:,i), grid%origin, grid%scale, records(:,k))
+        j = member(i)
+        call set_bounds(box(:,j), grid%origin, grid%scale, bound)
+        records(1:6,k) = bound
         records(7,k) = owner(i)
-        records(8,k) = i
+        records(8,k) = j
         records(9,k) = place(i)
       end do
     end do

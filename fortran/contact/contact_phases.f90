@@ -27,6 +27,7 @@ contains
   !>   fresh           1: pairs have just been searched; 0: fat boxes and flags of self-contact are checked first; -1: they
   !>                   must be searched
   !>   known_flags     flags of self-contact at the search
+  !>   searched, sorted, member, still   see `boxes_inside`
   !>   first, last     rows first <= k < last are contacts
   !>   looked, new     what an interrupted call returned as `count` and `start`
   !>   patched         1: faces that lie on each other share several contacts
@@ -38,12 +39,12 @@ contains
   !>   flags           flags of self-contact
   !>   left, removed   rows in use afterwards; new contacts that sparsification removed again
   !>   moving, following   seconds spent on stages 1 and 2
-  subroutine detect(from, to, looked, new, nvertex, afresh, fresh, known_flags, nprimitive, nbody, pairs, first, last, &
-      epsilon, margin, time, step_number, now, patched, nmaterial, threshold, min_area, min_distance, next_id, nexcluded, &
-      excluded, &
+  subroutine detect(from, to, looked, new, nvertex, afresh, fresh, known_flags, searched, sorted, nprimitive, nbody, pairs, &
+      first, last, epsilon, margin, time, step_number, now, patched, nmaterial, threshold, min_area, min_distance, next_id, &
+      nexcluded, excluded, &
       id, constraint_kind, master, slave, master_primitive, slave_primitive, slot, master_point, slave_point, point, base, &
       r, u, v, gap, area, surface, material, cohesion, birth, evaluated, merit, residual, keep, &
-      result_of, known_one, known_two, alive, fat, low, high, apart, mark, one, two, place, moved, previous, &
+      result_of, known_one, known_two, alive, fat, member, still, low, high, apart, mark, one, two, place, moved, previous, &
       selfcontact, primitive_ptr, primitive_count, extents, &
       reference, vertex_body, vertex_node, radii, orientation, &
       kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
@@ -53,9 +54,12 @@ contains
       patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, material_surface, material_cohesion, &
       outcome, stage, needed, count, start, found, guesses, flags, left, removed, error, error_row, moving, following, &
       rows, capacity, primitives, neighbours, listed, faces, corners, vertices, results, patches, bodies, triples, materials, &
-      exclusions)
+      exclusions, members, stills)
     integer(i4), intent(in) :: from, to, looked, new, nvertex, afresh
     integer(i4), intent(in) :: fresh, nprimitive, nbody, pairs, first, last, patched, nmaterial, nexcluded
+    integer(i8), intent(in) :: searched, sorted
+    integer(i4), intent(in) :: members, stills
+    integer(i4), intent(in) :: member(0:members-1), still(0:stills-1)
     integer(i8), intent(in) :: known_flags, step_number, now, next_id
     integer(i4), intent(in) :: rows, capacity, primitives, neighbours, listed, faces, corners, vertices, results, patches
     integer(i4), intent(in) :: bodies, triples, materials, exclusions
@@ -188,7 +192,8 @@ contains
         outcome = search
         return
       else if (fresh == 0) then
-        call boxes_inside(nprimitive, nbody, 0.5_dp*margin, box, fat, selfcontact, inside, flags, primitives, bodies)
+        call boxes_inside(member, still, searched, sorted, nbody, 0.5_dp*margin, box, fat, primitive_body, moved, &
+          selfcontact, inside, flags, members, stills, primitives, bodies)
         if (inside == 0 .or. flags /= known_flags) then
           outcome = search
           return

@@ -16,26 +16,29 @@ contains
 
   !> Enlarges boxes by `least` and by the part `skin` of the primitive's width or of the mean width, whichever is less.
   !>
-  !>   n           number of primitives
-  !>   box, fat    (6,:) boxes: lower corner, upper corner [length]; fat: out
-  subroutine fatten_boxes(n, least, skin, box, fat, primitives)
-    integer(i4), intent(in) :: n, primitives
+  !>   member     (:) rows of primitives
+  !>   box, fat   (6,:) boxes: lower corner, upper corner [length]; fat: out
+  subroutine fatten_boxes(member, least, skin, box, fat, members, primitives)
+    integer(i4), intent(in) :: members, primitives
+    integer(i4), intent(in) :: member(0:members-1)
     real(dp), intent(in) :: least, skin
     real(dp), intent(in) :: box(6,0:primitives-1)
     real(dp), intent(inout) :: fat(6,0:primitives-1)
     real(dp) :: mean, width, reach
-    integer :: i
+    integer :: i, k
 
     mean = 0.0_dp
     if (skin > 0.0_dp) then
-      do i = 0, n - 1
+      do k = 0, members - 1
+        i = member(k)
         width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
         if (width < huge(width)) mean = mean + width
       end do
-      mean = mean/max(n, 1)
+      mean = mean/max(members, 1)
     end if
-    !$omp parallel do if (n > parallel_from) schedule(static) private(width, reach)
-    do i = 0, n - 1
+    !$omp parallel do if (members > parallel_from) schedule(static) private(i, width, reach)
+    do k = 0, members - 1
+      i = member(k)
       width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
       reach = least*(1.0_dp + 1.0e-9_dp) + skin*min(width, mean)
       fat(1:3,i) = box(1:3,i) - reach
@@ -45,19 +48,34 @@ contains
 
   !> Whether every box, enlarged by `least`, is inside its fat box; and a sum that tells whether the bodies' flags of
   !> self-contact are the same as before.
-  subroutine boxes_inside(n, nbody, least, box, fat, selfcontact, inside, flags, primitives, bodies)
-    integer(i4), intent(in) :: n, nbody, primitives, bodies
+  !>
+  !>   member             (:) rows of primitives that may move
+  !>   still              (:) rows of bodies that are taken not to move
+  !>   searched, sorted   updates of shapes after which fat boxes were made, and boxes of still bodies sorted
+  !>   body, moved        (:) of primitives; (:) of bodies: the last update of shapes that moved them
+  subroutine boxes_inside(member, still, searched, sorted, nbody, least, box, fat, body, moved, selfcontact, &
+      inside, flags, members, stills, primitives, bodies)
+    integer(i4), intent(in) :: nbody, members, stills, primitives, bodies
+    integer(i4), intent(in) :: member(0:members-1), still(0:stills-1)
+    integer(i8), intent(in) :: searched, sorted
     real(dp), intent(in) :: least
     real(dp), intent(in) :: box(6,0:primitives-1), fat(6,0:primitives-1)
+    integer(i4), intent(in) :: body(0:primitives-1)
+    integer(i8), intent(in) :: moved(0:bodies-1)
     integer(i4), intent(in) :: selfcontact(0:bodies-1)
     integer(i4), intent(out) :: inside
     integer(i8), intent(out) :: flags
     integer(i4) :: leavers
-    integer :: i
+    integer :: i, k
 
     leavers = 0
-    !$omp parallel do if (n > parallel_from) schedule(static) reduction(+:leavers)
-    do i = 0, n - 1
+    do k = 0, stills - 1
+      if (moved(still(k)) > sorted) leavers = leavers + 1
+    end do
+    !$omp parallel do if (members > parallel_from) schedule(static) private(i) reduction(+:leavers)
+    do k = 0, members - 1
+      i = member(k)
+      if (moved(body(i)) <= searched) cycle
       if (.not. (box(1,i) - least >= fat(1,i) .and. box(2,i) - least >= fat(2,i) .and. box(3,i) - least >= fat(3,i) .and. &
         box(4,i) + least <= fat(4,i) .and. box(5,i) + least <= fat(5,i) .and. box(6,i) + least <= fat(6,i))) &
         leavers = leavers + 1

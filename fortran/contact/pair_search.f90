@@ -1,11 +1,11 @@
 !> Overlapping boxes of different bodies, found cell by cell.
 module pair_search
   use kinds, only: sp, dp, i1, i4, i8
-  use cell_grid, only: grid_type, size_class, cell_number
+  use cell_grid, only: grid_type, size_class, cell_number, set_bounds
 !$ use omp_lib, only: omp_get_thread_num
   implicit none
   private
-  public :: pair_store, pair_list, piece, exclusion_list, search_pairs
+  public :: pair_store, pair_list, piece, exclusion_list, search_pairs, search_between
 
   !> Room for pairs, each in one number that sorts by (lower row, higher row): 2^32 lower + higher.  It is handed out to
   !> threads and groups of lower rows in pieces, so that pairs are found near those that they will be sorted with.
@@ -87,6 +87,72 @@ contains
     end do
     !$omp end parallel
   end subroutine search_pairs
+
+  !> Finds every pair of overlapping boxes of two grids with different owners once.  Of each two classes those boxes are
+  !> looked up in the other's cells which that costs less.
+  subroutine search_between(one, two, box, exclusions, store, lists)
+    type(grid_type), intent(in) :: one, two
+    real(dp), intent(in) :: box(6,0:*)
+    type(exclusion_list), intent(in) :: exclusions
+    type(pair_store), intent(inout) :: store
+    type(pair_list), intent(inout) :: lists(0:)
+    integer :: a, b, thread
+
+    !$omp parallel if (min(one%boxes, two%boxes) > 0 .and. max(one%boxes, two%boxes) > parallel_from) private(a, b, thread)
+    thread = 0
+!$  thread = omp_get_thread_num()
+    do a = 1, one%classes
+      do b = 1, two%classes
+        if (cost(one%class(a), two%class(b)) <= cost(two%class(b), one%class(a))) then
+          call look_up(one, a, two, b, box, exclusions, store, lists(thread))
+        else
+          call look_up(two, b, one, a, box, exclusions, store, lists(thread))
+        end if
+      end do
+    end do
+    !$omp end parallel
+  end subroutine search_between
+
+  !> What it costs to look up boxes of one class in the cells of another, in rows of cells and blocks of boxes visited.
+  pure real(dp) function cost(one, two)
+    type(size_class), intent(in) :: one, two
+    real(dp) :: visited(3), boxes
+    integer :: axis
+
+    boxes = two%boxes
+    do axis = 1, 3
+      visited(axis) = min(one%width(axis)*two%inverse_cell(axis) + 2.0_dp, real(two%cells(axis), dp))
+      boxes = boxes*visited(axis)/two%cells(axis)
+    end do
+    cost = one%boxes*(4.0_dp + visited(2)*visited(3) + boxes/block)
+  end function cost
+
+  !> Pairs of the boxes of class `a` of grid `one` with those of class `b` of grid `two`.  Called by all threads.
+  subroutine look_up(one, a, two, b, box, exclusions, store, list)
+    type(grid_type), intent(in) :: one, two
+    integer, intent(in) :: a, b
+    real(dp), intent(in) :: box(6,0:*)
+    type(exclusion_list), intent(in) :: exclusions
+    type(pair_store), intent(inout) :: store
+    type(pair_list), intent(inout) :: list
+    type(search_task) :: task
+    integer(i4) :: bits(6)
+    integer :: k, first, axis
+
+    first = one%cell_start(one%class(a)%first_cell)
+    !$omp do schedule(dynamic, 64)
+    do k = first, first + one%class(a)%boxes - 1
+      task%owner = one%owner(k)
+      task%row = one%row(k)
+      call set_bounds(box(:,task%row), two%origin, two%scale, bits)
+      do axis = 1, 6
+        task%bound(axis) = transfer(bits(axis), 0.0_sp)
+      end do
+      call collect_class(two, b, box(:,task%row), task, box, exclusions, store, list)
+      call compare(size(two%owner), two%bound, two%owner, two%row, box, task, exclusions, store, list)
+    end do
+    !$omp end do nowait
+  end subroutine look_up
 
   !> Pairs of the boxes in one row of cells with those behind them in the same class and with coarser ones.
   subroutine search_row(grid, c, row, n, bound, owner, row_of, cell, cell_start, box, exclusions, store, list)
@@ -182,7 +248,7 @@ contains
     end do
   end subroutine collect
 
-  !> Adds to a task the boxes of a class, of at least the size of its box, that it may meet.
+  !> Adds to a task the boxes of a class that its box may meet.
   subroutine collect_class(grid, c, one, task, box, exclusions, store, list)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: c

@@ -193,7 +193,7 @@ def _run(
     while True:
         (outcome, stage, needed, looked, start, found, guesses, flags, constraints.n, removed, error, row, *seconds) = _detect(
             stage, last_stage, looked, start, geometry.vertices.n, shapes != work.shapes_state, fresh, work.flags,
-            primitives.n, bodies.n, work.pairs, constraints.user_count, constraints.n,
+            work.searched, work.still.sorted, primitives.n, bodies.n, work.pairs, constraints.user_count, constraints.n,
             epsilon, settings.margin, time, step_number, work.updates, settings.patch, surface_materials.n,
             *limits, constraints.next_id, excluded.shape[1], excluded,
             *work.columns.of(_columns, constraints, geometry, current_faces(geometry), bodies, surface_materials, work),
@@ -247,7 +247,7 @@ def _columns(constraints, geometry, faces, bodies, surface_materials, work: Work
         constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
         constraints.evaluated, constraints.merit, constraints.residual, work.keep,
         work.result_of, work.known_one, work.known_two, work.alive,
-        work.fat, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
+        work.fat, work.still.movable, work.still.bodies, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
         work.moved, work.previous, bodies.selfcontact, bodies.primitive_ptr, bodies.primitive_count, bodies.extents,
         vertices.reference, vertices.body, vertices.node, primitives.radii, primitives.orientation,
         primitives.kind, primitives.surface, primitives.radius, primitives.axes, primitives.box,
@@ -266,20 +266,23 @@ def _search(geometry, bodies, settings: Settings, work: Workspace, state: tuple 
     """Enlarge boxes and search for pairs; with the state of the last search only boxes have moved since."""
     primitives = geometry.primitives
     skin = work.choose_skin(state is not None and state == work.pairs_state)
-    _fatten_boxes(primitives.n, 0.5 * settings.margin, skin, primitives.box, work.fat)
-    search_pairs(geometry, bodies, settings, work, work.fat)
+    work.still.refresh(geometry, bodies, settings.margin, work)
+    _fatten_boxes(work.still.movable, 0.5 * settings.margin, skin, primitives.box, work.fat)
+    search_pairs(geometry, bodies, settings, work)
+    work.searched = work.updates
     work.pairs_state = (geometry.version, primitives.n, settings.margin)
     work.excluded = settings.excluded_bodies
     work.flags = _sum_flags(bodies.n, bodies.selfcontact)
     work.fresh = True
 
 
-def search_pairs(geometry, bodies, settings: Settings, work: Workspace, box: np.ndarray) -> None:
-    """Fill `work.low` and `work.high` with the pairs of primitives whose boxes overlap, sorted."""
-    primitives = geometry.primitives
+def search_pairs(geometry, bodies, settings: Settings, work: Workspace) -> None:
+    """Fill `work.low` and `work.high` with the pairs of primitives whose fat boxes overlap, sorted."""
+    primitives, still = geometry.primitives, work.still
     while True:
         found = _find_pairs(
-            primitives.n, box, primitives.kind, primitives.outer_count, primitives.body,
+            primitives.n, bodies.n, still.movable, still.grid, still.bounds, still.numbers, still.cells,
+            work.fat, primitives.kind, primitives.outer_count, primitives.body,
             primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
             bodies.kind, bodies.id, bodies.selfcontact, settings.excluded_bodies.shape[1], settings.excluded_bodies,
             work.low, work.high, work.apart, work.bounds, work.numbers, work.rows, work.records, work.cells, work.keys,

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..tables import KernelColumns, Table, note_reallocation
 from . import narrow
+from .still import SPARE_CELLS, StillBoxes
 
-SPARE_CELLS = 4200  # of the broad phase, whatever the number of primitives
 SKIN = 0.05  # part of its width by which a box is fattened
 SHORT_LIFE = 3  # steps that pairs must last to have been worth the larger number of them
 LONGEST_PAUSE = 64  # steps without fat boxes after pairs that did not
@@ -24,6 +24,8 @@ class Workspace:
         The last update of shapes that moved a body.
     previous : ndarray, (3, triples)
         Configurations at the last update of shapes.
+    still : StillBoxes
+        Obstacles that do not move.
     fat : ndarray, (6, primitives)
         Boxes as they were at the last search, enlarged.
     low, high : ndarray of int32
@@ -39,7 +41,9 @@ class Workspace:
         self.columns = KernelColumns()
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
+        self.still = StillBoxes()
         self.updates = self.found = self.guesses = 0
+        self.searched = -1  # update of shapes after which fat boxes were made
         self.shapes_state = self.pairs_state = self.excluded = None
         self.flags = 0  # of self-contact, at the last search
         self.fresh = True  # pairs have been searched, and not been used yet
@@ -62,11 +66,13 @@ class Workspace:
             self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
             self.fat = np.zeros((6, capacity), order="F")
             self.pairs_state = None
+            self.still.forget()
             note_reallocation()
         if self.moved.size != bodies.capacity or self.previous.shape[1] != bodies.configurations.capacity:
             self.moved = np.full(bodies.capacity, self.updates, np.int64)
             self.previous = np.zeros((3, bodies.configurations.capacity), order="F")
             self.shapes_state = None
+            self.still.forget()
             note_reallocation()
 
     def fit_contacts(self, constraints) -> None:

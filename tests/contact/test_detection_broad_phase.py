@@ -11,26 +11,40 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solfec import _kernels
-from solfec.contact.workspace import SPARE_CELLS
+from solfec.contact.still import CLASSES, FIGURES, SPARE_CELLS
 
 OBSTACLE, RIGID = 0, 1
 
 
-def find(boxes, body=None, kinds=None, excluded=(), capacity=4):
-    """Pairs of primitive rows found for boxes (6, n); one rigid body per box unless given."""
+def find(boxes, body=None, kinds=None, excluded=(), capacity=4, still=False):
+    """Pairs of primitive rows found for boxes (6, n); one rigid body per box unless given.
+
+    With `still` the boxes of obstacles are in a grid of their own.
+    """
     n = boxes.shape[1]
     body = np.arange(n) if body is None else np.asarray(body)
     kinds = np.full(body.max(initial=0) + 1, RIGID) if kinds is None else np.asarray(kinds)
+    boxes = np.asfortranarray(boxes)
+    shapes = np.zeros(n, np.int32), np.ones(n, np.int32)
+    work = np.zeros((n, 2), np.int32, order="F"), np.zeros((9, n), np.int32, order="F")
+    apart = still & (kinds[body] == OBSTACLE)
+    members = np.flatnonzero(apart).astype(np.int32)
+    columns = (
+        np.zeros((members.size + 8, 6), np.float32, order="F"), np.zeros((members.size + 8, 3), np.int32, order="F"),
+        np.zeros(4 * members.size + SPARE_CELLS, np.int32),
+    )  # fmt: skip
+    grid = np.zeros((FIGURES, CLASSES), order="F")
+    _kernels.broad_phase.sort_still(members, boxes, *shapes, *work, grid, *columns)
     while True:
         low, high = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
         found = _kernels.broad_phase.find_pairs(
-            n, np.asfortranarray(boxes), np.zeros(n, np.int32), np.ones(n, np.int32), body.astype(np.int32),
+            n, kinds.size, np.flatnonzero(~apart).astype(np.int32), grid, *columns, boxes, *shapes, body.astype(np.int32),
             np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(1, np.int32),
             kinds.astype(np.int32), np.arange(1, kinds.size + 1), np.zeros(kinds.size, np.int32), len(excluded),
             np.asfortranarray(np.array(excluded, np.int64).reshape(-1, 2).T),
             low, high, np.zeros(capacity, np.int64), np.zeros((n + 8, 6), np.float32, order="F"),
-            np.zeros((n + 8, 3), np.int32, order="F"), np.zeros((n, 2), np.int32, order="F"),
-            np.zeros((9, n), np.int32, order="F"), np.zeros(4 * n + SPARE_CELLS, np.int32), np.zeros(capacity, np.int64),
+            np.zeros((n + 8, 3), np.int32, order="F"), *work, np.zeros(4 * n + SPARE_CELLS, np.int32),
+            np.zeros(capacity, np.int64),
         )  # fmt: skip
         if found <= capacity:
             return list(zip(low[:found].tolist(), high[:found].tolist()))
@@ -119,6 +133,42 @@ def test_boxes_without_finite_bounds_are_left_out():
 def test_boxes_of_one_body_and_of_two_obstacles_do_not_meet():
     boxes = np.tile(np.array([[0.0, 0, 0, 1, 1, 1]]).T, 4)
     assert find(boxes, body=[0, 0, 1, 2], kinds=[RIGID, OBSTACLE, OBSTACLE]) == [(0, 2), (0, 3), (1, 2), (1, 3)]
+
+
+@pytest.mark.extreme_numbers
+@settings(max_examples=100, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 120),
+    spread=st.sampled_from((0.0, 1.0, 6.0, 200.0)),
+    sizes=st.sampled_from((0.0, 1.0, 4.0)),
+    larger=st.sampled_from((1e-3, 1.0, 1e3)),
+    share=st.sampled_from((0.02, 0.5, 0.98, 1.0)),
+)
+def test_still_obstacles_in_a_grid_of_their_own_meet_the_same_boxes(seed, n, spread, sizes, larger, share):
+    boxes = random_boxes(seed, n, spread, sizes, rounded=False)
+    kinds = np.where(np.random.default_rng(seed).random(n) < share, OBSTACLE, RIGID)
+    middle, half = 0.5 * (boxes[:3] + boxes[3:]), 0.5 * (boxes[3:] - boxes[:3]) * np.where(kinds == OBSTACLE, larger, 1.0)
+    boxes = np.concatenate((middle - half, middle + half))
+    expected = [(i, j) for i, j in brute_force(boxes) if kinds[i] != OBSTACLE or kinds[j] != OBSTACLE]
+    assert find(boxes, kinds=kinds, still=True) == expected
+    assert find(boxes, kinds=kinds) == expected
+
+
+def test_many_still_obstacles_meet_the_same_boxes_for_any_number_of_threads():
+    rng = np.random.default_rng(6)
+    low = rng.uniform(0, 30, (3, 9000))
+    kinds = np.where(rng.random(9000) < 0.8, OBSTACLE, RIGID)
+    boxes = np.concatenate((low, low + 10.0 ** rng.uniform(-1, 0.3, (3, 9000))))
+    expected = find(boxes, kinds=kinds)
+    before = _kernels.threads.get_threads()
+    try:
+        for threads in (1, 2, 8):
+            _kernels.threads.set_threads(threads)
+            assert find(boxes, kinds=kinds, still=True) == expected
+    finally:
+        _kernels.threads.set_threads(before)
+    assert len(expected) > 1000
 
 
 def test_excluded_bodies_are_left_out():

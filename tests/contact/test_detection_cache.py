@@ -85,3 +85,55 @@ def test_what_rests_is_not_looked_at_again():
     model.move(model.pairs()[0][1], (0.0, 0.0, 1e-6))
     model.detect()
     assert 0 <= work.result.n < 40
+
+
+def terrain(**settings):
+    """Tiles that are obstacles, one body each, and boxes and spheres on them."""
+    random = np.random.default_rng(5)
+    model = Model(**settings)
+    for x in range(8):
+        for y in range(8):
+            height = 0.02 * random.normal()
+            model.add(box((x, y, height - 1), (x + 1, y + 1, height)), kind=OBSTACLE)
+    for k in range(40):
+        x, y = random.uniform(0.3, 7.2, 2)
+        if k % 2:
+            model.add(box((x, y, 0), (x + 0.5, y + 0.5, 0.5)))
+        else:
+            model.add(Sphere((x, y, 0.2), 0.22, 0, 0))
+    return model
+
+
+@pytest.mark.parametrize("options", [{}, {"margin": 0.05}])
+def test_obstacles_that_start_to_move_or_are_added_meet_what_they_would(options):
+    """Boxes of obstacles are sorted once; results are those of sorting them in every step."""
+    kept, fresh = terrain(**options), terrain(**options)
+    random = np.random.default_rng(7)
+    for step in range(30):
+        moves = {int(row): 0.03 * random.normal(size=3) for row in random.choice(np.arange(64, 104), 10, replace=False)}
+        if step >= 10 and step % 3:  # two tiles move then
+            moves.update({9: np.array([0.0, 0.0, 0.04]), 30: np.array([0.1, 0.0, 0.0])})
+        for model in (kept, fresh):
+            for row, vector in moves.items():
+                model.move(row, vector)
+            if step == 20:
+                model.add(box((2, 2, 0.1), (6, 6, 0.3)), kind=OBSTACLE)
+        forget(fresh)
+        assert kept.detect() == fresh.detect()
+        same(kept, fresh)
+    still = kept.geometry.workspace.still
+    assert kept.constraints.n > 40
+    assert set(range(64)) - set(still.bodies) == {9, 30} and 104 in still.bodies
+
+
+def test_still_obstacles_are_sorted_once_and_searched_by_what_moves():
+    model = terrain()
+    model.detect()
+    still = model.geometry.workspace.still
+    grid, sorted_at = still.cells, still.sorted
+    model.move(70, (0.5, 0.0, 0.0))
+    before = model.geometry.workspace.searched
+    model.detect()
+    assert model.geometry.workspace.searched > before  # pairs were searched anew
+    assert still.cells is grid and still.sorted == sorted_at
+    assert still.bodies.tolist() == list(range(64)) and still.movable.tolist() == list(range(64, 104))

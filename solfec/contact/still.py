@@ -1,0 +1,83 @@
+"""Obstacles that never move: their boxes are sorted once, and moving ones are searched for among them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _kernels
+from ..tables import note_reallocation
+
+_sort_still = _kernels.broad_phase.sort_still
+_fatten_boxes = _kernels.pair_cache.fatten_boxes
+
+OBSTACLE = 0  # kind of body, see bodies.table
+SPARE_CELLS = 4200  # of a grid, whatever the number of boxes
+FIGURES, CLASSES = 20, 65  # of a stored grid
+
+
+class StillBoxes:
+    """Boxes of obstacles that have not moved so far, in a grid of their own.
+
+    An obstacle that a prescribed motion moves is found out when it has moved, and then belongs to what moves.  Contacts do
+    not depend on who does: only which pairs of boxes are looked at does.
+
+    Attributes
+    ----------
+    bodies : ndarray of int32
+        Rows of bodies that are taken not to move.
+    movable : ndarray of int32
+        Rows of primitives of all others.
+    grid, bounds, numbers, cells : ndarray
+        The grid, see the kernel `sort_still`.
+    sorted : int
+        The update of shapes after which boxes were sorted.
+    restless : ndarray of int64
+        Identifiers of obstacles that have moved.
+    """
+
+    def __init__(self):
+        self.restless = np.zeros(0, np.int64)
+        self.forget()
+        self._state = None
+        self._resize(0)
+        self.bodies = self.movable = np.zeros(0, np.int32)
+
+    def forget(self) -> None:
+        """Sort boxes at the next search, since arrays have been moved and all shapes will be updated."""
+        self._state = None
+        self.sorted = -1
+
+    def _resize(self, count: int) -> None:
+        self.grid = np.zeros((FIGURES, CLASSES), order="F")
+        self.bounds = np.zeros((count + 8, 6), np.float32, order="F")
+        self.numbers = np.zeros((count + 8, 3), np.int32, order="F")
+        self.cells = np.zeros(4 * count + SPARE_CELLS, np.int32)
+
+    def refresh(self, geometry, bodies, margin: float, work) -> None:
+        """Sort boxes again if bodies, shapes or the margin have changed, or an obstacle has moved.
+
+        Parameters
+        ----------
+        margin : float
+            Boxes are enlarged by half of it, into `work.fat`.
+        """
+        primitives = geometry.primitives
+        state = (work.shapes_state, primitives.n, bodies.n, margin)
+        if state == self._state:
+            moved = self.bodies[work.moved[self.bodies] > self.sorted]
+            if not moved.size:
+                return
+            self.restless = np.union1d(self.restless, bodies.id[moved])
+        still = (bodies.view("kind") == OBSTACLE) & ~np.isin(bodies.view("id"), self.restless)
+        mask = still[primitives.view("body")]
+        members = np.flatnonzero(mask).astype(np.int32)
+        self.bodies = np.flatnonzero(still).astype(np.int32)
+        self.movable = np.flatnonzero(~mask).astype(np.int32)
+        self._resize(members.size)
+        _fatten_boxes(members, 0.5 * margin, 0.0, primitives.box, work.fat)
+        _sort_still(
+            members, work.fat, primitives.kind, primitives.outer_count, work.rows, work.records,
+            self.grid, self.bounds, self.numbers, self.cells,
+        )  # fmt: skip
+        self._state, self.sorted = state, work.updates
+        note_reallocation()
