@@ -309,10 +309,14 @@ class ElementAssembly:
             g.conserving_forces(displacement, other)
         return self._gather(result)
 
-    def tangent_product(self, displacement: np.ndarray, direction: np.ndarray, result: np.ndarray) -> np.ndarray:
-        """K v (3, n) with the tangent at the displacement; v in the co-rotated frame where elements are linear."""
+    def element_products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
+        """What the elements contribute to K v, into `flat`."""
         for g in self.groups:
             g.products(displacement, direction)
+
+    def tangent_product(self, displacement: np.ndarray, direction: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """K v (3, n) with the tangent at the displacement; v in the co-rotated frame where elements are linear."""
+        self.element_products(displacement, direction)
         return self._gather(result)
 
     def energies(self, displacement: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

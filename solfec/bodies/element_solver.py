@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
-from .conjugate_gradients import NoConvergence, conjugate_gradients
+from .conjugate_gradients import ConjugateGradients, NoConvergence
 from .factorisation import LowerPattern, NotPositiveDefinite, SuperLU, factorisation
 from .table import BodyTable
 
@@ -24,7 +24,6 @@ DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses:
 
 _tangents = _kernels.element_tangents
 _small = _kernels.small_inverses
-_motion = _kernels.finite_element_motion
 
 
 def stiffness_weight(damping: np.ndarray, step: float, dynamic: bool) -> np.ndarray:
@@ -91,7 +90,10 @@ class ElementSolver:
         self.mass = fe.mass[self.nodes]
         self.key = self.inverses = self.memory = None
         self.fresh, self.direct, self.products = True, False, 0
-        self.turn = None  # rotations since the factor was made
+        if not self.linear:
+            starts = np.append(self.dof_first // 3, len(self.nodes)).astype(np.int32)
+            places = fe.reference[:, self.nodes], fe.normal[:, self.nodes]
+            self.gradients = ConjugateGradients(self.assembly, self.mass, starts, *places)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -137,7 +139,7 @@ class ElementSolver:
                 self._factorise(self.present)
                 self.inverses = self._inverses()
             return
-        now = self.present
+        now = self.now = self.present
         if fe.recalled is not None:
             self._recall(key, *fe.recalled)
             fe.recalled = None
@@ -148,10 +150,9 @@ class ElementSolver:
             self.key = key
             self._factorise(now)
             self.memory, self.fresh = Memory(now.copy(order="F")), True
-            self.turn = None
         else:
             self.fresh = False
-            self._follow_rotations(now)
+            self.gradients.follow(self.memory.displacement, now)
 
     def _recall(self, key: tuple, known: tuple, memory: Memory) -> None:
         """Be as the solver of the run that is continued here."""
@@ -165,6 +166,8 @@ class ElementSolver:
         return self.fe.displacement if self.assembly is self.fe.assembly else np.asfortranarray(self.fe.displacement[:, self.nodes])
 
     def _factorise(self, displacement: np.ndarray) -> None:
+        if not self.linear:
+            self.gradients.forget()
         dense = self.assembly.element_stiffness(displacement, self.beta[self.element_owner])
         data = np.empty(len(self.pattern.indices))
         _tangents.sum_entries(self.first, self.source, dense[0].base, data)
@@ -176,23 +179,6 @@ class ElementSolver:
         except NotPositiveDefinite:  # a body that is about to buckle: LU factors do
             self.factor = SuperLU(self.pattern)
             self.factor.factorise(data)
-
-    def _follow_rotations(self, now: np.ndarray) -> None:
-        """By how much the bodies have turned since the factor was made."""
-        old, new = self._mean_rotations(self.memory.displacement), self._mean_rotations(now)
-        self.turn = None if old is None or new is None else np.einsum("ijk,ljk->ilk", new, old)
-
-    def _mean_rotations(self, displacement: np.ndarray) -> np.ndarray | None:
-        """Rotations (3, 3, k) of the bodies' mean deformation; None when one is turned inside out."""
-        fe, count = self.fe, len(self.which)
-        ones = np.ones(count, np.int32)
-        first = np.append(self.dof_first // 3, len(self.nodes)).astype(np.int32)
-        rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], count))
-        failed = _motion.local_displacements(
-            count, ones, first, np.arange(len(self.nodes), dtype=np.int32), np.asfortranarray(fe.reference[:, self.nodes]),
-            np.asfortranarray(fe.normal[:, self.nodes]), displacement, rotation, np.empty_like(displacement, order="F"),
-        )  # fmt: skip
-        return None if failed >= 0 else rotation
 
     def _inverses(self) -> np.ndarray | None:
         """Inverses (n, n, k) of small bodies of one size n, for factors that are kept."""
@@ -214,20 +200,23 @@ class ElementSolver:
             self._renew()
         if self.fresh:
             return self.factor.solve(right)
-        return np.column_stack([self._iterate(column) for column in right.T])
+        result = np.empty_like(right, order="F")
+        for number, column in enumerate(right.T):
+            result[:, number] = self._iterate(np.ascontiguousarray(column))
+        return result
 
     def _renew(self) -> None:
         """Factorise A of the present step, unless that is what there is."""
         if not self.fresh:
-            now = self.present
-            self._factorise(now)
-            self.memory, self.fresh, self.turn = Memory(now.copy(order="F")), True, None
+            self._factorise(self.now)
+            self.memory, self.fresh = Memory(self.now.copy(order="F")), True
 
     def _iterate(self, right: np.ndarray) -> np.ndarray:
+        """A^-1 times a vector (size,), in memory that the next solution takes."""
         if self.fresh and (self.direct or isinstance(self.factor, SuperLU)):
             return self.factor.solve(right)
         try:
-            solution, products = conjugate_gradients(self._product, self._precondition, right)
+            products = self.gradients.solve(self.factor, self.now, self.beta, right.reshape(3, -1, order="F"))
         except NoConvergence:
             self._renew()
             return self.factor.solve(right)
@@ -235,21 +224,7 @@ class ElementSolver:
         if not self.fresh:
             self.memory.fewest = self.memory.fewest or products
             self.memory.spent += max(products - self.memory.fewest, 0)
-        return solution
-
-    def _product(self, vector: np.ndarray) -> np.ndarray:
-        """A x, element by element."""
-        direction = vector.reshape(3, -1, order="F")
-        result = self.assembly.tangent_product(self.present, direction, np.empty_like(direction, order="F"))
-        result *= self.beta[self.owner]
-        result += self.mass * direction
-        return result.ravel(order="F")
-
-    def _precondition(self, vector: np.ndarray) -> np.ndarray:
-        if self.turn is None:
-            return self.factor.solve(vector)
-        local = self._turned("ijk,ik->jk", self.turn, vector)
-        return self._turned("ijk,jk->ik", self.turn, self.factor.solve(local))
+        return self.gradients.solution.ravel(order="F")
 
     def _turned(self, how: str, rotation: np.ndarray, vector: np.ndarray) -> np.ndarray:
         """Vectors of the nodes (size,) turned with their bodies."""

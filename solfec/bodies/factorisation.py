@@ -55,6 +55,8 @@ class Cholmod:
         # values larger than zero, so that no entry of the pattern is dropped
         self._lower = spmatrix(1.0, pattern.indices.tolist(), columns.tolist(), (pattern.size, pattern.size))
         self._factor = cholmod.symbolic(self._lower)
+        self._right = matrix(0.0, (pattern.size, 1))
+        self.vector = np.asarray(memoryview(self._right)).ravel(order="F")  # the same memory
 
     def factorise(self, data: np.ndarray) -> None:
         """Factorise the matrix whose lower triangle holds `data`."""
@@ -70,6 +72,11 @@ class Cholmod:
         self._cholmod.solve(self._factor, solution)
         return np.array(solution).reshape(right.shape, order="F") if right.ndim > 1 else np.array(solution).ravel()
 
+    def solve_vector(self) -> np.ndarray:
+        """A^-1 times what is in `vector` (size,), in memory that the next solution takes."""
+        self._cholmod.solve(self._factor, self._right)
+        return self.vector
+
 
 class SuperLU:
     """LU factors by SuperLU, which pivots where it must: any regular matrix."""
@@ -79,6 +86,7 @@ class SuperLU:
     def __init__(self, pattern: LowerPattern):
         self._size = pattern.size
         self._indptr, self._indices, self._repeated = pattern.whole()
+        self.vector = np.zeros(pattern.size)
 
     def factorise(self, data: np.ndarray) -> None:
         """Factorise the matrix whose lower triangle holds `data`; SolfecError if it is singular."""
@@ -94,6 +102,10 @@ class SuperLU:
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times a vector or columns."""
         return self._factor.solve(right)
+
+    def solve_vector(self) -> np.ndarray:
+        """A^-1 times what is in `vector` (size,)."""
+        return self._factor.solve(self.vector)
 
 
 def cholmod_present() -> bool:
