@@ -8,21 +8,21 @@ module element_tangents
   use material_laws, only: law_tangent, linear_law
   implicit none
   private
-  public :: element_stiffness, sum_entries
+  public :: element_stiffness, assemble_matrix
 
   integer, parameter :: lanes = 8
-  !> Blocks (or entries) from which threads pay.
-  integer, parameter :: parallel_from = 16, parallel_entries = 20000
+  !> Blocks (or unknowns) from which threads pay.
+  integer, parameter :: parallel_from = 16, parallel_unknowns = 500
 
 contains
 
-  !> Dense tangents (8,3*size,3*size,0:nblock-1), times `factor` (8,0:nblock-1): rows and columns 3(a-1)+i.
-  subroutine element_stiffness(size, columns, points, rows, nblock, law, node, gradient, weight, lame, factor, nnode, &
+  !> Dense tangents (8,3*size,3*size,0:nblock-1): rows and columns 3(a-1)+i.
+  subroutine element_stiffness(size, columns, points, rows, nblock, law, node, gradient, weight, lame, nnode, &
                                displacement, stiffness)
     integer(i4), intent(in) :: size, columns, points, rows, nblock, law, nnode
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
     real(dp), intent(in) :: gradient(8,3,columns,points,0:nblock-1), weight(8,points,0:nblock-1), lame(8,2,0:nblock-1)
-    real(dp), intent(in) :: factor(8,0:nblock-1), displacement(3,0:nnode-1)
+    real(dp), intent(in) :: displacement(3,0:nnode-1)
     real(dp), intent(inout) :: stiffness(8,rows,rows,0:nblock-1)
     real(dp) :: g(8,3,8), h(8,3,3), s(8,3,3), b(8,3,3), t(8,3,3), c1(8), c2(8)
     integer :: k, q, row, column
@@ -37,7 +37,7 @@ contains
           call hexahedron_gradients(q, gradient(:,:,:,q,k), g)
         end if
         if (law /= linear_law) call displacement_gradient(size, node(:,:,k), displacement, g, h)
-        call law_tangent(law, lame(:,:,k), weight(:,q,k)*factor(:,k), h, s, b, t, c1, c2)
+        call law_tangent(law, lame(:,:,k), weight(:,q,k), h, s, b, t, c1, c2)
         call add_tangent(size, rows, g, s, b, t, c1, c2, stiffness(:,:,:,k))
       end do
       do column = 1, rows
@@ -109,24 +109,31 @@ contains
     end do
   end subroutine add_tangent
 
-  !> result(e) = sum of flat(source(first(e) .. first(e+1)-1)), in that order, for the entries of a sparse matrix.
-  subroutine sum_entries(nentry, npointer, first, nsource, source, nflat, flat, result)
-    integer(i4), intent(in) :: nentry, npointer, nsource, nflat
-    integer(i4), intent(in) :: first(0:npointer-1), source(0:nsource-1)
-    real(dp), intent(in) :: flat(0:nflat-1)
-    real(dp), intent(inout) :: result(0:nentry-1)
+  !> Lower triangle of M + beta K column by column, the diagonal first: values of entries start(c) .. start(c+1)-1 of column c are
+  !> beta(owner) times the sum of flat(source(first(e) .. first(e+1)-1)), in that order, for every entry e.
+  !>
+  !>   owner, mass   (0:nnode-1) bodies and masses of nodes, each of three unknowns;  beta (0:nbody-1) [time**2]
+  subroutine assemble_matrix(nnode, owner, mass, nbody, beta, nstart, start, nfirst, first, nsource, source, nflat, flat, nentry, &
+                             value)
+    integer(i4), intent(in) :: nnode, nbody, nstart, nfirst, nsource, nflat, nentry
+    integer(i4), intent(in) :: owner(0:nnode-1), start(0:nstart-1), first(0:nfirst-1), source(0:nsource-1)
+    real(dp), intent(in) :: mass(0:nnode-1), beta(0:nbody-1), flat(0:nflat-1)
+    real(dp), intent(inout) :: value(0:nentry-1)
     real(dp) :: total
-    integer :: e, k
+    integer :: c, e, k
 
-    !$omp parallel do if (nentry > parallel_entries) schedule(static) private(total, k)
-    do e = 0, nentry - 1
-      total = 0
-      do k = first(e), first(e+1) - 1
-        total = total + flat(source(k))
+    !$omp parallel do if (nnode > parallel_unknowns) schedule(static) private(total, e, k)
+    do c = 0, 3*nnode - 1
+      do e = start(c), start(c+1) - 1
+        total = 0
+        do k = first(e), first(e+1) - 1
+          total = total + flat(source(k))
+        end do
+        value(e) = beta(owner(c/3))*total
       end do
-      result(e) = total
+      value(start(c)) = value(start(c)) + mass(c/3)
     end do
     !$omp end parallel do
-  end subroutine sum_entries
+  end subroutine assemble_matrix
 
 end module element_tangents

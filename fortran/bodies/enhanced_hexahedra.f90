@@ -112,14 +112,14 @@ contains
     !$omp end parallel do
   end subroutine enhanced_energies
 
-  !> Dense tangents (8,24,24,0:nblock-1) times `factor` (8,0:nblock-1).
-  subroutine enhanced_stiffness(nblock, law, node, map, weight, lame, centre, jacobian, inverse, factor, nnode, displacement, &
+  !> Dense tangents (8,24,24,0:nblock-1).
+  subroutine enhanced_stiffness(nblock, law, node, map, weight, lame, centre, jacobian, inverse, nnode, displacement, &
                                 stiffness)
     integer(i4), intent(in) :: nblock, law, nnode
     integer(i4), intent(in) :: node(8,8,0:nblock-1)
     real(dp), intent(in) :: map(8,3,3,8,0:nblock-1), weight(8,8,0:nblock-1), lame(8,2,0:nblock-1)
     real(dp), intent(in) :: centre(8,3,3,0:nblock-1), jacobian(8,0:nblock-1), inverse(8,12,12,0:nblock-1)
-    real(dp), intent(in) :: factor(8,0:nblock-1), displacement(3,0:nnode-1)
+    real(dp), intent(in) :: displacement(3,0:nnode-1)
     real(dp), intent(inout) :: stiffness(8,24,24,0:nblock-1)
     real(dp) :: d(8,3,8), h(8,3,3,8), e(8,6,8), force(8,3,8)
     integer :: a, b, i, k
@@ -135,9 +135,9 @@ contains
           call change(law, lame(:,:,b), weight(:,:,b), map(:,:,:,:,b), centre(:,:,:,b), jacobian(:,b), inverse(:,:,:,b), h, e, &
                       d, force)
           do k = 1, 8
-            stiffness(:,3*k-2,3*(a-1)+i,b) = factor(:,b)*force(:,1,k)
-            stiffness(:,3*k-1,3*(a-1)+i,b) = factor(:,b)*force(:,2,k)
-            stiffness(:,3*k,3*(a-1)+i,b) = factor(:,b)*force(:,3,k)
+            stiffness(:,3*k-2,3*(a-1)+i,b) = force(:,1,k)
+            stiffness(:,3*k-1,3*(a-1)+i,b) = force(:,2,k)
+            stiffness(:,3*k,3*(a-1)+i,b) = force(:,3,k)
           end do
         end do
       end do

@@ -126,12 +126,12 @@ class ElementGroup:
         else:
             _blocks.internal_energies(*self._columns, displacement, self.energy, self.strain)
 
-    def stiffness(self, displacement: np.ndarray, factor: np.ndarray, dense: np.ndarray) -> None:
-        """Tangents, times `factor` (8, blocks), into `dense` (8, 3 size, 3 size, blocks)."""
+    def stiffness(self, displacement: np.ndarray, dense: np.ndarray) -> None:
+        """Tangents, into `dense` (8, 3 size, 3 size, blocks)."""
         if self.enhanced:
-            self.enhanced.stiffness(displacement, factor, dense)
+            self.enhanced.stiffness(displacement, dense)
         else:
-            _tangents.element_stiffness(*self._columns, factor, displacement, dense)
+            _tangents.element_stiffness(*self._columns, displacement, dense)
 
     def lumps(self, reference: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Integrals (ne, size) of density (ne,) times N_a, and volumes (ne,)."""
@@ -338,18 +338,19 @@ class ElementAssembly:
             volume += g.total(volumes, self.element_count)
         return mass, volume
 
-    def element_stiffness(self, displacement: np.ndarray, factor: np.ndarray | None = None) -> list[np.ndarray]:
-        """Dense tangents (8, 3 size, 3 size, blocks) of every group, times `factor` (ne,); parts of one flat array."""
+    def stiffness_room(self) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Memory for dense tangents (8, 3 size, 3 size, blocks) of every group: one flat array, and its parts."""
         shapes = [(LANES, 3 * g.size, 3 * g.size, g.blocks) for g in self.groups]
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
         flat = np.empty(ends[-1])
-        result = []
-        for g, shape, start, end in zip(self.groups, shapes, ends, ends[1:]):
-            dense = flat[start:end].reshape(shape, order="F")
-            scale = np.ones((LANES, g.blocks), order="F") if factor is None else g.in_lanes(factor[g.numbers])
-            g.stiffness(displacement, scale, dense)
-            result.append(dense)
-        return result
+        return flat, [flat[start:end].reshape(shape, order="F") for shape, start, end in zip(shapes, ends, ends[1:])]
+
+    def element_stiffness(self, displacement: np.ndarray, room: list[np.ndarray] | None = None) -> list[np.ndarray]:
+        """Dense tangents of every group, in parts of `stiffness_room`."""
+        room = self.stiffness_room()[1] if room is None else room
+        for g, dense in zip(self.groups, room):
+            g.stiffness(displacement, dense)
+        return room
 
     def part(self, elements: np.ndarray, nodes: np.ndarray) -> ElementAssembly:
         """The assembly of some elements, with those nodes (in this order) alone."""

@@ -22,7 +22,7 @@ from .table import BodyTable
 LANES = 8
 DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
 
-_tangents = _kernels.element_tangents
+_assemble_matrix = _kernels.element_tangents.assemble_matrix
 _small = _kernels.small_inverses
 
 
@@ -81,10 +81,9 @@ class ElementSolver:
         self.nodes = np.concatenate([np.arange(fe.first[k], fe.first[k + 1]) for k in which])
         self.dof_first = (3 * (np.cumsum(sizes) - sizes)).astype(np.int32)
         self.size = 3 * len(self.nodes)
-        self.owner = np.repeat(np.arange(len(which)), sizes)
+        self.owner = np.repeat(np.arange(len(which), dtype=np.int32), sizes)
         self.linear = bool(fe.linear[which[0]])
         elements = np.concatenate([np.arange(fe.first_element[k], fe.first_element[k + 1]) for k in which])
-        self.element_owner = np.repeat(np.arange(len(which)), np.diff(fe.first_element)[which])
         everything = len(self.nodes) == len(fe.mass)
         self.assembly = fe.assembly if everything else fe.assembly.part(elements, self.nodes)
         self.mass = fe.mass[self.nodes]
@@ -111,7 +110,6 @@ class ElementSolver:
             keys.append(column[lower] * self.size + row[lower])
             places.append(place[lower])
             start += LANES * width * width * g.blocks
-        diagonal = np.arange(self.size) * (self.size + 1)
         key, place = np.concatenate(keys), np.concatenate(places)
         order = np.argsort(key, kind="stable")
         key = key[order]
@@ -119,7 +117,6 @@ class ElementSolver:
         unique = key[new]
         self.source = place[order].astype(np.int32 if start < 2**31 else np.int64)
         self.first = np.append(np.flatnonzero(new), len(key)).astype(np.int32)
-        self.diagonal = np.searchsorted(unique, diagonal)
         indptr = np.searchsorted(unique, np.arange(self.size + 1) * self.size)
         self.pattern = LowerPattern(self.size, indptr.astype(np.int32), (unique % self.size).astype(np.int32))
         self.factor = None
@@ -168,17 +165,19 @@ class ElementSolver:
     def _factorise(self, displacement: np.ndarray) -> None:
         if not self.linear:
             self.gradients.forget()
-        dense = self.assembly.element_stiffness(displacement, self.beta[self.element_owner])
-        data = np.empty(len(self.pattern.indices))
-        _tangents.sum_entries(self.first, self.source, dense[0].base, data)
-        data[self.diagonal] += np.repeat(self.mass, 3)
         if self.factor is None:
             self.factor = factorisation(self.pattern)
+            self.values = np.zeros(len(self.pattern.indices))
+            self.flat, self.dense = self.assembly.stiffness_room()
+        self.assembly.element_stiffness(displacement, self.dense)
+        _assemble_matrix(
+            self.owner, self.mass, self.beta, self.pattern.indptr, self.first, self.source, self.flat, self.values
+        )
         try:
-            self.factor.factorise(data)
+            self.factor.factorise(self.values)
         except NotPositiveDefinite:  # a body that is about to buckle: LU factors do
             self.factor = SuperLU(self.pattern)
-            self.factor.factorise(data)
+            self.factor.factorise(self.values)
 
     def _inverses(self) -> np.ndarray | None:
         """Inverses (n, n, k) of small bodies of one size n, for factors that are kept."""

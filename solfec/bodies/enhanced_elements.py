@@ -80,9 +80,9 @@ class EnhancedStrains:
         """Energies and strains into `group.energy` and `group.strain`."""
         _enhanced.enhanced_energies(*self._columns, displacement, self._group.energy, self._group.strain)
 
-    def stiffness(self, displacement: np.ndarray, factor: np.ndarray, dense: np.ndarray) -> None:
-        """Tangents, times `factor` (8, blocks), into `dense`."""
-        _enhanced.enhanced_stiffness(*self._columns, factor, displacement, dense)
+    def stiffness(self, displacement: np.ndarray, dense: np.ndarray) -> None:
+        """Tangents, into `dense`."""
+        _enhanced.enhanced_stiffness(*self._columns, displacement, dense)
 
 
 def strain_at(corners: np.ndarray, displacement: np.ndarray, lame, natural: np.ndarray) -> np.ndarray:
