@@ -52,18 +52,18 @@ class ConjugateGradients:
         self.solution, self._residual, self._change, self._direction, self._image = (
             np.zeros(shape, order="F") for _ in range(5)
         )
-        self._turn = np.zeros((3, 3, self.count), order="F")
+        self._turn, self._before = (np.zeros((3, 3, self.count), order="F") for _ in range(2))
+        self._unturned = np.asfortranarray(np.tile(np.eye(3)[:, :, None], self.count))
         self.forget()
 
     def forget(self) -> None:
         """The factor is that of the present step."""
-        self._turned, self._before = False, None
+        self._turned, self._known = False, None
 
     def follow(self, made: np.ndarray, present: np.ndarray) -> None:
         """The factor was made at other displacements (3, n) than the present ones: it has to turn with the bodies."""
-        if self._before is None:
-            self._before = np.asfortranarray(np.tile(np.eye(3)[:, :, None], self.count))
-            self._known = _follow_bodies(*self._places, made, self._before.copy(order="F"), self._before)
+        if self._known is None:
+            self._known = _follow_bodies(*self._places, made, self._unturned, self._before)
         self._turned = bool(self._known) and bool(_follow_bodies(*self._places, present, self._before, self._turn))
 
     def solve(self, factor, displacement: np.ndarray, beta: np.ndarray, right: np.ndarray) -> int:
