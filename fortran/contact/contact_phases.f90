@@ -44,8 +44,8 @@ contains
       nexcluded, excluded, &
       id, constraint_kind, master, slave, master_primitive, slave_primitive, slot, master_point, slave_point, point, base, &
       r, u, v, gap, area, surface, material, cohesion, birth, evaluated, merit, residual, keep, &
-      result_of, known_one, known_two, alive, fat, member, still, low, high, apart, mark, one, two, place, moved, previous, &
-      selfcontact, primitive_ptr, primitive_count, extents, &
+      result_of, known_one, known_two, alive, kept_at, fat, member, still, low, high, apart, mark, one, two, place, moved, &
+      previous, selfcontact, primitive_ptr, primitive_count, extents, &
       reference, vertex_body, vertex_node, radii, orientation, &
       kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
       primitive_body, adjacent_ptr, adjacent_count, adjacent, &
@@ -77,6 +77,7 @@ contains
     real(dp), intent(inout) :: merit(0:rows-1), residual(0:rows-1)
     integer(i4), intent(inout) :: keep(0:rows-1)
     integer(i4), intent(inout) :: result_of(0:rows-1), known_one(0:rows-1), known_two(0:rows-1), alive(0:rows-1)
+    integer(i4), intent(inout) :: kept_at(0:rows-1)
     real(dp), intent(in) :: fat(6,0:primitives-1)
     integer(i4), intent(in) :: low(0:capacity-1), high(0:capacity-1)
     integer(i8), intent(inout) :: apart(0:capacity-1)
@@ -199,8 +200,8 @@ contains
           return
         end if
       end if
-      call select_pairs(pairs, margin, first, left, low, high, apart, box, primitive_body, moved, slave_primitive, &
-        master_primitive, mark, one, two, place, found, capacity, primitives, bodies, rows)
+      call select_pairs(pairs, nbody, margin, first, left, low, high, apart, box, primitive_body, moved, slave_primitive, &
+        master_primitive, kept_at, mark, one, two, place, found, capacity, primitives, bodies, rows)
       if (found > results .or. (patched /= 0 .and. found > patches)) then
         outcome = results_lack
         needed = found

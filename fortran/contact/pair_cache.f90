@@ -100,19 +100,20 @@ contains
   !> The pairs to be looked at closely, in the order of the pairs kept: their boxes overlap (strictly in x, within
   !> `margin`), they are not in contact, and one of them has moved since they were found apart.
   !>
-  !>   pairs           number of pairs kept
+  !>   pairs, nbody    numbers of pairs kept and of bodies
   !>   low, high       (:) their primitive rows, low < high, sorted
   !>   apart           (:) number of the update of shapes after which a pair was found apart, -1: unknown
   !>   box             (6,:) boxes [length]
   !>   body, moved     (:) of primitives; (:) of bodies: the last update of shapes that moved them
   !>   from, to, slave, master   rows from <= k < to of the constraint table are contacts; their primitives
+  !>   kept_at         (:) of constraints: where their pairs were last time, a hint, in and out
   !>   mark            (:) work array, length of `low`
   !>   first, second   (:) the pairs, out; `first` has the smaller lower bound in x, of equal bounds the lower row
   !>   place           (:) where a pair is kept, out
   !>   found           number of pairs
-  subroutine select_pairs(pairs, margin, from, to, low, high, apart, box, body, moved, slave, master, mark, first, second, &
-      place, found, capacity, primitives, bodies, contacts)
-    integer(i4), intent(in) :: pairs, from, to, capacity, primitives, bodies, contacts
+  subroutine select_pairs(pairs, nbody, margin, from, to, low, high, apart, box, body, moved, slave, master, kept_at, mark, first, &
+      second, place, found, capacity, primitives, bodies, contacts)
+    integer(i4), intent(in) :: pairs, nbody, from, to, capacity, primitives, bodies, contacts
     integer(i4), intent(in) :: low(0:capacity-1), high(0:capacity-1)
     integer(i8), intent(in) :: apart(0:capacity-1)
     real(dp), intent(in) :: margin
@@ -120,21 +121,25 @@ contains
     integer(i4), intent(in) :: body(0:primitives-1)
     integer(i8), intent(in) :: moved(0:bodies-1)
     integer(i4), intent(in) :: slave(0:contacts-1), master(0:contacts-1)
+    integer(i4), intent(inout) :: kept_at(0:contacts-1)
     integer(i4), intent(inout) :: mark(0:capacity-1), first(0:capacity-1), second(0:capacity-1), place(0:capacity-1)
     integer(i4), intent(out) :: found
     integer(i4), allocatable :: start(:)   ! where each thread's share of the pairs starts
+    integer(i8) :: newest
     integer :: k, i, j, threads, thread
 
     threads = 1
 !$  if (pairs > parallel_from) threads = omp_get_max_threads()
     allocate (start(0:threads))
     start = 0
+    newest = maxval(moved(0:nbody-1))
     !$omp parallel num_threads(threads) if (threads > 1) private(i, j, thread)
     !$omp do schedule(static)
     do k = 0, pairs - 1
+      mark(k) = 0
+      if (newest <= apart(k)) cycle
       i = low(k)
       j = high(k)
-      mark(k) = 0
       if (apart(k) >= 0) then
         if (max(moved(body(i)), moved(body(j))) <= apart(k)) cycle
       end if
@@ -143,8 +148,10 @@ contains
     !$omp end do
     !$omp do schedule(static)
     do k = from, to - 1
-      i = position(pairs, low, high, min(slave(k), master(k)), max(slave(k), master(k)))
-      if (i >= 0) mark(i) = 0
+      i = min(slave(k), master(k))
+      j = max(slave(k), master(k))
+      if (.not. is_at(pairs, low, high, i, j, kept_at(k))) kept_at(k) = position(pairs, low, high, i, j)
+      if (kept_at(k) >= 0) mark(kept_at(k)) = 0
     end do
     !$omp end do
     !$omp do schedule(static)
@@ -190,6 +197,14 @@ contains
     overlap = a(1) < b(4) + margin .and. b(1) < a(4) + margin .and. a(2) <= b(5) + margin .and. &
       b(2) <= a(5) + margin .and. a(3) <= b(6) + margin .and. b(3) <= a(6) + margin
   end function overlap
+
+  !> Is a pair kept at this place?
+  pure logical function is_at(pairs, low, high, one, two, place)
+    integer(i4), intent(in) :: pairs, low(0:*), high(0:*), one, two, place
+
+    is_at = .false.
+    if (place >= 0 .and. place < pairs) is_at = low(place) == one .and. high(place) == two
+  end function is_at
 
   !> Where a pair is kept; -1: it is not.
   pure integer function position(pairs, low, high, one, two)

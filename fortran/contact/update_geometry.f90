@@ -73,9 +73,11 @@ contains
     integer(i8), intent(inout) :: moved(0:bodies-1)
     real(dp) :: map(3,3), from(3), to(3), reach(3)
     integer :: i, k, last, first
+    logical :: any_moved
 
+    any_moved = .false.
     !$omp parallel if (nvertex > parallel_from) private(map, from, to, reach, last, first, k)
-    !$omp do schedule(static)
+    !$omp do schedule(static) reduction(.or.:any_moved)
     do i = 0, nbody - 1
       first = conf_ptr(i)
       if (afresh == 0 .and. body_kind(i) /= finite_element_kind) then
@@ -83,67 +85,70 @@ contains
       end if
       previous(:,first:first+3) = conf(:,first:first+3)
       moved(i) = now
+      any_moved = .true.
     end do
     !$omp end do
-    last = -1
-    map = 0.0_dp
-    from = 0.0_dp
-    to = 0.0_dp
-    !$omp do schedule(static)
-    do i = 0, nvertex - 1
-      if (moved(vertex_body(i)) /= now) cycle
-      if (vertex_body(i) /= last) then
-        last = vertex_body(i)
-        first = conf_ptr(last)
-        map = body_map(body_kind(last), conf(:,first:first+2))
-        from = centre(:,last)
-        to = conf(:,first+3)
-      end if
-      if (body_kind(last) == finite_element_kind) then
-        if (vertex_node(i) >= 0) current(:,i) = reference(:,i) + conf(:,conf_ptr(last)+vertex_node(i))
-      else
-        call move(map, from, to, reference(:,i), current(:,i))
-      end if
-    end do
-    !$omp end do
-    !$omp do schedule(static)
-    do i = 0, nprimitive - 1
-      if (moved(body(i)) /= now) cycle
-      do k = face_ptr(i), face_ptr(i) + face_count(i) - 1
-        first = corner_ptr(k)
-        normal(:,k) = unit_normal(current(:,corner(first)), current(:,corner(first+1)), current(:,corner(first+2)))
-      end do
-      first = vertex_ptr(i)
-      if (primitive_kind(i) >= sphere_kind) then
-        to = current(:,vertex_list(first))
-        reach = radius(i)
-        if (primitive_kind(i) == ellipsoid_kind) then
-          k = conf_ptr(body(i))
-          map = body_map(body_kind(body(i)), conf(:,k:k+2))
-          axes(:,:,i) = moved_axes(map, orientation(:,:,i), radii(:,i))
-          reach = sqrt(axes(:,1,i)**2 + axes(:,2,i)**2 + axes(:,3,i)**2)
+    if (any_moved) then
+      last = -1
+      map = 0.0_dp
+      from = 0.0_dp
+      to = 0.0_dp
+      !$omp do schedule(static)
+      do i = 0, nvertex - 1
+        if (moved(vertex_body(i)) /= now) cycle
+        if (vertex_body(i) /= last) then
+          last = vertex_body(i)
+          first = conf_ptr(last)
+          map = body_map(body_kind(last), conf(:,first:first+2))
+          from = centre(:,last)
+          to = conf(:,first+3)
         end if
-        box(1:3,i) = to - (reach + epsilon)
-        box(4:6,i) = to + (reach + epsilon)
-      else
-        box(:,i) = box_of(vertex_count(i), vertex_list(first), current)
-        box(1:3,i) = box(1:3,i) - epsilon
-        box(4:6,i) = box(4:6,i) + epsilon
-      end if
-    end do
-    !$omp end do
-    !$omp do schedule(static)
-    do i = 0, nbody - 1
-      if (moved(i) /= now) cycle
-      extents(:,i) = union(primitive_count(i), primitive_ptr(i), box)
-      if (primitive_count(i) == 0) then
-        extents(1:3,i) = conf(:,conf_ptr(i)+3)
-        extents(4:6,i) = extents(1:3,i)
-      end if
-      extents(1:3,i) = extents(1:3,i) - extents_margin*epsilon
-      extents(4:6,i) = extents(4:6,i) + extents_margin*epsilon
-    end do
-    !$omp end do
+        if (body_kind(last) == finite_element_kind) then
+          if (vertex_node(i) >= 0) current(:,i) = reference(:,i) + conf(:,conf_ptr(last)+vertex_node(i))
+        else
+          call move(map, from, to, reference(:,i), current(:,i))
+        end if
+      end do
+      !$omp end do
+      !$omp do schedule(static)
+      do i = 0, nprimitive - 1
+        if (moved(body(i)) /= now) cycle
+        do k = face_ptr(i), face_ptr(i) + face_count(i) - 1
+          first = corner_ptr(k)
+          normal(:,k) = unit_normal(current(:,corner(first)), current(:,corner(first+1)), current(:,corner(first+2)))
+        end do
+        first = vertex_ptr(i)
+        if (primitive_kind(i) >= sphere_kind) then
+          to = current(:,vertex_list(first))
+          reach = radius(i)
+          if (primitive_kind(i) == ellipsoid_kind) then
+            k = conf_ptr(body(i))
+            map = body_map(body_kind(body(i)), conf(:,k:k+2))
+            axes(:,:,i) = moved_axes(map, orientation(:,:,i), radii(:,i))
+            reach = sqrt(axes(:,1,i)**2 + axes(:,2,i)**2 + axes(:,3,i)**2)
+          end if
+          box(1:3,i) = to - (reach + epsilon)
+          box(4:6,i) = to + (reach + epsilon)
+        else
+          box(:,i) = box_of(vertex_count(i), vertex_list(first), current)
+          box(1:3,i) = box(1:3,i) - epsilon
+          box(4:6,i) = box(4:6,i) + epsilon
+        end if
+      end do
+      !$omp end do
+      !$omp do schedule(static)
+      do i = 0, nbody - 1
+        if (moved(i) /= now) cycle
+        extents(:,i) = union(primitive_count(i), primitive_ptr(i), box)
+        if (primitive_count(i) == 0) then
+          extents(1:3,i) = conf(:,conf_ptr(i)+3)
+          extents(4:6,i) = extents(1:3,i)
+        end if
+        extents(1:3,i) = extents(1:3,i) - extents_margin*epsilon
+        extents(4:6,i) = extents(4:6,i) + extents_margin*epsilon
+      end do
+      !$omp end do
+    end if
     !$omp end parallel
   end subroutine update_shapes
 

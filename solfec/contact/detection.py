@@ -246,7 +246,7 @@ def _columns(constraints, geometry, faces, bodies, surface_materials, work: Work
         constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
         constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
         constraints.evaluated, constraints.merit, constraints.residual, work.keep,
-        work.result_of, work.known_one, work.known_two, work.alive,
+        work.result_of, work.known_one, work.known_two, work.alive, work.kept_at,
         work.fat, work.still.movable, work.still.bodies, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
         work.moved, work.previous, bodies.selfcontact, bodies.primitive_ptr, bodies.primitive_count, bodies.extents,
         vertices.reference, vertices.body, vertices.node, primitives.radii, primitives.orientation,

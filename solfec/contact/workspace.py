@@ -79,7 +79,8 @@ class Workspace:
         """Match the capacity of the constraint table."""
         if self.contact_capacity != constraints.capacity:
             self.contact_capacity = constraints.capacity
-            self.keep, self.result_of, self.known_one, self.known_two, self.alive = np.zeros((5, constraints.capacity), np.int32)
+            columns = np.zeros((6, constraints.capacity), np.int32)
+            self.keep, self.result_of, self.known_one, self.known_two, self.alive, self.kept_at = columns
             note_reallocation()
 
     def enlarge_pairs(self, count: int) -> None:

@@ -137,3 +137,21 @@ def test_still_obstacles_are_sorted_once_and_searched_by_what_moves():
     assert model.geometry.workspace.searched > before  # pairs were searched anew
     assert still.cells is grid and still.sorted == sorted_at
     assert still.bodies.tolist() == list(range(64)) and still.movable.tolist() == list(range(64, 104))
+
+
+def test_contacts_find_their_pairs_again_whatever_rows_they_have():
+    """Where a contact's pair is kept is remembered by rows, which other contacts take when some are deleted."""
+    kept, fresh = pile(), pile()
+    random = np.random.default_rng(11)
+    for step in range(12):
+        keep = random.random(1000) < (0.7 if step % 3 == 1 else 1.0)
+        for model in (kept, fresh):
+            model.constraints.keep(keep[: model.constraints.n])
+        if step % 4 == 3:
+            for row in range(1, 61):
+                for model in (kept, fresh):
+                    model.move(row, (0.002 * row, 0.0, 0.0))
+        forget(fresh)
+        assert kept.detect() == fresh.detect()
+        same(kept, fresh)
+    assert kept.constraints.n > 15
