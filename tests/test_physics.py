@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from solfec.bodies.materials import BulkMaterial
-from solfec.bodies.table import BodyKind, Energy, Scheme
+from solfec.bodies.table import BodyKind, Energy, Form, Scheme
 from solfec.domain import Domain
+from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.hull import hull
 from solfec.shapes.sphere import Sphere
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -384,3 +385,42 @@ def test_energies_of_a_scene_balance():
     # INTERNAL is stored in the body, not summed up, and rotations are integrated to second order
     assert scene.balance() == pytest.approx(start, rel=5e-3)
     assert energies[Energy.CONTACT] < 0 and energies[Energy.FRICTION] < 0
+
+
+# --- stresses and relative velocities ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [None, Form.TL, Form.BC])
+def test_the_stress_of_a_stretched_block_turns_with_it(form):
+    """A stretch by 1.01 along x, then a quarter turn about z: S = 4E8 (3, 1, 1) times 0.01005, sigma = F S F^T / J."""
+    domain = Domain(1e-4)
+    nodes = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
+    kind = BodyKind.FINITE_ELEMENT if form else BodyKind.PSEUDO_RIGID
+    body = domain.insert_body(kind, [hex_mesh(nodes.tolist(), 1, 1, 1, 1, [1] * 6)], BulkMaterial(), form=form or Form.NONE)
+    gradient = turn((0, 0, 1), np.pi / 2) @ np.diag([1.01, 1.0, 1.0])
+    conf = domain.bodies.configurations.conf[:, domain.bodies.conf_slice(0)]
+    if form:
+        mesh = domain.bodies.meshes[body].nodes
+        conf[:] = (mesh @ gradient.T - mesh).T
+    else:
+        conf[:, :3] = gradient.T  # rows
+    small, large = 4.02e6 / 1.01, 1.206e7 * 1.01
+    expected = small, large, small, 0, 0, 0, large - small
+    assert domain.stress(body, (0.3, 0.6, 0.2)) == pytest.approx(expected, rel=1e-9, abs=1e-2)
+
+
+@pytest.mark.parametrize("below", ["obstacle is master", "obstacle is slave"])
+def test_the_speed_of_an_obstacle_is_in_the_relative_velocity_of_its_contacts(below):
+    """The master's velocity less the slave's, whichever of them the obstacle is; without friction it slides on below a block at rest."""
+    scene = Scene()
+    makers = [lambda: scene.floor(velocity=(1, 0, 0)), lambda: scene.box((0, 0, 0), (1, 1, 1))]
+    bodies = [make() for make in (makers if below == "obstacle is master" else makers[::-1])]
+    floor = scene.row(bodies[0 if below == "obstacle is master" else 1])
+    scene.run(3e-3)
+    table = scene.domain.constraints
+    assert table.contact_count
+    for k in range(table.n):
+        sign = 1.0 if table.master[k] == floor else -1.0
+        assert table.base[:, :, k] @ table.V[:, k] == pytest.approx((sign, 0.0, 0.0), abs=1e-9)
+    assert len(set(table.view("master"))) == 1
+    assert scene.domain.bodies.configurations.conf[0, scene.domain.bodies.conf_ptr[floor] + 3] == pytest.approx(3e-3, abs=1e-12)

@@ -185,6 +185,22 @@ def test_free_spin_conserves_angular_momentum():
     assert np.abs(momentum() - before).max() < 1e-12 * np.abs(before).max()
 
 
+def test_implicit_free_spin_keeps_angular_momentum_to_second_order_or_better():
+    def drift(step):
+        model = Model()
+        model.cube(BulkMaterial(young=1e6), edges=(1.0, 0.7, 1.3), scheme=Scheme.DEF_LIM)
+        model.velo()[:, :3] = skew(np.array([0.6, -4.0, 2.2])).T
+        model.initialise()
+        product = model.gradient() @ model.bodies.tensor[:, :, 0] @ model.velo()[:, :3]
+        model.run(step, round(0.2 / step))
+        after = model.gradient() @ model.bodies.tensor[:, :, 0] @ model.velo()[:, :3]
+        return np.abs((after - after.T) - (product - product.T)).max() / np.abs(product - product.T).max()
+
+    errors = np.array([drift(step) for step in (2e-3, 1e-3, 5e-4)])
+    assert 1e-12 < errors[-1] < errors[0] < 1e-2
+    assert np.log2(errors[:-1] / errors[1:]).min() > 1.8
+
+
 def test_convected_force_turns_with_the_body():
     model = Model()
     model.cube()
