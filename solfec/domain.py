@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, quasi_static, state
-from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled
+from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled, deformation_gradients, find
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial, Law
 from .bodies.reduced_base import BadBase
@@ -595,13 +595,15 @@ class Domain:
             return self._add_constraint(
                 ConstraintKind.FIXDIR, master=row, master_point=point, direction=direction, update=DirectionUpdate.FIXED
             )
+        if self.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+            raise NotBuiltYet("a direction fixed between two bodies whose first one is of finite elements is not built yet")
         return self._add_constraint(
             ConstraintKind.FIXDIR,
             master=row,
             slave=self.body_row(other),
             master_point=point,
             slave_point=other_point,
-            direction=self._referential(row, direction),
+            direction=self._referential(row, direction, point),
             update=DirectionUpdate.CONV1,
         )
 
@@ -667,7 +669,7 @@ class Domain:
         master, slave = self.body_row(one), self.body_row(two)
         carrier = {DirectionUpdate.CONV1: master, DirectionUpdate.CONV2: slave}.get(update)
         if carrier is not None:
-            direction = self._referential(carrier, direction)
+            direction = self._referential(carrier, direction, point1 if update == DirectionUpdate.CONV1 else point2)
         identifier = self._add_constraint(
             ConstraintKind.SPRING,
             master=master,
@@ -688,11 +690,13 @@ class Domain:
             self.constraints.functions[identifier] = law
         return identifier
 
-    def _referential(self, row: int, direction) -> np.ndarray:
-        """The unit direction that a body carries into the given one."""
+    def _referential(self, row: int, direction, point) -> np.ndarray:
+        """The unit direction that a body carries into the given one at a referential point."""
         if self.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
-            raise NotBuiltYet("directions that follow finite element bodies are not built yet")
-        gradient = self.bodies.configurations.conf[:, self.bodies.conf_slice(row)][:, :3]
+            element, natural, _ = find(self.bodies, row, point, self.epsilon)
+            gradient = deformation_gradients(self.bodies, np.array([row]), np.array([element]), natural[:, None])[:, :, 0]
+        else:
+            gradient = self.bodies.configurations.conf[:, self.bodies.conf_slice(row)][:, :3]
         if self.bodies.kind[row] == BodyKind.PSEUDO_RIGID:
             gradient = gradient.T
         found = np.linalg.solve(gradient, np.asarray(direction, float))

@@ -12,7 +12,7 @@ from .. import _kernels
 from ..bodies import finite_elements
 from ..bodies.table import BodyKind, BodyTable
 from ..errors import SolfecError
-from .table import ConstraintTable
+from .table import ConstraintTable, DirectionUpdate
 
 _refer_contacts = _kernels.finite_element_points.refer_contacts
 _place_constraints = _kernels.finite_element_points.place_constraints
@@ -76,6 +76,32 @@ def place(constraints: ConstraintTable, bodies: BodyTable) -> None:
             constraints.other_point, bodies.kind, bodies.conf_ptr, bodies.element_ptr,
             elements.element_size, elements.element_node, bodies.configurations.conf,
         )  # fmt: skip
+
+
+def carried_directions(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray]:
+    """The columns `direction` and `update` of the user's constraints, where what finite element bodies carry is spatial already.
+
+    A body carries a direction by its deformation gradient at the constraint's point.
+    """
+    update = constraints.update[: constraints.user_count]
+    rows = np.flatnonzero(update >= DirectionUpdate.CONV1)
+    if not rows.size:
+        return constraints.direction, constraints.update
+    by_slave = update[rows] == DirectionUpdate.CONV2
+    body = np.where(by_slave, constraints.slave[rows], constraints.master[rows])
+    on_elements = bodies.kind[body] == BodyKind.FINITE_ELEMENT
+    if not on_elements.any():
+        return constraints.direction, constraints.update
+    rows, body, side = rows[on_elements], body[on_elements], by_slave[on_elements].astype(int)
+    point = np.where(side, constraints.slave_point[:, rows], constraints.master_point[:, rows])
+    elements = constraints.element[side, rows]
+    natural, _, _ = finite_elements.weigh(finite_elements.compiled(bodies), bodies, body, elements, point)
+    gradient = finite_elements.deformation_gradients(bodies, body, elements, natural)
+    direction, update = constraints.direction.copy(order="F"), constraints.update.copy()
+    carried = np.einsum("ijk,jk->ik", gradient, direction[:, rows])
+    direction[:, rows] = carried / np.linalg.norm(carried, axis=0)
+    update[rows] = DirectionUpdate.FIXED
+    return direction, update
 
 
 def attach(constraints: ConstraintTable, bodies: BodyTable, row: int, epsilon: float) -> None:

@@ -38,10 +38,11 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
             f"the time series of constraint {int(constraints.id[row])} is unknown: a continued run needs the input to"
             " prescribe its motions again"
         )
+    direction, direction_update = element_points.carried_directions(constraints, bodies)
     _kernels.user_constraints.update_user_constraints(
         constraints.user_count, constraints.kind, constraints.master, constraints.slave,
         constraints.master_point, constraints.slave_point, constraints.length,
-        constraints.direction, constraints.update, constraints.series_rows, constraints.series.result,
+        direction, direction_update, constraints.series_rows, constraints.series.result,
         bodies.kind, bodies.centre, bodies.conf_ptr, bodies.configurations.conf,
         constraints.point, constraints.other_point, constraints.base, constraints.gap, constraints.value,
     )  # fmt: skip

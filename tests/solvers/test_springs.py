@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from solfec.bodies.materials import BulkMaterial
-from solfec.bodies.table import BodyKind
+from solfec.bodies.table import BodyKind, Form
 from solfec.constraints.table import DirectionUpdate, SurfaceModel
 from solfec.domain import Domain
-from solfec.errors import SolfecError
+from solfec.errors import NotBuiltYet, SolfecError
+from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.sphere import Sphere
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -176,6 +177,37 @@ def test_a_given_direction_stays_or_turns_with_a_body(update, normal):
     advance(domain)
     np.testing.assert_allclose(column(domain, spring, "base")[:, 2], normal, atol=1e-15)
     assert column(domain, spring, "gap") == pytest.approx(np.array([2.5, 0.25, 0]) @ normal - 2.0)
+
+
+@pytest.mark.parametrize("form", [Form.TL, Form.BC])
+@pytest.mark.parametrize("update", [DirectionUpdate.CONV1, DirectionUpdate.CONV2])
+def test_finite_elements_carry_a_direction_by_their_gradient_at_the_point(form, update):
+    """A quarter turn and a bend, whose gradient differs from point to point; the force stays along the direction."""
+    domain, place = Domain(1e-5), np.array([0.9, 0.2, 0.3])
+    nodes = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]
+    beam = domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(nodes, 2, 1, 1, 1, [1] * 6)], BULK, form=form)
+    other = ball(domain, (0.9, 0.2, 2.0))
+    given = np.array([0.0, 0.6, 0.8])
+    ends = ((beam, place), (other, (0.9, 0.2, 2.0)))
+    one, two = ends if update == DirectionUpdate.CONV1 else ends[::-1]
+    spring = domain.spring(*one, *two, LINEAR, (-9, 9), given, update)
+    points = domain.bodies.meshes[beam].nodes
+    turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    bent = points @ turn.T + np.outer(points[:, 0] * points[:, 1], (0.05, 0.02, 0.1))
+    domain.set_conf(beam, (bent - points).ravel())
+    advance(domain)
+    gradient = turn + np.outer((0.05, 0.02, 0.1), (place[1], place[0], 0))
+    carried = gradient @ given / np.linalg.norm(gradient @ given)
+    np.testing.assert_allclose(column(domain, spring, "base")[:, 2], carried, atol=2e-4)  # what the step's motion adds
+    assert np.abs(carried - turn @ given).max() > 0.02
+
+
+def test_a_direction_between_two_bodies_whose_first_is_elastic_says_that_it_is_not_built():
+    domain = Domain(0.01)
+    nodes = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]
+    beam = domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(nodes, 1, 1, 1, 1, [1] * 6)], BULK, form=Form.TL)
+    with pytest.raises(NotBuiltYet, match="first one is of finite elements"):
+        domain.fix_direction(beam, (0, 0, 0), X, ball(domain, (3, 0, 0)), (3, 0, 0))
 
 
 def chain(law, count, step, mass=10.0, velocity=None):
