@@ -111,6 +111,7 @@ def test_contacts_of_elements_whose_faces_have_warped():
 
     Faces that are warped by less than the limit are a plane through three of four nodes.  Where contacts are shallower than
     the fourth lies off it, points, areas and Solfec-1.0's gaps depend on which three; our gaps hold for the true nodes.
+    test_warped_reference.py holds points and areas against exact intersections.
     """
     data = load("fem_200")
     model = reference_model(data | {"threshold": 0.0})
