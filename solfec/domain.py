@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, quasi_static, state
-from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled, deformation_gradients, find
+from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled, deformation_gradients, find, within_step
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial, Law
 from .bodies.reduced_base import BadBase
@@ -171,13 +171,13 @@ class Domain:
 
     def _detect(self) -> tuple[float, float]:
         """Shapes and known contacts follow the bodies, new contacts are found; returns the seconds of the first two."""
-        elements, constraints = compiled(self.bodies), self.constraints
+        elements, work = within_step(self.bodies), self.geometry.workspace
         if self.bodies.embedded:
             elements.place_vertices(self.bodies, self.geometry)
-        cohesive = elements.count and (constraints.view("cohesion")[constraints.user_count :] > 0.0).any()
+        cohesive = elements.count and (work is None or work.cohesive)
         self.sparsified, moving, following = detection.detect(
-            constraints, self.geometry, self.bodies, self.surface_materials, self.settings, self.epsilon, self.step_number,
-            self.time, self._refer_held if cohesive else None,
+            self.constraints, self.geometry, self.bodies, self.surface_materials, self.settings, self.epsilon,
+            self.step_number, self.time, self._refer_held if cohesive else None,
         )  # fmt: skip
         if self.geometry.workspace.guesses:
             self.swallowed.after_detection(self.geometry, self.bodies, self.time)

@@ -3,7 +3,7 @@ module small_inverses
   use kinds, only: dp, i4
   implicit none
   private
-  public :: apply_inverses
+  public :: apply_inverses, add_solutions
 
   integer, parameter :: parallel_from = 16      !< bodies from which threads pay
 
@@ -16,29 +16,73 @@ contains
     real(dp), intent(in) :: rotation(3,3,0:count-1), inverse(n,n,0:count-1)
     real(dp), intent(in) :: vector(3,0:nnode-1)
     real(dp), intent(inout) :: result(3,0:nnode-1)
-    real(dp) :: local(n), solved(n)
-    integer :: a, b, i, j, node
+    real(dp) :: moved(3,n/3)
+    integer :: b, first
 
-    !$omp parallel do if (count > parallel_from) schedule(static) private(local, solved, a, i, j, node)
+    !$omp parallel do if (count > parallel_from) schedule(static) private(first, moved)
     do b = 0, count - 1
-      do a = 0, n/3 - 1
-        node = b*(n/3) + a
-        do i = 1, 3
-          local(3*a+i) = rotation(1,i,b)*vector(1,node) + rotation(2,i,b)*vector(2,node) + rotation(3,i,b)*vector(3,node)
-        end do
-      end do
-      solved = 0
-      if (any(local(1:n) /= 0)) then
-        do j = 1, n
-          solved = solved + inverse(:,j,b)*local(j)
-        end do
-      end if
-      do a = 0, n/3 - 1
-        node = b*(n/3) + a
-        result(:,node) = rotation(:,1,b)*solved(3*a+1) + rotation(:,2,b)*solved(3*a+2) + rotation(:,3,b)*solved(3*a+3)
-      end do
+      first = b*(n/3)
+      moved = vector(:,first:first+n/3-1)
+      call solve(n, rotation(:,:,b), inverse(:,:,b), moved)
+      result(:,first:first+n/3-1) = moved
     end do
     !$omp end parallel do
   end subroutine apply_inverses
+
+  !> velo + step R A^-1 R^T source of every body.
+  !>
+  !>   which            (0:count-1) numbers of the bodies among those with nodes, of which `first` (0:nfirst-1) is the first
+  !>   velo_row         (0:nnode-1) rows of the nodes in velo (3,0:nvelo-1) [velocity]
+  !>   by_row           1: source (3,0:nsource-1) [force] has these rows too; 0: it goes by nodes
+  subroutine add_solutions(step, by_row, count, which, n, rotation, inverse, nfirst, first, nnode, velo_row, nsource, source, &
+                           nvelo, velo)
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: by_row, count, n, nfirst, nnode, nsource, nvelo
+    integer(i4), intent(in) :: which(0:count-1), first(0:nfirst-1), velo_row(0:nnode-1)
+    real(dp), intent(in) :: rotation(3,3,0:count-1), inverse(n,n,0:count-1), source(3,0:nsource-1)
+    real(dp), intent(inout) :: velo(3,0:nvelo-1)
+    real(dp) :: moved(3,n/3)
+    integer :: a, b, node
+
+    !$omp parallel do if (count > parallel_from) schedule(static) private(a, node, moved)
+    do b = 0, count - 1
+      do a = 1, n/3
+        node = first(which(b)) + a - 1
+        if (by_row == 1) node = velo_row(node)
+        moved(:,a) = source(:,node)
+      end do
+      if (.not. any(moved /= 0)) cycle
+      call solve(n, rotation(:,:,b), inverse(:,:,b), moved)
+      do a = 1, n/3
+        node = velo_row(first(which(b)) + a - 1)
+        velo(:,node) = velo(:,node) + step*moved(:,a)
+      end do
+    end do
+    !$omp end parallel do
+  end subroutine add_solutions
+
+  !> R A^-1 R^T times the vectors of one body, in place.
+  subroutine solve(n, rotation, inverse, vector)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: rotation(3,3), inverse(n,n)
+    real(dp), intent(inout) :: vector(3,n/3)
+    real(dp) :: local(n), solved(n)
+    integer :: a, i, j
+
+    do a = 1, n/3
+      do i = 1, 3
+        local(3*a-3+i) = rotation(1,i)*vector(1,a) + rotation(2,i)*vector(2,a) + rotation(3,i)*vector(3,a)
+      end do
+    end do
+    solved = 0
+    if (any(local(1:n) /= 0)) then
+      do j = 1, n
+        solved = solved + inverse(:,j)*local(j)
+      end do
+    end if
+    do a = 1, n/3
+      vector(:,a) = rotation(:,1)*solved(3*a-2) + rotation(:,2)*solved(3*a-1) + rotation(:,3)*solved(3*a)
+    end do
+  end subroutine solve
 
 end module small_inverses

@@ -38,6 +38,7 @@ contains
   !>   found           new pairs looked at; guesses: those among them with a contact that is degenerate
   !>   flags           flags of self-contact
   !>   left, removed   rows in use afterwards; new contacts that sparsification removed again
+  !>   cohesive        1: some contact has cohesion
   !>   moving, following   seconds spent on stages 1 and 2
   subroutine detect(from, to, looked, new, nvertex, afresh, fresh, known_flags, searched, sorted, nprimitive, nbody, pairs, &
       first, last, epsilon, margin, time, step_number, now, patched, nmaterial, threshold, min_area, min_distance, next_id, &
@@ -52,7 +53,7 @@ contains
       vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, corner_vertex, current, &
       status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
       patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, material_surface, material_cohesion, &
-      outcome, stage, needed, count, start, found, guesses, flags, left, removed, error, error_row, moving, following, &
+      outcome, stage, needed, count, start, found, guesses, flags, left, removed, cohesive, error, error_row, moving, following, &
       rows, capacity, primitives, neighbours, listed, faces, corners, vertices, results, patches, bodies, triples, materials, &
       exclusions, members, stills)
     integer(i4), intent(in) :: from, to, looked, new, nvertex, afresh
@@ -111,7 +112,7 @@ contains
     real(dp), intent(in) :: centre(3,0:bodies-1), conf(3,0:triples-1)
     integer(i4), intent(in) :: material_surface(2,0:materials-1)
     real(dp), intent(in) :: material_cohesion(0:materials-1)
-    integer(i4), intent(out) :: outcome, stage, needed, count, start, found, guesses, left, removed, error, error_row
+    integer(i4), intent(out) :: outcome, stage, needed, count, start, found, guesses, left, removed, cohesive, error, error_row
     integer(i8), intent(out) :: flags
     real(dp), intent(out) :: moving, following
     integer(i8) :: clock(3), rate
@@ -149,6 +150,7 @@ contains
       end select
       if (outcome /= done .or. error /= 0) exit
     end do
+    cohesive = merge(1_i4, 0_i4, any(cohesion(first:left-1) > 0))
     moving = real(clock(2) - clock(1), dp)/real(rate, dp)
     following = real(clock(3) - clock(2), dp)/real(rate, dp)
 

@@ -7,11 +7,46 @@ module compliance
   use kinds, only: dp, i4
   implicit none
   private
-  public :: fill_columns, inverse_columns, add_compliance
+  public :: place_blocks, most_rows, fill_columns, inverse_columns, add_compliance
 
   integer, parameter :: parallel_from = 16      !< bodies from which threads pay
 
 contains
+
+  !> Where the blocks of W of all pairs of rows on a body begin, body after body.
+  !>
+  !>   implicit     (0:nb-1) positive: the body's A^-1 couples its triples
+  !>   dense_ptr    (0:nb-1) out: first block; -1: none
+  !>   blocks       out: number of blocks
+  subroutine place_blocks(bodies, nb, implicit, nbodyptr, body_ptr, dense_ptr, blocks)
+    integer(i4), intent(in) :: bodies, nb, nbodyptr
+    integer(i4), intent(in) :: implicit(0:nb-1), body_ptr(0:nbodyptr-1)
+    integer(i4), intent(inout) :: dense_ptr(0:nb-1)
+    integer(i4), intent(out) :: blocks
+    integer(i4) :: k, m
+
+    blocks = 0
+    do k = 0, bodies - 1
+      dense_ptr(k) = -1
+      m = body_ptr(k+1) - body_ptr(k)
+      if (implicit(k) <= 0 .or. m == 0) cycle
+      dense_ptr(k) = blocks
+      blocks = blocks + m**2
+    end do
+  end subroutine place_blocks
+
+  !> The most rows that are attached to one of these bodies.
+  subroutine most_rows(nk, body_row, nbodyptr, body_ptr, most)
+    integer(i4), intent(in) :: nk, nbodyptr
+    integer(i4), intent(in) :: body_row(0:nk-1), body_ptr(0:nbodyptr-1)
+    integer(i4), intent(out) :: most
+    integer :: k
+
+    most = 0
+    do k = 0, nk - 1
+      most = max(most, body_ptr(body_row(k)+1) - body_ptr(body_row(k)))
+    end do
+  end subroutine most_rows
 
   !> columns(:, 3j+r) = component r of H^T of the j-th row of every body, in its frame; other numbers become zero.
   subroutine fill_columns(nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, attached_row, &

@@ -23,7 +23,10 @@ LANES = 8
 DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
-_small = _kernels.small_inverses
+_apply_inverses = _kernels.small_inverses.apply_inverses
+_add_solutions = _kernels.small_inverses.add_solutions
+_collect = _kernels.nodal_vectors.collect
+_add_unknowns = _kernels.nodal_vectors.add_unknowns
 
 
 def stiffness_weight(damping: np.ndarray, step: float, dynamic: bool) -> np.ndarray:
@@ -87,6 +90,9 @@ class ElementSolver:
         everything = len(self.nodes) == len(fe.mass)
         self.assembly = fe.assembly if everything else fe.assembly.part(elements, self.nodes)
         self.mass = fe.mass[self.nodes]
+        self.number = which.astype(np.int32)
+        self.rotation = fe.rotation if len(which) == fe.count else np.zeros((3, 3, len(which)), order="F")
+        self.unknowns = np.zeros((3, len(self.nodes)), order="F")
         self.key = self.inverses = self.memory = None
         self.fresh, self.direct, self.products = True, False, 0
         if not self.linear:
@@ -126,10 +132,12 @@ class ElementSolver:
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
         """Make ready for solutions of this step; `fe.displacement` has to stay until the last of them."""
         fe = self.fe
-        self.rotation = np.asfortranarray(fe.rotation[:, :, self.which])
+        if self.rotation is not fe.rotation:
+            np.take(fe.rotation.T, self.which, axis=0, out=self.rotation.T)
         self.products = 0
-        self.beta = stiffness_weight(bodies.damping[self.rows], step, dynamic)
         key = step_key(bodies, self.rows, step, dynamic)
+        if key != self.key:
+            self.beta = stiffness_weight(bodies.damping[self.rows], step, dynamic)
         if self.linear:
             if key != self.key:
                 self.key = key
@@ -233,11 +241,24 @@ class ElementSolver:
             return ((matrix.T if how.startswith("ijk,ik") else matrix) @ vectors).ravel(order="F")
         return np.einsum(how, rotation[:, :, self.owner], vectors).ravel(order="F")
 
+    def add_velocities(self, bodies: BodyTable, step: float, source: np.ndarray, by_row: bool) -> None:
+        """u + h A^-1 f for spatial forces f that go by nodes of all bodies, or by rows of velocity triples."""
+        fe, velocities = self.fe, bodies.triples.velo
+        nodes = fe.first, fe.velo_row
+        if self.inverses is not None:
+            _add_solutions(step, by_row, self.number, self.rotation, self.inverses, *nodes, source, velocities)
+            return
+        bodywise = self.linear, self.number, self.rotation, *nodes
+        if not _collect(by_row, *bodywise, source, self.unknowns):
+            return
+        solution = self.solve(self.unknowns.ravel(order="F")).reshape(3, -1, order="F")
+        _add_unknowns(step, *bodywise, solution, velocities)
+
     def accelerations(self, vectors: np.ndarray) -> np.ndarray:
         """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes`."""
         if self.inverses is not None:
             result = np.empty((3, len(self.nodes)), order="F")
-            _small.apply_inverses(self.rotation, self.inverses, np.asfortranarray(vectors), result)
+            _apply_inverses(self.rotation, self.inverses, np.asfortranarray(vectors), result)
             return result
         right = vectors.ravel(order="F")
         if not self.linear:

@@ -20,11 +20,6 @@ TOLERANCE = 1e-13  # change of velocities in the last iteration, relative to the
 MOST = 40
 
 
-def conserving_bodies(bodies: BodyTable, solver) -> np.ndarray:
-    """Which of the solver's bodies conserve, (k,) of bool."""
-    return (bodies.conserving[solver.rows] == 1) & (not solver.linear)
-
-
 def iterate(fe, bodies: BodyTable, solver, step: float, reacting: bool) -> None:
     """Bring velocities of conserving bodies from the solution of one linear system to that of the equation above.
 
@@ -41,7 +36,9 @@ def iterate(fe, bodies: BodyTable, solver, step: float, reacting: bool) -> None:
     SolfecError
         Iterations that do not converge.
     """
-    which = conserving_bodies(bodies, solver)
+    if solver.linear:
+        return
+    which = bodies.conserving[solver.rows] == 1
     if not which.any():
         return
     triples, nodes = bodies.triples, solver.nodes

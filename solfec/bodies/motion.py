@@ -13,7 +13,7 @@ import numpy as np
 from .. import _kernels
 from . import energy_momentum, finite_element_motion
 from .failures import raise_failure as _raise
-from .finite_elements import compiled
+from .finite_elements import compiled, within_step
 from .implicit import NONE, implicit_of, implicit_of_step
 from .loads import Loads
 from .table import BodyKind, BodyTable
@@ -97,8 +97,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     for solver in implicit.solvers:
         solver.refresh(bodies, step)
     for solver in implicit.elements:
-        rows = elements.velo_row[solver.nodes]
-        bodies.triples.velo[:, rows] += step * solver.accelerations(elements.net[:, solver.nodes])
+        solver.add_velocities(bodies, step, elements.net, by_row=False)
         energy_momentum.iterate(elements, bodies, solver, step, reacting=False)
     if implicit.reduced:
         implicit.reduced.kick(bodies, step)
@@ -132,7 +131,7 @@ def correct(bodies: BodyTable, step: float) -> None:
     SolfecError
         RIG_IMP found no angular velocity, or a reaction that is not finite.
     """
-    elements = compiled(bodies)
+    elements = within_step(bodies)
     implicit = implicit_of_step(bodies, elements)
     if implicit.solvers:
         _add_implicit_reactions(implicit, elements, bodies, step)
@@ -147,13 +146,9 @@ def correct(bodies: BodyTable, step: float) -> None:
 
 def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) -> None:
     """h A^-1 r of bodies of scheme DEF_LIM, where the kernels that follow do not add it."""
-    triples = bodies.triples
     for solver in implicit.elements:
-        rows = elements.velo_row[solver.nodes]
-        reaction = triples.reaction[:, rows]
-        if reaction.any():
-            triples.velo[:, rows] += step * solver.accelerations(reaction)
-            energy_momentum.iterate(elements, bodies, solver, step, reacting=True)
+        solver.add_velocities(bodies, step, bodies.triples.reaction, by_row=True)
+        energy_momentum.iterate(elements, bodies, solver, step, reacting=True)
     if implicit.reduced:
         implicit.reduced.react(bodies, step)
     if implicit.pseudo_rigid:

@@ -41,7 +41,7 @@ def refer_contacts(
     SolfecError
         A point without natural coordinates: the element is turned inside out.
     """
-    elements = finite_elements.compiled(bodies)
+    elements = finite_elements.within_step(bodies)
     if not elements.count or first >= constraints.n:
         return
     failed = _refer_contacts(
@@ -68,7 +68,7 @@ def _reference_columns(constraints, geometry, bodies, elements) -> tuple[np.ndar
 
 def place(constraints: ConstraintTable, bodies: BodyTable) -> None:
     """Current points of the user's constraints where they are on finite element bodies."""
-    elements = finite_elements.compiled(bodies)
+    elements = finite_elements.within_step(bodies)
     if elements.count and constraints.user_count:
         _place_constraints(
             constraints.user_count, constraints.master, constraints.slave, constraints.master_point,

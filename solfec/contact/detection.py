@@ -191,7 +191,7 @@ def _run(
         work.age += 1
     looked, moving, following = 0, 0.0, 0.0
     while True:
-        (outcome, stage, needed, looked, start, found, guesses, flags, constraints.n, removed, error, row, *seconds) = _detect(
+        (outcome, stage, needed, looked, start, found, guesses, flags, constraints.n, removed, work.cohesive, error, row, *seconds) = _detect(
             stage, last_stage, looked, start, geometry.vertices.n, shapes != work.shapes_state, fresh, work.flags,
             work.searched, work.still.sorted, primitives.n, bodies.n, work.pairs, constraints.user_count, constraints.n,
             epsilon, settings.margin, time, step_number, work.updates, settings.patch, surface_materials.n,

@@ -48,6 +48,7 @@ class Workspace:
         self.flags = 0  # of self-contact, at the last search
         self.fresh = True  # pairs have been searched, and not been used yet
         self.options = (0.0, False)
+        self.cohesive = True  # contacts may have cohesion, as far as the last step knew
         self.contact_capacity = self.primitive_capacity = -1
         self.fitted = self.contacts_fitted = -1  # reallocations of tables when sizes were matched last
         self.previous = np.zeros((3, 0), order="F")

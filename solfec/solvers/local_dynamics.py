@@ -13,7 +13,7 @@ from enum import IntEnum
 import numpy as np
 
 from .. import _kernels
-from ..bodies.finite_elements import compiled
+from ..bodies.finite_elements import within_step
 from ..bodies.implicit import implicit_of_step
 from ..bodies.reduced import ReducedBodies
 from ..bodies.table import BodyTable
@@ -22,6 +22,11 @@ from ..errors import SolfecError
 from ..tables import KernelColumns, Table, note_reallocation
 
 _assemble = _kernels.assembly_phases.assemble
+_place_blocks = _kernels.compliance.place_blocks
+_most_rows = _kernels.compliance.most_rows
+_fill_columns = _kernels.compliance.fill_columns
+_inverse_columns = _kernels.compliance.inverse_columns
+_add_compliance = _kernels.compliance.add_compliance
 _apply_reactions = _kernels.local_dynamics.apply_reactions
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
@@ -143,7 +148,7 @@ class LocalDynamics:
         self.dense = NO_BLOCKS  # W of all pairs of rows on implicit bodies
         self._buffers: dict[str, np.ndarray] = {}
         self.implicit = self.dense_ptr = np.zeros(0, np.int32)
-        self.implicit_solvers, self.any_implicit = [], False
+        self.implicit_solvers, self._listed = [], None
         self.held = NO_ROWS
         self.unmet = np.zeros(0)
         self.stored = False
@@ -189,7 +194,7 @@ class LocalDynamics:
             A constraint acts on bodies that it cannot move.
         """
         self.constraints, self.bodies, self.materials = constraints, bodies, surface_materials
-        self._list_implicit(compiled(bodies))
+        self._list_implicit(within_step(bodies))
         self.step, self.dynamic = step, bool(dynamic)
         self.n = constraints.n
         self.contacts = self.n - constraints.user_count
@@ -221,7 +226,7 @@ class LocalDynamics:
             colours, entries, attachments, blocks, visits, form, reached, failed, status = _assemble(
                 stage, last, self.n, constraints.user_count, coloured, bodies.n, bodies.triples.n, self.dynamic, self.step, form,
                 VELOCITY_FORM_FROM, self.dense,
-                *self.columns.of(_columns, self, constraints, bodies, compiled(bodies), self.materials),
+                *self.columns.of(_columns, self, constraints, bodies, within_step(bodies), self.materials),
             )  # fmt: skip
             if stage == ROWS:
                 self.colours, self.visits = colours, visits
@@ -242,52 +247,43 @@ class LocalDynamics:
         return bool((self.constraints.kind[:users] == ConstraintKind.SPRING).any())
 
     def _list_implicit(self, elements) -> None:
-        """Numbers of velocity triples of bodies whose A^-1 couples them, 0 for others."""
-        bodies = self.bodies
-        if len(self.implicit) != bodies.capacity:
-            self.implicit = np.zeros(bodies.capacity, np.int32)
-            self.dense_ptr = np.full(bodies.capacity, -1, np.int32)
-            note_reallocation()
-        self.implicit_solvers = implicit_of_step(bodies, elements).solvers
-        if self.implicit_solvers or self.any_implicit:
-            self.implicit[:] = 0
-            self.dense_ptr[:] = -1
-            for solver in self.implicit_solvers:
-                self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
-        self.any_implicit = bool(self.implicit_solvers)
+        """Numbers of velocity triples of bodies whose A^-1 couples them, 0 for others; anew when these bodies change."""
+        bodies, known = self.bodies, implicit_of_step(self.bodies, elements)
+        if known is self._listed and len(self.implicit) == bodies.capacity:
+            return
+        self._listed, self.implicit_solvers = known, known.solvers
+        self.implicit = np.zeros(bodies.capacity, np.int32)
+        self.dense_ptr = np.full(bodies.capacity, -1, np.int32)
+        note_reallocation()
+        for solver in self.implicit_solvers:
+            self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
 
     def _add_compliance(self) -> None:
         """W of rows on implicit bodies: all columns A^-1 H^T of a solver at once."""
-        rows, bodies = self.rows, self.bodies
-        count = np.diff(self.pointers.attachment[: bodies.n + 1]).astype(np.int64)
-        squares = np.where(self.implicit[: bodies.n] > 0, count**2, 0)
-        if not squares.any():
+        bodies, attachment = self.bodies, self.pointers.attachment
+        blocks = _place_blocks(bodies.n, self.implicit, attachment, self.dense_ptr)
+        if not blocks:
             return
-        self.dense_ptr[: bodies.n] = np.where(squares > 0, np.cumsum(squares) - squares, -1)
-        blocks = max(2, int(squares.sum()))
+        blocks = max(2, blocks)
         self.dense = self._work("dense", 9 * blocks).reshape(3, 3, blocks, order="F")
-        rest = (
-            self.pointers.attachment, self.attachments.row, self.attachments.entry, rows.entry_ptr, rows.slave_entry,
-            self.entries.triple, self.entries.operator,
-        )  # fmt: skip
+        rest = self.columns.of(_attached_columns, self)
         for solver in self.implicit_solvers:
             if isinstance(solver, ReducedBodies):
-                solver.add_compliance(bodies, self.step, self.dense_ptr, count, rest, self.dense, rows.diagonal)
+                count = np.diff(attachment[: bodies.n + 1]).astype(np.int64)
+                solver.add_compliance(bodies, self.step, self.dense_ptr, count, rest, self.dense, self.rows.diagonal)
                 continue
-            width = 3 * int(count[solver.rows].max())
+            width = 3 * _most_rows(solver.rows, attachment)
             if not width:
                 continue
             which = (solver.rows, solver.dof_first, solver.rotation)
             columns = self._work("columns", solver.size * width).reshape(solver.size, width, order="F")
             inverses = solver.inverses
             if inverses is not None:
-                _kernels.compliance.inverse_columns(*which, bodies.velo_ptr, *rest, inverses, columns)
+                _inverse_columns(*which, bodies.velo_ptr, *rest, inverses, columns)
             else:
-                _kernels.compliance.fill_columns(*which, bodies.velo_ptr, *rest, columns)
+                _fill_columns(*which, bodies.velo_ptr, *rest, columns)
                 columns = np.asfortranarray(solver.solve(columns))
-            _kernels.compliance.add_compliance(
-                self.step, *which, bodies.velo_ptr, self.dense_ptr, *rest, columns, self.dense, rows.diagonal
-            )
+            _add_compliance(self.step, *which, bodies.velo_ptr, self.dense_ptr, *rest, columns, self.dense, self.rows.diagonal)
 
     def _work(self, name: str, size: int) -> np.ndarray:
         """Memory kept from step to step: fresh pages cost as much as what is written to them."""
@@ -369,7 +365,7 @@ class LocalDynamics:
         time = self.step if self.dynamic else 0.0  # quasi-statics count no work
         return _apply_reactions(
             self.n, bodies.n, bodies.triples.n, time,
-            *self.columns.of(LocalDynamics._reaction_columns, self, self.constraints, bodies, compiled(bodies)),
+            *self.columns.of(LocalDynamics._reaction_columns, self, self.constraints, bodies, within_step(bodies)),
         )  # fmt: skip
 
     def _reaction_columns(self, constraints, bodies, elements) -> tuple[np.ndarray, ...]:
@@ -416,4 +412,12 @@ def _columns(local: LocalDynamics, constraints, bodies, elements, materials) -> 
         local.entries.triple, local.entries.operator, local.triples.factor,
         local.pointers.attachment, local.attachments.row, local.attachments.entry,
         local.blocks.column, local.blocks.block,
+    )  # fmt: skip
+
+
+def _attached_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
+    rows, entries = local.rows, local.entries
+    return (
+        local.pointers.attachment, local.attachments.row, local.attachments.entry, rows.entry_ptr, rows.slave_entry,
+        entries.triple, entries.operator,
     )  # fmt: skip

@@ -1,0 +1,61 @@
+!> Vectors at the nodes of some finite element bodies as the unknowns of their solvers, and back (theory, "Time integration").
+!>
+!>   count, which     these bodies (0:count-1): their numbers among those with nodes; first (0:nfirst-1) their first nodes
+!>   velo_row         (0:nnode-1) rows of nodes in tables of velocity triples
+!>   turned           1: unknowns are seen from the bodies' rotations (3,3,0:count-1)
+!>   unknown          (3,0:nunknown-1) nodes of these bodies, one body after another
+module nodal_vectors
+  use kinds, only: dp, i4
+  implicit none
+  private
+  public :: collect, add_unknowns
+
+contains
+
+  !> Unknowns from source (3,0:nsource-1), which goes by rows of triples (by_row 1) or by nodes (0); `nonzero` 1: some differ
+  !> from zero.
+  subroutine collect(by_row, turned, count, which, rotation, nfirst, first, nnode, velo_row, nsource, source, nunknown, unknown, &
+                     nonzero)
+    integer(i4), intent(in) :: by_row, turned, count, nfirst, nnode, nsource, nunknown
+    integer(i4), intent(in) :: which(0:count-1), first(0:nfirst-1), velo_row(0:nnode-1)
+    real(dp), intent(in) :: rotation(3,3,0:count-1), source(3,0:nsource-1)
+    real(dp), intent(inout) :: unknown(3,0:nunknown-1)
+    integer(i4), intent(out) :: nonzero
+    real(dp) :: x(3)
+    integer :: at, b, n
+
+    at = 0
+    nonzero = 0
+    do b = 0, count - 1
+      do n = first(which(b)), first(which(b)+1) - 1
+        x = source(:,merge(velo_row(n), int(n, i4), by_row == 1))
+        if (any(x /= 0)) nonzero = 1
+        if (turned == 1) x = matmul(x, rotation(:,:,b))
+        unknown(:,at) = x
+        at = at + 1
+      end do
+    end do
+  end subroutine collect
+
+  !> velo (3,0:nvelo-1) + step times unknowns, in space.
+  subroutine add_unknowns(step, turned, count, which, rotation, nfirst, first, nnode, velo_row, nunknown, unknown, nvelo, velo)
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: turned, count, nfirst, nnode, nunknown, nvelo
+    integer(i4), intent(in) :: which(0:count-1), first(0:nfirst-1), velo_row(0:nnode-1)
+    real(dp), intent(in) :: rotation(3,3,0:count-1), unknown(3,0:nunknown-1)
+    real(dp), intent(inout) :: velo(3,0:nvelo-1)
+    real(dp) :: x(3)
+    integer :: at, b, n
+
+    at = 0
+    do b = 0, count - 1
+      do n = first(which(b)), first(which(b)+1) - 1
+        x = unknown(:,at)
+        if (turned == 1) x = matmul(rotation(:,:,b), x)
+        velo(:,velo_row(n)) = velo(:,velo_row(n)) + step*x
+        at = at + 1
+      end do
+    end do
+  end subroutine add_unknowns
+
+end module nodal_vectors
