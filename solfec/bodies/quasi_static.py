@@ -15,14 +15,16 @@ import numpy as np
 from .. import _kernels
 from . import finite_element_motion
 from .failures import raise_failure
-from .finite_elements import compiled
+from .finite_elements import compiled, within_step
 from .implicit import implicit_of, implicit_of_step
 from .loads import Loads
-from .table import BodyTable, Energy
+from .table import BodyTable
 
 _move_rigid = _kernels.quasi_static.move_rigid
 _begin_rigid = _kernels.quasi_static.begin_rigid
 _finish_rigid = _kernels.quasi_static.finish_rigid
+_begin_nodes = _kernels.quasi_static.begin_nodes
+_finish_nodes = _kernels.quasi_static.finish_nodes
 
 NOT_FINITE, BAD_REACTION = 8, 9  # failures as in the kernel body_motion
 
@@ -44,26 +46,16 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     SolfecError
         A body that turned inside out, a failing callback, a state that is not finite.
     """
-    triples, configurations = bodies.triples, bodies.configurations
-    conf = configurations.view("conf").copy()
-    failure, row = _move_rigid(
-        bodies.n, step, bodies.kind, bodies.conf_ptr, bodies.velo_ptr, configurations.conf, triples.velo
-    )
+    elements, loaded = compiled(bodies), loads.on_bodies
+    failure, row = _move_rigid(bodies.n, bodies.triples.n, loaded, step, *bodies.columns.of(_move_columns, bodies))
     if failure:
         raise_failure(bodies, failure, row)
-    triples.view("force")[:] = 0.0
     gravity = loads.apply(bodies, time + step, step)
-    configurations.view("conf")[:] = conf
-    bodies.view("energy")[Energy.KINETIC] = 0.0
-    deformable = _begin_rigid(
-        bodies.n, step, gravity, bodies.kind, bodies.rotation_disabled, bodies.mass, bodies.velo_ptr,
-        triples.inverse_inertia, triples.velo, triples.velo_prev, triples.force,
-    )  # fmt: skip
-    elements = compiled(bodies)
+    deformable = _begin_rigid(bodies.n, loaded, step, gravity, *bodies.columns.of(_begin_columns, bodies))
     if elements.count:
-        triples.velo_prev[:, elements.velo_row] = 0.0
-        if not np.isfinite(bodies.configurations.conf[:, elements.conf_row]).all():
-            _blame(bodies, elements, bodies.configurations.conf[:, elements.conf_row], NOT_FINITE)
+        failed = _begin_nodes(elements.count, *bodies.columns.of(_begin_node_columns, elements, bodies))
+        if failed >= 0:
+            raise_failure(bodies, NOT_FINITE, int(elements.rows[failed]))
         failure, row = finite_element_motion.follow(elements, bodies)
         if failure:
             raise_failure(bodies, failure, row)
@@ -72,7 +64,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     for solver in implicit.solvers:
         solver.refresh(bodies, step, dynamic=False)
     for solver in implicit.elements:
-        triples.velo[:, elements.velo_row[solver.nodes]] = step * solver.accelerations(elements.net[:, solver.nodes])
+        solver.add_velocities(bodies, step, elements.net, by_row=False)
     if implicit.reduced:
         implicit.reduced.kick(bodies, step, dynamic=False)
     if implicit.pseudo_rigid:
@@ -87,27 +79,19 @@ def correct(bodies: BodyTable, step: float) -> None:
     SolfecError
         A reaction that is not finite, a body that turned inside out.
     """
-    triples, conf = bodies.triples, bodies.configurations.conf
-    failure, row = _finish_rigid(
-        bodies.n, step, bodies.kind, bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia, triples.reaction, conf,
-        triples.velo,
-    )  # fmt: skip
+    failure, row = _finish_rigid(bodies.n, step, *bodies.columns.of(_finish_columns, bodies))
     if failure:
         raise_failure(bodies, failure, row)
-    elements = compiled(bodies)
+    elements = within_step(bodies)
     implicit = implicit_of_step(bodies, elements)
     for solver in implicit.elements:
-        rows = elements.velo_row[solver.nodes]
-        reaction = triples.reaction[:, rows]
-        if reaction.any():
-            triples.velo[:, rows] += step * solver.accelerations(reaction)
+        solver.add_velocities(bodies, step, bodies.triples.reaction, by_row=True)
     if implicit.reduced:
         implicit.reduced.react(bodies, step)
     if elements.count:
-        velocity = triples.velo[:, elements.velo_row]
-        if not np.isfinite(velocity).all():
-            _blame(bodies, elements, velocity, BAD_REACTION)
-        conf[:, elements.conf_row] += step * velocity
+        failed = _finish_nodes(elements.count, step, *bodies.columns.of(_finish_node_columns, elements, bodies))
+        if failed >= 0:
+            raise_failure(bodies, BAD_REACTION, int(elements.rows[failed]))
         failure, row = finite_element_motion.follow(elements, bodies)
         if failure:
             raise_failure(bodies, failure, row)
@@ -119,8 +103,36 @@ def correct(bodies: BodyTable, step: float) -> None:
             raise_failure(bodies, failure, row)
 
 
-def _blame(bodies: BodyTable, elements, values: np.ndarray, failure: int) -> None:
-    """Raise for the first finite element body with nodal values (3, n) that are not finite."""
-    node = int(np.flatnonzero(~np.isfinite(values).all(0))[0])
-    body = int(np.searchsorted(elements.first, node, side="right")) - 1
-    raise_failure(bodies, failure, int(elements.rows[body]))
+def _move_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    configurations, triples = bodies.configurations, bodies.triples
+    return (
+        bodies.kind, bodies.conf_ptr, bodies.velo_ptr, configurations.kept, configurations.conf, triples.velo, triples.force,
+        bodies.energy,
+    )  # fmt: skip
+
+
+def _begin_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    configurations, triples = bodies.configurations, bodies.triples
+    return (
+        bodies.kind, bodies.rotation_disabled, bodies.mass, bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia,
+        configurations.kept, configurations.conf, triples.velo, triples.velo_prev, triples.force,
+    )  # fmt: skip
+
+
+def _finish_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return (
+        bodies.kind, bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia, triples.reaction,
+        bodies.configurations.conf, triples.velo,
+    )  # fmt: skip
+
+
+def _begin_node_columns(elements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    triples = bodies.triples
+    return (
+        elements.first, elements.conf_row, elements.velo_row, bodies.configurations.conf, triples.velo, triples.velo_prev,
+    )  # fmt: skip
+
+
+def _finish_node_columns(elements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    return elements.first, elements.conf_row, elements.velo_row, bodies.configurations.conf, bodies.triples.velo

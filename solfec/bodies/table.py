@@ -99,7 +99,10 @@ class TripleTable(Table):
 class ConfigurationTable(Table):
     """Configuration triples of all bodies (`BodyTable.conf_ptr` points here)."""
 
-    COLUMNS = {"conf": ((3,), "f8", 0.0)}
+    COLUMNS = {
+        "conf": ((3,), "f8", 0.0),
+        "kept": ((3,), "f8", 0.0),  # conf(t) of rigid bodies while quasi-static loads are evaluated elsewhere
+    }
 
 
 class BodyTable(Table):
