@@ -8,7 +8,7 @@ module nodal_vectors
   use kinds, only: dp, i4
   implicit none
   private
-  public :: collect, add_unknowns
+  public :: collect, add_unknowns, any_marked
 
 contains
 
@@ -57,5 +57,18 @@ contains
       end do
     end do
   end subroutine add_unknowns
+
+  !> 1 if the option `mark` (0:nb-1) of the body table is set for any of these `rows`.
+  subroutine any_marked(count, rows, nb, mark, found)
+    integer(i4), intent(in) :: count, nb
+    integer(i4), intent(in) :: rows(0:count-1), mark(0:nb-1)
+    integer(i4), intent(out) :: found
+    integer :: i
+
+    found = 0
+    do i = 0, count - 1
+      if (mark(rows(i)) == 1) found = 1
+    end do
+  end subroutine any_marked
 
 end module nodal_vectors

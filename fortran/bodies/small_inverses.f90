@@ -3,33 +3,13 @@ module small_inverses
   use kinds, only: dp, i4
   implicit none
   private
-  public :: apply_inverses, add_solutions
+  public :: add_solutions
 
   integer, parameter :: parallel_from = 16      !< bodies from which threads pay
 
 contains
 
-  !> result = R A^-1 R^T vector for every body: rotation (3,3,0:count-1), symmetric inverse (n,n,0:count-1), vectors of n/3
-  !> nodes a body, one body after another (3,0:nnode-1).
-  subroutine apply_inverses(count, n, rotation, inverse, nnode, vector, result)
-    integer(i4), intent(in) :: count, n, nnode
-    real(dp), intent(in) :: rotation(3,3,0:count-1), inverse(n,n,0:count-1)
-    real(dp), intent(in) :: vector(3,0:nnode-1)
-    real(dp), intent(inout) :: result(3,0:nnode-1)
-    real(dp) :: moved(3,n/3)
-    integer :: b, first
-
-    !$omp parallel do if (count > parallel_from) schedule(static) private(first, moved)
-    do b = 0, count - 1
-      first = b*(n/3)
-      moved = vector(:,first:first+n/3-1)
-      call solve(n, rotation(:,:,b), inverse(:,:,b), moved)
-      result(:,first:first+n/3-1) = moved
-    end do
-    !$omp end parallel do
-  end subroutine apply_inverses
-
-  !> velo + step R A^-1 R^T source of every body.
+  !> velo + step R A^-1 R^T source of every body, with its rotation R (3,3,0:count-1) and the symmetric inverse (n,n,0:count-1).
   !>
   !>   which            (0:count-1) numbers of the bodies among those with nodes, of which `first` (0:nfirst-1) is the first
   !>   velo_row         (0:nnode-1) rows of the nodes in velo (3,0:nvelo-1) [velocity]

@@ -7,11 +7,26 @@ module reduced_compliance
   use kinds, only: dp, i4
   implicit none
   private
-  public :: add_reduced_compliance
+  public :: place_work, add_reduced_compliance
 
   integer, parameter :: parallel_from = 8   !< bodies from which threads pay
 
 contains
+
+  !> Where the room of bodies begins in `work`, 6 k m numbers for m attached rows, and how much they need in all.
+  subroutine place_work(nk, body_row, modes, nbodyptr, body_ptr, work_ptr, total)
+    integer(i4), intent(in) :: nk, nbodyptr
+    integer(i4), intent(in) :: body_row(0:nk-1), modes(0:nk-1), body_ptr(0:nbodyptr-1)
+    integer(i4), intent(inout) :: work_ptr(0:nk-1)
+    integer(i4), intent(out) :: total
+    integer :: k
+
+    total = 0
+    do k = 0, nk - 1
+      work_ptr(k) = total
+      total = total + 6*modes(k)*(body_ptr(body_row(k)+1) - body_ptr(body_row(k)))
+    end do
+  end subroutine place_work
 
   !> W of all pairs of rows of these bodies.
   !>

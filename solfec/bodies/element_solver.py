@@ -23,7 +23,6 @@ LANES = 8
 DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
-_apply_inverses = _kernels.small_inverses.apply_inverses
 _add_solutions = _kernels.small_inverses.add_solutions
 _collect = _kernels.nodal_vectors.collect
 _add_unknowns = _kernels.nodal_vectors.add_unknowns
@@ -233,14 +232,6 @@ class ElementSolver:
             self.memory.spent += max(products - self.memory.fewest, 0)
         return self.gradients.solution.ravel(order="F")
 
-    def _turned(self, how: str, rotation: np.ndarray, vector: np.ndarray) -> np.ndarray:
-        """Vectors of the nodes (size,) turned with their bodies."""
-        vectors = vector.reshape(3, -1, order="F")
-        if len(self.which) == 1:
-            matrix = rotation[:, :, 0]
-            return ((matrix.T if how.startswith("ijk,ik") else matrix) @ vectors).ravel(order="F")
-        return np.einsum(how, rotation[:, :, self.owner], vectors).ravel(order="F")
-
     def add_velocities(self, bodies: BodyTable, step: float, source: np.ndarray, by_row: bool) -> None:
         """u + h A^-1 f for spatial forces f that go by nodes of all bodies, or by rows of velocity triples."""
         fe, velocities = self.fe, bodies.triples.velo
@@ -255,13 +246,6 @@ class ElementSolver:
         _add_unknowns(step, *bodywise, solution, velocities)
 
     def accelerations(self, vectors: np.ndarray) -> np.ndarray:
-        """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes`."""
-        if self.inverses is not None:
-            result = np.empty((3, len(self.nodes)), order="F")
-            _apply_inverses(self.rotation, self.inverses, np.asfortranarray(vectors), result)
-            return result
-        right = vectors.ravel(order="F")
-        if not self.linear:
-            return self.solve(right).reshape(3, -1, order="F")
-        solved = self.solve(self._turned("ijk,ik->jk", self.rotation, right))
-        return self._turned("ijk,jk->ik", self.rotation, solved).reshape(3, -1, order="F")
+        """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes` of bodies of form 'TL', in memory that the next solution
+        takes."""
+        return self.solve(vectors.ravel(order="F")).reshape(3, -1, order="F")

@@ -13,8 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from ..errors import SolfecError
 from .table import BodyTable
+
+_any_marked = _kernels.nodal_vectors.any_marked
 
 TOLERANCE = 1e-13  # change of velocities in the last iteration, relative to the greatest one
 MOST = 40
@@ -36,11 +39,9 @@ def iterate(fe, bodies: BodyTable, solver, step: float, reacting: bool) -> None:
     SolfecError
         Iterations that do not converge.
     """
-    if solver.linear:
+    if solver.linear or not _any_marked(solver.rows, bodies.conserving):
         return
     which = bodies.conserving[solver.rows] == 1
-    if not which.any():
-        return
     triples, nodes = bodies.triples, solver.nodes
     rows = fe.velo_row[nodes]
     chosen = which[solver.owner]

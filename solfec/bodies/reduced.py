@@ -16,6 +16,7 @@ from .table import REDUCED_FORMS, BodyTable, Energy, Form
 
 _motion = _kernels.reduced_motion
 _add_compliance = _kernels.reduced_compliance.add_reduced_compliance
+_place_work = _kernels.reduced_compliance.place_work
 
 HELD = 1e-6  # the part of a rigid motion that may be missing where a base is taken to hold it
 
@@ -59,6 +60,7 @@ class ReducedBodies:
         self.inverse = np.zeros(int((self.modes**2).sum()))
         self.turned_by, self.beta = np.zeros(self.count), np.full(self.count, -1.0)
         self.rotation = np.zeros((3, 3, self.count), order="F")
+        self._work_ptr, self._work = np.zeros(self.count, np.int32), np.zeros(1)
         nodes = np.diff(fe.first)[self.number]
         self.size, self.dof_first = int(3 * nodes.sum()), _starts(3 * nodes)
         self._find_rows(bodies, nodes)
@@ -203,13 +205,14 @@ class ReducedBodies:
             fe.conf_row, bodies.configurations.conf, self.coordinate_ptr, self.coordinates,
         )  # fmt: skip
 
-    def add_compliance(self, bodies, step, dense_ptr, count, rest, dense, diagonal) -> None:
-        """What these bodies add to W (`local_dynamics`): `count` rows are attached to each body."""
-        room = 6 * self.modes * count[self.rows]
-        work = np.empty(max(1, int(room.sum())))
+    def add_compliance(self, bodies, step, dense_ptr, rest, dense, diagonal) -> None:
+        """What these bodies add to W (`local_dynamics`); `rest` begins with where the rows attached to bodies begin."""
+        room = _place_work(self.rows, self.modes, rest[0], self._work_ptr)
+        if self._work.size < room:
+            self._work = np.empty(room + room // 4)
         _add_compliance(
             step, self.rows, self.rotation, self.modes, self.vector_ptr, self.matrix_ptr, self.vectors, self.inverse,
-            bodies.velo_ptr, dense_ptr, *rest, _starts(room), work, dense, diagonal,
+            bodies.velo_ptr, dense_ptr, *rest, self._work_ptr, self._work, dense, diagonal,
         )  # fmt: skip
 
     # --- one body, between steps ---------------------------------------------------------------------------

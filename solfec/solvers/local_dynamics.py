@@ -269,8 +269,7 @@ class LocalDynamics:
         rest = self.columns.of(_attached_columns, self)
         for solver in self.implicit_solvers:
             if isinstance(solver, ReducedBodies):
-                count = np.diff(attachment[: bodies.n + 1]).astype(np.int64)
-                solver.add_compliance(bodies, self.step, self.dense_ptr, count, rest, self.dense, self.rows.diagonal)
+                solver.add_compliance(bodies, self.step, self.dense_ptr, rest, self.dense, self.rows.diagonal)
                 continue
             width = 3 * _most_rows(solver.rows, attachment)
             if not width:
