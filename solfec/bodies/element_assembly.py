@@ -303,11 +303,10 @@ class ElementAssembly:
         self.element_forces(displacement)
         return self._gather(result)
 
-    def conserving_force(self, displacement: np.ndarray, other: np.ndarray, result: np.ndarray) -> np.ndarray:
-        """Internal nodal forces (3, n) whose work from one displacement (3, n) to the other is the difference of energies."""
+    def element_conserving_forces(self, displacement: np.ndarray, other: np.ndarray) -> None:
+        """Internal forces of the elements, into `flat`, whose work between two displacements is the difference of energies."""
         for g in self.groups:
             g.conserving_forces(displacement, other)
-        return self._gather(result)
 
     def element_products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
         """What the elements contribute to K v, into `flat`."""

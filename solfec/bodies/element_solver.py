@@ -72,6 +72,8 @@ class ElementSolver:
         From the frame of the unknowns to space, as of the last `refresh`.
     products : int
         Products with A since the last `refresh`.
+    newton : energy_momentum.NewtonIterations or None
+        Of bodies that conserve energy, once there are any.
     inverses : ndarray (n, n, k) or None
         A^-1 of the bodies where they are small.
     """
@@ -92,7 +94,7 @@ class ElementSolver:
         self.number = which.astype(np.int32)
         self.rotation = fe.rotation if len(which) == fe.count else np.zeros((3, 3, len(which)), order="F")
         self.unknowns = np.zeros((3, len(self.nodes)), order="F")
-        self.key = self.inverses = self.memory = None
+        self.key = self.inverses = self.memory = self.newton = None
         self.fresh, self.direct, self.products = True, False, 0
         if not self.linear:
             starts = np.append(self.dof_first // 3, len(self.nodes)).astype(np.int32)
@@ -244,8 +246,3 @@ class ElementSolver:
             return
         solution = self.solve(self.unknowns.ravel(order="F")).reshape(3, -1, order="F")
         _add_unknowns(step, *bodywise, solution, velocities)
-
-    def accelerations(self, vectors: np.ndarray) -> np.ndarray:
-        """A^-1 f (3, n) for spatial forces (3, n) on the nodes `nodes` of bodies of form 'TL', in memory that the next solution
-        takes."""
-        return self.solve(vectors.ravel(order="F")).reshape(3, -1, order="F")

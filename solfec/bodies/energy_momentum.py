@@ -18,6 +18,10 @@ from ..errors import SolfecError
 from .table import BodyTable
 
 _any_marked = _kernels.nodal_vectors.any_marked
+_begin = _kernels.energy_momentum.begin
+_residuals = _kernels.energy_momentum.residuals
+_improve = _kernels.energy_momentum.improve
+_store = _kernels.energy_momentum.store
 
 TOLERANCE = 1e-13  # change of velocities in the last iteration, relative to the greatest one
 MOST = 40
@@ -41,34 +45,61 @@ def iterate(fe, bodies: BodyTable, solver, step: float, reacting: bool) -> None:
     """
     if solver.linear or not _any_marked(solver.rows, bodies.conserving):
         return
-    which = bodies.conserving[solver.rows] == 1
-    triples, nodes = bodies.triples, solver.nodes
-    rows = fe.velo_row[nodes]
-    chosen = which[solver.owner]
-    old, velocity = triples.velo_prev[:, rows], triples.velo[:, rows]
-    start = bodies.configurations.conf[:, fe.conf_row[nodes]] - 0.5 * step * old
-    load = triples.force[:, rows] + (triples.reaction[:, rows] if reacting else 0.0)
-    start = np.asfortranarray(start)
-    damping = bodies.damping[solver.rows][solver.owner]
-    internal, viscous = np.zeros_like(start, order="F"), np.zeros_like(start, order="F")
-    scale = np.abs(velocity).max() + np.abs(old).max()
-    for _ in range(MOST):
-        mean = 0.5 * (old + velocity)
-        end = np.asfortranarray(start + step * mean)
-        solver.assembly.conserving_force(start, end, internal)
-        force = load - internal
-        if damping.any():
-            solver.assembly.tangent_product(solver.present, np.asfortranarray(mean), viscous)
-            force -= damping * viscous
-        residual = step * force - solver.mass * (velocity - old)
-        residual[:, ~chosen] = 0.0
-        change = solver.accelerations(residual)
-        velocity = velocity + change
-        size = np.abs(change).max()
-        if not np.isfinite(size):
-            break
-        if size <= TOLERANCE * scale:
-            triples.velo[:, rows[chosen]] = velocity[:, chosen]
-            return
-    number = int(bodies.id[solver.rows[np.argmax(which)]])
-    raise SolfecError(f"body {number}: the energy conserving step does not converge; use a smaller time step")
+    if solver.newton is None:
+        solver.newton = NewtonIterations(fe, solver)
+    if not solver.newton.run(bodies, step, reacting):
+        number = int(bodies.id[solver.rows[np.argmax(bodies.conserving[solver.rows])]])
+        raise SolfecError(f"body {number}: the energy conserving step does not converge; use a smaller time step")
+
+
+class NewtonIterations:
+    """Work arrays of one solver's nodes (3, n), and the calls of kernels."""
+
+    def __init__(self, fe, solver):
+        self.fe, self.solver = fe, solver
+        self.node = solver.nodes.astype(np.int32)
+        self.start, self.old, self.velocity, self.mean, self.finish, self.load, self.residual, self.viscous = (
+            np.zeros((3, len(self.node)), order="F") for _ in range(8)
+        )
+
+    def run(self, bodies: BodyTable, step: float, reacting: bool) -> bool:
+        """Whether the iterations converged; velocities go to the table then."""
+        solver, assembly = self.solver, self.solver.assembly
+        damped, scale = _begin(step, reacting, *bodies.columns.of(_begin_columns, self, bodies))
+        residual_columns = bodies.columns.of(_residual_columns, self, bodies)
+        for _ in range(MOST):
+            if damped:
+                assembly.tangent_product(solver.present, self.mean, self.viscous)
+            assembly.element_conserving_forces(self.start, self.finish)
+            _residuals(step, damped, *residual_columns)
+            change = solver.solve(self.residual.ravel(order="F"))
+            size = _improve(step, change, self.start, self.old, self.velocity, self.mean, self.finish)
+            if size < 0.0:
+                return False
+            if size <= TOLERANCE * scale:
+                _store(*bodies.columns.of(_store_columns, self, bodies))
+                return True
+        return False
+
+
+def _begin_columns(work: NewtonIterations, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    fe, triples = work.fe, bodies.triples
+    return (
+        work.node, fe.conf_row, fe.velo_row, bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force,
+        triples.reaction, work.solver.rows, bodies.damping, work.start, work.old, work.velocity, work.mean, work.finish,
+        work.load,
+    )  # fmt: skip
+
+
+def _residual_columns(work: NewtonIterations, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    solver, assembly = work.solver, work.solver.assembly
+    return (
+        solver.owner, solver.rows, bodies.conserving, bodies.damping, solver.mass, assembly.first, assembly.position,
+        assembly.flat, work.viscous, work.old, work.velocity, work.load, work.residual,
+    )  # fmt: skip
+
+
+def _store_columns(work: NewtonIterations, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    return (
+        work.node, work.fe.velo_row, work.solver.owner, work.solver.rows, bodies.conserving, work.velocity, bodies.triples.velo,
+    )  # fmt: skip
