@@ -45,7 +45,7 @@ contains
       else if (scheme(row(b)) /= explicit_scheme) then
         cycle
       end if
-      if (.not. square(b) >= 0) then
+      if (square(b) /= square(b)) then      ! not a number, told without signalling it
         unknown = b
         return
       end if
