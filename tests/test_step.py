@@ -15,7 +15,9 @@ import models  # noqa: E402
 import overhead  # noqa: E402
 
 from solfec import _kernels  # noqa: E402
-from solfec.bodies.table import BodyKind  # noqa: E402
+from solfec.bodies.materials import BulkMaterial  # noqa: E402
+from solfec.bodies.table import BodyKind, Scheme  # noqa: E402
+from solfec.domain import Domain  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 
 
@@ -190,5 +192,29 @@ def lines_of_python_per_step(model, steps=3):
 def test_a_step_executes_as_many_lines_of_python_for_10_bodies_as_for_10_000():
     small = lines_of_python_per_step(models.stacks(3, 1, 3))
     large = lines_of_python_per_step(models.stacks(25, 20, 20))
+    assert abs(large - small) <= 0.1 * small
+    assert large < 1000
+
+
+def loaded_boxes(count, dynamic):
+    """Pseudo-rigid boxes of scheme DEF_LIM on an obstacle, each with a force and a pressure, beside a rigid one."""
+    model = Domain(1e-3, dynamic=dynamic)
+    material = BulkMaterial(young=1e7, poisson=0.25, density=1000.0)
+    model.insert_body(BodyKind.OBSTACLE, [models.box((-1, -1, -1), (2 * count + 2, 2, 0))], material)
+    model.insert_body(BodyKind.RIGID, [models.box((2 * count, 0, 0), (2 * count + 1, 1, 1))], material)
+    model.loads.set_gravity((0.0, 0.0, -1.0))
+    for i in range(count):
+        body = model.insert_body(BodyKind.PSEUDO_RIGID, [models.box((2 * i, 0, 0), (2 * i + 1, 1, 1))], material)
+        row = model.body_row(body)
+        model.bodies.scheme[row] = Scheme.DEF_LIM
+        top = np.array([[(0, 0, 1), (1, 0, 1), (1, 1, 1)], [(0, 0, 1), (1, 1, 1), (0, 1, 1)]], float) + (2 * i, 0, 0)
+        model.loads.add_pressure(row, top, None, -10.0)
+        model.loads.add_force(row, "CONVECTED", (2 * i + 0.5, 0.5, 0.5), (1, 0, 0), 1.0)
+    return model
+
+
+@pytest.mark.parametrize("dynamic", [True, False])
+def test_implicit_and_loaded_bodies_cost_as_many_lines_of_python_whatever_their_number(dynamic):
+    small, large = (lines_of_python_per_step(loaded_boxes(count, dynamic)) for count in (2, 60))
     assert abs(large - small) <= 0.1 * small
     assert large < 1000
