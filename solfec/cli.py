@@ -113,6 +113,8 @@ def _new_switch(word: str, words: list[str], result: Arguments) -> bool:
 def _value(switch: str, words: list[str]) -> str:
     if not words:
         raise UsageError(f"{switch} needs a value")
+    if words[0].startswith("-") and switch != "-i":
+        raise UsageError(f"{switch} needs a value, and {words[0]} looks like a switch (a name may begin with ./)")
     return words.pop(0)
 
 

@@ -77,7 +77,7 @@ class Schedule:
 
 
 class Interruption:
-    """Turns INT and TERM into a request that the run loop honours after the step at hand."""
+    """Turns INT, TERM and HUP (unless it is ignored, as by nohup) into a request that the run loop honours after the step at hand."""
 
     def __init__(self):
         self.signal: int | None = None
@@ -85,8 +85,9 @@ class Interruption:
 
     def __enter__(self):
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._previous[number] = signal.signal(number, self._request)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                    self._previous[number] = signal.signal(number, self._request)
         return self
 
     def __exit__(self, *exception):
@@ -100,10 +101,10 @@ class Interruption:
 
     def honour(self) -> None:
         """Raise what the signal stands for, once the frame is written."""
-        if self.signal == signal.SIGTERM:
-            raise SystemExit(128 + signal.SIGTERM)
         if self.signal == signal.SIGINT:
             raise KeyboardInterrupt
+        if self.signal is not None:
+            raise SystemExit(128 + self.signal)
 
 
 class Simulation:

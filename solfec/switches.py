@@ -49,6 +49,6 @@ def help_text() -> str:
         "  solfec out/arch            read the results in out/arch with the copy of the input there",
         "  solfec info out/arch       what the results hold",
         "  solfec plot out/arch KINETIC keystone:0,0,1:DZ", "",
-        "Status: 0 normal end, 1 error in the input, 2 wrong command line, 130 and 143 after INT and TERM.",
+        "Status: 0 normal end, 1 error in the input, 2 wrong command line, 130, 143 and 129 after INT, TERM and HUP.",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"

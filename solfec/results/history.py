@@ -93,7 +93,8 @@ def history(reader, items, start: float | None = None, end: float | None = None,
     constraints = [k for k, item in enumerate(parsed) if isinstance(item, Constraint)]
     for chosen, function in ((points, point_values), (energies, energy_values), (constraints, constraint_values)):
         if chosen:
-            values.update(zip(chosen, function(reader, steps, [parsed[k] for k in chosen])))
+            with reader.undamaged("frames"):
+                values.update(zip(chosen, function(reader, steps, [parsed[k] for k in chosen])))
     for k, item in enumerate(parsed):
         if isinstance(item, str):
             values[k] = named_values(steps, item)

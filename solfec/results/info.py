@@ -55,7 +55,7 @@ def frames(reader) -> dict:
         "labels": list(labels),
         "constraints": dict(Counter(constraints["kind"].tolist())),
         "most contacts": int(steps["contacts"].max()),
-        "deepest penetration": float(max(-np.nanmin(steps["minimum_gap"]), 0.0)),
+        "deepest penetration": float(max(0.0, -np.nanmin(steps["minimum_gap"]))),
         "energy": {energy.name.lower(): float(last["energy"][energy]) for energy in Energy},
         "bulk materials": [material["label"] for material in materials["bulk"]],
         "surface materials": [material["label"] for material in materials["surface"]],

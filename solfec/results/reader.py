@@ -99,20 +99,23 @@ class ResultsReader:
     @cached_property
     def input_text(self) -> str:
         """Text of the input file."""
-        return bytes(self.table("model/input")).decode()
+        with self.undamaged("input"):
+            return bytes(self.table("model/input")).decode()
 
     @cached_property
     def arguments(self) -> list[str]:
         """The user's arguments."""
-        return json.loads(bytes(self.table("model/arguments")))
+        with self.undamaged("arguments"):
+            return json.loads(bytes(self.table("model/arguments")))
 
     @property
     def materials(self) -> dict:
         """Bulk and surface materials, as they were last: lists in the order of the rows that bodies and constraints refer to."""
         if not len(self.steps):
             return {"bulk": [], "surface": []}
-        settings = self.settings(-1)
-        return {kind: list(settings[f"{kind} materials"].values()) for kind in ("bulk", "surface")}
+        with self.undamaged("materials"):
+            settings = self.settings(-1)
+            return {kind: list(settings[f"{kind} materials"].values()) for kind in ("bulk", "surface")}
 
     @property
     def functions(self) -> Functions:
@@ -129,7 +132,7 @@ class ResultsReader:
             first, length = file["model/settings"][row]
             return bytes(file["model/texts"][first : first + length])
 
-        with self._undamaged("settings"):
+        with self.undamaged("settings"):
             return json.loads(self.read(text))
 
     @property
@@ -146,7 +149,7 @@ class ResultsReader:
     def labels(self) -> dict[int, str]:
         """Labels by body identifier."""
         rows, texts = self.read(lambda file: (file["model/labels"][...], bytes(file["model/label_texts"][...])))
-        with self._undamaged("labels"):
+        with self.undamaged("labels"):
             return {body: texts[first : first + length].decode() for body, first, length in rows.tolist()}
 
     def table(self, name: str) -> np.ndarray:
@@ -181,19 +184,23 @@ class ResultsReader:
 
     def bodies(self, number: int = -1) -> dict[str, np.ndarray]:
         """Columns of a table of the bodies of a frame; see `tables.body_table`."""
-        return tables.body_table(self, number)
+        with self.undamaged("a frame"):
+            return tables.body_table(self, number)
 
     def constraints(self, number: int = -1) -> dict[str, np.ndarray]:
         """Columns of a table of the constraints of a frame; see `tables.constraint_table`."""
-        return tables.constraint_table(self, number)
+        with self.undamaged("a frame"):
+            return tables.constraint_table(self, number)
 
     def contacts(self, number: int = -1) -> dict[str, np.ndarray]:
         """The same of the contacts alone."""
-        return tables.constraint_table(self, number, contacts=True)
+        with self.undamaged("a frame"):
+            return tables.constraint_table(self, number, contacts=True)
 
     def frames(self) -> dict[str, np.ndarray]:
         """Columns of a table of all frames; see `tables.frame_table`."""
-        return tables.frame_table(self)
+        with self.undamaged("frames"):
+            return tables.frame_table(self)
 
     # -- access ---------------------------------------------------------------------------------------------
 
@@ -209,7 +216,7 @@ class ResultsReader:
                     value = function(self._hdf5)
                     if self._snapshot.stamp() == stamp:
                         return value
-            except (OSError, RuntimeError, KeyError, ValueError) as error:
+            except (OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
                 failure = error
                 self._stamp = ()
                 if isinstance(error, SolfecError) or (attempt > 3 and stamp == self._snapshot.stamp()):
@@ -221,7 +228,7 @@ class ResultsReader:
 
     def load(self, domain, number: int) -> None:
         """Set a domain's tables to a frame; see `restore.restore`."""
-        with self._undamaged(f"frame {number}"):
+        with self.undamaged(f"frame {number}"):
             restore(self, domain, number)
 
     def history(self, items, start: float | None = None, end: float | None = None, skip: int = 1) -> tuple:
@@ -229,7 +236,7 @@ class ResultsReader:
         return history(self, items, start, end, skip)
 
     @contextmanager
-    def _undamaged(self, what: str):
+    def undamaged(self, what: str):
         """Numbers that make no sense come from a damaged file."""
         try:
             yield
@@ -265,8 +272,8 @@ class ResultsReader:
             file.close()
             advice = "please use a newer one" if version > layout.VERSION else "please use that one, or compute again (-w)"
             raise SolfecError(
-                f"{self.file}: written in format version {version} by solfec {program}; this program reads versions "
-                f"{layout.OLDEST} to {layout.VERSION}, {advice}"
+                f"{self.file}: written in format version {version} by solfec {program}; this program reads version "
+                f"{' to '.join(str(v) for v in sorted({layout.OLDEST, layout.VERSION}))}, {advice}"
             )
         self._hdf5, self._stamp = file, stamp
 

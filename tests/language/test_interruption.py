@@ -47,7 +47,7 @@ def wait_for_first_frame(process, tmp_path):
     time.sleep(0.2)
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_signal_finishes_the_step_writes_the_frame_and_gives_its_status(tmp_path, number, status):
     process = start(tmp_path)
     wait_for_first_frame(process, tmp_path)

@@ -237,6 +237,6 @@ def use(path):
         for number in range(len(reader.times)):
             reader.frame(number)
             reader.settings(number)
-        reader.bodies(), reader.constraints(), reader.frames(), reader.labels, reader.input_text
+        reader.bodies(), reader.constraints(), reader.frames(), reader.labels, reader.input_text, reader.arguments, reader.materials
         reader.history([(1, (0, 0, 0), "CX"), (None, "KINETIC"), (2, "R"), "STEP"])
         reader.load(StandIn(), len(reader.times) - 1)
