@@ -38,7 +38,7 @@ def _line(key: str, *values) -> str:
 def _refuse(domain) -> None:
     p, bodies = domain.geometry.primitives, domain.bodies
     for k in np.flatnonzero(p.view("kind") == PrimitiveKind.ELLIPSOID)[:1]:
-        raise SolfecError(f"body {int(bodies.id[p.body[k]])} has an ellipsoid, which the format does not know")
+        raise SolfecError(f"MBFCP_EXPORT: body {int(bodies.id[p.body[k]])} has an ellipsoid, which the format does not know")
     for callback in domain.loads.callbacks[:1]:
         raise SolfecError(f"the force on body {int(bodies.id[callback.body])} is a callback, which the format does not know")
 
