@@ -12,7 +12,7 @@ module cell_grid
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
-  public :: size_class, grid_type, build_grid, store_grid, restore_grid, cell_number, set_bounds
+  public :: size_class, grid_type, build_grid, store_grid, restore_grid, cell_range, set_bounds
   public :: absent, immovable, record, figures, most_classes
 
   !> Owners that are not body rows: a primitive that takes no part, and one of an obstacle (obstacles never
@@ -145,10 +145,36 @@ contains
     real(dp), intent(in) :: x, origin, inverse_cell
     real(dp) :: t
 
-    t = (x - origin)*inverse_cell
-    if (.not. abs(t) < farthest_cell) t = sign(farthest_cell, t)
-    cell_number = floor(t, i8)
+    t = min(max((x - origin)*inverse_cell, -farthest_cell), farthest_cell)
+    cell_number = int(t, i8)
+    if (t < cell_number) cell_number = cell_number - 1
   end function cell_number
+
+  !> First and last cells, direction by direction, in which those boxes of a class start that may meet a box.  They may
+  !> exceed the number of cells once, where cell numbers are wrapped; none: the first is beyond the last.
+  pure subroutine cell_range(class, origin, box, from, to)
+    type(size_class), intent(in) :: class
+    real(dp), intent(in) :: origin(3), box(6)
+    integer(i4), intent(inout) :: from(3), to(3)
+    integer(i8) :: first, last
+    integer :: axis
+
+    do axis = 1, 3
+      ! a box that reaches this cell's starts one cell below them or later
+      first = cell_number(box(axis), origin(axis), class%inverse_cell(axis)) - class%lowest(axis) - 1
+      last = cell_number(box(axis+3), origin(axis), class%inverse_cell(axis)) - class%lowest(axis)
+      if (class%wrapped(axis)) then
+        last = min(last - first, int(class%cells(axis), i8) - 1)
+        first = modulo(first, int(class%cells(axis), i8))
+        last = last + first
+      else
+        first = min(max(first, 0_i8), int(class%cells(axis), i8))
+        last = max(min(last, int(class%cells(axis), i8) - 1), -1_i8)
+      end if
+      from(axis) = int(first, i4)
+      to(axis) = int(last, i4)
+    end do
+  end subroutine cell_range
 
   !> A point amid most bodies: the median of a sample of lower corners, direction by direction.
   pure function middle(n, member, box) result(point)

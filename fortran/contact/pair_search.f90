@@ -1,7 +1,7 @@
 !> Overlapping boxes of different bodies, found cell by cell.
 module pair_search
   use kinds, only: sp, dp, i1, i4, i8
-  use cell_grid, only: grid_type, size_class, cell_number, set_bounds
+  use cell_grid, only: grid_type, size_class, cell_range, set_bounds
 !$ use omp_lib, only: omp_get_thread_num
   implicit none
   private
@@ -148,7 +148,7 @@ contains
       do axis = 1, 6
         task%bound(axis) = transfer(bits(axis), 0.0_sp)
       end do
-      call collect_class(two, b, box(:,task%row), task, box, exclusions, store, list)
+      call collect_class(two, b, two%origin, box(:,task%row), task, box, exclusions, store, list)
       call compare(size(two%owner), two%bound, two%owner, two%row, box, task, exclusions, store, list)
     end do
     !$omp end do nowait
@@ -166,6 +166,7 @@ contains
     type(pair_list), intent(inout) :: list
     type(search_task) :: task
     integer :: base(4), from(0:4), to(0:4), i, r, x, nx, own, rows, coarser, longest
+    real(dp) :: origin(3), one(6)
 
     nx = grid%class(c)%cells(1)
     own = grid%class(c)%first_cell + row*nx
@@ -202,12 +203,36 @@ contains
           if (x == nx - 1) call collect(grid, cell_start(base(r)), cell_start(base(r)+1), task, box, exclusions, store, list)
         end do
       end if
+      if (c < grid%classes) call widen(task%bound, box(:,task%row), grid%origin, grid%scale, origin, one)
       do coarser = c + 1, grid%classes
-        call collect_class(grid, coarser, box(:,task%row), task, box, exclusions, store, list)
+        call collect_class(grid, coarser, origin, one, task, box, exclusions, store, list)
       end do
       call compare(n, bound, owner, row_of, box, task, exclusions, store, list)
     end do
   end subroutine search_row
+
+  !> A box around a box, from its bounds, which are at hand while the box itself is far away in memory.  Where bounds are too
+  !> coarse it is the box itself.
+  !>
+  !>   origin   out: the grid's origin in the coordinates of `one`
+  !>   one      out: lower and upper corner
+  subroutine widen(bound, box, grid_origin, scale, origin, one)
+    real(sp), intent(in) :: bound(6)
+    real(dp), intent(in) :: box(6), grid_origin(3), scale
+    real(dp), intent(out) :: origin(3), one(6)
+    real(dp), parameter :: rounding = 1.2e-7_dp, least = 1.0e-30_dp, coarse = 1.0e6_dp
+    real(dp) :: x(6)
+
+    x = real(bound, dp)
+    if (maxval(abs(x)) > coarse) then
+      origin = grid_origin
+      one = box
+      return
+    end if
+    origin = 0.0_dp
+    one(1:3) = (x(1:3) - rounding*abs(x(1:3)) - least)/scale
+    one(4:6) = (x(4:6) + rounding*abs(x(4:6)) + least)/scale
+  end subroutine widen
 
   !> First cells of the rows in the half stencil of a row.
   pure subroutine neighbour_rows(class, row, rows, base)
@@ -249,42 +274,27 @@ contains
   end subroutine collect
 
   !> Adds to a task the boxes of a class that its box may meet.
-  subroutine collect_class(grid, c, one, task, box, exclusions, store, list)
+  subroutine collect_class(grid, c, origin, one, task, box, exclusions, store, list)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: c
-    real(dp), intent(in) :: one(6)
+    real(dp), intent(in) :: origin(3), one(6)   ! the grid's origin in the coordinates of `one`
     type(search_task), intent(inout) :: task
     real(dp), intent(in) :: box(6,0:*)
     type(exclusion_list), intent(in) :: exclusions
     type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
-    integer(i8) :: from(3), to(3), cells
-    integer :: axis, y, z, base, low, high, nx
+    integer(i4) :: from(3), to(3)
+    integer :: y, z, base, nx
 
+    call cell_range(grid%class(c), origin, one, from, to)
+    if (any(from > to)) return
     associate (class => grid%class(c), start => grid%cell_start)
-      do axis = 1, 3
-        ! a box that reaches this cell's starts one cell below them or later
-        from(axis) = cell_number(one(axis), grid%origin(axis), class%inverse_cell(axis)) - class%lowest(axis) - 1
-        to(axis) = cell_number(one(axis+3), grid%origin(axis), class%inverse_cell(axis)) - class%lowest(axis)
-        cells = class%cells(axis)
-        if (class%wrapped(axis)) then
-          to(axis) = min(to(axis) - from(axis), cells - 1)
-          from(axis) = modulo(from(axis), cells)
-          to(axis) = to(axis) + from(axis)
-        else
-          from(axis) = max(from(axis), 0_i8)
-          to(axis) = min(to(axis), cells - 1)
-          if (from(axis) > to(axis)) return
-        end if
-      end do
       nx = class%cells(1)
-      low = int(from(1))
-      high = int(to(1))
-      do z = int(from(3)), int(to(3))
-        do y = int(from(2)), int(to(2))
+      do z = from(3), to(3)
+        do y = from(2), to(2)
           base = class%first_cell + nx*(folded(y, class%cells(2)) + class%cells(2)*folded(z, class%cells(3)))
-          call collect(grid, start(base+low), start(base+min(high+1, nx)), task, box, exclusions, store, list)
-          if (high >= nx) call collect(grid, start(base), start(base+high-nx+1), task, box, exclusions, store, list)
+          call collect(grid, start(base+from(1)), start(base+min(to(1)+1, nx)), task, box, exclusions, store, list)
+          if (to(1) >= nx) call collect(grid, start(base), start(base+to(1)-nx+1), task, box, exclusions, store, list)
         end do
       end do
     end associate
