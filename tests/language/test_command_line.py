@@ -209,3 +209,9 @@ def test_launcher_runs(tmp_path):
         command = [sys.executable, "-m", "solfec.cli"]
     done = subprocess.run([*command, "input.py", "a"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (5, "['a']\n")
+
+
+def test_starting_an_input_loads_no_libraries_that_few_inputs_need(tmp_path):
+    (tmp_path / "input.py").write_text("import sys\nprint(sorted({'scipy', 'matplotlib', 'meshio', 'pyvista'} & set(sys.modules)))\n")
+    process = subprocess.run([sys.executable, "-m", "solfec.cli", "input.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (process.stdout, process.returncode) == ("[]\n", 0), process.stderr
