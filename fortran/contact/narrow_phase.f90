@@ -4,7 +4,8 @@
 module narrow_phase
   use kinds, only: dp, i4
   use polyhedra, only: shape_tables, polyhedron, reserve_polyhedron, gather_polyhedron, mark_vertices
-  use overlap, only: boundary, clip_work, reserve_overlap, intersect
+  use facets, only: boundary
+  use overlap, only: clip_work, reserve_overlap, intersect
   use contact_record, only: contact_data
   use polyhedron_contact, only: contact_of_polyhedra
   use curved, only: contact_of_spheres, contact_with_sphere

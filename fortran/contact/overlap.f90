@@ -7,26 +7,15 @@
 module overlap
   use kinds, only: dp, i4, i8
   use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, first_aligned
+  use facets, only: boundary, facet_batch, empty_boundary, add_polygon, reserve_facets
+  use edge_crossings, only: most_sides, crossing_work, reserve_crossings, intersect_by_edges
   implicit none
   private
-  public :: boundary, clip_work, reserve_overlap, intersect, extent
+  public :: clip_work, reserve_overlap, intersect, extent
 
   integer(i4), parameter :: block = 8  !< corners of a short polygon
   real(dp), parameter :: nearly_parallel = 0.995_dp  !< cosine above which planes of equal orientation cut unmoved
   real(dp), parameter :: parallel = 1 - 5.0e-7_dp    !< cosine (sine 1e-3) above which planes may coincide
-
-  !> Sums over the facets of the intersection's boundary.
-  type :: boundary
-    integer(i4) :: facets             !< number of facets
-    real(dp) :: area                  !< surface area
-    real(dp) :: moment(3)             !< sum of area times centroid
-    real(dp) :: volume                !< volume (meaningful for zero offset)
-    real(dp) :: volume_moment(3)      !< volume times centroid (the same)
-    real(dp) :: normal(3)             !< sum of weight times outer normal, of the first body minus of the second
-    real(dp) :: weight                !< sum of the weights: mean over fans of squared triangle areas
-    integer(i4) :: points             !< number of facet corners kept in `clip_work%corner`
-    logical :: complete               !< all corners of facets were kept
-  end type boundary
 
   !> Work arrays of one thread.
   type :: clip_work
@@ -38,6 +27,8 @@ module overlap
     integer(i8), allocatable :: across(:)      !< per word the planes that may cut one face
     integer(i4), allocatable :: turn(:), aligned(:)  !< planes that may cut one face; those nearly parallel to it
     integer(i4), allocatable :: shared(:)      !< per face of the second body: 1 if it coincides with a face of the first
+    type(crossing_work) :: crossings           !< for bodies in general position
+    type(facet_batch) :: facets                !< the same
   end type clip_work
 
 contains
@@ -53,12 +44,15 @@ contains
     allocate (work%corner(4*work%capacity + 8))
     allocate (work%face(faces), work%across((faces + word_bits - 1)/word_bits), work%turn(faces), &
               work%aligned(faces), work%shared(faces))
+    call reserve_crossings(work%crossings, vertices, faces)
+    call reserve_facets(work%facets, most_sides)
     work%polygon = 0
     work%polygon_at = first_aligned(work%polygon)
     work%corner_at = first_aligned(work%corner)
   end subroutine reserve_overlap
 
-  !> Clips both bodies, whose vertices are marked with the same tolerance.
+  !> Sums over the boundary of the intersection of two bodies, whose vertices are marked with the same tolerance: from their
+  !> edges where the position of the bodies is general, else by clipping.
   subroutine intersect(one, two, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
     type(polyhedron), intent(inout) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*)  !< of faces
@@ -66,15 +60,11 @@ contains
     real(dp), intent(in) :: offset, tolerance
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
-    sum%facets = 0
-    sum%area = 0
-    sum%moment = 0
-    sum%volume = 0
-    sum%volume_moment = 0
-    sum%normal = 0
-    sum%weight = 0
-    sum%points = 0
-    sum%complete = .true.
+    logical :: general
+    call intersect_by_edges(one, two, corner_ptr, corner_count, corner, offset, tolerance, work%crossings, work%capacity, &
+                            work%corner(work%corner_at), work%facets, sum, general)
+    if (general) return
+    call empty_boundary(sum)
     work%shared(1:two%faces) = 0
     call mark_faces(one, two%faces, corner_ptr(one%first_face), corner_count(one%first_face), corner)
     call mark_faces(two, one%faces, corner_ptr(two%first_face), corner_count(two%first_face), corner)
@@ -178,7 +168,7 @@ contains
     if (is_outer) sign = 1
     if (shared_by_outer) sign = sign - 1
     if (.not. is_first) sign = -sign
-    call add_facet(count, p(1, start), own, sign, sum)
+    call add_polygon(count, p(1, start), own, sign, sum)
     if (sum%points + max(count, block) > capacity) then
       sum%complete = .false.
       return
@@ -368,87 +358,6 @@ contains
       if (abs(plane(1)*p(1, k) + plane(2)*p(2, k) + plane(3)*p(3, k) - plane(4)) > tolerance) within = .false.
     end do
   end function within
-
-  !> Adds one facet.  Its integrals are taken in the projection along the largest component of the normal; its weight in
-  !> the normal sum is the sum of squared triangle areas of a fan, averaged over the fans from all corners.
-  pure subroutine add_facet(count, p, plane, sign, sum)
-    integer(i4), intent(in) :: count
-    real(dp), intent(in) :: p(4, *), plane(4), sign
-    type(boundary), intent(inout) :: sum
-    integer(i4) :: k, u, v, w
-    real(dp) :: a(2), b(2), t, total, moment(2), squares, area, centroid(3), weight, scale
-
-    w = merge(2, 1, abs(plane(2)) > abs(plane(1)))
-    w = merge(3, w, abs(plane(3)) > abs(plane(w)))
-    u = merge(w + 1, 1, w < 3)
-    v = merge(u + 1, 1, u < 3)
-    total = 0
-    moment = 0
-    squares = 0
-    a = [p(u, 1) - p(u, count), p(v, 1) - p(v, count)]
-    do k = 2, count - 1  ! the fan from the last corner; t: twice the area of a triangle
-      b = [p(u, k) - p(u, count), p(v, k) - p(v, count)]
-      t = a(1)*b(2) - a(2)*b(1)
-      total = total + t
-      moment = moment + t*(a + b)
-      squares = squares + t*t
-      a = b
-    end do
-    scale = 1/plane(w)
-    area = 0.5_dp*total*scale
-    if (.not. area > 0) return
-    if (count == 4) then  ! two fans in all
-      squares = 0.5_dp*(squares + twice_area(p(:, 1), p(:, 2), p(:, 3), u, v)**2 &
-                        + twice_area(p(:, 3), p(:, 4), p(:, 1), u, v)**2)
-    else if (count > 4) then
-      squares = mean_over_fans(count, p, u, v)
-    end if
-    t = 1/(3*total)
-    centroid(u) = p(u, count) + moment(1)*t
-    centroid(v) = p(v, count) + moment(2)*t
-    centroid(w) = (plane(4) - plane(u)*centroid(u) - plane(v)*centroid(v))*scale
-    weight = 0.25_dp*scale*scale*squares
-
-    sum%facets = sum%facets + 1
-    sum%area = sum%area + area
-    sum%moment = sum%moment + area*centroid
-    sum%normal = sum%normal + sign*weight*plane(1:3)
-    sum%weight = sum%weight + abs(sign)*weight
-    sum%volume = sum%volume + area*plane(4)/3
-    sum%volume_moment = sum%volume_moment + 0.25_dp*area*plane(4)*centroid  ! a cone's centroid is at 3/4 of its height
-  end subroutine add_facet
-
-  pure real(dp) function twice_area(a, b, c, u, v)
-    real(dp), intent(in) :: a(4), b(4), c(4)
-    integer(i4), intent(in) :: u, v  !< the two coordinates of the projection
-    twice_area = (b(u) - a(u))*(c(v) - a(v)) - (c(u) - a(u))*(b(v) - a(v))
-  end function twice_area
-
-  !> Sum over a fan of the squares of twice the triangles' areas, averaged over the fans from all corners.  Sums over
-  !> corners and edges alone would be faster for many corners, but cancel for slivers.
-  pure real(dp) function mean_over_fans(count, p, u, v) result(mean)
-    integer(i4), intent(in) :: count, u, v
-    real(dp), intent(in) :: p(4, *)
-    integer(i4) :: first, i, k
-    real(dp) :: a(2), b(2), x(block), y(block), counts(block), squares(block)
-    squares = 0
-    do first = 0, count - 1, block  ! apexes of the fans
-      do k = 1, block
-        x(k) = p(u, first + k)
-        y(k) = p(v, first + k)
-        counts(k) = merge(1.0_dp, 0.0_dp, first + k <= count)
-      end do
-      a = [p(u, count), p(v, count)]
-      do i = 1, count
-        b = [p(u, i), p(v, i)]
-        do k = 1, block  ! triangles that have the apex on the edge a-b vanish
-          squares(k) = squares(k) + counts(k)*((a(1) - x(k))*(b(2) - y(k)) - (b(1) - x(k))*(a(2) - y(k)))**2
-        end do
-        a = b
-      end do
-    end do
-    mean = sum(squares)/count
-  end function mean_over_fans
 
   !> Extent of the facets' corners along a direction.
   pure real(dp) function extent(points, corner, direction)

@@ -8,11 +8,12 @@ module polyhedra
   use kinds, only: dp, i4, i8
   implicit none
   private
-  public :: shape_tables, polyhedron, lanes, word_bits, reserve_polyhedron, gather_polyhedron, mark_vertices, mark_faces, &
-            faces_across, first_aligned
+  public :: shape_tables, polyhedron, lanes, word_bits, kept_size, reserve_polyhedron, gather_polyhedron, mark_vertices, &
+            mark_faces, faces_across, first_aligned
 
   integer(i4), parameter :: lanes = 8       !< vertices handled together; vertex arrays are padded to a multiple
   integer(i4), parameter :: word_bits = 64  !< planes per mask word
+  integer(i4), parameter :: kept_size = 128 !< distances are kept from bodies of up to so many planes
 
   !> Columns of the geometry tables (see solfec/contact/geometry.py); all arrays start at 0.
   type :: shape_tables
@@ -39,6 +40,7 @@ module polyhedra
     integer(i8), allocatable :: touching(:, :)  !< vertices: distance > -tolerance
     integer(i8), allocatable :: beyond(:, :)    !< vertices: distance > tolerance
     integer(i8), allocatable :: reached(:)      !< touched by some vertex
+    real(dp), allocatable :: distance(:, :)     !< (padded, faces) of vertices from the other body's planes, where kept
     ! Marks of own faces: (faces, words of the other's planes), faces padded to full lanes
     integer(i8), allocatable :: touched(:, :)   !< planes that some corner touches
     integer(i8), allocatable :: crossed(:, :)   !< those of them that not all corners are beyond
@@ -66,6 +68,7 @@ contains
     words = (faces + word_bits - 1)/word_bits
     allocate (body%x(padded, 3), body%point(4, padded), body%plane(4, faces))
     allocate (body%touching(padded, words), body%beyond(padded, words), body%reached(words))
+    allocate (body%distance(padded, min(faces, kept_size)))
     allocate (body%touched(padded_faces, words), body%crossed(padded_faces, words), body%outside(faces))
   end subroutine reserve_polyhedron
 
@@ -75,7 +78,6 @@ contains
     integer(i4), intent(in) :: row
     real(dp), intent(in) :: centre(3)
     type(polyhedron), intent(inout) :: body
-    integer(i4) :: i, face, base
     body%vertices = tables%vertex_count(row)
     body%padded = lanes*((body%vertices + lanes - 1)/lanes)
     body%faces = tables%face_count(row)
@@ -83,14 +85,23 @@ contains
     body%first_face = tables%face_ptr(row)
     call gather_vertices(body%vertices, body%padded, tables%vertex_list(tables%vertex_ptr(row):), tables%current, centre, &
                          body%point, size(body%x, 1), body%x)
-    do i = 1, body%faces
-      face = body%first_face + i - 1
-      base = tables%corner(tables%corner_ptr(face)) + 1
-      body%plane(1:3, i) = tables%normal(:, face)
-      body%plane(4, i) = tables%normal(1, face)*body%point(1, base) + tables%normal(2, face)*body%point(2, base) &
-                         + tables%normal(3, face)*body%point(3, base)
-    end do
+    call gather_planes(body%faces, tables%corner_ptr(body%first_face:), tables%normal(:, body%first_face:), tables%corner, &
+                       body%point, body%plane)
   end subroutine gather_polyhedron
+
+  pure subroutine gather_planes(count, corner_ptr, normal, corner, point, plane)
+    integer(i4), intent(in) :: count, corner_ptr(count), corner(0:*)
+    real(dp), intent(in) :: normal(3, count), point(4, 0:*)
+    real(dp), intent(inout) :: plane(4, count)
+    integer(i4) :: i, base
+    do i = 1, count
+      base = corner(corner_ptr(i))
+      plane(1, i) = normal(1, i)
+      plane(2, i) = normal(2, i)
+      plane(3, i) = normal(3, i)
+      plane(4, i) = normal(1, i)*point(1, base) + normal(2, i)*point(2, base) + normal(3, i)*point(3, base)
+    end do
+  end subroutine gather_planes
 
   pure subroutine gather_vertices(count, padded, list, current, centre, point, stride, x)
     integer(i4), intent(in) :: count, padded, stride, list(count)
@@ -116,24 +127,27 @@ contains
     type(polyhedron), intent(in) :: other
     real(dp), intent(in) :: tolerance
     logical, intent(out) :: separated
-    integer(i4) :: word, first, last
+    integer(i4) :: word, first, last, step
     integer(i8) :: all_beyond
     separated = .false.
+    step = merge(1, 0, other%faces <= kept_size)
     do word = 1, (other%faces + word_bits - 1)/word_bits
       first = (word - 1)*word_bits + 1
       last = min(word*word_bits, other%faces)
       call mark_word(size(body%x, 1), body%padded, body%x, last - first + 1, other%plane(1, first), tolerance, &
-                     body%touching(1, word), body%beyond(1, word), body%reached(word), all_beyond)
+                     body%touching(1, word), body%beyond(1, word), body%reached(word), all_beyond, step, &
+                     body%distance(1, (first - 1)*step + 1))
       separated = all_beyond /= 0
       if (separated) return
     end do
   end subroutine mark_vertices
 
-  pure subroutine mark_word(stride, padded, x, planes, plane, tolerance, touching, beyond, reached, all_beyond)
-    integer(i4), intent(in) :: stride, padded, planes
+  pure subroutine mark_word(stride, padded, x, planes, plane, tolerance, touching, beyond, reached, all_beyond, step, kept)
+    integer(i4), intent(in) :: stride, padded, planes, step  !< 1: distances are kept in columns of their own, 0: overwritten
     real(dp), intent(in) :: x(stride, 3), plane(4, planes), tolerance
     integer(i8), intent(inout) :: touching(padded), beyond(padded)
     integer(i8), intent(out) :: reached, all_beyond
+    real(dp), intent(inout) :: kept(stride, (planes - 1)*step + 1)
     integer(i8) :: bit
     real(dp) :: distance
     integer(i4) :: i, k
@@ -143,6 +157,7 @@ contains
     do i = 1, planes
       do k = 1, padded
         distance = plane(1, i)*x(k, 1) + (plane(2, i)*x(k, 2) + (plane(3, i)*x(k, 3) - plane(4, i)))
+        kept(k, (i - 1)*step + 1) = distance
         touching(k) = ior(touching(k), merge(bit, 0_i8, distance > -tolerance))
         beyond(k) = ior(beyond(k), merge(bit, 0_i8, distance > tolerance))
       end do

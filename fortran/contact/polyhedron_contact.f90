@@ -4,7 +4,8 @@ module polyhedron_contact
   use kinds, only: dp, i4
   use polyhedra, only: polyhedron, mark_vertices
   use contact_record, only: contact_data
-  use overlap, only: boundary, clip_work, intersect, extent
+  use facets, only: boundary
+  use overlap, only: clip_work, intersect, extent
   use gjk, only: closest_points
   implicit none
   private

@@ -1,0 +1,99 @@
+"""Polyhedra in general position, whose intersections are found from their edges, and where clipping takes over."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from builders import compiled, hull, random_rotation
+
+from solfec.contact import narrow
+
+EPSILON = 1e-6
+ONE, TWO = np.zeros(1, "i4"), np.ones(1, "i4")
+
+
+def ball(random, points, shift=(0.0, 0.0, 0.0)):
+    """The hull of points on the unit sphere."""
+    x = random.normal(size=(points, 3))
+    return hull(x / np.linalg.norm(x, axis=1)[:, None]).moved(shift=shift)
+
+
+def contacts(shapes, first):
+    """Contacts of the shapes `first` with those that follow them, as arrays."""
+    result = narrow.NarrowResult()
+    first = np.asarray(first, "i4")
+    narrow.narrow_phase(compiled(shapes), len(first), first, first + 1, EPSILON, False, result)
+    assert result.view("status").all()
+    return {name: np.array(result.view(name)) for name in ("normal", "slave_point", "gap", "area", "surface")}
+
+
+@pytest.mark.parametrize("points", [4, 8, 20, 33, 35, 66])  # of 4 to 128 faces, in one mask word and in two
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_volume_surface_and_centroid_of_intersections(points, scale):
+    spatial = pytest.importorskip("scipy.spatial")
+    random = np.random.default_rng(points)
+    for distance in (0.0, 0.3, 0.9):
+        pair = [ball(random, points), ball(random, points + 1, random_rotation(random)[0] * distance)]
+        volume, centroid, area = narrow.overlap_volumes(compiled([s.moved(scale=scale) for s in pair]), ONE, TWO)
+        if not volume[0] > 1e-6 * scale**3:
+            continue
+        planes = np.vstack([spatial.ConvexHull(s.vertices).equations for s in pair])
+        exact = spatial.ConvexHull(spatial.HalfspaceIntersection(planes, centroid[:, 0] / scale).intersections)
+        assert volume[0] == pytest.approx(exact.volume * scale**3, rel=1e-9)
+        assert area[0] == pytest.approx(exact.area * scale**2, rel=1e-9)
+
+
+def test_a_body_within_another_is_the_intersection():
+    inner = ball(np.random.default_rng(2), 20).moved(scale=0.1, shift=(0.1, 0.2, 0.0))
+    outer = ball(np.random.default_rng(3), 30)
+    volume, centroid, area = narrow.overlap_volumes(compiled([inner, outer, outer, inner]), np.array([0, 2]), np.array([1, 3]))
+    alone, where, surface = narrow.overlap_volumes(compiled([inner, outer.moved(scale=3)]), ONE, TWO)
+    np.testing.assert_allclose(volume, alone[0], rtol=1e-12)
+    np.testing.assert_allclose(area, surface[0], rtol=1e-12)
+    np.testing.assert_allclose(centroid, np.repeat(where, 2, axis=1), atol=1e-12)
+
+
+def test_contacts_change_by_no_more_than_bodies_move_where_clipping_takes_over():
+    """A vertex goes through a plane, and an edge passes another, in steps that are smaller than epsilon.
+
+    Normals do not: weights of facets are means over their corners, and a facet gains or loses one.
+    """
+    random = np.random.default_rng(11)
+    for _ in range(6):
+        a, b = ball(random, 20), ball(random, 20, (0.3, 0.1, 0.0))
+        for touch in (vertex_to_plane, edge_to_edge):
+            shift = np.ones(3)
+            while np.linalg.norm(shift) > 0.4:  # deep in each other
+                shift, direction = touch(a, b, random)
+            steps = np.linspace(-4, 4, 41) * EPSILON
+            found = contacts([s for t in steps for s in (a, b.moved(shift=shift + t * direction))], range(0, 82, 2))
+            step = steps[1] - steps[0]
+            for name in ("slave_point", "area"):
+                jumps = np.abs(np.diff(found[name], axis=-1)).max()
+                assert jumps < 5 * step, name
+
+
+def vertex_to_plane(a, b, random):
+    """The shift of `b` that brings one of its vertices into a face of `a`, and the face's normal."""
+    corners = a.vertices[list(a.faces[random.integers(len(a.faces))])]
+    normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+    return corners.mean(axis=0) - b.vertices[random.integers(len(b.vertices))], normal / np.linalg.norm(normal)
+
+
+def edge_to_edge(a, b, random):
+    """The shift of `b` that lets two edges cross in their middles, and the direction normal to both."""
+    one, two = (s.vertices[list(s.faces[random.integers(len(s.faces))])][:2] for s in (a, b))
+    normal = np.cross(one[1] - one[0], two[1] - two[0])
+    return one.mean(axis=0) - two.mean(axis=0), normal / np.linalg.norm(normal)
+
+
+def test_contacts_do_not_depend_on_the_other_pairs_of_the_call():
+    """Bits are the same whatever pairs came before, and however large bodies are for which work arrays have room."""
+    random = np.random.default_rng(5)
+    small = [ball(random, n, (0.4 * (k % 2), 0, 0)) for k, n in enumerate((20, 20, 12, 30, 50, 70, 12, 12))]
+    large = [ball(random, 300), ball(random, 200, (0.3, 0, 0))]
+    together = contacts(large + small, range(0, 10, 2))
+    for k in range(0, 8, 2):
+        alone = contacts(small[k : k + 2], [0])
+        for name, values in alone.items():
+            assert values[..., 0].tobytes() == together[name][..., 1 + k // 2].tobytes(), name
