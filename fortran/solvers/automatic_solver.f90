@@ -40,6 +40,7 @@ module automatic_solver
   integer(i4), parameter :: warm_steps = 15               !< Newton steps from the last reactions, of islands dear to factorise
   real(dp), parameter :: start_products = 1e6_dp          !< block products of a factorisation that takes a single start
   integer(i4), parameter :: admm_share = 20               !< ADMM iterations allowed for each sweep allowed
+  real(dp), parameter :: admm_products = 1e9_dp           !< the same, over block products of a factorisation
   real(dp), parameter :: newton_from = 3e-3_dp            !< relative residual from which Newton is tried
   integer(i4), parameter :: parallel_from = 200           !< rows from which threads pay
 
@@ -293,7 +294,7 @@ contains
     type(admm_state) :: state
     real(dp), allocatable :: trial(:,:)
     real(dp) :: measured
-    integer(i4) :: start, starts, made
+    integer(i4) :: start, starts, made, iterations
     logical :: regular
 
     select case (method)
@@ -335,7 +336,8 @@ contains
         call keep_better()
         if (residual <= tolerance) return
       end do
-      call alternate(part, unscaled, tolerance, admm_share*maxiter, factor, state, x, counts, residual)
+      iterations = int(min(real(admm_share, dp)*maxiter, admm_products/max(factor%products, 1.0_dp)), i4)
+      call alternate(part, unscaled, tolerance, iterations, factor, state, x, counts, residual)
     end select
 
   contains
