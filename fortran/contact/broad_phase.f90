@@ -81,16 +81,16 @@ contains
   !>   low, high             (:) the pairs, out
   !>   apart                 (:) nothing (-1) is known about them, out; see `pair_cache`
   !>   bounds, numbers, rows, records, cells, keys   work arrays, kept by the caller because fresh memory is dear:
-  !>                         lengths `primitives` + 8 (bounds, numbers), `primitives` (rows, records), 4 `primitives` + 4200
+  !>                         lengths `primitives` + 8 or more (bounds, numbers), `primitives` (rows, records), 4 `primitives` + 4200
   !>                         (cells), that of `low` (keys)
   !>   found                 number of pairs; when it exceeds the length of `low`, there was no room: enlarge to this
   !>                         length at least and call again
   subroutine find_pairs(n, nbody, member, still, still_bounds, still_numbers, still_cells, box, kind, outer_count, &
       body, adjacent_ptr, adjacent_count, adjacent, body_kind, body_id, selfcontact, nexcluded, excluded, low, high, apart, &
       bounds, numbers, rows, records, cells, keys, found, members, still_capacity, still_cell_capacity, primitives, &
-      neighbours, bodies, exclusions, capacity, cell_capacity)
+      neighbours, bodies, exclusions, capacity, cell_capacity, length)
     integer(i4), intent(in) :: n, nbody, nexcluded, members, still_capacity, still_cell_capacity
-    integer(i4), intent(in) :: primitives, neighbours, bodies, exclusions, capacity, cell_capacity
+    integer(i4), intent(in) :: primitives, neighbours, bodies, exclusions, capacity, cell_capacity, length
     integer(i4), intent(in) :: member(0:members-1)
     real(dp), intent(in) :: still(20,0:64)
     real(sp), intent(inout), target :: still_bounds(0:still_capacity-1,6)
@@ -107,8 +107,8 @@ contains
     integer(i8), intent(in), target :: excluded(2,0:exclusions-1)
     integer(i4), intent(inout) :: low(0:capacity-1), high(0:capacity-1)
     integer(i8), intent(inout) :: apart(0:capacity-1)
-    real(sp), intent(inout), target :: bounds(0:primitives+7,6)
-    integer(i4), intent(inout), target :: numbers(0:primitives+7,3)
+    real(sp), intent(inout), target :: bounds(0:length-1,6)
+    integer(i4), intent(inout), target :: numbers(0:length-1,3)
     integer(i4), intent(inout) :: rows(0:primitives-1,2), records(9,0:primitives-1)
     integer(i4), intent(inout), target :: cells(0:cell_capacity-1)
     integer(i8), intent(inout), target :: keys(0:capacity-1)

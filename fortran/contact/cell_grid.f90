@@ -12,7 +12,7 @@ module cell_grid
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
-  public :: size_class, grid_type, build_grid, store_grid, restore_grid, cell_range, set_bounds
+  public :: size_class, grid_type, build_grid, store_grid, restore_grid, cell_range, bounds_of
   public :: absent, immovable, record, figures, most_classes
 
   !> Owners that are not body rows: a primitive that takes no part, and one of an obstacle (obstacles never
@@ -477,6 +477,21 @@ contains
       bits(k+3) = transfer(real(bound, sp), 0_i4)
     end do
   end subroutine set_bounds
+
+  !> Bounds of a box as they are in a grid.  (Apart from `set_bounds`, which compilers can put where it is called: public
+  !> procedures of shared libraries they may not.)
+  pure function bounds_of(box, grid) result(bound)
+    real(dp), intent(in) :: box(6)
+    type(grid_type), intent(in) :: grid
+    real(sp) :: bound(6)
+    integer(i4) :: bits(6)
+    integer :: k
+
+    call set_bounds(box, grid%origin, grid%scale, bits)
+    do k = 1, 6
+      bound(k) = transfer(bits(k), 0.0_sp)
+    end do
+  end function bounds_of
 
   !> Sorts the records first <= k < last of cells from <= c < to into columns, rows ascending within a cell.
   pure subroutine fill_group(from, to, first, last, records, n, start, bound, owner, row, cell)

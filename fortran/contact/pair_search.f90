@@ -1,7 +1,7 @@
 !> Overlapping boxes of different bodies, found cell by cell.
 module pair_search
   use kinds, only: sp, dp, i1, i4, i8
-  use cell_grid, only: grid_type, size_class, cell_range, set_bounds
+  use cell_grid, only: grid_type, size_class, cell_range, bounds_of
 !$ use omp_lib, only: omp_get_thread_num
   implicit none
   private
@@ -136,18 +136,14 @@ contains
     type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
     type(search_task) :: task
-    integer(i4) :: bits(6)
-    integer :: k, first, axis
+    integer :: k, first
 
     first = one%cell_start(one%class(a)%first_cell)
     !$omp do schedule(dynamic, 64)
     do k = first, first + one%class(a)%boxes - 1
       task%owner = one%owner(k)
       task%row = one%row(k)
-      call set_bounds(box(:,task%row), two%origin, two%scale, bits)
-      do axis = 1, 6
-        task%bound(axis) = transfer(bits(axis), 0.0_sp)
-      end do
+      task%bound = bounds_of(box(:,task%row), two)
       call collect_class(two, b, two%origin, box(:,task%row), task, box, exclusions, store, list)
       call compare(size(two%owner), two%bound, two%owner, two%row, box, task, exclusions, store, list)
     end do

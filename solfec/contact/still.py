@@ -15,6 +15,11 @@ SPARE_CELLS = 4200  # of a grid, whatever the number of boxes
 FIGURES, CLASSES = 20, 65  # of a stored grid
 
 
+def column_length(count: int) -> int:
+    """Length of columns for so many boxes and a block more, of which no two compete for the same places of the cache."""
+    return count + 8 + (112 - (count + 8)) % 1024
+
+
 class StillBoxes:
     """Boxes of obstacles that have not moved so far, in a grid of their own.
 
@@ -49,8 +54,8 @@ class StillBoxes:
 
     def _resize(self, count: int) -> None:
         self.grid = np.zeros((FIGURES, CLASSES), order="F")
-        self.bounds = np.zeros((count + 8, 6), np.float32, order="F")
-        self.numbers = np.zeros((count + 8, 3), np.int32, order="F")
+        self.bounds = np.zeros((column_length(count), 6), np.float32, order="F")
+        self.numbers = np.zeros((column_length(count), 3), np.int32, order="F")
         self.cells = np.zeros(4 * count + SPARE_CELLS, np.int32)
 
     def refresh(self, geometry, bodies, margin: float, work) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..tables import KernelColumns, Table, note_reallocation
 from . import narrow
-from .still import SPARE_CELLS, StillBoxes
+from .still import SPARE_CELLS, StillBoxes, column_length
 
 SKIN = 0.05  # part of its width by which a box is fattened
 SHORT_LIFE = 3  # steps that pairs must last to have been worth the larger number of them
@@ -60,8 +60,8 @@ class Workspace:
         """Match the capacities of the tables of shapes and bodies; new arrays are filled by an update from scratch."""
         if self.primitive_capacity != geometry.primitives.capacity:
             capacity = self.primitive_capacity = geometry.primitives.capacity
-            self.bounds = np.zeros((capacity + 8, 6), np.float32, order="F")
-            self.numbers = np.zeros((capacity + 8, 3), np.int32, order="F")
+            self.bounds = np.zeros((column_length(capacity), 6), np.float32, order="F")
+            self.numbers = np.zeros((column_length(capacity), 3), np.int32, order="F")
             self.rows = np.zeros((capacity, 2), np.int32, order="F")
             self.records = np.zeros((9, capacity), np.int32, order="F")
             self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
