@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solfec.bodies.materials import BulkMaterial
-from solfec.bodies.table import BodyKind, Form
+from solfec.bodies.table import BodyKind, Form, Scheme
 from solfec.domain import Domain
 from solfec.shapes import hex_mesh, hull, sphere
 
@@ -73,8 +73,8 @@ def crowd(count: int = 300) -> Domain:
     return model
 
 
-def soft_cubes(side: int = 10, cells: int = 3) -> Domain:
-    """Cubes of finite elements on one obstacle; their faces warp."""
+def soft_cubes(side: int = 10, cells: int = 3, implicit: bool = False) -> Domain:
+    """Cubes of finite elements on one obstacle; form TL, explicit, their faces warp; or BC, implicit."""
     model, _ = domain(0.5, 1e-4)
     material = BulkMaterial(density=1000.0, young=1e6, poisson=0.3)
     model.insert_body(BodyKind.OBSTACLE, [box((-1, -1, -1), (2 * side, 2 * side, 0))], material)
@@ -82,7 +82,9 @@ def soft_cubes(side: int = 10, cells: int = 3) -> Domain:
         for j in range(side):
             corners = np.array([(x, y, z) for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))], float)
             mesh = hex_mesh.hex_mesh((corners + [2 * i, 2 * j, 0]).ravel(), cells, cells, cells, 1, [1] * 6)
-            model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], material, form=Form.TL)
+            body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], material, form=Form.BC if implicit else Form.TL)
+            if implicit:
+                model.bodies.scheme[model.body_row(body)] = Scheme.DEF_LIM
     return model
 
 

@@ -226,7 +226,7 @@ class Domain:
         """Links and points loaded above their strength break; bodies outside of the scene's extents go."""
         if self.constraints.user_count:
             overloaded = user.break_overloaded(self.constraints)
-            if overloaded.any():
+            if overloaded is not None:
                 self._keep_constraints(~overloaded)
         if self.extents is not None:
             box = self.bodies.view("extents")

@@ -136,8 +136,11 @@ def test_python_stays_a_small_part_of_a_step_also_on_a_busy_machine(threads):
 @without_checks
 @pytest.mark.parametrize(
     "build, epsilon",
-    [(lambda: models.spheres(10), 1e-4), (lambda: models.spheres(10000), 1e-4), (models.stacks, 1e-4), (models.block, 1e-3)],
-    ids=["10 spheres", "10 000 spheres", "stacks", "block"],
+    [
+        (lambda: models.spheres(10), 1e-4), (lambda: models.spheres(10000), 1e-4), (models.stacks, 1e-4), (models.block, 1e-3),
+        (lambda: models.soft_cubes(5, 2), 1e-4), (lambda: models.soft_cubes(5, 2, implicit=True), 1e-4),
+    ],
+    ids=["10 spheres", "10 000 spheres", "stacks", "block", "25 bodies TL", "25 bodies BC implicit"],
 )
 def test_python_costs_under_100_microseconds_a_step_whatever_the_number_of_bodies(build, epsilon, threads):
     threads(1)

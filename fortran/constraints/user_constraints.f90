@@ -7,7 +7,7 @@ module user_constraints
   use local_frame, only: frame_of_normal
   implicit none
   private
-  public :: update_user_constraints
+  public :: update_user_constraints, find_overloaded
 
   integer(i4), parameter :: fixpnt = 1, fixdir = 2, velodir = 3, link = 5, spring = 6   !< of ConstraintKind
   integer(i4), parameter :: follow = 0, by_master = 2, by_slave = 3                     !< of DirectionUpdate
@@ -31,10 +31,12 @@ contains
   !>   base                          (3,3,0:ncon-1) out: identity (FIXPNT), built on the direction, or untouched (VELODIR3)
   !>   gap                           (0:ncon-1) out: current length minus reference length (links, springs), else 0
   !>   value                         (3,0:ncon-1) out: prescribed velocities that follow a series
+  !>   failed                        first row that follows a series beyond `known` ones, or -1; nothing is done then
   subroutine update_user_constraints(users, ncon, kind, master, slave, master_point, slave_point, length, &
-                                     direction, update, series, nseries, series_value, &
-                                     nbody, body_kind, centre, conf_ptr, nconf, conf, point, other_point, base, gap, value)
-    integer(i4), intent(in) :: users, ncon
+                                     direction, update, known, series, nseries, series_value, &
+                                     nbody, body_kind, centre, conf_ptr, nconf, conf, point, other_point, base, gap, value, &
+                                     failed)
+    integer(i4), intent(in) :: users, known, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
     real(dp), intent(inout) :: master_point(3,0:ncon-1)
     real(dp), intent(in) :: slave_point(3,0:ncon-1), length(0:ncon-1), direction(3,0:ncon-1)
@@ -49,9 +51,14 @@ contains
     real(dp), intent(in) :: conf(3,0:nconf-1)
     real(dp), intent(inout) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1), gap(0:ncon-1)
     real(dp), intent(inout) :: value(3,0:ncon-1)
+    integer(i4), intent(out) :: failed
     real(dp) :: vector(3), distance
     integer(i4) :: i, j, m, s
 
+    do failed = 0, users - 1
+      if (any(series(:,failed) >= known)) return
+    end do
+    failed = -1
     do i = 0, users - 1
       m = master(i)
       s = slave(i)
@@ -146,4 +153,28 @@ contains
       point = centre + multiply_transposed(conf(:,1:3), x - conf(:,4))
     end if
   end function referential_point
+
+  !> Marks fixed points with |R| and rigid links with a tension -R_N above their strength; `count` of the first `users` rows.
+  !>
+  !>   kind, strength, reaction   (0:ncon-1), (0:ncon-1), (3,0:ncon-1) columns of the constraint table [force]
+  !>   overloaded                 (0:ncon-1) out: 1 for these rows, 0 for the other ones of the user's
+  subroutine find_overloaded(users, ncon, kind, strength, reaction, overloaded, count)
+    integer(i4), intent(in) :: users, ncon
+    integer(i4), intent(in) :: kind(0:ncon-1)
+    real(dp), intent(in) :: strength(0:ncon-1), reaction(3,0:ncon-1)
+    integer(i4), intent(inout) :: overloaded(0:ncon-1)
+    integer(i4), intent(out) :: count
+    integer(i4) :: i
+    logical :: breaks
+
+    count = 0
+    do i = 0, users - 1
+      breaks = .false.
+      if (kind(i) == fixpnt) breaks = norm2(reaction(:,i)) > strength(i)
+      if (kind(i) == link) breaks = -reaction(3,i) > strength(i)
+      overloaded(i) = merge(1, 0, breaks)
+      if (breaks) count = count + 1
+    end do
+  end subroutine find_overloaded
+
 end module user_constraints

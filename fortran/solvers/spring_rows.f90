@@ -4,9 +4,17 @@ module spring_rows
   use spring_law, only: spring_row, held_row, window, s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
   implicit none
   private
-  public :: assemble_springs
+  public :: assemble_springs, count_springs
 
 contains
+
+  !> Number of springs among the first `users` rows of the constraint table, kind (0:ncon-1).
+  subroutine count_springs(users, ncon, kind, springs)
+    integer(i4), intent(in) :: users, ncon
+    integer(i4), intent(in) :: kind(0:ncon-1)
+    integer(i4), intent(out) :: springs
+    springs = count(kind(0:users-1) == spring_row)
+  end subroutine count_springs
 
   !> Fills law and curve window of the springs among rows first .. n-1 (manual, PUT_SPRING).
   !>
@@ -18,10 +26,12 @@ contains
   !>   start            (0:ncurve) first point of every curve, at least two each
   !>   stroke, force    (0:npoint-1) points, strokes increasing within a curve
   !>   dynamic, step    1: dynamics; h [time]
+  !>   known            number of curves
+  !>   held             out: springs that a Python function describes; failed: a constraint whose curve is not known, or -1
   !>   law, block       (8,0:nrow-1), (16,0:nrow-1) out: see spring_law; the window fills the first 14 places of block
   subroutine assemble_springs(first, n, nrow, order, row_kind, v, ncon, limits, gap, dashpot, implicit_law, curve, &
-                              ncurve, start, npoint, stroke, force, dynamic, step, law, block)
-    integer(i4), intent(in) :: first, n
+                              ncurve, start, npoint, stroke, force, known, dynamic, step, law, block, held, failed)
+    integer(i4), intent(in) :: first, n, known
     integer(i4), intent(in) :: nrow
     integer(i4), intent(in) :: order(0:nrow-1)
     integer(i4), intent(inout) :: row_kind(0:nrow-1)
@@ -36,8 +46,11 @@ contains
     integer(i4), intent(in) :: dynamic
     real(dp), intent(in) :: step
     real(dp), intent(inout) :: law(8,0:nrow-1), block(16,0:nrow-1)
+    integer(i4), intent(out) :: held, failed
     integer(i4) :: a, i, c
 
+    held = 0
+    failed = -1
     do a = first, n - 1
       if (row_kind(a) /= spring_row) cycle
       i = order(a)
@@ -55,8 +68,13 @@ contains
       end if
       law(s_implicit,a) = real(implicit_law(i), dp)
       c = curve(i)
+      if (c >= known) then
+        failed = i
+        return
+      end if
       if (c < 0) then
         row_kind(a) = held_row
+        held = held + 1
       else
         call copy_window(start(c+1) - start(c), stroke(start(c)), force(start(c)), gap(i), block(:,a))
       end if

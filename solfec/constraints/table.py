@@ -92,6 +92,7 @@ class ConstraintTable(Table):
 
     def __init__(self):
         super().__init__()
+        self.overloaded = np.zeros(0, np.int32)  # work of `user.break_overloaded`
         self.user_count = 0  # leading rows that are the user's constraints
         self.next_id = 1
         self.series = SeriesTable()

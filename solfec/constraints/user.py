@@ -8,7 +8,11 @@ from .. import _kernels
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
 from . import element_points
-from .table import ConstraintKind, ConstraintTable
+from .table import ConstraintTable
+
+
+_update_user_constraints = _kernels.user_constraints.update_user_constraints
+_find_overloaded = _kernels.user_constraints.find_overloaded
 
 
 def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
@@ -32,36 +36,35 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
     element_points.place(constraints, bodies)
     if series.n:
         series.evaluate(time_end)
-    if constraints.series_rows[:, :users].max() >= series.n:
-        row = int(constraints.series_rows[:, :users].max(axis=0).argmax())
-        raise SolfecError(
-            f"the time series of constraint {int(constraints.id[row])} is unknown: a continued run needs the input to"
-            " prescribe its motions again"
-        )
     direction, direction_update = element_points.carried_directions(constraints, bodies)
-    _kernels.user_constraints.update_user_constraints(
+    failed = _update_user_constraints(
         constraints.user_count, constraints.kind, constraints.master, constraints.slave,
         constraints.master_point, constraints.slave_point, constraints.length,
-        direction, direction_update, constraints.series_rows, constraints.series.result,
+        direction, direction_update, series.n, constraints.series_rows, constraints.series.result,
         bodies.kind, bodies.centre, bodies.conf_ptr, bodies.configurations.conf,
         constraints.point, constraints.other_point, constraints.base, constraints.gap, constraints.value,
     )  # fmt: skip
+    if failed >= 0:
+        raise SolfecError(
+            f"the time series of constraint {int(constraints.id[failed])} is unknown: a continued run needs the input to"
+            " prescribe its motions again"
+        )
 
 
-def break_overloaded(constraints: ConstraintTable) -> np.ndarray:
+def break_overloaded(constraints: ConstraintTable) -> np.ndarray | None:
     """Rows loaded above their strength in the step just made: |R| of fixed points, tension -R_N of rigid links.
 
     Returns
     -------
-    mask : ndarray of bool, shape (n,)
+    mask : ndarray of bool, shape (n,), or None where no row is
     """
-    mask = np.zeros(constraints.n, bool)
-    users = constraints.user_count
-    kind, strength = constraints.kind[:users], constraints.strength[:users]
-    reaction = constraints.R[:, :users]
-    with np.errstate(over="ignore"):  # what is out of range is told elsewhere
-        size = np.sqrt((reaction**2).sum(0))
-    mask[:users] = ((kind == ConstraintKind.FIXPNT) & (size > strength)) | (
-        (kind == ConstraintKind.RIGLNK) & (-reaction[2] > strength)
+    if constraints.overloaded.size < constraints.capacity:
+        constraints.overloaded = np.zeros(constraints.capacity, np.int32)
+    count = _find_overloaded(
+        constraints.user_count, constraints.kind, constraints.strength, constraints.R, constraints.overloaded[: constraints.capacity]
     )
+    if not count:
+        return None
+    mask = np.zeros(constraints.n, bool)
+    mask[: constraints.user_count] = constraints.overloaded[: constraints.user_count] == 1
     return mask

@@ -22,6 +22,8 @@ from ..errors import SolfecError
 from ..tables import KernelColumns, Table, note_reallocation
 
 _assemble = _kernels.assembly_phases.assemble
+_assemble_springs = _kernels.spring_rows.assemble_springs
+_count_springs = _kernels.spring_rows.count_springs
 _place_blocks = _kernels.compliance.place_blocks
 _most_rows = _kernels.compliance.most_rows
 _fill_columns = _kernels.compliance.fill_columns
@@ -213,7 +215,7 @@ class LocalDynamics:
             stage = LAWS
             if self.dense is not NO_BLOCKS:  # A^-1 of implicit bodies has no factor by triples
                 form = 1
-        if constraints.user_count and self._has_springs():
+        if constraints.user_count and _count_springs(constraints.user_count, constraints.kind):
             form = self._run(stage, LAWS, form, coloured)
             self._assemble_springs()
             stage = BLOCKS
@@ -240,11 +242,6 @@ class LocalDynamics:
             else:
                 raise SolfecError(self.describe(failed))
             stage = reached
-
-    def _has_springs(self) -> bool:
-        """Whether any row of the user's is a spring."""
-        users = self.constraints.user_count
-        return bool((self.constraints.kind[:users] == ConstraintKind.SPRING).any())
 
     def _list_implicit(self, elements) -> None:
         """Numbers of velocity triples of bodies whose A^-1 couples them, 0 for others; anew when these bodies change."""
@@ -293,19 +290,19 @@ class LocalDynamics:
     def _assemble_springs(self) -> None:
         """Laws of springs."""
         constraints, rows = self.constraints, self.rows
-        curves, users = constraints.curves, constraints.user_count
-        if constraints.curve[:users].max() >= curves.n:
-            row = int(constraints.curve[:users].argmax())
-            raise SolfecError(
-                f"the curve of constraint {int(constraints.id[row])} (SPRING) is unknown: a continued run needs the input to"
-                " put its springs again"
-            )
-        _kernels.spring_rows.assemble_springs(
+        curves = constraints.curves
+        held, failed = _assemble_springs(
             self.contacts, self.n, rows.order, rows.kind, rows.V,
             constraints.limits, constraints.gap, constraints.dashpot, constraints.implicit, constraints.curve,
-            curves.start, curves.strokes, curves.forces, self.dynamic, self.step, rows.law, rows.block,
+            curves.start, curves.strokes, curves.forces, curves.n, self.dynamic, self.step, rows.law, rows.block,
         )  # fmt: skip
-        self.held = self.contacts + np.flatnonzero(rows.kind[self.contacts : self.n] == RowKind.HELD)
+        if failed >= 0:
+            raise SolfecError(
+                f"the curve of constraint {int(constraints.id[failed])} (SPRING) is unknown: a continued run needs the input to"
+                " put its springs again"
+            )
+        if held:
+            self.held = self.contacts + np.flatnonzero(rows.kind[self.contacts : self.n] == RowKind.HELD)
 
     def require_blocks(self) -> None:
         """Assemble W in block-CSR if the step is in velocity form."""
