@@ -212,7 +212,9 @@ contains
         if (.not. all(finite)) cycle
         do l = 1, count
           if (.not. converged(l)) first = min(first, code(rows(i+l-1), 6))
-          if (.not. regular(l)) first = min(first, code(rows(i+l-1), 7))
+          if (regular(l)) cycle
+          c = conf_ptr(rows(i+l-1))
+          first = min(first, code(rows(i+l-1), merge(7, 8, all_finite(3, conf(:,c:c+2)))))
         end do
       end do
       if (found == min(batch, n - start)) cycle
