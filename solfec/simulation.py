@@ -150,6 +150,7 @@ class Simulation:
         self.progress_interval = interval
         self._quiet = quiet
         self.domain = Domain(step, epsilon, dynamic)
+        self.display_points: dict[int, list[tuple[str, tuple]]] = {}  # labels and referential points by body identifier
         self.frame: int | None = None
         self.labels: set[str] = set()  # that bodies were given
         self.fields: dict[str, Callable] = {}  # functions (x, y, z, t) of FIELD objects by label

@@ -306,9 +306,13 @@ class BODY(Handle):
 
     @property
     def display_points(self) -> list[tuple[str, tuple[float, ...]]]:
-        """Display points; none, since DISPLAY_POINT is not built yet."""
+        """Labels and present places of the points that DISPLAY_POINT attached, in their order."""
         self._row  # noqa: B018
-        return []
+        simulation = self._simulation
+        return [
+            (label, tuple((np.asarray(point) + simulation.domain.displacement(self._id, point)).tolist()))
+            for label, point in simulation.display_points.get(self._id, [])
+        ]
 
     @property
     def mesh(self) -> MESH | list[MESH] | None:

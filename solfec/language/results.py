@@ -156,6 +156,24 @@ def _body_and_point(body, point):
     return body_of(body, "body"), checks.vector(point, "point")
 
 
+@command("DISPLAY_POINT")
+def DISPLAY_POINT(body: BODY, point: Vector, label: str | None = None) -> None:
+    """Attach a point to a body, which BODY.display_points tells the present place of; it moves nothing.
+
+    Parameters
+    ----------
+    body : BODY
+    point : tuple of 3
+        Referential point in or on the body's shape.
+    label : str, optional
+    """
+    body, point = _body_and_point(body, point)
+    text = "" if label is None else checks.string(label, "label")
+    if not body._simulation.domain.contains(body._id, point):
+        raise BadValue(f"'point' {point} lies outside of the shape of body {body.id} ({body.label or body.kind})")
+    body._simulation.display_points.setdefault(body._id, []).append((text, point))
+
+
 @command("ENERGY")
 def ENERGY(solfec: SOLFEC | BODY, object: SOLFEC | BODY | Sequence[BODY] | None = None) -> Energies:
     """Energies (kinetic, internal, external, contact, friction).

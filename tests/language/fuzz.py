@@ -93,7 +93,7 @@ class World:
             "HISTORY": [w.solfec, [(body, point, "CX")], 0.0, 1.0, 1], "HULL": [CUBE, 1, 1], "IMBALANCE_TOLERANCE": [w.solfec, 1.3, 1.0, 10],
             "INITIAL_VELOCITY": [body, x, x], "LOCDYN_DUMP": [w.solfec, p], "FCLIB_EXPORT": [w.solfec, p], "MASS_CENTER": [w.hull()],
             "MBFCP_EXPORT": [w.solfec, p], "MESH": [CUBE, [8, 0, 1, 2, 3, 4, 5, 6, 7, 1], 1], "MESH2CONVEX": [w.mesh()],
-            "MESH_READ": [p, 1, 1], "MESH_SPLIT": [w.mesh(), [0, 1, 2, 3], None, 1, 2], "NCPU": [w.solfec], "NEWTON_SOLVER": [1e-6, 10],
+            "MESH_READ": [p, 1, 1], "MESH_SPLIT": [w.mesh(), [0, 1, 2, 3], None, 1, 2], "DISPLAY_POINT": [body, point, "a"], "NCPU": [w.solfec], "NEWTON_SOLVER": [1e-6, 10],
             "NON_SOLFEC_ARGV": [], "OUTPUT": [w.solfec, 0.1, "OFF"], "OVERLAPPING": [w.hull(), [w.hull()], None, 0.0], "PENALTY_SOLVER": ["IMPLICIT"],
             "PIPE": [point, x, 1.0, 0.2, 2, 4, 1, 1, [1] * 4], "PRESSURE": [e, 1, 1.0], "PUT_RIGID_LINK": [body, w.other, point, (5, 5, 5), 1e9],
             "PUT_SPRING": [body, point, w.other, (5, 5, 5), [-1, -1, 1, 1], (-1, 1)], "RANK": [], "REGISTER_CALLBACK": [lambda *a: 1, (1,)],
