@@ -20,7 +20,7 @@ from .language.running import CALLBACK as CALLBACK, EXTENTS as EXTENTS, GEOMETRI
 from .language.series import TIME_SERIES as TIME_SERIES
 from .language.shapes import CONVEX as CONVEX, ELLIP as ELLIP, HEX as HEX, HULL as HULL, MESH as MESH, SPHERE as SPHERE
 from .language.siconos import SICONOS_SOLVER as SICONOS_SOLVER
-from .language.solvers import GAUSS_SEIDEL_SOLVER as GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER as NEWTON_SOLVER, PENALTY_SOLVER as PENALTY_SOLVER
+from .language.solvers import GAUSS_SEIDEL_SOLVER as GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER as NEWTON_SOLVER, PENALTY_SOLVER as PENALTY_SOLVER, TEST_SOLVER as TEST_SOLVER
 from .language.splitting import MESH_SPLIT as MESH_SPLIT, OVERLAPPING as OVERLAPPING, SPLIT as SPLIT
 from .language.springs import PUT_SPRING as PUT_SPRING
 from .language.states import INITIALIZE_STATE as INITIALIZE_STATE, RIGID_TO_FEM as RIGID_TO_FEM
@@ -41,9 +41,6 @@ def RENDER(*arguments: Any, **keywords: Any) -> NoReturn: ...
 def RT_SPLIT(*arguments: Any, **keywords: Any) -> NoReturn: ...
 
 def SIMPLIFIED_CRACK(*arguments: Any, **keywords: Any) -> NoReturn: ...
-
-class TEST_SOLVER:
-    def __init__(self, *arguments: Any, **keywords: Any) -> None: ...
 
 __all__ = [
     "APPLY_BULKMAT",

@@ -354,3 +354,37 @@ class NEWTON_SOLVER(Solver):
             self._solver.collect_iterations()
         else:
             self._solver.itershist = None
+
+
+class TEST_SOLVER(NEWTON_SOLVER):
+    """An experimental Newton method of Solfec-1.0, which old inputs may name; NEWTON_SOLVER with 'GMRES' takes its place.
+
+    Parameters
+    ----------
+    meritval, maxiter, maxmatvec, linmaxiter, epsilon, delta, omega
+        As for NEWTON_SOLVER, with that solver's defaults.
+    """
+
+    __slots__ = ()
+
+    @command("TEST_SOLVER")
+    def __init__(
+        self,
+        meritval: float = 1e-8,
+        maxiter: int = 1000,
+        maxmatvec: int = 1000,
+        linmaxiter: int = 10,
+        epsilon: float = 0.25,
+        delta: float = 0.51e-7,
+        omega: float = 1e-9,
+    ) -> None:
+        self._solver = NewtonSolver(
+            checks.positive(meritval, "meritval"),
+            _count(maxiter, "maxiter"),
+            linmaxiter=_count(linmaxiter, "linmaxiter"),
+            maxmatvec=_count(maxmatvec, "maxmatvec"),
+            epsilon=checks.positive(epsilon, "epsilon"),
+            delta=checks.nonnegative(delta, "delta"),
+            omega=checks.positive(omega, "omega"),
+        )
+        session.warn("TEST_SOLVER was an experiment of Solfec-1.0; NEWTON_SOLVER solves in its place")

@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 from ..errors import NotBuiltYet
 
 NAMES = (
-    "HYBRID_SOLVER TEST_SOLVER"
+    "HYBRID_SOLVER"
     " SIMPLIFIED_CRACK RT_SPLIT CONTACT_EXCLUDE_OBJECTS"
     " RENDER FRACTURE_EXPORT_YAFFEMS"
 )
-TYPES = ("HYBRID_SOLVER", "TEST_SOLVER")
+TYPES = ("HYBRID_SOLVER",)
 
 
 def not_built(what: str) -> NotBuiltYet:

@@ -102,7 +102,7 @@ class World:
             "SET_VELOCITY": [body, point, x, 1.0], "SET_VELOCITY3": [body, point, [1, 0, 0, 0, 1, 0, 0, 0, 1], [v, v, v]],
             "SET_DISPLACEMENT3": [body, point, [1, 0, 0, 0, 1, 0, 0, 0, 1], [v, v, v]], "SET_ACCELERATION3": [body, point, [1, 0, 0, 0, 1, 0, 0, 0, 1], [v, v, v]],
             "SOLFEC": ["DYNAMIC", 1e-3, f"out/{p}"], "SOLFEC_EXPORT": [w.solfec, 0.0, p + "d"], "SPHERE": [point, 1.0, 1, 1],
-            "SPLIT": [w.hull(), (0.5, 0.5, 0.5), x, 1], "STRESS": [e, (9.5, 0.5, 0.5)], "SUBDIR": [], "SURFACE_MATERIAL": [w.solfec, 1, 2, "SIGNORINI_COULOMB", None, 0.1],
+            "SPLIT": [w.hull(), (0.5, 0.5, 0.5), x, 1], "STRESS": [e, (9.5, 0.5, 0.5)], "SUBDIR": [], "TEST_SOLVER": [1e-6, 10], "SURFACE_MATERIAL": [w.solfec, 1, 2, "SIGNORINI_COULOMB", None, 0.1],
             "TIME_SERIES": [[0, 1, 1, 2]], "TIMING": [w.solfec, "TIMINT"], "TORQUE": [body, "SPATIAL", x, 1.0], "TRANSLATE": [w.hull(), x],
             "UNPHYSICAL_PENETRATION": [w.solfec, 0.1], "VELOCITY": [body, point], "VIEWER": [], "VTK_EXPORT": [w.solfec, 0.0, p],
             "WARNINGS": ["OFF"], "XDMF_EXPORT": [w.solfec, 0.0, p + "x"], "MODAL_ANALYSIS": [e, 2, p + "m"], "RIGID_DISPLACEMENTS": [e],

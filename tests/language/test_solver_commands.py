@@ -190,3 +190,21 @@ AWARE = "material = SURFACE_MATERIAL(solfec, gap_aware=1E-2)"
 )
 def test_contacts_are_found_from_the_largest_distance_asked_for_in_any_order(good, options, contacts):
     assert int(good(MARGIN.format(options="\n".join(options)))) == contacts
+
+
+def test_the_experimental_solver_of_old_inputs_is_newtons_and_says_so(run):
+    outcome = run("""
+    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/experiment')
+    solfec.verbose = 'OFF'
+    GRAVITY(solfec, (0, 0, -10))
+    SURFACE_MATERIAL(solfec, friction=0.5)
+    bulk = BULK_MATERIAL(solfec, density=1.0)
+    cube = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    BODY(solfec, 'OBSTACLE', TRANSLATE(HULL(cube, 1, 1), (0, 0, -1)), bulk)
+    body = BODY(solfec, 'RIGID', HULL(cube, 1, 1), bulk)
+    solver = TEST_SOLVER(1E-10, maxiter = 50)
+    RUN(solfec, solver, 0.02)
+    print(solver.meritval, solver.maxiter, solver.linmaxiter, len(solver.mvhist) == solver.iters, abs(body.velo[5]) < 1E-6)
+    """)
+    assert outcome.out.split()[-5:] == ["1e-10", "50", "10", "True", "True"], outcome.err
+    assert outcome.err.count("NEWTON_SOLVER solves in its place") == 1
