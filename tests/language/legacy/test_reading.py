@@ -179,10 +179,19 @@ def test_large_inputs_start_fast(own_cache):
     assert best(lambda: read(content, "large.py")) < 0.5
 
 
-def test_large_inputs_of_repeated_commands_start_fast(own_cache):
+def repeated_commands() -> bytes:
     line = "b%d = BODY (solfec, 'RIGID', SPHERE ((%d, 0, %d / 2), 1, 3, 3), bulkmat) # %d\n"
-    content = "".join(line % (i, i, i, i) for i in range(16_000))
-    assert best(lambda: read((content + "print 1\n").encode(), "large.py"), 1) < 3.0
+    return ("".join(line % (i, i, i, i) for i in range(16_000)) + "print 1\n").encode()
+
+
+def test_large_inputs_of_repeated_commands_start_in_seconds_also_on_a_busy_machine(own_cache):
+    assert best(lambda: read(repeated_commands(), "large.py"), 1) < 8.0
+
+
+@pytest.mark.slow
+def test_large_inputs_of_repeated_commands_start_within_three_seconds(own_cache):
+    contents = [repeated_commands() + b"#" * k for k in range(5)]  # none is in the cache
+    assert best(lambda: read(contents.pop(), "large.py"), 5) < 3.0
 
 
 def test_lines_alike_mean_what_they_say(good):
