@@ -17,8 +17,10 @@ import overhead  # noqa: E402
 from solfec import _kernels  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.table import BodyKind, Scheme  # noqa: E402
+from solfec.contact import narrow  # noqa: E402
 from solfec.domain import Domain  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+from solfec.tables import note_reallocation  # noqa: E402
 
 
 @pytest.fixture
@@ -221,3 +223,34 @@ def test_implicit_and_loaded_bodies_cost_as_many_lines_of_python_whatever_their_
     small, large = (lines_of_python_per_step(loaded_boxes(count, dynamic)) for count in (2, 60))
     assert abs(large - small) <= 0.1 * small
     assert large < 1000
+
+
+def without_room(model):
+    """Leave no room in the constraint table and in what detection keeps, so that every new contact asks for more."""
+    constraints, work = model.constraints, model.geometry.workspace
+    rows = max(constraints.n, 1)
+    for name in constraints.COLUMNS:
+        setattr(constraints, name, getattr(constraints, name)[..., :rows].copy(order="F"))
+    constraints.capacity = rows
+    if work is not None:
+        work.result, work.patches = narrow.NarrowResult(), narrow.PatchResult(1)
+    note_reallocation()
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: models.block(4), lambda: models.stacks(2, 2, 4), lambda: models.soft_cubes(3, 2)], ids=["block", "stacks", "soft"]
+)
+def test_contacts_are_the_same_when_tables_grow_in_the_midst_of_detection(build):
+    states = []
+    for prepare in (lambda model: None, without_room):
+        model, random = build(), np.random.default_rng(0)
+        model.settings.patch = True  # points may join the patches of known contacts
+        for identifier in model.bodies.view("id")[1:]:
+            model.set_velocity(int(identifier), 0.3 * random.uniform(-1, 1, 3), 0.5 * random.uniform(-1, 1, 3))
+        solver = GaussSeidelSolver(1e-4, 100)
+        for _ in range(60):
+            prepare(model)
+            model.advance(solver)
+        assert model.constraints.n > 30
+        states.append(state(model))
+    assert states[0] == states[1]

@@ -77,11 +77,15 @@ class Workspace:
             note_reallocation()
 
     def fit_contacts(self, constraints) -> None:
-        """Match the capacity of the constraint table."""
+        """Match the capacity of the constraint table, keeping what a step that needs more room has found so far."""
         if self.contact_capacity != constraints.capacity:
-            self.contact_capacity = constraints.capacity
             columns = np.zeros((6, constraints.capacity), np.int32)
+            kept = max(0, min(self.contact_capacity, constraints.capacity))
+            if kept:
+                known = self.keep, self.result_of, self.known_one, self.known_two, self.alive, self.kept_at
+                columns[:, :kept] = [column[:kept] for column in known]
             self.keep, self.result_of, self.known_one, self.known_two, self.alive, self.kept_at = columns
+            self.contact_capacity = constraints.capacity
             note_reallocation()
 
     def enlarge_pairs(self, count: int) -> None:
