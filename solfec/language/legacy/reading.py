@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import CodeType
 
 from . import cache
-from .source import decode, expand_tabs, layout, mask
+from .source import Masked, decode, expand_tabs, layout, mask
 
 # The grammar's parser is slow to load: it waits for the first file that needs it.
 
@@ -88,13 +88,14 @@ def _read(content: bytes, path: str, forced: int | None, prefers_old: bool) -> R
         return Reading(3, compile_deep(content, path), "comment")
     if forced == 2 or magic == 2:
         return Reading(2, compile_old(text, path), "--python2" if forced else "its comment asks for it")
+    masked = mask(text)
     try:
-        compile_deep(mask(text).text, path)
+        compile_deep(masked.text, path)
     except SyntaxError as refusal:
-        return _old_or_neither(text, path, refusal)
+        return _old_or_neither(text, path, refusal, masked)
     if why := _uses_old_names(text, path):
         return Reading(2, compile_old(text, path), why)
-    return _of_both(content, text, path, prefers_old)
+    return _of_both(content, text, path, prefers_old, masked)
 
 
 def _magic(text: str) -> int:
@@ -104,10 +105,10 @@ def _magic(text: str) -> int:
     return 0
 
 
-def _old_or_neither(text: str, path: str, refusal: SyntaxError) -> Reading:
+def _old_or_neither(text: str, path: str, refusal: SyntaxError, masked: Masked) -> Reading:
     """What Python 3 refused: Python 2, or an error of the reading that got further."""
     try:
-        code = compile_old(text, path)
+        code = compile_old(text, path, masked=masked)
     except SyntaxError as error:
         further = (error.lineno or 0) > (refusal.lineno or 0) or "Missing parentheses" in (refusal.msg or "")
         if further and "never closed" not in (refusal.msg or ""):
@@ -150,7 +151,7 @@ def _uses_old_names(text: str, path: str) -> str:
     return f"line {found[0][0]}: {found[0][1]}" if found else ""
 
 
-def _of_both(content: bytes, text: str, path: str, prefers_old: bool) -> Reading:
+def _of_both(content: bytes, text: str, path: str, prefers_old: bool, masked: Masked) -> Reading:
     """A file that Python 3 parses: does Python 2, too?"""
     interesting = prefers_old or "/" in text or "random" in text
     if not interesting or layout(text).formatted:
@@ -160,8 +161,9 @@ def _of_both(content: bytes, text: str, path: str, prefers_old: bool) -> Reading
 
     if grammar.futures(text) & {"division", "annotations"}:
         return Reading(3, compile_deep(content, path))
-    text = expand_tabs(text)
-    masked = mask(text)
+    expanded = expand_tabs(text)
+    if expanded is not text:
+        text, masked = expanded, mask(expanded)
     try:
         tree = grammar.tree_of(masked.text, path, "print_function" in grammar.futures(text))
     except SyntaxError:
@@ -174,11 +176,12 @@ def _of_both(content: bytes, text: str, path: str, prefers_old: bool) -> Reading
     return Reading(3, compile_deep(watched or content, path), watched=watched is not None)
 
 
-def compile_old(text: str, path: str, mode: str = "exec") -> CodeType:
-    """Code of a Python 2 text."""
+def compile_old(text: str, path: str, mode: str = "exec", masked: Masked | None = None) -> CodeType:
+    """Code of a Python 2 text; `masked` is it, masked, if at hand."""
     from .translate import translate
 
-    return compile_deep(translate(expand_tabs(text), path), path, mode)
+    expanded = expand_tabs(text)
+    return compile_deep(translate(expanded, path, masked if expanded is text else None), path, mode)
 
 
 def compile_deep(source, path: str, mode: str = "exec") -> CodeType:

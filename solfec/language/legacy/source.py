@@ -27,9 +27,11 @@ _SUSPECT = re.compile(
     re.X,
 )
 
-_DIGITS = re.compile(r"\d+")
+_SIGN = r"(?:(?:(?<=[\[(,=])|(?<=[\[(,=] )|(?<=print ))-)?"  # one that belongs to the number behind it
+_LITERAL = re.compile(rf"{_SIGN}(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?(?!\w)|{_SIGN}\d+")
+_LONGEST_ALIKE = 2000  # a line that is longer is parsed with its runs of numbers masked
 _COMPOUND = re.compile(
-    r"\b(?:lambda|def|class|for|if|elif|else|while|try|except|finally|with|import|global|nonlocal|from|exec)\b|:\s*$|[@\\;`]"
+    r"\b(?:lambda|def|class|for|if|elif|else|while|try|except|finally|with|import|global|nonlocal|from|exec)\b|:\s*$|[@\\`]"
     r"|(?<![\w.])0\d|legacy_|\d[lL]\b|[^\x00-\x7f]"
 )
 
@@ -106,66 +108,90 @@ class Masked:
 
     text: str
     originals: list[str]
-    like: dict[int, int] = field(default_factory=dict)  # masked lines that differ from another line by digits only
+    # masked lines that differ from others by numbers only: the rows of those others, and their numbers
+    like: dict[int, tuple[tuple[int, int], list[str]]] = field(default_factory=dict)
 
     def finish(self, text: str) -> str | None:
         """The whole translation of a translated masked text; None when lines alike did not translate alike."""
         lines = text.split("\n") if self.like else []
-        for number, line in self.like.items():
-            pieces = _DIGITS.split(lines[line].strip())
-            digits = _DIGITS.findall(self.originals[number])
-            if len(pieces) != len(digits) + 1:
-                return None
-            self.originals[number] = "".join([x for pair in zip(pieces, [*digits, ""]) for x in pair])
-        return self.unmask(text)
+        originals = list(self.originals)
+        split: dict[tuple[int, int], list[str]] = {}
+        for number, (rows, known) in self.like.items():
+            if (pieces := split.get(rows)) is None:
+                translated = "\n".join(lines[slice(*rows)]).strip()
+                if _LITERAL.findall(translated) != known:
+                    return None
+                pieces = split[rows] = _LITERAL.split(translated)
+            literals = _LITERAL.findall(originals[number])
+            originals[number] = "".join([x for pair in zip(pieces, [*literals, ""]) for x in pair])
+        return _unmasked(text, originals)
 
     def unmask(self, text: str) -> str:
         """Put the originals back into a text made from the masked one."""
-        return _MASKED.sub(self._original, text) if self.originals else text
+        return _unmasked(text, self.originals)
 
-    def _original(self, match: re.Match) -> str:
-        original = self.originals[int(match[1])]
+
+def _unmasked(text: str, originals: list[str]) -> str:
+    def original_of(match: re.Match) -> str:
+        original = originals[int(match[1])]
         return original + "\n" * (match[2].count("\n") - original.count("\n"))
+
+    return _MASKED.sub(original_of, text) if originals else text
 
 
 def mask(text: str, alike: bool = True) -> Masked:
     """Replace what means the same in both languages by names that fill as many lines; with `alike`, also lines that differ
-    from an earlier one by digits only, which are translated like it."""
+    from earlier ones by numbers only, which are translated like them."""
     originals: list[str] = []
-    first: dict[str, int] = {}
-    like: dict[int, int] = {}
+    verdicts: dict[str, tuple[bool, bool]] = {}  # of lines without their numbers: plain, and simple statements
+    first: dict[str, tuple[tuple[int, int], list[str]]] = {}
+    like: dict[int, tuple[tuple[int, int], list[str]]] = {}
     row = 0
 
     def numbers(match: re.Match) -> str:
         originals.append(match[2])
         return match[1] + MASK % (len(originals) - 1) + "\n" * match[2].count("\n")
 
+    def name_of(line: str, code: str) -> str:
+        indent = line[: len(line) - len(line.lstrip(" \t"))]
+        originals.append(code)
+        joins = "(" + "\n" * code.count("\n") + ")" if "\n" in code else ""
+        return indent + MASK % (len(originals) - 1) + joins + "\n"
+
     parts = []
     for start, end in layout(text).lines:
         line = text[start:end]
         body = line.strip()
-        if not body or body.startswith("#") or len(line) < 20:
+        rows = row, row + line.count("\n")
+        row = rows[1]
+        if not body or body.startswith("#") or len(line) < 12:
             parts.append(line)
-        elif "#" not in line and not _SUSPECT.search(line) and _balanced(line):
-            indent = re.match(r"[ \t]*", line)[0]
-            code = line[len(indent) :].rstrip("\n")
-            originals.append(code)
-            joins = "(" + "\n" * code.count("\n") + ")" if "\n" in code else ""
-            parts.append(indent + MASK % (len(originals) - 1) + joins + "\n")
-        elif len(line) > 200:
-            parts.append(_outside_strings(line, numbers))
-        elif alike and "\n" not in line[:-1] and not _COMPOUND.search(line):
-            known = first.setdefault(_DIGITS.sub("0", body), row)
-            if known == row:
+            continue
+        key = _LITERAL.sub(_kind_of_literal, body) if len(line) < _LONGEST_ALIKE else body
+        if (verdict := verdicts.get(key)) is None:
+            plain = "#" not in key and not _SUSPECT.search(key) and _balanced(key)
+            verdict = verdicts[key] = plain, not plain and not _COMPOUND.search(key)
+        plain, simple = verdict
+        if plain and len(line) >= 20:
+            parts.append(name_of(line, body))
+        elif alike and simple and len(line) < _LONGEST_ALIKE:
+            known = first.get(key)
+            if known is None:
+                first[key] = rows, _LITERAL.findall(body)
                 parts.append(line)
             else:
                 like[len(originals)] = known
-                parts.append(re.match(r"[ \t]*", line)[0] + MASK % len(originals) + "\n")
-                originals.append(body)
+                parts.append(name_of(line, body))
+        elif len(line) > 200:
+            parts.append(_outside_strings(line, numbers))
         else:
             parts.append(line)
-        row += line.count("\n")
     return Masked("".join(parts), originals, like)
+
+
+def _kind_of_literal(match: re.Match) -> str:
+    digits = match[0].lstrip("-")
+    return "0.0" if not digits.isdecimal() else "0" if digits[0] != "0" or len(digits) == 1 else "00"  # octal
 
 
 def _balanced(line: str) -> bool:

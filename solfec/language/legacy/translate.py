@@ -14,7 +14,7 @@ from fissix.pgen2 import token
 
 from . import grammar
 from .grammar import first_leaf, is_leaf, last_leaf, symbols, value
-from .source import mask
+from .source import Masked, mask
 
 METHODS = {
     "has_key", "keys", "values", "items", "iterkeys", "itervalues", "iteritems", "viewkeys", "viewvalues", "viewitems",
@@ -25,14 +25,14 @@ CAUGHT = "__legacy_caught__"
 _FLOAT = re.compile(r"(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$|\d+[eE][-+]?\d+$")
 
 
-def translate(text: str, path: str, alike: bool = True) -> str:
-    """Python 3 text of a normalised Python 2 text, each statement on its own old line."""
-    masked = mask(text, alike)
+def translate(text: str, path: str, masked: Masked | None = None) -> str:
+    """Python 3 text of a normalised Python 2 text, each statement on its own old line; `masked` is it, masked, if at hand."""
+    masked = masked or mask(text)
     future = grammar.futures(text)
     tree = grammar.tree_of(masked.text, path, "print_function" in future)
     rewriter = Rewriter(path, masked, true_division="division" in future)
     result = masked.finish(rewriter.rewrite(tree))
-    return translate(text, path, alike=False) if result is None else result
+    return translate(text, path, mask(text, alike=False)) if result is None else result
 
 
 @dataclass

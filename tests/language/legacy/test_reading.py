@@ -199,6 +199,45 @@ def test_lines_alike_mean_what_they_say(good):
     assert good("".join(lines) + "print a7, a40, a8 [0] / 2\n") == "(4.75, '7', 1) (30.0, '40', 2) 3.0\n"
 
 
+def test_lines_alike_may_hold_several_statements_several_rows_signs_exponents_and_octal_numbers(good):
+    lines = [
+        f"a{i} = {i} / 2; b{i} = -{i}e-0{i % 3 + 1} / 4\nc{i} = [-{i} / 7,\n  {'-' * (i % 2)}{i}.5e+02 * 0{i % 7 + 1}0,\n      1] # {i}\n"
+        for i in range(1, 40)
+    ]
+    shown = "print -3 / 2, c8\nprint -30 / 20, c9\n"
+    assert good("".join(lines) + "print a7; print a9 / 2, b7, c7 [1]\n" + shown) == (
+        "3\n2 -0.0175 -6000.0\n-2 [-2, 13600.0, 1]\n-2 [-2, -22800.0, 1]\n"
+    )
+
+
+def dense_inputs() -> dict[str, bytes]:
+    """16 000 lines each: two statements a line and numbers, commands over two lines, short quotients."""
+    numbers = ",\n".join(f"{i * 0.1!r}, {-i * 0.2!r}, {i * 1e-7:.3e}" for i in range(8000))
+    statements = "".join(f"a{i % 50} = 3/2; b{i % 50} = a{i % 50}+1\n" for i in range(8000))
+    corners = ["%.3f" % ((i * 7919 % 2000) / 1000 - 1) for i in range(24)]
+    command = "BODY (solfec, 'RIGID', HEX ([" + ", ".join(corners) + "],\n   {0}, {0}.5e-03/2), material{0})\n"
+    return {
+        "statements": f"print 1\nnodes = [\n{numbers}]\n{statements}".encode(),
+        "commands": ("print 1\n" + "".join(command.format(i % 90) for i in range(8000))).encode(),
+        "quotients": ("print 1\n" + "".join(f"x{i} = a[{i}]/2\n" for i in range(16_000))).encode(),
+    }
+
+
+@pytest.mark.parametrize("kind", ["statements", "commands", "quotients"])
+def test_dense_inputs_start_in_seconds_also_on_a_busy_machine(own_cache, kind):
+    content = dense_inputs()[kind]
+    assert best(lambda: read(content, "large.py"), 1) < 8.0
+    assert best(lambda: read(content, "large.py")) < 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["statements", "commands", "quotients"])
+def test_dense_inputs_start_within_three_seconds(own_cache, kind):
+    content = dense_inputs()[kind]
+    contents = [content + b"#" * k for k in range(5)]  # none is in the cache
+    assert best(lambda: read(contents.pop(), "large.py"), 5) < 3.0
+
+
 def test_large_input_means_the_same(good):
     assert good(large_input(4000)) == "3000 9000\n"
 
