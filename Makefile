@@ -23,7 +23,9 @@ endif
 
 .PHONY: FORCE all run test test-slow bench clean lint unsupported
 
+# The editable install reads bytecode but does not save any: without the last line every start would compile all modules.
 all: $(BIN)/.built $(if $(filter yes,$(SICONOS)),$(VENV)/.siconos)
+	@$(BIN)/python -m compileall -q solfec abaqusreader.py
 
 unsupported:
 	@for part in MPI=$(MPI) OPENGL=$(OPENGL); do \

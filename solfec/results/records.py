@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
 
 import numpy as np
 
@@ -78,7 +76,9 @@ def describe_step(row: np.ndarray, domain, run: RunRecord) -> None:
 
 def version() -> str:
     """Version of the program."""
+    from importlib import metadata  # slow to load, and asked for only when a file is begun
+
     try:
-        return installed("solfec")
-    except PackageNotFoundError:
+        return metadata.version("solfec")
+    except metadata.PackageNotFoundError:
         return "unknown"

@@ -29,7 +29,6 @@ TAGS = ("gmsh:physical", "medit:ref", "cell_tags")
 """Cell data that are groups by the conventions of a format."""
 
 EXODUS = (".e", ".ex2", ".exo")
-DIMENSION = {"volumes": 3, "surfaces": 2}
 
 
 @dataclass

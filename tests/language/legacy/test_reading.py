@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -236,6 +237,18 @@ def test_dense_inputs_start_within_three_seconds(own_cache, kind):
     content = dense_inputs()[kind]
     contents = [content + b"#" * k for k in range(5)]  # none is in the cache
     assert best(lambda: read(contents.pop(), "large.py"), 5) < 3.0
+
+
+@pytest.mark.slow
+def test_a_process_with_a_large_input_starts_within_half_a_second_from_the_cache(own_cache, tmp_path):
+    (tmp_path / "large.py").write_bytes(dense_inputs()["statements"])
+    launcher = Path(sys.executable).with_name("solfec")
+
+    def start():
+        subprocess.run([launcher, "large.py"], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+
+    assert best(start, 1) < 4.0
+    assert best(start, 8) < 0.5
 
 
 def test_large_input_means_the_same(good):
