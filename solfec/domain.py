@@ -276,7 +276,7 @@ class Domain:
         """
         self._refuse_within_step("insert bodies")
         check_resolution(shapes, self.epsilon)
-        shape = primitives.compile(shapes, self.epsilon, whole=kind == BodyKind.FINITE_ELEMENT)
+        shape = primitives.compile(shapes, self.epsilon, kind == BodyKind.FINITE_ELEMENT, self.settings.seams)
         volume, centre, euler = characteristics.characteristics(shapes)
         if not volume > 0.0:
             raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")

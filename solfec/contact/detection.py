@@ -58,6 +58,8 @@ class Settings:
         What the user asked for; gap-aware materials can widen it.
     patch : bool
         Faces that lie on each other share up to four points instead of one.
+    seams : bool
+        Faces between the convexes of a body are parts of its surface; counts for bodies made later.
     symmetric : bool
         Sparsification treats both bodies alike (Solfec-1.0 looks at the master only).
     """
@@ -71,6 +73,7 @@ class Settings:
     asked_margin: float = 0.0
     margin: float = 0.0
     patch: bool = False
+    seams: bool = True
     symmetric: bool = False
 
     def exclude_bodies(self, one: int, two: int) -> None:

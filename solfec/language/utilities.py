@@ -255,7 +255,7 @@ def CONTACT_SPARSIFY(
 
 
 @command("CONTACT_OPTIONS")
-def CONTACT_OPTIONS(solfec: SOLFEC, margin: float = 0.0, patch: Switch = "OFF") -> None:
+def CONTACT_OPTIONS(solfec: SOLFEC, margin: float = 0.0, patch: Switch = "OFF", seams: Switch = "ON") -> None:
     """Choose richer contacts than Solfec-1.0's.  Not in the manual.
 
     Parameters
@@ -265,11 +265,14 @@ def CONTACT_OPTIONS(solfec: SOLFEC, margin: float = 0.0, patch: Switch = "OFF") 
         Bodies apart by less than this length are in contact too, with a positive gap; 0: once they overlap.
     patch : str
         'ON': faces that lie on each other share up to four contact points; 'OFF': one.
+    seams : str
+        'OFF': faces that lie wholly against other convexes of their body are no surface; 'ON': they are.  Counts for bodies
+        made after the command.
     """
     simulation = simulation_of(solfec)
     settings = simulation.domain.settings
     margin, patch = checks.nonnegative(margin, "margin"), checks.switch(patch, "patch")
-    settings.asked_margin, settings.patch = margin, patch
+    settings.asked_margin, settings.patch, settings.seams = margin, patch, checks.switch(seams, "seams")
     settings.widen(simulation.domain.surface_materials.view("gap_aware"))
 
 

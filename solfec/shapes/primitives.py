@@ -16,6 +16,7 @@ from .ellipsoid import Ellipsoid
 from .identifiers import INTERNAL_FACE
 from .mesh import Mesh, upright, warn_of_concave
 from .polyhedron import FLAT, Polyhedron
+from .seams import hide_seams
 from .sphere import Sphere
 
 WARPED = 1e-3  # sine of the angle between the triangles of a quadrilateral above which it is split
@@ -31,7 +32,7 @@ OFFSETS = {
 """Columns holding row numbers, with a column of the table they point into."""
 
 
-def compile(shapes, epsilon: float, whole: bool = False) -> ShapePrimitives:
+def compile(shapes, epsilon: float, whole: bool = False, seams: bool = True) -> ShapePrimitives:
     """Make the contact primitives of one body.
 
     Parameters
@@ -42,6 +43,8 @@ def compile(shapes, epsilon: float, whole: bool = False) -> ShapePrimitives:
         Geometric epsilon (units of length): convexes closer than this are adjacent.
     whole : bool
         Leave warped quadrilaterals of meshes whole, because they will warp otherwise (finite element bodies).
+    seams : bool
+        Whether faces that lie wholly against other convexes are parts of the surface.
 
     Returns
     -------
@@ -64,6 +67,8 @@ def compile(shapes, epsilon: float, whole: bool = False) -> ShapePrimitives:
     if len(polyhedra) > 1:
         pointers, neighbours = convex_adjacency([part.vertices.T for part in parts[: len(polyhedra)]], epsilon)
         insert_adjacency(result, pointers, neighbours)
+        if not seams:
+            hide_seams(result, pointers, neighbours, epsilon)
     return result
 
 

@@ -141,3 +141,27 @@ def test_bodies_inside_of_one_another_are_reported_at_the_end_of_a_run(run):
     assert outcome.status == 0
     assert "input.py:8: warning: in 1 step bodies lay in one another so that the way out was a guess, through the shallowest face; " \
         "first at time 0, bodies 1 and 2 at (0.5, 0.5, 0.5)" in outcome.err  # fmt: skip
+
+
+WALL = """
+    solfec = SOLFEC('DYNAMIC', 2E-3, 'out/wall')
+    solfec.verbose = 'OFF'
+    bulk = BULK_MATERIAL(solfec, density=1E3)
+    SURFACE_MATERIAL(solfec, friction=0.5)
+    CONTACT_OPTIONS(solfec, seams='{seams}')
+    CONTACT_SPARSIFY(solfec, 0, 0, 0)
+    half = [0,0,0, 1,0,0, 1,1,0, 0,1,0, 0,0,1, 1,0,1, 1,1,1, 0,1,1]
+    def pair(at):
+        return [TRANSLATE(HULL(half, 1, 1), (at[0] + x, at[1], at[2])) for x in (-1, 0)]
+    BODY(solfec, 'OBSTACLE', pair((0, 0, -1)), bulk)
+    INITIAL_VELOCITY(BODY(solfec, 'RIGID', pair((5E-6, 0, 0)), bulk), (0, 0, -0.05), (0, 0, 0))
+    GRAVITY(solfec, (0, 0, -10))
+    RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-6, 1000), 0.01)
+    print(min(abs(c.base[8]) for c in solfec.constraints))
+"""
+
+
+def test_a_block_a_little_beside_the_seam_beneath_rests_on_level_contacts_only_without_seams(good):
+    """Slivers between walls that face each other across the seams push sideways."""
+    assert float(good(WALL.format(seams="ON"))) < 0.1
+    assert float(good(WALL.format(seams="OFF"), "-w", "-y")) > 1 - 1e-9

@@ -3,7 +3,7 @@ solfec = SOLFEC('DYNAMIC', 1E-3, 'out/model')
 SURFACE_MATERIAL(solfec, friction=0.3, gap_aware=0.02)
 stone = BULK_MATERIAL(solfec, density=1000.0)
 GRAVITY(solfec, (0, 0, -9.81))
-CONTACT_OPTIONS(solfec, margin=0.01, patch='ON')
+CONTACT_OPTIONS(solfec, margin=0.01, patch='ON', seams='OFF')
 CONTACT_SPARSIFY(solfec, 0.05, 1E-8, 1E-3)
 CONTACT_EXCLUDE_SURFACES(solfec, 3, 3)
 

@@ -1,0 +1,95 @@
+"""Faces between the convexes that a body is glued together from.
+
+Such a face is no part of the body's surface.  Left among the others, it gives contacts beside a seam a sideways normal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contact.geometry import ShapePrimitives
+from .adjacency import spans
+from .identifiers import INTERNAL_FACE
+
+BARE = 1e-6  # part of a face's area that may lie against nothing, besides a rim as wide as the geometric epsilon
+
+
+def hide_seams(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndarray, epsilon: float) -> None:
+    """Make the faces internal that lie wholly against faces of other convexes of one body; parts must not overlap.
+
+    Parameters
+    ----------
+    shape : ShapePrimitives
+        Its leading primitives are the convexes; changed in place.
+    pointers, neighbours : ndarray of int
+        Which of these convexes touch, as `convex_adjacency` gives.
+    epsilon : float
+        Faces not further apart than this length lie against each other.
+    """
+    convexes = len(pointers) - 1
+    faces = spans(shape.face_ptr[:convexes], shape.face_count[:convexes])
+    owner = np.repeat(np.arange(convexes), shape.face_count[:convexes])
+    polygons = [shape.vertices[:, shape.corners[c : c + n]].T for c, n in zip(shape.face_corner_ptr[faces], shape.face_corner_count[faces])]
+    areas = np.array([area_vector(polygon) for polygon in polygons])
+    sizes = np.sqrt((areas**2).sum(1))
+    normals, offsets = areas / sizes[:, None], np.array([polygon[0] for polygon in polygons])
+    bare = sizes.copy()
+    for one, two in _facing(shape, owner, pointers, neighbours, normals):
+        for mine, other in ((one, two), (two, one)):
+            if np.abs((polygons[other] - offsets[mine]) @ normals[mine]).max() <= epsilon:
+                bare[mine] -= common_area(polygons[mine], polygons[other], normals[mine])
+    rims = np.array([np.sqrt(((polygon - np.roll(polygon, 1, axis=0)) ** 2).sum(1)).sum() for polygon in polygons])
+    hidden = bare <= BARE * sizes + rims * epsilon
+    if hidden.any():
+        _put_last(shape, faces, owner, hidden)
+
+
+def _facing(shape, owner, pointers, neighbours, normals) -> np.ndarray:
+    """Pairs of faces, numbered among all faces of convexes, of touching convexes and opposite directions."""
+    counts = np.bincount(owner, minlength=len(pointers) - 1)
+    first = np.cumsum(counts) - counts
+    one = np.repeat(np.arange(len(counts)), np.diff(pointers))
+    one, two = one[one < neighbours], neighbours[one < neighbours]
+    number = counts[one] * counts[two]
+    pair = np.repeat(np.arange(len(one)), number)
+    within = spans(np.zeros(len(one), int), number)
+    a, b = first[one[pair]] + within // counts[two[pair]], first[two[pair]] + within % counts[two[pair]]
+    opposite = (normals[a] * normals[b]).sum(1) < -0.999
+    return np.stack((a, b), 1)[opposite]
+
+
+def _put_last(shape: ShapePrimitives, faces: np.ndarray, owner: np.ndarray, hidden: np.ndarray) -> None:
+    """Order the faces of every convex so that internal ones follow the others, and count these."""
+    columns = {name: np.array(getattr(shape, name)) for name in ("face_corner_ptr", "face_corner_count", "face_surface", "outer_count")}
+    columns["face_surface"][faces[hidden]] = INTERNAL_FACE
+    hidden = columns["face_surface"][faces] == INTERNAL_FACE
+    order = faces[np.lexsort((hidden, owner))]
+    for name in ("face_corner_ptr", "face_corner_count", "face_surface"):
+        columns[name][faces] = columns[name][order]
+    convexes = owner[-1] + 1
+    columns["outer_count"][:convexes] = np.bincount(owner[~hidden], minlength=convexes)
+    for name, column in columns.items():
+        setattr(shape, name, column)
+
+
+def area_vector(polygon: np.ndarray) -> np.ndarray:
+    """Area times unit normal of a plane polygon (n, 3)."""
+    spokes = polygon[1:] - polygon[0]
+    return 0.5 * np.cross(spokes[:-1], spokes[1:]).sum(0)
+
+
+def common_area(polygon: np.ndarray, other: np.ndarray, normal: np.ndarray) -> float:
+    """Area that two convex polygons (n, 3) share when seen along the unit `normal` of the first (Sutherland and Hodgman, 1974)."""
+    rest = list(other)
+    for start, end in zip(polygon, np.roll(polygon, -1, axis=0)):
+        inward = np.cross(normal, end - start)
+        height = [float(inward @ (point - start)) for point in rest]
+        clipped = []
+        for i, point in enumerate(rest):
+            before, last = height[i - 1], rest[i - 1]
+            if (before < 0.0) != (height[i] < 0.0):
+                clipped.append(last + (point - last) * (before / (before - height[i])))
+            if height[i] >= 0.0:
+                clipped.append(point)
+        rest = clipped
+    return abs(float(area_vector(np.array(rest)) @ normal)) if len(rest) > 2 else 0.0
