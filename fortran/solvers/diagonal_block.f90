@@ -125,7 +125,7 @@ contains
     x2 = s21*c1 - s11*c2
     inverse_det = block(b_inverse_det)
     rn = -bn - (wn1*x1 + wn2*x2)*inverse_det
-    if (rn > 0.0_dp .and. x1*x1 + x2*x2 <= (mu*rn/inverse_det)**2) then
+    if (rn > 0.0_dp .and. (x1*x1 + x2*x2)*inverse_det**2 <= (mu*rn)**2) then
       r(1) = x1*inverse_det
       r(2) = x2*inverse_det
       r(3) = rn

@@ -126,13 +126,17 @@ contains
     integer(i4), intent(in) :: triple(0:*)
     real(dp), intent(in) :: entry(3,3,0:*), r(3)
     real(dp), intent(inout) :: momentum(3,0:*)
-    integer :: e, t, j
+    real(dp) :: p1, p2, p3
+    integer :: e, t
 
     do e = first, last - 1
       t = triple(e)
-      do j = 1, 3
-        momentum(j,t) = momentum(j,t) + (entry(1,j,e)*r(1) + entry(2,j,e)*r(2) + entry(3,j,e)*r(3))
-      end do
+      p1 = entry(1,1,e)*r(1) + entry(2,1,e)*r(2) + entry(3,1,e)*r(3)
+      p2 = entry(1,2,e)*r(1) + entry(2,2,e)*r(2) + entry(3,2,e)*r(3)
+      p3 = entry(1,3,e)*r(1) + entry(2,3,e)*r(2) + entry(3,3,e)*r(3)
+      momentum(1,t) = momentum(1,t) + p1
+      momentum(2,t) = momentum(2,t) + p2
+      momentum(3,t) = momentum(3,t) + p3
     end do
   end subroutine push
 end module velocity_form
