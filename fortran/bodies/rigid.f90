@@ -1,17 +1,22 @@
-!> Rotations of rigid bodies, eight at a time: one step of the schemes RIG_POS, RIG_NEG and RIG_IMP, drift - kick - drift
-!> (theory, "Time integration").
+!> Rigid bodies, eight at a time: one step of the schemes RIG_POS, RIG_NEG and RIG_IMP, drift - kick - drift (theory, "Time
+!> integration").
 !>
-!> In all procedures the first index is that of the body, so that a processor's vector instructions work on eight of them:
-!> turned(8,3,3) the rotation; velocity(8,3) the referential angular velocity W [rad/time]; momentum(8,3) the referential
-!> angular momentum; moment(8,3) referential moments; inertia(8,6) the referential inertia tensor J as 11, 22, 33, 12, 13,
-!> 23, and inverse_inertia(8,6) J^-1, zero for those whose rotation is disabled.
+!> The bodies lie side by side, as in the body table: conf(nc,8) rotation by columns and centre; velo(nv,8) referential angular
+!> velocity W [rad/time], 0 where the rotation is disabled, and velocity of the centre, velo_prev alike; force(nv,8) and
+!> reaction(nv,8) referential moments and spatial forces; momentum(nm,8) referential angular momentum; tensor(nt,8) referential
+!> inertia J; mass(8).  falls(8) is 1, or 0 for obstacles; turns(8) is 1, or 0 where the rotation is disabled.
+!>
+!> Vector instructions compute with one number of eight bodies; bringing these together and back takes more time than the
+!> arithmetic, so loops over bodies fetch, compute and store at one go.  The extents nt = 9, nc = 12, nv = 6, nm = 3 are arguments,
+!> because compilers put vectors together from numbers at a distance that they do not know, but not at one of 12.  There are no
+!> conditions in these loops, not even merge().
 module rigid
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
   use matrix3, only: cross, multiply, multiply_transposed, inverse, determinant
-  use rotation, only: exponential_map, exponential_maps, exponential_tangent, nearest_rotation
+  use rotation, only: exponential_map, exponential_coefficients, exponential_tangent, nearest_rotation
   implicit none
   private
-  public :: rigid_inverse_inertia, rigid_half_step, rigid_free_velocity, rigid_finish, rigid_rotational_energy, rigid_kinetic_energy
+  public :: rigid_drift, rigid_kick, rigid_finish, rigid_kinetic_energy
   public :: lanes, scheme_positive, scheme_negative, scheme_implicit
 
   integer, parameter :: lanes = 8
@@ -24,114 +29,293 @@ module rigid
 
 contains
 
-  !> J^-1 by cofactors, times `free`: 1, or 0 where the rotation is disabled.  Found anew in every step, which takes less
-  !> time than fetching it from memory.
-  pure subroutine rigid_inverse_inertia(inertia, free, inverse_inertia)
-    real(dp), intent(in) :: inertia(lanes,6), free(lanes)
+  !> conf(t) -> conf(t+h/2), momentum = D^T J W, D = exp[h/2 W]: that of t, seen from mid-step.
+  pure subroutine rigid_drift(nt, nc, nv, nm, step, turns, tensor, conf, velo, momentum, finite)
+    integer, intent(in) :: nt, nc, nv, nm
+    real(dp), intent(in) :: step                  !< time step h
+    real(dp), intent(in) :: turns(lanes), tensor(nt,lanes)
+    real(dp), intent(inout) :: conf(nc,lanes), velo(nv,lanes), momentum(nm,lanes)
+    logical, intent(inout) :: finite(lanes)       !< false: the state is not; none of the eight moves
+    real(dp) :: x(lanes), s(lanes), c(lanes), total(lanes)
+    real(dp) :: w1, w2, w3, j1, j2, j3, d11, d12, d13, d21, d22, d23, d31, d32, d33, a, b, e
+    integer :: i, l
+
+    !$omp simd private(w1, w2, w3)
+    do l = 1, lanes
+      w1 = turns(l)*velo(1,l)
+      w2 = turns(l)*velo(2,l)
+      w3 = turns(l)*velo(3,l)
+      velo(1,l) = w1
+      velo(2,l) = w2
+      velo(3,l) = w3
+      x(l) = (step/2*w1)*(step/2*w1) + (step/2*w2)*(step/2*w2) + (step/2*w3)*(step/2*w3)
+      total(l) = abs(w1) + abs(w2) + abs(w3) + abs(velo(4,l)) + abs(velo(5,l)) + abs(velo(6,l)) &
+               + abs(conf(1,l)) + abs(conf(2,l)) + abs(conf(3,l)) + abs(conf(4,l)) + abs(conf(5,l)) + abs(conf(6,l)) &
+               + abs(conf(7,l)) + abs(conf(8,l)) + abs(conf(9,l)) + abs(conf(10,l)) + abs(conf(11,l)) + abs(conf(12,l))
+    end do
+    call find_finite(total, finite)
+    if (.not. all(finite)) return
+    call exponential_coefficients(x, s, c)
+    !$omp simd private(w1, w2, w3, j1, j2, j3, d11, d12, d13, d21, d22, d23, d31, d32, d33, a, b, e)
+    do l = 1, lanes
+      w1 = velo(1,l)
+      w2 = velo(2,l)
+      w3 = velo(3,l)
+      a = step/2*w1
+      b = step/2*w2
+      e = step/2*w3
+      d11 = 1 - c(l)*(b*b + e*e)
+      d22 = 1 - c(l)*(a*a + e*e)
+      d33 = 1 - c(l)*(a*a + b*b)
+      d21 = c(l)*a*b + s(l)*e
+      d12 = c(l)*a*b - s(l)*e
+      d31 = c(l)*a*e - s(l)*b
+      d13 = c(l)*a*e + s(l)*b
+      d32 = c(l)*b*e + s(l)*a
+      d23 = c(l)*b*e - s(l)*a
+      j1 = tensor(1,l)*w1 + tensor(2,l)*w2 + tensor(3,l)*w3
+      j2 = tensor(2,l)*w1 + tensor(5,l)*w2 + tensor(6,l)*w3
+      j3 = tensor(3,l)*w1 + tensor(6,l)*w2 + tensor(9,l)*w3
+      momentum(1,l) = turns(l)*(d11*j1 + d21*j2 + d31*j3)
+      momentum(2,l) = turns(l)*(d12*j1 + d22*j2 + d32*j3)
+      momentum(3,l) = turns(l)*(d13*j1 + d23*j2 + d33*j3)
+      do i = 1, 3
+        a = conf(i,l)
+        b = conf(i+3,l)
+        e = conf(i+6,l)
+        conf(i,l) = a*d11 + b*d21 + e*d31
+        conf(i+3,l) = a*d12 + b*d22 + e*d32
+        conf(i+6,l) = a*d13 + b*d23 + e*d33
+        conf(i+9,l) = conf(i+9,l) + step/2*velo(i+3,l)
+      end do
+    end do
+  end subroutine rigid_drift
+
+  !> J^-1 by cofactors, as 11, 22, 33, 12, 13, 23, which takes less time than fetching it from memory; 0 where the rotation is
+  !> disabled.
+  pure subroutine invert_inertia(nt, turns, tensor, inverse_inertia)
+    integer, intent(in) :: nt
+    real(dp), intent(in) :: turns(lanes), tensor(nt,lanes)
     real(dp), intent(inout) :: inverse_inertia(lanes,6)
-    real(dp) :: a11, a22, a33, a12, a13, a23, scale
+    real(dp) :: scale
     integer :: l
 
-    !$omp simd private(a11, a22, a33, a12, a13, a23, scale)
+    !$omp simd private(scale)
     do l = 1, lanes
-      a11 = inertia(l,2)*inertia(l,3) - inertia(l,6)*inertia(l,6)
-      a12 = inertia(l,5)*inertia(l,6) - inertia(l,4)*inertia(l,3)
-      a13 = inertia(l,4)*inertia(l,6) - inertia(l,5)*inertia(l,2)
-      a22 = inertia(l,1)*inertia(l,3) - inertia(l,5)*inertia(l,5)
-      a23 = inertia(l,4)*inertia(l,5) - inertia(l,1)*inertia(l,6)
-      a33 = inertia(l,1)*inertia(l,2) - inertia(l,4)*inertia(l,4)
-      scale = free(l)/(inertia(l,1)*a11 + inertia(l,4)*a12 + inertia(l,5)*a13)
-      inverse_inertia(l,1) = scale*a11
-      inverse_inertia(l,2) = scale*a22
-      inverse_inertia(l,3) = scale*a33
-      inverse_inertia(l,4) = scale*a12
-      inverse_inertia(l,5) = scale*a13
-      inverse_inertia(l,6) = scale*a23
+      inverse_inertia(l,1) = tensor(5,l)*tensor(9,l) - tensor(6,l)*tensor(6,l)
+      inverse_inertia(l,4) = tensor(3,l)*tensor(6,l) - tensor(2,l)*tensor(9,l)
+      inverse_inertia(l,5) = tensor(2,l)*tensor(6,l) - tensor(3,l)*tensor(5,l)
+      inverse_inertia(l,2) = tensor(1,l)*tensor(9,l) - tensor(3,l)*tensor(3,l)
+      inverse_inertia(l,6) = tensor(2,l)*tensor(3,l) - tensor(1,l)*tensor(6,l)
+      inverse_inertia(l,3) = tensor(1,l)*tensor(5,l) - tensor(2,l)*tensor(2,l)
+      scale = turns(l)/(tensor(1,l)*inverse_inertia(l,1) + tensor(2,l)*inverse_inertia(l,4) + tensor(3,l)*inverse_inertia(l,5))
+      inverse_inertia(l,1) = scale*inverse_inertia(l,1)
+      inverse_inertia(l,2) = scale*inverse_inertia(l,2)
+      inverse_inertia(l,3) = scale*inverse_inertia(l,3)
+      inverse_inertia(l,4) = scale*inverse_inertia(l,4)
+      inverse_inertia(l,5) = scale*inverse_inertia(l,5)
+      inverse_inertia(l,6) = scale*inverse_inertia(l,6)
     end do
-  end subroutine rigid_inverse_inertia
+  end subroutine invert_inertia
 
-  !> Rotation to mid-step, and the angular momentum J W(t) transported there.
-  pure subroutine rigid_half_step(step, inertia, velocity, turned, momentum)
+  !> u* from the loads at mid-step in `force`, which becomes what counts as EXTERNAL: it takes the weight up and loses the
+  !> gyroscopic moment.  `momentum` takes in the full impulse of what was applied.
+  pure subroutine rigid_kick(nt, nv, nm, step, gravity, falls, turns, mass, tensor, velo, force, momentum)
+    integer, intent(in) :: nt, nv, nm
     real(dp), intent(in) :: step                  !< time step h
-    real(dp), intent(in) :: inertia(lanes,6)
-    real(dp), intent(in) :: velocity(lanes,3)
-    real(dp), intent(inout) :: turned(lanes,3,3)
-    real(dp), intent(inout) :: momentum(lanes,3)  !< D^T J W, D = exp[h/2 W]
-    real(dp) :: turn(lanes,3,3), before(lanes,3)
+    real(dp), intent(in) :: gravity(3)            !< acceleration
+    real(dp), intent(in) :: falls(lanes), turns(lanes), mass(lanes), tensor(nt,lanes)
+    real(dp), intent(inout) :: velo(nv,lanes), force(nv,lanes), momentum(nm,lanes)
+    real(dp) :: inverse_inertia(lanes,6)
+    real(dp) :: i1, i2, i3, i12, i13, i23, m1, m2, m3, w1, w2, w3, j1, j2, j3, weight
+    integer :: i, l
 
-    call exponential_maps(step/2*velocity, turn)
-    call rotate(turn, turned)
-    call products(inertia, velocity, before)
-    call turn_back(turn, before, momentum)
-  end subroutine rigid_half_step
+    call invert_inertia(nt, turns, tensor, inverse_inertia)
+    !$omp simd private(i1, i2, i3, i12, i13, i23, m1, m2, m3, w1, w2, w3, j1, j2, j3, weight)
+    do l = 1, lanes
+      i1 = inverse_inertia(l,1)
+      i2 = inverse_inertia(l,2)
+      i3 = inverse_inertia(l,3)
+      i12 = inverse_inertia(l,4)
+      i13 = inverse_inertia(l,5)
+      i23 = inverse_inertia(l,6)
+      m1 = momentum(1,l) + step/2*force(1,l)
+      m2 = momentum(2,l) + step/2*force(2,l)
+      m3 = momentum(3,l) + step/2*force(3,l)
+      w1 = i1*m1 + i12*m2 + i13*m3        ! W at mid-step
+      w2 = i12*m1 + i2*m2 + i23*m3
+      w3 = i13*m1 + i23*m2 + i3*m3
+      j1 = tensor(1,l)*w1 + tensor(2,l)*w2 + tensor(3,l)*w3
+      j2 = tensor(2,l)*w1 + tensor(5,l)*w2 + tensor(6,l)*w3
+      j3 = tensor(3,l)*w1 + tensor(6,l)*w2 + tensor(9,l)*w3
+      m1 = force(1,l)
+      m2 = force(2,l)
+      m3 = force(3,l)
+      momentum(1,l) = momentum(1,l) + turns(l)*step*m1
+      momentum(2,l) = momentum(2,l) + turns(l)*step*m2
+      momentum(3,l) = momentum(3,l) + turns(l)*step*m3
+      m1 = m1 - (w2*j3 - w3*j2)
+      m2 = m2 - (w3*j1 - w1*j3)
+      m3 = m3 - (w1*j2 - w2*j1)
+      force(1,l) = m1
+      force(2,l) = m2
+      force(3,l) = m3
+      velo(1,l) = velo(1,l) + step*(i1*m1 + i12*m2 + i13*m3)
+      velo(2,l) = velo(2,l) + step*(i12*m1 + i2*m2 + i23*m3)
+      velo(3,l) = velo(3,l) + step*(i13*m1 + i23*m2 + i3*m3)
+      do i = 1, 3
+        weight = falls(l)*gravity(i)
+        velo(i+3,l) = velo(i+3,l) + step*(weight + force(i+3,l)/mass(l))
+        force(i+3,l) = force(i+3,l) + mass(l)*weight
+      end do
+    end do
+  end subroutine rigid_kick
 
-  !> W* from the moments at mid-step; `moment` loses the gyroscopic one, and `momentum` takes in the full impulse of what
-  !> was applied.
-  pure subroutine rigid_free_velocity(step, inertia, inverse_inertia, velocity, moment, momentum)
-    real(dp), intent(in) :: step                  !< time step h
-    real(dp), intent(in) :: inertia(lanes,6), inverse_inertia(lanes,6)
-    real(dp), intent(inout) :: velocity(lanes,3)
-    real(dp), intent(inout) :: moment(lanes,3)
-    real(dp), intent(inout) :: momentum(lanes,3)
-    real(dp) :: middle(lanes,3), turning(lanes,3)
-
-    call products(inverse_inertia, momentum + step/2*moment, middle)
-    momentum = momentum + step*moment
-    call products(inertia, middle, turning)
-    moment(:,1) = moment(:,1) - (middle(:,2)*turning(:,3) - middle(:,3)*turning(:,2))
-    moment(:,2) = moment(:,2) - (middle(:,3)*turning(:,1) - middle(:,1)*turning(:,3))
-    moment(:,3) = moment(:,3) - (middle(:,1)*turning(:,2) - middle(:,2)*turning(:,1))
-    call products(inverse_inertia, moment, middle)
-    velocity = velocity + step*middle
-  end subroutine rigid_free_velocity
-
-  !> W(t+h) from W* and the moment of reactions by each scheme's rule, and the rotation at t+h.
-  pure subroutine rigid_finish(step, scheme, inertia, inverse_inertia, moment, turned, velocity, momentum, converged, regular)
+  !> u(t+h) from u* and the reactions by each scheme's rule, conf(t+h/2) -> conf(t+h), the kinetic energy, and the work
+  !> h/2 (u(t) + u(t+h)) . (force + reaction) of the step.
+  pure subroutine rigid_finish(nt, nc, nv, nm, step, turns, scheme, mass, tensor, velo_prev, force, reaction, conf, velo, &
+                               momentum, kinetic, work, finite, converged, regular)
+    integer, intent(in) :: nt, nc, nv, nm
     real(dp), intent(in) :: step                  !< time step h
     integer(i4), intent(in) :: scheme(lanes)
-    real(dp), intent(in) :: inertia(lanes,6), inverse_inertia(lanes,6)
-    real(dp), intent(in) :: moment(lanes,3)
-    real(dp), intent(inout) :: turned(lanes,3,3)
-    real(dp), intent(inout) :: velocity(lanes,3)
-    real(dp), intent(inout) :: momentum(lanes,3)
+    real(dp), intent(in) :: turns(lanes), mass(lanes), tensor(nt,lanes)
+    real(dp), intent(in) :: velo_prev(nv,lanes), force(nv,lanes), reaction(nv,lanes)
+    real(dp), intent(inout) :: conf(nc,lanes), velo(nv,lanes), momentum(nm,lanes), kinetic(lanes), work(lanes)
+    logical, intent(inout) :: finite(lanes)       !< false: a reaction is not; none of the eight moves
     logical, intent(inout) :: converged(lanes)    !< false: RIG_IMP found no angular velocity
     logical, intent(inout) :: regular(lanes)      !< false: the rotation is not one (determinant not positive)
-    real(dp) :: turn(lanes,3,3), change(lanes,3), back(lanes,3)
-    integer :: i
+    real(dp) :: x(lanes), s(lanes), c(lanes), negative(lanes)
+    real(dp) :: inverse_inertia(lanes,6), velocity(lanes,3), carried(lanes,3), d(lanes,9)
+    real(dp) :: w1, w2, w3, j1, j2, j3, a, b, e
+    integer :: i, l
 
-    call products(inverse_inertia, moment, change)
-    velocity = velocity + step*change
-    momentum = momentum + step*moment
+    call invert_inertia(nt, turns, tensor, inverse_inertia)
+    !$omp simd private(j1, j2, j3)
+    do l = 1, lanes
+      x(l) = abs(reaction(1,l)) + abs(reaction(2,l)) + abs(reaction(3,l)) &
+           + abs(reaction(4,l)) + abs(reaction(5,l)) + abs(reaction(6,l))
+      j1 = reaction(1,l)
+      j2 = reaction(2,l)
+      j3 = reaction(3,l)
+      velocity(l,1) = velo(1,l) + step*(inverse_inertia(l,1)*j1 + inverse_inertia(l,4)*j2 + inverse_inertia(l,5)*j3)
+      velocity(l,2) = velo(2,l) + step*(inverse_inertia(l,4)*j1 + inverse_inertia(l,2)*j2 + inverse_inertia(l,6)*j3)
+      velocity(l,3) = velo(3,l) + step*(inverse_inertia(l,5)*j1 + inverse_inertia(l,6)*j2 + inverse_inertia(l,3)*j3)
+      carried(l,1) = momentum(1,l) + turns(l)*step*j1
+      carried(l,2) = momentum(2,l) + turns(l)*step*j2
+      carried(l,3) = momentum(3,l) + turns(l)*step*j3
+    end do
+    call find_finite(x, finite)
+    if (.not. all(finite)) return
+    negative = merge(1.0_dp, 0.0_dp, scheme == scheme_negative)
     converged = .true.
-    if (any(scheme == scheme_implicit)) call implicit_velocities(step, scheme, inertia, momentum, velocity, converged)
-    call exponential_maps(step/2*velocity, turn)
-    call rotate(turn, turned)
-    if (any(scheme == scheme_negative)) then
-      call turn_back(turn, momentum, back)
-      call products(inverse_inertia, back, change)
-      do i = 1, 3
-        velocity(:,i) = merge(change(:,i), velocity(:,i), scheme == scheme_negative)
+    if (any(scheme == scheme_implicit)) call implicit_velocities(step, scheme, tensor, carried, velocity, converged)
+    x = (step/2*velocity(:,1))**2 + (step/2*velocity(:,2))**2 + (step/2*velocity(:,3))**2
+    call exponential_coefficients(x, s, c)
+    work = 0
+    do i = 4, 6
+      !$omp simd private(a)
+      do l = 1, lanes
+        a = velo(i,l) + step/mass(l)*reaction(i,l)
+        velo(i,l) = a
+        conf(i+6,l) = conf(i+6,l) + step/2*a
+        work(l) = work(l) + (velo_prev(i,l) + a)*(force(i,l) + reaction(i,l))
       end do
-    end if
-    call keep_orthogonal(turned, regular)
+    end do
+    !$omp simd private(w1, w2, w3, j1, j2, j3, a, b, e)
+    do l = 1, lanes
+      a = step/2*velocity(l,1)
+      b = step/2*velocity(l,2)
+      e = step/2*velocity(l,3)
+      d(l,1) = 1 - c(l)*(b*b + e*e)
+      d(l,5) = 1 - c(l)*(a*a + e*e)
+      d(l,9) = 1 - c(l)*(a*a + b*b)
+      d(l,2) = c(l)*a*b + s(l)*e
+      d(l,4) = c(l)*a*b - s(l)*e
+      d(l,3) = c(l)*a*e - s(l)*b
+      d(l,7) = c(l)*a*e + s(l)*b
+      d(l,6) = c(l)*b*e + s(l)*a
+      d(l,8) = c(l)*b*e - s(l)*a
+      ! RIG_NEG: W = J^-1 D^T momentum
+      j1 = d(l,1)*carried(l,1) + d(l,2)*carried(l,2) + d(l,3)*carried(l,3)
+      j2 = d(l,4)*carried(l,1) + d(l,5)*carried(l,2) + d(l,6)*carried(l,3)
+      j3 = d(l,7)*carried(l,1) + d(l,8)*carried(l,2) + d(l,9)*carried(l,3)
+      w1 = inverse_inertia(l,1)*j1 + inverse_inertia(l,4)*j2 + inverse_inertia(l,5)*j3
+      w2 = inverse_inertia(l,4)*j1 + inverse_inertia(l,2)*j2 + inverse_inertia(l,6)*j3
+      w3 = inverse_inertia(l,5)*j1 + inverse_inertia(l,6)*j2 + inverse_inertia(l,3)*j3
+      w1 = negative(l)*w1 + (1 - negative(l))*velocity(l,1)
+      w2 = negative(l)*w2 + (1 - negative(l))*velocity(l,2)
+      w3 = negative(l)*w3 + (1 - negative(l))*velocity(l,3)
+      momentum(1,l) = carried(l,1)
+      momentum(2,l) = carried(l,2)
+      momentum(3,l) = carried(l,3)
+      velo(1,l) = w1
+      velo(2,l) = w2
+      velo(3,l) = w3
+      work(l) = step/2*(work(l) + (velo_prev(1,l) + w1)*(force(1,l) + reaction(1,l)) &
+                                + (velo_prev(2,l) + w2)*(force(2,l) + reaction(2,l)) &
+                                + (velo_prev(3,l) + w3)*(force(3,l) + reaction(3,l)))
+      j1 = tensor(1,l)*w1 + tensor(2,l)*w2 + tensor(3,l)*w3
+      j2 = tensor(2,l)*w1 + tensor(5,l)*w2 + tensor(6,l)*w3
+      j3 = tensor(3,l)*w1 + tensor(6,l)*w2 + tensor(9,l)*w3
+      kinetic(l) = (w1*j1 + w2*j2 + w3*j3)/2 &
+                 + mass(l)/2*(velo(4,l)*velo(4,l) + velo(5,l)*velo(5,l) + velo(6,l)*velo(6,l))
+    end do
+    do i = 1, 3
+      !$omp simd private(a, b, e)
+      do l = 1, lanes
+        a = conf(i,l)
+        b = conf(i+3,l)
+        e = conf(i+6,l)
+        conf(i,l) = a*d(l,1) + b*d(l,2) + e*d(l,3)
+        conf(i+3,l) = a*d(l,4) + b*d(l,5) + e*d(l,6)
+        conf(i+6,l) = a*d(l,7) + b*d(l,8) + e*d(l,9)
+      end do
+    end do
+    call keep_orthogonal(nc, conf, regular)
   end subroutine rigid_finish
 
-  !> The angular velocities of the bodies of scheme RIG_IMP.
-  pure subroutine implicit_velocities(step, scheme, inertia, momentum, velocity, converged)
+  !> Brings rotations back that have left the orthogonal matrices by round-off of many steps.
+  pure subroutine keep_orthogonal(nc, conf, regular)
+    integer, intent(in) :: nc
+    real(dp), intent(inout) :: conf(nc,lanes)
+    logical, intent(inout) :: regular(lanes)
+    real(dp) :: error(lanes), turned(3,3)
+    integer :: l
+
+    !$omp simd
+    do l = 1, lanes
+      error(l) = abs(conf(1,l)*conf(1,l) + conf(2,l)*conf(2,l) + conf(3,l)*conf(3,l) - 1) &
+               + abs(conf(4,l)*conf(4,l) + conf(5,l)*conf(5,l) + conf(6,l)*conf(6,l) - 1) &
+               + abs(conf(7,l)*conf(7,l) + conf(8,l)*conf(8,l) + conf(9,l)*conf(9,l) - 1) &
+               + abs(conf(1,l)*conf(4,l) + conf(2,l)*conf(5,l) + conf(3,l)*conf(6,l)) &
+               + abs(conf(1,l)*conf(7,l) + conf(2,l)*conf(8,l) + conf(3,l)*conf(9,l)) &
+               + abs(conf(4,l)*conf(7,l) + conf(5,l)*conf(8,l) + conf(6,l)*conf(9,l))
+    end do
+    regular = .true.
+    if (all(error <= orthogonality_limit)) return
+    do l = 1, lanes
+      if (error(l) <= orthogonality_limit) cycle
+      turned = reshape(conf(1:9,l), [3, 3])
+      call nearest_rotation(turned, regular(l))
+      conf(1:9,l) = reshape(turned, [9])
+    end do
+  end subroutine keep_orthogonal
+
+  !> The angular velocities of the bodies of scheme RIG_IMP; momentum(8,3), velocity(8,3).
+  pure subroutine implicit_velocities(step, scheme, tensor, momentum, velocity, converged)
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: scheme(lanes)
-    real(dp), intent(in) :: inertia(lanes,6)
+    real(dp), intent(in) :: tensor(9,lanes)
     real(dp), intent(in) :: momentum(lanes,3)
     real(dp), intent(inout) :: velocity(lanes,3)
     logical, intent(inout) :: converged(lanes)
-    integer, parameter :: entry(9) = [1, 4, 5, 4, 2, 6, 5, 6, 3]
     real(dp) :: one(3)
     integer :: l
 
     do l = 1, lanes
       if (scheme(l) /= scheme_implicit) cycle
       one = velocity(l,:)
-      call implicit_velocity(step, reshape(inertia(l,entry), [3, 3]), momentum(l,:), one, converged(l))
+      call implicit_velocity(step, reshape(tensor(:,l), [3, 3]), momentum(l,:), one, converged(l))
       velocity(l,:) = one
     end do
   end subroutine implicit_velocities
@@ -182,44 +366,6 @@ contains
     if (scale == 0) converged = .true.      ! the momentum vanished: so does the velocity, to round-off
   end subroutine implicit_velocity
 
-  !> Brings rotations back that have left the orthogonal matrices by round-off of many steps.
-  pure subroutine keep_orthogonal(q, regular)
-    real(dp), intent(inout) :: q(lanes,3,3)
-    logical, intent(inout) :: regular(lanes)
-    real(dp) :: error(lanes), one(3,3)
-    integer :: l
-
-    !$omp simd
-    do l = 1, lanes
-      ! a sum of magnitudes: the largest of them takes branches
-      error(l) = abs(q(l,1,1)*q(l,1,1) + q(l,2,1)*q(l,2,1) + q(l,3,1)*q(l,3,1) - 1) &
-               + abs(q(l,1,2)*q(l,1,2) + q(l,2,2)*q(l,2,2) + q(l,3,2)*q(l,3,2) - 1) &
-               + abs(q(l,1,3)*q(l,1,3) + q(l,2,3)*q(l,2,3) + q(l,3,3)*q(l,3,3) - 1) &
-               + abs(q(l,1,1)*q(l,1,2) + q(l,2,1)*q(l,2,2) + q(l,3,1)*q(l,3,2)) &
-               + abs(q(l,1,1)*q(l,1,3) + q(l,2,1)*q(l,2,3) + q(l,3,1)*q(l,3,3)) &
-               + abs(q(l,1,2)*q(l,1,3) + q(l,2,2)*q(l,2,3) + q(l,3,2)*q(l,3,3))
-    end do
-    regular = .true.
-    if (all(error <= orthogonality_limit)) return
-    do l = 1, lanes
-      if (error(l) <= orthogonality_limit) cycle
-      one = q(l,:,:)
-      call nearest_rotation(one, regular(l))
-      q(l,:,:) = one
-    end do
-  end subroutine keep_orthogonal
-
-  !> 1/2 W.J W
-  pure subroutine rigid_rotational_energy(inertia, velocity, energy)
-    real(dp), intent(in) :: inertia(lanes,6)
-    real(dp), intent(in) :: velocity(lanes,3)
-    real(dp), intent(inout) :: energy(lanes)
-    real(dp) :: momentum(lanes,3)
-
-    call products(inertia, velocity, momentum)
-    energy = (velocity(:,1)*momentum(:,1) + velocity(:,2)*momentum(:,2) + velocity(:,3)*momentum(:,3))/2
-  end subroutine rigid_rotational_energy
-
   !> 1/2 W.J W + 1/2 m |v|**2 of one body, velo(3,2)
   pure real(dp) function rigid_kinetic_energy(mass, inertia, velo) result(energy)
     real(dp), intent(in) :: mass
@@ -229,52 +375,15 @@ contains
     energy = (sum(velo(:,1)*multiply(inertia, velo(:,1))) + mass*sum(velo(:,2)*velo(:,2)))/2
   end function rigid_kinetic_energy
 
-  !> R <- R D
-  pure subroutine rotate(turn, turned)
-    real(dp), intent(in) :: turn(lanes,3,3)
-    real(dp), intent(inout) :: turned(lanes,3,3)
-    real(dp) :: a, b, c
-    integer :: i, l
-
-    do i = 1, 3
-      !$omp simd private(a, b, c)
-      do l = 1, lanes
-        a = turned(l,i,1)
-        b = turned(l,i,2)
-        c = turned(l,i,3)
-        turned(l,i,1) = a*turn(l,1,1) + b*turn(l,2,1) + c*turn(l,3,1)
-        turned(l,i,2) = a*turn(l,1,2) + b*turn(l,2,2) + c*turn(l,3,2)
-        turned(l,i,3) = a*turn(l,1,3) + b*turn(l,2,3) + c*turn(l,3,3)
-      end do
-    end do
-  end subroutine rotate
-
-  !> c = A b, A symmetric
-  pure subroutine products(a, b, c)
-    real(dp), intent(in) :: a(lanes,6), b(lanes,3)
-    real(dp), intent(inout) :: c(lanes,3)
+  !> Which of eight numbers are neither infinite nor none at all, told from the bits so that checking builds do not trap.
+  pure subroutine find_finite(a, finite)
+    real(dp), intent(in) :: a(lanes)
+    logical, intent(inout) :: finite(lanes)
     integer :: l
 
-    !$omp simd
     do l = 1, lanes
-      c(l,1) = a(l,1)*b(l,1) + a(l,4)*b(l,2) + a(l,5)*b(l,3)
-      c(l,2) = a(l,4)*b(l,1) + a(l,2)*b(l,2) + a(l,6)*b(l,3)
-      c(l,3) = a(l,5)*b(l,1) + a(l,6)*b(l,2) + a(l,3)*b(l,3)
+      finite(l) = iand(shiftr(transfer(a(l), 0_i8), 52), 2047_i8) /= 2047_i8
     end do
-  end subroutine products
-
-  !> c = D^T b
-  pure subroutine turn_back(turn, b, c)
-    real(dp), intent(in) :: turn(lanes,3,3), b(lanes,3)
-    real(dp), intent(inout) :: c(lanes,3)
-    integer :: l
-
-    !$omp simd
-    do l = 1, lanes
-      c(l,1) = turn(l,1,1)*b(l,1) + turn(l,2,1)*b(l,2) + turn(l,3,1)*b(l,3)
-      c(l,2) = turn(l,1,2)*b(l,1) + turn(l,2,2)*b(l,2) + turn(l,3,2)*b(l,3)
-      c(l,3) = turn(l,1,3)*b(l,1) + turn(l,2,3)*b(l,2) + turn(l,3,3)*b(l,3)
-    end do
-  end subroutine turn_back
+  end subroutine find_finite
 
 end module rigid

@@ -4,7 +4,7 @@ module rotation
   use matrix3, only: determinant, cofactors
   implicit none
   private
-  public :: exponential_map, exponential_maps, exponential_tangent, orthogonality_error, nearest_rotation
+  public :: exponential_map, exponential_coefficients, exponential_tangent, orthogonality_error, nearest_rotation
 
   integer, parameter :: lanes = 8
   real(dp), parameter :: sixth = 1/6.0_dp
@@ -66,16 +66,15 @@ contains
     rotation_matrix(2,3) = c*psi(2)*psi(3) - s*psi(1)
   end subroutine exponential_map
 
-  !> Eight of them at once.
-  pure subroutine exponential_maps(psi, turn)
-    real(dp), intent(in) :: psi(lanes,3)          !< rotation vectors [rad]
-    real(dp), intent(inout) :: turn(lanes,3,3)
-    real(dp) :: x(lanes), s(lanes), c(lanes), t
+  !> Coefficients s and c of eight exponential maps, exp[psi] = I + s ^psi + c ^psi**2, from x = |psi|**2.
+  pure subroutine exponential_coefficients(x, s, c)
+    real(dp), intent(in) :: x(lanes)
+    real(dp), intent(inout) :: s(lanes), c(lanes)
+    real(dp) :: t
     integer :: l
 
     !$omp simd
     do l = 1, lanes
-      x(l) = psi(l,1)*psi(l,1) + psi(l,2)*psi(l,2) + psi(l,3)*psi(l,3)
       s(l) = sine_series(x(l))
       c(l) = cosine_series(x(l))
     end do
@@ -84,19 +83,7 @@ contains
         call coefficients(x(l), s(l), c(l), t)
       end do
     end if
-    !$omp simd
-    do l = 1, lanes
-      turn(l,1,1) = 1 - c(l)*(psi(l,2)*psi(l,2) + psi(l,3)*psi(l,3))
-      turn(l,2,2) = 1 - c(l)*(psi(l,1)*psi(l,1) + psi(l,3)*psi(l,3))
-      turn(l,3,3) = 1 - c(l)*(psi(l,1)*psi(l,1) + psi(l,2)*psi(l,2))
-      turn(l,2,1) = c(l)*psi(l,1)*psi(l,2) + s(l)*psi(l,3)
-      turn(l,1,2) = c(l)*psi(l,1)*psi(l,2) - s(l)*psi(l,3)
-      turn(l,3,1) = c(l)*psi(l,1)*psi(l,3) - s(l)*psi(l,2)
-      turn(l,1,3) = c(l)*psi(l,1)*psi(l,3) + s(l)*psi(l,2)
-      turn(l,3,2) = c(l)*psi(l,2)*psi(l,3) + s(l)*psi(l,1)
-      turn(l,2,3) = c(l)*psi(l,2)*psi(l,3) - s(l)*psi(l,1)
-    end do
-  end subroutine exponential_maps
+  end subroutine exponential_coefficients
 
   !> T(psi) = I - c ^psi + t ^psi**2, so that d(exp[psi] b) = -exp[psi] ^b T(psi) dpsi for every fixed b.
   pure subroutine exponential_tangent(psi, tangent)
