@@ -301,7 +301,7 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
             setattr(module, name, language.load(name))
     sys.modules["__main__"] = module
     sys.argv = [path, *arguments.words]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))  # as Python does: where a link leads to
     loader.install(path, reading, arguments.python)
     loader.prepare(module, reading)
     if reading.why.startswith("line ") and not arguments.python and not arguments.quiet:

@@ -143,6 +143,19 @@ class Progress:
             return
 
 
+class Percentage:
+    """How far something long has come: rewritten in place on a terminal, elsewhere the end only."""
+
+    def __init__(self, what: str):
+        self._what = what
+        self._lines = Progress("%", 0.0, None)
+
+    def __call__(self, share: float) -> None:
+        """Print a share; the last one is 1."""
+        if share >= 1.0 or self._lines.terminal:
+            self._lines._print(f"{self._what}: {100 * share:3.0f} %", rewrite=share < 1.0)
+
+
 def counted(number: int, one: str, several: str) -> str:
     """A number of things in words."""
     return f"{number} {one if number == 1 else several}"

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from . import results
 from .domain import Domain
 from .errors import SolfecError
-from .progress import Progress
+from .progress import Percentage, Progress
 from .snapshots import Snapshots
 from .solvers.gauss_seidel import GaussSeidelSolver, warn
 from .solvers.unsolved import UnsolvedSteps
@@ -398,6 +398,6 @@ class Simulation:
         times = self.reader.times
         return float(times[0]), float(times[-1])
 
-    def history(self, items, start: float, end: float, skip: int = 1) -> tuple:
-        """Times and one list of values per item (manual, HISTORY)."""
-        return self.reader.history(items, start, end, skip)
+    def history(self, items, start: float, end: float, skip: int = 1, shown: bool = False) -> tuple:
+        """Times and one list of values per item (manual, HISTORY); `shown`: printing how far it has come."""
+        return self.reader.history(items, start, end, skip, Percentage("HISTORY") if shown and not self._quiet else None)

@@ -267,7 +267,7 @@ def HISTORY(
     skip : int
         Every skip-th frame.
     progress : str
-        'ON' or 'OFF' (default).
+        'ON' prints a percentage while frames are read; 'OFF' by default.
 
     Returns
     -------
@@ -281,11 +281,10 @@ def HISTORY(
     if t0 > t1:
         raise BadValue(f"'t0' ({t0:g}) must not be larger than 't1' ({t1:g})")
     skip = checks.integer(skip, "skip", minimum=1)
-    if progress is not None:
-        checks.switch(progress, "progress")
+    shown = progress is not None and checks.switch(progress, "progress")
     if simulation.mode == "WRITE":
         return None
-    return tuple(np.asarray(values).tolist() for values in simulation.history(items, t0, t1, skip))
+    return tuple(np.asarray(values).tolist() for values in simulation.history(items, t0, t1, skip, shown))
 
 
 def _item(item, name: str, simulation):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,9 +31,12 @@ NAMES = (*PHASES, *NUMBERS, *ITERATIONS, *NOTHING_RECORDED)
 
 @dataclass
 class Point:
-    """A component of the placement, displacement, velocity or stress of a referential point."""
+    """A component of the placement, displacement, velocity or stress of a referential point.
 
-    body: int
+    `bodies` are those of one label, oldest first: in every frame the first one that exists counts.
+    """
+
+    bodies: list[int]
     point: np.ndarray
     entity: str
 
@@ -55,7 +59,9 @@ class Constraint:
     entity: str
 
 
-def history(reader, items, start: float | None = None, end: float | None = None, skip: int = 1) -> tuple:
+def history(
+    reader, items, start: float | None = None, end: float | None = None, skip: int = 1, progress: Callable[[float], None] | None = None
+) -> tuple:
     """Histories of quantities over the frames with start <= time <= end.
 
     Parameters
@@ -70,6 +76,8 @@ def history(reader, items, start: float | None = None, end: float | None = None,
         Interval; the first and the last frame when left out.
     skip : int
         Every how many frames.
+    progress : function (share), optional
+        Told what share of the frames has been read, some twenty times.
 
     Returns
     -------
@@ -85,8 +93,20 @@ def history(reader, items, start: float | None = None, end: float | None = None,
     """
     reader.refresh()
     parsed = [parse(reader, item) for item in (items if isinstance(items, list) else [items])]
-    frames = select(reader, start, end, skip)
-    steps = reader.steps[frames]
+    steps = reader.steps[select(reader, start, end, skip)]
+    if progress is None:
+        values = _values(reader, parsed, steps)
+    else:
+        parts = []
+        for part in np.array_split(steps, max(min(len(steps), 20), 1)):
+            parts.append(_values(reader, parsed, part))
+            progress(sum(len(done[0]) for done in parts) / len(steps) if len(steps) else 1.0)
+        values = [np.concatenate(columns) for columns in zip(*parts)]
+    return tuple(values)
+
+
+def _values(reader, parsed: list, steps: np.ndarray) -> list[np.ndarray]:
+    """Times and values over some frames."""
     values: dict[int, np.ndarray] = {}
     points = [k for k, item in enumerate(parsed) if isinstance(item, Point)]
     energies = [k for k, item in enumerate(parsed) if isinstance(item, BodyEnergy) and item.bodies is not None]
@@ -100,7 +120,7 @@ def history(reader, items, start: float | None = None, end: float | None = None,
             values[k] = named_values(steps, item)
         elif k not in values:
             values[k] = steps["energy"][:, item.column].copy()
-    return (steps["time"].copy(), *(values[k] for k in range(len(parsed))))
+    return [steps["time"].copy(), *(values[k] for k in range(len(parsed)))]
 
 
 # --- what is asked for ---------------------------------------------------------------------------------------
@@ -156,10 +176,13 @@ def parse_point(reader, body, point, entity) -> Point:
         raise ValueError(f"unknown entity {entity!r}; it is one of {', '.join(POINT_ENTITIES + STRESS_ENTITIES)}")
     if np.shape(point) != (3,):
         raise ValueError(f"a point is three numbers, not {point!r}")
-    bodies = parse_object(reader, body)
+    if isinstance(body, str):
+        bodies = sorted(identifier for identifier, label in reader.labels.items() if label == body) or [0]
+    else:
+        bodies = parse_object(reader, body)
     if bodies is None or isinstance(body, list):
         raise ValueError(f"({body!r}, point, {entity!r}): a body or its label is needed")
-    return Point(bodies[0], np.array(point, float), entity)
+    return Point(bodies, np.array(point, float), entity)
 
 
 def parse_object(reader, thing) -> list[int] | None:
@@ -196,14 +219,14 @@ def named_values(steps: np.ndarray, name: str) -> np.ndarray:
 
 def point_values(reader, steps: np.ndarray, items: list[Point]) -> list[np.ndarray]:
     """Placements, displacements, velocities and stresses of points."""
-    bodies = list(dict.fromkeys(item.body for item in items))
+    bodies = list(dict.fromkeys(body for item in items for body in item.bodies))
     where = Whereabouts(reader, steps, bodies)
     values, known = [], {}
     for item in items:
         kind = "S" if item.entity in STRESS_ENTITIES else "V" if item.entity[0] == "V" else "C"
-        key = item.body, item.point.tobytes(), kind
+        key = tuple(item.bodies), item.point.tobytes(), kind
         if key not in known:
-            known[key] = where.values(bodies.index(item.body), item.point, kind)
+            known[key] = where.values_of_first([bodies.index(body) for body in item.bodies], item.point, kind)
         if kind == "S":
             values.append(known[key][:, STRESS_ENTITIES.index(item.entity)].copy())
             continue
@@ -235,6 +258,15 @@ class Whereabouts:
     def velo(self) -> np.ndarray:
         """Velocities (frames, bodies, 4, 3)."""
         return gather(self.reader, "frames/velocities", self.places.rows("velocities", 4, np.where(self.pseudo[..., 0], 4, 2)))
+
+    def values_of_first(self, chosen: list[int], point: np.ndarray, kind: str) -> np.ndarray:
+        """Values of a point of the first of some bodies that exists in a frame."""
+        result, open_ = self.values(chosen[0], point, kind), ~self.places.present[:, chosen[0]]
+        for k in chosen[1:]:
+            if (later := open_ & self.places.present[:, k]).any():
+                result[later] = self.values(k, point, kind)[later]
+                open_ &= ~later
+        return result
 
     def values(self, k: int, point: np.ndarray, kind: str) -> np.ndarray:
         """Placements ('C'), velocities ('V') (frames, 3) or stresses ('S') (frames, 7) of a point of the k-th body."""

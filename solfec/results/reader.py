@@ -231,9 +231,9 @@ class ResultsReader:
         with self.undamaged(f"frame {number}"):
             restore(self, domain, number)
 
-    def history(self, items, start: float | None = None, end: float | None = None, skip: int = 1) -> tuple:
+    def history(self, items, start: float | None = None, end: float | None = None, skip: int = 1, progress=None) -> tuple:
         """Times and one array per item; see `history.history`."""
-        return history(self, items, start, end, skip)
+        return history(self, items, start, end, skip, progress)
 
     @contextmanager
     def undamaged(self, what: str):

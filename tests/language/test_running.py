@@ -434,3 +434,46 @@ def test_histories_of_bodies_born_into_an_empty_model_and_all_deleted_again(good
     """
     good(text)
     assert good(text) == "[3, 4]\n[8, 9, 10]\n"
+
+
+REPLACED = """
+    solfec = SOLFEC('DYNAMIC', 0.01, 'out/replaced')
+    solfec.verbose = 'OFF'
+    bulk = BULK_MATERIAL(solfec)
+    def ball(x):
+        body = BODY(solfec, 'RIGID', SPHERE((x, 0, 0), 0.5, 1, 1), bulk, 'ball')
+        INITIAL_VELOCITY(body, (0, 0, 1), (0, 0, 0))
+    ball(0)
+    def replace():
+        if abs(solfec.time - 0.03) < 1E-9: DELETE(solfec, BYLABEL(solfec, 'BODY', 'ball'))
+        if abs(solfec.time - 0.05) < 1E-9: ball(7)
+    CALLBACK(solfec, 0.01, (), replace)
+    RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 10), 0.08)
+    if solfec.mode == 'READ':
+        print([round(x, 3) for x in HISTORY(solfec, [('ball', (7, 0, 0), 'CX'), ('ball', (7, 0, 0), 'DZ')], 0, 1)[2]])
+"""
+
+
+def test_a_label_follows_the_body_that_has_it(good):
+    """A frame's values are those of the body that is so labelled then; between two such bodies there are none."""
+    good(REPLACED)
+    assert good(None) == "[0.0, 0.01, 0.02, 0.03, nan, nan, 0.01, 0.02, 0.03]\n"
+
+
+def test_history_prints_how_far_it_has_come(good):
+    text = FALL + "    RUN(solfec, gs, 0.1)\n    for progress in 'OFF', 'ON':\n        h = HISTORY(solfec, [(body, (0, 0, 0), 'DZ'), 'STEP', (body, 'KINETIC'), (solfec, 'R')], 0, 1, 3, progress)\n"
+    text += "        print(h and [len(values) for values in h], h and hash(str(h)))\n"
+    good(text)
+    first, shown, second = good(None).splitlines()
+    assert shown == "HISTORY: 100 %"
+    assert first == second and first.startswith("[34, 34, 34, 34, 34]")
+    assert "HISTORY:" not in good(None, "--quiet")
+
+
+def test_modules_beside_a_linked_input_are_found(good, tmp_path):
+    """As Python does: the directory is that of the file, not of the link."""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "beside.py").write_text("size = 3\n")
+    (tmp_path / "models" / "model.py").write_text("import beside\nprint(beside.size)\n")
+    (tmp_path / "link.py").symlink_to("models/model.py")
+    assert good(None, path="link.py") == "3\n"

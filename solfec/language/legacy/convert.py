@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import warnings
 
-from . import grammar
-from .grammar import is_leaf, nodes, symbols, value
+from . import grammar, modules
+from .grammar import first_leaf, is_leaf, nodes, symbols, value
 from .reading import _magic, compile_deep, compile_old
 from .source import Masked, decode, expand_tabs
-from .translate import Rewriter
+from .translate import Rewriter, value_of_first
 
 _FIXERS = (
     "apply basestring dict except exec execfile exitfunc filter funcattrs getcwdu has_key import imports imports2 input intern itertools"
@@ -32,6 +32,8 @@ class _Converter(Rewriter):
         self.asked: set[int] = set()  # lines that divide what is known at run time only
         self.bound = set(re.findall(r"(?m)\b(?:def|class)\s+(\w+)|^\s*(\w+)\s*=", text))
         self.bound = {name for pair in self.bound for name in pair}
+        self.compares = False  # by functions of two
+        self.text = text
 
     def rewrite(self, tree) -> str:
         for node in nodes(tree):
@@ -44,8 +46,10 @@ class _Converter(Rewriter):
                 self._expr_stmt(node)
             elif node.type == symbols.power:
                 self._floor(node)
+                self._sorting(node)
             elif visit := _SYNTAX.get(grammar.NAMES[node.type]):
                 visit(self, node)
+        self._derive_exceptions()
         return self.joined(tree)
 
     def _term(self, node) -> None:
@@ -98,6 +102,71 @@ class _Converter(Rewriter):
             self.replace(operator, f"= divide({str(target).strip()},")
             self.after(right[0], ")")
 
+    def _except_clause(self, node) -> None:
+        """The stock fixer takes exceptions apart only where their handler begins on a line of its own."""
+        if len(node.children) < 4 or value_of_first(node.children[3]) not in ("(", "["):
+            self._caught(node)
+            return
+        target = self.text_of(node.children[3])
+        if not self.into_suite(self._next_suite(node), f"{target} = error.args; "):
+            self.refuse(node, "an exception must be caught by a plain name when its handler begins with a compound statement")
+        self.replace(node.children[2], " as")
+        self._blank(node.children[3], "error")
+
+    def _raised(self, node) -> None:
+        self.raised.add(first_leaf(node.children[1]).value)
+
+    def _sorting(self, node) -> None:
+        """Comparison functions of sort and sorted become keys."""
+        atom, *trailers = node.children
+        for i, trailer in enumerate(trailers):
+            if trailer.type != symbols.trailer or value(trailer.children[0]) != "(" or len(trailer.children) != 3:
+                continue
+            before = trailers[i - 1].children if i else [atom]
+            method = i > 0 and len(before) == 2 and value(before[1]) == "sort"
+            if not method and not (i == 0 and value(atom) == "sorted" and "sorted" not in self.bound):
+                continue
+            inner = trailer.children[1]
+            arguments = [child for child in inner.children if value(child) != ","] if inner.type == symbols.arglist else [inner]
+            plain = [x for x in arguments if x.type != symbols.argument]
+            compared = plain[1 - method] if len(plain) > 1 - method else None
+            for x in arguments:
+                if x.type == symbols.argument and value(x.children[0]) == "cmp":
+                    compared = x.children[2]
+                    self.replace(x.children[0], "key")
+            if compared is None or value(compared) == "None" or any(value(leaf) == "key" for x in arguments for leaf in x.children[:1]):
+                continue
+            self.before(compared, "cmp_to_key(" if compared.parent.type == symbols.argument else "key=cmp_to_key(")
+            self.after(compared, ")")
+            self.compares = True
+
+    def _import_name(self, node) -> None:
+        """Modules that have changed: those that behave like the old ones."""
+        named = node.children[1]
+        items = [x for x in named.children if value(x) != ","] if named.type == symbols.dotted_as_names else [named]
+        kept, moved = [], []
+        for item in items:
+            words = self.text_of(item).split()
+            module = old_home(words[0], self.text)
+            (moved.append(f"{module} as {words[-1]}") if module else kept.append(" ".join(words)))
+        if moved:
+            lines = [f"import {', '.join(kept)}"] if kept else []
+            self._blank(node, "; ".join([*lines, *[f"from {_HELPERS}{home}" for home in moved]]))
+
+    def _from(self, node) -> None:
+        """The same for their members; a name may be in brackets, a list of names, or `old as new`."""
+        module, last = self.text_of(node.children[1]), node.children[-1]
+        named = node.children[-2] if value(last) == ")" else last
+        if module in modules.OWN:
+            self.replace(first_leaf(node.children[1]), f"{_HELPERS}.{modules.OWN[module]}")
+        elif value(named) != "*":
+            items = [x for x in named.children if value(x) != ","] if named.type == symbols.import_as_names else [named]
+            words = [self.text_of(item).split() for item in items]
+            gone = set(modules.members_gone(module))
+            if gone & {item[0] for item in words} or (module in _CHANGED and re.search(_CHANGED[module], self.text)):
+                members = ", ".join(f"{module}.{item[0]}" for item in words)
+                self._blank(node, f"from {_HELPERS}.old import {module}; {', '.join(item[-1] for item in words)} = {members}")
+
     def _floor(self, node) -> None:
         """floor and ceil give floats in Python 2."""
         names = [value(node.children[0])]
@@ -110,8 +179,22 @@ class _Converter(Rewriter):
 
 _SYNTAX = {
     "funcdef": Rewriter._funcdef, "lambdef": Rewriter._lambdef, "testlist_safe": Rewriter._testlist_safe,
-    "global_stmt": Rewriter._global_stmt,
+    "global_stmt": Rewriter._global_stmt, "except_clause": _Converter._except_clause, "import_name": _Converter._import_name,
+    "import_from": _Converter._from, "classdef": Rewriter._classdef, "raise_stmt": _Converter._raised,
 }  # fmt: skip
+_CHANGED = {"subprocess": r"\bPopen\b|\bcheck_output\b", "csv": r"['\"][rwa]b['\"]", "gzip": r"\bgzip\s*\.\s*open\b", "sets": ""}
+
+
+def old_home(module: str, text: str) -> str | None:
+    """What comes between the name of this package and `as` to import a module as Python 2 had it; None: today's does."""
+    if module in modules.OWN:
+        return f" import {modules.OWN[module]}"
+    if module in _CHANGED:
+        return f".old import {module}" if re.search(_CHANGED[module], text) else None
+    gone = modules.members_gone(module)
+    if gone and re.search(rf"(?<![.\w]){module}\s*\.\s*(?:{'|'.join(gone)})\b", text):
+        return f".old import {module}"
+    return None
 
 
 def convert_file(path: str) -> tuple[str, list[str]]:
@@ -133,10 +216,8 @@ def convert_file(path: str) -> tuple[str, list[str]]:
     converter = _Converter(path, text, "division" in future)
     divided = converter.rewrite(tree)
     result = _stock(divided, path, "print_function" in future)
-    for name in ("random", "pickle"):
-        result = re.sub(rf"(?m)^([ ]*)import {name}[ ]*$", rf"\1from {_HELPERS} import {name}2 as {name}", result)
-        result = re.sub(rf"(?m)^([ ]*)from {name} import\b", rf"\1from {_HELPERS}.{name}2 import", result)
     helpers = [f"from {_HELPERS}.runtime import divide"] if converter.asked else []
+    helpers += ["from functools import cmp_to_key"] if converter.compares else []
     for name, function in (("round", "round_away as round"), ("cmp", "cmp"), ("file", "open_file as file")):
         if re.search(rf"(?<![.\w]){name} *\(", result) and name not in converter.bound:
             helpers.append(f"from {_HELPERS}.names import {function}")
@@ -189,7 +270,7 @@ def _notes(path: str, text: str, divided: list[int]) -> list[str]:
         (r"\bstr *\(|%s", "str and '%s' of a computed float show all its digits in Python 3"),
         (r"\.message\b", "exceptions have no member message in Python 3: write str (e)"),
         (r"\b(?:import|from) +sets\b", "there is no module sets in Python 3: use the type set"),
-        (r"\.sort *\( *(?:cmp|lambda \w+ *,)|\bsorted *\([^)]*\bcmp\b", "sort takes no comparison function in Python 3"),
+        (r"\.(?:en|de)code *\(", "strings are made of characters in Python 3, and encode gives bytes"),
     ):
         if match := re.search(pattern, text):
             notes.append(f"{path}:{text.count(chr(10), 0, match.start()) + 1}: note: {what}")

@@ -75,8 +75,8 @@ class _Finder:
 
 def install(path: str, reading: Reading, forced: int | None) -> None:
     """Read modules that the input imports in their own language, too."""
-    script = os.path.dirname(os.path.abspath(path))
-    directories = tuple({os.path.realpath(script), os.path.realpath(os.getcwd())})
+    script = os.path.dirname(os.path.realpath(path))
+    directories = tuple({script, os.path.realpath(os.getcwd())})
     before = frozenset(p for p in sys.path if p not in ("", script))
     surroundings.begin(Surroundings(forced, reading.version == 2, directories, before, frozenset(sys.modules)))
     if forced != 3:

@@ -16,7 +16,7 @@ RENAMED = {
     "tkSimpleDialog": "tkinter.simpledialog", "tkMessageBox": "tkinter.messagebox", "tkFileDialog": "tkinter.filedialog",
     "tkFont": "tkinter.font", "ttk": "tkinter.ttk", "Tix": "tkinter.tix", "StringIO": "io", "cStringIO": "io", "copy_reg": "copyreg",
     "__builtin__": "builtins", "urllib2": "urllib.request", "urlparse": "urllib.parse", "thread": "_thread",
-    "dummy_thread": "_thread", "commands": "subprocess", "anydbm": "dbm", "repr": "reprlib", "HTMLParser": "html.parser",
+    "dummy_thread": "_thread", "anydbm": "dbm", "repr": "reprlib", "HTMLParser": "html.parser",
     "httplib": "http.client", "cProfile": "cProfile", "UserDict": "collections", "UserList": "collections",
 }  # fmt: skip
 OWN = {"random": "random2", "pickle": "pickle2", "cPickle": "pickle2"}
@@ -72,19 +72,25 @@ def _math():
             "ceil": lambda x: float(math.ceil(x)) if math.isfinite(x) else x}  # fmt: skip
 
 
+_STRING_METHODS = ("capitalize center count expandtabs find index ljust lower lstrip replace rfind rindex rjust rsplit rstrip split"
+                   " strip swapcase upper").split()  # fmt: skip
+
+
 def _string():
     import string
 
     return {
-        "join": lambda words, sep=" ": sep.join(words), "split": lambda s, *a: s.split(*a), "strip": lambda s, *a: s.strip(*a),
-        "replace": lambda s, *a: s.replace(*a), "upper": lambda s: s.upper(), "lower": lambda s: s.lower(),
-        "find": lambda s, *a: s.find(*a), "rfind": lambda s, *a: s.rfind(*a), "count": lambda s, *a: s.count(*a),
-        "lstrip": lambda s, *a: s.lstrip(*a), "rstrip": lambda s, *a: s.rstrip(*a), "splitfields": lambda s, *a: s.split(*a),
-        "joinfields": lambda words, sep=" ": sep.join(words), "atof": float, "atoi": int, "atol": int,
-        "zfill": lambda s, n: runtime.text(s).zfill(n), "ljust": lambda s, *a: s.ljust(*a), "rjust": lambda s, *a: s.rjust(*a),
-        "center": lambda s, *a: s.center(*a), "letters": string.ascii_letters, "lowercase": string.ascii_lowercase,
-        "uppercase": string.ascii_uppercase,
+        **{name: getattr(str, name) for name in _STRING_METHODS}, "join": lambda words, sep=" ": sep.join(words),
+        "joinfields": lambda words, sep=" ": sep.join(words), "splitfields": str.split, "atof": float, "atoi": int, "atol": int,
+        "zfill": lambda s, n: runtime.text(s).zfill(n), "letters": string.ascii_letters, "lowercase": string.ascii_lowercase,
+        "uppercase": string.ascii_uppercase, "translate": runtime.translate_text, "maketrans": _table_of_texts,
     }  # fmt: skip
+
+
+def _table_of_texts(old: str, new: str) -> str:
+    if len(old) != len(new):
+        raise ValueError("maketrans arguments must have same length")
+    return "".join(map(chr, range(256))).translate(str.maketrans(old, new))
 
 
 def _itertools():
@@ -95,14 +101,28 @@ def _itertools():
 def _os():
     import os
 
-    return {"getcwdu": os.getcwd, "errno": importlib.import_module("errno")}
+    return {"getcwdu": os.getcwd, "errno": importlib.import_module("errno"), "path": old_module("os.path")}
+
+
+def _os_path():
+    import os
+
+    def walk(top, function, argument):
+        for folder, directories, files in os.walk(top):
+            names = [*directories, *files]
+            function(argument, folder, names)
+            directories[:] = [name for name in directories if name in names]
+
+    return {"walk": walk}
 
 
 def _operator():
     import operator
 
     return {"div": runtime.divide, "idiv": lambda a, b: runtime.Divisor(b).__rtruediv__(a), "isCallable": callable,
-            "sequenceIncludes": operator.contains}  # fmt: skip
+            "sequenceIncludes": operator.contains, "isNumberType": lambda x: isinstance(x, (int, float, complex)),
+            "isSequenceType": lambda x: hasattr(x, "__getitem__") and not isinstance(x, dict),
+            "isMappingType": lambda x: hasattr(x, "__getitem__") and not isinstance(x, (str, list, tuple))}  # fmt: skip
 
 
 def _types():
@@ -134,6 +154,16 @@ def _numpy():
     return {name: x for name, x in names.items() if name not in vars(numpy)}
 
 
+class _Encoded:
+    """A binary file that is written texts."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def write(self, line):
+        return self._file.write(line.encode("utf-8", "surrogateescape"))
+
+
 def _csv():
     import csv
 
@@ -142,29 +172,61 @@ def _csv():
             yield line.decode("utf-8", "surrogateescape") if isinstance(line, bytes) else line
 
     def writer(file, *arguments, **named):
-        binary = "b" in getattr(file, "mode", "")
-        if not binary:
-            return csv.writer(file, *arguments, **named)
-
-        class Encoded:
-            def write(self, line):
-                return file.write(line.encode("utf-8", "surrogateescape"))
-
-        return csv.writer(Encoded(), *arguments, **named)
+        return csv.writer(_Encoded(file) if "b" in getattr(file, "mode", "") else file, *arguments, **named)
 
     return {"reader": lambda file, *a, **named: csv.reader(text_of(file), *a, **named), "writer": writer}
 
 
 def _subprocess():
+    """What other programs print is text."""
     import subprocess
 
-    return {"getoutput": subprocess.getoutput, "getstatusoutput": subprocess.getstatusoutput}
+    class Popen(subprocess.Popen):
+        def __init__(self, *arguments, **named):
+            named.pop("universal_newlines", None)
+            if not {"text", "encoding", "errors"} & named.keys():
+                named |= {"encoding": "utf-8", "errors": "surrogateescape"}
+            super().__init__(*arguments, **named)
+
+    def check_output(*arguments, **named):
+        process = Popen(*arguments, stdout=subprocess.PIPE, **named)
+        output, _ = process.communicate()
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, arguments[0] if arguments else named["args"], output)
+        return output
+
+    return {"Popen": Popen, "check_output": check_output}
+
+
+def _commands() -> dict:
+    import subprocess
+
+    def getstatusoutput(command):
+        status, output = subprocess.getstatusoutput(command)
+        return (status << 8 if status > 0 else -status), output  # as wait tells it
+
+    return {"getoutput": subprocess.getoutput, "getstatusoutput": getstatusoutput}
+
+
+def _gzip():
+    import gzip
+
+    def open_text(path, mode="r", *arguments, **named):
+        """Texts, unless 'b' asks for bytes."""
+        if "b" in mode:
+            return gzip.open(path, mode, *arguments, **named)
+        return gzip.open(path, mode.rstrip("tU") + "t", *arguments, **{"encoding": "utf-8", "errors": "surrogateescape", **named})
+
+    return {"open": open_text}
 
 
 def _stringio():
     import io
 
-    return {"StringIO": io.StringIO}
+    class StringIO(io.StringIO):
+        len = property(lambda self: len(self.getvalue()))
+
+    return {"StringIO": StringIO}
 
 
 def _exceptions():
@@ -174,7 +236,7 @@ def _exceptions():
 
 
 _PATCHES = {
-    "sys": _sys, "time": _time, "math": _math, "string": _string, "itertools": _itertools, "os": _os, "operator": _operator, "types": _types,
+    "os.path": _os_path, "subprocess": _subprocess, "gzip": _gzip, "sys": _sys, "time": _time, "math": _math, "string": _string, "itertools": _itertools, "os": _os, "operator": _operator, "types": _types,
     "collections": _collections, "numpy": _numpy, "csv": _csv, "StringIO": _stringio, "cStringIO": _stringio,
 }  # fmt: skip
 builtin_names: dict = {}  # filled by `names`
@@ -193,6 +255,8 @@ def old_module(name: str) -> types.ModuleType | None:
         module = _made("exceptions", _exceptions())
     elif name == "__builtin__":
         module = _made("__builtin__", builtin_names)
+    elif name == "commands":
+        module = _made("commands", _commands())
     elif name == "imp" and sys.version_info >= (3, 12):
         module = _made("imp", {"reload": importlib.reload, "load_source": _load_source})
     elif name in _PATCHES:
@@ -203,6 +267,14 @@ def old_module(name: str) -> types.ModuleType | None:
         return None
     _patched[name] = module
     return module
+
+
+def members_gone(name: str) -> list[str]:
+    """Members of Python 2's module that today's does not have, and that no stock fixer replaces."""
+    if name not in ("string", "time", "operator"):
+        return []
+    today = vars(importlib.import_module(name))
+    return sorted(member for member in _PATCHES[name]() if member not in today)
 
 
 def _made(name: str, members: dict) -> types.ModuleType:
@@ -238,7 +310,7 @@ def import_module(name, globals=None, locals=None, fromlist=(), level=0):
 def is_users_own(name: str) -> bool:
     """Whether a module of an old or patched name is a file of the user's, which then comes first."""
     name = name.partition(".")[0]
-    if name not in RENAMED and name not in OWN and name not in _PATCHES and name not in ("sets", "exceptions", "imp"):
+    if name not in RENAMED and name not in OWN and name not in _PATCHES and name not in ("sets", "exceptions", "imp", "commands"):
         return False
     found = sys.modules.get(name)
     if found is not None:

@@ -12,9 +12,22 @@ import sys
 from . import modules, runtime, surroundings
 
 
-def cmp(a, b) -> int:
-    """-1, 0 or 1."""
-    return (a > b) - (a < b)
+cmp = runtime.compare
+
+
+def coerce(a, b) -> tuple:
+    """Two numbers as numbers of one type."""
+    for kind in (int, float, complex):
+        narrower = (int, float, complex)[: (int, float, complex).index(kind) + 1]
+        if isinstance(a, narrower) and isinstance(b, narrower):
+            return (a, b) if kind is int else (kind(a), kind(b))
+    raise TypeError("number coercion failed")
+
+
+def octal(x) -> str:
+    """Python 2's oct."""
+    digits = f"{x.__index__():o}"
+    return digits if x == 0 else f"-0{digits[1:]}" if x < 0 else f"0{digits}"
 
 
 def list_range(*arguments) -> list:
@@ -56,10 +69,6 @@ def round_away(x, digits=0):
     if number != number or number in (float("inf"), float("-inf")) or abs(digits) > 300:
         return number
     return float(Decimal(number).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)) if abs(number) < 1e15 else number
-
-
-def sorted_list(sequence, cmp=None, key=None, reverse=False) -> list:
-    return builtins.sorted(sequence, key=runtime.sort_key(cmp, key), reverse=bool(reverse))
 
 
 def open_file(path, mode="r", buffering=-1, **named):
@@ -198,18 +207,36 @@ def build_class(function, name, *bases, **named):
 
 
 def _rename(made, space) -> None:
-    for old, new in (("__nonzero__", "__bool__"), ("next", "__next__"), ("__getslice__", None), ("__unicode__", "__str__")):
-        if new and old in space and new not in space and callable(space[old]):
+    for old, new in (("__nonzero__", "__bool__"), ("next", "__next__"), ("__unicode__", "__str__")):
+        if old in space and new not in space and callable(space[old]):
             setattr(made, new, space[old])
     for old, new in (("__div__", "__truediv__"), ("__rdiv__", "__rtruediv__")):
         if old in space and new not in space:
             setattr(made, new, _division(space[old]))
+    for old, new in (("__getslice__", "__getitem__"), ("__setslice__", "__setitem__"), ("__delslice__", "__delitem__")):
+        if old in space:
+            setattr(made, new, _sliced(space[old], getattr(made, new, None)))
     if "__cmp__" in space:
         for name, test in _COMPARISONS.items():
             if name not in space:
                 setattr(made, name, _comparison(test))
     if ("__eq__" in space or "__cmp__" in space) and space.get("__hash__") is None:
         made.__hash__ = object.__hash__  # Python 2 kept it
+
+
+def _sliced(method, of_items):
+    """Item access that hands plain slices to Python 2's method for them."""
+
+    def access(self, index, *values):
+        if not isinstance(index, slice) or index.step is not None:
+            if of_items is None:
+                raise TypeError(f"{type(self).__name__} has slices only")
+            return of_items(self, index, *values)
+        first, end = index.start or 0, sys.maxsize if index.stop is None else index.stop
+        first, end = [i + len(self) if i < 0 else i for i in (first, end)]
+        return method(self, first, end, *values)
+
+    return access
 
 
 def _division(method):
@@ -238,7 +265,8 @@ def _table() -> dict:
     table.update(
         __legacy_exec__=execute, __legacy_import_all__=import_all, __import__=modules.import_module, __build_class__=build_class,
         cmp=cmp, range=list_range, xrange=builtins.range, zip=list_zip, map=list_map, filter=list_filter, round=round_away,
-        sorted=sorted_list, open=open_file, file=file, raw_input=raw_input, input=evaluated_input, apply=apply, reload=reload,
+        sorted=runtime.ordered, max=runtime.extreme(max), min=runtime.extreme(min), coerce=coerce, oct=octal,
+        open=open_file, file=file, raw_input=raw_input, input=evaluated_input, apply=apply, reload=reload,
         execfile=execfile, eval=evaluate, compile=compile_text, reduce=functools.reduce, long=int, unicode=str, basestring=str,
         unichr=chr, intern=sys.intern, buffer=memoryview, StandardError=Exception, print=runtime.print_function,
         __name__="__builtin__",

@@ -37,6 +37,22 @@ def hash_of_float(x: float) -> int:
     return (-2 if total == -1 else total) % _WORD
 
 
+def hash_of_tuple(items: tuple) -> int:
+    """Python 2's hash of a tuple of numbers, texts and tuples."""
+    x, factor = 0x345678, 1000003
+    for left, item in zip(range(len(items) - 1, -1, -1), items):
+        if isinstance(item, (str, bytes)):
+            own = hash_of_text(item)
+        elif isinstance(item, (float, tuple)):
+            own = hash_of_float(item) if isinstance(item, float) else hash_of_tuple(item)
+        else:
+            own = hash(item)
+        x = ((x ^ own) * factor) % _WORD
+        factor += 82520 + 2 * left
+    x = (x + 97531) % _WORD
+    return _WORD - 2 if x == _WORD - 1 else x
+
+
 class Random(random.Random):
     """Python 2's generator: the same numbers from `random ()`, and its own ways to make integers of them."""
 
@@ -46,6 +62,8 @@ class Random(random.Random):
             a = int(a) if a == int(a) and abs(a) < 2**63 else hash_of_float(a) if a == a else 0
         elif isinstance(a, (str, bytes, bytearray)):
             a = hash_of_text(a)
+        elif isinstance(a, tuple):
+            a = hash_of_tuple(a)
         elif a is not None and not isinstance(a, int):
             a = hash(a) % _WORD
         super().seed(a)
@@ -104,6 +122,15 @@ class Random(random.Random):
             result.append(pool[j])
             pool[j] = pool[n - i - 1]
         return result
+
+    def gammavariate(self, alpha, beta):
+        """The gamma distribution; exponential variates are made in another way than today."""
+        if alpha != 1.0 or beta <= 0.0:
+            return super().gammavariate(alpha, beta)
+        u = self.random()
+        while u <= 1e-7:
+            u = self.random()
+        return -math.log(u) * beta
 
     def jumpahead(self, n):
         """Not a promise of any sequence; kept for scripts that call it."""

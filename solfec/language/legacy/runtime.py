@@ -7,10 +7,13 @@ which calls its variables `str` or `sum` does not disturb them.
 from __future__ import annotations
 
 import builtins
+import codecs
+import functools
 import io
 import operator
 import sys
 import weakref
+from collections.abc import Iterator
 from numbers import Integral
 
 # --- division ----------------------------------------------------------------------------------------------
@@ -115,8 +118,8 @@ def text(x="") -> str:
 
 def text_call(function, *arguments, **named):
     """A call of whatever is named `str`: the type, or something of the user's."""
-    if function is builtins.str and len(arguments) <= 1 and not named:
-        return text(*arguments)
+    if function is builtins.str and not named and (len(arguments) <= 1 or isinstance(arguments[0], builtins.str)):
+        return text(*arguments[:1])  # a text needs no decoding
     return function(*arguments, **named)
 
 
@@ -225,6 +228,10 @@ def method(x, name: str):
         return lambda cmp=None, key=None, reverse=False: _sort(x, cmp, key, reverse)
     if name == "format" and type(x) is builtins.str:
         return lambda *arguments, **named: format_text(x, *arguments, **named)
+    if name in ("encode", "decode", "translate") and isinstance(x, builtins.str):
+        return functools.partial(_TEXTS[name], x)
+    if name == "xreadlines" and not hasattr(x, name):
+        return x.__iter__
     if name == "write":
         _set_soft(x, False)
         if isinstance(x, (io.BufferedIOBase, io.RawIOBase)):
@@ -252,17 +259,116 @@ def member(x, name: str):
         raise
 
 
+# --- texts -------------------------------------------------------------------------------------------------
+
+_NOT_TEXTS = {"hex", "base64", "bz2", "zlib", "uu", "quopri", "hex_codec", "base64_codec", "bz2_codec", "zlib_codec"}
+
+
+def _encode(x: str, encoding="ascii", errors="strict") -> str:
+    """Texts and their bytes are one in Python 2: only codecs that make other texts change anything."""
+    if encoding.lower() in _NOT_TEXTS:
+        return codecs.encode(x.encode("utf-8", "surrogateescape"), encoding).decode("latin-1")
+    return codecs.encode(x, encoding) if encoding.lower() in ("rot13", "rot_13") else x
+
+
+def _decode(x: str, encoding="ascii", errors="strict") -> str:
+    if encoding.lower() in _NOT_TEXTS:
+        return codecs.decode(x.encode("latin-1"), encoding).decode("utf-8", "surrogateescape")
+    if encoding.lower() in ("string_escape", "string-escape", "unicode_escape", "unicode-escape"):
+        return codecs.decode(x.encode("latin-1", "backslashreplace"), "unicode_escape")
+    return codecs.decode(x, encoding) if encoding.lower() in ("rot13", "rot_13") else x
+
+
+def translate_text(x: str, table=None, deletions="") -> str:
+    """Python 2's `x.translate (table, deletions)`; the table is a text of 256 characters."""
+    kept = "".join([character for character in x if character not in deletions]) if deletions else x
+    return kept if table is None else kept.translate(table)
+
+
+_TEXTS = {"encode": _encode, "decode": _decode, "translate": translate_text}
+
+# --- order -------------------------------------------------------------------------------------------------
+
+
+def compare(a, b) -> int:
+    """Python 2's `cmp (a, b)`: unlike things have an order, too: None, numbers, then by the names of their types."""
+    try:
+        return (a > b) - (a < b)
+    except TypeError as error:
+        if error.__traceback__.tb_next is not None or _has_no_order(a) or _has_no_order(b):
+            raise
+        if type(a) is type(b) and isinstance(a, (list, tuple)):
+            return next((c for c in map(compare, a, b) if c), (len(a) > len(b)) - (len(a) < len(b)))
+        if isinstance(a, dict) and isinstance(b, dict):
+            return compare(len(a), len(b)) or compare(*[ordered(d.items()) for d in (a, b)])
+        first, second = _rank(a), _rank(b)
+        if first == second:  # of one type that has no order
+            first, second = (0, id(a)), (0, id(b))
+        return (first > second) - (first < second)
+
+
+def _rank(x) -> tuple:
+    if x is None:
+        return 0, ""
+    return 1, "" if isinstance(x, (int, float)) else type(x).__name__
+
+
+def _has_no_order(x) -> bool:
+    """Whether Python 2, too, refuses to compare x; arrays answer for themselves."""
+    return isinstance(x, complex) or hasattr(x, "dtype")
+
+
+def _comparison(plainly, by_order):
+    def comparison(a, b):
+        try:
+            return plainly(a, b)
+        except TypeError as error:
+            if error.__traceback__.tb_next is not None:  # of the user's own method
+                raise
+            return by_order(compare(a, b), 0)
+
+    return comparison
+
+
+_by_order = functools.cmp_to_key(compare)
+
+
+def ordered(sequence, cmp=None, key=None, reverse=False) -> list:
+    """Python 2's sorted."""
+    items = list(sequence)
+    try:
+        return builtins.sorted(items, key=sort_key(cmp, key), reverse=bool(reverse))
+    except TypeError:
+        if cmp is not None:
+            raise
+        return builtins.sorted(items, key=_by_order if key is None else lambda x: _by_order(key(x)), reverse=bool(reverse))
+
+
 def _sort(x: list, cmp, key, reverse) -> None:
-    x.sort(key=sort_key(cmp, key), reverse=bool(reverse))
+    x[:] = ordered(x, cmp, key, reverse)
+
+
+def extreme(function):
+    """Python 2's max or min: of unlike things, too."""
+
+    def chosen(*arguments, **named):
+        if len(arguments) == 1 and isinstance(arguments[0], Iterator):
+            arguments = (list(arguments[0]),)
+        try:
+            return function(*arguments, **named)
+        except TypeError:
+            key = named.get("key")
+            return function(*arguments, key=_by_order if key is None else lambda x: _by_order(key(x)))
+
+    chosen.__name__ = function.__name__
+    return chosen
 
 
 def sort_key(cmp, key):
     """Key function of Python 2's arguments cmp and key."""
     if cmp is None:
         return key
-    from functools import cmp_to_key
-
-    compared = cmp_to_key(cmp)
+    compared = functools.cmp_to_key(cmp)
     return compared if key is None else lambda x: compared(key(x))
 
 
@@ -281,6 +387,10 @@ HELPERS = {
     "__legacy_divide__": divide,
     "__legacy_divisor__": Divisor,
     "__legacy_percent__": percent,
+    "__legacy_less__": _comparison(operator.lt, operator.lt),
+    "__legacy_greater__": _comparison(operator.gt, operator.gt),
+    "__legacy_at_most__": _comparison(operator.le, operator.le),
+    "__legacy_at_least__": _comparison(operator.ge, operator.ge),
     "__legacy_text__": text_call,
     "__legacy_repr__": repr,
     "__legacy_print__": print_statement,

@@ -18,9 +18,10 @@ from .source import Masked, mask
 
 METHODS = {
     "has_key", "keys", "values", "items", "iterkeys", "itervalues", "iteritems", "viewkeys", "viewvalues", "viewitems",
-    "next", "sort", "write", "format",
+    "next", "sort", "write", "format", "encode", "decode", "translate", "xreadlines",
 }  # fmt: skip
 MEMBERS = {"message", "func_name", "func_code", "func_defaults", "func_globals", "func_doc", "func_dict", "im_func", "im_self"}
+COMPARISONS = {"<": "__legacy_less__", ">": "__legacy_greater__", "<=": "__legacy_at_most__", ">=": "__legacy_at_least__"}
 CAUGHT = "__legacy_caught__"
 _FLOAT = re.compile(r"(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$|\d+[eE][-+]?\d+$")
 
@@ -51,6 +52,8 @@ class Rewriter:
         self.true_division = true_division
         self.edits: dict[int, _Edit] = {}
         self.parameters = 0
+        self.baseless: dict[str, object] = {}  # classes without bases
+        self.raised: set[str] = set()  # names that are raised or caught
 
     def rewrite(self, tree) -> str:
         """The text of the tree with all changes."""
@@ -59,6 +62,7 @@ class Rewriter:
                 self._leaf(node)
             elif visit := getattr(self, "_" + grammar.NAMES[node.type], None):
                 visit(node)
+        self._derive_exceptions()
         return self.joined(tree)
 
     def joined(self, tree) -> str:
@@ -157,24 +161,43 @@ class Rewriter:
         self.after(node, ")")
 
     def _raise_stmt(self, node) -> None:
+        self.raised.add(first_leaf(node.children[1]).value)
         if len(node.children) > 2 and value(node.children[2]) == ",":
             self.before(node.children[1], "__legacy_raise__(")
             self.after(node, ")")
 
+    def _classdef(self, node) -> None:
+        if len(node.children) == 4 or (len(node.children) == 6 and node.children[3].type == token.RPAR):
+            self.baseless[node.children[1].value] = node
+
+    def _derive_exceptions(self) -> None:
+        """Old-style classes could be raised and caught, too."""
+        for name in self.raised & self.baseless.keys():
+            node = self.baseless[name]
+            if len(node.children) == 4:
+                self.after(node.children[1], "(Exception)")
+            else:
+                self.after(node.children[2], "Exception")
+
     def _except_clause(self, node) -> None:
         """The name stays bound after the handler, as in Python 2."""
+        self._caught(node)
         if len(node.children) < 4:
             return
         comma, target = node.children[2], node.children[3]
         suite = self._next_suite(node)
         name = self.text_of(target)
-        if self.into_suite(suite, f"{name} = {CAUGHT}; "):
+        unpacked = ".args" if name[0] in "([" else ""  # exceptions were sequences of their arguments
+        if self.into_suite(suite, f"{name} = {CAUGHT}{unpacked}; "):
             self.replace(comma, " as")
             self._blank(target, CAUGHT)
         elif is_leaf(target):
             self.replace(comma, " as")
         else:
             self.refuse(node, "an exception must be caught by a plain name when its handler begins with a compound statement")
+
+    def _caught(self, node) -> None:
+        self.raised.update(leaf.value for leaf in grammar.nodes(node.children[1]) if is_leaf(leaf) and leaf.type == token.NAME)
 
     def _next_suite(self, node):
         siblings = node.parent.children
@@ -268,6 +291,13 @@ class Rewriter:
                 self.after(children[i + 1], ")")
         for helper in reversed(openings):  # the last operator is the outermost call
             self.before(node, helper)
+
+    def _comparison(self, node) -> None:
+        """`a < b`, which unlike things can answer, too; chains are left as they are."""
+        if len(node.children) == 3 and (helper := COMPARISONS.get(value(node.children[1]))):
+            self.before(node, helper + "(")
+            self.replace(node.children[1], ",")
+            self.after(node, ")")
 
     @staticmethod
     def _kind_of_product(left, operator, right) -> str | None:

@@ -14,12 +14,14 @@ OTHER_TEXT = {
     "string-repetition-and-node-arithmetic-with-integers", "random-integers-after-a-seed", "percent-formats",
     "semicolons-and-one-line-blocks", "sum-over-items-with-names", "dictionaries-and-sets-in-loops",
     "comparisons-with-None-and-tests-of-types", "formatted-table-of-results", "command-line-and-modules",
-    "global-statements-anywhere", "a-user's-own-str-and-division",
+    "global-statements-anywhere", "a-user's-own-str-and-division", "random-numbers-of-rarer-kinds",
 }  # fmt: skip
 BY_HAND = {
     "numpy-arrays-of-integers", "old-raise-and-except-forms", "lists-from-range,-zip,-map,-filter-and-dictionaries",
-    "sorting-with-comparison-functions", "exec-statements", "renamed-modules-and-names-that-went-away", "pickles", "text-files",
-    "classes-of-old-style", "imports-inside-functions",
+    "exec-statements", "renamed-modules-and-names-that-went-away", "pickles", "text-files",
+    "classes-of-old-style", "imports-inside-functions", "unlike-things-have-an-order", "classes-with-slices-of-their-own",
+    "strings-change-their-coding-without-becoming-bytes", "octal,-coercion-and-members-of-modules",
+    "texts-in-memory,-tables-and-compressed-files",
 }  # fmt: skip
 
 
@@ -71,3 +73,39 @@ def test_what_cannot_be_read_is_refused_by_line(run):
     outcome = converted(run)
     assert (outcome.status, outcome.out) == (1, "")
     assert outcome.err.startswith("main.py:2: SyntaxError")
+
+
+@pytest.mark.parametrize(
+    ("old", "prints"),
+    [
+        ("import math, random\nrandom.seed (1)\nprint random.randint (8, 32), random.randint (8, 32)\n", "11 29\n"),
+        ("import os, random as r, sys; r.seed (1); print r.randint (8, 32)\n", "11\n"),
+        ("try: import random\nexcept ImportError: pass\nrandom.seed (1)\nprint random.randint (8, 32)\n", "11\n"),
+        ("from random import seed, randint\nseed (1)\nprint randint (8, 32)\n", "11\n"),
+        ("import cPickle as p, time\nprint p.loads (p.dumps ([1])), time.clock () >= 0\n", "[1] True\n"),
+        ("import string\nprint string.join (['a', 'b'], '+'), string.letters[:2]\n", "a+b ab\n"),
+        ("import string\nprint string.digits\n", "0123456789\n"),
+        ("x = [1, 3, 2]\nx.sort (lambda a, b: cmp (b, a))\nprint x\n", "[3, 2, 1]\n"),
+        ("def order (a, b): return cmp (b, a)\nx = [1, 3, 2]; x.sort (cmp = order)\nprint x, sorted (x, order), sorted (x, cmp = order, reverse = True)\n",
+         "[3, 2, 1] [3, 2, 1] [1, 2, 3]\n"),
+        ("x = [1, 3, 2]\nx.sort ()\nx.sort (key = lambda a: -a)\nprint x, sorted (x)\n",
+         "[3, 2, 1] [1, 2, 3]\n"),
+        ("try: raise IOError (2, 'gone')\nexcept IOError, (number, text): print number, text\n", "2 gone\n"),
+        ("import subprocess\nprint subprocess.check_output ('echo a', shell = True).split ()\n", "['a']\n"),
+        ("from time import clock as c, time\nfrom string import (join, upper)\nprint c () < time (), join (['a']), upper ('b')\n", "True a B\n"),
+        ("import sets\nprint len (sets.Set ([1, 1]))\n", "1\n"),
+    ],
+)  # fmt: skip
+def test_converted_inputs_find_modules_and_orders_as_they_were(run, old, prints):
+    Path("main.py").write_text(old)
+    assert run(None, "--python2", path="main.py").out == prints
+    outcome = converted(run)
+    assert outcome.status == 0, outcome.err
+    Path("main.py").write_text(outcome.out)
+    again = run(None, "--python3", path="main.py")
+    assert (again.out, again.err, again.status) == (prints, "", 0), outcome.out
+
+
+def test_modules_that_did_not_change_are_imported_plainly(run):
+    Path("main.py").write_text("import string, time, sys, subprocess\nprint string.digits, time.time () > 0, subprocess.call (['true'])\n")
+    assert converted(run).out.startswith("import string, time, sys, subprocess\n")
