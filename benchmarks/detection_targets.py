@@ -26,6 +26,7 @@ from builders import compiled  # noqa: E402
 
 MANY = 1_000_000
 IN_ONE_CALL = 2000  # pairs, when threads are compared
+TURNS = 8  # of one thread and two, of which the best count: both cores are seldom free for long
 
 
 def one_thread(quick: bool):
@@ -52,12 +53,13 @@ def two_threads():
         ("narrow", lambda: narrow_phase.pairs_per_second(hulls, batch=IN_ONE_CALL)["pairs_per_second"]),
         ("broad", lambda: broad_phase.bodies_per_second(spheres)["million_bodies_per_s"]),
     ):
-        rates = []
-        for threads in (1, 2):
-            _kernels.threads.set_threads(threads)
-            rates.append(rate())
+        best = {1: 0.0, 2: 0.0}
+        for _ in range(TURNS):  # in turns: the machine's speed changes meanwhile
+            for threads in best:
+                _kernels.threads.set_threads(threads)
+                best[threads] = max(best[threads], rate())
         _kernels.threads.set_threads(1)
-        yield f"{name}, two threads over one", round(rates[1] / rates[0], 2), 1.7
+        yield f"{name}, two threads over one", round(best[2] / best[1], 2), 1.7
 
 
 def settled():

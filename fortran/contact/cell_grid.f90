@@ -22,8 +22,12 @@ module cell_grid
   !> Widths within a class span at most so many quarters of an octave (a factor of 4).
   integer, parameter :: class_span = 8
   integer, parameter :: last_bin = 511
+  !> Of each bin are kept the largest widths (3), the largest lower corners (3), and the largest opposites of lower corners (3).
+  integer, parameter :: extents = 9
   !> Cell numbers beyond this one are taken for it; at this distance they are still exact to 1E-3.
   real(dp), parameter :: farthest_cell = 2.0_dp**38
+  !> Added to numbers before they are rounded towards zero, which then means downwards.
+  real(dp), parameter :: above_zero = 2.0_dp**39
   real(dp), parameter :: cell_margin = 1.001_dp
   !> Boxes that reach beyond this are lost.
   real(dp), parameter :: farthest = 1.0e100_dp
@@ -84,15 +88,21 @@ contains
     integer(i4), intent(inout) :: owner(0:*), place(0:*), records(record,0:*)
     integer(i4), intent(inout), target, contiguous :: cells(0:)
     type(grid_type), intent(inout) :: grid
+    integer(i4), allocatable :: used(:,:)   ! boxes of a bin of widths, thread by thread
+    real(dp), allocatable :: most(:,:,:)    ! their extents, thread by thread
     integer(i4) :: class_of_bin(0:last_bin)
-    integer :: last
+    integer :: last, threads
 
     grid%origin = middle(n, member, box)
-    call find_classes(n, member, box, owner, place, class_of_bin, grid)
-    call find_ranges(n, member, box, owner, place, class_of_bin, grid)
+    threads = 1
+!$  if (n > parallel_from) threads = omp_get_max_threads()
+    allocate (used(0:last_bin,0:threads-1), most(extents,0:last_bin,0:threads-1))
+    call survey(n, member, box, owner, place, used, most)
+    call find_classes(used, class_of_bin, grid)
+    call find_ranges(used, most, class_of_bin, grid)
     call choose_cells(grid, last)
     grid%cell_start(0:last) => cells(0:last)
-    call fill_cells(n, member, box, owner, place, records, grid)
+    call fill_cells(n, member, box, owner, class_of_bin, place, records, grid)
   end subroutine build_grid
 
   !> Keeps what a grid knows of itself and its classes: columns 0 and 1 to `classes` of `kept`.
@@ -141,13 +151,12 @@ contains
 
   !> Cell number of a coordinate before wrapping; monotone in `x`, and one cell or less from the lower to the
   !> upper corner of a box of the class or of a finer one.
-  pure integer(i8) function cell_number(x, origin, inverse_cell)
+  elemental integer(i8) function cell_number(x, origin, inverse_cell)
     real(dp), intent(in) :: x, origin, inverse_cell
     real(dp) :: t
 
     t = min(max((x - origin)*inverse_cell, -farthest_cell), farthest_cell)
-    cell_number = int(t, i8)
-    if (t < cell_number) cell_number = cell_number - 1
+    cell_number = int(t + above_zero, i8) - int(above_zero, i8)
   end function cell_number
 
   !> First and last cells, direction by direction, in which those boxes of a class start that may meet a box.  They may
@@ -165,7 +174,7 @@ contains
       last = cell_number(box(axis+3), origin(axis), class%inverse_cell(axis)) - class%lowest(axis)
       if (class%wrapped(axis)) then
         last = min(last - first, int(class%cells(axis), i8) - 1)
-        first = modulo(first, int(class%cells(axis), i8))
+        first = wrap(first, class%cells(axis))
         last = last + first
       else
         first = min(max(first, 0_i8), int(class%cells(axis), i8))
@@ -175,6 +184,18 @@ contains
       to(axis) = int(last, i4)
     end do
   end subroutine cell_range
+
+  !> Cell number after wrapping: that of a small number by a quick division.
+  pure integer(i8) function wrap(number, cells)
+    integer(i8), intent(in) :: number
+    integer(i4), intent(in) :: cells
+
+    if (abs(number) <= huge(1_i4)) then
+      wrap = modulo(int(number, i4), cells)
+    else
+      wrap = modulo(number, int(cells, i8))
+    end if
+  end function wrap
 
   !> A point amid most bodies: the median of a sample of lower corners, direction by direction.
   pure function middle(n, member, box) result(point)
@@ -217,20 +238,36 @@ contains
     bin_of = int(min(max(shiftr(transfer(width, 1_i8), 50) - lowest, 0_i8), int(last_bin, i8)))
   end function bin_of
 
-  !> Bins of the largest widths (left in `place`), and the classes that share out the bins in use.
-  subroutine find_classes(n, member, box, owner, place, class_of_bin, grid)
+  !> Bins of the largest widths (left in `place`), and numbers of boxes and extents of bins, thread by thread: extents are
+  !> maxima, which do not depend on how boxes are shared out.
+  subroutine survey(n, member, box, owner, place, used, most)
     integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
     integer(i4), intent(inout) :: owner(0:*), place(0:*)
-    integer(i4), intent(out) :: class_of_bin(0:last_bin)
-    type(grid_type), intent(inout) :: grid
-    integer(i4) :: used(0:last_bin)
-    real(dp) :: width
-    integer :: i, k, bin, start
+    integer(i4), intent(inout) :: used(0:,0:)
+    real(dp), intent(inout) :: most(:,0:,0:)
+    integer :: threads, thread
 
-    used = 0
-    !$omp parallel do if (n > parallel_from) schedule(static) private(i, width, bin) reduction(+:used)
-    do k = 0, n - 1
+    threads = size(used, 2)
+    !$omp parallel do num_threads(threads) if (threads > 1) schedule(static) private(thread)
+    do thread = 0, threads - 1
+      call survey_share(share(n, thread, threads), share(n, thread + 1, threads), member, box, owner, place, used(:,thread), &
+        most(:,:,thread))
+    end do
+  end subroutine survey
+
+  !> The same for a thread's share.
+  pure subroutine survey_share(from, to, member, box, owner, place, used, most)
+    integer, intent(in) :: from, to
+    integer(i4), intent(in) :: member(0:*)
+    real(dp), intent(in) :: box(6,0:*)
+    integer(i4), intent(inout) :: owner(0:*), place(0:*), used(0:*)
+    real(dp), intent(inout) :: most(extents,0:*)
+    real(dp) :: width
+    integer :: i, k, bin
+
+    used(0:last_bin) = 0
+    do k = from, to - 1
       if (owner(k) == absent) cycle
       i = member(k)
       width = -1.0_dp
@@ -241,12 +278,26 @@ contains
       end if
       bin = bin_of(width)
       place(k) = bin
+      if (used(bin) == 0) most(:,bin) = -huge(1.0_dp)
       used(bin) = used(bin) + 1
+      most(1:3,bin) = max(most(1:3,bin), box(4:6,i) - box(1:3,i))
+      most(4:6,bin) = max(most(4:6,bin), box(1:3,i))
+      most(7:9,bin) = max(most(7:9,bin), -box(1:3,i))
     end do
+  end subroutine survey_share
+
+  !> The classes that share out the bins in use.
+  subroutine find_classes(used, class_of_bin, grid)
+    integer(i4), intent(in) :: used(0:,0:)
+    integer(i4), intent(inout) :: class_of_bin(0:last_bin)
+    type(grid_type), intent(inout) :: grid
+    integer :: bin, start
+
     grid%classes = 0
     start = -class_span
+    class_of_bin = 0
     do bin = 0, last_bin
-      if (used(bin) == 0) cycle
+      if (all(used(bin,:) == 0)) cycle
       if (bin >= start + class_span) then
         grid%classes = grid%classes + 1
         start = bin
@@ -255,51 +306,40 @@ contains
     end do
     allocate (grid%class(grid%classes))
     do bin = 0, last_bin
-      if (used(bin) > 0) then
-        associate (class => grid%class(class_of_bin(bin)))
-          class%boxes = class%boxes + used(bin)
-        end associate
-      end if
+      if (class_of_bin(bin) == 0) cycle
+      associate (class => grid%class(class_of_bin(bin)))
+        class%boxes = class%boxes + sum(used(bin,:))
+      end associate
     end do
   end subroutine find_classes
 
-  !> Largest widths, cell widths and ranges of cell numbers of every class; `place` becomes the class.
-  subroutine find_ranges(n, member, box, owner, place, class_of_bin, grid)
-    integer(i4), intent(in) :: n, member(0:*)
-    real(dp), intent(in) :: box(6,0:*)
-    integer(i4), intent(in) :: owner(0:*), class_of_bin(0:last_bin)
-    integer(i4), intent(inout) :: place(0:*)
+  !> Largest widths, cell widths and ranges of cell numbers of every class.
+  subroutine find_ranges(used, most, class_of_bin, grid)
+    integer(i4), intent(in) :: used(0:,0:), class_of_bin(0:last_bin)
+    real(dp), intent(in) :: most(:,0:,0:)
     type(grid_type), intent(inout) :: grid
-    real(dp) :: width(3,grid%classes), inverse(3,grid%classes), cell(3)
-    real(dp) :: low(3,grid%classes), high(3,grid%classes)
-    integer :: i, k, c, axis
+    real(dp) :: extent(extents,grid%classes), cell(3)
+    integer :: thread, bin, c, axis
 
-    width = 0.0_dp
-    low = huge(1.0_dp)
-    high = -huge(1.0_dp)
-    !$omp parallel do if (n > parallel_from) schedule(static) private(i, c) &
-    !$omp reduction(max:width, high) reduction(min:low)
-    do k = 0, n - 1
-      if (owner(k) == absent) cycle
-      i = member(k)
-      c = class_of_bin(place(k))
-      place(k) = c
-      width(:,c) = max(width(:,c), box(4:6,i) - box(1:3,i))
-      low(:,c) = min(low(:,c), box(1:3,i))
-      high(:,c) = max(high(:,c), box(1:3,i))
+    extent = -huge(1.0_dp)
+    do bin = 0, last_bin
+      c = class_of_bin(bin)
+      if (c == 0) cycle
+      do thread = 0, ubound(used, 2)
+        if (used(bin,thread) > 0) extent(:,c) = max(extent(:,c), most(:,bin,thread))
+      end do
     end do
     grid%scale = 1.0_dp
     do c = 1, grid%classes
-      if (c > 1) width(:,c) = max(width(:,c), width(:,c-1))
-      cell = cell_margin*max(width(:,c), 1.0e-3_dp*maxval(width(:,c)), tiny(1.0_dp)*1.0e10_dp)
-      inverse(:,c) = 1.0_dp/cell
-      if (c == 1) grid%scale = minval(inverse(:,c))
       associate (class => grid%class(c))
-        class%width = width(:,c)
-        class%inverse_cell = inverse(:,c)
+        class%width = max(extent(1:3,c), 0.0_dp)
+        if (c > 1) class%width = max(class%width, grid%class(c-1)%width)
+        cell = cell_margin*max(class%width, 1.0e-3_dp*maxval(class%width), tiny(1.0_dp)*1.0e10_dp)
+        class%inverse_cell = 1.0_dp/cell
+        if (c == 1) grid%scale = minval(class%inverse_cell)
         do axis = 1, 3
-          class%lowest(axis) = cell_number(low(axis,c), grid%origin(axis), inverse(axis,c))
-          class%highest(axis) = cell_number(high(axis,c), grid%origin(axis), inverse(axis,c))
+          class%lowest(axis) = cell_number(-extent(axis+6,c), grid%origin(axis), class%inverse_cell(axis))
+          class%highest(axis) = cell_number(extent(axis+3,c), grid%origin(axis), class%inverse_cell(axis))
         end do
       end associate
     end do
@@ -363,11 +403,11 @@ contains
   end function prime_below
 
   !> Counting sort of the boxes by cell, in two passes that each stay within the cache: by groups of cells, and by the cells
-  !> of each group.  `place` is the class on entry.
-  subroutine fill_cells(n, member, box, owner, place, records, grid)
+  !> of each group.  `place` is the bin on entry.
+  subroutine fill_cells(n, member, box, owner, class_of_bin, place, records, grid)
     integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
-    integer(i4), intent(in) :: owner(0:*)
+    integer(i4), intent(in) :: owner(0:*), class_of_bin(0:last_bin)
     integer(i4), intent(inout) :: place(0:*), records(record,0:*)
     type(grid_type), intent(inout) :: grid
     integer(i4), allocatable :: next(:,:)   ! the next free place of a group of cells, thread by thread
@@ -387,15 +427,14 @@ contains
     !$omp parallel num_threads(threads) if (threads > 1) default(shared) private(thread, i, j, k, group, bound)
     !$omp do schedule(static)
     do thread = 0, threads - 1
-      do i = share(n, thread, threads), share(n, thread + 1, threads) - 1
-        if (owner(i) == absent) cycle
-        j = member(i)
-        associate (class => grid%class(place(i)))
-          place(i) = cell_of(class, grid%origin, box(1,j), box(2,j), box(3,j))
-        end associate
-        group = shiftr(place(i), shift)
-        next(group,thread) = next(group,thread) + 1
-      end do
+      if (grid%classes == 1) then
+        call number_cells_of_one(share(n, thread, threads), share(n, thread + 1, threads), member, box, owner, grid%class(1), &
+          grid%origin, place)
+      else
+        call number_cells(share(n, thread, threads), share(n, thread + 1, threads), member, box, owner, class_of_bin, grid%class, &
+          grid%origin, place)
+      end if
+      call count_groups(share(n, thread, threads), share(n, thread + 1, threads), shift, owner, place, next(:,thread))
     end do
     !$omp end do
     !$omp single
@@ -447,19 +486,63 @@ contains
     share = int(int(n, i8)*thread/threads)
   end function share
 
+  !> Cells of lower corners.
+  pure subroutine number_cells(from, to, member, box, owner, class_of_bin, class, origin, place)
+    integer, intent(in) :: from, to
+    integer(i4), intent(in) :: member(0:*), owner(0:*), class_of_bin(0:last_bin)
+    real(dp), intent(in) :: box(6,0:*), origin(3)
+    type(size_class), intent(in) :: class(*)
+    integer(i4), intent(inout) :: place(0:*)
+    integer :: i
+
+    do i = from, to - 1
+      if (owner(i) /= absent) place(i) = cell_of(class(class_of_bin(place(i))), origin, box(1:3,member(i)))
+    end do
+  end subroutine number_cells
+
+  !> The same for boxes of one class, of which there is a copy, so that compilers need not look at it again for every box.
+  pure subroutine number_cells_of_one(from, to, member, box, owner, one, origin, place)
+    integer, intent(in) :: from, to
+    integer(i4), intent(in) :: member(0:*), owner(0:*)
+    real(dp), intent(in) :: box(6,0:*), origin(3)
+    type(size_class), intent(in) :: one
+    integer(i4), intent(inout) :: place(0:*)
+    type(size_class) :: class
+    integer :: i
+
+    class = one
+    do i = from, to - 1
+      if (owner(i) /= absent) place(i) = cell_of(class, origin, box(1:3,member(i)))
+    end do
+  end subroutine number_cells_of_one
+
+  !> Numbers of boxes in groups of cells.
+  pure subroutine count_groups(from, to, shift, owner, cell, boxes)
+    integer, intent(in) :: from, to, shift
+    integer(i4), intent(in) :: owner(0:*), cell(0:*)
+    integer(i4), intent(inout) :: boxes(0:*)
+    integer :: i, group
+
+    do i = from, to - 1
+      if (owner(i) == absent) cycle
+      group = shiftr(cell(i), iand(shift, 31))
+      boxes(group) = boxes(group) + 1
+    end do
+  end subroutine count_groups
+
   !> Cell of a lower corner.
-  pure integer(i4) function cell_of(class, origin, x, y, z)
+  pure integer(i4) function cell_of(class, origin, corner)
     type(size_class), intent(in) :: class
-    real(dp), intent(in) :: origin(3), x, y, z
+    real(dp), intent(in) :: origin(3), corner(3)
     integer(i8) :: number(3)
     integer :: axis
 
-    number(1) = cell_number(x, origin(1), class%inverse_cell(1)) - class%lowest(1)
-    number(2) = cell_number(y, origin(2), class%inverse_cell(2)) - class%lowest(2)
-    number(3) = cell_number(z, origin(3), class%inverse_cell(3)) - class%lowest(3)
-    do axis = 1, 3
-      if (class%wrapped(axis)) number(axis) = modulo(number(axis), int(class%cells(axis), i8))
-    end do
+    number = cell_number(corner, origin, class%inverse_cell) - class%lowest
+    if (any(class%wrapped)) then
+      do axis = 1, 3
+        if (class%wrapped(axis)) number(axis) = wrap(number(axis), class%cells(axis))
+      end do
+    end if
     cell_of = class%first_cell + int(number(1) + class%cells(1)*(number(2) + class%cells(2)*number(3)), i4)
   end function cell_of
 

@@ -41,21 +41,28 @@ module pair_search
   integer, parameter :: row_step(2,4) = reshape([1, 0, -1, 1, 0, 1, 1, 1], [2, 4])
   !> A box is compared with blocks of others, whose answers fit into the bits of one number: a byte for each box of a block
   !> (the even ones first), and in it a bit for each block.  The last bits of all bytes mean doubt.
-  integer, parameter :: block = 8, most_blocks = 7
+  integer :: number
+  integer, parameter :: block = 8, most_blocks = 7, most_tasks = 32
   integer(i8), parameter :: doubt = not(9187201950435737471_i8)   ! hexadecimal 8080808080808080
   integer(i4), parameter :: sign_bit = not(huge(1_i4))
   !> Answers of the first boxes of the first block.
   integer(i8), parameter :: answers(0:block) = [0_i8, 1_i8, 4294967297_i8, 4294967553_i8, 1103806595329_i8, &
     1103806660865_i8, 282578783371521_i8, 282578800148737_i8, 72340172838076673_i8]
 
-  !> One box, and blocks of boxes that it is to be compared with.
-  type :: search_task
-    real(sp) :: bound(6)
-    integer(i4) :: owner, row
-    integer :: blocks = 0
-    integer :: start(0:most_blocks)     !< positions of blocks in the order of cells
-    integer(i8) :: valid = 0            !< answers of boxes that count
-  end type search_task
+  !> Boxes, and blocks of boxes that each is to be compared with.  They are collected, compared and answered many at a time:
+  !> what depends on answers cannot be predicted, and would hold up the comparisons of the next box.
+  type :: task_list
+    integer :: count = 0
+    real(sp) :: bound(6,0:most_tasks-1)
+    integer(i4) :: owner(0:most_tasks-1), row(0:most_tasks-1)
+    integer :: blocks(0:most_tasks-1)
+    integer :: start(0:most_blocks,0:most_tasks-1)  !< positions of blocks in the order of cells; behind the last one: -1
+    integer(i8) :: valid(0:most_tasks-1)            !< answers of boxes that count
+    integer(i8) :: meets(0:most_tasks)              !< answers
+  end type task_list
+
+  !> Boxes of a block by the number of the bit of an answer.
+  integer(i4), parameter :: place_of_bit(0:63) = [(ior(iand(shiftr(number, 2), 6), shiftr(number, 5)), number = 0, 63)]
 
 contains
 
@@ -72,19 +79,22 @@ contains
     type(exclusion_list), intent(in) :: exclusions
     type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: lists(0:)
+    type(task_list) :: tasks
     integer :: c, row, thread
 
-    !$omp parallel if (grid%boxes > parallel_from) private(c, row, thread)
+    !$omp parallel if (grid%boxes > parallel_from) private(c, row, thread, tasks)
     thread = 0
+    tasks%count = 0
 !$  thread = omp_get_thread_num()
     do c = 1, grid%classes
       !$omp do schedule(dynamic, 8)
       do row = 0, grid%class(c)%cells(2)*grid%class(c)%cells(3) - 1
         call search_row(grid, c, row, size(grid%owner), grid%bound, grid%owner, grid%row, grid%cell, grid%cell_start, box, &
-          exclusions, store, lists(thread))
+          exclusions, store, lists(thread), tasks)
       end do
       !$omp end do nowait
     end do
+    call answer(grid, box, exclusions, store, lists(thread), tasks)
     !$omp end parallel
   end subroutine search_pairs
 
@@ -96,17 +106,20 @@ contains
     type(exclusion_list), intent(in) :: exclusions
     type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: lists(0:)
+    type(task_list) :: tasks
     integer :: a, b, thread
 
-    !$omp parallel if (min(one%boxes, two%boxes) > 0 .and. max(one%boxes, two%boxes) > parallel_from) private(a, b, thread)
+    !$omp parallel if (min(one%boxes, two%boxes) > 0 .and. max(one%boxes, two%boxes) > parallel_from) &
+    !$omp private(a, b, thread, tasks)
     thread = 0
+    tasks%count = 0
 !$  thread = omp_get_thread_num()
     do a = 1, one%classes
       do b = 1, two%classes
         if (cost(one%class(a), two%class(b)) <= cost(two%class(b), one%class(a))) then
-          call look_up(one, a, two, b, box, exclusions, store, lists(thread))
+          call look_up(one, a, two, b, box, exclusions, store, lists(thread), tasks)
         else
-          call look_up(two, b, one, a, box, exclusions, store, lists(thread))
+          call look_up(two, b, one, a, box, exclusions, store, lists(thread), tasks)
         end if
       end do
     end do
@@ -128,30 +141,46 @@ contains
   end function cost
 
   !> Pairs of the boxes of class `a` of grid `one` with those of class `b` of grid `two`.  Called by all threads.
-  subroutine look_up(one, a, two, b, box, exclusions, store, list)
+  subroutine look_up(one, a, two, b, box, exclusions, store, list, tasks)
     type(grid_type), intent(in) :: one, two
     integer, intent(in) :: a, b
     real(dp), intent(in) :: box(6,0:*)
     type(exclusion_list), intent(in) :: exclusions
     type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
-    type(search_task) :: task
+    type(task_list), intent(inout) :: tasks
     integer :: k, first
 
     first = one%cell_start(one%class(a)%first_cell)
     !$omp do schedule(dynamic, 64)
     do k = first, first + one%class(a)%boxes - 1
-      task%owner = one%owner(k)
-      task%row = one%row(k)
-      task%bound = bounds_of(box(:,task%row), two)
-      call collect_class(two, b, two%origin, box(:,task%row), task, box, exclusions, store, list)
-      call compare(size(two%owner), two%bound, two%owner, two%row, box, task, exclusions, store, list)
+      call open_task(bounds_of(box(:,one%row(k)), two), one%owner(k), one%row(k), tasks)
+      call collect_class(two, b, two%origin, box(:,one%row(k)), tasks, box, exclusions, store, list)
+      if (tasks%count == most_tasks) call answer(two, box, exclusions, store, list, tasks)
     end do
     !$omp end do nowait
+    call answer(two, box, exclusions, store, list, tasks)
   end subroutine look_up
 
+  !> Begins the list of blocks of a box.
+  pure subroutine open_task(bound, owner, row, tasks)
+    real(sp), intent(in) :: bound(6)
+    integer(i4), intent(in) :: owner, row
+    type(task_list), intent(inout) :: tasks
+    integer :: t
+
+    t = tasks%count
+    tasks%bound(:,t) = bound
+    tasks%owner(t) = owner
+    tasks%row(t) = row
+    tasks%blocks(t) = 0
+    tasks%start(0,t) = -1
+    tasks%valid(t) = 0
+    tasks%count = t + 1
+  end subroutine open_task
+
   !> Pairs of the boxes in one row of cells with those behind them in the same class and with coarser ones.
-  subroutine search_row(grid, c, row, n, bound, owner, row_of, cell, cell_start, box, exclusions, store, list)
+  subroutine search_row(grid, c, row, n, bound, owner, row_of, cell, cell_start, box, exclusions, store, list, tasks)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: c, row, n
     real(sp), intent(in) :: bound(0:n-1,6)
@@ -160,50 +189,58 @@ contains
     type(exclusion_list), intent(in) :: exclusions
     type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
-    type(search_task) :: task
-    integer :: base(4), from(0:4), to(0:4), i, r, x, nx, own, rows, coarser, longest
+    type(task_list), intent(inout) :: tasks
+    integer :: base(4), from(0:4), to(0:4), i, r, t, x, nx, own, rows, coarser, longest
+    integer(i8) :: valid
     real(dp) :: origin(3), one(6)
+    logical :: wrapped
 
     nx = grid%class(c)%cells(1)
     own = grid%class(c)%first_cell + row*nx
     if (cell_start(own) == cell_start(own+nx)) return
     call neighbour_rows(grid%class(c), row, rows, base)
+    wrapped = grid%class(c)%wrapped(1)
     do i = cell_start(own), cell_start(own+nx) - 1
-      task%bound = bound(i,:)
-      task%owner = owner(i)
-      task%row = row_of(i)
+      if (tasks%count == most_tasks) call answer(grid, box, exclusions, store, list, tasks)
+      t = tasks%count
+      tasks%count = t + 1
+      tasks%bound(:,t) = bound(i,:)
+      tasks%owner(t) = owner(i)
+      tasks%row(t) = row_of(i)
       x = cell(i) - own
       ! one block of each row of cells, whatever its length, and the rest where there is one
       from(0) = i + 1
       to(0) = cell_start(own+min(x+2, nx))
       longest = to(0) - from(0)
-      task%start(0) = from(0)
-      task%valid = answers(min(longest, block))
+      tasks%start(0,t) = from(0)
+      valid = answers(min(longest, block))
       do r = 1, rows
         from(r) = cell_start(base(r)+max(x-1, 0))
         to(r) = cell_start(base(r)+min(x+2, nx))
         longest = max(longest, to(r) - from(r))
-        task%start(r) = from(r)
-        task%valid = ior(task%valid, shiftl(answers(min(to(r) - from(r), block)), r))
+        tasks%start(r,t) = from(r)
+        valid = ior(valid, shiftl(answers(min(to(r) - from(r), block)), r))
       end do
-      task%blocks = rows + 1
+      tasks%valid(t) = valid
+      tasks%blocks(t) = rows + 1
+      tasks%start(rows+1,t) = -1
       if (longest > block) then
         do r = 0, rows
-          call collect(grid, from(r) + block, to(r), task, box, exclusions, store, list)
+          call collect(grid, from(r) + block, to(r), tasks, box, exclusions, store, list)
         end do
       end if
-      if (grid%class(c)%wrapped(1) .and. (x == 0 .or. x == nx - 1)) then
-        if (x == nx - 1) call collect(grid, cell_start(own), cell_start(own+1), task, box, exclusions, store, list)
+      if (wrapped .and. (x == 0 .or. x == nx - 1)) then
+        if (x == nx - 1) call collect(grid, cell_start(own), cell_start(own+1), tasks, box, exclusions, store, list)
         do r = 1, rows
-          if (x == 0) call collect(grid, cell_start(base(r)+nx-1), cell_start(base(r)+nx), task, box, exclusions, store, list)
-          if (x == nx - 1) call collect(grid, cell_start(base(r)), cell_start(base(r)+1), task, box, exclusions, store, list)
+          if (x == 0) call collect(grid, cell_start(base(r)+nx-1), cell_start(base(r)+nx), tasks, box, exclusions, store, list)
+          if (x == nx - 1) call collect(grid, cell_start(base(r)), cell_start(base(r)+1), tasks, box, exclusions, store, list)
         end do
       end if
-      if (c < grid%classes) call widen(task%bound, box(:,task%row), grid%origin, grid%scale, origin, one)
+      if (c == grid%classes) cycle
+      call widen(tasks%bound(:,tasks%count-1), box(:,row_of(i)), grid%origin, grid%scale, origin, one)
       do coarser = c + 1, grid%classes
-        call collect_class(grid, coarser, origin, one, task, box, exclusions, store, list)
+        call collect_class(grid, coarser, origin, one, tasks, box, exclusions, store, list)
       end do
-      call compare(n, bound, owner, row_of, box, task, exclusions, store, list)
     end do
   end subroutine search_row
 
@@ -249,51 +286,85 @@ contains
     end do
   end subroutine neighbour_rows
 
-  !> Adds to a task the boxes at the positions from <= k < to in the order of cells.
-  subroutine collect(grid, from, to, task, box, exclusions, store, list)
+  !> Adds to the last task the boxes at the positions from <= k < to in the order of cells.
+  subroutine collect(grid, from, to, tasks, box, exclusions, store, list)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: from, to
-    type(search_task), intent(inout) :: task
+    type(task_list), intent(inout) :: tasks
     real(dp), intent(in) :: box(6,0:*)
     type(exclusion_list), intent(in) :: exclusions
     type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
-    integer :: k
+    real(sp) :: bound(6)
+    integer(i4) :: owner, row
+    integer :: k, t, b
 
     do k = from, to - 1, block
-      if (task%blocks == most_blocks) call compare(size(grid%owner), grid%bound, grid%owner, grid%row, box, task, exclusions, &
-        store, list)
-      task%start(task%blocks) = k
-      task%valid = ior(task%valid, shiftl(answers(min(to - k, block)), task%blocks))
-      task%blocks = task%blocks + 1
+      t = tasks%count - 1
+      b = tasks%blocks(t)
+      if (b == most_blocks) then
+        bound = tasks%bound(:,t)
+        owner = tasks%owner(t)
+        row = tasks%row(t)
+        if (tasks%count == most_tasks) call answer(grid, box, exclusions, store, list, tasks)
+        call open_task(bound, owner, row, tasks)
+        t = tasks%count - 1
+        b = 0
+      end if
+      tasks%start(b,t) = k
+      tasks%start(b+1,t) = -1
+      tasks%valid(t) = ior(tasks%valid(t), shiftl(answers(min(to - k, block)), b))
+      tasks%blocks(t) = b + 1
     end do
   end subroutine collect
 
-  !> Adds to a task the boxes of a class that its box may meet.
-  subroutine collect_class(grid, c, origin, one, task, box, exclusions, store, list)
+  !> Adds to the last task the boxes of a class that its box may meet.
+  subroutine collect_class(grid, c, origin, one, tasks, box, exclusions, store, list)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: c
     real(dp), intent(in) :: origin(3), one(6)   ! the grid's origin in the coordinates of `one`
-    type(search_task), intent(inout) :: task
+    type(task_list), intent(inout) :: tasks
     real(dp), intent(in) :: box(6,0:*)
     type(exclusion_list), intent(in) :: exclusions
     type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
     integer(i4) :: from(3), to(3)
-    integer :: y, z, base, nx
+    integer :: y, z, nx, base, first, last, b, t
+    integer(i8) :: valid
 
     call cell_range(grid%class(c), origin, one, from, to)
     if (any(from > to)) return
+    t = tasks%count - 1
+    b = tasks%blocks(t)
+    valid = tasks%valid(t)
     associate (class => grid%class(c), start => grid%cell_start)
       nx = class%cells(1)
       do z = from(3), to(3)
         do y = from(2), to(2)
           base = class%first_cell + nx*(folded(y, class%cells(2)) + class%cells(2)*folded(z, class%cells(3)))
-          call collect(grid, start(base+from(1)), start(base+min(to(1)+1, nx)), task, box, exclusions, store, list)
-          if (to(1) >= nx) call collect(grid, start(base), start(base+to(1)-nx+1), task, box, exclusions, store, list)
+          first = start(base+from(1))
+          last = start(base+min(to(1)+1, nx))
+          if (b < most_blocks .and. last - first <= block .and. to(1) < nx) then
+            ! mostly so: one block or none
+            tasks%start(b,t) = first
+            valid = ior(valid, shiftl(answers(last - first), iand(b, 7)))
+            b = b + min(last - first, 1)
+          else
+            tasks%start(b,t) = -1
+            tasks%blocks(t) = b
+            tasks%valid(t) = valid
+            call collect(grid, first, last, tasks, box, exclusions, store, list)
+            if (to(1) >= nx) call collect(grid, start(base), start(base+to(1)-nx+1), tasks, box, exclusions, store, list)
+            t = tasks%count - 1
+            b = tasks%blocks(t)
+            valid = tasks%valid(t)
+          end if
         end do
       end do
     end associate
+    tasks%start(b,t) = -1
+    tasks%blocks(t) = b
+    tasks%valid(t) = valid
   end subroutine collect_class
 
   !> Cell number after wrapping, for numbers below twice the number of cells.
@@ -305,31 +376,49 @@ contains
     if (number >= cells) folded = number - cells
   end function folded
 
-  !> Pairs of the box of a task with those of its blocks, which are dropped.
-  subroutine compare(n, bound, owner, row, box, task, exclusions, store, list)
-    integer, intent(in) :: n
-    real(sp), intent(in) :: bound(0:n-1,6)
-    integer(i4), intent(in) :: owner(0:n-1), row(0:n-1)
+  !> Stores the pairs of the boxes of tasks with those of their blocks, and drops the tasks.
+  subroutine answer(grid, box, exclusions, store, list, tasks)
+    type(grid_type), intent(in) :: grid
     real(dp), intent(in) :: box(6,0:*)
-    type(search_task), intent(inout) :: task
     type(exclusion_list), intent(in) :: exclusions
     type(pair_store), intent(inout) :: store
     type(pair_list), intent(inout) :: list
-    integer(i8) :: meets
+    type(task_list), intent(inout) :: tasks
+    logical :: doubts
+    integer :: t
 
-    task%start(task%blocks) = -1
-    meets = compared(n, bound, owner, task%bound, task%owner, task%blocks, task%start)
-    if (iand(meets, doubt) /= 0) then
-      meets = iand(meets, task%valid)
-      call remove_apart(row, task, box, meets)
+    call compare(size(grid%owner), grid%bound, grid%owner, tasks, doubts)
+    if (doubts) then
+      do t = 0, tasks%count - 1
+        call remove_apart(grid%row, box, t, tasks)
+      end do
     end if
-    meets = iand(meets, task%valid)
-    if (meets /= 0) then
-      if (exclusions%count > 0 .or. exclusions%inner) call remove_excluded(row, task, exclusions, meets)
-      call store_pairs(row, task, meets, store, store%key, list%next, list%pieces)
+    if (exclusions%count > 0 .or. exclusions%inner) then
+      do t = 0, tasks%count - 1
+        call remove_excluded(grid%row, exclusions, t, tasks)
+      end do
     end if
-    task%blocks = 0
-    task%valid = 0
+    call store_pairs(grid%row, tasks, store, store%key, list%next, list%pieces)
+    tasks%count = 0
+  end subroutine answer
+
+  !> Answers of all tasks that count, and whether there is a doubt about any.
+  pure subroutine compare(n, bound, owner, tasks, doubts)
+    integer, intent(in) :: n
+    real(sp), intent(in) :: bound(0:n-1,6)
+    integer(i4), intent(in) :: owner(0:n-1)
+    type(task_list), intent(inout) :: tasks
+    logical, intent(out) :: doubts
+    integer(i8) :: meets, all
+    integer :: t
+
+    all = 0
+    do t = 0, tasks%count - 1
+      meets = compared(n, bound, owner, tasks%bound(:,t), tasks%owner(t), tasks%blocks(t), tasks%start(:,t))
+      all = ior(all, meets)
+      tasks%meets(t) = iand(meets, tasks%valid(t))
+    end do
+    doubts = iand(all, doubt) /= 0
   end subroutine compare
 
   !> Answers about blocks of boxes: a bit is set when a box overlaps or touches `one`, after rounding, and has another owner.
@@ -369,86 +458,106 @@ contains
   end function compared
 
   !> Removes the answers about boxes that do not overlap: they overlap strictly in x, and may touch in y and z.
-  pure subroutine remove_apart(row, task, box, meets)
+  pure subroutine remove_apart(row, box, t, tasks)
     integer(i4), intent(in) :: row(0:*)
-    type(search_task), intent(in) :: task
     real(dp), intent(in) :: box(6,0:*)
-    integer(i8), intent(inout) :: meets
+    integer, intent(in) :: t
+    type(task_list), intent(inout) :: tasks
     integer(i8) :: rest
     integer :: bit, i, j
 
-    i = task%row
-    rest = meets
+    i = tasks%row(t)
+    rest = tasks%meets(t)
     do while (rest /= 0)
       bit = trailz(rest)
       rest = iand(rest, rest - 1)
-      j = row(position(task, bit))
+      j = row(position(tasks%start(:,t), bit))
       if (.not. (box(1,i) < box(4,j) .and. box(1,j) < box(4,i) .and. box(2,i) <= box(5,j) .and. box(2,j) <= box(5,i) .and. &
-        box(3,i) <= box(6,j) .and. box(3,j) <= box(6,i))) meets = ibclr(meets, bit)
+        box(3,i) <= box(6,j) .and. box(3,j) <= box(6,i))) tasks%meets(t) = ibclr(tasks%meets(t), bit)
     end do
   end subroutine remove_apart
 
   !> Where the box of an answer is in the order of cells.
-  pure integer function position(task, bit)
-    type(search_task), intent(in) :: task
-    integer, intent(in) :: bit
+  pure integer function position(start, bit)
+    integer, intent(in) :: start(0:most_blocks), bit
 
-    position = task%start(iand(bit, 7)) + ior(iand(shiftr(bit, 2), 6), shiftr(bit, 5))
+    position = start(iand(bit, 7)) + place_of_bit(bit)
   end function position
 
   !> Removes the answers about pairs that are left out.
-  pure subroutine remove_excluded(row, task, exclusions, meets)
+  pure subroutine remove_excluded(row, exclusions, t, tasks)
     integer(i4), intent(in) :: row(0:*)
-    type(search_task), intent(in) :: task
     type(exclusion_list), intent(in) :: exclusions
-    integer(i8), intent(inout) :: meets
+    integer, intent(in) :: t
+    type(task_list), intent(inout) :: tasks
     integer(i8) :: rest
     integer(i4) :: j
     integer :: bit
 
-    rest = meets
+    rest = tasks%meets(t)
     do while (rest /= 0)
       bit = trailz(rest)
       rest = iand(rest, rest - 1)
-      j = row(position(task, bit))
+      j = row(position(tasks%start(:,t), bit))
       if (exclusions%count > 0) then
-        if (is_excluded(task%row, j, exclusions)) meets = ibclr(meets, bit)
+        if (is_excluded(tasks%row(t), j, exclusions)) tasks%meets(t) = ibclr(tasks%meets(t), bit)
       end if
       if (exclusions%inner) then
-        if (is_adjacent(task%row, j, exclusions)) meets = ibclr(meets, bit)
+        if (is_adjacent(tasks%row(t), j, exclusions)) tasks%meets(t) = ibclr(tasks%meets(t), bit)
       end if
     end do
   end subroutine remove_excluded
 
-  !> Stores pairs.
-  subroutine store_pairs(row, task, meets, store, key, next, pieces)
-    integer(i4), intent(in) :: row(0:*)
-    type(search_task), intent(in) :: task
-    integer(i8), intent(in) :: meets
+  !> Stores pairs: one loop for those of all tasks, since nobody could predict how many each has.
+  subroutine store_pairs(row_of, tasks, store, key, next, pieces)
+    integer(i4), intent(in) :: row_of(0:*)
+    type(task_list), intent(inout) :: tasks
     type(pair_store), intent(inout) :: store
     integer(i8), intent(inout) :: key(0:*)
     integer(i4), intent(inout) :: next(0:*), pieces(0:*)
-    integer(i8) :: rest
-    integer(i4) :: j, low
-    integer :: group, place, shift
+    integer(i8) :: rest, following, done
+    integer(i4) :: i, j, low, less
+    integer :: task(0:most_tasks)   ! those with pairs
+    integer :: k, t, p, bit, pairs, used, group, place, shift
 
-    rest = meets
-    shift = store%shift
-    do while (rest /= 0)
-      j = row(position(task, trailz(rest)))
-      rest = iand(rest, rest - 1)
-      low = min(task%row, j)
+    used = 0
+    pairs = 0
+    do t = 0, tasks%count - 1
+      rest = tasks%meets(t)
+      tasks%meets(used) = rest
+      task(used) = t
+      used = used + merge(1, 0, rest /= 0)
+      pairs = pairs + popcnt(rest)
+    end do
+    tasks%meets(used) = 0
+    task(used) = 0
+    shift = iand(store%shift, 31)
+    k = 0
+    rest = tasks%meets(0)
+    do p = 1, pairs
+      following = tasks%meets(k+1)
+      t = task(k)
+      bit = int(trailz(rest))
+      i = tasks%row(t)
+      j = row_of(tasks%start(iand(bit, 7),t) + place_of_bit(bit))
+      less = iand(j - i, shifta(j - i, 31))   ! by how much j is less than i
+      low = i + less
       group = shiftr(low, shift)
       place = next(group)
-      if (iand(place, piece - 1) == 0) call take_piece(store, place, pieces(group))
-      key(place) = ior(shiftl(int(low, i8), 32), int(max(task%row, j), i8))
+      if (iand(place, piece - 1) == 0) call take_piece(store, key, place, pieces(group))
+      key(place) = ior(shiftl(int(low, i8), 32), int(j - less, i8))
       next(group) = place + 1
+      rest = iand(rest, rest - 1)
+      done = shiftr(rest - 1, 63)   ! 1: none is left
+      k = k + int(done)
+      rest = ior(rest, iand(following, -done))
     end do
   end subroutine store_pairs
 
   !> Takes a piece of the store for the pairs from `place` on; where none is left pairs fall on one another, and will be lost.
-  subroutine take_piece(store, place, pieces)
+  subroutine take_piece(store, key, place, pieces)
     type(pair_store), intent(inout) :: store
+    integer(i8), intent(inout) :: key(0:*)
     integer, intent(inout) :: place
     integer(i4), intent(inout) :: pieces
     integer :: taken
@@ -464,6 +573,7 @@ contains
     end if
     store%previous(taken) = place/piece - 1
     place = piece*taken
+    key(place:place+piece-1) = 0   ! all of it comes into the cache at once, while single pairs would wait for it
   end subroutine take_piece
 
   !> Whether two primitives belong to one body and are adjacent.
