@@ -48,9 +48,9 @@ contains
       result_of, known_one, known_two, alive, kept_at, fat, member, still, low, high, apart, mark, one, two, place, moved, &
       previous, selfcontact, primitive_ptr, primitive_count, extents, &
       reference, vertex_body, vertex_node, radii, orientation, &
-      kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
+      kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, edge_count, &
       primitive_body, adjacent_ptr, adjacent_count, adjacent, &
-      vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, corner_vertex, current, &
+      vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, corner_vertex, current, &
       status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
       patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, material_surface, material_cohesion, &
       outcome, stage, needed, count, start, found, guesses, flags, left, removed, cohesive, error, error_row, moving, following, &
@@ -95,12 +95,13 @@ contains
     real(dp), intent(inout) :: axes(3,3,0:primitives-1), box(6,0:primitives-1)
     integer(i4), intent(in) :: vertex_ptr(0:primitives-1), vertex_count(0:primitives-1)
     integer(i4), intent(in) :: face_ptr(0:primitives-1), face_count(0:primitives-1), outer_count(0:primitives-1)
+    integer(i4), intent(in) :: edge_count(0:primitives-1)
     integer(i4), intent(in) :: primitive_body(0:primitives-1), adjacent_ptr(0:primitives-1), adjacent_count(0:primitives-1)
     integer(i4), intent(in) :: adjacent(0:neighbours-1)
     integer(i4), intent(in) :: vertex_list(0:listed-1)
     integer(i4), intent(in) :: corner_ptr(0:faces-1), corner_count(0:faces-1), face_surface(0:faces-1)
     real(dp), intent(inout) :: face_normal(3,0:faces-1)
-    integer(i4), intent(in) :: corner(0:corners-1), corner_vertex(0:corners-1)
+    integer(i4), intent(in) :: corner(0:corners-1), edge(0:corners-1), corner_vertex(0:corners-1)
     real(dp), intent(inout) :: current(3,0:vertices-1)
     integer(i4), intent(inout) :: status(0:results-1), outward(0:results-1), degenerate(0:results-1)
     real(dp), intent(inout) :: normal(3,0:results-1), result_slave(3,0:results-1), result_master(3,0:results-1)
@@ -235,8 +236,8 @@ contains
       integer(i4), intent(in) :: one(0:room-1), two(0:room-1)
 
       call find_contacts(n, one, two, epsilon, margin, frozen, &
-        kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
-        vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, current, &
+        kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, edge_count, &
+        vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
         status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
         error, error_row, room, primitives, listed, faces, corners, vertices, results)
       if (error /= 0 .or. patched == 0) return

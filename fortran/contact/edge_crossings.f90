@@ -20,17 +20,19 @@ module edge_crossings
   real(dp), parameter :: nearly_parallel = 0.995_dp  !< see `overlap`
   real(dp), parameter :: steep = 100                 !< edges cut planes if their ends' distances differ by this many offsets
   integer(i4), parameter :: most_sides = 16          !< facets of more sides are left to clipping; a power of two
-  integer(i4), parameter :: most_corners = 8         !< so are bodies whose faces have more corners on average
+  integer(i4), parameter :: most_corners = 8         !< so are bodies whose faces have more on average
   integer(i4), parameter :: code_bits = 8, code_mask = 255  !< of a vertex, or a face, in packed numbers
-  integer(i4), parameter :: last_stamp = 2**22       !< leaves room for a face
+  integer(i8), parameter :: all_of_it = transfer(1.0_dp, 1_i8)  !< an edge's last parameter
   integer(i8), parameter :: plane_bits = 255         !< room for the number of a plane in a parameter's last bits
 
   !> Work arrays of one thread, for bodies of up to `kept_size` vertices and faces.
   type :: crossing_work
-    integer(i4), allocatable :: edge(:)            !< packed vertices (low, high) of edges of one body that may meet the other
-    integer(i4), allocatable :: face_of(:, :)      !< (to, from): the face that runs between two vertices, and the body's stamp
-    integer(i4) :: stamp                           !< tells entries of one body in one pair from those before
-    integer(i4), allocatable :: within(:, :)       !< (3,:) edges that the other has a part of: edge, planes where it begins and ends
+    integer(i4), allocatable :: edge(:)            !< edges of one body that may meet the other
+    ! Planes that ends of these edges touch, by words of masks; words without any are left out:
+    integer(i8), allocatable :: planes(:)
+    integer(i4), allocatable :: ends(:, :)         !< (4,:) places of the ends' distances, planes in words before, edge
+    integer(i8), allocatable :: enters(:), leaves(:)  !< see `find_ends`
+    integer(i4), allocatable :: within(:, :)       !< (3,:) edges the other has a part of: edge, planes where it begins and ends
     integer(i4), allocatable :: number(:, :)       !< (vertices, 2) points that vertices inside are
     integer(i4), allocatable :: crossing(:, :)     !< (5,:) edge, faces along and back, plane, 1 if it leaves the other body there
     ! Starts of segments, (4,:): faces of the first and of the second body, points for the facets of either; ends, (2,:)
@@ -48,24 +50,27 @@ contains
   subroutine reserve_crossings(work, vertices, faces)
     type(crossing_work), intent(inout) :: work
     integer(i4), intent(in) :: vertices, faces
-    integer(i4) :: v, f, edges
+    integer(i4) :: v, f, edges, words
     v = min(vertices, kept_size)
     f = min(faces, kept_size)
     edges = most_corners*f + 2  ! of two bodies; each is cut twice at most
-    allocate (work%edge(edges), work%within(3, edges), work%number(v, 2))
+    words = words_of(f)
+    allocate (work%edge(edges), work%planes(words*edges + 1), work%within(3, edges), work%number(v, 2))
+    allocate (work%ends(4, words*edges + 1), source=1)
+    allocate (work%enters(words*edges + 1), work%leaves(words*edges + 1))
     allocate (work%crossing(5, 2*edges), work%start(4, 2*edges), work%finish(2, 2*edges))
-    allocate (work%face_of(0:v - 1, 0:v - 1), work%finish_of(f, f), work%count(2*f), source=0)
-    work%stamp = 0
+    allocate (work%finish_of(f, f), work%count(2*f), source=0)
     allocate (work%side(2, most_sides, 2*f), source=1)
     allocate (work%order(2*f))
   end subroutine reserve_crossings
 
   !> Sums over the boundary of the intersection of two bodies, whose vertices are marked with `tolerance`; `general`
   !> is false, and the sums mean nothing, where clipping must do it.  `points` gets the corners of all facets.
-  subroutine intersect_by_edges(one, two, corner_ptr, corner_count, corner, offset, tolerance, work, capacity, points, facets, &
-                                sum, general)
+  subroutine intersect_by_edges(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, work, capacity, points, &
+                                facets, sum, general)
     type(polyhedron), intent(in) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)  !< of faces; local vertex numbers
+    integer(i4), intent(in) :: edge(0:*)  !< at the places of faces' corners, see `shape_edges`
     real(dp), intent(in) :: offset, tolerance
     type(crossing_work), intent(inout) :: work
     integer(i4), intent(in) :: capacity
@@ -77,6 +82,7 @@ contains
 
     general = .false.
     if (max(one%faces, two%faces, one%padded, two%padded) > kept_size) return
+    if (min(one%edges, two%edges) < 6 .or. 2*max(one%edges, two%edges) > size(work%edge) - 2) return
     used = 0
     call number_vertices(one%vertices, size(one%touching, 1), words_of(two%faces), one%touching, one%beyond, one%point, &
                          work%number(:, 1), used, points, general)
@@ -86,10 +92,10 @@ contains
     if (.not. general) return
     work%count(1:one%faces + two%faces) = 0
     crossings = 0
-    call cross_edges(one, two, 1, 0, corner_ptr(one%first_face), corner_count(one%first_face), corner, offset, tolerance, &
-                     work, capacity, used, points, crossings, general)
+    call cross_edges(one, two, 1, 0, corner_ptr(one%first_face), corner_count(one%first_face), corner, edge, offset, &
+                     tolerance, work, capacity, used, points, crossings, general)
     if (general) call cross_edges(two, one, 2, one%faces, corner_ptr(two%first_face), corner_count(two%first_face), corner, &
-                                  offset, tolerance, work, capacity, used, points, crossings, general)
+                                  edge, offset, tolerance, work, capacity, used, points, crossings, general)
     if (.not. general) then
       work%finish_of = 0
       return
@@ -175,37 +181,30 @@ contains
 
   !> What the edges of `body` (`number`: the first or the second) have within `other`: sides of the body's facets, points
   !> where the edges are cut, and there starts and ends of segments.
-  subroutine cross_edges(body, other, number, base, corner_ptr, corner_count, corner, offset, tolerance, work, capacity, &
+  subroutine cross_edges(body, other, number, base, corner_ptr, corner_count, corner, edge, offset, tolerance, work, capacity, &
                          used, points, crossings, general)
     type(polyhedron), intent(in) :: body, other
     integer(i4), intent(in) :: number, base, capacity  !< base: facets before those of the body
     integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)  !< of the body's faces
+    integer(i4), intent(in) :: edge(0:*)
     real(dp), intent(in) :: offset, tolerance
     type(crossing_work), intent(inout) :: work
     integer(i4), intent(inout) :: used, crossings
     real(dp), intent(inout) :: points(4, capacity)
     logical, intent(out) :: general
-    integer(i4) :: edges, within, last
+    integer(i4) :: edges, words, within, last
 
-    general = sum(corner_count(1:body%faces)) <= most_corners*body%faces
-    if (general) general = flat(body%faces, corner_ptr, corner_count, corner, body%point, body%plane, tolerance)
+    general = flat(body%faces, corner_ptr, corner_count, corner, body%point, body%plane, tolerance)
     if (.not. general) return
-    work%stamp = work%stamp + 1
-    if (work%stamp == last_stamp) then
-      work%stamp = 1
-      work%face_of = 0
-    end if
-    call list_edges(body%faces, corner_ptr, corner_count, corner, size(body%beyond, 1), words_of(other%faces), body%beyond, &
-                    work%stamp, size(work%face_of, 1), work%face_of, edges, work%edge, general)
+    call choose_edges(body%edges, edge(corner_ptr(1)), size(body%beyond, 1), words_of(other%faces), body%touching, body%beyond, &
+                      edges, work%edge, words, work%planes, work%ends, general)
     general = general .and. used + 6*edges <= capacity  ! always, for closed bodies
     if (.not. general) return
-    call find_parts(edges, work%edge, size(body%touching, 1), other%faces, body%touching, body%beyond, body%distance, &
-                    within, work%within, general)
-    if (.not. general) return
+    call find_ends(words, work%planes, work%ends, body%distance, work%enters, work%leaves)
+    call list_parts(edges, work%edge, words, work%ends, work%enters, work%leaves, within, work%within)
     last = crossings
-    call add_parts(within, work%within, work%stamp, size(work%face_of, 1), work%face_of, work%number(:, number), &
-                   used - 3*crossings, work%count(base + 1:), work%side(:, :, base + 1:), last, work%crossing, general)
-    if (.not. general) return
+    call add_parts(within, work%within, work%number(:, number), used - 3*crossings, work%count(base + 1:), &
+                   work%side(:, :, base + 1:), last, work%crossing)
     call make_points(crossings + 1, last, work%crossing, size(body%distance, 1), body%distance, body%point, body%plane, &
                      other%plane, number, steep*max(offset, tolerance), offset, used, points, work%start, work%finish, &
                      size(work%finish_of, 1), work%finish_of, general)
@@ -231,107 +230,176 @@ contains
     flat = largest <= tolerance
   end function flat
 
-  !> Notes which faces run along half-edges, and lists the edges that do not lie beyond one plane of the other body; not
-  !> `general` when some have only one face.
-  pure subroutine list_edges(faces, corner_ptr, corner_count, corner, stride, words, beyond, stamp, vertices, face_of, edges, &
-                             edge, general)
-    integer(i4), intent(in) :: faces, corner_ptr(faces), corner_count(faces), corner(0:*), stride, words, stamp, vertices
-    integer(i8), intent(in) :: beyond(0:stride - 1, words)
-    integer(i4), intent(inout) :: face_of(0:vertices - 1, 0:vertices - 1), edge(*)
-    integer(i4), intent(out) :: edges
+  !> Chooses the edges that do not lie beyond one plane of the other body, and lists the planes that either end touches; not
+  !> `general` where both ends are in the same plane.
+  pure subroutine choose_edges(edges, edge, stride, words, touching, beyond, chosen, choice, found, planes, ends, general)
+    integer(i4), intent(in) :: edges, edge(edges), stride, words
+    integer(i8), intent(in) :: touching(stride, words), beyond(stride, words)
+    integer(i4), intent(out) :: chosen, found
+    integer(i4), intent(inout) :: choice(*), ends(4, *)
+    integer(i8), intent(inout) :: planes(*)
     logical, intent(out) :: general
-    integer(i4) :: face, k, from, to, met, all_met, mark
-    integer(i8) :: common, before
-    edges = 0
-    all_met = 0
-    do face = 1, faces
-      from = corner(corner_ptr(face) + corner_count(face) - 1)
-      before = beyond(from, 1)
-      mark = ior(face, shiftl(stamp, code_bits))
+    integer(i4) :: k, code, low, high, word, met
+    integer(i8) :: common, doubtful, bits
+    chosen = 0
+    found = 0
+    doubtful = 0
+    if (words == 1) then
       !GCC$ unroll 1
-      do k = corner_ptr(face), corner_ptr(face) + corner_count(face) - 1
-        to = corner(k)
-        common = iand(before, beyond(to, 1))
-        before = beyond(to, 1)
-        if (words > 1) common = ior(common, iand(beyond(from, 2), beyond(to, 2)))
-        face_of(to, from) = mark
-        edge(edges + 1) = ior(from, shiftl(to, code_bits))
-        met = merge(1, 0, common == 0)
-        all_met = all_met + met
-        edges = edges + iand(met, shiftr(from - to, 31))
-        from = to
+      do k = 1, edges
+        code = edge(k)
+        low = low_of(code)
+        high = high_of(code)
+        met = is_zero(iand(beyond(low, 1), beyond(high, 1)))
+        bits = ior(touching(low, 1), touching(high, 1))
+        choice(chosen + 1) = code
+        chosen = chosen + met
+        planes(found + 1) = bits
+        ends(1, found + 1) = low - 1
+        ends(2, found + 1) = high - 1
+        ends(3, found + 1) = 0
+        ends(4, found + 1) = chosen
+        found = found + iand(met, 1 - is_zero(bits))
+        doubtful = ior(doubtful, iand(int(-met, i8), &
+                                      in_one_plane(touching(low, 1), touching(high, 1), beyond(low, 1), beyond(high, 1))))
       end do
-    end do
-    general = all_met == 2*edges
-  end subroutine list_edges
+    else
+      do k = 1, edges
+        code = edge(k)
+        low = low_of(code)
+        high = high_of(code)
+        common = 0
+        do word = 1, words
+          common = ior(common, iand(beyond(low, word), beyond(high, word)))
+        end do
+        if (common /= 0) cycle
+        chosen = chosen + 1
+        choice(chosen) = code
+        do word = 1, words
+          bits = ior(touching(low, word), touching(high, word))
+          planes(found + 1) = bits
+          ends(1, found + 1) = low - 1 + stride*(word - 1)*word_bits
+          ends(2, found + 1) = high - 1 + stride*(word - 1)*word_bits
+          ends(3, found + 1) = (word - 1)*word_bits
+          ends(4, found + 1) = chosen
+          found = found + merge(1, 0, bits /= 0)
+          doubtful = ior(doubtful, in_one_plane(touching(low, word), touching(high, word), beyond(low, word), beyond(high, word)))
+        end do
+      end do
+    end if
+    planes(found + 1) = 0
+    ends(3, found + 1) = stride
+    ends(4, found + 1) = 0
+    general = doubtful == 0
+  end subroutine choose_edges
+
+  !> Planes that both ends of an edge touch and neither is beyond.
+  pure integer(i8) function in_one_plane(low_touching, high_touching, low_beyond, high_beyond)
+    integer(i8), intent(in) :: low_touching, high_touching, low_beyond, high_beyond
+    in_one_plane = iand(iand(low_touching, high_touching), not(ior(low_beyond, high_beyond)))
+  end function in_one_plane
 
   pure integer(i4) function low_of(code)
     integer(i4), intent(in) :: code
-    low_of = iand(code, code_mask) + 1
+    low_of = iand(code, code_mask) + 1  ! vertices are counted from 1 here
   end function low_of
 
   pure integer(i4) function high_of(code)
     integer(i4), intent(in) :: code
-    high_of = shiftr(code, code_bits) + 1
+    high_of = iand(shiftr(code, code_bits), code_mask) + 1
   end function high_of
 
-  !> Lists the edges that the other body has a part of, and the planes that bound it (0: none does).  Not `general` where
-  !> both ends are in the same plane.
-  pure subroutine find_parts(edges, edge, stride, planes, touching, beyond, distance, found, within, general)
-    integer(i4), intent(in) :: edges, edge(edges), stride, planes
-    integer(i8), intent(in) :: touching(stride, *), beyond(stride, *)
-    real(dp), intent(in) :: distance(stride*planes)
+  !> The face that runs from the lower to the higher vertex of an edge.
+  pure integer(i4) function face_along(code)
+    integer(i4), intent(in) :: code
+    face_along = iand(shiftr(code, 2*code_bits), code_mask)
+  end function face_along
+
+  !> The face that runs back.
+  pure integer(i4) function face_back(code)
+    integer(i4), intent(in) :: code
+    face_back = shiftr(code, 3*code_bits)
+  end function face_back
+
+  !> For each word of planes that ends of an edge touch, where on the edge the last of them is entered and the first is left,
+  !> from 0 to 1, with the plane's number, from 1, in the last bits (0: none).  One loop over all planes of all edges, without
+  !> branches that depend on how many there are of each.
+  pure subroutine find_ends(words, planes, ends, distance, enters, leaves)
+    integer(i4), intent(in) :: words, ends(4, words + 1)
+    integer(i8), intent(in) :: planes(words + 1)
+    real(dp), intent(in) :: distance(0:*)
+    integer(i8), intent(inout) :: enters(words + 1), leaves(words + 1)
+    integer(i8) :: bits, next_bits, enter, leave, t, falls, done, i
+    integer(i4) :: k, word, total, stride
+    real(dp) :: step, below
+    total = 0
+    do k = 1, words
+      total = total + popcnt(planes(k))
+    end do
+    stride = ends(3, words + 1)
+    word = 1
+    bits = planes(1)
+    enter = 0
+    leave = all_of_it
+    !GCC$ unroll 1
+    do k = 1, total
+      next_bits = planes(word + 1)
+      i = trailz(bits)
+      below = distance(ends(1, word) + stride*i)
+      step = below - distance(ends(2, word) + stride*i)
+      t = ior(iand(transfer(below/step, t), not(plane_bits)), i + 1)
+      falls = shifta(transfer(step, falls), 63)  ! no bits are set where the edge leads into the plane
+      enter = max(enter, iand(t, not(falls)))
+      leave = min(leave, ior(t, shiftr(not(falls), 1)))
+      enters(word) = enter
+      leaves(word) = leave
+      bits = iand(bits, bits - 1)
+      done = shifta(iand(not(bits), bits - 1), 63)  ! all bits are set where none is left
+      bits = ior(bits, iand(next_bits, done))
+      word = word - int(done, i4)
+      enter = iand(enter, not(done))
+      leave = ior(iand(leave, not(done)), iand(all_of_it, done))
+    end do
+  end subroutine find_ends
+
+  !> Lists the edges that the other body has a part of, and the planes that bound it (0: none does).
+  pure subroutine list_parts(edges, edge, words, ends, enters, leaves, found, within)
+    integer(i4), intent(in) :: edges, edge(edges), words, ends(4, words + 1)
+    integer(i8), intent(inout) :: enters(words + 1), leaves(words + 1)
     integer(i4), intent(out) :: found
     integer(i4), intent(inout) :: within(3, edges + 1)
-    logical, intent(out) :: general
-    integer(i8) :: bits, enter, leave, t, falls, doubtful
-    integer(i4) :: word, i, k, low, high
-    real(dp) :: step, below
+    integer(i8) :: enter, leave
+    integer(i4) :: k, word, offset
+    enters(words + 1) = 0
+    leaves(words + 1) = all_of_it
     found = 0
-    doubtful = 0
+    word = 1
     do k = 1, edges
-      low = low_of(edge(k))
-      high = high_of(edge(k))
       enter = 0
-      leave = transfer(1.0_dp, leave)
-      do word = 1, words_of(planes)
-        doubtful = iand(iand(touching(low, word), touching(high, word)), not(ior(beyond(low, word), beyond(high, word))))
-        if (doubtful /= 0) exit
-        bits = ior(touching(low, word), touching(high, word))
-        do while (bits /= 0)
-          i = (word - 1)*word_bits + trailz(bits)
-          bits = iand(bits, bits - 1)
-          below = distance(low + stride*i)
-          step = distance(high + stride*i) - below
-          t = ior(iand(transfer(-below/step, t), not(plane_bits)), int(i + 1, i8))
-          falls = shifta(transfer(step, falls), 63)
-          enter = max(enter, iand(t, falls))
-          leave = min(leave, ior(t, shiftr(falls, 1)))
-        end do
+      leave = all_of_it
+      do while (ends(4, word) == k)
+        offset = ends(3, word)
+        enter = max(enter, enters(word) + merge(offset, 0, enters(word) /= 0))
+        leave = min(leave, leaves(word) + merge(offset, 0, leaves(word) /= all_of_it))
+        word = word + 1
       end do
       within(1, found + 1) = edge(k)
       within(2, found + 1) = int(iand(enter, plane_bits), i4)
       within(3, found + 1) = int(iand(leave, plane_bits), i4)
       found = found + merge(1, 0, enter < leave)
-      if (doubtful /= 0) exit
     end do
-    general = doubtful == 0
-  end subroutine find_parts
+  end subroutine list_parts
 
   !> Lists where edges are cut, and makes their parts sides of facets; three points belong to each crossing, from `base` on.
-  !> Not `general` where an edge has only one face.
-  pure subroutine add_parts(found, within, stamp, vertices, face_of, number, base, count, side, crossings, crossing, general)
-    integer(i4), intent(in) :: found, within(3, *), stamp, vertices, face_of(vertices, vertices), number(*), base
+  pure subroutine add_parts(found, within, number, base, count, side, crossings, crossing)
+    integer(i4), intent(in) :: found, within(3, *), number(*), base
     integer(i4), intent(inout) :: count(*), side(2, 0:most_sides - 1, *), crossings, crossing(5, *)
-    logical, intent(out) :: general
-    integer(i4) :: k, code, one, two, enters, leaves, start, finish, place, wrong
-    wrong = 0
+    integer(i4) :: k, code, one, two, enters, leaves, start, finish, place
+    !GCC$ unroll 1
     do k = 1, found
       code = within(1, k)
-      one = ieor(face_of(high_of(code), low_of(code)), shiftl(stamp, code_bits))
-      two = ieor(face_of(low_of(code), high_of(code)), shiftl(stamp, code_bits))
-      wrong = ior(wrong, ior(shiftr(one, code_bits), shiftr(two, code_bits)))
-      if (wrong /= 0) exit
+      one = face_along(code)
+      two = face_back(code)
       enters = shifta(-within(2, k), 31)  ! all bits are set where the edge is cut
       start = number(low_of(code))
       start = ieor(start, iand(enters, ieor(start, base + 3*crossings + 1)))
@@ -359,7 +427,6 @@ contains
       side(1, iand(place, most_sides - 1), two) = finish - leaves
       side(2, iand(place, most_sides - 1), two) = start - enters
     end do
-    general = wrong == 0
   end subroutine add_parts
 
   !> Makes the points where edges cut planes, as the edge's two faces see them and as the plane's face does, and notes them

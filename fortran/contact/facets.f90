@@ -229,35 +229,45 @@ contains
   end subroutine integrate_batch
 
   !> A facet's weight in the normal sum is the sum of squared triangle areas of a fan, averaged over the fans from all
-  !> corners.  Sums over corners and edges alone would be faster for many corners, but cancel for slivers.
+  !> corners p.  With p, and the ends of sides, relative to the corners' mean, a triangle's double area is c - p x e, of a
+  !> side with c = a x b and e = b - a, and its mean square c^2 + (e_x^2 S_yy - 2 e_x e_y S_xy + e_y^2 S_xx)/n with second
+  !> moments S of the corners.  In a frame that is sheared so that S_xy = 0, which changes no area, all terms are positive:
+  !> nothing cancels, in slivers either.
   pure subroutine integrate(most, count, side, frame, axis, sums)
     integer(i4), intent(in) :: most
     real(dp), intent(in) :: count(lanes), side(lanes, 4, most), frame(lanes, 5), axis(lanes)
     real(dp), intent(inout) :: sums(lanes, facet)
-    real(dp) :: total(lanes), first(lanes), second(lanes), squares(lanes), part(lanes), t, turn
-    real(dp) :: nu, nv, nw, twice, sides, is_x, is_y, is_z, scale, piece, is_facet, u, v, w, x, y, z, mass
-    integer(i4) :: k, j, i
+    real(dp), dimension(lanes) :: total, first, second, squares, mean_u, mean_v, moment_uu, shear, moment_vv, side_uu, side_vv
+    real(dp) :: nu, nv, nw, twice, sides, is_x, is_y, is_z, scale, piece, is_facet, u, v, w, x, y, z, mass, turn, counts
+    real(dp) :: a_u, a_v, b_u, b_v, t
+    integer(i4) :: k, i
+    call find_shear(most, count, side, mean_u, mean_v, moment_uu, shear)
     total = 0
     first = 0
     second = 0
     squares = 0
+    moment_vv = 0
+    side_uu = 0
+    side_vv = 0
     !GCC$ unroll 1
-    do i = 1, most  ! the fan from the first corner; t: twice the area of a triangle
+    do i = 1, most  ! t: twice the area of the triangle from the corners' mean
       turn = i
-      !$omp simd private(t)
+      !$omp simd private(counts, a_u, a_v, b_u, b_v, t)
       do k = 1, lanes
-        t = (side(k, 1, i) - side(k, 1, 1))*(side(k, 4, i) - side(k, 2, 1)) &
-            - (side(k, 3, i) - side(k, 1, 1))*(side(k, 2, i) - side(k, 2, 1))
-        t = t*merge(1.0_dp, 0.0_dp, count(k) >= turn)
+        counts = merge(1.0_dp, 0.0_dp, count(k) >= turn)
+        a_u = counts*(side(k, 1, i) - mean_u(k))
+        b_u = counts*(side(k, 3, i) - mean_u(k))
+        a_v = counts*(side(k, 2, i) - mean_v(k)) - shear(k)*a_u
+        b_v = counts*(side(k, 4, i) - mean_v(k)) - shear(k)*b_u
+        t = a_u*b_v - b_u*a_v
         total(k) = total(k) + t
-        first(k) = first(k) + t*((side(k, 1, i) - side(k, 1, 1)) + (side(k, 3, i) - side(k, 1, 1)))
-        second(k) = second(k) + t*((side(k, 2, i) - side(k, 2, 1)) + (side(k, 4, i) - side(k, 2, 1)))
+        squares(k) = squares(k) + t*t
+        moment_vv(k) = moment_vv(k) + a_v*a_v
+        side_uu(k) = side_uu(k) + (b_u - a_u)*(b_u - a_u)
+        side_vv(k) = side_vv(k) + (b_v - a_v)*(b_v - a_v)
+        first(k) = first(k) + t*(a_u + b_u)
+        second(k) = second(k) + t*(a_v + b_v)
       end do
-    end do
-    !GCC$ unroll 1
-    do j = 1, most
-      call add_fan(most, j, count, side, part)
-      squares = squares + merge(part, 0.0_dp, j <= count)
     end do
     !$omp simd private(nu, nv, nw, twice, sides, is_x, is_y, is_z, scale, piece, is_facet, u, v, w, x, y, z, mass)
     do k = 1, lanes
@@ -274,13 +284,14 @@ contains
       is_facet = merge(1.0_dp, 0.0_dp, piece > least_area)*merge(1.0_dp, 0.0_dp, sides > 0)
       piece = is_facet*piece
       twice = is_facet/(3*twice*is_facet + (1 - is_facet))
-      u = side(k, 1, 1) + first(k)*twice
-      v = side(k, 2, 1) + second(k)*twice
+      u = mean_u(k) + first(k)*twice
+      v = mean_v(k) + (second(k) + shear(k)*first(k))*twice
       w = (frame(k, 4) - nu*u - nv*v)*scale
       x = is_x*w + is_y*v + is_z*u
       y = is_x*u + is_y*w + is_z*v
       z = is_x*v + is_y*u + is_z*w
-      mass = is_facet*0.25_dp*scale*scale*squares(k)/(sides + merge(1.0_dp, 0.0_dp, sides == 0))
+      mass = is_facet*0.25_dp*scale*scale*(squares(k) + (side_uu(k)*moment_vv(k) + side_vv(k)*moment_uu(k)) &
+                                           /(sides + merge(1.0_dp, 0.0_dp, sides == 0)))
       sums(k, facet) = sums(k, facet) + is_facet
       sums(k, area) = sums(k, area) + piece
       sums(k, weight) = sums(k, weight) + abs(frame(k, 5))*mass
@@ -299,24 +310,45 @@ contains
     end do
   end subroutine integrate
 
-  !> Sums of squares of twice the triangles' areas, over the fans from where the sides `apex` start.
-  pure subroutine add_fan(most, apex, count, side, squares)
-    integer(i4), intent(in) :: most, apex
+  !> The mean of the corners, their second moment S_uu about it and the shear S_uv/S_uu.
+  pure subroutine find_shear(most, count, side, mean_u, mean_v, moment_uu, shear)
+    integer(i4), intent(in) :: most
     real(dp), intent(in) :: count(lanes), side(lanes, 4, most)
-    real(dp), intent(out) :: squares(lanes)
-    real(dp) :: t, turn
-    integer(i4) :: i, k
-    squares = 0
+    real(dp), dimension(lanes), intent(out) :: mean_u, mean_v, moment_uu, shear
+    real(dp), parameter :: least = 1.0e-290_dp  !< no moment is smaller
+    real(dp) :: moment_uv(lanes), turn, counts, a_u
+    integer(i4) :: k, i
+    mean_u = 0
+    mean_v = 0
+    !GCC$ unroll 1
+    do i = 2, most
+      turn = i
+      !$omp simd private(counts)
+      do k = 1, lanes
+        counts = merge(1.0_dp, 0.0_dp, count(k) >= turn)
+        mean_u(k) = mean_u(k) + counts*(side(k, 1, i) - side(k, 1, 1))
+        mean_v(k) = mean_v(k) + counts*(side(k, 2, i) - side(k, 2, 1))
+      end do
+    end do
+    !$omp simd private(counts)
+    do k = 1, lanes
+      counts = max(count(k), 1.0_dp)
+      mean_u(k) = side(k, 1, 1) + mean_u(k)/counts
+      mean_v(k) = side(k, 2, 1) + mean_v(k)/counts
+      moment_uu(k) = least
+      moment_uv(k) = 0
+    end do
     !GCC$ unroll 1
     do i = 1, most
       turn = i
-      !$omp simd private(t)
+      !$omp simd private(counts, a_u)
       do k = 1, lanes
-        t = (side(k, 1, i) - side(k, 1, apex))*(side(k, 4, i) - side(k, 2, apex)) &
-            - (side(k, 3, i) - side(k, 1, apex))*(side(k, 2, i) - side(k, 2, apex))
-        t = t*merge(1.0_dp, 0.0_dp, count(k) >= turn)
-        squares(k) = squares(k) + t*t
+        counts = merge(1.0_dp, 0.0_dp, count(k) >= turn)
+        a_u = counts*(side(k, 1, i) - mean_u(k))
+        moment_uu(k) = moment_uu(k) + a_u*a_u
+        moment_uv(k) = moment_uv(k) + a_u*(side(k, 2, i) - mean_v(k))
       end do
     end do
-  end subroutine add_fan
+    shear = moment_uv/moment_uu
+  end subroutine find_shear
 end module facets

@@ -28,7 +28,7 @@ contains
   !> Results of a pair without contact are left as they were, except `status`.
   subroutine find_contacts(pairs, first, second, epsilon, margin, frozen, &
                            kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
-                           vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, current, &
+                           edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
                            status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, &
                            error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
     integer(i4), intent(in) :: pairs      !< number of pairs
@@ -50,6 +50,8 @@ contains
     integer(i4), intent(in), target :: face_surface(0:nface-1)   !< per face: surface identifier
     real(dp), intent(in), target :: face_normal(3, 0:nface-1)    !< per face: current unit outward normal
     integer(i4), intent(in), target :: corner(0:ncorner-1)       !< face corners: numbers in the primitive's vertex list
+    integer(i4), intent(in), target :: edge_count(0:nprimitive-1)   !< per primitive: listed edges, see `shape_edges`
+    integer(i4), intent(in), target :: edge(0:ncorner-1)            !< packed edges of primitives
     real(dp), intent(in), target :: current(3, 0:nvertex-1)      !< vertices (length)
     integer(i4), intent(inout) :: status(0:nresult-1)      !< 0 no contact, 1 contact
     integer(i4), intent(inout) :: outward(0:nresult-1)     !< 0: the first primitive is the slave, 1: the second
@@ -83,6 +85,8 @@ contains
     tables%face_surface(0:) => face_surface
     tables%normal(1:, 0:) => face_normal
     tables%corner(0:) => corner
+    tables%edge_count(0:) => edge_count
+    tables%edge(0:) => edge
     tables%current(1:, 0:) => current
     call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
     if (error /= no_error) return
@@ -111,7 +115,7 @@ contains
   !> `offset` (zero: the exact intersection).  Other kinds of primitives give zeros.
   subroutine overlap_volumes(pairs, first, second, offset, &
                              kind, surface, radius, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
-                             vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, current, &
+                             edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
                              volume, centroid, surface_area, &
                              error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
     integer(i4), intent(in) :: pairs      !< number of pairs
@@ -130,6 +134,8 @@ contains
     integer(i4), intent(in), target :: face_surface(0:nface-1)   !< per face: surface identifier
     real(dp), intent(in), target :: face_normal(3, 0:nface-1)    !< per face: current unit outward normal
     integer(i4), intent(in), target :: corner(0:ncorner-1)       !< face corners: numbers in the primitive's vertex list
+    integer(i4), intent(in), target :: edge_count(0:nprimitive-1)   !< per primitive: listed edges, see `shape_edges`
+    integer(i4), intent(in), target :: edge(0:ncorner-1)            !< packed edges of primitives
     real(dp), intent(in), target :: current(3, 0:nvertex-1)      !< vertices (length)
     real(dp), intent(inout) :: volume(0:nresult-1)         !< length^3
     real(dp), intent(inout) :: centroid(3, 0:nresult-1)    !< length; zero where there is no volume
@@ -158,6 +164,8 @@ contains
     tables%face_surface(0:) => face_surface
     tables%normal(1:, 0:) => face_normal
     tables%corner(0:) => corner
+    tables%edge_count(0:) => edge_count
+    tables%edge(0:) => edge
     tables%current(1:, 0:) => current
     call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
     if (error /= no_error) return
@@ -177,7 +185,7 @@ contains
       if (separated) cycle
       call mark_vertices(two, one, tolerance, separated)
       if (separated) cycle
-      call intersect(one, two, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
+      call intersect(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, huge(tolerance), work, sum)
       volume(k) = sum%volume
       surface_area(k) = sum%area
       if (sum%volume > 0) centroid(:, k) = centre + sum%volume_moment/sum%volume
@@ -187,8 +195,8 @@ contains
   !> Distances and closest points of pairs of primitives (a point is a sphere without radius).
   subroutine primitive_distances(pairs, first, second, &
                                  kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
-                                 vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, current, &
-                                 distance, first_point, second_point, &
+                                 edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, &
+                                 current, distance, first_point, second_point, &
                                  error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
     integer(i4), intent(in) :: pairs      !< number of pairs
     integer(i4), intent(in) :: npair, nprimitive, nlisted, nface, ncorner, nvertex  !< capacities
@@ -206,6 +214,8 @@ contains
     integer(i4), intent(in), target :: face_surface(0:nface-1)   !< per face: surface identifier
     real(dp), intent(in), target :: face_normal(3, 0:nface-1)    !< per face: current unit outward normal
     integer(i4), intent(in), target :: corner(0:ncorner-1)       !< face corners: numbers in the primitive's vertex list
+    integer(i4), intent(in), target :: edge_count(0:nprimitive-1)   !< per primitive: listed edges, see `shape_edges`
+    integer(i4), intent(in), target :: edge(0:ncorner-1)            !< packed edges of primitives
     real(dp), intent(in), target :: current(3, 0:nvertex-1)      !< vertices (length)
     real(dp), intent(inout) :: distance(0:nresult-1)       !< zero where the primitives overlap (length)
     real(dp), intent(inout) :: first_point(3, 0:nresult-1), second_point(3, 0:nresult-1)  !< closest points (length)
@@ -233,6 +243,8 @@ contains
     tables%face_surface(0:) => face_surface
     tables%normal(1:, 0:) => face_normal
     tables%corner(0:) => corner
+    tables%edge_count(0:) => edge_count
+    tables%edge(0:) => edge
     tables%current(1:, 0:) => current
     call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
     if (error /= no_error) return
@@ -288,7 +300,7 @@ contains
     if (max(tables%kind(first), tables%kind(second)) < sphere) then
       call gather_polyhedron(tables, first, centre, one)
       call gather_polyhedron(tables, second, centre, two)
-      call contact_of_polyhedra(one, two, tables%corner_ptr, tables%corner_count, tables%corner, epsilon, &
+      call contact_of_polyhedra(one, two, tables%corner_ptr, tables%corner_count, tables%corner, tables%edge, epsilon, &
                                 margin, size, work, contact)
     else
       reach = max(epsilon, margin)

@@ -4,6 +4,9 @@
 !> no interior point is needed.  Planes of equal orientation that are nearly parallel cut unmoved, else both bodies
 !> would contribute the same piece of boundary; where they coincide within `tolerance` the piece is taken once, from
 !> the first body.  With zero offset the facets bound the exact intersection.
+!>
+!> Around the common patch of touching bodies lie slivers as wide as the offset, on faces that only graze the other body;
+!> they take most of the time, and are left out where the rest is large.
 module overlap
   use kinds, only: dp, i4, i8
   use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, first_aligned
@@ -53,31 +56,49 @@ contains
 
   !> Sums over the boundary of the intersection of two bodies, whose vertices are marked with the same tolerance: from their
   !> edges where the position of the bodies is general, else by clipping.
-  subroutine intersect(one, two, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
+  subroutine intersect(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, enough, work, sum)
     type(polyhedron), intent(inout) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*)  !< of faces
     integer(i4), intent(in) :: corner(0:*)                         !< corners of faces, local vertex numbers
+    integer(i4), intent(in) :: edge(0:*)                           !< edges, see `shape_edges`
     real(dp), intent(in) :: offset, tolerance
+    real(dp), intent(in) :: enough  !< surface area from which on slivers on faces that only graze the other body do not count
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
     logical :: general
-    call intersect_by_edges(one, two, corner_ptr, corner_count, corner, offset, tolerance, work%crossings, work%capacity, &
-                            work%corner(work%corner_at), work%facets, sum, general)
+    call intersect_by_edges(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, work%crossings, &
+                            work%capacity, work%corner(work%corner_at), work%facets, sum, general)
     if (general) return
-    call empty_boundary(sum)
-    work%shared(1:two%faces) = 0
     call mark_faces(one, two%faces, corner_ptr(one%first_face), corner_count(one%first_face), corner)
     call mark_faces(two, one%faces, corner_ptr(two%first_face), corner_count(two%first_face), corner)
-    call clip_faces(one, two, .true., corner_ptr(one%first_face), corner_count(one%first_face), corner, offset, &
-                    tolerance, work, sum)
-    call clip_faces(two, one, .false., corner_ptr(two%first_face), corner_count(two%first_face), corner, offset, &
-                    tolerance, work, sum)
+    call empty_boundary(sum)
+    if (enough < huge(enough)) then
+      call clip_both(one, two, .false., corner_ptr, corner_count, corner, offset, tolerance, work, sum)
+      if (sum%area > enough) return
+      if (sum%facets > 0) call empty_boundary(sum)
+    end if
+    call clip_both(one, two, .true., corner_ptr, corner_count, corner, offset, tolerance, work, sum)
   end subroutine intersect
 
+  !> Clips the faces of both bodies, or only those that do more than graze the other body.
+  subroutine clip_both(one, two, everything, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
+    type(polyhedron), intent(in) :: one, two
+    logical, intent(in) :: everything
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)
+    real(dp), intent(in) :: offset, tolerance
+    type(clip_work), intent(inout) :: work
+    type(boundary), intent(inout) :: sum
+    work%shared(1:two%faces) = 0
+    call clip_faces(one, two, .true., everything, corner_ptr(one%first_face), corner_count(one%first_face), corner, offset, &
+                    tolerance, work, sum)
+    call clip_faces(two, one, .false., everything, corner_ptr(two%first_face), corner_count(two%first_face), corner, offset, &
+                    tolerance, work, sum)
+  end subroutine clip_both
+
   !> Clips the faces of `subject` and adds the facets to `sum`.
-  subroutine clip_faces(subject, cutter, is_first, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
+  subroutine clip_faces(subject, cutter, is_first, everything, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
     type(polyhedron), intent(in) :: subject, cutter
-    logical, intent(in) :: is_first
+    logical, intent(in) :: is_first, everything
     integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)
     real(dp), intent(in) :: offset, tolerance
     type(clip_work), intent(inout) :: work
@@ -92,6 +113,8 @@ contains
       work%face(faces + 1) = face
       faces = faces + merge(1, 0, met)
     end do
+    if (.not. everything) call leave_out_grazing(subject%plane, size(subject%above, 1), subject%above, cutter%faces, &
+                                                 cutter%plane, faces, work%face)
     do k = 1, faces
       face = work%face(k)
       call planes_across(face, size(subject%touched, 1), cutter%faces, size(cutter%crossed, 1), subject%touched, &
@@ -102,6 +125,34 @@ contains
                      work%corner(work%corner_at), work%turn, work%aligned, work%shared, sum)
     end do
   end subroutine clip_faces
+
+  !> Takes faces out of a list that have no corner within some plane of the other body, whose bits are set in `above`, and
+  !> are at an angle to it.  What they have within the planes moved outward is a sliver.
+  pure subroutine leave_out_grazing(own, rows, above, planes, plane, faces, face)
+    integer(i4), intent(in) :: rows, planes
+    real(dp), intent(in) :: own(4, *), plane(4, planes)  !< of the faces; of the other body
+    integer(i8), intent(in) :: above(rows, *)
+    integer(i4), intent(inout) :: faces, face(faces)
+    integer(i8) :: bits
+    integer(i4) :: word, i, k, kept, grazing, here
+    kept = 0
+    do k = 1, faces
+      here = face(k)
+      grazing = 0
+      do word = 1, (planes + word_bits - 1)/word_bits
+        bits = above(here, word)
+        do while (bits /= 0)
+          i = (word - 1)*word_bits + trailz(bits) + 1
+          bits = iand(bits, bits - 1)
+          grazing = merge(1, grazing, abs(own(1, here)*plane(1, i) + own(2, here)*plane(2, i) + own(3, here)*plane(3, i)) &
+                                      <= nearly_parallel)
+        end do
+      end do
+      face(kept + 1) = here
+      kept = kept + 1 - grazing
+    end do
+    faces = kept
+  end subroutine leave_out_grazing
 
   !> The planes of the cutter that some corners of a face touch and whose faces meet the face's plane: where a plane
   !> meets the cutter, the section is bounded by no other faces.

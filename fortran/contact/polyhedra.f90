@@ -24,6 +24,7 @@ module polyhedra
     integer(i4), pointer, contiguous :: vertex_list(:)                                       !< vertex numbers
     integer(i4), pointer, contiguous :: corner_ptr(:), corner_count(:), face_surface(:)      !< of faces
     real(dp), pointer, contiguous :: normal(:, :)                                            !< of faces
+    integer(i4), pointer, contiguous :: edge_count(:), edge(:)  !< of primitives, at the places of corners: see `shape_edges`
     integer(i4), pointer, contiguous :: corner(:)   !< corners of faces, numbers within the primitive's vertex list
     real(dp), pointer, contiguous :: current(:, :)  !< vertices
   end type shape_tables
@@ -32,6 +33,7 @@ module polyhedra
   type :: polyhedron
     integer(i4) :: vertices, faces, outer  !< numbers of vertices, of faces, of leading faces on the body's surface
     integer(i4) :: padded                  !< vertices rounded up to full lanes (the last one repeated)
+    integer(i4) :: edges                   !< their number, where they are listed, else negative
     integer(i4) :: first_face              !< row of the first face in the face table
     real(dp), allocatable :: x(:, :)       !< (padded, 3) coordinates, for sweeps over vertices
     real(dp), allocatable :: point(:, :)   !< (4, vertices) the same and a zero, for copies of single vertices
@@ -44,6 +46,7 @@ module polyhedra
     ! Marks of own faces: (faces, words of the other's planes), faces padded to full lanes
     integer(i8), allocatable :: touched(:, :)   !< planes that some corner touches
     integer(i8), allocatable :: crossed(:, :)   !< those of them that not all corners are beyond
+    integer(i8), allocatable :: above(:, :)     !< planes that all corners touch: the face is not within them
     logical, allocatable :: outside(:)          !< all corners are beyond one plane
   end type polyhedron
 
@@ -69,7 +72,8 @@ contains
     allocate (body%x(padded, 3), body%point(4, padded), body%plane(4, faces))
     allocate (body%touching(padded, words), body%beyond(padded, words), body%reached(words))
     allocate (body%distance(padded, min(faces, kept_size)))
-    allocate (body%touched(padded_faces, words), body%crossed(padded_faces, words), body%outside(faces))
+    allocate (body%touched(padded_faces, words), body%crossed(padded_faces, words), body%above(padded_faces, words))
+    allocate (body%outside(faces))
   end subroutine reserve_polyhedron
 
   !> Copies primitive `row` of the tables; coordinates relative to `centre`.
@@ -82,6 +86,7 @@ contains
     body%padded = lanes*((body%vertices + lanes - 1)/lanes)
     body%faces = tables%face_count(row)
     body%outer = tables%outer_count(row)
+    body%edges = tables%edge_count(row)
     body%first_face = tables%face_ptr(row)
     call gather_vertices(body%vertices, body%padded, tables%vertex_list(tables%vertex_ptr(row):), tables%current, centre, &
                          body%point, size(body%x, 1), body%x)
@@ -94,6 +99,8 @@ contains
     real(dp), intent(in) :: normal(3, count), point(4, 0:*)
     real(dp), intent(inout) :: plane(4, count)
     integer(i4) :: i, base
+    !GCC$ novector
+    !GCC$ unroll 2
     do i = 1, count
       base = corner(corner_ptr(i))
       plane(1, i) = normal(1, i)
@@ -109,6 +116,8 @@ contains
     real(dp), intent(inout) :: point(4, count), x(stride, 3)
     real(dp) :: r(3)
     integer(i4) :: i
+    !GCC$ novector
+    !GCC$ unroll 2
     do i = 1, count
       r = current(:, list(i)) - centre
       point(1:3, i) = r
@@ -180,24 +189,29 @@ contains
     body%outside(1:body%faces) = .false.
     do word = 1, (planes + word_bits - 1)/word_bits
       call mark_faces_word(body%faces, size(body%touched, 1), corner_ptr, corner_count, corner, body%touching(:, word), &
-                           body%beyond(:, word), body%touched(:, word), body%crossed(:, word), body%outside)
+                           body%beyond(:, word), body%touched(:, word), body%crossed(:, word), body%above(:, word), &
+                           body%outside)
     end do
   end subroutine mark_faces
 
-  pure subroutine mark_faces_word(faces, padded, corner_ptr, corner_count, corner, touching, beyond, touched, crossed, outside)
+  pure subroutine mark_faces_word(faces, padded, corner_ptr, corner_count, corner, touching, beyond, touched, crossed, &
+                                  above, outside)
     integer(i4), intent(in) :: faces, padded, corner_ptr(faces), corner_count(faces), corner(0:*)
     integer(i8), intent(in) :: touching(0:*), beyond(0:*)
-    integer(i8), intent(inout) :: touched(padded), crossed(padded)
+    integer(i8), intent(inout) :: touched(padded), crossed(padded), above(padded)
     logical, intent(inout) :: outside(faces)
     integer(i4) :: face, k
-    integer(i8) :: some, all
+    integer(i8) :: some, all, low
     do face = 1, faces
       some = 0
       all = not(0_i8)
+      low = not(0_i8)
       do k = corner_ptr(face), corner_ptr(face) + corner_count(face) - 1
         some = ior(some, touching(corner(k)))
         all = iand(all, beyond(corner(k)))
+        low = iand(low, touching(corner(k)))
       end do
+      above(face) = low
       touched(face) = some
       crossed(face) = iand(some, not(all))
       outside(face) = outside(face) .or. all /= 0

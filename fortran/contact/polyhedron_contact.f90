@@ -2,7 +2,7 @@
 !> Solfec's averaging over the boundary of the intersection).
 module polyhedron_contact
   use kinds, only: dp, i4
-  use polyhedra, only: polyhedron, mark_vertices
+  use polyhedra, only: polyhedron, lanes, mark_vertices
   use contact_record, only: contact_data
   use facets, only: boundary
   use overlap, only: clip_work, intersect, extent
@@ -12,15 +12,18 @@ module polyhedron_contact
   public :: contact_of_polyhedra, outer_plane
 
   real(dp), parameter :: round_off = 64*epsilon(1.0_dp)
+  real(dp), parameter :: along_a_face = 1 - 1.0e-9_dp  !< cosine of a normal that is a face's
+  !> Ratio of a patch to a sliver of the tolerance's width from which on slivers do not count: they are less than 1e-4 of it.
+  real(dp), parameter :: large = 1.0e5_dp
 
 contains
 
   !> The bodies touch if and only if their distance is at most `epsilon`.  With a positive `margin` those nearer than this
   !> are in contact too, along the line of their closest points, and the normal of bodies that overlap goes over from
   !> the direction of least depth, which continues that line, to the usual one at the depth `margin`.
-  subroutine contact_of_polyhedra(one, two, corner_ptr, corner_count, corner, epsilon, margin, size, work, contact)
+  subroutine contact_of_polyhedra(one, two, corner_ptr, corner_count, corner, edge, epsilon, margin, size, work, contact)
     type(polyhedron), intent(inout) :: one, two
-    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)  !< faces; see `overlap`
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*), edge(0:*)  !< faces; see `overlap`
     real(dp), intent(in) :: epsilon, margin, size  !< geometric tolerance, detection margin, size of the pair
     type(clip_work), intent(inout) :: work
     type(contact_data), intent(inout) :: contact
@@ -39,19 +42,19 @@ contains
                           size, distance, p, q, failed)
       if (distance >= margin) return
       if (distance > tolerance) then
-        call contact_apart(one, two, corner_ptr, corner_count, corner, tolerance, size, p, q, distance, work, contact)
+        call contact_apart(one, two, corner_ptr, corner_count, corner, edge, tolerance, size, p, q, distance, work, contact)
         return
       end if
     end if
-    call contact_of_touching(one, two, corner_ptr, corner_count, corner, epsilon, size, work, contact)
+    call contact_of_touching(one, two, corner_ptr, corner_count, corner, edge, epsilon, size, work, contact)
     if (contact%found .and. margin > tolerance) call blend(one, two, margin, size, contact)
   end subroutine contact_of_polyhedra
 
   !> The contact of bodies that are apart by `distance` between the points `p` and `q`, in the middle of the overlap
   !> that they have when they are swollen by that distance.  None where the points face each other across an inner face.
-  subroutine contact_apart(one, two, corner_ptr, corner_count, corner, tolerance, size, p, q, distance, work, contact)
+  subroutine contact_apart(one, two, corner_ptr, corner_count, corner, edge, tolerance, size, p, q, distance, work, contact)
     type(polyhedron), intent(inout) :: one, two
-    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*), edge(0:*)
     real(dp), intent(in) :: tolerance, size, p(3), q(3), distance
     type(clip_work), intent(inout) :: work
     type(contact_data), intent(inout) :: contact
@@ -67,7 +70,7 @@ contains
     call mark_vertices(two, one, swollen, separated)
     if (.not. separated) call mark_vertices(one, two, swollen, separated)
     if (.not. separated) then
-      call intersect(one, two, corner_ptr, corner_count, corner, swollen, tolerance, work, sum)
+      call intersect(one, two, corner_ptr, corner_count, corner, edge, swollen, tolerance, huge(swollen), work, sum)
       if (sum%area > 0) then
         contact%area = 0.5_dp*sum%area
         x = sum%moment/sum%area
@@ -129,9 +132,9 @@ contains
     contact%gap = (1 - weight)*separation + weight*contact%gap
   end subroutine blend
 
-  subroutine contact_of_touching(one, two, corner_ptr, corner_count, corner, epsilon, size, work, contact)
+  subroutine contact_of_touching(one, two, corner_ptr, corner_count, corner, edge, epsilon, size, work, contact)
     type(polyhedron), intent(inout) :: one, two
-    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)  !< faces; see `overlap`
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*), edge(0:*)  !< faces; see `overlap`
     real(dp), intent(in) :: epsilon, size  !< geometric tolerance, size of the pair
     type(clip_work), intent(inout) :: work
     type(contact_data), intent(inout) :: contact
@@ -147,7 +150,8 @@ contains
     call mark_vertices(one, two, tolerance, separated)
     if (separated) return
     if (one%outer == 0 .and. two%outer == 0) return
-    call intersect(one, two, corner_ptr, corner_count, corner, tolerance, tolerance, work, sum)
+    call intersect(one, two, corner_ptr, corner_count, corner, edge, tolerance, tolerance, large*tolerance*size, &
+                   work, sum)
 
     if (sum%area > 0) then
       contact%slave_point = sum%moment/sum%area
@@ -180,16 +184,17 @@ contains
     contact%found = .true.
     contact%master_point = contact%slave_point
     contact%area = 0.5_dp*sum%area
+    contact%face(1) = outer_plane(one, contact%slave_point, size)
+    contact%face(2) = outer_plane(two, contact%slave_point, size)
     norm = norm2(sum%normal)
     if (norm > 1.0e-8_dp*sum%weight) then
       contact%normal = sum%normal/norm
-      contact%gap = separated_gap(one, two, contact%normal, size, sum, work)
+      call gap_between_faces(one, two, contact%slave_point, contact%normal, contact%face, size, contact%gap, certain)
+      if (.not. certain) contact%gap = separated_gap(one, two, contact%normal, size, tolerance, sum, work)
     else
       contact%degenerate = .true.
       call least_penetration(one, two, size, contact%normal, contact%gap)
     end if
-    contact%face(1) = outer_plane(one, contact%slave_point, size)
-    contact%face(2) = outer_plane(two, contact%slave_point, size)
   end subroutine contact_of_touching
 
   !> Largest distance of a point above the planes of a polyhedron; negative inside.
@@ -245,11 +250,48 @@ contains
     end do
   end function outer_plane
 
+  !> The gap along a normal that is that of a face nearest to `point`: where the point's projections on the planes orthogonal
+  !> to the normal that support the bodies are points of the bodies, it is the distance of these planes.
+  pure subroutine gap_between_faces(one, two, point, normal, face, size, gap, certain)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: point(3), normal(3), size
+    integer(i4), intent(in) :: face(2)  !< of either body; 0: none
+    real(dp), intent(inout) :: gap
+    logical, intent(out) :: certain
+    real(dp) :: cosine, top, bottom
+    cosine = 0
+    if (face(1) > 0) cosine = dot_product(one%plane(1:3, face(1)), normal)
+    if (face(2) > 0) cosine = max(cosine, -dot_product(two%plane(1:3, face(2)), normal))
+    certain = cosine > along_a_face
+    if (.not. certain) return
+    top = reach(one, normal) - dot_product(normal, point)
+    bottom = reach(two, -normal) + dot_product(normal, point)
+    certain = height(one, point + top*normal) <= round_off*size .and. height(two, point - bottom*normal) <= round_off*size
+    if (certain) gap = min(0.0_dp, -top - bottom)
+  end subroutine gap_between_faces
+
+  !> Extent of a body along a direction.
+  pure real(dp) function reach(body, direction)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: direction(3)
+    real(dp) :: best(lanes)
+    integer(i4) :: first, k
+    best = -huge(best)
+    do first = 0, body%padded - 1, lanes
+      !$omp simd
+      do k = 1, lanes
+        best(k) = max(best(k), direction(1)*body%x(first + k, 1) + direction(2)*body%x(first + k, 2) &
+                               + direction(3)*body%x(first + k, 3))
+      end do
+    end do
+    reach = maxval(best)
+  end function reach
+
   !> The gap along `normal`: both bodies are moved apart by the extent h of their intersection; the gap is their
   !> distance then, less 2 h, and never positive.
-  real(dp) function separated_gap(one, two, normal, size, sum, work) result(gap)
+  real(dp) function separated_gap(one, two, normal, size, tolerance, sum, work) result(gap)
     type(polyhedron), intent(in) :: one, two
-    real(dp), intent(in) :: normal(3), size
+    real(dp), intent(in) :: normal(3), size, tolerance
     type(boundary), intent(in) :: sum
     type(clip_work), intent(in) :: work
     real(dp) :: h, distance, p(3), q(3), shift(3)
@@ -257,6 +299,7 @@ contains
     h = 0
     if (sum%points > 0) h = extent(sum%points, work%corner(work%corner_at), normal)
     if (.not. sum%complete) h = max(0.0_dp, common_extent(one, two, normal))
+    h = max(h, tolerance)
     shift = 2*h*normal
     call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, shift, normal, size, &
                         distance, p, q, failed)

@@ -14,6 +14,7 @@ from .. import _kernels
 from .geometry import ranges
 
 _split_faces = _kernels.warped_faces.split_faces
+_list_edges = _kernels.shape_edges.list_edges
 
 
 @dataclass(eq=False)
@@ -26,7 +27,7 @@ class CurrentFaces:
         That of the geometry for which they were made.
     deforming : ndarray, int32
         Rows of the primitives of finite element bodies; without any, all columns are those of the tables themselves.
-    face_ptr, face_count, outer_count : ndarray of int32
+    face_ptr, face_count, outer_count, edge_count : ndarray of int32
         Of primitives.
     corner_ptr, corner_count, surface : ndarray of int32
         Of faces.
@@ -34,6 +35,8 @@ class CurrentFaces:
         Current unit outward normals.
     vertex, local : ndarray of int32
         Of corners: vertex numbers, and positions in the vertex list of the face's primitive.
+    edge : ndarray of int32
+        Edges of primitives, packed, at the places of their corners.
     """
 
     version: int
@@ -41,12 +44,14 @@ class CurrentFaces:
     face_ptr: np.ndarray
     face_count: np.ndarray
     outer_count: np.ndarray
+    edge_count: np.ndarray
     corner_ptr: np.ndarray
     corner_count: np.ndarray
     surface: np.ndarray
     normal: np.ndarray
     vertex: np.ndarray
     local: np.ndarray
+    edge: np.ndarray
 
 
 def current_faces(geometry) -> CurrentFaces:
@@ -54,6 +59,7 @@ def current_faces(geometry) -> CurrentFaces:
     made = geometry.current
     if made is None or made.version != geometry.version:
         deforming = np.flatnonzero(geometry.primitives.view("deforming")).astype(np.int32)
+        _list_edges_of_tables(geometry)
         made = geometry.current = _with_room(geometry, deforming) if deforming.size else _of_tables(geometry, deforming)
     return made
 
@@ -62,7 +68,17 @@ def _of_tables(geometry, deforming: np.ndarray) -> CurrentFaces:
     primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
     return CurrentFaces(
         geometry.version, deforming, primitives.face_ptr, primitives.face_count, primitives.outer_count,
-        faces.corner_ptr, faces.corner_count, faces.surface, faces.normal, corners.vertex, corners.local,
+        primitives.edge_count, faces.corner_ptr, faces.corner_count, faces.surface, faces.normal,
+        corners.vertex, corners.local, corners.edge,
+    )  # fmt: skip
+
+
+def _list_edges_of_tables(geometry) -> None:
+    """Edges of the primitives that have come since the last call."""
+    primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
+    _list_edges(
+        primitives.n, 0, primitives.body, primitives.vertex_count, primitives.face_ptr, primitives.face_count,
+        faces.corner_ptr, faces.corner_count, corners.local, primitives.edge_count, corners.edge,
     )  # fmt: skip
 
 
@@ -76,13 +92,13 @@ def _with_room(geometry, deforming: np.ndarray) -> CurrentFaces:
     rows, corner = faces.n + int(room.sum()), corners.n + 3 * int(room.sum())
     made = CurrentFaces(
         geometry.version, deforming,
-        *(getattr(primitives, name).copy() for name in ("face_ptr", "face_count", "outer_count")),
+        *(getattr(primitives, name).copy() for name in ("face_ptr", "face_count", "outer_count", "edge_count")),
         *(np.zeros(rows, np.int32) for _ in range(3)), np.zeros((3, rows), order="F"),
-        *(np.zeros(corner, np.int32) for _ in range(2)),
+        *(np.zeros(corner, np.int32) for _ in range(3)),
     )  # fmt: skip
     for name in ("corner_ptr", "corner_count", "surface"):
         getattr(made, name)[: faces.n] = faces.view(name)
-    for name in ("vertex", "local"):
+    for name in ("vertex", "local", "edge"):
         getattr(made, name)[: corners.n] = corners.view(name)
     made.face_ptr[deforming] = faces.n + np.cumsum(room) - room
     made.corner_ptr[made.face_ptr[deforming]] = corners.n + 3 * (np.cumsum(room) - room)
@@ -91,7 +107,7 @@ def _with_room(geometry, deforming: np.ndarray) -> CurrentFaces:
 
 
 def split(geometry, made: CurrentFaces) -> None:
-    """Faces and normals of finite elements at the present vertices."""
+    """Faces, normals and edges of finite elements at the present vertices."""
     if not made.deforming.size:
         return
     primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
@@ -100,4 +116,8 @@ def split(geometry, made: CurrentFaces) -> None:
         faces.corner_ptr, faces.corner_count, faces.surface, corners.vertex, corners.local, geometry.vertices.current,
         made.face_ptr, made.face_count, made.outer_count, made.corner_ptr, made.corner_count, made.surface,
         made.normal, made.vertex, made.local,
+    )  # fmt: skip
+    _list_edges(
+        made.deforming.size, 1, made.deforming, primitives.vertex_count, made.face_ptr, made.face_count,
+        made.corner_ptr, made.corner_count, made.local, made.edge_count, made.edge,
     )  # fmt: skip

@@ -61,6 +61,7 @@ class CornerTable(Table):
     COLUMNS = {
         "vertex": ((), "i4", -1),
         "local": ((), "i4", 0),  # the vertex's position in the list of the face's primitive
+        "edge": ((), "i4", 0),  # edges of the primitive, packed; they fill half of the rows of its faces
     }
 
 
@@ -90,6 +91,7 @@ class PrimitiveTable(Table):
         "face_ptr": ((), "i4", 0),  # first row of the face table
         "face_count": ((), "i4", 0),
         "outer_count": ((), "i4", 0),  # leading faces that lie on the body's surface
+        "edge_count": ((), "i4", -2),  # -2: not listed yet, -1: not listed as they would not help (current_faces)
         "adjacent_ptr": ((), "i4", 0),  # first row of the adjacency table
         "adjacent_count": ((), "i4", 0),
         "box": ((6,), "f8", 0.0),  # current box enlarged by the geometric epsilon: lower corner, upper corner

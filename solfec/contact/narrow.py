@@ -147,9 +147,9 @@ def _tables(geometry: Geometry, f: CurrentFaces, ellipsoids: bool = False) -> tu
     p = geometry.primitives
     return (
         p.kind, p.surface, p.radius, *([p.axes] if ellipsoids else []), p.box, p.vertex_ptr, p.vertex_count,
-        f.face_ptr, f.face_count, f.outer_count,
+        f.face_ptr, f.face_count, f.outer_count, f.edge_count,
         geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
-        f.local, geometry.vertices.current,
+        f.local, f.edge, geometry.vertices.current,
     )  # fmt: skip
 
 

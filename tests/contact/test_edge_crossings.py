@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builders import compiled, hull, random_rotation
+from builders import BOX_FACES, Polyhedron, box, compiled, hull, random_rotation
 
 from solfec.contact import narrow
+from solfec.contact.current_faces import current_faces
 
 EPSILON = 1e-6
 ONE, TWO = np.zeros(1, "i4"), np.ones(1, "i4")
@@ -97,3 +98,48 @@ def test_contacts_do_not_depend_on_the_other_pairs_of_the_call():
         alone = contacts(small[k : k + 2], [0])
         for name, values in alone.items():
             assert values[..., 0].tobytes() == together[name][..., 1 + k // 2].tobytes(), name
+
+
+def listed_edges(geometry, primitive):
+    """Edges of a primitive as (lower vertex, higher vertex, face along, face back); None where they are not listed."""
+    faces = current_faces(geometry)
+    count = int(faces.edge_count[primitive])
+    first = faces.corner_ptr[faces.face_ptr[primitive]]
+    if count < 0:
+        return None
+    packed = faces.edge[first : first + count].view(np.uint32)
+    return {tuple(int(x >> shift & 255) for shift in (0, 8, 16, 24)) for x in packed}
+
+
+def test_edges_are_listed_with_the_faces_on_either_side():
+    cube = listed_edges(compiled([box(0, 1, 0, 1, 0, 1)]), 0)
+    expected = set()
+    for face, corners in enumerate(BOX_FACES, 1):
+        for one, two in zip(corners, corners[1:] + corners[:1]):
+            back = next(k for k, f in enumerate(BOX_FACES, 1) if (two, one) in zip(f, f[1:] + f[:1]))
+            if one < two:
+                expected.add((one, two, face, back))
+    assert cube == expected and len(cube) == 12
+
+
+def test_edges_stay_with_their_primitives_when_others_come_and_go():
+    random = np.random.default_rng(8)
+    shapes = [ball(random, points) for points in (10, 66, 30, 20)]  # of 16, 128, 56 and 36 faces
+    geometry = compiled(shapes)
+    before = [listed_edges(geometry, k) for k in range(4)]
+    assert [len(edges) for edges in before] == [24, 192, 84, 54]
+    geometry.remove(np.array([True, False, True, False]), np.array([-1, 0, -1, 1]))
+    assert [listed_edges(geometry, k) for k in range(2)] == [before[1], before[3]]
+
+
+def test_polyhedra_whose_edges_cannot_be_listed_are_clipped():
+    """An open surface, and a body of more than 128 faces: the contact is that of the same body with its faces closed."""
+    random = np.random.default_rng(4)
+    a, b = ball(random, 20), ball(random, 20, (1.2, 0.0, 0.0))
+    far = int(np.argmin([a.vertices[list(f)].mean(axis=0)[0] for f in a.faces]))
+    opened = Polyhedron(a.vertices, [f for k, f in enumerate(a.faces) if k != far], [1] * (len(a.faces) - 1))
+    geometry = compiled([opened, ball(random, 80), a])
+    assert [listed_edges(geometry, k) is None for k in range(3)] == [True, True, False]
+    closed, clipped = contacts([a, b], [0]), contacts([opened, b], [0])
+    for name, values in closed.items():
+        np.testing.assert_allclose(clipped[name], values, atol=3 * EPSILON, err_msg=name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builders import Ball, Polyhedron, box, compiled
+from builders import Ball, Polyhedron, box, compiled, random_rotation, rotation
 
 from solfec.contact import narrow
 
@@ -54,6 +54,30 @@ CASES = {
 def test_boxes_meet_as_computed_by_hand(name):
     a, b, point, normal, gap, area, scale = CASES[name]
     agrees(contact_of(a, b), point, normal, gap, area, scale)
+
+
+@pytest.mark.parametrize("depth", [0.0, 3e-7, 0.9e-6])
+def test_flush_boxes_have_the_area_and_the_point_of_their_common_patch_and_their_depth(depth):
+    frame = random_rotation(np.random.default_rng(5))
+    c = contact_of(UNIT.moved(frame), box(0.3, 1.4, -0.2, 0.6, 1 - depth, 2).moved(frame))
+    assert 0.42 <= c["area"] <= 0.42 + 1.31e-6  # sides cut at their planes moved by epsilon; with slivers twice that and more
+    np.testing.assert_allclose(c["slave_point"], frame @ (0.65, 0.3, 1), atol=1e-6, rtol=0)
+    np.testing.assert_allclose(c["normal"], frame[:, 2], atol=1e-15, rtol=0)
+    assert c["gap"] == pytest.approx(-depth, abs=1e-14)
+
+
+@pytest.mark.parametrize("width", [1e-5, 1e-3, 0.03, 0.1, 1.0])
+@pytest.mark.parametrize("tilt", [0.0, 1e-7])
+def test_contacts_change_little_where_slivers_around_the_patch_begin_to_count(width, tilt):
+    depths = np.concatenate([np.linspace(0, 3e-6, 31), [1e-5]])
+    shapes = [s for d in depths for s in (UNIT, box(1 - width, 2, 0, 1, 1 - d, 2).moved(rotation((0, 1, 0), tilt)))]
+    result, first = narrow.NarrowResult(), np.arange(0, len(shapes), 2, dtype="i4")
+    narrow.narrow_phase(compiled(shapes), len(first), first, first + 1, EPSILON, False, result)
+    assert result.view("status").all()
+    area, point, gap = (result.view(name) for name in ("area", "slave_point", "gap"))
+    assert np.abs(np.diff(area)).max() < 1e-4 * max(area.min(), width) + 1.2e-5
+    assert np.abs(np.diff(point, axis=1)).max() < 1e-5
+    assert (np.abs(np.diff(gap)) < 1.6 * np.diff(depths)).all()  # normals turn where patches are as narrow as they are deep
 
 
 def test_surfaces_are_those_of_the_touching_faces_slave_first():

@@ -196,6 +196,38 @@ def test_faces_of_many_corners_are_clipped_exactly(sides):
     assert result.gap[0] == pytest.approx(-0.1, abs=1e-9)
 
 
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, st.floats(-4, 4), st.sampled_from([-5e-7, 0.0, 5e-7, 3e-6, 1e-3]))
+def test_faces_that_lie_on_each_other_touch_the_same_way_swapped_moved_and_scaled(seed, exponent, depth):
+    """Prisms and boxes with a common patch, in which slivers of the tolerance's width do not count where it is large."""
+    random = np.random.default_rng(seed)
+    one, two = (prism(int(random.integers(3, 9))) for _ in range(2))
+    two = two.moved(rotation((0, 0, 1), random.uniform(0, np.pi)), (*random.uniform(-0.9, 0.9, 2), 2 - depth))
+    turn, shift, scale = random_rotation(random), random.uniform(-5, 5, 3), 10**exponent
+    result = contacts_of([(one, two), (two, one)])
+    if not result.status.all():
+        return
+    moved = contacts_of([[s.moved(scale=scale).moved(turn, shift * scale) for s in (one, two)]], EPSILON * scale)
+    check_sane(result)
+    check_sane(moved)
+    assert moved.status[0] == 1
+    if result.area[0] < 0.05:  # only edges or corners share more
+        return
+    normal = result.normal[:, 0]
+    np.testing.assert_allclose(normal, (0, 0, 1), atol=4e-3 if depth > EPSILON else 1e-9)
+    assert result.gap[0] == pytest.approx(-max(depth, 0), abs=1e-8 + 4e-3 * depth)
+    np.testing.assert_allclose(result.normal[:, 1], -normal, atol=1e-9)
+    np.testing.assert_allclose(turn.T @ moved.normal[:, 0], normal, atol=1e-8)
+    for name in ("gap", "area", "slave_point"):
+        here, there, elsewhere = (np.asarray(x) for x in (*np.moveaxis(getattr(result, name)[..., :2], -1, 0), getattr(moved, name)[..., 0]))
+        if name == "slave_point":
+            elsewhere = turn.T @ (elsewhere / scale - shift)
+        else:
+            elsewhere = elsewhere / scale ** (2 if name == "area" else 1)
+        np.testing.assert_allclose(there, here, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(elsewhere, here, atol=1e-8, err_msg=name)
+
+
 @pytest.mark.parametrize("edge", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize("triangles", [False, True])
 def test_boxes_face_to_face_keep_their_contact_at_any_depth(edge, triangles):
