@@ -9,10 +9,12 @@ module admm
   use island_problem, only: island, island_product, island_residual, project_row, cone_contact
   implicit none
   private
-  public :: admm_state, start_admm, factor_admm, iterate_admm
+  public :: admm_state, start_admm, factor_admm, iterate_admm, grow_without_end
 
   real(dp), parameter :: relaxation = 1.6_dp
   integer(i4), parameter :: check_every = 10     !< iterations between residuals
+  real(dp), parameter :: pull = 0.1_dp           !< work of growing reactions against q, over what it could be
+  real(dp), parameter :: answer = 0.1_dp         !< velocity that they make, over what they work against
 
   type :: admm_state
     real(dp) :: rho = 0.0_dp
@@ -105,4 +107,33 @@ contains
     end do
     iterations = most
   end subroutine iterate_admm
+
+  !> Whether reactions z have grown from `before` in a direction d that q asks for, q.d < 0, and W hardly answers to.  Where
+  !> W d = 0 such a d proves that contacts which do not slide have no solution: for velocities u, d.u = d.q < 0, while
+  !> every one that parts or stays has d.u >= 0.  Iterates of a solvable island settle, and d with them.
+  function grow_without_end(part, before, state) result(growing)
+    type(island), intent(in) :: part
+    real(dp), intent(in) :: before(3,0:part%n-1)
+    type(admm_state), intent(inout) :: state
+    logical :: growing
+    real(dp) :: size, work, made, loads
+    integer(i4) :: i
+
+    state%r(:,0:part%n-1) = state%z(:,0:part%n-1) - before
+    call island_product(part, state%r, state%u)
+    state%u(:,0:part%n-1) = state%u(:,0:part%n-1) - part%q(:,0:part%n-1)
+    size = 0.0_dp
+    work = 0.0_dp
+    made = 0.0_dp
+    loads = 0.0_dp
+    do i = 0, part%n - 1
+      size = size + sum(state%r(:,i)**2)
+      work = work - sum(part%q(:,i)*state%r(:,i))
+      made = made + sum(state%u(:,i)**2)
+      loads = loads + sum(part%q(:,i)**2)
+    end do
+    size = sqrt(size)
+    loads = sqrt(loads)
+    growing = work > pull*loads*size .and. sqrt(made)*loads < answer*work
+  end function grow_without_end
 end module admm

@@ -13,6 +13,7 @@ module alart_curnier
   public :: newton_island
 
   integer(i4), parameter :: memory = 10, halvings = 6
+  integer(i4), parameter :: patience = 25   !< steps within which the best residual must fall
   real(dp), parameter :: most_shift = 1e-1_dp
   real(dp), parameter :: wandering = 1e-2_dp
 
@@ -32,7 +33,7 @@ contains
     integer(i4), intent(out) :: steps
     real(dp), allocatable :: u(:,:), velocity(:,:), f(:,:), dr(:,:), trial(:,:), best(:,:)
     real(dp) :: history(memory), merit, length, measured, reference, shift
-    integer(i4) :: n, halving
+    integer(i4) :: n, halving, improved
     logical :: regular
 
     n = part%n
@@ -42,8 +43,9 @@ contains
     best = dr
     history = 0.5_dp*wandering**2*sum(part%q**2)
     shift = regularisation
+    improved = 0
     do steps = 1, most
-      if (residual <= tolerance) exit
+      if (residual <= tolerance .or. steps > improved + patience) exit
       call linearised(part, rho, shift, along_reaction, r, u, factor%left, factor%own)
       call factorise_island(part, factor, .false., regular)
       if (.not. regular) exit
@@ -73,6 +75,7 @@ contains
       if (measured < residual) then
         residual = measured
         best = dr
+        improved = steps
       end if
     end do
     steps = min(steps, most)

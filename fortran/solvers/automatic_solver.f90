@@ -8,7 +8,7 @@ module automatic_solver
   use island_factor, only: island_lu, analyse_island
   use island_problem, only: island, pack_island, pack_operators, row_measure
   use anderson_sweeps, only: sweep_island, measure_rows
-  use admm, only: admm_state, start_admm, factor_admm, iterate_admm
+  use admm, only: admm_state, start_admm, factor_admm, iterate_admm, grow_without_end
   use alart_curnier, only: newton_island
   use interior_point, only: interior_island
   use accelerated_gradient, only: gradient_island
@@ -21,7 +21,7 @@ module automatic_solver
   integer(i4), parameter :: use_interior = 6
 
   !> Outcome of an island.
-  integer(i4), parameter :: converged = 0, bound_reached = 1, not_finite = 2
+  integer(i4), parameter :: converged = 0, bound_reached = 1, unanswered = 2, not_finite = 3
 
   ! Counts kept per island
   integer, parameter :: c_method = 1, c_status = 2, c_sweeps = 3, c_admm = 4, c_newton = 5, &
@@ -33,11 +33,16 @@ module automatic_solver
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   integer(i4), parameter :: rounds_without_gain = 6      !< of which the residual must have halved
   real(dp), parameter :: most_products = 3e6_dp           !< block products of a factorisation that is still tried
+  integer(i4), parameter :: probe_steps = 200             !< ADMM iterations after which growing reactions show
+  integer(i4), parameter :: least_probe = 40              !< fewer do not show it
+  real(dp), parameter :: unmet = 1e-2_dp                  !< of the loads, left where there is no solution
+  integer(i4), parameter :: starts_if_growing = 2         !< points that are then started from at most
   integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
   integer(i4), parameter :: stagnation = 50               !< sweeps within which the change must fall tenfold
   integer(i4), parameter :: most_ordered = 1500           !< rows of an island that is still ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
   integer(i4), parameter :: warm_steps = 15               !< Newton steps from the last reactions, of islands dear to factorise
+  real(dp), parameter :: warm_from = 3e-2_dp              !< relative residual of these; farther off they lead nowhere
   real(dp), parameter :: start_products = 1e6_dp          !< block products of a factorisation that takes a single start
   integer(i4), parameter :: admm_share = 20               !< ADMM iterations allowed for each sweep allowed
   real(dp), parameter :: admm_products = 1e9_dp           !< the same, over block products of a factorisation
@@ -163,11 +168,12 @@ contains
   !>   maxiter       iterations allowed to each method (Newton: steps)
   !>   window        columns of Anderson acceleration
   !>   r             (3,0:nrow-1) reactions: initial guess and solution
-  !>   operators     1: first_entry (0:nrow-1, entry n in use too), triple (0:nentry-1), entry (3,3,0:nentry-1) are the operators of rows
-  !>                 (local_dynamics) with W_ab = sum of H'_a H'_b^T, so that large islands can be factorised by bodies; 0: no matter
+  !>   operators     1 or more: first_entry (0:nrow-1, entry n in use too), triple (0:nentry-1), entry (3,3,0:nentry-1) are the operators of rows
+  !>                 (local_dynamics) with W_ab = sum of H'_a H'_b^T, so that large islands can be factorised by bodies;
+  !>                 2: but for diagonal blocks, which may hold more; 0: no matter
   !>   local, local_triple   (0:nrow-1), (0:ntriple-1) work space
   !>   counts        (8,0:nisland-1) out: method that solved it (0: none was needed), status (0 converged, 1 bound reached,
-  !>                 2 not finite), sweeps, ADMM iterations, Newton steps, gradient steps, interior
+  !>                 2 reactions grow without end, 3 not finite), sweeps, ADMM iterations, Newton steps, gradient steps, interior
   !>                 point steps, alternations
   !>   residuals     (0:nisland-1) out: norms of the residuals of islands
   subroutine solve_islands(n, nrow, nblock, nptr, nisland, nfirst, nentry, ntriple, kind, block, diagonal, q, row_ptr, column, &
@@ -199,7 +205,7 @@ contains
       ! shares of the tolerance add up to it in the square
       share = tolerance*size*sqrt(real(rows, dp)/real(n, dp))
       call solve_island(rows, island_row(first:first+rows-1), kind, block, diagonal, q, row_ptr, column, off_diagonal, &
-                        method, unscaled /= 0, share, maxiter, window, operators /= 0, first_entry, triple, entry, r, local, &
+                        method, unscaled /= 0, share, maxiter, window, operators, first_entry, triple, entry, r, local, &
                         local_triple, counts(:,k), residuals(k))
     end do
     !$omp end parallel do
@@ -212,7 +218,8 @@ contains
     real(dp), intent(inout) :: block(block_size,0:*)
     real(dp), intent(in) :: diagonal(3,3,0:*), q(3,0:*), off_diagonal(3,3,0:*)
     integer(i4), intent(in) :: method, maxiter, window
-    logical, intent(in) :: unscaled, operators
+    logical, intent(in) :: unscaled
+    integer(i4), intent(in) :: operators
     real(dp), intent(in) :: tolerance
     integer(i4), intent(in) :: first_entry(0:*), triple(0:*)
     real(dp), intent(in) :: entry(3,3,0:*)
@@ -230,7 +237,7 @@ contains
     if (residual <= tolerance) return
     width = merge(0, window, method == use_sweeps)
     if (method <= use_anderson) then
-      factored = method == use_auto .and. (n <= most_ordered .or. operators)
+      factored = method == use_auto .and. (n <= most_ordered .or. operators > 0)
       call sweep(maxiter, merge(stagnation, 0, factored))
       if (residual <= tolerance) return
       if (factored) then
@@ -258,14 +265,15 @@ contains
         r(:,rows(i)) = x(:,i)*part%d(i)
       end do
     end if
-    counts(c_status) = converged
-    if (.not. residual <= tolerance) counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
+    if (residual <= tolerance) counts(c_status) = converged
+    if (.not. residual <= tolerance .and. counts(c_status) /= unanswered) &
+      counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
 
   contains
 
     subroutine pack()
       call pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
-      if (operators) call pack_operators(first_entry, triple, entry, local_triple, part)
+      if (operators > 0) call pack_operators(first_entry, triple, entry, operators > 1, local_triple, part)
     end subroutine pack
 
     !> At most so many sweeps more.
@@ -293,9 +301,9 @@ contains
     real(dp), intent(inout) :: residual
     type(admm_state) :: state
     real(dp), allocatable :: trial(:,:)
-    real(dp) :: measured
+    real(dp) :: measured, loads
     integer(i4) :: start, starts, made, iterations
-    logical :: regular
+    logical :: regular, growing
 
     select case (method)
     case (use_gradient)
@@ -315,7 +323,8 @@ contains
       call interior_island(part, unscaled, tolerance, maxiter, 0_i4, factor, x, residual, counts(c_interior))
     case default
       allocate(trial, source=x)
-      if (factor%products > most_products) then
+      loads = load_of(part)
+      if (factor%products > most_products .and. residual < warm_from*loads) then
         call newton_island(part, unscaled, tolerance, warm_steps, newton_shift, 1.0_dp, .true., factor, trial, measured, made)
         counts(c_newton) = counts(c_newton) + made
         counts(c_method) = use_newton
@@ -323,20 +332,33 @@ contains
         if (residual <= tolerance) return
       end if
       starts = nint(max(1.0_dp, min(real(most_starts, dp), start_products/max(factor%products, 1.0_dp))))
+      iterations = int(min(real(admm_share, dp)*maxiter, admm_products/max(factor%products, 1.0_dp)), i4)
+      growing = .false.
       do start = 0, starts - 1
+        growing = growing .and. residual > unmet*loads
+        if (growing .and. start >= starts_if_growing) exit
         call interior_island(part, unscaled, tolerance, interior_steps, start, factor, trial, measured, made)
         counts(c_interior) = counts(c_interior) + made
         counts(c_method) = use_interior
         call keep_better()
         if (residual <= tolerance) return
+        ! where a factorisation is dear Newton is not let loose on what has no solution
+        if (starts == 1) call probe()
+        if (residual <= tolerance) return
         ! degenerate contacts end the interior point iteration early, where Newton finds which of them stick and slide
-        call newton_island(part, unscaled, tolerance, newton_steps, newton_shift, 1.0_dp, .true., factor, trial, measured, made)
+        call newton_island(part, unscaled, tolerance, merge(warm_steps, newton_steps, growing), newton_shift, 1.0_dp, .true., &
+                           factor, trial, measured, made)
         counts(c_newton) = counts(c_newton) + made
         counts(c_method) = use_newton
         call keep_better()
         if (residual <= tolerance) return
+        if (start == 0 .and. starts > 1) call probe()
+        if (residual <= tolerance) return
       end do
-      iterations = int(min(real(admm_share, dp)*maxiter, admm_products/max(factor%products, 1.0_dp)), i4)
+      if (growing .and. residual > unmet*loads) then
+        counts(c_status) = unanswered
+        return
+      end if
       call alternate(part, unscaled, tolerance, iterations, factor, state, x, counts, residual)
     end select
 
@@ -348,6 +370,33 @@ contains
         residual = measured
       end if
     end subroutine keep_better
+
+    !> Whether ADMM's reactions grow without end from nothing, as they do where loads have no answer.
+    subroutine probe()
+      real(dp), allocatable :: half(:,:), reactions(:,:)
+      integer(i4) :: steps
+
+      steps = min(probe_steps, iterations)
+      if (steps < least_probe) return
+      allocate(half, mold=x)
+      half = 0.0_dp
+      call start_admm(part, 0.03_dp, half, state)
+      call factor_admm(part, 0.03_dp, state, factor, regular)
+      if (.not. regular) return
+      allocate(reactions, source=trial)
+      call iterate_admm(part, unscaled, tolerance, steps/2, factor, state, measured, made)
+      counts(c_admm) = counts(c_admm) + made
+      if (measured > tolerance) then
+        half = state%z
+        call iterate_admm(part, unscaled, tolerance, steps - steps/2, factor, state, measured, made)
+        counts(c_admm) = counts(c_admm) + made
+        growing = grow_without_end(part, half, state)
+      end if
+      trial = state%z
+      if (measured <= tolerance) counts(c_method) = use_admm
+      call keep_better()
+      trial = reactions
+    end subroutine probe
   end subroutine solve_packed
 
   !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.  Rounds that
@@ -366,16 +415,12 @@ contains
     real(dp), parameter :: local_rho(0:2) = [1.0_dp, 0.3_dp, 3.0_dp]
     real(dp), parameter :: shifts(0:1) = [1e-6_dp, 1e-8_dp]
     real(dp), allocatable :: trial(:,:), best(:,:)
-    real(dp) :: least, size, goal, before(0:rounds-1)
-    integer(i4) :: round, chunk, made, i
+    real(dp) :: least, goal, before(0:rounds-1)
+    integer(i4) :: round, chunk, made
     logical :: regular
 
     allocate(trial(3,0:part%n-1), best(3,0:part%n-1))
-    size = 0.0_dp
-    do i = 0, part%n - 1
-      size = size + sum((part%q(:,i)/part%d(i))**2)
-    end do
-    goal = newton_from*sqrt(size)
+    goal = newton_from*load_of(part)
     call start_admm(part, penalties(0), x, state)
     best = x
     least = residual
@@ -416,4 +461,17 @@ contains
       end if
     end subroutine keep
   end subroutine alternate
+
+  !> Norm of an island's free velocity, not scaled.
+  pure function load_of(part) result(size)
+    type(island), intent(in) :: part
+    real(dp) :: size
+    integer(i4) :: i
+
+    size = 0.0_dp
+    do i = 0, part%n - 1
+      size = size + sum((part%q(:,i)/part%d(i))**2)
+    end do
+    size = sqrt(size)
+  end function load_of
 end module automatic_solver

@@ -2,6 +2,7 @@
 !>
 !> Two ways, whichever takes fewer multiplications: factors of the matrix itself, a block per pair of rows (block_factor), or,
 !> where the operators of rows are known, factors in the space of the bodies' momenta (body_factor), x following row by row.
+!> What W has on its diagonal besides, E of rows that yield, joins Z there: A (H H^T + E) + Z.
 module island_factor
   use kinds, only: dp, i4
   use block_factor, only: block_lu, analyse, factorise, solve_factored
@@ -73,13 +74,16 @@ contains
     logical, intent(out) :: regular
     real(dp) :: m(3,3), x(3)
     integer(i4) :: i, k, c
-    logical :: solved
+    logical :: solved, yields
 
     if (factor%by_bodies) then
       regular = .true.
       do i = 0, part%n - 1
-        do c = 1, merge(0, 3, inverted)
+        yields = part%yields
+        if (yields) yields = any(part%extra(:,:,i) /= 0.0_dp)
+        do c = 1, merge(0, 3, inverted .and. .not. yields)
           m = factor%own(:,:,i)
+          if (yields) m = m + matmul(factor%left(:,:,i), part%extra(:,:,i))
           x = 0.0_dp
           x(c) = 1.0_dp
           call solve3(m, x, solved)

@@ -14,6 +14,8 @@ module island_problem
   !> What the reaction of a row may be: in the friction cone; free; free along the normal, else zero; zero.
   integer(i4), parameter :: cone_contact = 0, cone_fixed = 1, cone_normal = 2, cone_none = 3
 
+  real(dp), parameter :: rounding = 1e-12_dp   !< of a diagonal block, from its operators
+
   type :: island
     integer(i4) :: n = 0                             !< rows
     integer(i4), allocatable :: row(:)               !< (0:n-1) rows of the whole problem
@@ -26,6 +28,8 @@ module island_problem
     integer(i4) :: nodes = 0                         !< velocity triples that rows act on, 0 where operators are not known
     integer(i4), allocatable :: entry_ptr(:), node(:)   !< (0:n), (0:entries-1) their numbers in the island
     real(dp), allocatable :: h(:,:,:)                !< (3,3,0:entries-1) scaled operators, W_ab = sum of H_a H_b^T
+    logical :: yields = .false.                      !< whether rows have more on the diagonal:
+    real(dp), allocatable :: extra(:,:,:)            !< (3,3,0:n-1) W_aa - sum of H_a H_a^T, where they do
   end type island
 
 contains
@@ -73,8 +77,9 @@ contains
 
   !> Operators of the island's rows: entries first_entry(a) to first_entry(a+1)-1 of row a, on triples triple(e); local_triple is
   !> work space over all triples (each island touches its own only).
-  subroutine pack_operators(first_entry, triple, operator, local_triple, part)
+  subroutine pack_operators(first_entry, triple, operator, yields, local_triple, part)
     integer(i4), intent(in) :: first_entry(0:*), triple(0:*)
+    logical, intent(in) :: yields                    !< rows may have more on the diagonal than their operators give
     real(dp), intent(in) :: operator(3,3,0:*)
     integer(i4), intent(inout) :: local_triple(0:*)
     type(island), intent(inout) :: part
@@ -105,7 +110,28 @@ contains
         count = count + 1
       end do
     end do
+    if (yields) call find_extra(part)
   end subroutine pack_operators
+
+  !> What the diagonal of rows that yield, springs and dashpots, has besides their operators.
+  subroutine find_extra(part)
+    type(island), intent(inout) :: part
+    real(dp) :: known(3,3)
+    integer(i4) :: i, e, f
+
+    allocate(part%extra(3,3,0:part%n-1))
+    do i = 0, part%n - 1
+      known = 0.0_dp
+      do e = part%entry_ptr(i), part%entry_ptr(i+1) - 1
+        do f = part%entry_ptr(i), part%entry_ptr(i+1) - 1
+          if (part%node(e) == part%node(f)) known = known + matmul(part%h(:,:,e), transpose(part%h(:,:,f)))
+        end do
+      end do
+      part%extra(:,:,i) = part%diagonal(:,:,i) - known
+      if (maxval(abs(part%extra(:,:,i))) <= rounding*maxval(abs(known))) part%extra(:,:,i) = 0.0_dp
+    end do
+    part%yields = any(part%extra /= 0.0_dp)
+  end subroutine find_extra
 
   !> u = W r + q.
   subroutine island_product(part, r, u)

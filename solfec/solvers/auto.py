@@ -34,6 +34,7 @@ CONES = {
 UNKNOWN = -1
 CONE_OF_KIND = np.array([CONES.get(kind, UNKNOWN) for kind in sorted(RowKind)], np.int32)
 SPRINGS = (RowKind.SPRING, RowKind.HELD)
+GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
 MOST_UPDATES = 20  # of what links and springs ask for
 SOFT = 0.1  # change of a spring's velocity by its force, over that of its force by its velocity: below, the force counts as given
 
@@ -111,7 +112,10 @@ class AutoSolver:
         self.methods, self.iterations, self.islands = solution.methods, solution.iterations, solution.islands
         self.iters = solution.total_iterations
         self.error = "OK" if solution.status == "OK" and last.residual <= 2.0 * self.epsilon else "DIVERGED"
-        return SolverReport(self.iters, math.nan, last.merit, last.residual, self.error, solver="AUTO")
+        report = SolverReport(self.iters, math.nan, last.merit, last.residual, self.error, solver="AUTO")
+        if solution.status == "NO_SOLUTION":
+            report.cause = GROWING
+        return report
 
     def _swept(self, local: LocalDynamics) -> SolverReport:
         report = self._sweeps.solve(local)
@@ -138,7 +142,7 @@ class AutoSolver:
             dashpots = DashpotRows(local, kind, diagonal, block, q_used)
         matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
         links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
-        operators = None if lines or dashpots else local.operators()
+        operators = local.operators()
         size = norm(rows.B[:, :n]) or 1.0
         reactions, unmet, total = rows.R, 0.0, None
         bent = links.size or lines or dashpots  # rows that are not linear in U
@@ -159,8 +163,9 @@ class AutoSolver:
                 unmet = math.hypot(unmet, dashpots.renew(q_used))
             reactions[2, :n] += cohesion
             counts = self._islands.solve(
-                n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size, operators
-            )
+                n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size,
+                lines.scaled(operators) if lines else operators, yields=bool(lines or dashpots),
+            )  # fmt: skip
             reactions[2, :n] -= cohesion
             if lines:
                 lines.unscale()
@@ -270,6 +275,16 @@ class SpringRows:
         made = self.local.velocities(self._unit) - rows.B
         rows.R[...] = kept
         return made
+
+    def scaled(self, operators: tuple | None) -> tuple | None:
+        """Operators of rows (`LocalDynamics.operators`) as the solver takes them."""
+        if operators is None:
+            return None
+        first, triple, entry, triples = operators
+        entries = int(first[self.local.n])
+        entry = entry[..., :entries].copy(order="F")
+        entry *= np.repeat(self._scale, np.diff(first[: self.local.n + 1]))
+        return first, triple[:entries], entry, triples
 
     def scale(self) -> None:
         """Reactions as the solver takes them."""

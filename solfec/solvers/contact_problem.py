@@ -37,7 +37,7 @@ class Method(IntEnum):
 
 
 NO_OPERATORS = np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros((3, 3, 1), order="F"), 1
-STATUS = ("OK", "DIVERGED", "NOT_FINITE")
+STATUS = ("OK", "DIVERGED", "NO_SOLUTION", "NOT_FINITE")
 MAXITER = {Method.NEWTON: 200, Method.INTERIOR_POINT: 200, Method.ADMM: 5000, Method.APGD: 20000}
 
 
@@ -145,7 +145,8 @@ class Solution:
     natural_map : float
         The same of the unscaled natural map r - P(r - F).
     status : str
-        'OK', 'DIVERGED' (no method reached the tolerance; there may be no solution) or 'NOT_FINITE'.
+        'OK', 'DIVERGED' (no method reached the tolerance; there may be no solution), 'NO_SOLUTION' (none did, and
+        reactions grow without end against loads that W does not answer to) or 'NOT_FINITE'.
     islands, unsolved : int
         Independent groups of rows, and those that were not solved.
     iterations : dict
@@ -246,12 +247,13 @@ class Islands:
         self._counts = np.zeros((8, 0), np.int32, order="F")
 
     def solve(
-        self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None, operators=None
+        self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None, operators=None, yields=False
     ) -> np.ndarray:
         """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island.
 
         The tolerance is relative to `size`, the norm of q when omitted.  `operators` are those of rows with W_ab = sum H'_a H'_b^T
-        (first entry of every row, triple and block of every entry): then large islands can be factorised by bodies.
+        (first entry of every row, triple and block of every entry): then large islands can be factorised by bodies; where W
+        `yields`, diagonal blocks may hold more than that sum.
         """
         diagonal, q, row_ptr, column, off_diagonal = matrix
         if self._rows.shape[1] != kind.size:
@@ -275,7 +277,7 @@ class Islands:
         kernels.solve_islands(
             n, kind, block, diagonal, q, row_ptr, column, off_diagonal, self.count, self._pointers, island_row,
             method, unscaled, self.size, tolerance, maxiter, window,
-            operators is not None, first_entry, triple, entry, reactions, local, self._triples, self._counts, self.residuals,
+            0 if operators is None else 2 if yields else 1, first_entry, triple, entry, reactions, local, self._triples, self._counts, self.residuals,
         )  # fmt: skip
         return self._counts[:, : self.count]
 

@@ -92,4 +92,6 @@ def explain(solution: Solution) -> str:
     text = f"{solution.unsolved} of {solution.islands} independent groups of contacts not solved"
     if solution.status == "NOT_FINITE":
         return f"{text}: numbers ran out of range"
+    if solution.status == "NO_SOLUTION":
+        return f"{text}: reactions grow without end, since W has no answer to q"
     return f"{text}; where q is outside of the range of W there may be no solution"

@@ -27,6 +27,8 @@ class SolverReport:
         'GAUSS_SEIDEL' or 'PENALTY'.
     failed_row : int
         Row left unsolved in the last iteration, or -1.
+    cause : str
+        Why there was no solution, where the solver can tell.
     """
 
     iterations: int
@@ -37,3 +39,4 @@ class SolverReport:
     fallbacks: int = 0
     solver: str = "GAUSS_SEIDEL"
     failed_row: int = -1
+    cause: str = ""

@@ -40,7 +40,7 @@ class UnsolvedSteps:
         residual = report.residual if math.isfinite(report.residual) else math.inf
         if residual > self._worst:
             self._worst = residual
-            self._text = f"the worst one, at time {time:g}, left a residual of {residual:.2g}: {diagnosis.worst_row(local, report)}"
+            self._text = f"the worst one, at time {time:g}, left a residual of {residual:.2g}: {diagnosis.worst_row(local, report)}{report.cause}"
 
     def end(self, solver: str) -> None:
         """Tell, once, what there is to tell."""

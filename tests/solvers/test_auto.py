@@ -7,6 +7,11 @@ import pytest
 from particle_scene import wall
 from reference_rows import assembled, load
 
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind
+from solfec.domain import Domain
+from solfec.shapes.hull import hull
+from solfec.shapes.sphere import Sphere
 from solfec.solvers import auto, contact_problem, fclib
 from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -36,6 +41,55 @@ def test_every_step_of_a_run_is_solved_from_the_last_one():
         assert solver.error == "OK"
         iterations.append(solver.iters)
     assert iterations[-1] <= iterations[0]
+
+
+def box(lower, upper):
+    (x0, y0, z0), (x1, y1, z1) = lower, upper
+    return hull([(x, y, z) for z in (z0, z1) for y in (y0, y1) for x in (x0, x1)], 1, 1)
+
+
+def squeezed(side: int, ball: bool) -> Domain:
+    """side^3 balls or cubes on a floor between two walls that close in on them."""
+    model, material, overlap = Domain(1e-3), BulkMaterial(density=1000.0), 1e-4
+    model.surface_materials.friction[0] = 0.5
+    model.loads.set_gravity((0.0, 0.0, -9.81))
+    for low, high, speed in (
+        ((-1, -9, -9), (overlap, side + 9, side + 9), 1.0),
+        ((side - overlap, -9, -9), (side + 1, side + 9, side + 9), -1.0),
+        ((-1, -1, -1), (side + 1, side + 1, overlap), 0.0),
+    ):
+        wall = model.insert_body(BodyKind.OBSTACLE, [box(low, high)], material)
+        model.set_velocity(wall, (speed, 0.0, 0.0), (0.0, 0.0, 0.0))
+    for corner in np.ndindex(side, side, side):
+        middle = np.array(corner) + 0.5
+        shape = Sphere(middle, 0.5 + 0.5 * overlap, 1, 1) if ball else box(middle - 0.5, middle + 0.5)
+        model.insert_body(BodyKind.RIGID, [shape], material)
+    return model
+
+
+@pytest.mark.parametrize(("side", "ball"), [(3, True), (3, False), (4, True), (4, False)])
+def test_bodies_that_walls_squeeze_are_given_up_soon_and_the_reason_is_told(side, ball):
+    model, solver = squeezed(side, ball), AutoSolver(1e-6)
+    model.advance(solver)
+    assert solver.error == "DIVERGED" and model.report.residual > 0.1
+    assert "reactions grew without end" in model.report.cause
+    made = solver.iterations
+    assert made["newton"] <= 120 and made["admm"] <= 200 and made["alternations"] == 0, "the search went on for nothing"
+    assert np.isfinite(model.bodies.triples.view("velo")).all()
+
+
+@pytest.mark.parametrize("ratio", [1e-2, 1e1, 1e2])
+def test_stack_of_very_unequal_masses_is_not_taken_for_one_that_is_squeezed(ratio):
+    model, solver = Domain(1e-3), AutoSolver(1e-5)
+    model.surface_materials.friction[0] = 0.5
+    model.loads.set_gravity((0.0, 0.0, -9.81))
+    model.insert_body(BodyKind.OBSTACLE, [box((-2, -2, -1), (3, 3, 0))], BulkMaterial(density=1000.0))
+    for k in range(6):
+        model.insert_body(BodyKind.RIGID, [box((0, 0, k), (1, 1, k + 1))], BulkMaterial(density=1000.0 * ratio**k))
+    for _ in range(3):
+        model.advance(solver)
+        assert solver.error == "OK" and not model.report.cause
+    assert np.abs(model.bodies.triples.view("velo")[:, 1::2]).max() < 1e-4
 
 
 @pytest.mark.parametrize(("anderson", "islands"), [(True, False), (False, True), (True, True)])

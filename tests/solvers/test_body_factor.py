@@ -12,6 +12,7 @@ from solfec.shapes import hex_mesh, hull
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.contact_problem import Method
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.local_dynamics import RowKind
 
 MATERIAL = BulkMaterial(density=1000.0, young=1e9, poisson=0.3)
 
@@ -75,6 +76,21 @@ def test_factors_by_bodies_and_by_rows_lead_to_the_same_velocities(method, kinds
     recorder = Recorder(lambda: AutoSolver(1e-7, 60 if method == Method.AUTO else 4000, method=method))
     model.advance(recorder)
     assert recorder.by_rows.status == recorder.by_bodies.status == "OK"
+    assert recorder.bodies == pytest.approx(recorder.rows, abs=2e-5 * recorder.size)
+    assert not np.array_equal(recorder.bodies, recorder.rows), "both went the same way"
+
+
+def test_springs_that_yield_are_factorised_by_bodies_as_by_rows():
+    model = wall(5, 6)
+    for body in range(2, 27):
+        place = (2.001 * ((body - 2) % 5) + (body - 2) // 5 % 2 + 1.0, 0.5, (body - 2) // 5 + 0.5)
+        end = (place[0], place[1], place[2] + 0.8)
+        model.spring(body, place, body + 5, end, [(-1.0, 1e10), (1.0, -1e10)], (-9.0, 9.0), implicit=True)
+    recorder = Recorder(lambda: AutoSolver(1e-7, 60))
+    model.advance(recorder)
+    assert recorder.by_rows.status == recorder.by_bodies.status == "OK"
+    springs = model.local_dynamics.rows.kind[: model.local_dynamics.n] == RowKind.SPRING
+    assert springs.sum() == 25 and np.abs(model.local_dynamics.rows.R[2, : springs.size][springs]).min() > 0.0
     assert recorder.bodies == pytest.approx(recorder.rows, abs=2e-5 * recorder.size)
     assert not np.array_equal(recorder.bodies, recorder.rows), "both went the same way"
 
