@@ -199,7 +199,9 @@ def build_class(function, name, *bases, **named):
     space = made.__dict__
     kind = space.get("__metaclass__")
     if isinstance(kind, type) and not isinstance(made, kind):
-        contents = {key: x for key, x in space.items() if key not in ("__dict__", "__weakref__")}
+        slots = space.get("__slots__", ())
+        own = {"__dict__", "__weakref__", *([slots] if isinstance(slots, str) else slots)}
+        contents = {key: x for key, x in space.items() if key not in own}
         made = kind(name, made.__bases__, contents)
         space = made.__dict__
     _rename(made, space)
