@@ -12,6 +12,8 @@ import signal
 import threading
 from collections.abc import Callable
 
+import numpy as np
+
 from . import results
 from .domain import Domain
 from .errors import SolfecError
@@ -212,6 +214,7 @@ class Simulation:
         written.  A STOP file, a callback that returns 0, INT and TERM end the run after the step at hand.
         """
         if self.mode == "READ":
+            self._pass_over()
             return
         if self._running:
             raise SolfecError("RUN: this simulation is running already; a callback of it cannot run it")
@@ -226,6 +229,18 @@ class Simulation:
             self._run(solver, duration)
         finally:
             self._running = False
+
+    def _pass_over(self) -> None:
+        """Leave out the identifiers that this RUN gave away when it was computed, to bodies that callbacks made, say.
+
+        What the input makes behind it has the identifiers that it had then.
+        """
+        self._runs += 1
+        steps = self.reader.steps
+        if (run := np.flatnonzero(steps["run"] == self._runs)).size:
+            last = steps[run[-1]]
+            self.domain.next_body_id = max(self.domain.next_body_id, int(last["next_body_id"]))
+            self.domain.constraints.next_id = max(self.domain.constraints.next_id, int(last["next_constraint_id"]))
 
     def _run(self, solver, duration: float) -> None:
         """The loop of `run`."""
@@ -361,7 +376,9 @@ class Simulation:
         count = len(reader.times)
         if count == 0:
             raise SolfecError(f"{self.outpath}: the results hold no frames")
-        self.frame = min(max(frame, 0), count - 1)
+        first, self.frame = self.frame is None, min(max(frame, 0), count - 1)
+        if first and (text := results.mismatch(reader, self.domain, self.frame)):
+            self.notify(f"{reader.file}: {text}")
         reader.load(self.domain, self.frame)
 
     def load_first(self) -> None:

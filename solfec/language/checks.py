@@ -55,6 +55,7 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
+        defaults = {key: x.default for key, x in signature.parameters.items() if x.default not in (x.empty, None)}
 
         @functools.wraps(function)
         def call(*arguments, **keywords):
@@ -64,10 +65,13 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
                         raise BadType(f"'{spellings[other]}' and its other spelling '{other}' are both given")
                     keywords[spellings[other]] = keywords.pop(other)
                 try:
-                    signature.bind(*arguments, **keywords)
+                    bound = signature.bind(*arguments, **keywords)
                 except TypeError as error:
                     raise BadType(str(error)) from None
-                return function(*arguments, **keywords)
+                for argument, default in defaults.items():  # None stands for an argument that is left out
+                    if argument in bound.arguments and bound.arguments[argument] is None:
+                        bound.arguments[argument] = default
+                return function(*bound.args, **bound.kwargs)
             except BadArgument as error:
                 error.command = error.command or name
                 raise

@@ -8,10 +8,11 @@
 from .layout import results_file
 from .reader import Frame, ResultsReader
 from .records import RunRecord, version
+from .restore import mismatch
 from .resume import resume
 from .writer import ResultsWriter
 
-__all__ = ["Frame", "ResultsReader", "ResultsWriter", "RunRecord", "open", "results_file", "resume", "version"]
+__all__ = ["Frame", "ResultsReader", "ResultsWriter", "RunRecord", "mismatch", "open", "results_file", "resume", "version"]
 
 
 def open(path: str) -> ResultsReader:  # noqa: A001 - reads well as results.open

@@ -71,6 +71,21 @@ def check_kinds(reader, domain, frame, defined: np.ndarray) -> None:
         )
 
 
+def mismatch(reader, domain, number: int) -> str:
+    """Which body of frame `number` the input has made in another place, as far as the domain has it; '' when there is none.
+
+    Differences of round-off, of other machines say, do not count.
+    """
+    frame, bodies = reader.frame(number), domain.bodies
+    shared, here, there = np.intersect1d(bodies.view("id"), frame.listed["id"], return_indices=True)
+    stored = reader.table("model/bodies")[frame.listed["definition"][there]]["centre"]
+    made = bodies.view("centre").T[here]
+    for k in np.flatnonzero((np.abs(made - stored) > 1e-9 * np.maximum(np.abs(stored), 1.0)).any(axis=1))[:1]:
+        was, is_ = (" ".join(f"{x:g}" for x in centre) for centre in (stored[k], made[k]))
+        return f"body {shared[k]} of the results has its centre at {was}, that of the input at {is_}; do they belong together?"
+    return ""
+
+
 def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
     """Give the domain exactly the frame's bodies, with their shapes."""
     bodies, geometry = domain.bodies, domain.geometry

@@ -110,3 +110,23 @@ def test_far_away_times_lead_to_the_ends_and_misspelt_labels_to_a_warning(good, 
     outcome = run(text)
     assert [float(word) for word in outcome.out.split()] == pytest.approx([0.01, 0.0])
     assert "no body of the results is labelled 'bal'" in outcome.err and outcome.err.count("warning") == 1
+
+
+def test_none_stands_for_any_optional_argument(good):
+    """As if it were left out, whatever the default is; what must be given still has to be."""
+    text = """
+        solfec = SOLFEC('DYNAMIC', 0.01, 'out/none')
+        bulk = BULK_MATERIAL(solfec, None, None, None, density=None)
+        surface = SURFACE_MATERIAL(solfec, None, None, None, None, friction=None, hpow=None)
+        print(bulk.young, bulk.density, bulk.label, surface.friction, surface.hpow, surface.label)
+        gs, newton = GAUSS_SEIDEL_SOLVER(1E-3, 100, None), NEWTON_SOLVER(None, None, theta=None)
+        print(gs.meritval, newton.meritval, newton.maxiter, newton.theta)
+        CONTACT_SPARSIFY(solfec, None, minarea=None)
+        for call in lambda: SPHERE((0, 0, 0), None, 1, 1), lambda: BULK_MATERIAL(None):
+            try: call()
+            except TypeError as error: print(error)
+    """
+    lines = good(text).splitlines()
+    assert lines[0] == "1000000000.0 1000.0 BULK_MATERIAL_0 0.0 1.0 DEFAULT"
+    assert lines[1] == "1.0 1e-08 1000 0.25"
+    assert "'radius' must be a number, not None" in lines[2] and "'solfec' must be a SOLFEC object" in lines[3]

@@ -477,3 +477,40 @@ def test_modules_beside_a_linked_input_are_found(good, tmp_path):
     (tmp_path / "models" / "model.py").write_text("import beside\nprint(beside.size)\n")
     (tmp_path / "link.py").symlink_to("models/model.py")
     assert good(None, path="link.py") == "3\n"
+
+
+BETWEEN_RUNS = """
+    solfec = SOLFEC('DYNAMIC', 0.01, 'out/between')
+    solfec.verbose = 'OFF'
+    bulk = BULK_MATERIAL(solfec)
+    first = BODY(solfec, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), bulk, 'first')
+    def born():
+        if abs(solfec.time - 0.02) < 1E-9: BODY(solfec, 'RIGID', SPHERE((10, 0, 0), 2, 1, 1), bulk, 'born')
+    CALLBACK(solfec, 0.01, (), born)
+    RUN(solfec, PENALTY_SOLVER(), 0.05)
+    late = BODY(solfec, 'RIGID', SPHERE((20, 0, 0), 3, 1, 1), bulk, 'late')
+    fixed = FIX_POINT(late, (20, 0, 3))
+    RUN(solfec, PENALTY_SOLVER(), 0.05)
+    if solfec.mode == 'READ':
+        print(HISTORY(solfec, (late, (20, 0, 0), 'CX'), 0.05, 0.06)[1])
+        SEEK(solfec, 0.1)
+    print([(body.id, body.label, round(body.mass)) for body in solfec.bodies], late.label, round(late.mass), fixed.kind)
+"""
+
+
+def test_what_the_input_makes_between_runs_is_found_again_in_read_mode(good):
+    """Bodies that callbacks made in the first run have taken identifiers, which the input must leave out when it reads."""
+    written = good(BETWEEN_RUNS)
+    assert written == "[(3, 'late', 113097), (2, 'born', 33510), (1, 'first', 4189)] late 113097 FIXPNT\n"
+    history, read = good(None).splitlines(keepends=True)
+    assert (history, read) == ("[nan, 20.0]\n", written)
+
+
+def test_results_of_another_model_are_told_when_they_are_read(run, good):
+    text = FALL + "    RUN(solfec, gs, 0.01)\n    if solfec.mode == 'READ': SEEK(solfec, 1)\n"
+    good(text)
+    assert run(None).err == ""
+    outcome = run(text.replace("SPHERE((0, 0, 0)", "SPHERE((5, 0, 0)"))
+    assert outcome.status == 0
+    assert outcome.err.startswith("input.py:10: warning: ") and outcome.err.count("\n") == 1
+    assert "body 1 of the results has its centre at 0 0 0, that of the input at 5 0 0; do they belong together?" in outcome.err
