@@ -27,7 +27,8 @@ from solfec.bodies.loads import Loads
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.reduced_base import ReducedBase
 from solfec.bodies.table import BodyKind, BodyTable, Form, Scheme
-from solfec.domain import PHASES, Domain
+from solfec.domain import Domain
+from solfec.kernel_programs import PHASES
 from solfec.shapes import hex_mesh
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.mesh_to_convex import mesh_to_convex

@@ -28,7 +28,8 @@ import numpy as np
 
 from solfec import _kernels
 from solfec.contact import detection
-from solfec.domain import PHASES, Domain
+from solfec.domain import Domain
+from solfec.kernel_programs import PHASES
 from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver

@@ -23,7 +23,7 @@ import models
 import overhead
 
 from solfec import _kernels
-from solfec.domain import PHASES
+from solfec.kernel_programs import PHASES
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
 CASES = {  # name: (model, Gauss-Seidel epsilon, steps before, steps timed)

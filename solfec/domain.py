@@ -1,13 +1,11 @@
-"""One multi-body model: its state tables and the time step that advances them (Solfec-1.0's `dom`).
+"""One multi-body model: its state tables, and what advances and changes them (Solfec-1.0's `dom`).
 
-The step reads like Algorithm 1 of the parallel contact dynamics paper: predict, update, detect, assemble,
-solve, correct.  Every phase is a call on whole arrays; nothing here loops over bodies or constraints in Python.
+Every phase of a step (`time_step`) works on whole arrays; nothing here loops over bodies or constraints in Python.
 """
 
 from __future__ import annotations
 
 import math
-from time import perf_counter
 
 import numpy as np
 
@@ -28,9 +26,10 @@ from .shapes.mesh import Mesh
 from .shapes.resolution import check_resolution
 from .shapes.rest_adjacency import adjoin_overlapping
 from .solvers.local_dynamics import LocalDynamics
+from .tables import Noted
 from .time_series import TimeSeries
+from .time_step import TimeStep
 
-PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")
 DEFAULT_SCHEME = {
     BodyKind.OBSTACLE: Scheme.RIG_IMP,
     BodyKind.RIGID: Scheme.RIG_NEG,
@@ -57,13 +56,15 @@ class Domain:
         The state tables.
     time, step_number
         Time reached and number of steps taken.
-    timings : dict
+    timings : Timings
         Seconds spent in each phase since they were last reset.
     report
         What the solver said about the last step.
     contact_energy, friction_energy : float
         Work of contact reactions, each contact counted once.
     """
+
+    step, epsilon = Noted(), Noted()
 
     def __init__(self, step: float, epsilon: float = 1e-6, dynamic: bool = True):
         self.step = step
@@ -89,7 +90,8 @@ class Domain:
         self.swallowed = Swallowed()
         self.contact_energy = 0.0
         self.friction_energy = 0.0
-        self.timings = dict.fromkeys(PHASES, 0.0)
+        self._time_step = TimeStep(self)
+        self.timings = self._time_step.timings
         self.next_body_id = 1
         self.deleted_bodies = 0
         self._row_of_id: dict[int, int] = {}
@@ -112,25 +114,14 @@ class Domain:
         self._refuse_within_step("start another one")
         self._within_step = True
         try:
-            started = perf_counter()
             self._limit_step()
-            self._predict()
-            predicted = perf_counter()
-            user.update(self.constraints, self.bodies, self.time + self.step, self.step)
-            updated = perf_counter()
-            moving, following = self._detect()
-            detected = perf_counter()
-            self._assemble(solver)
-            assembled = perf_counter()
-            self._solve(solver)
-            solved = perf_counter()
-            self._correct()
-            timings = self.timings
-            timings["TIMINT"] += predicted - started + moving + perf_counter() - solved
-            timings["CONUPD"] += updated - predicted + following
-            timings["CONDET"] += detected - updated - moving - following
-            timings["LOCDYN"] += assembled - detected
-            timings["CONSOL"] += solved - assembled
+            self._time_step.advance(solver)
+            contact_work, friction_work, self.sparsified = self._time_step.results()
+            self.contact_energy += contact_work
+            self.friction_energy += friction_work
+            self.step_number += 1
+            start, number = self._clock_origin
+            self.time = start + (self.step_number - number) * self.step
             self._remove_overloaded_and_lost()
         finally:
             self._within_step = False
@@ -164,63 +155,6 @@ class Domain:
         if identifier not in self.bodies.meshes:
             return name
         return f"{name}, element {compiled(self.bodies).stiffest_element(self.bodies, row)},"
-
-    def _predict(self) -> None:
-        """q(t+h/2) = q(t) + h/2 u(t);  u* = u(t) + h A^-1 f(t+h/2)."""
-        (motion if self.dynamic else quasi_static).predict(self.bodies, self.loads, self.time, self.step)
-
-    def _detect(self) -> tuple[float, float]:
-        """Shapes and known contacts follow the bodies, new contacts are found; returns the seconds of the first two."""
-        elements, work = within_step(self.bodies), self.geometry.workspace
-        if self.bodies.embedded:
-            elements.place_vertices(self.bodies, self.geometry)
-        cohesive = elements.count and (work is None or work.cohesive)
-        self.sparsified, moving, following = detection.detect(
-            self.constraints, self.geometry, self.bodies, self.surface_materials, self.settings, self.epsilon,
-            self.step_number, self.time, self._refer_held if cohesive else None,
-        )  # fmt: skip
-        if self.geometry.workspace.guesses:
-            self.swallowed.after_detection(self.geometry, self.bodies, self.time)
-        if elements.count:
-            self._refer_contacts()
-        return moving, following
-
-    def _refer_contacts(self, only_held: bool = False) -> None:
-        """Contacts on finite element bodies get their places in elements."""
-        constraints = self.constraints
-        element_points.refer_contacts(
-            constraints, self.geometry, self.bodies, constraints.user_count, self.step_number, only_held
-        )
-
-    def _refer_held(self) -> None:
-        """Cohesive contacts stay at their material points."""
-        self._refer_contacts(only_held=True)
-
-    def _assemble(self, solver) -> None:
-        """V = H u(t), B = H u*, W = h H A^-1 H^T, in the form and order that the solver asks for."""
-        self.local_dynamics.assemble(
-            self.constraints,
-            self.bodies,
-            self.surface_materials,
-            self.step,
-            self.dynamic,
-            stored=getattr(solver, "stored_form", None),
-            colouring=getattr(solver, "colouring", "OFF"),
-        )
-
-    def _solve(self, solver) -> None:
-        """R such that C(B + W R, R) = 0."""
-        self.report = solver.solve(self.local_dynamics)
-
-    def _correct(self) -> None:
-        """u(t+h) = u* + h A^-1 H^T R;  q(t+h) = q(t+h/2) + h/2 u(t+h)."""
-        contact_work, friction_work = self.local_dynamics.apply_reactions()
-        self.contact_energy += contact_work
-        self.friction_energy += friction_work
-        (motion if self.dynamic else quasi_static).correct(self.bodies, self.step)
-        self.step_number += 1
-        start, number = self._clock_origin
-        self.time = start + (self.step_number - number) * self.step
 
     def _remove_overloaded_and_lost(self) -> None:
         """Links and points loaded above their strength break; bodies outside of the scene's extents go."""

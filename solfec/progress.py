@@ -7,7 +7,8 @@ import sys
 from time import localtime, monotonic, strftime
 
 from .bodies.table import BodyKind
-from .domain import PHASES, Domain
+from .domain import Domain
+from .kernel_programs import PHASES
 
 KIND_NAMES = {
     BodyKind.OBSTACLE: ("obstacle", "obstacles"),

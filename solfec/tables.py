@@ -26,7 +26,7 @@ class Table:
     """
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str, float]] = {}
-    reallocations = 0  # of all tables, for `KernelColumns`
+    reallocations = 0  # of all tables, see `note_reallocation`
 
     def __init__(self, capacity: int = 16):
         self.n = 0
@@ -53,6 +53,7 @@ class Table:
         """Append `count` rows, set the given columns (the others get their fill value) and return the first row."""
         first = self.n
         self.reserve(first + count)
+        note_reallocation()
         self.n = first + count
         for name, (_, _, fill) in self.COLUMNS.items():
             getattr(self, name)[..., first : self.n] = values.pop(name, fill)
@@ -68,6 +69,7 @@ class Table:
             column[..., : kept.size] = column[..., kept]
             column[..., kept.size : self.n] = fill
         self.n = kept.size
+        note_reallocation()
 
     def view(self, name: str) -> np.ndarray:
         """The rows in use of one column (a view, not a copy)."""
@@ -79,8 +81,28 @@ class Table:
 
 
 def note_reallocation() -> None:
-    """Let `KernelColumns` look their arrays up anew; for tables, and for other arrays that kernels get from them."""
+    """Let `KernelColumns` and programs look up anew what kernels take: arrays have been replaced, or counts have changed.
+
+    Only what a step itself changes needs no note: contacts come and go without.
+    """
     Table.reallocations += 1
+
+
+class Noted:
+    """A member of a class whose changes are noted: programs have handed its value to kernels."""
+
+    def __init__(self, default=None):
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance, owner: type):
+        return self._default if instance is None else instance.__dict__.get(self._name, self._default)
+
+    def __set__(self, instance, value) -> None:
+        instance.__dict__[self._name] = value
+        note_reallocation()
 
 
 class KernelColumns:

@@ -6,25 +6,31 @@ module assembly_phases
   use kinds, only: dp, i4, i8
   use local_dynamics, only: assemble_rows, assemble_laws
   use coupling_blocks, only: assemble_matrix
+  use spring_law, only: spring_row
   implicit none
   private
   public :: assemble
 
   integer(i4), parameter :: rows_stage = 1, laws_stage = 2, blocks_stage = 3
-  integer(i4), parameter :: blocks_lack = 4   !< status besides those of `assemble_rows` and `assemble_laws`
+  !> Status besides those of `assemble_rows` and `assemble_laws`.
+  integer(i4), parameter :: blocks_lack = 4, rows_lack = 5, springs_wait = 6
 
 contains
 
   !> Stages `from` to `to` of 1 rows and operators (`assemble_rows`), 2 laws (`assemble_laws`), 3 off-diagonal blocks of W
   !> (`assemble_matrix`), where the arguments are described, but for
   !>
+  !>   coloured_above   contacts stand by colours where there are more rows than this
   !>   form        1: W is stored in blocks; 0: it is not (velocity form); -1: as counts of stage 1 make it cheaper
   !>   most        off-diagonal blocks per row up to which storing them is cheaper
   !>   visits      bound of off-diagonal blocks, of stage 1
+  !>   known_colours, known_visits   what an interrupted call returned as `colours` and `visits`
   !>   stored      1: W is stored
   !>   status      0 done; 1 `entries` entries or `attachments` attachments must have room; 2 bad kind of body and 3 singular
-  !>               W_aa, in row `failed`; 4 `blocks` blocks must have room.  Call again from `stage` on.
-  subroutine assemble(from, to, n, users, coloured, bodies, triples, dynamic, step, form, most, ndense, dense, &
+  !>               W_aa, in row `failed`; 4 `blocks` blocks, 5 n + 1 rows must have room; 6 before the last stage springs among
+  !>               the `users` first constraints want their laws.  Call again from `stage` on.
+  subroutine assemble(from, to, n, users, coloured_above, bodies, triples, dynamic, step, form, most, &
+      known_colours, known_visits, ndense, dense, &
       ncon, kind, master, slave, birth, master_point, slave_point, base, reaction, velocity, &
       material, point, other_point, gap, area, cohesion, length, value, element, weights, &
       nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, dense_ptr, nconf, conf, &
@@ -33,7 +39,9 @@ contains
       nrow, order, chunk_ptr, row_kind, block, law, diagonal, b, free, v, r, u, lost, entry_ptr, slave_entry, row_ptr, &
       ncolourptr, colour_ptr, nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
       nblock, column, off_diagonal, colours, entries, attachments, blocks, visits, stored, stage, failed, status)
-    integer(i4), intent(in) :: from, to, n, users, coloured, bodies, triples, dynamic, form, ndense
+    integer(i4), intent(in) :: from, to, n, users, coloured_above, bodies, triples, dynamic, form, known_colours
+    integer(i4), intent(in) :: ndense
+    integer(i8), intent(in) :: known_visits
     real(dp), intent(in) :: step, most, dense(3,3,0:ndense-1)
     integer(i4), intent(in) :: ncon, nbody, nconf, ne, ntriple, nmat, nrow, ncolourptr, nentry, nbodyptr, nattached, nblock
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
@@ -69,18 +77,23 @@ contains
     integer(i4), intent(out) :: colours, entries, attachments, blocks, stored, stage, failed, status
     integer(i8), intent(out) :: visits
 
-    colours = 0
+    colours = known_colours
     entries = 0
     attachments = 0
     blocks = 0
-    visits = 0
+    visits = known_visits
     stored = max(form, 0_i4)
     failed = -1
     status = 0
     do stage = from, to
       select case (stage)
       case (rows_stage)
-        call assemble_rows(n, users, coloured, bodies, triples, step, ncon, kind, master, slave, birth, master_point, &
+        if (n >= nrow) then
+          status = rows_lack
+          exit
+        end if
+        call assemble_rows(n, users, merge(1_i4, 0_i4, n > coloured_above), bodies, triples, step, ncon, kind, master, slave, &
+          birth, master_point, &
           slave_point, base, reaction, velocity, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, &
           conf, element, weights, ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, nrow, order, &
           chunk_ptr, ncolourptr, colour_ptr, diagonal, b, v, r, u, lost, entry_ptr, slave_entry, nentry, triple, entry, factor, &
@@ -91,6 +104,10 @@ contains
           value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
           diagonal, b, free, v, failed, status)
       case (blocks_stage)
+        if (from < blocks_stage .and. any(kind(0:users-1) == spring_row)) then
+          status = springs_wait
+          exit
+        end if
         if (stored == 0) cycle
         call assemble_matrix(n, ncon, master, slave, nbody, body_kind, dense_ptr, nrow, order, row_kind, entry_ptr, &
           slave_entry, nentry, triple, entry, ndense, dense, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &

@@ -4,17 +4,9 @@ module spring_rows
   use spring_law, only: spring_row, held_row, window, s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
   implicit none
   private
-  public :: assemble_springs, count_springs
+  public :: assemble_springs
 
 contains
-
-  !> Number of springs among the first `users` rows of the constraint table, kind (0:ncon-1).
-  subroutine count_springs(users, ncon, kind, springs)
-    integer(i4), intent(in) :: users, ncon
-    integer(i4), intent(in) :: kind(0:ncon-1)
-    integer(i4), intent(out) :: springs
-    springs = count(kind(0:users-1) == spring_row)
-  end subroutine count_springs
 
   !> Fills law and curve window of the springs among rows first .. n-1 (manual, PUT_SPRING).
   !>

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..tables import note_reallocation
 from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import highest_element, largest_frequency
 from .materials import Law
@@ -335,6 +336,7 @@ def compiled(bodies: BodyTable) -> FiniteElements:
     fe = bodies.finite_elements
     if fe is None or fe.outdated(bodies):
         fe = bodies.finite_elements = FiniteElements(bodies)
+        note_reallocation()
     return fe
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..tables import note_reallocation
 from .element_solver import ElementSolver, Memory, step_key
 from .failures import raise_failure
 from .table import BodyKind, BodyTable, Form, Scheme
@@ -129,11 +130,14 @@ def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
 def implicit_of(bodies: BodyTable, fe, count: int) -> Implicit:
     """The solvers for the `count` bodies of scheme DEF_LIM, made anew when bodies or schemes changed."""
     if not count:
-        fe.implicit = NONE
+        if fe.implicit is not NONE:
+            fe.implicit = NONE
+            note_reallocation()
         return NONE
     key = (bodies.n, bodies.generation, bodies.scheme.tobytes())
     if fe.implicit is None or fe.implicit.key != key:
         fe.implicit = _solvers(bodies, fe, key)
+        note_reallocation()
     return fe.implicit
 
 

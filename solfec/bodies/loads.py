@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from ..tables import Table
+from ..tables import Table, note_reallocation
 from ..time_series import SeriesTable, TimeSeries
 from . import finite_elements, state
 from .pressure import Pressures
@@ -103,7 +103,7 @@ class Loads:
                 series.append((i, self.series.add(item)))
             else:
                 gravity[i] = _finite(item, "gravity")
-        self.gravity, self.gravity_series = gravity, series
+        self.gravity[:], self.gravity_series = gravity, series  # in the memory that kernels know
 
     def add_force(self, body_row: int, kind: str, point, direction, value) -> None:
         """Apply a point force.
@@ -173,6 +173,7 @@ class Loads:
             For an obstacle.
         """
         self._check_body(body_row, "force")
+        note_reallocation()  # a step has another phase
         self.callbacks.append(LoadCallback(int(body_row), function))
 
     def remap(self, renumbered: np.ndarray) -> None:
@@ -184,6 +185,7 @@ class Loads:
         for callback in self.callbacks:
             callback.body = int(renumbered[callback.body])
         self.callbacks = [callback for callback in self.callbacks if callback.body >= 0]
+        note_reallocation()
 
     def apply(self, bodies: BodyTable, time: float, step: float) -> np.ndarray:
         """Add the loads at `time` in the present configuration to `bodies.triples.force`; return gravity (3,).

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from .. import _kernels
+from ..kernel_programs import GIVE_UP, TIMINT, Call, Numbers, Phase
 from . import energy_momentum, finite_element_motion
 from .failures import raise_failure as _raise
 from .finite_elements import compiled, within_step
@@ -80,18 +81,13 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     NotBuiltYet
         A scheme that this version does not have.
     """
-    elements = compiled(bodies)
-    if not (elements.count or loads.on_bodies):
-        gravity = loads.apply(bodies, time + 0.5 * step, step)
-        failure, row, implicit_bodies = _predict(bodies.n, _BOTH, step, gravity, *bodies.columns.of(_predict_columns, bodies))
-        if failure:
-            _raise(bodies, failure, row)
-        if not implicit_bodies:
-            elements.implicit = NONE
-            return
-    else:
-        implicit_bodies = _predict_loaded(bodies, elements, loads, time, step)
-    implicit = implicit_of(bodies, elements, implicit_bodies)
+    predict_implicit(bodies, step, _predict_explicit(bodies, compiled(bodies), loads, time, step))
+
+
+def predict_implicit(bodies: BodyTable, step: float, count: int) -> None:
+    """u* of the `count` bodies of scheme DEF_LIM, after a prediction as if they were explicit."""
+    elements = within_step(bodies)
+    implicit = implicit_of(bodies, elements, count)
     if not implicit.solvers:
         return
     for solver in implicit.solvers:
@@ -105,9 +101,14 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         implicit.pseudo_rigid.correct_free_velocity(bodies)
 
 
-def _predict_loaded(bodies: BodyTable, elements, loads: Loads, time: float, step: float) -> int:
-    """Explicit predictions with loads, which act at mid-step; the number of bodies of scheme DEF_LIM."""
+def _predict_explicit(bodies: BodyTable, elements, loads: Loads, time: float, step: float) -> int:
+    """Explicit predictions, with loads at mid-step; the number of bodies of scheme DEF_LIM."""
     columns = bodies.columns.of(_predict_columns, bodies)
+    if not (elements.count or loads.on_bodies):
+        failure, row, implicit_bodies = _predict(bodies.n, _BOTH, step, loads.apply(bodies, time + 0.5 * step, step), *columns)
+        if failure:
+            _raise(bodies, failure, row)
+        return implicit_bodies
     failure, row, _ = _predict(bodies.n, _DRIFT, step, loads.gravity, *columns)
     damped = False
     if elements.count and not failure:
@@ -153,6 +154,71 @@ def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) 
         implicit.reduced.react(bodies, step)
     if implicit.pseudo_rigid:
         implicit.pseudo_rigid.add_reactions(bodies, step)
+
+
+class Prediction(Phase):
+    """`predict` of a model whose bodies are all explicit, with gravity as the only load.
+
+    Parameters
+    ----------
+    model
+        Has `bodies`, `loads`, `time` and `step`.
+    """
+
+    phase = TIMINT
+
+    def __init__(self, model):
+        self.model = model
+        self._given, self._results = Numbers(bodies="i4", step="f8"), Numbers(failure="i4", row="i4", implicit="i4")
+
+    def settle(self) -> None:
+        self._given.set(self.model.bodies.n, self.model.step)
+
+    def begin(self) -> None:
+        model = self.model
+        if model.loads.series.n:
+            model.loads.apply(model.bodies, model.time + 0.5 * model.step, model.step)
+
+    def calls(self) -> list[Call]:
+        model, given = self.model, self._given
+        return [
+            Call(
+                "body_motion.predict", given["bodies"], _BOTH, given["step"], model.loads.gravity, *_predict_columns(model.bodies),
+                results=self._results, wanted={"failure": 0, "implicit": 0},
+            )  # fmt: skip
+        ]
+
+    def stopped(self, call: int) -> int:
+        failure, row, self.implicit_bodies = self._results.get()
+        if failure:
+            _raise(self.model.bodies, failure, row)
+        return GIVE_UP
+
+
+class Correction(Phase):
+    """`correct` of such a model."""
+
+    phase = TIMINT
+
+    def __init__(self, model):
+        self.model = model
+        self._given, self._results = Numbers(bodies="i4", step="f8"), Numbers(failure="i4", row="i4")
+
+    def settle(self) -> None:
+        self._given.set(self.model.bodies.n, self.model.step)
+
+    def calls(self) -> list[Call]:
+        bodies, given = self.model.bodies, self._given
+        return [
+            Call(
+                "body_motion.finish", given["bodies"], given["step"], *_finish_columns(bodies), results=self._results,
+                wanted={"failure": 0},
+            )  # fmt: skip
+        ]
+
+    def stopped(self, call: int) -> int:
+        failure, row = self._results.get()
+        _raise(self.model.bodies, failure, row)
 
 
 def critical_step(bodies: BodyTable) -> tuple[float, int]:

@@ -12,42 +12,51 @@ from .. import _kernels
 from ..bodies import finite_elements
 from ..bodies.table import BodyKind, BodyTable
 from ..errors import SolfecError
+from ..kernel_programs import CONDET, Call, Numbers, Phase
 from .table import ConstraintTable, DirectionUpdate
 
-_refer_contacts = _kernels.finite_element_points.refer_contacts
 _place_constraints = _kernels.finite_element_points.place_constraints
 
 
-def refer_contacts(
-    constraints: ConstraintTable, geometry, bodies: BodyTable, first: int, step_number: int, only_held: bool = False
-) -> None:
-    """Elements, shape functions and referential points of the contacts from row `first` on.
+class ContactPlaces(Phase):
+    """Elements, shape functions and referential points of the contacts.
 
     Cohesive contacts of earlier steps are held: their referential points stay and the spatial one follows them.
 
     Parameters
     ----------
-    constraints, geometry, bodies
-        State tables at the present configuration.
-    first : int
-        First contact; spatial points, bases and gaps have been found.
-    step_number : int
-        That of this step.
-    only_held : bool
-        Leave the others as they are.
-
-    Raises
-    ------
-    SolfecError
-        A point without natural coordinates: the element is turned inside out.
+    model
+        Has `constraints`, `geometry` and `bodies` at the present configuration, and `step_number`.
     """
-    elements = finite_elements.within_step(bodies)
-    if not elements.count or first >= constraints.n:
-        return
-    failed = _refer_contacts(
-        first, constraints.n, step_number, only_held, *bodies.columns.of(_reference_columns, constraints, geometry, bodies, elements)
-    )
-    if failed >= 0:
+
+    phase = CONDET
+
+    def __init__(self, model):
+        self.model = model
+        self._given, self._found = Numbers(first="i4", step_number="i8"), Numbers(failed="i4")
+
+    def begin(self) -> None:
+        self._given.set(self.model.constraints.user_count, self.model.step_number)
+
+    def calls(self) -> list[Call]:
+        return [self.call(False, self.model.constraints.left["left"])]
+
+    def call(self, only_held: bool, rows: np.ndarray, unless_zero: np.ndarray | None = None) -> Call:
+        """The kernel for all of the first `rows` rows, or only the held ones among them."""
+        model, given = self.model, self._given
+        return Call(
+            "finite_element_points.refer_contacts", given["first"], rows, given["step_number"], only_held,
+            *_reference_columns(model.constraints, model.geometry, model.bodies, finite_elements.within_step(model.bodies)),
+            results=self._found, wanted={"failed": -1}, unless_zero=unless_zero,
+        )  # fmt: skip
+
+    def stopped(self, call: int) -> int:
+        self.fail()
+
+    def fail(self) -> None:
+        """Raise SolfecError: a point without natural coordinates, since the element is turned inside out."""
+        constraints, bodies = self.model.constraints, self.model.bodies
+        (failed,) = self._found.get()
         rows = constraints.master[failed], constraints.slave[failed]
         one, two = (int(bodies.id[row]) for row in rows)
         x, y, z = constraints.point[:, failed]

@@ -12,6 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from ..kernel_programs import Numbers
 from ..tables import Table
 from ..time_series import SeriesTable
 from .curves import CurveTable
@@ -92,6 +93,7 @@ class ConstraintTable(Table):
 
     def __init__(self):
         super().__init__()
+        self.left = Numbers(left="i4")  # number of rows as detection leaves it, for the kernels that follow
         self.overloaded = np.zeros(0, np.int32)  # work of `user.break_overloaded`
         self.user_count = 0  # leading rows that are the user's constraints
         self.next_id = 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
+from ..tables import note_reallocation
 from .geometry import ranges
 
 _split_faces = _kernels.warped_faces.split_faces
@@ -60,6 +61,7 @@ def current_faces(geometry) -> CurrentFaces:
     if made is None or made.version != geometry.version:
         deforming = np.flatnonzero(geometry.primitives.view("deforming")).astype(np.int32)
         _list_edges_of_tables(geometry)
+        note_reallocation()
         made = geometry.current = _with_room(geometry, deforming) if deforming.size else _of_tables(geometry, deforming)
     return made
 
@@ -110,14 +112,24 @@ def split(geometry, made: CurrentFaces) -> None:
     """Faces, normals and edges of finite elements at the present vertices."""
     if not made.deforming.size:
         return
+    _split_faces(*split_columns(geometry, made))
+    _list_edges(*edge_columns(geometry, made))
+
+
+def split_columns(geometry, made: CurrentFaces) -> tuple:
+    """Arguments of the kernel that splits faces."""
     primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
-    _split_faces(
+    return (
         made.deforming.size, made.deforming, primitives.face_ptr, primitives.face_count, primitives.outer_count,
         faces.corner_ptr, faces.corner_count, faces.surface, corners.vertex, corners.local, geometry.vertices.current,
         made.face_ptr, made.face_count, made.outer_count, made.corner_ptr, made.corner_count, made.surface,
         made.normal, made.vertex, made.local,
     )  # fmt: skip
-    _list_edges(
-        made.deforming.size, 1, made.deforming, primitives.vertex_count, made.face_ptr, made.face_count,
+
+
+def edge_columns(geometry, made: CurrentFaces) -> tuple:
+    """Arguments of the kernel that lists edges afterwards."""
+    return (
+        made.deforming.size, 1, made.deforming, geometry.primitives.vertex_count, made.face_ptr, made.face_count,
         made.corner_ptr, made.corner_count, made.local, made.edge_count, made.edge,
     )  # fmt: skip

@@ -33,8 +33,7 @@ class Workspace:
     apart : ndarray of int64
         Update of shapes after which a pair was found apart; -1: it was not.
     first, second, place : ndarray of int32
-        Pairs to be looked at in this step, and where they are among those kept; `found` of them were, with
-        `guesses` contacts whose normal is a guess.
+        Pairs to be looked at in this step, and where they are among those kept; `found` of them were.
     """
 
     def __init__(self):
@@ -42,7 +41,7 @@ class Workspace:
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
         self.still = StillBoxes()
-        self.updates = self.found = self.guesses = 0
+        self.updates = self.found = 0
         self.searched = -1  # update of shapes after which fat boxes were made
         self.shapes_state = self.pairs_state = self.excluded = None
         self.flags = 0  # of self-contact, at the last search

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..domain import PHASES
+from ..kernel_programs import PHASES
 from ..results import history
 from . import checks, session
 from .bodies import BODY, body_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..bodies.point_values import cauchy_stress, components
 from ..bodies.table import BodyKind, Energy
-from ..domain import PHASES
+from ..kernel_programs import PHASES
 from ..errors import SolfecError
 from . import layout
 from .gather import Places, gather, rows, runs

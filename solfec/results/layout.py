@@ -13,7 +13,7 @@ import numpy as np
 
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintTable, SurfaceMaterialTable
-from ..domain import PHASES
+from ..kernel_programs import PHASES
 
 FORMAT = "solfec results"
 VERSION = 2

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from ..bodies.table import Energy
-from ..domain import PHASES
+from ..kernel_programs import PHASES
 from ..errors import SolfecError
 from . import history
 from .reader import ResultsReader

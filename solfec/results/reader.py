@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 from ..bodies.table import conf_triples, velo_triples
-from ..domain import PHASES
+from ..kernel_programs import PHASES
 from ..errors import SolfecError
 from . import layout, tables
 from .functions import Functions

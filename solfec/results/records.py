@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..domain import PHASES
+from ..kernel_programs import PHASES
 from . import layout
 
 

@@ -10,7 +10,7 @@ from ..bodies.finite_elements import compiled
 from ..bodies.materials import BulkMaterial
 from ..bodies.table import REDUCED_FORMS, BodyKind
 from ..constraints import element_points
-from ..domain import PHASES
+from ..kernel_programs import PHASES
 from ..errors import SolfecError
 from . import layout, meshes, settings, shapes
 from .bases import StoredBases

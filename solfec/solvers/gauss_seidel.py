@@ -11,6 +11,8 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecWarning
+from ..kernel_programs import CONSOL, Call, Numbers, Phase
+from ..tables import Noted, note_reallocation
 from . import diagnosis, merit
 from .local_dynamics import NO_ROWS, LocalDynamics
 from .report import SolverReport
@@ -89,6 +91,8 @@ class GaussSeidelSolver:
 
     SETTINGS = ("epsilon", "maxiter", "meritval", "failure", "diagepsilon", "diagmaxiter", "diagsolver", "reverse", "colouring")  # kept with results
 
+    epsilon, maxiter, meritval, failure, diagepsilon, diagmaxiter, diagonal_solver, reverse, colouring = (Noted() for _ in range(9))
+
     def __init__(
         self,
         epsilon: float,
@@ -131,13 +135,18 @@ class GaussSeidelSolver:
     @property
     def diagsolver(self) -> str:
         """Block solver of contacts, a name in `DiagonalSolver`."""
-        return DiagonalSolver(self._diagonal_solver).name
+        return DiagonalSolver(self.diagonal_solver).name
 
     @diagsolver.setter
     def diagsolver(self, name: str) -> None:
         if name not in DiagonalSolver.__members__:
             raise ValueError(f"diagsolver must be one of {', '.join(DiagonalSolver.__members__)}; got {name!r}")
-        self._diagonal_solver = int(DiagonalSolver[name])
+        self.diagonal_solver = int(DiagonalSolver[name])
+
+    @property
+    def history(self) -> tuple[np.ndarray, np.ndarray]:
+        """Memory of relative changes and merits."""
+        return self._errors, self._merits
 
     @property
     def rerhist(self) -> list[float]:
@@ -164,6 +173,11 @@ class GaussSeidelSolver:
             The callback of the 'CALLBACK' policy returned 0.
         """
         report = self._solved(local)
+        self.take(local, report)
+        return report
+
+    def take(self, local: LocalDynamics, report: SolverReport) -> None:
+        """What follows a solution: records, failure policy, warnings."""
         self.error = report.status
         self.iters = report.iterations
         if self.itershist is not None:
@@ -172,7 +186,11 @@ class GaussSeidelSolver:
             self._fail(local, report)
         elif report.residual > SUSPICIOUS:
             self._warn_of_contradiction(local)
-        return report
+
+    @property
+    def is_one_kernel(self) -> bool:
+        """Whether the options leave nothing to Python between sweeps, so that the solution can be a `Sweeps`."""
+        return True
 
     def _solved(self, local: LocalDynamics) -> SolverReport:
         """What options of a derived class replace."""
@@ -183,18 +201,23 @@ class GaussSeidelSolver:
 
         Merit and residual are those of all rows, and 0 unless all are swept.
         """
-        if self._errors.size < self.maxiter:
-            self._errors = np.zeros(self.maxiter)
-            self._merits = np.zeros(self.maxiter)
+        self.make_room()
         if local.held is not NO_ROWS:
             return self._sweep_with_functions(local, first_row, check_cohesion)
         return self._iterate(local, first_row, check_cohesion, self.maxiter, int(self.reverse))
+
+    def make_room(self) -> None:
+        """For the history of one solution."""
+        if self._errors.size < self.maxiter:
+            self._errors = np.zeros(self.maxiter)
+            self._merits = np.zeros(self.maxiter)
+            note_reallocation()
 
     def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
         """One kernel call; `reverse` 2 makes all sweeps run backwards."""
         fallbacks, iterations, error, g, residual, failed, status = _sweep_rows(
             local.n, first_row, local.stored, local.colours, local.bodies.triples.n, local.half_step, local.step,
-            self._diagonal_solver, self.diagepsilon, self.diagmaxiter, reverse, self.epsilon, maxiter, self.meritval,
+            self.diagonal_solver, self.diagepsilon, self.diagmaxiter, reverse, self.epsilon, maxiter, self.meritval,
             check_cohesion, *local.columns.of(_sweep_columns, local), self._errors, self._merits,
         )  # fmt: skip
         return SolverReport(iterations, error, g, residual, STATUS[status], fallbacks, failed_row=failed)
@@ -235,3 +258,59 @@ class GaussSeidelSolver:
         fault = self._contradictions.new(local)
         if fault:
             self.notify(f"GAUSS_SEIDEL_SOLVER: {fault}")
+
+
+class Sweeps(Phase):
+    """A Gauss-Seidel solution that needs no Python between its sweeps."""
+
+    phase = CONSOL
+
+    def __init__(self, solver: GaussSeidelSolver, local: LocalDynamics, receive: Callable[[SolverReport], None]):
+        self.solver, self.local, self.receive, self._taken = solver, local, receive, False
+        names = ("triples", "solver", "diagmaxiter", "reverse", "maxiter")
+        self._given = Numbers(**dict.fromkeys(names, "i4"), half_step="f8", step="f8", diagepsilon="f8", epsilon="f8", meritval="f8")
+        names = {"iterations": "i4", "error": "f8", "g": "f8", "total": "f8", "status": "i4", "fallbacks": "i4", "failed": "i4"}
+        self._results = Numbers(**names)
+
+    def settle(self) -> None:
+        solver, local = self.solver, self.local
+        solver.make_room()
+        self._given.set(
+            local.bodies.triples.n, solver.diagonal_solver, solver.diagmaxiter, solver.reverse, solver.maxiter,
+            local.half_step, local.step, solver.diagepsilon, solver.epsilon, solver.meritval,
+        )  # fmt: skip
+
+    def calls(self) -> list[Call]:
+        solver, local, given, assembled = self.solver, self.local, self._given, self.local.assembly.results
+        # a failure has to be seen at once where it may end the run; what is only told can be told afterwards
+        stops = {} if solver.failure == "CONTINUE" else {"wanted": {"status": 0}}
+        return [
+            Call(
+                "gauss_seidel.iterate", local.constraints.left["left"], 0, assembled["stored"], assembled["colours"],
+                given["triples"], given["half_step"], given["step"], given["solver"], given["diagepsilon"], given["diagmaxiter"],
+                given["reverse"], given["epsilon"], given["maxiter"], given["meritval"], 1,
+                *_sweep_columns(local), *solver.history,
+                results=self._results, **stops,
+            )  # fmt: skip
+        ]
+
+    def stopped(self, call: int) -> int:
+        """The solution failed, and that may be the end of the run."""
+        self._take(self._results.get())
+        self._taken = True
+        return 1  # what comes after this kernel
+
+    def end(self) -> None:
+        if self._taken:
+            self._taken = False
+        else:
+            self._take(self._results.get())
+
+    def _take(self, results: tuple) -> None:
+        iterations, error, g, total, status, fallbacks, failed = results
+        solver = self.solver
+        report = SolverReport(iterations, error, g, total, STATUS[status], fallbacks, "GAUSS_SEIDEL", failed)
+        self.receive(report)
+        solver.error, solver.iters = report.status, iterations
+        if status or total > SUSPICIOUS or solver.itershist is not None:
+            solver.take(self.local, report)

@@ -19,28 +19,27 @@ from ..bodies.reduced import ReducedBodies
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
+from ..kernel_programs import CONSOL, LOCDYN, PHASES, TIMINT, Call, Numbers, Phase, Program
 from ..tables import KernelColumns, Table, note_reallocation
 
-_assemble = _kernels.assembly_phases.assemble
 _assemble_springs = _kernels.spring_rows.assemble_springs
-_count_springs = _kernels.spring_rows.count_springs
 _place_blocks = _kernels.compliance.place_blocks
 _most_rows = _kernels.compliance.most_rows
 _fill_columns = _kernels.compliance.fill_columns
 _inverse_columns = _kernels.compliance.inverse_columns
 _add_compliance = _kernels.compliance.add_compliance
-_apply_reactions = _kernels.local_dynamics.apply_reactions
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
 ROWS, LAWS, BLOCKS = 1, 2, 3  # stages of the kernel `assemble`
-ENTRIES_LACK, BLOCKS_LACK = 1, 4  # and what it may ask for
+ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK, SPRINGS_WAIT = 1, 4, 5, 6  # and what it may ask for
 NO_ROWS = np.zeros(0, int)
 NO_WORK = np.zeros(0)
 NO_BLOCKS = np.zeros((3, 3, 1), order="F")
 
 #: Rows above which contacts are swept by colours unless a solver says otherwise.
 COLOURED_FROM = 2000
+NEVER = 2**31 - 1
 MOST_COLOURS = 63
 
 
@@ -147,7 +146,9 @@ class LocalDynamics:
         self.n = 0
         self.contacts = 0
         self.visits = 0
-        self.dense = NO_BLOCKS  # W of all pairs of rows on implicit bodies
+        self.dense, self.coupled = NO_BLOCKS, False  # W of all pairs of rows on implicit bodies, if there are any
+        self.assembly, self.reactions = Assembly(self), Reactions(self)
+        self._assemble, self._apply = (Program([phase], np.zeros(len(PHASES))) for phase in (self.assembly, self.reactions))
         self._buffers: dict[str, np.ndarray] = {}
         self.implicit = self.dense_ptr = np.zeros(0, np.int32)
         self.implicit_solvers, self._listed = [], None
@@ -195,53 +196,40 @@ class LocalDynamics:
         SolfecError
             A constraint acts on bodies that it cannot move.
         """
+        self.prepare(constraints, bodies, surface_materials, step, dynamic, stored, colouring)
+        stage = ROWS
+        if self.implicit_solvers:
+            self._run(ROWS, ROWS)
+            self._add_compliance()
+            stage = LAWS
+            if self.coupled:  # A^-1 of implicit bodies has no factor by triples
+                self.form = 1
+        self._run(stage, BLOCKS)
+
+    def prepare(self, constraints, bodies, surface_materials, step, dynamic, stored, colouring) -> None:
+        """What `assemble` does before kernels are called."""
         self.constraints, self.bodies, self.materials = constraints, bodies, surface_materials
         self._list_implicit(within_step(bodies))
         self.step, self.dynamic = step, bool(dynamic)
-        self.n = constraints.n
-        self.contacts = self.n - constraints.user_count
-        if self.n >= self.rows.capacity:
-            self.rows.reserve(self.n + 1)
         if bodies.n >= self.pointers.capacity:
             self.pointers.reserve(bodies.n + 1)
         if self.triples.capacity != bodies.triples.capacity:
             self.triples = TripleWork(bodies.triples.capacity)
-        self.dense, self.held = NO_BLOCKS, NO_ROWS
-        coloured = colouring == "ON" or (colouring == "AUTO" and self.n > COLOURED_FROM)
-        stage, form = ROWS, -1 if stored is None else int(stored)
-        if self.implicit_solvers:
-            form = self._run(stage, ROWS, form, coloured)
-            self._add_compliance()
-            stage = LAWS
-            if self.dense is not NO_BLOCKS:  # A^-1 of implicit bodies has no factor by triples
-                form = 1
-        if constraints.user_count and _count_springs(constraints.user_count, constraints.kind):
-            form = self._run(stage, LAWS, form, coloured)
-            self._assemble_springs()
-            stage = BLOCKS
-        self.stored = bool(self._run(stage, BLOCKS, form, coloured))
+        self.coupled, self.held = False, NO_ROWS
+        self.coloured_above = {"ON": -1, "AUTO": COLOURED_FROM}.get(colouring, NEVER)
+        self.form = -1 if stored is None else int(stored)
+        self.assembly.ask(ROWS, BLOCKS, self.form)
 
-    def _run(self, stage: int, last: int, form: int, coloured: bool = False) -> int:
-        """Stages of the kernel, with more room as it asks for it; `form` as that takes it, and as it decided."""
-        constraints, bodies = self.constraints, self.bodies
-        while True:
-            colours, entries, attachments, blocks, visits, form, reached, failed, status = _assemble(
-                stage, last, self.n, constraints.user_count, coloured, bodies.n, bodies.triples.n, self.dynamic, self.step, form,
-                VELOCITY_FORM_FROM, self.dense,
-                *self.columns.of(_columns, self, constraints, bodies, within_step(bodies), self.materials),
-            )  # fmt: skip
-            if stage == ROWS:
-                self.colours, self.visits = colours, visits
-            if not status:
-                return form
-            if status == ENTRIES_LACK:
-                self.entries.reserve(entries)
-                self.attachments.reserve(attachments)
-            elif status == BLOCKS_LACK:
-                self.blocks.reserve(blocks)
-            else:
-                raise SolfecError(self.describe(failed))
-            stage = reached
+    def _run(self, stage: int, last: int) -> None:
+        """Stages of the kernel."""
+        self.constraints.left.set(self.constraints.n)
+        self.assembly.ask(stage, last, self.form)
+        self._assemble.run()
+
+    def take_counts(self) -> None:
+        """Rows in use, as detection has left them."""
+        (self.n,) = self.constraints.left.get()
+        self.contacts = self.n - self.constraints.user_count
 
     def _list_implicit(self, elements) -> None:
         """Numbers of velocity triples of bodies whose A^-1 couples them, 0 for others; anew when these bodies change."""
@@ -261,8 +249,10 @@ class LocalDynamics:
         blocks = _place_blocks(bodies.n, self.implicit, attachment, self.dense_ptr)
         if not blocks:
             return
-        blocks = max(2, blocks)
-        self.dense = self._work("dense", 9 * blocks).reshape(3, 3, blocks, order="F")
+        self.coupled = True
+        if self.dense.shape[2] < blocks:
+            self.dense = np.empty((3, 3, blocks + blocks // 4 + 1), order="F")
+            note_reallocation()
         rest = self.columns.of(_attached_columns, self)
         for solver in self.implicit_solvers:
             if isinstance(solver, ReducedBodies):
@@ -287,7 +277,7 @@ class LocalDynamics:
             self._buffers[name] = np.empty(size + size // 4)
         return self._buffers[name][:size]
 
-    def _assemble_springs(self) -> None:
+    def assemble_springs(self) -> None:
         """Laws of springs."""
         constraints, rows = self.constraints, self.rows
         curves = constraints.curves
@@ -312,13 +302,15 @@ class LocalDynamics:
 
     def operators(self) -> tuple | None:
         """First entry of every row, triple and block H' of every entry, and triples; None where W is no sum of H'_a H'_b^T."""
-        if self.dense.shape[2] > 1:
+        if self.coupled:
             return None
         return self.rows.entry_ptr, self.entries.triple, self.entries.operator, self.bodies.triples.n
 
     def _assemble_matrix(self) -> None:
         """Off-diagonal blocks of W."""
-        self._run(BLOCKS, BLOCKS, 1)
+        stored, self.form = self.stored, 1
+        self._run(BLOCKS, BLOCKS)
+        self.stored = stored
 
     def velocities(self, result: np.ndarray) -> np.ndarray:
         """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
@@ -357,15 +349,14 @@ class LocalDynamics:
         contact_work, friction_work : float
             Work of normal and tangential contact reactions over the step, each contact counted once.
         """
-        bodies = self.bodies
-        time = self.step if self.dynamic else 0.0  # quasi-statics count no work
-        return _apply_reactions(
-            self.n, bodies.n, bodies.triples.n, time,
-            *self.columns.of(LocalDynamics._reaction_columns, self, self.constraints, bodies, within_step(bodies)),
-        )  # fmt: skip
+        self.constraints.left.set(self.constraints.n)
+        self.reactions.settle()
+        self._apply.run()
+        return self.reactions.works.get()
 
-    def _reaction_columns(self, constraints, bodies, elements) -> tuple[np.ndarray, ...]:
-        rows = self.rows
+    def reaction_columns(self) -> tuple[np.ndarray, ...]:
+        """Arrays that the kernel of reactions takes."""
+        rows, constraints, bodies, elements = self.rows, self.constraints, self.bodies, within_step(self.bodies)
         return (
             constraints.kind, constraints.master, constraints.slave,
             constraints.master_point, constraints.slave_point, constraints.base,
@@ -391,8 +382,108 @@ class LocalDynamics:
         return dense.reshape(3 * n, 3 * n)
 
 
-def _columns(local: LocalDynamics, constraints, bodies, elements, materials) -> tuple[np.ndarray, ...]:
-    triples, rows = bodies.triples, local.rows
+class Assembly(Phase):
+    """The kernel `assemble`: rows, their laws, and the blocks that couple them.
+
+    Attributes
+    ----------
+    results : Numbers
+        What the kernel returned: `colours` and `stored` are for the sweeps.
+    """
+
+    phase = LOCDYN
+
+    def __init__(self, local: LocalDynamics):
+        self.local, self._interrupted = local, False
+        names = ("stage", "last", "users", "coloured_above", "bodies", "triples", "dynamic", "form", "colours")
+        self._given = Numbers(**dict.fromkeys(names, "i4"), visits="i8", step="f8")
+        names = ("colours", "entries", "attachments", "blocks", "stored", "stage", "failed", "status")
+        self.results = Numbers(**dict.fromkeys(names, "i4"), visits="i8")
+
+    def ask(self, stage: int, last: int, form: int) -> None:
+        """Stages that the kernel goes through, and the form of W, or -1."""
+        local = self.local
+        self._last = last
+        self._given.set(
+            stage, last, local.constraints.user_count, local.coloured_above, local.bodies.n, local.bodies.triples.n, local.dynamic,
+            form, local.colours, local.visits, local.step,
+        )  # fmt: skip
+
+    def calls(self) -> list[Call]:
+        local, given = self.local, self._given
+        return [
+            Call(
+                "assembly_phases.assemble", given["stage"], given["last"], local.constraints.left["left"], given["users"],
+                given["coloured_above"], given["bodies"], given["triples"], given["dynamic"], given["step"], given["form"],
+                VELOCITY_FORM_FROM, given["colours"], given["visits"], local.dense, *_columns(local),
+                results=self.results, wanted={"status": 0},
+            )  # fmt: skip
+        ]
+
+    def stopped(self, call: int) -> int:
+        local = self.local
+        local.take_counts()
+        local.colours, entries, attachments, blocks, stored, stage, failed, status, local.visits = self.results.get()
+        if status == ROWS_LACK:
+            local.rows.reserve(local.n + 1)
+            stored = local.form
+        elif status == ENTRIES_LACK:
+            local.entries.reserve(entries)
+            local.attachments.reserve(attachments)
+        elif status == BLOCKS_LACK:
+            local.blocks.reserve(blocks)
+        elif status == SPRINGS_WAIT:
+            local.assemble_springs()
+        else:
+            raise SolfecError(local.describe(failed))
+        self.ask(stage, self._last, stored)
+        self._interrupted = True
+        return 0
+
+    def end(self) -> None:
+        local = self.local
+        local.take_counts()
+        local.colours, _, _, _, stored, _, _, _, local.visits = self.results.get()
+        local.stored = stored > 0
+        if self._interrupted:
+            self._interrupted = False
+            self.ask(ROWS, BLOCKS, local.form)
+
+
+class Reactions(Phase):
+    """Reactions to the bodies, and what solvers found to the constraint table.
+
+    Attributes
+    ----------
+    works : Numbers
+        Work of normal and of tangential contact reactions over the step.
+    """
+
+    phase = TIMINT
+
+    def __init__(self, local: LocalDynamics):
+        self.local = local
+        self._given = Numbers(bodies="i4", triples="i4", time="f8")
+        self.works = Numbers(contact_work="f8", friction_work="f8")
+
+    def settle(self) -> None:
+        local = self.local
+        time = local.step if local.dynamic else 0.0  # quasi-statics count no work
+        self._given.set(local.bodies.n, local.bodies.triples.n, time)
+
+    def calls(self) -> list[Call]:
+        local, given = self.local, self._given
+        return [
+            Call(
+                "local_dynamics.apply_reactions", local.constraints.left["left"], given["bodies"], given["triples"], given["time"],
+                *local.reaction_columns(), results=self.works,
+            )  # fmt: skip
+        ]
+
+
+def _columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
+    constraints, bodies, materials, rows = local.constraints, local.bodies, local.materials, local.rows
+    elements, triples = within_step(bodies), bodies.triples
     return (
         constraints.kind, constraints.master, constraints.slave, constraints.birth,
         constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,

@@ -11,10 +11,12 @@ import numpy as np
 
 from solfec.bodies.finite_elements import FiniteElementMesh
 from solfec.bodies.table import BodyKind, BodyTable
-from solfec.constraints import element_points
+from solfec.constraints.element_points import ContactPlaces
 from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
 from solfec.contact import detection
 from solfec.contact.geometry import Geometry
+from solfec.contact.phase import Detection
+from solfec.kernel_programs import PHASES, Program
 from solfec.shapes import primitives
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.convex import Convex
@@ -53,10 +55,11 @@ class Model:
         self.bodies = BodyTable()
         self.geometry = Geometry()
         self.constraints = ConstraintTable()
-        self.materials = SurfaceMaterialTable()
+        self.materials = self.surface_materials = SurfaceMaterialTable()
         self.settings = detection.Settings(**{"min_distance": epsilon, **settings})
         self.step_number = 0
         self.time = 0.0
+        self.detection, self.places = Detection(self), ContactPlaces(self)
 
     def add(self, *shapes, kind=BodyKind.RIGID, identifier=None, centre=None) -> int:
         """Insert a body; return its row."""
@@ -90,16 +93,14 @@ class Model:
 
     def detect(self) -> int:
         """Geometry, known contacts, new contacts; return the number of sparsified ones."""
-        removed, _, _ = detection.detect(
-            self.constraints, self.geometry, self.bodies, self.materials, self.settings, self.epsilon, self.step_number, self.time
-        )
+        removed = self.detection.run()
         self.step_number += 1
         self.time += 1e-3
         return removed
 
     def refer(self) -> None:
         """Referential points of contacts on finite element bodies."""
-        element_points.refer_contacts(self.constraints, self.geometry, self.bodies, 0, 0)
+        Program([self.places], np.zeros(len(PHASES))).run()
 
     def pairs(self) -> list[tuple[int, int]]:
         """(slave, master) body rows of all contacts."""

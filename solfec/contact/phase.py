@@ -1,0 +1,272 @@
+"""Detection as a phase of a time step: shapes follow the bodies, known contacts the shapes, and new contacts are found.
+
+Known contacts keep their roles and the local components of R and U; those between bodies that have not moved stay as they
+are, those that opened are removed.  New ones stand in the order of their keys, without reactions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import SolfecError
+from ..kernel_programs import CONDET, CONUPD, PHASES, TIMINT, Call, Numbers, Phase, Program
+from . import narrow
+from .current_faces import current_faces, edge_columns, split_columns
+from .detection import Settings, search, shape_columns, sparsify_symmetrically
+from .workspace import Workspace, workspace_of
+
+FOLLOW, JOIN, FIND = 2, 3, 4  # stages of the kernel `detect`
+DONE, SEARCH, RESULTS = 0, 1, 2  # its outcomes; another one: rows are lacking
+
+_deepest_row = _kernels.contacts.deepest_row
+
+
+def _results() -> Numbers:
+    """Scalars that the kernel `detect` returns, besides `left`."""
+    names = ("outcome", "stage", "needed", "count", "start", "found", "guesses", "removed", "cohesive", "error", "error_row")
+    return Numbers(**dict.fromkeys(names, "i4"), flags="i8")
+
+
+class Detection(Phase):
+    """Detection in a model.
+
+    Parameters
+    ----------
+    model
+        Has `constraints`, `geometry`, `bodies`, `surface_materials`, `settings`, `epsilon`, `step_number` and `time`, that of
+        the start of the step.
+    places : optional
+        Of a model with finite elements: ``places.call(only_held, rows, unless_zero)`` makes the kernel's call that keeps
+        cohesive contacts where they are in elements, ``places.fail()`` raises what it says.
+    notice : callable, optional
+        Called when there are new contacts whose normal is a guess.
+
+    Attributes
+    ----------
+    removed : int
+        Number of contacts that were found in the last step and removed again by sparsification.
+    """
+
+    phase = CONDET
+
+    def __init__(self, model, places=None, notice: Callable[[], None] | None = None):
+        self.model, self.places, self.notice = model, places, notice
+        self.removed = 0
+        counts = ("vertices", "afresh", "primitives", "bodies", "users", "patched", "materials", "excluded")
+        lengths = ("epsilon", "margin", "threshold", "area", "distance", "depth")
+        self._given = Numbers(**dict.fromkeys(counts, "i4"), **dict.fromkeys(lengths, "f8"))
+        counts = dict.fromkeys(("stage", "looked", "start", "last", "cohesive"), "i4")
+        self._follow = Numbers(**counts, time="f8", step_number="i8", updates="i8", next_id="i8")
+        self._find = Numbers(fresh="i4", pairs="i4", flags="i8", searched="i8", sorted="i8")
+        self._followed, self._found, self._depth = _results(), _results(), Numbers(row="i4")
+        self._between = Numbers(left="i4")
+        self._alone = Program([self], np.zeros(len(PHASES)))
+
+    # --- before --------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        model = self.model
+        constraints, geometry, bodies, settings = model.constraints, model.geometry, model.bodies, model.settings
+        work = self.work = workspace_of(geometry, bodies, constraints)
+        current_faces(geometry)
+        if work.options != (settings.margin, settings.patch):
+            work.options = (settings.margin, settings.patch)
+            constraints.view("evaluated")[:] = -1
+        primitives = geometry.primitives.n
+        self._shapes = (geometry.version, model.epsilon)
+        self._searched = (geometry.version, primitives, settings.margin)
+        known = self._searched == work.pairs_state and settings.excluded_bodies is work.excluded
+        self._given.set(
+            geometry.vertices.n, self._shapes != work.shapes_state, primitives, bodies.n, constraints.user_count, settings.patch,
+            model.surface_materials.n, settings.excluded_surfaces.shape[1], model.epsilon, settings.margin,
+            settings.threshold, settings.min_area, settings.min_distance, settings.depth,
+        )  # fmt: skip
+        self._set_search(work.fresh if known else -1)
+
+    def _set_search(self, fresh: int) -> None:
+        work = self.work
+        self._fresh = fresh
+        self._find.set(fresh, work.pairs, work.flags, work.searched, work.still.sorted)
+
+    def begin(self) -> None:
+        model, work = self.model, self.work
+        constraints = model.constraints
+        work.updates += 1
+        work.age += 1
+        self._follow.set(
+            FOLLOW, 0, constraints.user_count, constraints.n, work.cohesive, model.time, model.step_number, work.updates,
+            constraints.next_id,
+        )  # fmt: skip
+
+    # --- kernels -------------------------------------------------------------------------------------------
+
+    def calls(self) -> list[Call]:
+        model, given = self.model, self._given
+        geometry, faces, bodies, work = model.geometry, current_faces(model.geometry), model.bodies, self.work
+        moves = Call(
+            "update_geometry.update_shapes", given["vertices"], given["primitives"], given["bodies"], given["epsilon"],
+            given["afresh"], self._follow["updates"], *shape_columns(geometry, faces, bodies, work), phase=TIMINT,
+        )  # fmt: skip
+        calls = {"move": [moves]}
+        if faces.deforming.size:
+            calls["split"] = [
+                Call("warped_faces.split_faces", *split_columns(geometry, faces), phase=TIMINT),
+                Call("shape_edges.list_edges", *edge_columns(geometry, faces), phase=TIMINT),
+            ]
+        known, followed, between = self._follow, self._followed, self._between
+        calls["follow"] = [self._detect(known["stage"], JOIN, known["looked"], known["start"], known["last"], followed, between)]
+        if self.places is not None:
+            calls["held"] = [self.places.call(True, between["left"], known["cohesive"])]
+        calls["find"] = [
+            self._detect(FIND, FIND, followed["count"], followed["start"], between["left"], self._found, model.constraints.left)
+        ]
+        if model.settings.depth < inf and not model.settings.symmetric:
+            calls["deepest"] = [self._deepest()]
+        self._order = [name for name, made in calls.items() for _ in made]
+        return [call for made in calls.values() for call in made]
+
+    def _detect(self, first, last, looked, start, rows, results: Numbers, left: Numbers) -> Call:
+        """Stages `first` to `last` of the kernel."""
+        model, given, follow, find = self.model, self._given, self._follow, self._find
+        settings = model.settings
+        limits = (0.0, 0.0, 0.0) if settings.symmetric else (given["threshold"], given["area"], given["distance"])
+        return Call(
+            "contact_phases.detect", first, last, looked, start, given["vertices"], given["afresh"], find["fresh"],
+            find["flags"], find["searched"], find["sorted"], given["primitives"], given["bodies"], find["pairs"],
+            given["users"], rows, given["epsilon"], given["margin"], follow["time"], follow["step_number"], follow["updates"],
+            given["patched"], given["materials"], *limits, follow["next_id"], given["excluded"], settings.excluded_surfaces,
+            *_columns(model, self.work), results=(results, left), wanted={"outcome": DONE, "error": 0},
+            phase=CONDET if last == FIND else CONUPD,
+        )  # fmt: skip
+
+    def _deepest(self) -> Call:
+        constraints, given = self.model.constraints, self._given
+        return Call(
+            "contacts.deepest_row", given["users"], constraints.left["left"], given["depth"], self._follow["step_number"],
+            constraints.gap, constraints.cohesion, constraints.birth, results=self._depth, wanted={"row": -1},
+        )  # fmt: skip
+
+    # --- afterwards ----------------------------------------------------------------------------------------
+
+    def stopped(self, call: int) -> int:
+        work, model, place = self.work, self.model, self._order[call]
+        if place == "deepest":
+            self._raise_depth(self._depth.get()[0])
+        if place == "held":
+            self.places.fail()
+        work.shapes_state = self._shapes
+        known = place == "follow"
+        results, left = (self._followed, self._between) if known else (self._found, model.constraints.left)
+        outcome, stage, needed, count, start, *_, error, row, flags = results.get()
+        (constraints_left,) = left.get()
+        if error:
+            narrow.fail(error, row, *((work.known_one, work.known_two) if known else (work.first, work.second)))
+        constraints = model.constraints
+        constraints.n = constraints_left
+        if outcome == SEARCH:
+            moved_only = self._fresh >= 0 and flags == work.flags
+            search(model.geometry, model.bodies, model.settings, work, work.pairs_state if moved_only else self._searched)
+            self._set_search(True)
+        elif outcome == RESULTS:
+            work.result.reserve(needed)
+            if model.settings.patch:
+                work.patches.reserve(needed)
+        else:
+            constraints.reserve(needed)
+            work.fit_contacts(constraints)
+        if known:
+            for name, value in (("stage", stage), ("looked", count), ("start", start), ("last", constraints_left)):
+                self._follow[name][0] = value
+        else:
+            self._followed["count"][0], self._followed["start"][0], self._between["left"][0] = count, start, constraints_left
+        return call
+
+    def end(self) -> None:
+        work, model = self.work, self.model
+        constraints = model.constraints
+        _, _, _, looked, self.start, work.found, guesses, self.removed, work.cohesive, _, _, _ = self._found.get()
+        (constraints.n,) = constraints.left.get()
+        if self._given.get()[1]:
+            work.shapes_state = self._shapes
+            self._given["afresh"][0] = 0
+        if self._fresh:
+            work.fresh = False
+            self._set_search(False)
+        work.result.n = work.found or looked or work.result.n
+        if not model.settings.symmetric:
+            self._count()
+        if guesses and self.notice is not None:
+            self.notice()
+
+    def _count(self) -> None:
+        constraints = self.model.constraints
+        constraints.next_id += constraints.n - self.start
+        if self.removed and self.model.settings.patch:  # removed points of known pairs are found and judged again in every step
+            constraints.view("evaluated")[:] = -1
+
+    def sparsify(self) -> None:
+        """The symmetric kind of sparsification, which follows the program."""
+        model = self.model
+        constraints, depth = model.constraints, model.settings.depth
+        if constraints.n > self.start:
+            self.removed = sparsify_symmetrically(constraints, model.geometry, model.settings, self.start)
+        constraints.left.set(constraints.n)
+        self._count()
+        if depth < inf:
+            columns = constraints.gap, constraints.cohesion, constraints.birth
+            self._raise_depth(_deepest_row(constraints.user_count, constraints.n, depth, model.step_number, *columns))
+
+    def run(self) -> int:
+        """Detection by itself; returns `removed`.
+
+        Raises
+        ------
+        SolfecError
+            A contact is as deep as `settings.depth`.
+        """
+        self._alone.run()
+        if self.model.settings.symmetric:
+            self.sparsify()
+        return self.removed
+
+    def _raise_depth(self, row: int) -> None:
+        """Raise if there is a contact, in `row`, that reaches the penetration depth limit."""
+        if row < 0:
+            return
+        constraints, bodies = self.model.constraints, self.model.bodies
+        one, two = (int(bodies.id[side[row]]) for side in (constraints.master, constraints.slave))
+        x, y, z = constraints.point[:, row]
+        raise SolfecError(
+            f"unphysical penetration: bodies {one} and {two} overlap by {-constraints.gap[row]:g} "
+            f"at ({x:g}, {y:g}, {z:g}); the limit is {self.model.settings.depth:g}"
+        )
+
+
+def _columns(model, work: Workspace) -> tuple[np.ndarray, ...]:
+    constraints, geometry, bodies, surface_materials = model.constraints, model.geometry, model.bodies, model.surface_materials
+    faces = current_faces(geometry)
+    vertices, primitives, result, patches = geometry.vertices, geometry.primitives, work.result, work.patches
+    return (
+        constraints.id, constraints.kind, constraints.master, constraints.slave, constraints.master_primitive,
+        constraints.slave_primitive, constraints.slot, constraints.master_point, constraints.slave_point,
+        constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
+        constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
+        constraints.evaluated, constraints.merit, constraints.residual, work.keep,
+        work.result_of, work.known_one, work.known_two, work.alive, work.kept_at,
+        work.fat, work.still.movable, work.still.bodies, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
+        work.moved, work.previous, bodies.selfcontact, bodies.primitive_ptr, bodies.primitive_count, bodies.extents,
+        vertices.reference, vertices.body, vertices.node, primitives.radii, primitives.orientation,
+        primitives.kind, primitives.surface, primitives.radius, primitives.axes, primitives.box,
+        primitives.vertex_ptr, primitives.vertex_count, faces.face_ptr, faces.face_count, faces.outer_count,
+        faces.edge_count, primitives.body, primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
+        geometry.vertex_lists.vertex, faces.corner_ptr, faces.corner_count, faces.surface, faces.normal,
+        faces.local, faces.edge, faces.vertex, vertices.current,
+        result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
+        result.gap, result.area, result.surface, patches.slots, patches.point, patches.gap,
+        bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
+        surface_materials.surface, surface_materials.cohesion,
+    )  # fmt: skip

@@ -1,0 +1,289 @@
+"""Several kernels in one call, with arguments whose addresses are looked up once.
+
+A kernel that works on a large model empties the caches, and every line of Python and every array argument after it has to be
+fetched from memory again, ten times as slowly as before.  So the phases of a time step that need no Python in between are
+run as one program: arrays are checked as f2py checks them, their addresses are listed, and both are done anew only when
+`tables.note_reallocation` has been called.  Numbers that kernels take from one another, or from Python, are in `Numbers`.
+
+In builds with DEBUG = yes kernels are called one by one, and addresses are compared with the arrays before each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from struct import Struct, calcsize
+
+import numpy as np
+
+from . import _kernels
+from ._kernel_arguments import KERNELS
+from .tables import Table
+
+_run = _kernels.kernel_programs.run
+
+PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # of a time step, in the manual's words
+TIMINT, CONUPD, CONDET, LOCDYN, CONSOL = range(len(PHASES))
+
+_CODES = {"i4": "i", "i8": "q", "f8": "d"}
+_DTYPES = {name: np.dtype(name) for name in ("i4", "i8", "f4", "f8")}
+COLUMNS = 7  # of a step, see the kernel `run`
+
+#: Whether kernels are called one by one, after a look at whether their arrays are where they were.
+stepwise = bool(_kernels.threads.has_checks())
+
+
+GIVE_UP = -1  # of `Phase.stopped`: the rest of the step is not for this program
+
+
+class Numbers:
+    """Scalar arguments in memory of their own: ``Numbers(step="f8", bodies="i4")``.
+
+    Attributes
+    ----------
+    set, get : callable
+        All numbers at once, in the order of the names.
+    """
+
+    def __init__(self, **kinds: str):
+        codes = [_CODES[kind] for kind in kinds.values()]
+        layout = Struct("@" + "".join(codes))
+        self.memory = bytearray(max(layout.size, 8))  # the quickest for `struct`
+        ends = (calcsize("@" + "".join(codes[: k + 1])) for k in range(len(codes)))
+        self.views = {
+            name: np.frombuffer(self.memory, _DTYPES[kind], 1, end - _DTYPES[kind].itemsize)
+            for (name, kind), end in zip(kinds.items(), ends)
+        }
+        self.set: Callable[..., None] = partial(layout.pack_into, self.memory, 0)
+        self.get: Callable[[], tuple] = partial(layout.unpack_from, self.memory, 0)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """One of them, as an array of one number."""
+        return self.views[name]
+
+
+class Call:
+    """A kernel with its arguments.
+
+    Parameters
+    ----------
+    kernel : str
+        Module and procedure, of those that fortran/meson.build lists as `in_programs`.
+    *arguments
+        As for the kernel that f2py wraps; scalars are members of `Numbers`, or numbers that stay as they are.
+    results : Numbers or tuple of Numbers
+        Memory of intent(out) scalars that they have names for.
+    phase : int
+        The phase in whose seconds the kernel's are counted; by default that of its `Phase`.
+    wanted : dict
+        Names of integer results, and what they must be for the program to go on.
+    unless_zero : ndarray of int32 (1,), optional
+        The kernel is left out where this is 0.
+
+    Raises
+    ------
+    ValueError
+        An argument of another type, order or shape than the kernel's.
+    """
+
+    def __init__(
+        self, kernel: str, *arguments, results=(), wanted=None, unless_zero=None, phase: int | None = None
+    ):  # fmt: skip
+        self.kernel, self.phase = kernel, phase
+        named = {name: view for numbers in np.atleast_1d(results) for name, view in numbers.views.items()}
+        self.number, described = KERNELS[kernel]
+        self.kept: list[np.ndarray] = []
+        extents = {size for _, _, shape, intent in described if intent != "out" for size in shape}
+        given, places, sizes = iter(arguments), {}, {}
+        for name, kind, shape, intent in described:
+            if intent == "out":
+                places[name] = self._checked(name, kind, shape, sizes, named.get(name, 0))
+            elif name not in extents or shape:
+                value = next(given, None)
+                if value is None:
+                    raise ValueError(f"{kernel}: argument {name} is missing")
+                places[name] = self._checked(name, kind, shape, sizes, value)
+        if next(given, None) is not None:
+            raise ValueError(f"{kernel}: too many arguments")
+        for name, kind, _, _ in described:
+            if name not in places:
+                places[name] = self._checked(name, kind, (), sizes, sizes[name])
+        self.addresses = [places[name] for name, *_ in described]
+        stops = [part for name, value in (wanted or {}).items() for part in (places[name], value)]
+        guard = 0 if unless_zero is None else self._checked("unless_zero", "i4", (), sizes, unless_zero)
+        self.conditions = (guard, *(stops + [0, 0, 0, 0])[:4])
+
+    def _checked(self, name: str, kind: str, shape: tuple, sizes: dict, value) -> int:
+        """The address of an argument."""
+        dtype = _DTYPES[kind]
+        if not isinstance(value, np.ndarray):
+            value = np.full(1, value, dtype)
+        if value.dtype != dtype or not (value.flags.f_contiguous and value.flags.aligned):
+            raise ValueError(f"{self.kernel}: {name} must be an array of {dtype} in Fortran's order, not {value.dtype}, {value.strides}")
+        if value.ndim != max(len(shape), 1):
+            raise ValueError(f"{self.kernel}: {name} must have {len(shape)} axes, not {value.ndim}")
+        for size, length in zip(shape or ("1",), value.shape):
+            wanted = int(size) if size.isdigit() else sizes.setdefault(size, length)
+            if length != wanted:
+                raise ValueError(f"{self.kernel}: {name} has {length} where {wanted} are wanted ({size})")
+        self.kept.append(value)
+        return value.ctypes.data
+
+
+class Phase:
+    """A part of a time step.
+
+    Kernels of a phase are called after `begin` of all phases of their program, and before its `end`.
+
+    Attributes
+    ----------
+    phase : int
+        The phase, one of `PHASES` by its number, in whose seconds its time is counted.
+    """
+
+    phase = TIMINT
+
+    def settle(self) -> None:
+        """After `note_reallocation`, before a step begins: numbers that stay are set, arrays made large enough."""
+
+    def begin(self) -> None:
+        """What Python does before every step."""
+
+    def calls(self) -> list[Call]:
+        """The kernels; asked for again after a reallocation."""
+        raise NotImplementedError
+
+    def stopped(self, call: int) -> int:
+        """A result of one of them was not what it must be; returns the call from which the program goes on, or `GIVE_UP`."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """What Python takes from the results."""
+
+
+class Program:
+    """Phases whose kernels are called at once.
+
+    Parameters
+    ----------
+    phases : list of Phase
+    seconds : ndarray (n,)
+        To which the times of phases are added.
+    """
+
+    def __init__(self, phases: list[Phase], seconds: np.ndarray):
+        self.phases, self._seconds = phases, seconds
+        self._reallocations = -1
+        self._begin = [phase.begin for phase in phases if getattr(phase.begin, "__func__", None) is not Phase.begin]
+        self._end = [phase.end for phase in phases if type(phase).end is not Phase.end]
+
+    def run(self) -> bool:
+        """All phases, one after another; False when one of them gave up."""
+        if self._reallocations != Table.reallocations:
+            for phase in self.phases:
+                phase.settle()
+            self._list()
+        for begin in self._begin:
+            begin()
+        reached, ended = self._call(0), 0
+        while reached < self._count:
+            number, first = self._owner[reached]
+            for phase in self.phases[ended:number]:
+                phase.end()
+            ended = number
+            again = self.phases[number].stopped(reached - first)
+            if again == GIVE_UP:
+                return False
+            if self._reallocations != Table.reallocations:
+                self._list()
+            reached = self._call(first + again)
+        if ended:
+            for phase in self.phases[ended:]:
+                phase.end()
+        else:
+            for end in self._end:
+                end()
+        return True
+
+    def _call(self, first: int) -> int:
+        if not stepwise:
+            return _run(first, self._steps, self._numbers, self._addresses, self._seconds)
+        for k in range(first, self._count):
+            self._compare()
+            try:
+                if _run(k, self._steps[:, : k + 1], self._numbers[: k + 1], self._addresses, self._seconds) == k:
+                    return k
+            except FloatingPointError as error:
+                raise FloatingPointError(f"{self._calls[k].kernel}, {error}") from None
+        return self._count
+
+    def _gathered(self) -> list[tuple[Phase, list[Call]]]:
+        return [(phase, phase.calls()) for phase in self.phases]
+
+    def _list(self) -> None:
+        """Look addresses up."""
+        self._reallocations = Table.reallocations
+        self._calls, self._owner, places, self._addresses = [], [], [], []
+        numbers = []
+        for number, (phase, calls) in enumerate(self._gathered()):
+            first = len(self._calls)
+            for call in calls:
+                places.append((call.number, len(self._addresses), *call.conditions))
+                self._addresses += call.addresses
+                self._owner.append((number, first))
+                self._calls.append(call)
+                numbers.append(phase.phase if call.phase is None else call.phase)
+        self._count = len(places)
+        self._steps = np.array(places, np.int64).reshape(-1, COLUMNS).T.copy(order="F")
+        self._addresses = np.array(self._addresses, np.int64)
+        self._numbers = np.array(numbers, np.int32)
+
+    def _compare(self) -> None:
+        """Raise AssertionError when an array is not the one whose address is listed.
+
+        Numbers of a call that has been made anew are elsewhere, so constants and results without a name are passed over.
+        """
+        anew = [call for _, calls in self._gathered() for call in calls]
+        for listed, present in zip(self._calls, anew, strict=True):
+            for one, two in zip(listed.kept, present.kept, strict=True):
+                if one.size > 1 and (one.ctypes.data != two.ctypes.data or one.shape != two.shape):
+                    raise AssertionError(f"{listed.kernel}: an array was replaced without note_reallocation()")
+
+
+class Preparation(Phase):
+    """A part of a step without kernels, for what Python does before those of the whole program.
+
+    Parameters
+    ----------
+    function : callable
+        Called before every step, or (`once`) only to settle.
+    """
+
+    def __init__(self, function: Callable[[], None], once: bool):
+        if once:
+            self.settle = function
+        else:
+            self.begin = function
+
+    def calls(self) -> list[Call]:
+        return []
+
+
+class PythonPhase(Phase):
+    """A part of a step that is Python's: programs end before it."""
+
+    def __init__(self, phase: int, function: Callable[[], None]):
+        self.phase, self.function = phase, function
+
+
+def arrange(phases: list[Phase], seconds: np.ndarray) -> list[Program | PythonPhase]:
+    """Programs of as many phases as possible, and what Python does between them."""
+    parts: list = []
+    for phase in phases:
+        if isinstance(phase, PythonPhase):
+            parts.append(phase)
+        elif parts and isinstance(parts[-1], Program):
+            parts[-1] = Program([*parts[-1].phases, phase], seconds)
+        else:
+            parts.append(Program([phase], seconds))
+    return parts

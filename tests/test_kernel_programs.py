@@ -1,0 +1,253 @@
+"""Programs of kernels: their arguments are checked, what changes between steps reaches them, and bits are those of single calls."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import models  # noqa: E402
+from test_step import loaded_boxes, state  # noqa: E402
+
+from solfec import kernel_programs  # noqa: E402
+from solfec.bodies.materials import BulkMaterial  # noqa: E402
+from solfec.bodies.table import BodyKind, Scheme  # noqa: E402
+from solfec.kernel_programs import Call, Numbers, Phase, Program  # noqa: E402
+from solfec.shapes import sphere  # noqa: E402
+from solfec.solvers.auto import AcceleratedGaussSeidel  # noqa: E402
+from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+from solfec.tables import note_reallocation  # noqa: E402
+from solfec.time_series import TimeSeries  # noqa: E402
+
+
+# --- calls -------------------------------------------------------------------------------------------------
+
+
+class Deepest(Phase):
+    """The kernel `deepest_row` alone."""
+
+    def __init__(self, gap, limit=1.0, rows=3):
+        self.gap, self.limit, self.rows = gap, limit, rows
+        self.found, self.stops = Numbers(row="i4"), []
+
+    def calls(self):
+        rows, cohesion, birth = self.rows, np.zeros(len(self.gap)), np.zeros(len(self.gap), np.int64)
+        arrays = self.gap, cohesion, birth
+        return [Call("contacts.deepest_row", 0, rows, self.limit, 1, *arrays, results=self.found, wanted={"row": -1})]
+
+    def stopped(self, call):
+        self.stops.append(self.found.get()[0])
+        return call + 1
+
+
+def test_a_program_calls_its_kernels_and_stops_where_a_result_is_not_what_it_must_be():
+    phases = [Deepest(np.array([0.0, -2.0, -3.0])), Deepest(np.zeros(3)), Deepest(np.array([-1.5, 0.0, 0.0]))]
+    seconds = np.zeros(5)
+    assert Program(phases, seconds).run()
+    assert [phase.stops for phase in phases] == [[2], [], [0]]
+    assert seconds[0] > 0.0 and not seconds[1:].any()
+
+
+def test_kernels_are_left_out_where_their_condition_is_zero():
+    phase, condition = Deepest(np.array([-2.0, 0.0, 0.0])), Numbers(ask="i4")
+    calls = phase.calls
+    phase.calls = lambda: [
+        Call(
+            "contacts.deepest_row", 0, 3, 1.0, 1, phase.gap, np.zeros(3), np.zeros(3, np.int64), results=phase.found,
+            wanted={"row": -1}, unless_zero=condition["ask"],
+        )
+    ]  # fmt: skip
+    assert calls()
+    program = Program([phase], np.zeros(5))
+    program.run()
+    assert phase.stops == []
+    condition.set(1)
+    program.run()
+    assert phase.stops == [0]
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda a: a.update(gap=np.zeros(3, np.float32)), "gap must be an array of float64"),
+        (lambda a: a.update(gap=np.zeros(6)[::2]), "gap must be an array of float64 in Fortran's order"),
+        (lambda a: a.update(gap=np.zeros((3, 1))), "gap must have 1 axes, not 2"),
+        (lambda a: a.update(birth=np.zeros(4, np.int64)), "birth has 4 where 3 are wanted"),
+        (lambda a: a.pop("birth"), "argument birth is missing"),
+        (lambda a: a.update(more=1), "too many arguments"),
+        (lambda a: a.update(last=np.zeros(1, np.int64)), "last must be an array of int32"),
+    ],
+)
+def test_arguments_that_are_not_the_kernels_are_refused(change, words):
+    arguments = {"first": 0, "last": 3, "depth": 1.0, "step": 1, "gap": np.zeros(3), "cohesion": np.zeros(3), "birth": np.zeros(3, np.int64)}
+    Call("contacts.deepest_row", *arguments.values())
+    change(arguments)
+    with pytest.raises(ValueError, match=words):
+        Call("contacts.deepest_row", *arguments.values())
+
+
+def test_numbers_keep_their_kinds_and_places():
+    numbers = Numbers(a="i4", b="f8", c="i4", d="i8")
+    numbers.set(1, 2.5, -3, 2**40)
+    assert numbers.get() == (1, 2.5, -3, 2**40)
+    assert [numbers[name].dtype.str[1:] for name in "abcd"] == ["i4", "f8", "i4", "i8"]
+    numbers["c"][0] = 7
+    assert numbers.get()[2] == 7
+    assert all(numbers[name].flags.aligned for name in "abcd")
+
+
+# --- steps -------------------------------------------------------------------------------------------------
+
+MODELS = {
+    "block": lambda: models.block(3),
+    "spheres": lambda: models.spheres(60),
+    "soft": lambda: models.soft_cubes(2, 2),
+    "soft implicit": lambda: models.soft_cubes(2, 2, implicit=True),
+    "loaded": lambda: loaded_boxes(3, True),
+}
+
+
+def run(model, steps, solver=None):
+    solver = solver or GaussSeidelSolver(1e-4, 100)
+    for _ in range(steps):
+        model.advance(solver)
+    return state(model)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_kernels_called_one_by_one_from_the_arrays_themselves_give_the_same_bits(name, monkeypatch):
+    joined = run(MODELS[name](), 40)
+    monkeypatch.setattr(kernel_programs, "stepwise", True)  # which also compares addresses before each kernel
+    assert run(MODELS[name](), 40) == joined
+
+
+@pytest.mark.parametrize("table, column", [("constraints", "R"), ("bodies", "tensor"), ("surface_materials", "friction")])
+def test_a_replaced_array_that_was_not_noted_is_found(table, column, monkeypatch):
+    monkeypatch.setattr(kernel_programs, "stepwise", True)
+    model, solver = models.stacks(2, 1, 2), GaussSeidelSolver(1e-4, 100)
+    run(model, 5, solver)
+    owner = getattr(model, table)
+    setattr(owner, column, getattr(owner, column).copy(order="F"))
+    with pytest.raises(AssertionError, match="replaced without note_reallocation"):
+        run(model, 1, solver)
+    note_reallocation()
+    run(model, 1, solver)
+
+
+def changes(model, solver):
+    """What a user may do between steps, one thing after another."""
+    material = BulkMaterial(young=1e7, poisson=0.25, density=1000.0)
+    body = lambda k: int(model.bodies.id[k])  # noqa: E731
+    yield lambda: model.loads.set_gravity((0.5, 0.0, -5.0))
+    yield lambda: model.loads.set_gravity((0.0, TimeSeries([0, 1], [0, 1]), -5.0))
+    yield lambda: model.change_step(0.7 * model.step)
+    yield lambda: model.settings.exclude_surfaces(0, 1)
+    yield lambda: model.settings.exclude_bodies(2, 3)
+    yield lambda: setattr(model.settings, "patch", True)
+    yield lambda: setattr(model.settings, "margin", 1e-3)
+    yield lambda: setattr(model.settings, "threshold", 0.2)
+    yield lambda: setattr(model.settings, "symmetric", True)
+    yield lambda: setattr(model.settings, "symmetric", False)
+    yield lambda: setattr(model.settings, "depth", 10.0)
+    yield lambda: setattr(model, "epsilon", 1e-5)
+    yield lambda: setattr(solver, "maxiter", 7)
+    yield lambda: setattr(solver, "epsilon", 1e-8)
+    yield lambda: setattr(solver, "colouring", "ON")
+    yield lambda: setattr(solver, "anderson", True)
+    yield lambda: setattr(solver, "anderson", False)
+    yield lambda: setattr(solver, "meritval", 1e-6)
+    yield lambda: setattr(solver, "diagsolver", "PROJECTED_GRADIENT")
+    yield lambda: model.insert_body(BodyKind.RIGID, [sphere.Sphere((0.5, 0.5, 20.0), 0.3, 0, 0)], material)
+    yield lambda: model.insert_body(BodyKind.PSEUDO_RIGID, [models.box((30, 30, 5), (31, 31, 6))], material)
+    yield lambda: model.bodies.scheme.__setitem__(model.bodies.n - 1, Scheme.DEF_LIM)
+    yield lambda: model.bodies.scheme.__setitem__(model.bodies.n - 1, Scheme.DEF_EXP)
+    yield lambda: model.fix_point(body(1), (0.5, 0.5, 0.5))
+    yield lambda: model.delete_constraint(int(model.constraints.id[0]))
+    yield lambda: model.delete_body(body(2))
+    yield lambda: model.loads.add_force(3, "SPATIAL", model.bodies.centre[:, 3].copy(), (1, 0, 0), 5.0)
+    yield lambda: model.surface_materials.append(surface=np.array([[0], [1]]), friction=0.1)
+    yield lambda: model.surface_materials.friction.__setitem__(0, 0.9)
+
+
+@pytest.mark.parametrize("build", [lambda: models.stacks(2, 2, 3), lambda: models.soft_cubes(2, 1)], ids=["rigid", "soft"])
+def test_what_a_user_changes_between_steps_reaches_the_kernels(build):
+    """A model whose programs are listed anew in every step, and one that relies on being told, take the same course."""
+    states = []
+    for always in (False, True):
+        model, solver = build(), AcceleratedGaussSeidel(1e-4, 50)
+        course = []
+        run(model, 15, solver)
+        for change in changes(model, solver):
+            change()
+            for _ in range(3):
+                if always:
+                    note_reallocation()
+                model.advance(solver)
+                course.append(state(model))
+        states.append(course)
+        assert model.constraints.n >= 8
+    assert [one == two for one, two in zip(*states)] == [True] * len(states[0])
+
+
+def test_failures_of_the_solver_end_a_step_before_bodies_move():
+    model = models.stacks(2, 1, 3)
+    run(model, 60)
+    before = model.bodies.configurations.view("conf").copy()
+    solver = GaussSeidelSolver(1e-15, 1, failure="EXIT")
+    with pytest.raises(RuntimeError, match="GAUSS_SEIDEL_SOLVER failed with error code DIVERGED"):
+        model.advance(solver)
+    moved = np.abs(model.bodies.configurations.view("conf") - before).max()
+    assert 0.0 < moved < model.step  # to mid-step only
+    assert model.report.status == solver.error == "DIVERGED"
+
+
+# --- what the build writes ---------------------------------------------------------------------------------
+
+MODULE = """
+module tool_{name}
+  use kinds, only: dp, i4
+  implicit none
+contains
+  subroutine shift(n, by, x, most)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: by
+    real(dp), intent(inout) :: x({extent})
+    integer(i4), intent(out) :: most
+    x = x + by
+    most = n
+  end subroutine shift
+end module tool_{name}
+"""
+
+
+def written(folder, extent, kernel="tool_one.shift"):
+    source = folder / "one.f90"
+    source.write_text(MODULE.format(name="one", extent=extent))
+    command = [sys.executable, str(ROOT / "tools" / "kernel_calls.py"), str(folder / "calls.f90"), str(folder / "arguments.py"), kernel]
+    return subprocess.run([*command, str(source)], capture_output=True, text=True)
+
+
+def test_the_build_reads_signatures_from_the_kernels(tmp_path):
+    assert written(tmp_path, "3, 0:n-1").returncode == 0
+    names = {}
+    exec((tmp_path / "arguments.py").read_text(), names)
+    assert names["KERNELS"] == {
+        "tool_one.shift": (
+            0, (("n", "i4", (), "in"), ("by", "f8", (), "in"), ("x", "f8", ("3", "n"), "inout"), ("most", "i4", (), "out")),
+        )
+    }  # fmt: skip
+    text = (tmp_path / "calls.f90").read_text()
+    assert "use tool_one, only: kernel_ => shift" in text and "call c_f_pointer(at_(address_(2)), x, [3, n])" in text
+
+
+@pytest.mark.parametrize(
+    "extent, kernel, words",
+    [("0:2*n", "tool_one.shift", "the extent"), ("n", "tool_one.shove", "no subroutine tool_one.shove")],
+)
+def test_the_build_refuses_what_it_cannot_call(tmp_path, extent, kernel, words):
+    process = written(tmp_path, extent, kernel)
+    assert process.returncode != 0 and words in process.stderr
