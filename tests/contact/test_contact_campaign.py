@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builders import Ball, Ellipsoid, Polyhedron, box, compiled, hull, random_rotation
+from builders import Ball, Ellipsoid, Polyhedron, box, compiled, hull, random_rotation, rotation
 
 from solfec import _kernels
 from solfec.contact import narrow
@@ -39,9 +39,30 @@ def highest(shape, n):
     return shape.centre @ n + np.linalg.norm(shape.axes.T @ n)
 
 
+def face_of(shape, random):
+    """Centre and outward normal of a face."""
+    corners = shape.vertices[list(shape.faces[random.integers(len(shape.faces))])]
+    normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+    return corners.mean(axis=0), normal / np.linalg.norm(normal)
+
+
+def flush_pair(one, two, random):
+    """Two polyhedra, a face of each on a face of the other but for a depth or a gap, nearly parallel or exactly."""
+    (p, n), (q, m) = face_of(one, random), face_of(two, random)
+    axis = np.cross(m, -n)
+    sine = np.linalg.norm(axis)
+    turn = rotation(axis if sine > 1e-9 else np.cross(n, np.eye(3)[np.argmin(np.abs(n))]), np.arctan2(sine, -m @ n))
+    turn = rotation(random.normal(size=3), random.choice([0.0, 1e-9, 1e-6, 1e-4])) @ rotation(n, random.uniform(0, 6)) @ turn
+    depth = random.choice([1e-1, 1e-3, 1e-5, 1.5e-6, 1e-6, 1e-7, 0.0, -1e-7, -9e-7])
+    lateral = np.cross(n, random.normal(size=3)) * random.choice([0.0, 0.1])
+    return one, two.moved(turn).moved(shift=p - turn @ q + lateral - depth * n), depth
+
+
 def random_pair(random):
     """Two shapes whose supports along a direction overlap by a depth, or leave a gap; and that depth."""
     one, two = random_shape(random), random_shape(random)
+    if isinstance(one, Polyhedron) and isinstance(two, Polyhedron) and random.random() < 0.3:
+        return flush_pair(one, two, random)
     n = random.normal(size=3)
     n /= np.linalg.norm(n)
     depth = random.choice([0.5, 1e-1, 1e-2, 1e-4, 1e-6, 0.0, -1e-7, -1e-5, -1e-2]) * random.uniform(0.5, 1)

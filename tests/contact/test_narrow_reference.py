@@ -78,14 +78,64 @@ def test_volume_of_every_intersection_is_exact(data, pairs):
     check_exact_volumes(pairs, np.nan_to_num(data["exact_volume"]))
 
 
-def test_volume_is_exact_for_pairs_from_files():
+@pytest.fixture(scope="module")
+def from_files():
+    """The sixteen pairs of Solfec-1.0's own test data, which are not part of the project, and their polyhedra."""
     path = next((p for p in SHARED if p.exists()), None)
     if path is None:
         warnings.warn("pairs of category `file` are not part of the project: skipped", stacklevel=1)
         pytest.skip("pairs of category `file` are not here")
     cases = [c for c in json.loads(path.read_text())["cases"] if c["name"].startswith("cvi.")]
-    sides = [[from_planes(*(c[f"{s}_{part}"] for part in ("vertices", "planes", "surfaces"))) for s in "ab"] for c in cases]
+    return cases, [
+        [from_planes(*(c[f"{s}_{part}"] for part in ("vertices", "planes", "surfaces"))) for s in "ab"] for c in cases
+    ]
+
+
+def test_volume_is_exact_for_pairs_from_files(from_files):
+    cases, sides = from_files
     check_exact_volumes(sides, np.array([c["exact_volume"] or 0.0 for c in cases]))
+
+
+def test_contacts_of_pairs_from_files_agree(from_files):
+    """All but the normal and the gap of one pair, whose normals cancel; and one pair is in contact within the tolerance.
+
+    Facets of two pairs have many corners; their normals depend on how Solfec-1.0 cut them into triangles.
+    """
+    compared = cancelled = within_tolerance = 0
+    for case, pair in zip(*from_files):
+        result, expected, epsilon, size = contact_of(pair, case["eps"]), case["contact"], case["eps"], pair_size(pair)
+        assert result.status[0] == (case["distance"] <= epsilon)
+        if expected is None:
+            within_tolerance += result.status[0]
+            continue
+        assert result.outward[0] == 0 and expected["outward"] == 1
+        assert np.linalg.norm(result.slave_point[:, 0] - expected["point"]) <= 2 * epsilon
+        assert abs(result.area[0] - expected["area"]) <= epsilon * max(12 * size, lengths_of_sides(case))
+        for k, side in enumerate("ab"):
+            planes, surfaces = np.array(case[f"{side}_planes"]), np.array(case[f"{side}_surfaces"])
+            ours, theirs = (surfaces == surface for surface in (result.surface[k, 0], expected["surfaces"][k]))
+            away = away_from(planes, expected["point"])
+            assert away[ours].min() <= away[theirs].min() + 4 * epsilon
+        if result.degenerate[0]:
+            cancelled += 1
+            continue
+        turned = np.linalg.norm(result.normal[:, 0] - expected["normal"])
+        assert turned <= (1e-3 if len(case["triangles"]) <= 20 else 0.1)
+        assert abs(result.gap[0] - expected["gap"]) <= 2 * epsilon + 1.5 * size * turned
+        compared += 1
+    assert (compared, cancelled, within_tolerance) == (13, 1, 1)
+
+
+def lengths_of_sides(case):
+    """Half the sum of the sides of the intersection's triangles: planes moved by epsilon change facets along them."""
+    corners = np.array(case["vertices"])[np.array(case["triangles"])]
+    return 0.5 * np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).sum()
+
+
+def away_from(planes, point):
+    """Distances of a point from planes (n, 6: normal, point)."""
+    normals = planes[:, :3] / np.linalg.norm(planes[:, :3], axis=1)[:, None]
+    return np.abs(((np.asarray(point) - planes[:, 3:]) * normals).sum(axis=1))
 
 
 def test_surface_and_centroid_of_an_intersection(data, pairs):
@@ -166,9 +216,8 @@ def test_surfaces_are_the_nearest_planes(data, pairs, found):
     rows = np.flatnonzero(compared(data, found))
     for i in rows:
         for k, side in enumerate("ab"):
-            planes, surfaces = _rows(data, f"{side}_planes", i), _rows(data, f"{side}_surfaces", i)
-            normal = planes[:, :3] / np.linalg.norm(planes[:, :3], axis=1)[:, None]
-            distance = np.abs(((data["contact_point"][i] - planes[:, 3:]) * normal).sum(axis=1))
+            surfaces = _rows(data, f"{side}_surfaces", i)
+            distance = away_from(_rows(data, f"{side}_planes", i), data["contact_point"][i])
             ours = distance[surfaces == found.surface[k, i]].min()
             reached = distance[surfaces == data["contact_surfaces"][i, k]].min()
             assert ours <= reached + 4 * data["eps"][i]
