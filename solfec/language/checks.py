@@ -10,6 +10,7 @@ import functools
 import inspect
 import math
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -249,10 +250,13 @@ def vector(value, name: str, size: int = 3) -> tuple[float, ...]:
 
 
 def direction(value, name: str) -> tuple[float, ...]:
-    """A vector that is not zero."""
+    """A vector that has a direction: not zero, and of a length whose square is a number, too."""
     result = vector(value, name)
     if not any(result):
         raise BadValue(f"'{name}' must not be zero")
+    square = sum(x * x for x in result)
+    if not sys.float_info.min <= square <= sys.float_info.max:
+        raise BadValue(f"'{name}' must have a length nearer to 1 than {math.hypot(*result):g}")
     return result
 
 

@@ -72,7 +72,7 @@ def FORCE(
         domain.loads.add_callback(domain.body_row(body._id), _with_data(value, first))
         return
     value = number_or_series(value, "value")
-    direction = unit(vector, "direction", "FORCE")
+    direction = unit(checks.direction(vector, "direction"), "direction", "FORCE")
     try:
         domain.check_inside(body._id, point)
         domain.loads.add_force(domain.body_row(body._id), kind, point, direction, value)
@@ -96,7 +96,7 @@ def TORQUE(body: BODY, kind: Literal["SPATIAL", "CONVECTED"], direction: Vector,
     """
     body = body_of(body, "body")
     kind = checks.choice(kind, "kind", ("SPATIAL", "CONVECTED"))
-    vector = checks.vector(direction, "direction")
+    vector = checks.direction(direction, "direction")
     if body._kind != BodyKind.RIGID:
         raise BadValue(f"'body' {body.id} is of kind {body.kind}; a torque can only be applied to bodies of kind 'RIGID'")
     value = number_or_series(value, "value")
@@ -142,8 +142,6 @@ def _with_data(function, data: tuple):
 def unit(vector: tuple[float, ...], name: str, command_name: str) -> tuple[float, ...]:
     """A direction of length 1; warns when Solfec-1.0 would have scaled the value by its length."""
     length = math.sqrt(sum(x * x for x in vector))
-    if length == 0.0:
-        raise BadValue(f"'{name}' must not be zero")
     if abs(length - 1.0) > 1e-8:
         session.warn(f"{command_name}: '{name}' is normalised; Solfec-1.0 would scale the value by {length:g}")
     return tuple(x / length for x in vector)

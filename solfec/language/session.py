@@ -102,7 +102,8 @@ def _of_script() -> Session:
     if path is not None and path.endswith(".py") and os.path.isfile(path):
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
-    session = Session(input_path=path, input_text=text, arguments=sys.argv[1:] or None)
+    words = [] if "ipykernel" in sys.modules else sys.argv[1:]  # a notebook's words are its kernel's, not the user's
+    session = Session(input_path=path, input_text=text, arguments=words or None)
     atexit.register(session.close)
     return session
 

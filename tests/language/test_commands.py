@@ -107,3 +107,17 @@ def test_import_of_solfec_is_light(tmp_path):
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="NONSENSE"):
         solfec.NONSENSE  # noqa: B018
+
+
+def test_a_notebook_has_no_arguments_of_the_user(tmp_path):
+    """Its kernel's own words, `-f connection.json`, are nobody's arguments; results need no script to copy."""
+    cell = (
+        "import sys, types; sys.argv = ['ipykernel_launcher.py', '-f', 'connection.json']; sys.modules['ipykernel'] = types.ModuleType('ipykernel')\n"
+        "from solfec import *\n"
+        "model = SOLFEC('DYNAMIC', 0.1, 'out/cell'); model.verbose = 'OFF'\n"
+        "BODY(model, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(model))\n"
+        "RUN(model, PENALTY_SOLVER(), 0.2)\n"
+        "print(NON_SOLFEC_ARGV(), SOLFEC('DYNAMIC', 0.1, 'out/cell').mode)\n"
+    )
+    outcome = subprocess.run([sys.executable, "-c", cell], cwd=tmp_path, capture_output=True, text=True)
+    assert (outcome.stdout, outcome.stderr) == ("None READ\n", "")
