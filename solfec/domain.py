@@ -25,7 +25,9 @@ from .shapes import characteristics, point_query, primitives
 from .shapes.mesh import Mesh
 from .shapes.resolution import check_resolution
 from .shapes.rest_adjacency import adjoin_overlapping
+from .solvers.gauss_seidel import report_of
 from .solvers.local_dynamics import LocalDynamics
+from .solvers.report import SolverReport
 from .tables import Noted
 from .time_series import TimeSeries
 from .time_step import TimeStep
@@ -58,8 +60,6 @@ class Domain:
         Time reached and number of steps taken.
     timings : Timings
         Seconds spent in each phase since they were last reset.
-    report
-        What the solver said about the last step.
     contact_energy, friction_energy : float
         Work of contact reactions, each contact counted once.
     """
@@ -85,7 +85,7 @@ class Domain:
         self.settings = detection.Settings(min_distance=epsilon)
         self.extents: np.ndarray | None = None
         self.local_dynamics = LocalDynamics()
-        self.report = None
+        self._report = None
         self.sparsified = 0
         self.swallowed = Swallowed()
         self.contact_energy = 0.0
@@ -111,20 +111,35 @@ class Domain:
         SolfecError
             A callback of a force or of a failing solver wants another step, or other bodies and constraints.
         """
-        self._refuse_within_step("start another one")
+        if self._within_step:
+            self._refuse_within_step("start another one")
         self._within_step = True
         try:
             self._limit_step()
-            self._time_step.advance(solver)
-            contact_work, friction_work, self.sparsified = self._time_step.results()
+            step = self._time_step
+            step.advance(solver)
+            contact_work, friction_work = self.local_dynamics.reactions.works.get()
+            self.sparsified = step.detection.removed
             self.contact_energy += contact_work
             self.friction_energy += friction_work
             self.step_number += 1
             start, number = self._clock_origin
             self.time = start + (self.step_number - number) * self.step
-            self._remove_overloaded_and_lost()
+            if self.constraints.user_count or self.extents is not None:
+                self._remove_overloaded_and_lost()
         finally:
             self._within_step = False
+
+    @property
+    def report(self) -> SolverReport | None:
+        """What the solver said about the last step."""
+        if type(self._report) is tuple:
+            self._report = report_of(self._report)
+        return self._report
+
+    @report.setter
+    def report(self, report: SolverReport | tuple | None) -> None:
+        self._report = report
 
     def _refuse_within_step(self, what: str) -> None:
         """Rows must stay where they are while kernels of one step hand them on."""

@@ -12,7 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .bodies import motion, quasi_static
+from .bodies import element_phases, motion, quasi_static
 from .bodies.finite_elements import within_step
 from .constraints import user
 from .constraints.element_points import ContactPlaces
@@ -60,7 +60,7 @@ class TimeStep:
         self.model = model
         self.timings = Timings()
         self.places = ContactPlaces(model)
-        self._key = self._solver = self._detection = None
+        self._key = self._solver = self.detection = None
         self._parts, self._reallocations = [], -1
 
     def advance(self, solver) -> None:
@@ -110,19 +110,20 @@ class TimeStep:
         """The parts of a step."""
         model = self.model
         local = model.local_dynamics
-        explicit = model.dynamic and not implicit and not elements.count
-        self._detection = Detection(model, self.places if elements.count else None, self._swallowed)
+        explicit = model.dynamic and not implicit
+        joined = motion if not elements.count else element_phases if element_phases.suits(elements) else None
+        self.detection = Detection(model, self.places if elements.count else None, self._swallowed)
         phases = [
-            motion.Prediction(model) if explicit and not model.loads.on_bodies else PythonPhase(TIMINT, self._predict),
+            joined.Prediction(model) if explicit and joined and not model.loads.on_bodies else PythonPhase(TIMINT, self._predict),
             *([PythonPhase(CONUPD, self._update)] if model.constraints.user_count else []),
             *([PythonPhase(TIMINT, self._place_vertices)] if model.bodies.embedded else []),
-            self._detection,
-            *([PythonPhase(CONDET, self._detection.sparsify)] if model.settings.symmetric else []),
+            self.detection,
+            *([PythonPhase(CONDET, self.detection.sparsify)] if model.settings.symmetric else []),
             *([self.places] if elements.count else []),
             *([PythonPhase(LOCDYN, lambda: self._assemble(solver))] if implicit else self._assembly(solver)),
             Sweeps(solver, local, self._receive) if plain else PythonPhase(CONSOL, lambda: self._solve(solver)),
             local.reactions,
-            motion.Correction(model) if explicit else PythonPhase(TIMINT, self._correct),
+            joined.Correction(model) if explicit and joined else PythonPhase(TIMINT, self._correct),
         ]
         return arrange(phases, self.timings.seconds)
 
@@ -167,12 +168,9 @@ class TimeStep:
         self._receive(solver.solve(self.model.local_dynamics))
 
     def _receive(self, report) -> None:
+        """A report, or what one can be made of."""
         self.model.report = report
 
     def _correct(self) -> None:
         """u(t+h) = u* + h A^-1 H^T R;  q(t+h) = q(t+h/2) + h/2 u(t+h)."""
         (motion if self.model.dynamic else quasi_static).correct(self.model.bodies, self.model.step)
-
-    def results(self) -> tuple[float, float, int]:
-        """Work of normal and tangential contact reactions, and contacts that sparsification removed."""
-        return *self.model.local_dynamics.reactions.works.get(), self._detection.removed

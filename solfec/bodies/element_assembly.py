@@ -95,7 +95,8 @@ class ElementGroup:
         self.enhanced = EnhancedStrains(self, reference)
 
     @property
-    def _columns(self) -> tuple:
+    def columns(self) -> tuple:
+        """First arguments of kernels that go through the elements."""
         return self.law, self.node, self.gradient, self.weight, self.lame
 
     def forces(self, displacement: np.ndarray) -> None:
@@ -103,35 +104,35 @@ class ElementGroup:
         if self.enhanced:
             self.enhanced.forces(displacement, displacement)
         else:
-            _blocks.internal_forces(*self._columns, displacement, self.force)
+            _blocks.internal_forces(*self.columns, displacement, self.force)
 
     def conserving_forces(self, displacement: np.ndarray, other: np.ndarray) -> None:
         """Internal forces that conserve energy between two displacements (St Venant-Kirchhoff), into `force`."""
         if self.enhanced:
             self.enhanced.forces(displacement, other)
         else:
-            _conserving_forces(*self._columns[1:], displacement, other, self.force)
+            _conserving_forces(*self.columns[1:], displacement, other, self.force)
 
     def products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
         """K v, into `force`."""
         if self.enhanced:
             self.enhanced.products(displacement, direction)
         else:
-            _blocks.tangent_products(*self._columns, displacement, direction, self.force)
+            _blocks.tangent_products(*self.columns, displacement, direction, self.force)
 
     def energies(self, displacement: np.ndarray) -> None:
         """Energies and measures of strain, into `energy` and `strain`."""
         if self.enhanced:
             self.enhanced.energies(displacement)
         else:
-            _blocks.internal_energies(*self._columns, displacement, self.energy, self.strain)
+            _blocks.internal_energies(*self.columns, displacement, self.energy, self.strain)
 
     def stiffness(self, displacement: np.ndarray, dense: np.ndarray) -> None:
         """Tangents, into `dense` (8, 3 size, 3 size, blocks)."""
         if self.enhanced:
             self.enhanced.stiffness(displacement, dense)
         else:
-            _tangents.element_stiffness(*self._columns, displacement, dense)
+            _tangents.element_stiffness(*self.columns, displacement, dense)
 
     def lumps(self, reference: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Integrals (ne, size) of density (ne,) times N_a, and volumes (ne,)."""

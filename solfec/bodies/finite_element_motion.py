@@ -69,13 +69,14 @@ def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[l
 
 def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[bool, int, int]:
     """To mid-step; returns whether bodies have damping, and (failure, row)."""
-    damped, failure, failed = _drift(step, fe.count, *bodies.columns.of(_drift_columns, fe, bodies))
+    damped, failure, failed = _drift(step, fe.count, *bodies.columns.of(drift_columns, fe, bodies))
     if fe.reduced.count:
         fe.reduced.begin(bodies)
     return bool(damped), failure, int(fe.rows[failed]) if failure else -1
 
 
-def _drift_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def drift_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `drift`."""
     triples = bodies.triples
     return (
         fe.linear, fe.first, fe.row, fe.passive, fe.conf_row, fe.velo_row, fe.reference, fe.normal, bodies.damping,
@@ -89,10 +90,11 @@ def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float
         _to_body_frame(*fe.ranges, fe.velo_row, fe.rotation, bodies.triples.velo, fe.net)
         fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
     fe.assembly.element_forces(fe.displacement)
-    _kick(step, gravity, damped, fe.count, *bodies.columns.of(_kick_columns, fe, bodies))
+    _kick(step, gravity, damped, fe.count, *bodies.columns.of(kick_columns, fe, bodies))
 
 
-def _kick_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def kick_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `kick`."""
     triples, assembly = bodies.triples, fe.assembly
     return (
         fe.linear, fe.first, fe.row, fe.passive, bodies.scheme, bodies.damping, fe.velo_row, fe.mass, fe.rotation,
@@ -102,7 +104,7 @@ def _kick_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ..
 
 def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]:
     """u(t+h), conf(t+h), energies; returns (failure, row)."""
-    failure, failed = _finish(step, fe.count, *bodies.columns.of(_finish_columns, fe, bodies))
+    failure, failed = _finish(step, fe.count, *bodies.columns.of(finish_columns, fe, bodies))
     if failure:
         return failure, int(fe.rows[failed])
     if fe.reduced.count:
@@ -114,7 +116,8 @@ def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int
     return 0, -1
 
 
-def _finish_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def finish_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `finish`."""
     triples = bodies.triples
     return (
         fe.linear, fe.first, fe.row, bodies.scheme, bodies.energy, fe.conf_row, fe.velo_row, fe.mass, fe.reference, fe.normal,

@@ -27,7 +27,7 @@ _spatial_points = _kernels.point_motion.spatial_points
 _referential_points = _kernels.point_motion.referential_points
 _point_velocities = _kernels.point_motion.point_velocities
 
-_BOTH, _DRIFT, _KICK = 0, 1, 2  # stages of a prediction
+BOTH, DRIFT, KICK = 0, 1, 2  # stages of a prediction
 
 
 def initialise_inertia(bodies: BodyTable) -> None:
@@ -103,20 +103,20 @@ def predict_implicit(bodies: BodyTable, step: float, count: int) -> None:
 
 def _predict_explicit(bodies: BodyTable, elements, loads: Loads, time: float, step: float) -> int:
     """Explicit predictions, with loads at mid-step; the number of bodies of scheme DEF_LIM."""
-    columns = bodies.columns.of(_predict_columns, bodies)
+    columns = bodies.columns.of(predict_columns, bodies)
     if not (elements.count or loads.on_bodies):
-        failure, row, implicit_bodies = _predict(bodies.n, _BOTH, step, loads.apply(bodies, time + 0.5 * step, step), *columns)
+        failure, row, implicit_bodies = _predict(bodies.n, BOTH, step, loads.apply(bodies, time + 0.5 * step, step), *columns)
         if failure:
             _raise(bodies, failure, row)
         return implicit_bodies
-    failure, row, _ = _predict(bodies.n, _DRIFT, step, loads.gravity, *columns)
+    failure, row, _ = _predict(bodies.n, DRIFT, step, loads.gravity, *columns)
     damped = False
     if elements.count and not failure:
         damped, failure, row = finite_element_motion.drift(elements, bodies, step)
     if failure:
         _raise(bodies, failure, row)
     gravity = loads.apply(bodies, time + 0.5 * step, step)
-    failure, row, implicit_bodies = _predict(bodies.n, _KICK, step, gravity, *columns)
+    failure, row, implicit_bodies = _predict(bodies.n, KICK, step, gravity, *columns)
     if failure:
         _raise(bodies, failure, row)
     if elements.count:
@@ -183,7 +183,7 @@ class Prediction(Phase):
         model, given = self.model, self._given
         return [
             Call(
-                "body_motion.predict", given["bodies"], _BOTH, given["step"], model.loads.gravity, *_predict_columns(model.bodies),
+                "body_motion.predict", given["bodies"], BOTH, given["step"], model.loads.gravity, *predict_columns(model.bodies),
                 results=self._results, wanted={"failure": 0, "implicit": 0},
             )  # fmt: skip
         ]
@@ -243,7 +243,8 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     return other if other[0] < step else (step, row)
 
 
-def _predict_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def predict_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `predict`."""
     triples = bodies.triples
     return (
         bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.damping, bodies.lame,

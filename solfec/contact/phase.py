@@ -79,9 +79,10 @@ class Detection(Phase):
         primitives = geometry.primitives.n
         self._shapes = (geometry.version, model.epsilon)
         self._searched = (geometry.version, primitives, settings.margin)
+        self._afresh = self._shapes != work.shapes_state
         known = self._searched == work.pairs_state and settings.excluded_bodies is work.excluded
         self._given.set(
-            geometry.vertices.n, self._shapes != work.shapes_state, primitives, bodies.n, constraints.user_count, settings.patch,
+            geometry.vertices.n, self._afresh, primitives, bodies.n, constraints.user_count, settings.patch,
             model.surface_materials.n, settings.excluded_surfaces.shape[1], model.epsilon, settings.margin,
             settings.threshold, settings.min_area, settings.min_distance, settings.depth,
         )  # fmt: skip
@@ -190,14 +191,15 @@ class Detection(Phase):
         constraints = model.constraints
         _, _, _, looked, self.start, work.found, guesses, self.removed, work.cohesive, _, _, _ = self._found.get()
         (constraints.n,) = constraints.left.get()
-        if self._given.get()[1]:
+        if self._afresh:
+            self._afresh = False
             work.shapes_state = self._shapes
             self._given["afresh"][0] = 0
         if self._fresh:
             work.fresh = False
             self._set_search(False)
         work.result.n = work.found or looked or work.result.n
-        if not model.settings.symmetric:
+        if (self.removed or constraints.n > self.start) and not model.settings.symmetric:
             self._count()
         if guesses and self.notice is not None:
             self.notice()

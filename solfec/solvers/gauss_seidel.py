@@ -265,7 +265,7 @@ class Sweeps(Phase):
 
     phase = CONSOL
 
-    def __init__(self, solver: GaussSeidelSolver, local: LocalDynamics, receive: Callable[[SolverReport], None]):
+    def __init__(self, solver: GaussSeidelSolver, local: LocalDynamics, receive: Callable[[SolverReport | tuple], None]):
         self.solver, self.local, self.receive, self._taken = solver, local, receive, False
         names = ("triples", "solver", "diagmaxiter", "reverse", "maxiter")
         self._given = Numbers(**dict.fromkeys(names, "i4"), half_step="f8", step="f8", diagepsilon="f8", epsilon="f8", meritval="f8")
@@ -303,14 +303,21 @@ class Sweeps(Phase):
     def end(self) -> None:
         if self._taken:
             self._taken = False
-        else:
-            self._take(self._results.get())
+            return
+        results, solver = self._results.get(), self.solver
+        if results[4] or results[3] > SUSPICIOUS or solver.itershist is not None:
+            self._take(results)
+        else:  # a report is made when somebody reads it
+            solver.error, solver.iters = "OK", results[0]
+            self.receive(results)
 
     def _take(self, results: tuple) -> None:
-        iterations, error, g, total, status, fallbacks, failed = results
-        solver = self.solver
-        report = SolverReport(iterations, error, g, total, STATUS[status], fallbacks, "GAUSS_SEIDEL", failed)
+        report = report_of(results)
         self.receive(report)
-        solver.error, solver.iters = report.status, iterations
-        if status or total > SUSPICIOUS or solver.itershist is not None:
-            solver.take(self.local, report)
+        self.solver.take(self.local, report)
+
+
+def report_of(results: tuple) -> SolverReport:
+    """The report on what `Sweeps` receive from their kernel."""
+    iterations, error, g, total, status, fallbacks, failed = results
+    return SolverReport(iterations, error, g, total, STATUS[status], fallbacks, failed_row=failed)
