@@ -48,6 +48,21 @@ def _switched(name: str, doc: str) -> Member[str]:
     return Member(get, put, doc=doc)
 
 
+def _recorded() -> Member[Any]:
+    """Iterations of all solutions since the member was set 'ON'."""
+
+    def get(self):
+        return list(self._solver.itershist) if self._solver.itershist else None
+
+    def put(self, value):
+        if checks.switch(value, "itershist"):
+            self._solver.collect_iterations()
+        else:
+            self._solver.itershist = None
+
+    return Member(get, put, doc="Iterations of all solutions since this member was set 'ON'; None when nothing was recorded.")
+
+
 def _count(value, name: str) -> int:
     return checks.integer(value, name, minimum=1)
 
@@ -187,17 +202,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
     def innerloops(self, value: int) -> None:
         self._innerloops = _count(value, "innerloops")
 
-    @property
-    def itershist(self) -> list[int] | None:
-        """Iterations of all solutions since this member was set 'ON'; None when nothing was recorded."""
-        return list(self._solver.itershist) if self._solver.itershist else None
-
-    @itershist.setter
-    def itershist(self, value: Switch) -> None:
-        if checks.switch(value, "itershist"):
-            self._solver.collect_iterations()
-        else:
-            self._solver.itershist = None
+    itershist = _recorded()
 
 
 def _failure(value) -> str:
@@ -343,17 +348,7 @@ class NEWTON_SOLVER(Solver):
         """Products with W that GMRES has used after every iteration of the last solution."""
         return self._solver.mvhist
 
-    @property
-    def itershist(self) -> list[int] | None:
-        """Iterations of all solutions since this member was set 'ON'; None when nothing was recorded."""
-        return list(self._solver.itershist) if self._solver.itershist else None
-
-    @itershist.setter
-    def itershist(self, value: Switch) -> None:
-        if checks.switch(value, "itershist"):
-            self._solver.collect_iterations()
-        else:
-            self._solver.itershist = None
+    itershist = _recorded()
 
 
 class TEST_SOLVER(NEWTON_SOLVER):

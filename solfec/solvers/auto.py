@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from ..tables import Noted, note_reallocation
-from . import merit
+from . import merit, parameters
 from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, norm, summary
 from .dashpot_rows import DashpotRows
 from .gauss_seidel import GaussSeidelSolver
@@ -77,8 +77,9 @@ class AutoSolver:
         self, epsilon: float = 1e-6, maxiter: int = 1000, anderson: int = 5, method: Method = Method.AUTO,
         split: bool = True,
     ):
-        if not (epsilon > 0.0 and maxiter > 0 and anderson >= 0):
-            raise ValueError("epsilon and maxiter must be positive, anderson not negative")
+        parameters.positive(epsilon=epsilon, maxiter=maxiter)
+        if not anderson >= 0:
+            raise ValueError(f"anderson must not be negative; got {anderson!r}")
         self.epsilon = float(epsilon)
         self.maxiter = int(maxiter)
         self.anderson = int(anderson)

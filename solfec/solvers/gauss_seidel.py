@@ -13,7 +13,7 @@ from .. import _kernels
 from ..errors import SolfecWarning
 from ..kernel_programs import CONSOL, Call, Numbers, Phase
 from ..tables import Noted, note_reallocation
-from . import diagnosis, merit
+from . import diagnosis, merit, parameters
 from .local_dynamics import NO_ROWS, LocalDynamics
 from .report import SolverReport
 from .spring_functions import SpringFunctions
@@ -104,10 +104,8 @@ class GaussSeidelSolver:
         diagsolver: str = "SEMISMOOTH_NEWTON",
         callback: Callable | None = None,
     ):
-        if not (epsilon > 0.0 and maxiter > 0 and meritval > 0.0):
-            raise ValueError("epsilon, maxiter and meritval must be positive")
-        if failure not in FAILURE_POLICIES:
-            raise ValueError(f"failure must be one of {', '.join(FAILURE_POLICIES)}; got {failure!r}")
+        parameters.positive(epsilon=epsilon, maxiter=maxiter, meritval=meritval)
+        parameters.one_of(FAILURE_POLICIES, failure=failure)
         if failure == "CALLBACK" and callback is None:
             raise ValueError("failure 'CALLBACK' needs a callback")
         self.epsilon = float(epsilon)
@@ -139,8 +137,7 @@ class GaussSeidelSolver:
 
     @diagsolver.setter
     def diagsolver(self, name: str) -> None:
-        if name not in DiagonalSolver.__members__:
-            raise ValueError(f"diagsolver must be one of {', '.join(DiagonalSolver.__members__)}; got {name!r}")
+        parameters.one_of(DiagonalSolver.__members__, diagsolver=name)
         self.diagonal_solver = int(DiagonalSolver[name])
 
     @property

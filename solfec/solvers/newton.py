@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import NotBuiltYet
+from . import parameters
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
@@ -81,14 +82,11 @@ class NewtonSolver:
         gsflag: bool = True,
         reldelta: str = "OFF",
     ):
-        if not (meritval > 0.0 and maxiter > 0 and linmaxiter > 0 and epsilon > 0.0):
-            raise ValueError("meritval, maxiter, linmaxiter and epsilon must be positive")
+        parameters.positive(meritval=meritval, maxiter=maxiter, linmaxiter=linmaxiter, epsilon=epsilon)
         if not (delta >= 0.0 and 0.0 < theta <= 1.0):
             raise ValueError("delta must not be negative, and theta must be in (0, 1]")
-        if linver not in LINEAR_SOLVERS:
-            raise ValueError(f"linver must be one of {', '.join(LINEAR_SOLVERS)}; got {linver!r}")
-        if reldelta not in RELATIVE_DELTAS:
-            raise ValueError(f"reldelta must be one of {', '.join(RELATIVE_DELTAS)}; got {reldelta!r}")
+        parameters.one_of(LINEAR_SOLVERS, linver=linver)
+        parameters.one_of(RELATIVE_DELTAS, reldelta=reldelta)
         self.meritval = float(meritval)
         self.maxiter = int(maxiter)
         self.locdyn = bool(locdyn)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from . import merit
+from . import merit, parameters
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import LocalDynamics
 from .report import SolverReport
@@ -29,8 +29,7 @@ class PenaltySolver:
     SETTINGS = ("variant",)  # kept with results
 
     def __init__(self, variant: str = "IMPLICIT"):
-        if variant not in VARIANTS:
-            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+        parameters.one_of(VARIANTS, variant=variant)
         self.variant = variant
         self._velocities = np.zeros((3, 0), order="F")
         self._bilateral = GaussSeidelSolver(1e-4, 1000, diagepsilon=1e-9, diagmaxiter=100)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from . import merit, siconos_process
+from . import merit, parameters, siconos_process
 from .auto import reduced_velocity
 from .contact_problem import Cone, ContactProblem, norm
 from .gauss_seidel import GaussSeidelSolver
@@ -51,10 +51,8 @@ class SiconosSolver:
     SETTINGS = ("epsilon", "maxiter", "verbose", "solver")  # kept with results
 
     def __init__(self, epsilon: float = 1e-4, maxiter: int = 1000, verbose: bool = False, solver: str = "NSGS"):
-        if not (epsilon > 0.0 and maxiter > 0):
-            raise ValueError("epsilon and maxiter must be positive")
-        if solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {', '.join(SOLVERS)}; got {solver!r}")
+        parameters.positive(epsilon=epsilon, maxiter=maxiter)
+        parameters.one_of(SOLVERS, solver=solver)
         self.epsilon = float(epsilon)
         self.maxiter = int(maxiter)
         self.verbose = bool(verbose)

@@ -1,0 +1,20 @@
+"""Checks of what solvers are made with, the same for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def positive(**numbers: float) -> None:
+    """Raise ValueError naming the first number that is not above zero (NaN is not)."""
+    for name, number in numbers.items():
+        if not number > 0:
+            raise ValueError(f"{name} must be positive; got {number!r}")
+
+
+def one_of(names: Iterable[str], **chosen: str) -> None:
+    """Raise ValueError naming the first word that is none of `names`."""
+    names = tuple(names)
+    for name, word in chosen.items():
+        if word not in names:
+            raise ValueError(f"{name} must be one of {', '.join(names)}; got {word!r}")
