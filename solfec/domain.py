@@ -506,6 +506,12 @@ class Domain:
         first, count = int(self.bodies.primitive_ptr[row]), int(self.bodies.primitive_count[row])
         return point_query.contains(self.geometry, first, count, point, self.epsilon)
 
+    def part_at(self, identifier: int, point) -> int | None:
+        """Number of the first convex, element with a free face, sphere or ellipsoid of the body that holds a referential point."""
+        row = self.body_row(identifier)
+        first, count = int(self.bodies.primitive_ptr[row]), int(self.bodies.primitive_count[row])
+        return point_query.first_holder(self.geometry, first, count, point, self.epsilon)
+
     # --- constraints ---------------------------------------------------------------------------------------
 
     def fix_point(self, identifier: int, point, strength: float = math.inf) -> int:

@@ -25,8 +25,8 @@ _sum_flags = _kernels.pair_cache.sum_flags
 _sparsify_both = _kernels.symmetric_sparsify.sparsify_symmetrically
 
 
-def _no_pairs(dtype: str) -> np.ndarray:
-    return np.zeros((2, 0), dtype, order="F")
+def _no_pairs(dtype: str, rows: int = 2) -> np.ndarray:
+    return np.zeros((rows, 0), dtype, order="F")
 
 
 @dataclass
@@ -45,6 +45,9 @@ class Settings:
         Pairs of body identifiers between which there is no contact; lower identifier first, sorted.
     excluded_surfaces : ndarray, (2, n) int32
         Pairs of surface identifiers between which there is no contact; lower identifier first.
+    excluded_parts : ndarray, (4, n) int64
+        Pairs of primitives between which there is no contact: identifier of the one's body, its number in that body, and the
+        same of the other; the lower first, sorted.
     depth : float
         A run stops at a contact as deep as this (manual, UNPHYSICAL_PENETRATION).
     margin : float
@@ -64,6 +67,7 @@ class Settings:
     min_distance: float = 1e-6
     excluded_bodies: np.ndarray = field(default_factory=lambda: _no_pairs("i8"))
     excluded_surfaces: np.ndarray = field(default_factory=lambda: _no_pairs("i4"))
+    excluded_parts: np.ndarray = field(default_factory=lambda: _no_pairs("i8", 4))
     depth: float = inf
     asked_margin: float = 0.0
     margin: float = 0.0
@@ -82,6 +86,15 @@ class Settings:
     def exclude_surfaces(self, one: int, two: int) -> None:
         """Suppress contacts between two surface identifiers."""
         self.excluded_surfaces = _with_pair(self.excluded_surfaces, one, two)
+
+    def exclude_parts(self, one: tuple[int, int], two: tuple[int, int]) -> None:
+        """Suppress contact detection between two primitives, given by identifiers of bodies and their numbers in these."""
+        pair = np.array([[*min(one, two), *max(one, two)]], np.int64).T
+        self.excluded_parts = np.asfortranarray(np.unique(np.concatenate((self.excluded_parts, pair), axis=1), axis=1))
+
+    def excludes_as(self, known: tuple | None) -> bool:
+        """Whether pairs searched when these bodies and parts were excluded are those of now."""
+        return known is not None and known[0] is self.excluded_bodies and known[1] is self.excluded_parts
 
     def widen(self, distances: np.ndarray) -> None:
         """Set the margin to the largest of what was asked for and the distances of gap-aware materials."""
@@ -145,11 +158,35 @@ def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple |
     work.still.refresh(geometry, bodies, settings.margin, work)
     _fatten_boxes(work.still.movable, 0.5 * settings.margin, skin, primitives.box, work.fat)
     search_pairs(geometry, bodies, settings, work)
+    if settings.excluded_parts.size:
+        _leave_out(settings.excluded_parts, bodies, work)
     work.searched = work.updates
     work.pairs_state = (geometry.version, primitives.n, settings.margin)
-    work.excluded = settings.excluded_bodies
+    work.excluded = settings.excluded_bodies, settings.excluded_parts
     work.flags = _sum_flags(bodies.n, bodies.selfcontact)
     work.fresh = True
+
+
+def _leave_out(excluded: np.ndarray, bodies, work: Workspace) -> None:
+    """Remove excluded pairs of primitives from those found."""
+    ids = bodies.view("id")
+    if not len(ids):
+        return
+    rows, present = [], np.ones(excluded.shape[1], bool)
+    for body, number in (excluded[:2], excluded[2:]):
+        at = np.minimum(np.searchsorted(ids, body), len(ids) - 1)
+        present &= ids[at] == body  # bodies may have been deleted since
+        rows.append(bodies.primitive_ptr[at] + number)
+    wanted = (np.minimum(*rows) << 32 | np.maximum(*rows))[present]
+    pairs = slice(work.pairs)
+    listed = work.low[pairs].astype(np.int64) << 32 | work.high[pairs]
+    at = np.searchsorted(listed, wanted)
+    at = at[at < work.pairs]
+    keep = np.ones(work.pairs, bool)
+    keep[at[np.isin(listed[at], wanted)]] = False
+    kept = int(keep.sum())
+    work.low[:kept], work.high[:kept] = work.low[pairs][keep], work.high[pairs][keep]
+    work.pairs = kept
 
 
 def search_pairs(geometry, bodies, settings: Settings, work: Workspace) -> None:

@@ -80,7 +80,7 @@ class Detection(Phase):
         self._shapes = (geometry.version, model.epsilon)
         self._searched = (geometry.version, primitives, settings.margin)
         self._afresh = self._shapes != work.shapes_state
-        known = self._searched == work.pairs_state and settings.excluded_bodies is work.excluded
+        known = self._searched == work.pairs_state and settings.excludes_as(work.excluded)
         self._given.set(
             geometry.vertices.n, self._afresh, primitives, bodies.n, constraints.user_count, settings.patch,
             model.surface_materials.n, settings.excluded_surfaces.shape[1], model.epsilon, settings.margin,

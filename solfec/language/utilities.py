@@ -10,9 +10,10 @@ from ..solvers import dump, fclib
 from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
+from .constraints import point_on
 from .fields import FIELD
 from .handles import simulation_of
-from .hints import Switch
+from .hints import Switch, Vector
 from .materials import BULK_MATERIAL, SURFACE_MATERIAL, bulk_by_label
 from .model import SOLFEC
 
@@ -220,6 +221,37 @@ def CONTACT_EXCLUDE_SURFACES(solfec: SOLFEC, surf1: int, surf2: int) -> None:
     simulation = simulation_of(solfec)
     one, two = checks.identifier(surf1, "surf1"), checks.identifier(surf2, "surf2")
     simulation.domain.settings.exclude_surfaces(one, two)
+
+
+@command("CONTACT_EXCLUDE_OBJECTS")
+def CONTACT_EXCLUDE_OBJECTS(body1: BODY, point1: Vector, body2: BODY, point2: Vector) -> None:
+    """Disable contact detection between two parts of bodies: convexes, mesh elements, spheres, ellipsoids.
+
+    The manual lists the command without describing it; arguments are those of earlier manuals of Solfec.
+
+    Parameters
+    ----------
+    body1, body2 : BODY
+        Of one SOLFEC object; the same body twice: parts of a body with self-contact.
+    point1, point2 : tuple of 3
+        Referential points inside the parts; of several parts that share a point it is the first.
+    """
+    one, two = body_of(body1, "body1"), body_of(body2, "body2")
+    if one._simulation is not two._simulation:
+        raise BadValue("'body1' and 'body2' belong to different SOLFEC objects")
+    parts = (one._id, _part_at(one, point1, "point1")), (two._id, _part_at(two, point2, "point2"))
+    if parts[0] == parts[1]:
+        raise BadValue("'point1' and 'point2' are in one part of the body, which never touches itself")
+    one._simulation.domain.settings.exclude_parts(*parts)
+
+
+def _part_at(body: BODY, point: Vector, name: str) -> int:
+    """Number of the body's part that holds a referential point."""
+    point = point_on(body, point, name)
+    part = body._simulation.domain.part_at(body._id, point)
+    if part is None:
+        raise BadValue(f"{name!r} must be in an element with a free face, not in an inner one, which touches no other body")
+    return part
 
 
 @command("CONTACT_SPARSIFY")

@@ -122,7 +122,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     for name, value in settings["detection"].items():
         present = getattr(domain.settings, name, ABSENT)
         if isinstance(present, np.ndarray):
-            value = np.asfortranarray(np.array(value, present.dtype).reshape(2, -1))
+            value = np.asfortranarray(np.array(value, present.dtype).reshape(len(present), -1))
         if present is not ABSENT and not (isinstance(present, np.ndarray) and np.array_equal(present, value)):
             setattr(domain.settings, name, value)
     apply_bulk_materials(domain, settings["bulk materials"])

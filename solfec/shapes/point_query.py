@@ -27,36 +27,50 @@ def contains(geometry: Geometry, first: int, count: int, point, epsilon: float) 
     """
     point = np.array(point, float)
     rows = np.arange(first, first + count)
-    primitives = geometry.primitives
-    kinds = primitives.kind[rows]
-    spheres = rows[kinds == PrimitiveKind.SPHERE]
-    if spheres.size and _in_sphere(geometry, spheres, point, epsilon):
+    if _holding(geometry, rows, point, epsilon).any():
         return True
-    ellipsoids = rows[kinds == PrimitiveKind.ELLIPSOID]
-    if ellipsoids.size and _in_ellipsoid(geometry, ellipsoids, point, epsilon):
-        return True
-    polyhedra = rows[(kinds == PrimitiveKind.CONVEX) | (kinds == PrimitiveKind.ELEMENT)]
-    if polyhedra.size and _in_polyhedron(geometry, polyhedra, point, epsilon):
-        return True
-    elements = rows[kinds == PrimitiveKind.ELEMENT]
+    elements = rows[geometry.primitives.kind[rows] == PrimitiveKind.ELEMENT]
     return bool(elements.size) and abs(_winding(geometry, elements, point)) > 0.5
 
 
-def _in_sphere(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> bool:
+def first_holder(geometry: Geometry, first: int, count: int, point, epsilon: float) -> int | None:
+    """Number, within a body, of its first primitive that a referential point is in or within `epsilon` of.
+
+    Parameters are those of `contains`; None: there is no such primitive (inner elements of meshes are none).
+    """
+    holding = np.flatnonzero(_holding(geometry, np.arange(first, first + count), np.array(point, float), epsilon))
+    return int(holding[0]) if holding.size else None
+
+
+def _holding(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> np.ndarray:
+    """Whether each of the primitives holds the point."""
+    kinds = geometry.primitives.kind[rows]
+    holding = np.zeros(rows.size, bool)
+    for chosen, holds in (
+        (kinds == PrimitiveKind.SPHERE, _in_sphere),
+        (kinds == PrimitiveKind.ELLIPSOID, _in_ellipsoid),
+        ((kinds == PrimitiveKind.CONVEX) | (kinds == PrimitiveKind.ELEMENT), _in_polyhedron),
+    ):
+        if chosen.any():
+            holding[chosen] = holds(geometry, rows[chosen], point, epsilon)
+    return holding
+
+
+def _in_sphere(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> np.ndarray:
     primitives = geometry.primitives
     centre = geometry.vertices.reference[:, geometry.vertex_lists.vertex[primitives.vertex_ptr[rows]]]
     distance = np.sqrt(((centre - point[:, None]) ** 2).sum(0))
-    return bool((distance <= primitives.radius[rows] + epsilon).any())
+    return distance <= primitives.radius[rows] + epsilon
 
 
-def _in_ellipsoid(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> bool:
+def _in_ellipsoid(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> np.ndarray:
     primitives = geometry.primitives
     centre = geometry.vertices.reference[:, geometry.vertex_lists.vertex[primitives.vertex_ptr[rows]]]
     local = np.einsum("ijn,in->jn", primitives.orientation[:, :, rows], point[:, None] - centre)
-    return bool((np.sqrt(((local / primitives.radii[:, rows]) ** 2).sum(0)) <= 1.0 + epsilon).any())
+    return np.sqrt(((local / primitives.radii[:, rows]) ** 2).sum(0)) <= 1.0 + epsilon
 
 
-def _in_polyhedron(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> bool:
+def _in_polyhedron(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> np.ndarray:
     """Signed distances to all planes decide, but for points near edges and corners, which need the true distance."""
     primitives, faces = geometry.primitives, geometry.faces
     counts = primitives.face_count[rows]
@@ -67,18 +81,19 @@ def _in_polyhedron(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsi
     length = np.sqrt((normal**2).sum(1))
     height = ((point - a) * normal).sum(1) / np.where(length > 0.0, length, 1.0)
     highest = np.maximum.reduceat(height, np.cumsum(counts) - counts)
-    if (highest <= 0.0).any():
-        return True
-    near = rows[highest <= epsilon]
-    if not near.size:
-        return False
+    holding = highest <= 0.0
+    close = ~holding & (highest <= epsilon)
+    if not close.any():
+        return holding
+    near = rows[close]
     clouds = [
         geometry.vertices.reference[:, geometry.vertex_lists.vertex[start : start + n]].T
         for start, n in zip(primitives.vertex_ptr[near].tolist(), primitives.vertex_count[near].tolist())
     ]
     number = np.arange(len(near))
     limit = np.nextafter(epsilon, np.inf)
-    return bool(closer([*clouds, point[None]], number, np.full(len(near), len(near)), limit).any())
+    holding[close] = closer([*clouds, point[None]], number, np.full(len(near), len(near)), limit)
+    return holding
 
 
 def _winding(geometry: Geometry, rows: np.ndarray, point: np.ndarray) -> float:

@@ -82,6 +82,7 @@ class World:
             "BODY": [w.solfec, "RIGID", w.hull(), w.material, None, None, None, None], "BODY_CHARS": [body, 1.0, 1.0, point, [1, 0, 0, 0, 1, 0, 0, 0, 1]],
             "BODY_MM_EXPORT": [e, p, p + "k", "ON", "ON"], "BULK_MATERIAL": [w.solfec, "KIRCHHOFF", "m", 1e9, 0.2, 1e3, 0.0, [], 0.0],
             "BYLABEL": [w.solfec, "BODY", "B"], "CALLBACK": [w.solfec, 0.1, (1,), lambda *a: 1], "CONTACT_EXCLUDE_BODIES": [body, w.other],
+            "CONTACT_EXCLUDE_OBJECTS": [body, point, w.other, (5.5, 5.5, 5.5)],
             "CONTACT_EXCLUDE_SURFACES": [w.solfec, 1, 2], "CONTACT_OPTIONS": [w.solfec, 0.01, "ON", "OFF"],
             "CONTACT_SPARSIFY": [w.solfec, 0.1, 0.0, 1e-6], "CONVEX": [CUBE, [4, 0, 3, 2, 1, 1, 4, 4, 5, 6, 7, 1, 4, 0, 1, 5, 4, 1,
             4, 1, 2, 6, 5, 1, 4, 2, 3, 7, 6, 1, 4, 3, 0, 4, 7, 1], 1], "CONVEX_READ": [p, 1, 1, "OFF", 0.1], "COPY": [w.hull()],

@@ -188,6 +188,11 @@ CASES = [
     ("warnings neither on nor off", "WARNINGS('YES')", ValueError, "'state' must be one of 'ON', 'OFF'"),
     ("threshold above one", "CONTACT_SPARSIFY(solfec, 2)", ValueError, "'threshold' must lie in [0, 1]"),
     ("exclusion across models", "CONTACT_EXCLUDE_BODIES(body, far)", ValueError, "different SOLFEC objects"),
+    ("exclusion of parts across models", "CONTACT_EXCLUDE_OBJECTS(body, (0,0,0), far, (0,0,0))", ValueError, "different SOLFEC objects"),
+    ("exclusion of a part that is not there", "CONTACT_EXCLUDE_OBJECTS(body, (0,0,0), floor, (0,0,9))", ValueError, "'point2'"),
+    ("exclusion of a part from itself", "CONTACT_EXCLUDE_OBJECTS(body, (0,0,0), body, (0,0,1))", ValueError, "one part of the body"),
+    ("exclusion of an inner element", "CONTACT_EXCLUDE_OBJECTS(BODY(solfec, 'RIGID', HEX(cube, 3, 3, 3, 1, [1]*6), bulk), (.5,.5,.5), "
+     "body, (0,0,0))", ValueError, "'point1' must be in an element with a free face"),
     ("unknown kind by label", "BYLABEL(solfec, 'SHAPE', 'a')", ValueError, "'kind' must be one of"),
     ("history of an unknown entity", "HISTORY(solfec, [(body, (0,0,0), 'QX')], 0, 1)", ValueError, "QX"),
     ("history back in time", "HISTORY(solfec, ['STEP'], 1, 0)", ValueError, "t0"),

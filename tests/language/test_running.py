@@ -162,6 +162,24 @@ def test_excluded_bodies_fall_through_each_other(good):
     assert good(text) == "0 True\n"
 
 
+PARTED = STACK.replace("HULL(cube, 2, 2)", "[HULL(cube, 2, 2), TRANSLATE(HULL(cube, 2, 2), (0, 1, 0))]") + """
+    def parts():
+        return sorted(round(c.point[1], 3) for c in solfec.constraints)
+    {command}
+    RUN(solfec, gs, 1E-3)
+    print(parts())
+"""
+
+
+def test_excluded_parts_of_bodies_touch_nothing_while_others_do(good):
+    """A block of two convexes stands on a floor; without contact of one of them it begins to tip, which one step does not show."""
+    assert good(PARTED.format(command="pass"), "-w", "-y") == "[0.5, 1.5]\n"
+    command = "CONTACT_EXCLUDE_OBJECTS(block, (0.5, 1.5, 0.5), floor, (0, 0, -1))"
+    assert good(PARTED.format(command=command), "-w", "-y") == "[0.5]\n"
+    command = "CONTACT_EXCLUDE_OBJECTS(body1=floor, point1=(0, 0, -1), body2=block, point2=(0.5, 0.5, 0.5))"
+    assert good(PARTED.format(command=command), "-w", "-y") == "[1.5]\n"
+
+
 def test_verbose_percentage_ends_at_one_hundred(good):
     assert "100 %" in good(FALL.replace("'OFF'", "'%'") + RUN10)
     assert good(FALL.replace("'OFF'", "'%\\n'") + RUN10, "-w", "-y").endswith("100 %\n")

@@ -24,6 +24,7 @@ def change():
         SURFACE_MATERIAL(solfec, 1, 2, friction=0.1, label='smooth')
         BULK_MATERIAL(solfec, label='light', density=100.0)
         CONTACT_SPARSIFY(solfec, 0.1, 0, 1E-4)
+        CONTACT_EXCLUDE_OBJECTS(floor, (0, 0, -0.5), ball, ball.center)
         gs.epsilon, gs.reverse = 1E-7, 'ON'
     if n >= 20 and solfec.nbod < 9:
         OUTPUT(solfec, 0)
