@@ -33,6 +33,7 @@ class _Converter(Rewriter):
         self.bound = set(re.findall(r"(?m)\b(?:def|class)\s+(\w+)|^\s*(\w+)\s*=", text))
         self.bound = {name for pair in self.bound for name in pair}
         self.compares = False  # by functions of two
+        self.helpers: set[str] = set()  # of `runtime`
         self.text = text
 
     def rewrite(self, tree) -> str:
@@ -62,6 +63,7 @@ class _Converter(Rewriter):
                     self.replace(children[i], "//")
                     continue
                 self.asked.add(children[i].lineno)
+                self.helpers.add("divide")
                 openings += 1
                 self.replace(children[i], ",")
                 self.after(children[i + 1], ")")
@@ -96,10 +98,11 @@ class _Converter(Rewriter):
         return None
 
     def _expr_stmt(self, node) -> None:
-        target, operator, *right = node.children
+        _, operator, *right = node.children
         if len(right) == 1 and value(operator) == "/=" and not self.true_division and self._kind(right[0]) != "float":
             self.asked.add(operator.lineno)
-            self.replace(operator, f"= divide({str(target).strip()},")
+            self.helpers.add("divisor")  # not `x = divide(x, y)`: arrays are divided in place, and x is looked up once
+            self.before(right[0], "divisor(")
             self.after(right[0], ")")
 
     def _except_clause(self, node) -> None:
@@ -216,7 +219,7 @@ def convert_file(path: str) -> tuple[str, list[str]]:
     converter = _Converter(path, text, "division" in future)
     divided = converter.rewrite(tree)
     result = _stock(divided, path, "print_function" in future)
-    helpers = [f"from {_HELPERS}.runtime import divide"] if converter.asked else []
+    helpers = [f"from {_HELPERS}.runtime import {', '.join(sorted(converter.helpers))}"] if converter.helpers else []
     helpers += ["from functools import cmp_to_key"] if converter.compares else []
     for name, function in (("round", "round_away as round"), ("cmp", "cmp"), ("file", "open_file as file")):
         if re.search(rf"(?<![.\w]){name} *\(", result) and name not in converter.bound:

@@ -70,6 +70,8 @@ class Divisor:
         return _by_own_method(a, b, "__div__", "__rdiv__", operator.itruediv)
 
 
+divisor = Divisor  # as converted inputs call it
+
 # --- text --------------------------------------------------------------------------------------------------
 
 

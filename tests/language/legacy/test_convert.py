@@ -55,8 +55,8 @@ def test_divisions_become_plain_where_the_text_tells(run):
     )
     outcome = converted(run)
     assert outcome.out == (
-        "from solfec.language.legacy.runtime import divide\nimport math\nn = 7\n"
-        "print(7 // 2, 7 / 2., len ('abc') // 2, math.sqrt (4) / 2, (1. + n) / n)\nprint(divide(n , 2))\nn = divide(n, 2)\n"
+        "from solfec.language.legacy.runtime import divide, divisor\nimport math\nn = 7\n"
+        "print(7 // 2, 7 / 2., len ('abc') // 2, math.sqrt (4) / 2, (1. + n) / n)\nprint(divide(n , 2))\nn /= divisor(2)\n"
     )
     assert outcome.err.startswith("main.py:4: note: `divide` stands for '/'")
     assert "main.py:5: note" in outcome.err
@@ -93,6 +93,8 @@ def test_what_cannot_be_read_is_refused_by_line(run):
         ("try: raise IOError (2, 'gone')\nexcept IOError, (number, text): print number, text\n", "2 gone\n"),
         ("import subprocess\nprint subprocess.check_output ('echo a', shell = True).split ()\n", "['a']\n"),
         ("from time import clock as c, time\nfrom string import (join, upper)\nprint c () < time (), join (['a']), upper ('b')\n", "True a B\n"),
+        ("x = [7, 9]\ndef i ():\n  x.append (0)\n  return 1\nx[i ()] /= 2\nprint x\n", "[7, 4, 0]\n"),
+        ("import numpy\na = numpy.array ([7, 9]); b = a\na /= 2\nprint a is b, list (map (int, b))\n", "True [3, 4]\n"),
         ("import sets\nprint len (sets.Set ([1, 1]))\n", "1\n"),
     ],
 )  # fmt: skip
