@@ -270,6 +270,7 @@ def _notes(path: str, text: str, divided: list[int]) -> list[str]:
     notes = [f"{path}:{line}: note: `divide` stands for '/': write '//' for integers, '/' for floats" for line in divided]
     for pattern, what in (
         (r"\bexecfile\b", "the executed file has to be converted, too"),
+        (r"(?m)^[^#\n]*\bexec\b(?! *\()|\bexec *\(", "what exec runs has to be Python 3, too"),
         (r"\bstr *\(|%s", "str and '%s' of a computed float show all its digits in Python 3"),
         (r"\.message\b", "exceptions have no member message in Python 3: write str (e)"),
         (r"\b(?:import|from) +sets\b", "there is no module sets in Python 3: use the type set"),

@@ -111,3 +111,8 @@ def test_converted_inputs_find_modules_and_orders_as_they_were(run, old, prints)
 def test_modules_that_did_not_change_are_imported_plainly(run):
     Path("main.py").write_text("import string, time, sys, subprocess\nprint string.digits, time.time () > 0, subprocess.call (['true'])\n")
     assert converted(run).out.startswith("import string, time, sys, subprocess\n")
+
+
+def test_a_note_names_texts_that_are_executed(run):
+    Path("main.py").write_text("x = 1\nexec 'y = x / 2'\nprint y\n")
+    assert "main.py:2: note: what exec runs has to be Python 3, too" in converted(run).err
