@@ -109,7 +109,7 @@ def main(quick: bool) -> int:
             row[name], state = best_of(measure)
             missed += row[name] < target
             verdict = "" if row[name] >= target else "  MISSED"
-            print(f"{name:32} {row[name]:10g}  target {target:<8g} {state}{verdict}", flush=True)
+            print(f"{name:32} {row[name]:>10}  target {target:<8g} {state}{verdict}", flush=True)
     print(json.dumps({"machine": machine.figures(), **row}))
     return missed
 
