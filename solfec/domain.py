@@ -454,7 +454,7 @@ class Domain:
         self._inertia_changed = True
 
     def set_state(self, identifier: int, conf: np.ndarray, velo: np.ndarray, energy: np.ndarray) -> None:
-        """Overwrite a body's triples of configuration (n, 3) and velocity (m, 3), and its energies (5,)."""
+        """Overwrite a body's triples of configuration (n, 3) and velocity (m, 3), and its energies (6,)."""
         self._refuse_within_step("set states")
         bodies, row = self.bodies, self.body_row(identifier)
         bodies.configurations.conf[:, bodies.conf_slice(row)] = conf.T

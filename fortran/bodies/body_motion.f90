@@ -3,7 +3,7 @@
 !>
 !> Columns of the body table: kind, scheme, rotation_disabled, conf_ptr, velo_ptr (0:nb-1); mass, volume, damping
 !> (0:nb-1); lame (2,0:nb-1) [pressure]; tensor (3,3,0:nb-1): inertia J of rigid bodies and obstacles, Euler tensor
-!> of the others; momentum (3,0:nb-1); energy (5,0:nb-1): kinetic, internal, external, contact, friction.
+!> of the others; momentum (3,0:nb-1); energy (6,0:nb-1): kinetic, internal, external, contact, friction, dissipated.
 !> Triples: conf (3,0:nconf-1); velo, velo_prev, force, reaction (3,0:nvelo-1); inverse_inertia (3,3,0:nvelo-1).
 !> The first argument is always the number of bodies in use.
 !>
@@ -18,7 +18,7 @@ module body_motion
   use rigid, only: lanes, rigid_kinetic_energy, scheme_positive, scheme_implicit
   use rigid_motion, only: find_rigid, predict_rigid, finish_rigid
   use pseudo_rigid, only: pseudo_rigid_free_velocity, pseudo_rigid_finish, &
-                          pseudo_rigid_kinetic_energy, pseudo_rigid_internal_energy
+                          pseudo_rigid_kinetic_energy, pseudo_rigid_internal_energy, pseudo_rigid_damping_power
   implicit none
   private
   public :: initialise_inertia, predict, finish
@@ -41,7 +41,7 @@ contains
     real(dp), intent(in) :: conf(3,0:nconf-1)
     real(dp), intent(inout) :: velo(3,0:nvelo-1)
     real(dp), intent(inout) :: inverse_inertia(3,3,0:nvelo-1)
-    real(dp), intent(inout) :: energy(5,0:nb-1)
+    real(dp), intent(inout) :: energy(6,0:nb-1)
     integer(i4), intent(out) :: failure, row
     integer(i8) :: first
     integer(i4) :: b, c, i, last, v
@@ -177,28 +177,28 @@ contains
   end subroutine drift_pseudo_rigid
 
   !> u(t+h) = u* + h A^-1 r and the scheme's rule for rotations;  conf(t+h/2) -> conf(t+h);  energies, with the work
-  !> h/2 (u(t) + u(t+h)) . (force + reaction) added to EXTERNAL.  Obstacles report no energy.
-  subroutine finish(n, step, kind, scheme, rotation_disabled, mass, volume, lame, tensor, conf_ptr, velo_ptr, &
+  !> h/2 (u(t) + u(t+h)) . (force + reaction) added to EXTERNAL, that of damping forces to DISSIPATED.  Obstacles report no energy.
+  subroutine finish(n, step, kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, conf_ptr, velo_ptr, &
                     inverse_inertia, velo_prev, force, reaction, conf, velo, momentum, energy, failure, row, nb, nconf, nvelo)
     integer(i4), intent(in) :: n, nb, nconf, nvelo
     real(dp), intent(in) :: step                  !< time step h
     integer(i4), intent(in) :: kind(0:nb-1), scheme(0:nb-1), rotation_disabled(0:nb-1)
-    real(dp), intent(in) :: mass(0:nb-1), volume(0:nb-1), lame(2,0:nb-1), tensor(3,3,0:nb-1)
+    real(dp), intent(in) :: mass(0:nb-1), volume(0:nb-1), damping(0:nb-1), lame(2,0:nb-1), tensor(3,3,0:nb-1)
     integer(i4), intent(in) :: conf_ptr(0:nb-1), velo_ptr(0:nb-1)
     real(dp), intent(in) :: inverse_inertia(3,3,0:nvelo-1)
     real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1), reaction(3,0:nvelo-1)
     real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1)
     real(dp), intent(inout) :: momentum(3,0:nb-1)
-    real(dp), intent(inout) :: energy(5,0:nb-1)
+    real(dp), intent(inout) :: energy(6,0:nb-1)
     integer(i4), intent(out) :: failure, row
     integer(i8) :: first
     integer(i4) :: b, c, count, found, i, l, rows(0:batch-1), start, v
-    real(dp) :: work
+    real(dp) :: middle(3,4), work
     logical :: finite(lanes), converged(lanes), regular(lanes)
 
     first = no_failure
     !$omp parallel do schedule(static) if(n > parallel_from) &
-    !$omp   private(b, c, count, found, i, l, rows, v, work, finite, converged, regular) reduction(min:first)
+    !$omp   private(b, c, count, found, i, l, rows, v, middle, work, finite, converged, regular) reduction(min:first)
     do start = 0, n - 1, batch
       call find_rigid(start, min(start + batch, n) - 1, kind, found, rows, nb)
       do i = 0, found - 1, lanes
@@ -227,6 +227,7 @@ contains
             first = min(first, code(b, 9))
             cycle
           end if
+          middle = conf(:,c:c+3)
           call pseudo_rigid_finish(step, inverse_inertia(:,:,v:v+3), reaction(:,v:v+3), conf(:,c:c+3), velo(:,v:v+3))
           work = 0
           do i = v, v + 3
@@ -235,6 +236,10 @@ contains
           energy(1,b) = pseudo_rigid_kinetic_energy(mass(b), tensor(:,:,b), velo(:,v:v+3))
           energy(2,b) = pseudo_rigid_internal_energy(volume(b), lame(:,b), conf(:,c:c+3))
           energy(3,b) = energy(3,b) + step/2*work
+          if (damping(b) > 0) then
+            energy(6,b) = energy(6,b) + step*pseudo_rigid_damping_power( &
+              volume(b), lame(:,b), damping(b), middle, velo_prev(:,v:v+3), velo(:,v:v+3), scheme(b) == explicit_scheme)
+          end if
         case (obstacle_kind, rigid_kind, finite_element_kind)
         case default
           first = min(first, code(b, 4))

@@ -321,7 +321,7 @@ contains
     integer(i4), intent(in) :: afresh, count, nelement, nblock, nbody, nb
     integer(i4), intent(in) :: element_body(0:nelement-1), row(0:nbody-1)
     real(dp), intent(in) :: energy(0:7,0:nblock-1), strain(0:7,0:nblock-1)
-    real(dp), intent(inout) :: body_energy(5,0:nb-1), body_strain(0:nbody-1)
+    real(dp), intent(inout) :: body_energy(6,0:nb-1), body_strain(0:nbody-1)
     integer :: b, e
 
     if (afresh == 1) then

@@ -14,7 +14,8 @@ module finite_element_motion
   use element_blocks, only: gather_nodes
   implicit none
   private
-  public :: materials_changed, drift, kick, finish, local_displacements, to_body_frame, polar_rotation
+  public :: materials_changed, drift, kick, damped_velocities, add_dissipation, finish
+  public :: local_displacements, to_body_frame, polar_rotation
 
   integer(i4), parameter :: explicit_scheme = 3                                          !< of Scheme
   integer(i4), parameter :: turned_inside_out = 5, not_finite = 8, bad_reaction = 9      !< failures as in body_motion
@@ -216,6 +217,66 @@ contains
     !$omp end parallel do
   end subroutine kick
 
+  !> The velocities on which damping acts, in the bodies' frames of mid-step, into `vector` (3,0:nnode-1): u(t) of explicit bodies,
+  !> (u(t) + u(t+h))/2 of the others, whose `velo` holds u(t+h).
+  subroutine damped_velocities(bodies, nbody, linear, nfirst, first, row, passive, nb, scheme, body_damping, nnode, velo_row, &
+                               rotation, nvelo, velo_prev, velo, vector)
+    integer(i4), intent(in) :: bodies, nbody, nfirst, nb, nnode, nvelo
+    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), passive(0:nbody-1), scheme(0:nb-1)
+    integer(i4), intent(in) :: velo_row(0:nnode-1)
+    real(dp), intent(in) :: body_damping(0:nb-1), rotation(3,3,0:nbody-1), velo_prev(3,0:nvelo-1), velo(3,0:nvelo-1)
+    real(dp), intent(inout) :: vector(3,0:nnode-1)
+    real(dp) :: mean(3)
+    integer :: b, n, v
+
+    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(n, v, mean)
+    do b = 0, bodies - 1
+      do n = first(b), first(b+1) - 1
+        v = velo_row(n)
+        mean = 0
+        if (passive(b) == 0 .and. body_damping(row(b)) > 0) then
+          mean = velo_prev(:,v)
+          if (scheme(row(b)) /= explicit_scheme) mean = (mean + velo(:,v))/2
+        end if
+        if (linear(b) == 1) mean = matmul(mean, rotation(:,:,b))
+        vector(:,n) = mean
+      end do
+    end do
+    !$omp end parallel do
+  end subroutine damped_velocities
+
+  !> energy(6) += h/2 (u(t) + u(t+h)) . eta viscous, `viscous` (3,0:nnode-1) being K times the `vector` of damped_velocities, in the
+  !> bodies' frames; u(t+h) of explicit bodies is u* + h/m r.
+  subroutine add_dissipation(step, bodies, nbody, linear, nfirst, first, row, passive, nb, scheme, body_damping, nnode, velo_row, &
+                             rotation, nvelo, velo_prev, velo, vector, viscous, mass, reaction, energy)
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: bodies, nbody, nfirst, nb, nnode, nvelo
+    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), passive(0:nbody-1), scheme(0:nb-1)
+    integer(i4), intent(in) :: velo_row(0:nnode-1)
+    real(dp), intent(in) :: body_damping(0:nb-1), rotation(3,3,0:nbody-1), velo_prev(3,0:nvelo-1), velo(3,0:nvelo-1)
+    real(dp), intent(in) :: vector(3,0:nnode-1), viscous(3,0:nnode-1), mass(0:nnode-1), reaction(3,0:nvelo-1)
+    real(dp), intent(inout) :: energy(6,0:nb-1)
+    real(dp) :: mean(3), work
+    integer :: b, n, v
+
+    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(n, v, mean, work)
+    do b = 0, bodies - 1
+      if (passive(b) == 1 .or. .not. body_damping(row(b)) > 0) cycle
+      work = 0
+      do n = first(b), first(b+1) - 1
+        mean = vector(:,n)
+        if (scheme(row(b)) == explicit_scheme) then
+          v = velo_row(n)
+          mean = (velo_prev(:,v) + velo(:,v) + step/mass(n)*reaction(:,v))/2
+          if (linear(b) == 1) mean = matmul(mean, rotation(:,:,b))
+        end if
+        work = work + dot_product(mean, viscous(:,n))
+      end do
+      energy(6,row(b)) = energy(6,row(b)) + step*body_damping(row(b))*work
+    end do
+    !$omp end parallel do
+  end subroutine add_dissipation
+
   !> u(t+h) = u* + h/m r of explicit bodies (that of the others is there already); conf(t+h); `local_displacements`; KINETIC
   !> (1) and EXTERNAL (3) energy, which grows by the work of applied forces and reactions.
   !>
@@ -228,7 +289,7 @@ contains
     integer(i4), intent(in) :: bodies, nbody, nfirst, nb, nnode, nconf, nvelo
     integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), scheme(0:nb-1)
     integer(i4), intent(in) :: conf_row(0:nnode-1), velo_row(0:nnode-1)
-    real(dp), intent(inout) :: energy(5,0:nb-1)
+    real(dp), intent(inout) :: energy(6,0:nb-1)
     real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), normal(3,0:nnode-1)
     real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1)
     real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1), reaction(3,0:nvelo-1)

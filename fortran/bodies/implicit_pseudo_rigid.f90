@@ -199,7 +199,7 @@ contains
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: rows(0:k-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
     real(dp), intent(in) :: inverse(12,12,0:k-1), volume(0:nb-1), lame(2,0:nb-1), reaction(3,0:nvelo-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), energy(5,0:nb-1)
+    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), energy(6,0:nb-1)
     integer(i4), intent(out) :: failure, row
     integer(i4) :: b, bad, turned
     integer :: c, i, v

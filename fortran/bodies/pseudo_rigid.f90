@@ -10,7 +10,7 @@ module pseudo_rigid
   implicit none
   private
   public :: pseudo_rigid_free_velocity, pseudo_rigid_finish
-  public :: pseudo_rigid_kinetic_energy, pseudo_rigid_internal_energy, second_piola_kirchhoff
+  public :: pseudo_rigid_kinetic_energy, pseudo_rigid_internal_energy, pseudo_rigid_damping_power, second_piola_kirchhoff
 
 contains
 
@@ -87,6 +87,26 @@ contains
       internal(:,i) = internal(:,i) + damping*(multiply(stress, velo(:,i)) + multiply(rate, conf(:,i)))
     end do
   end subroutine add_damping
+
+  !> Power that damping takes up in a step, on average: eta K u(t), K at mid-step, acts in explicit steps, eta K (u(t) + u(t+h))/2
+  !> in others.
+  pure real(dp) function pseudo_rigid_damping_power(volume, lame, damping, conf, before, after, explicit) result(power)
+    real(dp), intent(in) :: volume, lame(2), damping
+    real(dp), intent(in) :: conf(3,4)             !< at mid-step
+    real(dp), intent(in) :: before(3,4), after(3,4)   !< u(t), u(t+h)
+    logical, intent(in) :: explicit
+    real(dp) :: stress(3,3), viscous(3,3), mean(3,4), energy
+
+    mean = (before + after)/2
+    viscous = 0
+    call second_piola_kirchhoff(lame, conf(:,1:3), stress, energy)
+    if (explicit) then
+      call add_damping(lame, damping, conf, before, stress, viscous)
+    else
+      call add_damping(lame, damping, conf, mean, stress, viscous)
+    end if
+    power = volume*sum(viscous*mean(:,1:3))
+  end function pseudo_rigid_damping_power
 
   !> u(t+h) = u* + h A^-1 r and conf(t+h).
   pure subroutine pseudo_rigid_finish(step, inverse_inertia, reaction, conf, velo)

@@ -31,7 +31,7 @@ contains
     integer(i4), intent(in) :: kind(0:nb-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
     real(dp), intent(inout) :: kept(3,0:nconf-1), conf(3,0:nconf-1)
     real(dp), intent(in) :: velo(3,0:nvelo-1)
-    real(dp), intent(inout) :: force(3,0:nvelo-1), energy(5,0:nb-1)
+    real(dp), intent(inout) :: force(3,0:nvelo-1), energy(6,0:nb-1)
     integer(i4), intent(out) :: failure, row
     integer(i4) :: b, c, v
     logical :: regular

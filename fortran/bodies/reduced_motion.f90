@@ -158,22 +158,23 @@ contains
   !>   motions      (k, r): C with E C = r rigid motions, orthonormal in the norm of M
   !>   fields, duals   (6, r): N, these motions as translations and rotations about the mass centre, and their momenta
   !>   force        its work on reduced velocities is added to `energy` (5,0:nb-1), EXTERNAL; that on nodes is counted there
+  !>   damping      (0:nb-1) eta of all bodies; its work in the frame of mid-step is added to DISSIPATED
   !>   turned_by    (0:nr-1) out: square of the angle between the frames of t and t+h, at most 1 [radian**2]
   !>   failed       row of the first body that is turned inside out, or -1
-  subroutine end_velocities(step, nr, number, modes, modal, vector_ptr, nvector, vectors, &
+  subroutine end_velocities(step, nr, number, modes, modal, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, stiffness, damping, &
                             rigid, motion_ptr, field_ptr, nmotion, motions, nfield, fields, duals, rows, frame_ptr, &
                             nfirst, first, nnode, velo_row, conf_row, mass, reference, normal, nbody, rotation, &
                             nconf, conf, nvelo, velo, velo_prev, force, nb, energy, turned_by, failed)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nr, nvector, nmotion, nfield, nfirst, nnode, nbody, nconf, nvelo, nb
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1)
+    integer(i4), intent(in) :: nr, nvector, nmatrix, nmotion, nfield, nfirst, nnode, nbody, nconf, nvelo, nb
+    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1), matrix_ptr(0:nr-1)
+    real(dp), intent(in) :: vectors(0:nvector-1), stiffness(0:nmatrix-1), damping(0:nb-1)
     integer(i4), intent(in) :: rigid(0:nr-1), motion_ptr(0:nr-1), field_ptr(0:nr-1), rows(0:nr-1), frame_ptr(0:nr-1)
     real(dp), intent(in) :: motions(0:nmotion-1), fields(0:nfield-1), duals(0:nfield-1)
     integer(i4), intent(in) :: first(0:nfirst-1), velo_row(0:nnode-1), conf_row(0:nnode-1)
     real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), normal(3,0:nnode-1), rotation(3,3,0:nbody-1)
     real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), energy(5,0:nb-1)
+    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), energy(6,0:nb-1)
     real(dp), intent(inout) :: turned_by(0:nr-1)
     integer(i4), intent(out) :: failed
     real(dp) :: frame(3,3)
@@ -188,6 +189,11 @@ contains
       n = first(b+1) - first(b)
       v = velo_row(first(b))
       frame = conf(:,f:f+2)
+      if (damping(rows(i)) > 0) then
+        energy(6,rows(i)) = energy(6,rows(i)) + step*damping(rows(i)) &
+          *resistance(modes(i), n, modal(i), vectors(vector_ptr(i)), stiffness(matrix_ptr(i)), mass(first(b)), rotation(:,:,b), &
+                      velo_prev(1,v), velo(1,v))
+      end if
       call settle(step, modes(i), n, modal(i), vectors(vector_ptr(i)), mass(first(b)), reference(1,first(b)), &
                   normal(1,first(b)), conf(1,conf_row(first(b))), rigid(i), motions(motion_ptr(i)), fields(field_ptr(i)), &
                   duals(field_ptr(i)), rotation(:,:,b), frame, velo_prev(1,v+n), velo(1,v), velo(1,v+n), turned_by(i), proper)
@@ -198,6 +204,18 @@ contains
     !$omp end parallel do
     if (failed == huge(failed)) failed = -1
   end subroutine end_velocities
+
+  !> w.K_r w of the mean w of the velocities before and after.
+  pure real(dp) function resistance(k, n, modal, e, stiffness, mass, rotation, before, after)
+    integer, intent(in) :: k, n
+    integer(i4), intent(in) :: modal
+    real(dp), intent(in) :: e(k,3,n), stiffness(k,k), mass(n), rotation(3,3), before(3,n), after(3,n)
+    real(dp) :: mean(3,n), w(k)
+
+    mean = (before + after)/2
+    call project_back(k, n, e, modal, mass, rotation, mean, w)
+    resistance = dot_product(w, times(k, k, stiffness, w))
+  end function resistance
 
   pure real(dp) function power(k, force, old, new)
     integer, intent(in) :: k
@@ -364,7 +382,7 @@ contains
     real(dp), intent(in) :: vectors(0:nvector-1), stiffness(0:nmatrix-1)
     integer(i4), intent(in) :: rows(0:nr-1), frame_ptr(0:nr-1), first(0:nfirst-1), conf_row(0:nnode-1)
     real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), conf(3,0:nconf-1)
-    real(dp), intent(inout) :: energy(5,0:nb-1)
+    real(dp), intent(inout) :: energy(6,0:nb-1)
     integer :: b, f, i
 
     !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(b, f)

@@ -104,7 +104,7 @@ contains
     real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1), reaction(3,0:nvelo-1)
     real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1)
     real(dp), intent(inout) :: momentum(3,0:nb-1)
-    real(dp), intent(inout) :: energy(5,0:nb-1)
+    real(dp), intent(inout) :: energy(6,0:nb-1)
     logical, intent(inout) :: finite(lanes)       !< false: a reaction is not; none of the eight moves
     logical, intent(inout) :: converged(lanes), regular(lanes)
     real(dp) :: falls(lanes), turns(lanes), kinetic(lanes), work(lanes), weight(lanes), inertia(9,lanes), angular(3,lanes)

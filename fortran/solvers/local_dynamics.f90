@@ -377,7 +377,7 @@ contains
     integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
     integer(i4), intent(in) :: triples, ntriple
     real(dp), intent(inout) :: generalised(3,0:ntriple-1)
-    real(dp), intent(inout) :: energy(5,0:nbody-1)
+    real(dp), intent(inout) :: energy(6,0:nbody-1)
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: nrow
     integer(i4), intent(in) :: order(0:nrow-1)

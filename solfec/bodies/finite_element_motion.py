@@ -15,6 +15,8 @@ _motion = _kernels.finite_element_motion
 _drift = _motion.drift
 _kick = _motion.kick
 _finish = _motion.finish
+_damped_velocities = _motion.damped_velocities
+_add_dissipation = _motion.add_dissipation
 _local_displacements = _motion.local_displacements
 _to_body_frame = _motion.to_body_frame
 _add_energies = _kernels.element_blocks.add_energies
@@ -70,6 +72,7 @@ def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[l
 def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[bool, int, int]:
     """To mid-step; returns whether bodies have damping, and (failure, row)."""
     damped, failure, failed = _drift(step, fe.count, *bodies.columns.of(drift_columns, fe, bodies))
+    fe.drifted.set(damped, failure, failed)
     if fe.reduced.count:
         fe.reduced.begin(bodies)
     return bool(damped), failure, int(fe.rows[failed]) if failure else -1
@@ -99,6 +102,23 @@ def kick_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...
     return (
         fe.linear, fe.first, fe.row, fe.passive, bodies.scheme, bodies.damping, fe.velo_row, fe.mass, fe.rotation,
         assembly.first, assembly.position, assembly.flat, fe.viscous, fe.internal, triples.velo, triples.force, fe.net,
+    )  # fmt: skip
+
+
+def dissipate(fe: FiniteElements, bodies: BodyTable, step: float) -> None:
+    """Add the work of damping forces to DISSIPATED, before bodies leave mid-step; reactions are in velocities of implicit bodies."""
+    columns = bodies.columns.of(damping_columns, fe, bodies)
+    _damped_velocities(fe.count, *columns)
+    fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
+    _add_dissipation(step, fe.count, *columns, fe.viscous, fe.mass, bodies.triples.reaction, bodies.energy)
+
+
+def damping_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernels `damped_velocities` and, at first, `add_dissipation`."""
+    triples = bodies.triples
+    return (
+        fe.linear, fe.first, fe.row, fe.passive, bodies.scheme, bodies.damping, fe.velo_row, fe.rotation, triples.velo_prev,
+        triples.velo, fe.net,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..kernel_programs import Numbers
 from ..tables import note_reallocation
 from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import highest_element, largest_frequency
@@ -169,6 +170,7 @@ class FiniteElements:
         self.count = len(self.rows)
         self.implicit = None  # solvers that implicit.implicit_of keeps from step to step
         self.recalled = None  # what implicit.recall wants of them
+        self.drifted = Numbers(damped="i4", failure="i4", failed="i4")  # of the last prediction
         meshes = [bodies.meshes[int(bodies.id[row])] for row in self.rows]
         self.first = _starts([mesh.node_count for mesh in meshes])
         self.first_element = _starts([len(mesh.sizes) for mesh in meshes])

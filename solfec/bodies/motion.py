@@ -125,7 +125,7 @@ def _predict_explicit(bodies: BodyTable, elements, loads: Loads, time: float, st
 
 
 def correct(bodies: BodyTable, step: float) -> None:
-    """End the step: u(t+h) from u* and `triples.reaction`, conf(t+h), KINETIC, INTERNAL and EXTERNAL energy.
+    """End the step: u(t+h) from u* and `triples.reaction`, conf(t+h), KINETIC, INTERNAL, EXTERNAL and DISSIPATED energy.
 
     Raises
     ------
@@ -136,6 +136,8 @@ def correct(bodies: BodyTable, step: float) -> None:
     implicit = implicit_of_step(bodies, elements)
     if implicit.solvers:
         _add_implicit_reactions(implicit, elements, bodies, step)
+    if elements.drifted["damped"][0]:
+        finite_element_motion.dissipate(elements, bodies, step)
     if implicit.reduced and (row := implicit.reduced.end(bodies, step)) >= 0:
         _raise(bodies, finite_element_motion.TURNED_INSIDE_OUT, row)
     failure, row = _finish(bodies.n, step, *bodies.columns.of(_finish_columns, bodies))
@@ -256,7 +258,7 @@ def predict_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
 def _finish_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
     triples = bodies.triples
     return (
-        bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.lame, bodies.tensor,
+        bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.damping, bodies.lame, bodies.tensor,
         bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia, triples.velo_prev, triples.force, triples.reaction,
         bodies.configurations.conf, triples.velo, bodies.momentum, bodies.energy,
     )  # fmt: skip

@@ -307,7 +307,8 @@ def _reaction_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.nda
 def _end_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
     fe, triples = reduced.fe, bodies.triples
     return (
-        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.vectors, reduced.rigid, reduced.motion_ptr,
+        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors, reduced.stiffness,
+        bodies.damping, reduced.rigid, reduced.motion_ptr,
         reduced.field_ptr, reduced.motions, reduced.fields, reduced.duals, reduced.rows, reduced.frame_ptr, fe.first,
         fe.velo_row, fe.conf_row, fe.mass, fe.reference, fe.normal, fe.rotation, bodies.configurations.conf, triples.velo,
         triples.velo_prev, triples.force, bodies.energy, reduced.turned_by,

@@ -62,13 +62,14 @@ REDUCED_FORMS = (Form.BC_MODAL, Form.BC_RO)  # velocities in a base
 
 
 class Energy(IntEnum):
-    """Columns of `BodyTable.energy`, in the manual's order."""
+    """Columns of `BodyTable.energy`, in the manual's order, which ends with FRICTION."""
 
     KINETIC = 0
     INTERNAL = 1
     EXTERNAL = 2
     CONTACT = 3
     FRICTION = 4
+    DISSIPATED = 5
 
 
 _CONF_TRIPLES, _VELO_TRIPLES = np.array([4, 4, 4, 0]), np.array([2, 2, 4, 0])  # by BodyKind; nodes come on top
@@ -135,7 +136,7 @@ class BodyTable(Table):
         "primitive_ptr": ((), "i4", 0),  # first row of the primitive table
         "primitive_count": ((), "i4", 0),
         "momentum": ((3,), "f8", 0.0),  # referential angular momentum carried by RIG_NEG and RIG_IMP
-        "energy": ((5,), "f8", 0.0),  # Energy
+        "energy": ((6,), "f8", 0.0),  # Energy
         "extents": ((6,), "f8", 0.0),  # current bounding box: lower corner, upper corner
     }
 

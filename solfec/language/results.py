@@ -19,14 +19,24 @@ from .model import SOLFEC
 CLOCKS = (*PHASES, "PARBAL")  # of TIMING; nothing is balanced in a serial run
 
 
-class Energies(NamedTuple):
-    """Energies in the manual's order."""
-
+class _Energies(NamedTuple):
     kinetic: float
     internal: float
     external: float
     contact: float
     friction: float
+
+
+class Energies(_Energies):
+    """Energies in the manual's order.  `dissipated`, which the manual does not have, is no item, so that inputs may unpack five."""
+
+    dissipated: float
+
+    def __new__(cls, *values: float):
+        """Six energies."""
+        energies = super().__new__(cls, *values[:5])
+        energies.dissipated = values[5]
+        return energies
 
 
 @command("DURATION")
@@ -189,7 +199,8 @@ def ENERGY(solfec: SOLFEC | BODY, object: SOLFEC | BODY | Sequence[BODY] | None 
     Returns
     -------
     named tuple
-        kinetic, internal, external, contact and friction, in units of work.
+        kinetic, internal, external, contact and friction, in units of work; as a member `dissipated`, too: what the damping
+        of bodies has taken up.
     """
     if object is None and isinstance(solfec, BODY):
         object, simulation = solfec, solfec._simulation
@@ -241,7 +252,7 @@ def TIMING(solfec: SOLFEC, kind: str) -> float:
 
 # --- HISTORY -----------------------------------------------------------------------------------------------
 
-ENERGY_KINDS = tuple(kind.upper() for kind in Energies._fields)
+ENERGY_KINDS = (*(kind.upper() for kind in Energies._fields), "DISSIPATED")
 
 
 @command("HISTORY")

@@ -69,7 +69,7 @@ def history(
     reader : ResultsReader
     items : one item or a list of them
         ``(body, point, entity)`` with entity CX..CZ, DX..DZ, VX..VZ, SX..SYZ or MISES; ``(object, kind)`` with kind KINETIC,
-        INTERNAL, EXTERNAL, CONTACT or FRICTION; ``(object, entity)`` or ``(object, direction, pair, entity)`` with
+        INTERNAL, EXTERNAL, CONTACT, FRICTION or DISSIPATED; ``(object, entity)`` or ``(object, direction, pair, entity)`` with
         entity GAP, R, U, CR or CU; or a name: 'STEP', 'CONS', 'BODS', 'TIMINT', 'GSITERS' ... (manual, HISTORY).
         A body is an identifier or a label; an object is None (the whole model), a body or a list of bodies.
     start, end : float, optional

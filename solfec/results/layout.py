@@ -16,8 +16,8 @@ from ..constraints.table import ConstraintTable, SurfaceMaterialTable
 from ..kernel_programs import PHASES
 
 FORMAT = "solfec results"
-VERSION = 2
-OLDEST = 2  # version that is still read
+VERSION = 3
+OLDEST = 3  # version that is still read
 UNITS = (
     "Solfec imposes no units.  Whatever units of length, mass and time the input used hold here; 'units' attributes "
     "name dimensions: L length, M mass, T time, F = M L/T^2 force, E = F L energy, s seconds of wall time, 1 none."
@@ -53,7 +53,7 @@ DESCRIPTIONS = {
     "law": ("1", "material: 0 KIRCHHOFF, 2 NEO_HOOKEAN"),
     "enhanced": ("1", "1: hexahedra with enhanced strains"),
     "conserving": ("1", "1: DEF_LIM conserves energy and momentum"),
-    "energy": ("E", "KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION"),
+    "energy": ("E", "KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION, DISSIPATED"),
     "momentum": ("M L^2/T", "referential angular momentum carried by the integrator"),
     "master": ("1", "id of the body the reaction acts on"),
     "slave": ("1", "id of the other body, 0: none"),
@@ -104,7 +104,7 @@ STEP = np.dtype(
     + [(part + suffix, "<i8") for part in ("bodies", "constraints", "user") for suffix in ("", "_first")]
     + [(name, "<i8") for name in ("list_first", "conf_first", "velo_first", "contacts", "sparsified", "born", "deleted")]
     + [(name, "<f8") for name in ("iterations", "error", "merit", "residual", "minimum_gap")]
-    + [("solver", "S24"), ("energy", "<f8", (5,))]
+    + [("solver", "S24"), ("energy", "<f8", (6,))]
     + [(phase, "<f8") for phase in PHASES]
     + [("clock_time", "<f8"), ("clock_step", "<i8"), ("next_body_id", "<i8"), ("next_constraint_id", "<i8")]
     + [("factor_nodes", "<i8"), ("factor_first", "<i8"), ("factor_fewest", "<i8"), ("factor_spent", "<i8")]
@@ -130,7 +130,7 @@ STEP_DESCRIPTIONS = {
     "residual": ("L/T", "residual of the velocity formulation"),
     "minimum_gap": ("L", "smallest contact gap, 0 without contacts"),
     "solver": ("", "class of the solver"),
-    "energy": ("E", "of all bodies, contacts counted once: KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION"),
+    "energy": ("E", "of all bodies, contacts counted once: KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION, DISSIPATED"),
     **{phase: ("s", "wall time of the phase since the previous frame") for phase in PHASES},
     "clock_time": ("T", "time = clock_time + (step_number - clock_step) * step"),
     "next_body_id": ("1", "identifier of the next body"),

@@ -15,8 +15,8 @@ from . import history
 from .reader import ResultsReader
 
 SURFACE, INK, MUTED, GRID = "#fcfcfb", "#0b0b0b", "#52514e", "#e1e0d9"
-COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#e87ba4")  # distinct for colour-blind readers, in this order
-ENERGIES = ("kinetic", "internal", "external", "contact", "friction")
+COLOURS = ("#2a78d6", "#eb6834", "#1baf7a", "#eda100", "#e87ba4", "#6b4fbb")  # distinct for colour-blind readers, in this order
+ENERGIES = ("kinetic", "internal", "external", "contact", "friction", "dissipated")
 ITEM = re.compile(  # OBJECT:VECTOR:PAIR:ENTITY, all but the last may be missing
     r"^(?:(?P<object>.*?):)?(?:(?P<vector>[-+.\deE]+(?:,[-+.\deE]+){2}|-):)?(?:(?P<pair>\d+,\d+|-):)?(?P<entity>[A-Z]+)$"
 )
@@ -85,7 +85,7 @@ def draw(steps: np.ndarray, name: str):
     shown = [k for k in range(len(ENERGIES)) if np.any(steps["energy"][:, k])] or [0]
     for k in shown:  # early curves are thin and on top, so that coinciding ones are all seen
         panels[0].plot(time, steps["energy"][:, k], color=COLOURS[k], lw=1.3 + 0.3 * k, label=ENERGIES[k], zorder=9 - k)
-    panels[0].legend(ncols=5, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=9, labelcolor=MUTED,
+    panels[0].legend(ncols=6, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=9, labelcolor=MUTED,
                      handlelength=1.4, borderaxespad=0.2, columnspacing=1.4)  # fmt: skip
     for panel, values in zip(
         panels[1:], (steps["contacts"], steps["iterations"], steps["step"], np.maximum(-steps["minimum_gap"], 0.0))

@@ -20,7 +20,7 @@ def body_table(reader, number: int = -1) -> dict[str, np.ndarray]:
     -------
     dict
         id, label, kind, scheme, material; mass, volume; x, y, z of the mass centre and vx, vy, vz, its velocity;
-        kinetic, internal, external, contact, friction energy; one array (bodies,) each.
+        kinetic, internal, external, contact, friction, dissipated energy; one array (bodies,) each.
     """
     frame = reader.frame(number)
     defined = reader.table("model/bodies")[frame.listed["definition"]]

@@ -286,6 +286,24 @@ def test_internal_energy_follows_an_assigned_gradient_at_once(good):
     assert before == 0.0 and after == pytest.approx(3003.0007, rel=1e-7)
 
 
+def test_dissipated_energy_is_a_member_beside_the_five_of_the_manual_and_a_history(good):
+    text = """
+    solfec = SOLFEC('DYNAMIC', 1E-5, 'out')
+    cube = HULL([c for x in (0, 1) for y in (0, 1) for z in (0, 1) for c in (x, y, z)], 1, 1)
+    soft = BODY(solfec, 'PSEUDO_RIGID', cube, BULK_MATERIAL(solfec, young=1E9, poisson=0.25, density=1E3))
+    soft.conf = (1.001, 0, 0, 0, 1.001, 0, 0, 0, 1.001, 0.5, 0.5, 0.5)
+    soft.damping = 1E-5
+    kinetic, internal, external, contact, friction = ENERGY(soft)
+    RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 10), 1E-3)
+    now = ENERGY(soft)
+    print(len(now), now.dissipated / internal, (now.kinetic + now.internal + now.dissipated) / internal)
+    """
+    again = text + "print(HISTORY(solfec, [(soft, 'DISSIPATED')], 0, 1)[1][-1])"
+    count, taken, kept = map(float, good(text).splitlines()[-1].split())
+    assert count == 5 and taken > 0.05 and kept == pytest.approx(1.0, abs=1e-3)
+    assert float(good(again).splitlines()[-1]) == pytest.approx(taken * 3003.0007, rel=1e-6)
+
+
 def test_results_are_read_by_the_same_input(good):
     text = FALL + RUN10 + """
     print(solfec.mode, DURATION(solfec), solfec.time)

@@ -96,7 +96,7 @@ def test_a_label_gives_nan_before_birth_and_an_unknown_label_nan_always(run):
 
 def test_energies_of_the_model_count_contacts_once_and_lists_count_bodies_once(run):
     reader, frames = run
-    kinds = ["KINETIC", "INTERNAL", "EXTERNAL", "CONTACT", "FRICTION"]
+    kinds = ["KINETIC", "INTERNAL", "EXTERNAL", "CONTACT", "FRICTION", "DISSIPATED"]
     _, *whole = reader.history([(None, kind) for kind in kinds])
     assert np.array_equal(np.array(whole).T, [frame["energy"] for frame in frames])
     _, both, dead = reader.history([([1, 4, 1], "EXTERNAL"), (4, "EXTERNAL")])

@@ -16,6 +16,7 @@ for form in ('TL', 'BC'):
         lower = BODY(solfec, 'FINITE_ELEMENT', cube(2 * k, 0, 0.0, 1 + k % 2), soft, form=form)
         upper = BODY(solfec, 'FINITE_ELEMENT', cube(2 * k + 0.3, 0.2, 1.0, 1 + k % 2), soft, form=form)
         lower.scheme = upper.scheme = scheme
+        upper.damping = 1E-4
         INITIAL_VELOCITY(upper, (0.1, 0.2, -1), (0, 0, 0.3))
         k += 1
 FORCE(upper, 'CONVECTED', (6.8, 0.7, 2), (0, 0, 1), TIME_SERIES([0, 0, 1E-3, 3E4, 2E-3, 0]))

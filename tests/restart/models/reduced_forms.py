@@ -17,5 +17,6 @@ for k, form in enumerate(('BC-MODAL', 'BC-RO')):
     shape = TRANSLATE(HEX(nodes, 2, 2, 2, 1, [1] * 6), (2 * k, 0, 0.0002))
     body = BODY(solfec, 'FINITE_ELEMENT', shape, soft, form=form, base='cube' if k else (values, vectors))
     INITIAL_VELOCITY(body, (0.1, 0, -1), (0, 0, 2))
+    body.damping = 1E-4
     FORCE(body, 'SPATIAL', (2 * k + 0.5, 0.5, 1), (0, 1, 0), TIME_SERIES([0, 0, 0.01, 1E5]))
 RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-6, 500), int(NON_SOLFEC_ARGV()[0]) * 2E-4)
