@@ -22,6 +22,27 @@ def lower_of(dense):
 
 
 @pytest.mark.parametrize("kind", FACTORS, ids=lambda k: k.__name__)
+@pytest.mark.parametrize("count", [factorisation.MANY, 150])
+def test_many_right_hand_sides_are_solved_with_the_factor_itself(kind, count):
+    """Of a band with a border, whose factor has wide and narrow supernodes; anew after the values have changed."""
+    random = np.random.default_rng(1)
+    size = 60
+    dense = random.uniform(-1, 1, (size, size)) * (np.abs(np.subtract.outer(np.arange(size), np.arange(size))) < 7)
+    dense = dense + dense.T + 30 * np.eye(size)
+    dense[:, -4:] += 0.5
+    dense[-4:] += 0.5
+    pattern, values = lower_of(dense)
+    factor = kind(pattern)
+    right = random.uniform(-1, 1, (size, count)) * (random.uniform(size=(size, count)) < 0.1)
+    for scale in (1.0, 2.0):
+        factor.factorise(scale * values)
+        found = factor.solve(right)
+        assert np.abs(scale * dense @ found - right).max() < 1e-13
+        alone = np.stack([factor.solve(column) for column in right.T], axis=1)
+        assert np.abs(found - alone).max() < 1e-15
+
+
+@pytest.mark.parametrize("kind", FACTORS, ids=lambda k: k.__name__)
 def test_factors_solve_after_every_change_of_values(kind):
     random = np.random.default_rng(0)
     chain = np.diag(np.full(30, 4.0)) + np.diag(np.full(29, -1.0), 1) + np.diag(np.full(29, -1.0), -1)
