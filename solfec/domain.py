@@ -231,6 +231,8 @@ class Domain:
             raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")
         if not material.density > 0.0:
             raise SolfecError(f"BODY: density of material {material.label!r} is {material.density:g}; it must be positive")
+        if kind in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT) and material.incompressible:
+            raise SolfecError(f"BODY: 'poisson' of material {material.label!r} is 0.5; it must be below 0.5 for deformable bodies")
         if kind == BodyKind.PSEUDO_RIGID and material.law != Law.KIRCHHOFF:
             raise SolfecError(f"BODY: a pseudo-rigid body takes material 'KIRCHHOFF', not {material.model!r}")
         if kind == BodyKind.PSEUDO_RIGID:  # the only kind with curved primitives that may touch itself
@@ -319,6 +321,8 @@ class Domain:
         if not (ids == volume).any():
             known = ", ".join(map(str, np.unique(ids).tolist()))
             raise ValueError(f"no element of body {identifier} has the volume identifier {volume} (there are {known})")
+        if material.incompressible:
+            raise ValueError(f"'poisson' of material {material.label!r} is 0.5; it must be below 0.5 for deformable bodies")
         mesh.apply(material, ids == volume)
         self.material_row(material)
         self.bodies.finite_elements = None

@@ -33,7 +33,7 @@ class BulkMaterial:
     young : float
         Young's modulus [pressure], not negative.
     poisson : float
-        Poisson's ratio, at least 0 and below 0.5.
+        Poisson's ratio, at least 0 and below 0.5; 0.5 itself, an incompressible material, is for rigid bodies and obstacles only.
     density : float
         Mass density, not negative.
     tensile : float
@@ -72,7 +72,7 @@ class BulkMaterial:
         for name in ("young", "density"):
             if math.isinf(getattr(self, name)):
                 raise ValueError(f"{name} of a bulk material must be finite")
-        if not self.poisson < 0.5:
+        if not self.poisson <= 0.5:
             raise ValueError(f"poisson of a bulk material is {self.poisson}; it must be below 0.5")
 
     @property
@@ -81,7 +81,14 @@ class BulkMaterial:
         return Law[self.model]
 
     @property
+    def incompressible(self) -> bool:
+        """Whether no deformable body can be made of it."""
+        return self.poisson == 0.5
+
+    @property
     def lame(self) -> tuple[float, float]:
         """Lame's constants lambda and mu [pressure]."""
         young, poisson = self.young, self.poisson
+        if self.incompressible:  # of rigid bodies, which use neither
+            return 0.0, young / 3
         return young * poisson / ((1 + poisson) * (1 - 2 * poisson)), young / (2 * (1 + poisson))

@@ -15,6 +15,7 @@ from .checks import BadType, BadValue, command
 from .fields import FIELD, field_labels
 from .handles import Handle, simulation_of
 from .hints import Member
+from .legacy import surroundings
 from .unbuilt import not_built
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class BULK_MATERIAL(Handle):
     label : str
         Default 'BULK_MATERIAL_i'.  Re-using a label overwrites the data of that material.
     young, poisson, density : float
-        Young's modulus >= 0, Poisson's ratio in [0, 0.5), mass density >= 0.
+        Young's modulus >= 0, Poisson's ratio in [0, 0.5), mass density >= 0.  Old inputs may give rigid bodies a ratio of 0.5.
     tensile, fracene : float
         Tensile strength and fracture energy, for fragmentation.
     fields : list of FIELD or str, optional
@@ -69,7 +70,7 @@ class BULK_MATERIAL(Handle):
         label = f"BULK_MATERIAL_{len(domain.bulk_materials)}" if label is None else checks.string(label, "label")
         data = {
             "young": checks.nonnegative(young, "young"),
-            "poisson": _poisson(poisson),
+            "poisson": _poisson(poisson, incompressible=surroundings.in_python2()),
             "density": checks.nonnegative(density, "density"),
             "tensile": np.inf if tensile is None else checks.nonnegative(tensile, "tensile", infinite=True),
             "fracene": np.inf if fracene is None else checks.nonnegative(fracene, "fracene", infinite=True),
@@ -78,6 +79,8 @@ class BULK_MATERIAL(Handle):
         if labels:
             session.warn(f"BULK_MATERIAL: model {model!r} depends on no fields; those given change nothing")
         material = bulk_by_label(domain, label)
+        if data["poisson"] == 0.5 and material is not None and self._is_of_deformables(domain, material):
+            raise BadValue("'poisson' must be below 0.5, since deformable bodies are made of this material")
         if material is None:
             material = BulkMaterial(model=model, label=label, **data)
         self._simulation = simulation
@@ -85,6 +88,15 @@ class BULK_MATERIAL(Handle):
         for name, value in data.items():
             setattr(material, name, value)
         self._set_model(model)
+
+    @staticmethod
+    def _is_of_deformables(domain, material: BulkMaterial) -> bool:
+        """Whether bodies that deform are made of a material, or elements of theirs."""
+        bodies = domain.bodies
+        kinds = bodies.view("kind")[bodies.view("material") == domain.material_row(material)]
+        return bool(np.isin(kinds, (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT)).any()) or any(
+            known is material for mesh in bodies.meshes.values() for known in mesh.materials
+        )
 
     @property
     def _material(self) -> BulkMaterial:
@@ -160,9 +172,12 @@ class BULK_MATERIAL(Handle):
         self._material.density = checks.nonnegative(value, "density")
 
 
-def _poisson(value) -> float:
+def _poisson(value, incompressible: bool = False) -> float:
+    """Poisson's ratio; one half where old inputs give it to rigid bodies, for which it means nothing."""
     result = checks.nonnegative(value, "poisson")
-    if not result < 0.5:
+    if result == 0.5 and incompressible:
+        session.warn("BULK_MATERIAL: 'poisson' of 0.5 is that of an incompressible material, of which only rigid bodies and obstacles can be made")
+    elif not result < 0.5:
         raise BadValue(f"'poisson' must be below 0.5, it is {result:g}")
     return result
 

@@ -32,6 +32,11 @@ def current() -> Surroundings | None:
     return _now
 
 
+def in_python2() -> bool:
+    """Whether the running input is written in Python 2."""
+    return _now is not None and _now.old
+
+
 def begin(surroundings: Surroundings | None) -> None:
     """Make these the current ones."""
     global _now
