@@ -14,6 +14,7 @@ from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compile
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial, Law
 from .bodies.reduced_base import BadBase
+from .bodies.step_limit import StepLimit
 from .bodies.table import REDUCED_FORMS, BodyKind, BodyTable, Energy, Form, Scheme
 from .constraints import element_points, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
@@ -90,6 +91,7 @@ class Domain:
         self.swallowed = Swallowed()
         self.contact_energy = 0.0
         self.friction_energy = 0.0
+        self._step_limit = StepLimit(self.bodies)
         self._time_step = TimeStep(self)
         self.timings = self._time_step.timings
         self.next_body_id = 1
@@ -152,7 +154,7 @@ class Domain:
             self.initialise()
         if not (self.dynamic and self._deformable):
             return
-        critical, row = motion.critical_step(self.bodies)
+        critical, row = self._step_limit.find()
         if not critical < self.step:
             return
         if not self.step_kept:

@@ -176,13 +176,14 @@ def resting_step(bodies: BodyTable, row: int) -> float:
 def _least(fe: FiniteElements, bodies: BodyTable, only: int, at_rest: bool) -> tuple[float, int]:
     """Least step that explicit bodies (or number `only`) ask for, and the number of the body that does."""
     while True:
-        step, worst, unknown = _least_step(fe.count, only, at_rest, *bodies.columns.of(_limit_columns, fe, bodies))
+        step, worst, unknown = _least_step(fe.count, only, at_rest, *bodies.columns.of(limit_columns, fe, bodies))
         if unknown < 0:
             return step, worst
         fe.find_frequency(bodies, unknown)
 
 
-def _limit_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def limit_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `least_element_step`."""
     return (
         fe.linear, fe.row, bodies.scheme, bodies.law, bodies.damping, fe.stiffest, fe.square_at_rest, fe.laplacian, fe.strain,
     )  # fmt: skip

@@ -281,7 +281,7 @@ class FiniteElements:
         """Whether something has changed that the arrays depend on besides meshes."""
         if not self.count:
             return False
-        return _materials_changed(self.count, *bodies.columns.of(_material_columns, self, bodies)) > 0 or (
+        return _materials_changed(self.count, *bodies.columns.of(material_columns, self, bodies)) > 0 or (
             self.varied != [mesh.varied() for mesh in self.mixed]
         )
 
@@ -347,7 +347,8 @@ def within_step(bodies: BodyTable) -> FiniteElements:
     return bodies.finite_elements or compiled(bodies)
 
 
-def _material_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def material_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `materials_changed`."""
     return fe.row, *(getattr(bodies, name) for name in MATERIAL), *fe.material
 
 

@@ -236,7 +236,7 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     SolfecError
         A pseudo-rigid body without stiffness.
     """
-    step, row, failure = _critical_step(bodies.n, *bodies.columns.of(_critical_step_columns, bodies))
+    step, row, failure = _critical_step(bodies.n, *bodies.columns.of(critical_step_columns, bodies))
     if failure:
         _raise(bodies, 10, row)
     if row < 0:
@@ -264,7 +264,8 @@ def _finish_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
     )  # fmt: skip
 
 
-def _critical_step_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def critical_step_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `critical_step`."""
     return (
         bodies.kind, bodies.scheme, bodies.volume, bodies.damping, bodies.lame, bodies.tensor, bodies.conf_ptr,
         bodies.configurations.conf,

@@ -1,0 +1,78 @@
+"""The critical step of all explicit bodies in one call: the kernels of `motion.critical_step`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..kernel_programs import GIVE_UP, PHASES, TIMINT, Call, Numbers, Phase, Program
+from . import finite_element_motion, motion
+from .finite_elements import compiled, material_columns
+from .table import BodyTable
+
+
+class StepLimit(Phase):
+    """`motion.critical_step` for models that ask in every step.
+
+    Parameters
+    ----------
+    bodies : BodyTable
+    """
+
+    phase = TIMINT
+
+    def __init__(self, bodies: BodyTable):
+        self.bodies = bodies
+        self._given = Numbers(bodies="i4")
+        self._massive = Numbers(step="f8", row="i4", failure="i4")
+        self._elements = Numbers(least="f8", worst="i4", unknown="i4", changed="i4")
+        self._program = Program([self], np.zeros(len(PHASES)))
+
+    def find(self) -> tuple[float, int]:
+        """Admissible time step and the row of the body that asks for it; ``(inf, -1)`` when none does.
+
+        Raises
+        ------
+        SolfecError
+            A pseudo-rigid body without stiffness.
+        """
+        fe = self.bodies.finite_elements
+        if fe is None or (fe.count and fe.mixed) or not self._program.run():  # something is to be made anew, or wrong
+            return motion.critical_step(self.bodies)
+        step, row, _ = self._massive.get()
+        if row < 0:
+            step = math.inf
+        if fe.count:
+            least, worst, _, _ = self._elements.get()
+            if worst >= 0 and least < step:
+                return least, int(fe.rows[worst])
+        return step, row
+
+    def settle(self) -> None:
+        self._given.set(self.bodies.n)
+
+    def calls(self) -> list[Call]:
+        bodies = self.bodies
+        fe = bodies.finite_elements or compiled(bodies)
+        calls = [
+            Call(
+                "critical_time_step.critical_step", self._given["bodies"], *motion.critical_step_columns(bodies),
+                results=self._massive, wanted={"failure": 0},
+            )
+        ]  # fmt: skip
+        if fe.count:
+            calls += [
+                Call(
+                    "finite_element_motion.materials_changed", fe.count, *material_columns(fe, bodies), results=self._elements,
+                    wanted={"changed": 0},
+                ),
+                Call(
+                    "critical_time_step.least_element_step", fe.count, -1, False,
+                    *finite_element_motion.limit_columns(fe, bodies), results=self._elements, wanted={"unknown": -1},
+                ),
+            ]  # fmt: skip
+        return calls
+
+    def stopped(self, call: int) -> int:
+        return GIVE_UP
