@@ -32,7 +32,8 @@ module automatic_solver
   integer(i4), parameter :: most_starts = 8               !< points that the interior point method is started from
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
   integer(i4), parameter :: rounds_without_gain = 6      !< of which the residual must have halved
-  real(dp), parameter :: most_products = 3e6_dp           !< block products of a factorisation that is still tried
+  real(dp), parameter :: most_products = 1e7_dp           !< block products of a factorisation that is still tried
+  real(dp), parameter :: dear_products = 3e6_dp           !< the same of one before which few Newton steps are tried
   integer(i4), parameter :: probe_steps = 200             !< ADMM iterations after which growing reactions show
   integer(i4), parameter :: least_probe = 40              !< fewer do not show it
   real(dp), parameter :: unmet = 1e-2_dp                  !< of the loads, left where there is no solution
@@ -41,7 +42,8 @@ module automatic_solver
   integer(i4), parameter :: stagnation = 50               !< sweeps within which the change must fall tenfold
   integer(i4), parameter :: most_ordered = 1500           !< rows of an island that is still ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
-  integer(i4), parameter :: warm_steps = 15               !< Newton steps from the last reactions, of islands dear to factorise
+  integer(i4), parameter :: warm_steps = 50               !< Newton steps from swept reactions of the step before
+  integer(i4), parameter :: few_steps = 15                !< the same of islands dear to factorise, or without a solution as it seems
   real(dp), parameter :: warm_from = 3e-2_dp              !< relative residual of these; farther off they lead nowhere
   real(dp), parameter :: start_products = 1e6_dp          !< block products of a factorisation that takes a single start
   integer(i4), parameter :: admm_share = 20               !< ADMM iterations allowed for each sweep allowed
@@ -229,10 +231,14 @@ contains
     integer(i4) :: i, width
     type(island) :: part
     type(island_lu) :: factor
-    logical :: factored
+    logical :: factored, warm
     real(dp), allocatable :: x(:,:)
 
     counts = 0
+    warm = .false.
+    do i = 0, n - 1
+      warm = warm .or. any(r(:,rows(i)) /= 0.0_dp)
+    end do
     call measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)
     if (residual <= tolerance) return
     width = merge(0, window, method == use_sweeps)
@@ -259,7 +265,7 @@ contains
     do i = 0, n - 1
       x(:,i) = r(:,rows(i))/part%d(i)
     end do
-    call solve_packed(part, factor, method, unscaled, tolerance, maxiter, x, counts, residual)
+    call solve_packed(part, factor, method, unscaled, warm, tolerance, maxiter, x, counts, residual)
     if (residual <= huge(1.0_dp)) then
       do i = 0, n - 1
         r(:,rows(i)) = x(:,i)*part%d(i)
@@ -290,11 +296,12 @@ contains
   end subroutine solve_island
 
   !> The solvers that need the packed island.
-  subroutine solve_packed(part, factor, method, unscaled, tolerance, maxiter, x, counts, residual)
+  subroutine solve_packed(part, factor, method, unscaled, warm, tolerance, maxiter, x, counts, residual)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
     integer(i4), intent(in) :: method, maxiter
     logical, intent(in) :: unscaled
+    logical, intent(in) :: warm               !< x comes from the reactions of the step before
     real(dp), intent(in) :: tolerance
     real(dp), intent(inout) :: x(3,0:part%n-1)
     integer(i4), intent(inout) :: counts(8)
@@ -302,8 +309,8 @@ contains
     type(admm_state) :: state
     real(dp), allocatable :: trial(:,:)
     real(dp) :: measured, loads
-    integer(i4) :: start, starts, made, iterations
-    logical :: regular, growing
+    integer(i4) :: start, starts, made, iterations, most
+    logical :: regular, growing, dear
 
     select case (method)
     case (use_gradient)
@@ -324,8 +331,10 @@ contains
     case default
       allocate(trial, source=x)
       loads = load_of(part)
-      if (factor%products > most_products .and. residual < warm_from*loads) then
-        call newton_island(part, unscaled, tolerance, warm_steps, newton_shift, 1.0_dp, .true., factor, trial, measured, made)
+      dear = factor%products > dear_products
+      if ((warm .or. dear) .and. residual < warm_from*loads) then
+        most = merge(few_steps, warm_steps, dear)
+        call newton_island(part, unscaled, tolerance, most, newton_shift, 1.0_dp, .true., factor, trial, measured, made)
         counts(c_newton) = counts(c_newton) + made
         counts(c_method) = use_newton
         call keep_better()
@@ -346,7 +355,7 @@ contains
         if (starts == 1) call probe()
         if (residual <= tolerance) return
         ! degenerate contacts end the interior point iteration early, where Newton finds which of them stick and slide
-        call newton_island(part, unscaled, tolerance, merge(warm_steps, newton_steps, growing), newton_shift, 1.0_dp, .true., &
+        call newton_island(part, unscaled, tolerance, merge(few_steps, newton_steps, growing), newton_shift, 1.0_dp, .true., &
                            factor, trial, measured, made)
         counts(c_newton) = counts(c_newton) + made
         counts(c_method) = use_newton
