@@ -13,7 +13,7 @@ module alart_curnier
   public :: newton_island
 
   integer(i4), parameter :: memory = 10, halvings = 6
-  integer(i4), parameter :: patience = 25   !< steps within which the best residual must fall
+  integer(i4), parameter :: patience = 40   !< steps within which the best residual must fall
   real(dp), parameter :: most_shift = 1e-1_dp
   real(dp), parameter :: wandering = 1e-2_dp
 
