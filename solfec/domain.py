@@ -21,7 +21,7 @@ from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate,
 from .contact import detection
 from .contact.geometry import Geometry, PrimitiveKind
 from .contact.swallowed import Swallowed
-from .errors import NotBuiltYet, SolfecError
+from .errors import SolfecError
 from .shapes import characteristics, point_query, primitives
 from .shapes.mesh import Mesh
 from .shapes.resolution import check_resolution
@@ -556,8 +556,6 @@ class Domain:
             return self._add_constraint(
                 ConstraintKind.FIXDIR, master=row, master_point=point, direction=direction, update=DirectionUpdate.FIXED
             )
-        if self.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
-            raise NotBuiltYet("a direction fixed between two bodies whose first one is of finite elements is not built yet")
         return self._add_constraint(
             ConstraintKind.FIXDIR,
             master=row,

@@ -11,7 +11,7 @@ from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Form
 from solfec.constraints.table import DirectionUpdate, SurfaceModel
 from solfec.domain import Domain
-from solfec.errors import NotBuiltYet, SolfecError
+from solfec.errors import SolfecError
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.sphere import Sphere
 from solfec.solvers.auto import AutoSolver
@@ -202,12 +202,21 @@ def test_finite_elements_carry_a_direction_by_their_gradient_at_the_point(form, 
     assert np.abs(carried - turn @ given).max() > 0.02
 
 
-def test_a_direction_between_two_bodies_whose_first_is_elastic_says_that_it_is_not_built():
-    domain = Domain(0.01)
+def test_a_direction_fixed_between_two_bodies_turns_with_the_elastic_first_one():
+    """A ball beside a turning block does not move relative to it along the direction that the block carries, and is free across."""
+    domain = Domain(1e-4)
     nodes = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]
-    beam = domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(nodes, 1, 1, 1, 1, [1] * 6)], BULK, form=Form.TL)
-    with pytest.raises(NotBuiltYet, match="first one is of finite elements"):
-        domain.fix_direction(beam, (0, 0, 0), X, ball(domain, (3, 0, 0)), (3, 0, 0))
+    block = domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(nodes, 2, 1, 1, 1, [1] * 6)], BULK, form=Form.TL)
+    other = ball(domain, (3.0, 0.5, 0.5))
+    domain.set_velocity(block, (0, 0, 0), (0, 0, 2))
+    given = np.array([0.6, 0.8, 0.0])
+    fixed = domain.fix_direction(block, (1, 0.5, 0.5), given, other, (3.0, 0.5, 0.5))
+    for _ in range(20):
+        domain.advance(GaussSeidelSolver(1e-12, 1000))
+    across, along = np.array([-0.8, 0.6, 0.0]), column(domain, fixed, "base")[:, 2]
+    assert across @ along > 1e-3  # it turns with the block
+    mean = column(domain, fixed, "U") + column(domain, fixed, "V")
+    assert abs(mean[2]) < 1e-9 and np.abs(mean[:2]).max() > 0.1
 
 
 def chain(law, count, step, mass=10.0, velocity=None):
