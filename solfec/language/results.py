@@ -177,7 +177,7 @@ def DISPLAY_POINT(body: BODY, point: Vector, label: str | None = None) -> None:
         Referential point in or on the body's shape.
     label : str, optional
     """
-    body, point = _body_and_point(body, point)
+    body, point = body_of(body, "body"), checks.vector(point, "point")
     text = "" if label is None else checks.string(label, "label")
     if not body._simulation.domain.contains(body._id, point):
         raise BadValue(f"'point' {point} lies outside of the shape of body {body.id} ({body.label or body.kind})")

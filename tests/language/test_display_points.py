@@ -33,3 +33,15 @@ DELETE(solfec, body)
 def test_wrong_points_are_refused(run, call, words):
     outcome = run(MODEL + call + "\n")
     assert outcome.status == 1 and words in outcome.err and "input.py:7" in outcome.err
+
+
+def test_points_of_results_that_are_read_leave_the_constraints_that_follow_alone(good):
+    text = MODEL + """
+FIX_POINT(body, (0, 0, 0))
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 10), 0.01)
+print(solfec.mode, solfec.ncon)
+SEEK(solfec, 0.01) if solfec.mode == 'READ' else None
+print(solfec.ncon)
+"""
+    assert good(text).endswith("WRITE 1\n1\n")
+    assert good(None) == "READ 1\n1\n"
