@@ -32,12 +32,12 @@ class Deepest(Phase):
 
     def __init__(self, gap, limit=1.0, rows=3):
         self.gap, self.limit, self.rows = gap, limit, rows
+        self.cohesion, self.birth = np.zeros(len(gap)), np.zeros(len(gap), np.int64)
         self.found, self.stops = Numbers(row="i4"), []
 
     def calls(self):
-        rows, cohesion, birth = self.rows, np.zeros(len(self.gap)), np.zeros(len(self.gap), np.int64)
-        arrays = self.gap, cohesion, birth
-        return [Call("contacts.deepest_row", 0, rows, self.limit, 1, *arrays, results=self.found, wanted={"row": -1})]
+        arrays = self.gap, self.cohesion, self.birth
+        return [Call("contacts.deepest_row", 0, self.rows, self.limit, 1, *arrays, results=self.found, wanted={"row": -1})]
 
     def stopped(self, call):
         self.stops.append(self.found.get()[0])
@@ -57,7 +57,7 @@ def test_kernels_are_left_out_where_their_condition_is_zero():
     calls = phase.calls
     phase.calls = lambda: [
         Call(
-            "contacts.deepest_row", 0, 3, 1.0, 1, phase.gap, np.zeros(3), np.zeros(3, np.int64), results=phase.found,
+            "contacts.deepest_row", 0, 3, 1.0, 1, phase.gap, phase.cohesion, phase.birth, results=phase.found,
             wanted={"row": -1}, unless_zero=condition["ask"],
         )
     ]  # fmt: skip

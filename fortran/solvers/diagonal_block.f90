@@ -267,7 +267,7 @@ contains
     f = 0.5_dp*(w(2,3) + w(3,2))
     p = sqrt((a*a + b*b + c*c + 2.0_dp*(d*d + e*e + f*f))/6.0_dp)
     value = mean
-    if (.not. p > 0.0_dp) return
+    if (.not. p > 1e-17_dp*abs(mean)) return   ! smaller ones change nothing, and their cubes underflow
     half_det = (a*(b*c - f*f) - d*(d*c - f*e) + e*(d*f - b*e))/(2.0_dp*p**3)
     value = mean + 2.0_dp*p*cos(acos(min(1.0_dp, max(-1.0_dp, half_det)))/3.0_dp)
   end function largest_eigenvalue

@@ -360,3 +360,17 @@ def test_linearisations_equal_those_of_solfec(data):
     ):
         expected = data[f"linearize_{name}"]
         np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("coupling", [1e-120, 1e-170, 1e-300])
+def test_block_that_is_almost_a_multiple_of_the_identity_counts_as_one(coupling):
+    """The cube of its deviation underflows: zero by zero, in builds that check, and the step of projections from it."""
+    exact = np.asfortranarray(np.eye(3)[:, :, None])
+    almost = exact.copy(order="F")
+    almost[0, 1] = almost[1, 0] = coupling
+    blocks = []
+    for diagonal in (exact, almost):
+        block = np.zeros((16, 1), order="F")
+        assert _kernels.automatic_solver.prepare_contacts(1, diagonal, np.array([0.3]), block) == -1
+        blocks.append(block)
+    assert np.allclose(*blocks, rtol=1e-14, atol=1e-100)
