@@ -81,7 +81,7 @@ class TimeStep:
         bodies, settings, users = model.bodies, model.settings, model.constraints.user_count
         elements = within_step(bodies)
         implicit = elements.implicit is None or bool(elements.implicit.solvers)  # or not yet known
-        plain = isinstance(solver, GaussSeidelSolver) and solver.is_one_kernel and not (users and model.constraints.functions)
+        plain = isinstance(solver, GaussSeidelSolver) and solver.is_one_kernel and not model.constraints.has_functions()
         key = (
             solver, plain, implicit, elements, users > 0, model.dynamic, model.loads.on_bodies, bodies.embedded > 0,
             settings.symmetric, settings.depth < inf, plain and solver.failure,

@@ -106,6 +106,11 @@ class ConstraintTable(Table):
         """Number of contacts; they are the last rows."""
         return self.n - self.user_count
 
+    def has_functions(self) -> bool:
+        """Whether Python functions are the laws of springs, be they known or, in a continued run, not yet put again."""
+        users = slice(0, self.user_count)
+        return bool(((self.kind[users] == ConstraintKind.SPRING) & (self.curve[users] < 0)).any())
+
     def new_ids(self, count: int) -> np.ndarray:
         """`count` fresh identifiers."""
         ids = np.arange(self.next_id, self.next_id + count)
