@@ -313,6 +313,7 @@ def test_contacts_do_not_depend_on_the_order_in_which_bodies_are_inserted():
         assert answers[1][pair] == pytest.approx(point, abs=1e-9)
 
 
+@pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed")
 def test_detection_of_a_small_model_costs_little_python():
     model = block_on_plate()
     model.detect()

@@ -24,7 +24,8 @@ for p in nod:
 		FORCE (bod, 'SPATIAL', p, (0, 1, 0), -f)
 
 OUTPUT (sol, 0.01)
-RUN (sol, NEWTON_SOLVER (meritval = 1E-14, maxiter = 4096, locdyn = 'OFF'), float (NON_SOLFEC_ARGV () [0]))
+meritval = float ((NON_SOLFEC_ARGV () + ['1E-14']) [1])
+RUN (sol, NEWTON_SOLVER (meritval = meritval, maxiter = 4096, locdyn = 'OFF'), float (NON_SOLFEC_ARGV () [0]))
 print 'mass', repr (bod.mass)
 print 'mean', ' '.join ([repr (sum (bod.conf [i::3]) / len (nod)) for i in range (3)])
 for p in nod:
