@@ -131,7 +131,7 @@ def test_kernels_receive_columns_as_they_are(monkeypatch):
 
 @pytest.mark.parametrize("count", [10, 400])
 def test_a_step_costs_little_python_whatever_the_number_of_bodies(count):
-    """Python's share is what is left when the kernels do nothing: 20 us at most, also on a busy machine."""
+    """Python's share is what is left when the kernels do nothing: 5 us on a quiet machine, some tens on a busy one."""
     model = Model()
     for _ in range(count):
         model.rigid()
@@ -146,7 +146,7 @@ def test_a_step_costs_little_python_whatever_the_number_of_bodies(count):
             motion.predict(bodies, table, 0.0, 1e-3)
             motion.correct(bodies, 1e-3)
         best = min(best, (perf_counter() - start) / 100)
-    assert best < 20e-6
+    assert best < 60e-6
 
 
 def failing(action, words, **columns):

@@ -321,4 +321,4 @@ def test_detection_of_a_small_model_costs_little_python():
     import timeit
 
     best = min(timeit.repeat(model.detection.run, number=200, repeat=7)) / 200
-    assert best < 150e-6  # about 35 microseconds on a quiet machine
+    assert best < 300e-6  # about 35 microseconds on a quiet machine
