@@ -2,7 +2,7 @@
 !> Solfec's averaging over the boundary of the intersection).
 module polyhedron_contact
   use kinds, only: dp, i4
-  use polyhedra, only: polyhedron, lanes, mark_vertices
+  use polyhedra, only: polyhedron, lanes, word_bits, mark_vertices
   use contact_record, only: contact_data
   use facets, only: boundary
   use overlap, only: clip_work, intersect, extent
@@ -187,7 +187,7 @@ contains
     contact%face(1) = outer_plane(one, contact%slave_point, size)
     contact%face(2) = outer_plane(two, contact%slave_point, size)
     norm = norm2(sum%normal)
-    if (norm > 1.0e-8_dp*sum%weight) then
+    if (norm > 1.0e-8_dp*sum%weight .and. .not. (swallowed(one, two) .or. swallowed(two, one))) then
       contact%normal = sum%normal/norm
       call gap_between_faces(one, two, contact%slave_point, contact%normal, contact%face, size, contact%gap, certain)
       if (.not. certain) contact%gap = separated_gap(one, two, contact%normal, size, tolerance, sum, work)
@@ -196,6 +196,13 @@ contains
       call least_penetration(one, two, size, contact%normal, contact%gap)
     end if
   end subroutine contact_of_touching
+
+  !> Is all of a closed surface within another body?  Then only its own facets make the normal sum, which tells how they are
+  !> cut into triangles and not where the body came from.  An element's outer faces do tell that.
+  pure logical function swallowed(inner, other)
+    type(polyhedron), intent(in) :: inner, other
+    swallowed = inner%outer == inner%faces .and. all(inner%reached(1:(other%faces - 1)/word_bits + 1) == 0)
+  end function swallowed
 
   !> Largest distance of a point above the planes of a polyhedron; negative inside.
   pure real(dp) function height(body, point)

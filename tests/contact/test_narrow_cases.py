@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from builders import Ball, Polyhedron, box, compiled, random_rotation, rotation
+from builders import Ball, Polyhedron, box, compiled, hull, random_rotation, rotation
 
 from solfec.contact import narrow
 
@@ -108,6 +108,29 @@ def test_box_inside_a_box_is_pushed_out_by_the_shortest_way():
     assert c["degenerate"] == 1
     assert c["gap"] == pytest.approx(-0.75)
     np.testing.assert_array_equal(c["normal"], [0, 0, -1])  # the first of the slave's faces
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e3])
+def test_a_stone_inside_a_floor_is_pushed_out_of_it(scale, swap):
+    """None of the floor's faces is part of the intersection's surface, and the stone's own ones say nothing of the way out."""
+    random = np.random.default_rng(3)
+    floor = box(-50, 50, -50, 50, -100, 0)
+    for depth in (0.51, 0.6, 3.0):
+        points = random.normal(size=(12, 3))
+        points *= 0.5 / np.linalg.norm(points, axis=1)[:, None]
+        pair = [s.moved(scale=scale) for s in (floor, hull(points).moved(shift=(0, 0, -depth)))]
+        c = contact_of(*pair[::-1] if swap else pair, EPSILON * min(scale, 1))
+        np.testing.assert_allclose(c["normal"], (0, 0, -1 if swap else 1), atol=1e-9)
+        assert c["degenerate"] == 1 and c["gap"] == pytest.approx((points[:, 2].min() - depth) * scale)
+
+
+def test_an_element_inside_a_floor_is_pushed_out_against_its_outer_face():
+    """Its only outer face is its lower one, although the wall is nearer than the floor's upper face."""
+    brick = box(49.3, 49.9, 0, 1, -1.5, -0.5)
+    c = contact_of(box(-50, 50, -50, 50, -100, 0), Polyhedron(brick.vertices, brick.faces, brick.surfaces, outer=1))
+    np.testing.assert_allclose(c["normal"], (0, 0, 1), atol=1e-9)
+    assert c["gap"] == pytest.approx(-1.5)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e3])
