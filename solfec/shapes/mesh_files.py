@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import SolfecWarning
-from . import abaqus_groups, exodus_groups
+from . import abaqus_groups, exodus_groups, gmsh_groups
 from .coordinates import check_size
 from .identifiers import identifier
 from .med_steps import one_step
@@ -123,10 +123,12 @@ def _load(path: str, step: int | None):
     if step is not None and ending != ".med":
         raise ValueError(f"'step' is for MED files with several mesh steps, not for '{path}'")
     try:
-        with one_step(path, step) if ending == ".med" else contextlib.nullcontext(path) as single:
+        with _readable(path, ending, step) as (single, entities):
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
                 source = meshio.read(single)
-        if ending in EXODUS:
+        if entities is not None:
+            gmsh_groups.add_groups(source, entities)
+        elif ending in EXODUS:
             exodus_groups.add_groups(source, path)
         elif ending == ".inp":
             abaqus_groups.add_groups(source, path)
@@ -140,6 +142,19 @@ def _load(path: str, step: int | None):
     except Exception as error:  # readers raise whatever goes wrong in them
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
     raise ValueError(f"'{path}' cannot be read: {reason}") from None
+
+
+@contextlib.contextmanager
+def _readable(path: str, ending: str, step: int | None):
+    """Path of what meshio reads, the file or a part of it, and the entities of a gmsh file."""
+    if ending == ".med":
+        with one_step(path, step) as single:
+            yield single, None
+    elif ending == ".msh":
+        with gmsh_groups.entities_apart(path) as found:
+            yield found
+    else:
+        yield path, None
 
 
 # --- cells -------------------------------------------------------------------------------------------------
@@ -193,8 +208,14 @@ def _turned(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.nda
 
 
 def _collect_groups(source, cells: dict[int, Cells], sizes: list, path: str, data: str | None) -> None:
-    """Numbered groups from cell data, then named ones from cell sets."""
-    name = data if data is not None else _tag_array(source, path)
+    """Physical groups, or numbered ones from cell data, then named ones from cell sets."""
+    physical = getattr(source, "physical_groups", {}) if data in (None, TAGS[0]) else {}
+    data = None if physical else data
+    for (dimension, number), (name, blocks) in physical.items():
+        if dimension in cells:
+            rows = [start + np.arange(count) for _, start, count in (sizes[k] for k in blocks)]
+            cells[dimension].groups.append(Group(name, number, np.concatenate(rows)))
+    name = data if data is not None or physical else _tag_array(source, path)
     if data is not None and data not in source.cell_data:
         raise ValueError(f"'{path}' has no cell data '{data}'; it has {_listed(source.cell_data)}")
     if name is not None:
