@@ -6,7 +6,7 @@ BIN      := $(VENV)/bin
 RUN_INP  := inp/tutorial/three-basic-geometric-objects.py
 RUN_OUT  := out/tutorial/three-basic-geometric-objects
 PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib fissix
-TESTING  := pytest hypothesis pytest-timeout tetgen meshio netCDF4 coacd cvxopt pyvista mypy
+TESTING  := pytest hypothesis pytest-timeout pytest-xdist tetgen meshio netCDF4 coacd cvxopt pyvista mypy
 
 comma := ,
 empty :=
@@ -65,7 +65,7 @@ run: all
 	@echo "results: $(RUN_OUT)"
 
 test: all
-	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 8
 
 test-slow: all
 	HYPOTHESIS_PROFILE=explore OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -m "slow or not slow"
