@@ -15,7 +15,7 @@ BARE = 1e-6  # part of a face's area that may lie against nothing, besides a rim
 
 
 def hide_seams(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndarray, epsilon: float) -> None:
-    """Make the faces internal that lie wholly against faces of other convexes of one body; parts must not overlap.
+    """Make the faces internal that lie wholly against faces of other convexes of one body.
 
     Parameters
     ----------
@@ -33,13 +33,14 @@ def hide_seams(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndar
     areas = np.array([area_vector(polygon) for polygon in polygons])
     sizes = np.sqrt((areas**2).sum(1))
     normals, offsets = areas / sizes[:, None], np.array([polygon[0] for polygon in polygons])
-    bare = sizes.copy()
+    bare = [[polygon] for polygon in polygons]
     for one, two in _facing(shape, owner, pointers, neighbours, normals):
         for mine, other in ((one, two), (two, one)):
             if np.abs((polygons[other] - offsets[mine]) @ normals[mine]).max() <= epsilon:
-                bare[mine] -= common_area(polygons[mine], polygons[other], normals[mine])
+                bare[mine] = bare_parts(bare[mine], polygons[other], normals[mine])
     rims = np.array([np.sqrt(((polygon - np.roll(polygon, 1, axis=0)) ** 2).sum(1)).sum() for polygon in polygons])
-    hidden = bare <= BARE * sizes + rims * epsilon
+    left = np.array([sum(float(area_vector(part) @ normal) for part in parts) for parts, normal in zip(bare, normals)])
+    hidden = left <= BARE * sizes + rims * epsilon
     if hidden.any():
         _put_last(shape, faces, owner, hidden)
 
@@ -78,18 +79,25 @@ def area_vector(polygon: np.ndarray) -> np.ndarray:
     return 0.5 * np.cross(spokes[:-1], spokes[1:]).sum(0)
 
 
-def common_area(polygon: np.ndarray, other: np.ndarray, normal: np.ndarray) -> float:
-    """Area that two convex polygons (n, 3) share when seen along the unit `normal` of the first (Sutherland and Hodgman, 1974)."""
-    rest = list(other)
-    for start, end in zip(polygon, np.roll(polygon, -1, axis=0)):
-        inward = np.cross(normal, end - start)
-        height = [float(inward @ (point - start)) for point in rest]
-        clipped = []
-        for i, point in enumerate(rest):
-            before, last = height[i - 1], rest[i - 1]
-            if (before < 0.0) != (height[i] < 0.0):
-                clipped.append(last + (point - last) * (before / (before - height[i])))
-            if height[i] >= 0.0:
-                clipped.append(point)
-        rest = clipped
-    return abs(float(area_vector(np.array(rest)) @ normal)) if len(rest) > 2 else 0.0
+def bare_parts(polygons: list[np.ndarray], other: np.ndarray, normal: np.ndarray) -> list[np.ndarray]:
+    """What a convex polygon (n, 3) leaves of others, convex ones, when seen along their unit `normal`; in convex parts."""
+    other = other if area_vector(other) @ normal > 0.0 else other[::-1]
+    parts = []
+    for rest in polygons:
+        for start, end in zip(other, np.roll(other, -1, axis=0)):
+            inward = np.cross(normal, end - start)
+            parts.append(_half(rest, start, -inward))
+            rest = _half(rest, start, inward)
+    return [part for part in parts if len(part)]
+
+
+def _half(polygon: np.ndarray, point: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """The part of a convex polygon on one side of a line (Sutherland and Hodgman, 1974); no corners: there is none."""
+    height = (polygon - point) @ direction
+    half = []
+    for i, corner in enumerate(polygon):
+        if (height[i - 1] < 0.0) != (height[i] < 0.0):
+            half.append(polygon[i - 1] + (corner - polygon[i - 1]) * (height[i - 1] / (height[i - 1] - height[i])))
+        if height[i] >= 0.0:
+            half.append(corner)
+    return np.array(half) if len(half) > 2 else np.zeros((0, 3))
