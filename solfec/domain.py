@@ -10,12 +10,12 @@ import math
 import numpy as np
 
 from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, quasi_static, state
+from .bodies.failures import named
 from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled, deformation_gradients, find, within_step
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial, Law
-from .bodies.reduced_base import BadBase
 from .bodies.step_limit import StepLimit
-from .bodies.table import REDUCED_FORMS, BodyKind, BodyTable, Energy, Form, Scheme
+from .bodies.table import REDUCED_FORMS, BodyKind, BodyTable, Energy, Form, Scheme, body_name
 from .constraints import element_points, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
@@ -79,7 +79,7 @@ class Domain:
         self.surface_materials = SurfaceMaterialTable()
         self.surface_labels = ["DEFAULT"]
         self.bulk_materials: list[BulkMaterial] = []
-        self.body_labels: dict[int, str] = {}
+        self.body_labels = self.bodies.labels
         self.body_meshes: dict[int, list[Mesh]] = {}  # meshes of bodies' shapes, or round them, in their referential placement
         self.loads = Loads(self.bodies)
         self.loads.epsilon = epsilon
@@ -168,7 +168,7 @@ class Domain:
     def critical_body(self, row: int) -> str:
         """A body in the user's words, with the element of the highest frequency."""
         identifier = int(self.bodies.id[row])
-        name = f"body {identifier} ({BodyKind(int(self.bodies.kind[row])).name})"
+        name = self.bodies.name(identifier, BodyKind(int(self.bodies.kind[row])).name)
         if identifier not in self.bodies.meshes:
             return name
         return f"{name}, element {compiled(self.bodies).stiffest_element(self.bodies, row)},"
@@ -227,7 +227,9 @@ class Domain:
         """
         self._refuse_within_step("insert bodies")
         check_resolution(shapes, self.epsilon)
-        shape = primitives.compile(shapes, self.epsilon, kind == BodyKind.FINITE_ELEMENT, self.settings.seams)
+        identifier = self.next_body_id
+        with named(body_name(identifier, label)):
+            shape = primitives.compile(shapes, self.epsilon, kind == BodyKind.FINITE_ELEMENT, self.settings.seams)
         volume, centre, euler = characteristics.characteristics(shapes)
         if not volume > 0.0:
             raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")
@@ -242,26 +244,17 @@ class Domain:
         tensor = material.density * np.asarray(euler)
         if kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
             tensor = np.trace(tensor) * np.eye(3) - tensor
-        identifier = self.next_body_id
-        if mesh is not None:
-            try:
+        with named(body_name(identifier, label)):
+            if mesh is not None:
                 fitted, background = background_mesh.fit(shapes, mesh, shape.vertices.T)
                 mesh, shapes = FiniteElementMesh.of(fitted, background), [fitted]
-            except SolfecError as error:
-                raise SolfecError(f"BODY: body {identifier}: {error}") from None
-        elif kind == BodyKind.FINITE_ELEMENT:
-            mesh = FiniteElementMesh.of(shapes[0])
-        if base is not None:
-            try:
+            elif kind == BodyKind.FINITE_ELEMENT:
+                mesh = FiniteElementMesh.of(shapes[0])
+            if base is not None:
                 modal.check_base(base, mesh, material, form, uniform=len(np.unique(shapes[0].volume_ids)) == 1)
-            except BadBase as error:
-                raise BadBase(f"'base': {error}") from None
-        if kind == BodyKind.FINITE_ELEMENT:
-            mesh.density = material.density
-            try:
+            if kind == BodyKind.FINITE_ELEMENT:
+                mesh.density = material.density
                 mesh.check()
-            except SolfecError as error:
-                raise SolfecError(f"BODY: body {identifier}: {error}") from None
         row = self.bodies.add(
             kind,
             mesh,
@@ -712,7 +705,7 @@ class Domain:
         mesh = self.bodies.meshes.get(identifier)
         if mesh is not None and mesh.background is not None and not self.contains(identifier, point):
             x, y, z = point
-            raise SolfecError(f"body {identifier}: the point ({x:g}, {y:g}, {z:g}) is outside of its shape")
+            raise SolfecError(f"{self.bodies.name(identifier)}: the point ({x:g}, {y:g}, {z:g}) is outside of its shape")
 
     def displacement(self, identifier: int, point) -> np.ndarray:
         """Displacement of a referential point at the present configuration."""

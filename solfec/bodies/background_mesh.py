@@ -14,9 +14,10 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from ..shapes.convex import Convex
-from ..shapes.mesh import Mesh
+from ..shapes.mesh import Mesh, upright
 from ..shapes.mesh_parts import submesh
 from ..shapes.tetrahedron_clip import cut_by_elements, fan, volumes
+from .finite_elements import FiniteElementMesh
 
 _weigh_points = _kernels.finite_element_points.weigh_points
 
@@ -72,15 +73,19 @@ def fit(shapes: list[Convex], mesh: Mesh, vertices: np.ndarray) -> tuple[Mesh, B
     Raises
     ------
     SolfecError
-        More than a thousandth of the shape's volume, or a vertex, is outside of the mesh.
+        More than a thousandth of the shape's volume, or a vertex, is outside of the mesh; an element is flat or inverted.
     """
+    check_elements(mesh)
     polyhedra = [polyhedron for shape in shapes for polyhedron in shape.polyhedra]
     pieces, part, element, element_volume = cut_by_elements(polyhedra, mesh)
     volume = volumes(pieces)
     whole = sum(float(volumes(fan(polyhedron)).sum()) for polyhedron in polyhedra)
     inside = float(volume.sum())
     if abs(inside - whole) > COVERED * whole:
-        raise SolfecError(_not_covered(polyhedra, mesh, inside, whole))
+        check_not_folded(mesh)
+        missing = np.array([float(volumes(fan(polyhedron)).sum()) for polyhedron in polyhedra])
+        missing -= np.bincount(part, volume, len(polyhedra))
+        raise SolfecError(_not_covered(polyhedra, mesh, inside, whole, int(np.argmax(missing))))
     used, element = np.unique(element, return_inverse=True)
     element_volume = element_volume[used]
     mesh = submesh(mesh, used, mesh.topology.face_surface)
@@ -215,17 +220,39 @@ def tetrahedron_rule() -> tuple[np.ndarray, np.ndarray]:
     return np.array(points), weights / weights.sum()
 
 
-def _not_covered(polyhedra, mesh: Mesh, inside: float, whole: float) -> str:
-    """Which part of the shape is outside of the mesh, with the vertex that is farthest out of the mesh's box."""
+def check_elements(mesh: Mesh) -> None:
+    """Raise SolfecError for elements of no volume, or turned inside out since they were made."""
+    try:
+        upright(mesh.nodes, mesh.topology.element_ptr, mesh.topology.element_nodes, turn=False)
+    except ValueError as error:
+        raise SolfecError(f"'mesh': {error}") from None
+
+
+def check_not_folded(mesh: Mesh) -> None:
+    """Raise SolfecError for elements without volume at a quadrature point."""
+    try:
+        FiniteElementMesh.of(mesh).check()
+    except SolfecError as error:
+        raise SolfecError(f"'mesh': {error}") from None
+
+
+def _not_covered(polyhedra, mesh: Mesh, inside: float, whole: float, number: int) -> str:
+    """How much of the shape is outside of the mesh; the farthest vertex of its part `number`, and the element next to that."""
     share = 100.0 * (inside - whole) / whole
     if inside > whole:
         return f"the elements of the mesh overlap: they hold {100.0 + share:.3g} % of the shape's volume"
-    low, high = mesh.nodes.min(0), mesh.nodes.max(0)
     text = f"the mesh does not contain the shape: {-share:.3g} % of its volume is outside of all elements"
-    outward = [np.maximum(low - p.vertices, p.vertices - high).max(1) for p in polyhedra]
-    number = int(np.argmax([o.max() for o in outward]))
-    vertex = int(np.argmax(outward[number]))
-    if outward[number][vertex] > 0.0:
-        x, y, z = polyhedra[number].vertices[vertex]
-        text += f"; vertex ({x:g}, {y:g}, {z:g}) of convex part {number} is {outward[number][vertex]:.3g} outside of the mesh's box"
+    vertices, (sizes, table) = polyhedra[number].vertices, element_table(mesh)
+    corners, used = mesh.nodes[table], np.arange(8) < sizes[:, None]
+    low, high = np.where(used[..., None], corners, np.inf).min(1), np.where(used[..., None], corners, -np.inf).max(1)
+    distance, nearest = np.zeros(len(vertices)), np.zeros(len(vertices), int)
+    for k, vertex in enumerate(vertices):
+        away = np.sqrt((np.maximum(np.maximum(low - vertex, vertex - high), 0.0) ** 2).sum(1))
+        around = np.flatnonzero(away <= away.min())
+        exact = weigh(mesh, sizes, table, around, np.tile(vertex, (len(around), 1)))[2]
+        nearest[k], distance[k] = around[np.argmin(exact)], max(away.min(), exact.min() if away.min() == 0.0 else 0.0)
+    k = int(np.argmax(distance))
+    x, y, z = vertices[k]
+    if distance[k] > 0.0:
+        text += f"; vertex ({x:g}, {y:g}, {z:g}) of convex part {number} is {distance[k]:.3g} outside of the nearest element, {nearest[k]}"
     return text

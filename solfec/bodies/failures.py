@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from ..errors import NotBuiltYet, SolfecError
+from .reduced_base import BadBase
 from .table import BodyKind, BodyTable, Scheme
+
+
+@contextmanager
+def named(name: str):
+    """Put the name of a body that is being made before what is said of it."""
+    try:
+        yield
+    except BadBase as error:
+        raise BadBase(f"'base' of {name}: {error}") from None
+    except SolfecError as error:
+        raise SolfecError(f"BODY: {name}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
 def raise_failure(bodies: BodyTable, failure: int, row: int) -> None:
     """Turn a kernel's failure into an exception that names the body."""
-    body = f"body {int(bodies.id[row])}"
+    body = bodies.name(int(bodies.id[row]))
     kind = int(bodies.kind[row])
-    name = BodyKind(kind).name if kind in BodyKind._value2member_map_ else kind
+    name = BodyKind(kind).name if kind in BodyKind._value2member_map_ else str(kind)
     if failure == 1:
         raise SolfecError(f"{body}: mass is {bodies.mass[row]:g}; it must be positive and finite")
     if failure == 2:
@@ -20,7 +36,7 @@ def raise_failure(bodies: BodyTable, failure: int, row: int) -> None:
         raise NotBuiltYet(f"{body}: scheme {scheme} of {name} bodies is not built yet or does not exist")
     if failure == 4:
         raise NotBuiltYet(f"{body}: bodies of kind {name} are not built yet")
-    raise SolfecError(f"{body} ({name}): {_REASONS[failure]}")
+    raise SolfecError(f"{bodies.name(int(bodies.id[row]), name)}: {_REASONS[failure]}")
 
 
 _REASONS = {

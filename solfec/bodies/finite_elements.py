@@ -207,7 +207,7 @@ class FiniteElements:
             body = element_owner[failed]
             number = failed - int(self.first_element[body])
             raise SolfecError(
-                f"body {int(bodies.id[self.rows[body]])}: element {number} has no positive volume at an integration point"
+                f"{bodies.name(int(bodies.id[self.rows[body]]))}: element {number} has no positive volume at an integration point"
             )
         mean = bodies.mass[self.rows] / bodies.volume[self.rows]
         density = np.concatenate([mesh.densities(value) for mesh, value in zip(meshes, mean)])
@@ -216,7 +216,7 @@ class FiniteElements:
         if wrong.size:
             body = owner[wrong[0]]
             node = int(wrong[0] - self.first[body])
-            raise SolfecError(f"body {int(bodies.id[self.rows[body]])}: node {node} has no positive mass")
+            raise SolfecError(f"{bodies.name(int(bodies.id[self.rows[body]]))}: node {node} has no positive mass")
         n = len(self.mass)
         self.rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], self.count))
         self.displacement, self.internal, self.viscous, self.net = (np.zeros((3, n), order="F") for _ in range(4))
@@ -385,7 +385,7 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
     away = np.sqrt((np.maximum(np.maximum(low - point, point - high), 0.0) ** 2).sum(1))
     nearest = int(np.argmin(away))
     raise SolfecError(
-        f"body {int(bodies.id[row])}: the point ({x:g}, {y:g}, {z:g}) is outside of its elements"
+        f"{bodies.name(int(bodies.id[row]))}: the point ({x:g}, {y:g}, {z:g}) is outside of its elements"
         f" (element {nearest} is nearest{f', {away[nearest]:.3g} away' if away[nearest] > 0.0 else ''})"
     )
 

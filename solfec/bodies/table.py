@@ -85,6 +85,12 @@ def velo_triples(kind, nodes, modes):
     return _VELO_TRIPLES[kind] + nodes + -(-np.asarray(modes) // 3)
 
 
+def body_name(identifier: int, *words: str | None) -> str:
+    """'body 6 (crane, RIGID)' of the words that there are."""
+    known = ", ".join(word for word in words if word)
+    return f"body {identifier} ({known})" if known else f"body {identifier}"
+
+
 class TripleTable(Table):
     """Velocity triples of all bodies, one after another (`BodyTable.velo_ptr` points here)."""
 
@@ -148,7 +154,12 @@ class BodyTable(Table):
         self.meshes: dict = {}  # FiniteElementMesh by body identifier
         self.embedded = 0  # shapes inside meshes that have been added
         self.bases: dict = {}  # ReducedBase by body identifier
+        self.labels: dict[int, str] = {}  # of those bodies that have one
         self.finite_elements = None  # what finite_elements.compiled made of them, None: to be made anew
+
+    def name(self, identifier: int, *words: str) -> str:
+        """A body in the user's words: its number, and in brackets its label, if it has one, and other words."""
+        return body_name(identifier, self.labels.get(identifier), *words)
 
     def add(self, kind: BodyKind, mesh=None, base=None, **columns) -> int:
         """Append one body at its referential placement and at rest; return its row.

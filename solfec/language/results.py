@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..errors import SolfecError
 from ..kernel_programs import PHASES
 from ..results import history
 from . import checks, session
@@ -118,8 +119,7 @@ def DISPLACEMENT(body: BODY, point: Vector) -> tuple[float, ...]:
     tuple of 3
         In units of length.
     """
-    body, point = _body_and_point(body, point)
-    return tuple(body._simulation.domain.displacement(body._id, point).tolist())
+    return _at_point("displacement", body, point)
 
 
 @command("VELOCITY")
@@ -137,8 +137,7 @@ def VELOCITY(body: BODY, point: Vector) -> tuple[float, ...]:
     tuple of 3
         In units of length over time.
     """
-    body, point = _body_and_point(body, point)
-    return tuple(body._simulation.domain.velocity(body._id, point).tolist())
+    return _at_point("velocity", body, point)
 
 
 @command("STRESS")
@@ -156,14 +155,18 @@ def STRESS(body: BODY, point: Vector) -> tuple[float, ...]:
     tuple of 7
         sx, sy, sz, sxy, sxz, syz and von Mises' norm, in units of force over area.
     """
-    body, point = _body_and_point(body, point)
-    return tuple(body._simulation.domain.stress(body._id, point).tolist())
+    return _at_point("stress", body, point)
 
 
-def _body_and_point(body, point):
+def _at_point(quantity: str, body, point) -> tuple[float, ...]:
+    """What the method `quantity` of the domain tells of a body's point."""
     checks.instance(body, "body", BODY)
     body._simulation.load_first()
-    return body_of(body, "body"), checks.vector(point, "point")
+    body, point = body_of(body, "body"), checks.vector(point, "point")
+    try:
+        return tuple(getattr(body._simulation.domain, quantity)(body._id, point).tolist())
+    except SolfecError as error:
+        raise BadValue(f"'point': {error}") from None
 
 
 @command("DISPLAY_POINT")

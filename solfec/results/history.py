@@ -288,7 +288,7 @@ class Whereabouts:
         key = self.bodies[k], point.tobytes()
         if key not in self._points:
             mesh, _, _ = stored_mesh(self.reader, self.bodies[k])
-            self._points[key] = MeshPoint(mesh, point, self._epsilon)
+            self._points[key] = MeshPoint(mesh, point, self._epsilon, int(self.bodies[k]), self.reader.labels.get(int(self.bodies[k])))
         found = self._points[key]
         if kind == "S":
             nodes, operators = found.gradients()

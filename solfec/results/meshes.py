@@ -109,12 +109,17 @@ class MeshPoint:
     point : (3,) array_like
     epsilon : float
         How far outside of the elements the point may be; SolfecError when it is further.
+    identifier : int
+        Of the body.
+    label : str, optional
     """
 
-    def __init__(self, mesh: FiniteElementMesh, point, epsilon: float):
+    def __init__(self, mesh: FiniteElementMesh, point, epsilon: float, identifier: int, label: str | None = None):
         self._mesh, self._point, self._epsilon = mesh, point, epsilon
         self._table = BodyTable()
-        self._table.add(BodyKind.FINITE_ELEMENT, mesh, id=1, mass=1.0, volume=1.0, form=1)
+        self._table.add(BodyKind.FINITE_ELEMENT, mesh, id=identifier, mass=1.0, volume=1.0, form=1)
+        if label:
+            self._table.labels[identifier] = label
         element, _, weights = find(self._table, 0, point, epsilon)
         size = int(mesh.sizes[element])
         self.nodes, self.weights = mesh.elements[element, :size], weights[:size]

@@ -15,7 +15,7 @@ from .sphere import Sphere
 def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
     """Volume, centre and centred Euler tensor of a shape or a list of shapes; overlaps count twice.
 
-    Faces are cut into fans about their first vertices, so planar faces are integrated exactly.
+    Faces are cut into fans about their first vertices, so planar faces are integrated exactly; of meshes those of the boundary.
 
     Parameters
     ----------

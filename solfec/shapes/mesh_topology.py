@@ -82,10 +82,13 @@ class MeshTopology:
 
     @property
     def triangles(self) -> np.ndarray:
-        """Node numbers (nt, 3) of triangles of all faces of all elements, fans about each face's first node."""
+        """Node numbers (nt, 3) of triangles of the boundary, fans about each face's first node.
+
+        Faces between elements are left out: those that are not plane may be cut along either diagonal by their two elements.
+        """
         if self._triangles is None:
-            quads = self.face_nodes[self.face_size == 4]
-            self._triangles = np.concatenate((self.face_nodes[:, :3], quads[:, (0, 2, 3)]))
+            faces, quads = self.face_nodes[self.boundary], self.face_nodes[self.boundary & (self.face_size == 4)]
+            self._triangles = np.concatenate((faces[:, :3], quads[:, (0, 2, 3)]))
         return self._triangles
 
     def nodes_of(self, element: int) -> list[int]:

@@ -127,9 +127,9 @@ def test_nothing_bounds_the_step_without_explicit_bodies():
     assert motion.critical_step(model.bodies) == (math.inf, -1)
 
 
-def breathing(amplitude):
+def breathing(amplitude, scheme=Scheme.DEF_EXP):
     model = Model()
-    model.cube()
+    model.cube(scheme=scheme)
     model.conf()[:, :3] *= 1 + amplitude
     return model.initialise()
 
@@ -142,18 +142,32 @@ def test_dilated_cube_stores_its_strain_energy_and_keeps_it_within_the_band():
     assert np.abs(np.array(balance) / total - 1).max() < (math.sqrt(2.4e7) * h) ** 2 / 4 * 1.05
 
 
-@pytest.mark.parametrize("h, stride", [(1e-6, 100), (1e-4, 1)])
-def test_small_dilatations_have_the_period_of_the_scheme(h, stride):
-    """sin(omega_d h/2) = omega h/2: 1.28255e-3 s in the limit of small steps, 1.26950e-3 s at h = 1e-4."""
-    model, amplitudes = breathing(1e-6), []
+@pytest.mark.parametrize("h, deviation", [(1e-5, 1e-6), (1e-4, 1e-4)])
+def test_an_implicit_dilated_cube_keeps_its_energy(h, deviation):
+    """Case 12."""
+    model, balance = breathing(1e-3, Scheme.DEF_LIM), []
+    total = model.energy(Energy.INTERNAL)
+    assert total == pytest.approx(3003.0007, abs=1e-3)
+    model.run(h, round(1e-2 / h), lambda: balance.append(model.energy(Energy.INTERNAL) + model.energy(Energy.KINETIC)))
+    assert 0 < np.abs(np.array(balance) / total - 1).max() < deviation
+
+
+@pytest.mark.parametrize("h, stride, scheme, expected", [
+    (1e-6, 100, Scheme.DEF_EXP, 1.28255e-3), (1e-4, 1, Scheme.DEF_EXP, 1.26950e-3),
+    (1e-6, 100, Scheme.DEF_LIM, 1.28255e-3), (1e-4, 1, Scheme.DEF_LIM, 1.30780e-3),
+])  # fmt: skip
+def test_small_dilatations_have_the_period_of_the_scheme(h, stride, scheme, expected):
+    """sin(omega_d h/2) = omega h/2, tan of DEF_LIM: 1.28255e-3 s in the limit of small steps."""
+    model, amplitudes = breathing(1e-6, scheme), []
     model.run(h, 400, lambda: amplitudes.append(model.conf()[0, 0] - 1))
     a = np.array(amplitudes)
     # x(n+1) + x(n-1) = 2 cos(omega_d h) x(n) for every linear mode of the scheme
     middle = a[stride:-stride]
     cosine = (middle @ (a[2 * stride :] + a[: -2 * stride])) / (2 * middle @ middle)
     period = 2 * math.pi * stride * h / math.acos(cosine)
-    assert period == pytest.approx(math.pi * h / math.asin(math.sqrt(2.4e7) * h / 2), rel=2e-6)
-    assert period == pytest.approx({1e-6: 1.28255e-3, 1e-4: 1.26950e-3}[h], abs=5e-9)
+    angle = (math.asin if scheme == Scheme.DEF_EXP else math.atan)(math.sqrt(2.4e7) * h / 2)
+    assert period == pytest.approx(math.pi * h / angle, rel=2e-6)
+    assert period == pytest.approx(expected, abs=5e-9)
 
 
 def test_damping_lets_a_mode_decay_at_its_ratio():
