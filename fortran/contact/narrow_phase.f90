@@ -18,6 +18,7 @@ module narrow_phase
   integer(i4), parameter :: sphere = 2, ellipsoid = 3  !< kinds of primitives (PrimitiveKind); lower ones: polyhedra
   integer(i4), parameter :: no_error = 0, row_out_of_range = 2
   real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size are one
+  real(dp), parameter :: last_places = 16*epsilon(1.0_dp)  !< so are planes nearer than this part of the coordinates
   integer(i4), parameter :: serial_count = 200         !< up to this number of pairs one thread is faster
   integer(i4), parameter :: check_together = 20000     !< the same for checking them
 
@@ -180,7 +181,7 @@ contains
       call pair_frame(box(:, first(k)), box(:, second(k)), centre, size)
       call gather_polyhedron(tables, first(k), centre, one)
       call gather_polyhedron(tables, second(k), centre, two)
-      tolerance = max(offset, coincidence*size)
+      tolerance = max(offset, coincidence*size, last_places*maxval(abs(centre)))
       call mark_vertices(one, two, tolerance, separated)
       if (separated) cycle
       call mark_vertices(two, one, tolerance, separated)

@@ -351,3 +351,23 @@ def test_the_surface_of_an_intersection_is_closed(seed, exponent):
     assert same[0] == pytest.approx(area[0], rel=1e-9, abs=1e-12 * scale**2)
     if volume[0] > 1e-6 * scale**3:
         np.testing.assert_allclose(where, centroid, atol=1e-7 * scale)
+
+
+def test_volumes_are_exact_where_faces_differ_by_the_last_places_of_coordinates():
+    """Hulls of points of a lattice share planes; far from the origin these are shared but for the rounding of coordinates."""
+    random = np.random.default_rng(7)
+    near, far = [], []
+    while len(near) < 300:
+        points = [random.integers(0, 4, (8, 3)).astype(float) for _ in range(2)]
+        if any(np.linalg.matrix_rank(x - x[0]) < 3 for x in points):
+            continue
+        pair, turn, shift = [hull(np.unique(x, axis=0)) for x in points], random_rotation(random), random.uniform(-1e3, 1e3, 3)
+        near += pair
+        far += [shape.moved(turn, shift, 5e-3) for shape in pair]
+    first = np.arange(0, 300, 2, dtype="i4")
+    volume, there = (narrow.overlap_volumes(compiled(shapes), first, first + 1)[0] for shapes in (near, far))
+    size = np.array([np.ptp(np.vstack([near[k].vertices, near[k + 1].vertices]), axis=0).max() for k in first])
+    large = volume > 1e-3 * size**3  # of pairs that only touch, planes may lie on either side of the common point
+    assert large.sum() > 50
+    rounding = 1e3 * np.finfo(float).eps / 5e-3
+    np.testing.assert_array_less(np.abs(there / 5e-3**3 - volume)[large], (rounding * size**2 + 1e-9 * volume)[large])
