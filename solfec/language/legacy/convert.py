@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 
-from . import grammar, modules
+from . import comprehensions, grammar, modules
 from .grammar import first_leaf, is_leaf, nodes, symbols, value
 from .reading import _magic, compile_deep, compile_old
 from .source import Masked, decode, expand_tabs
@@ -226,7 +226,7 @@ def convert_file(path: str) -> tuple[str, list[str]]:
             helpers.append(f"from {_HELPERS}.names import {function}")
     result = _with_imports(result, helpers)
     compile_deep(result, path)
-    return result, _notes(path, text, sorted(converter.asked))
+    return result, _notes(path, text, sorted(converter.asked), comprehensions.read_afterwards(tree, text))
 
 
 def _stock(text: str, path: str, print_function: bool) -> str:
@@ -266,8 +266,10 @@ def _with_imports(text: str, helpers: list[str]) -> str:
     return "".join([*lines[:line], *[helper + "\n" for helper in helpers], *lines[line:]])
 
 
-def _notes(path: str, text: str, divided: list[int]) -> list[str]:
+def _notes(path: str, text: str, divided: list[int], survivors: list[tuple[int, str]]) -> list[str]:
     notes = [f"{path}:{line}: note: `divide` stands for '/': write '//' for integers, '/' for floats" for line in divided]
+    for line, name in survivors:
+        notes.append(f"{path}:{line}: note: '{name}' has no longer the last value that a list comprehension above gave it: assign it")
     for pattern, what in (
         (r"\bexecfile\b", "the executed file has to be converted, too"),
         (r"(?m)^[^#\n]*\bexec\b(?! *\()|\bexec *\(", "what exec runs has to be Python 3, too"),

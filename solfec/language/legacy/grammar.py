@@ -79,6 +79,13 @@ def last_leaf(node):
     return node
 
 
+def is_variable(leaf) -> bool:
+    """Whether a leaf is a variable's name, not a member's or a keyword's."""
+    before, after = leaf.prev_sibling, leaf.next_sibling
+    member = leaf.parent.type == symbols.trailer and value(before) == "."
+    return leaf.type == token.NAME and not member and not (leaf.parent.type == symbols.argument and value(after) == "=")
+
+
 def is_target(node) -> bool:
     """Whether something is assigned to, deleted or bound here."""
     while node.parent is not None:

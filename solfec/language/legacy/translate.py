@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from fissix.pgen2 import token
 
-from . import grammar
+from . import comprehensions, grammar
 from .grammar import first_leaf, is_leaf, last_leaf, symbols, value
 from .source import Masked, mask
 
@@ -32,6 +32,7 @@ def translate(text: str, path: str, masked: Masked | None = None) -> str:
     future = grammar.futures(text)
     tree = grammar.tree_of(masked.text, path, "print_function" in future)
     rewriter = Rewriter(path, masked, true_division="division" in future)
+    rewriter.keep_variables(comprehensions.survivors(tree, text))
     result = masked.finish(rewriter.rewrite(tree))
     return translate(text, path, mask(text, alike=False)) if result is None else result
 
@@ -104,6 +105,15 @@ class Rewriter:
             return False
         self.before(first, text)
         return True
+
+    def keep_variables(self, survivors) -> None:
+        """Variables of list comprehensions stay bound after them."""
+        for clause, leaves in survivors:
+            for leaf in leaves:
+                self.replace(leaf, "__legacy_" + leaf.value)
+            names = dict.fromkeys(leaf.value for leaf in leaves)
+            bindings = ", ".join(f"{name} := __legacy_{name}" for name in names)
+            self.after(clause.children[3], f" if ({bindings},)")
 
     # --- leaves --------------------------------------------------------------------------------------------
 

@@ -116,3 +116,8 @@ def test_modules_that_did_not_change_are_imported_plainly(run):
 def test_a_note_names_texts_that_are_executed(run):
     Path("main.py").write_text("x = 1\nexec 'y = x / 2'\nprint y\n")
     assert "main.py:2: note: what exec runs has to be Python 3, too" in converted(run).err
+
+
+def test_a_note_names_variables_that_outlive_a_list_comprehension(run):
+    Path("main.py").write_text("print 1\nrow = [k * k for k in range (3)]\nnext = [j for j in row]\nfor j in row: pass\nprint k, j\n")
+    assert converted(run).err == "main.py:5: note: 'k' has no longer the last value that a list comprehension above gave it: assign it\n"

@@ -195,6 +195,39 @@ def test_large_inputs_of_repeated_commands_start_within_three_seconds(own_cache)
     assert best(lambda: read(contents.pop(), "large.py"), 5) < 3.0
 
 
+SURVIVORS = """i = 5
+squares = [i * i for i in range (3)]
+print i
+def table (rows):
+  sums = [[x + y for x in row] for y, row in enumerate (rows)]
+  return x, y, row
+print table ([[1, 2], [3, 4]])
+pairs = [a * b for (a, b) in [(1, 2), (3, 4)] if a > 1]
+print a, b
+class Part:
+  z = 7
+  sizes = [q for q in 1, 2]
+later = [lambda: m for m in range (3)]
+print [call () for call in later], m
+bits = [(n, k) for n in range (2)
+  for k in range (n + 2)
+  if n / 2 == 0]
+print n, k, bits
+t = u = 0
+print list (t for t in [u for u in range (4)]), t
+for j in [j for j in range (4)]: pass
+print j
+def last (v = [w for w in range (3)]): return w
+print last ()
+"""
+
+
+def test_variables_survive_list_comprehensions_but_no_generators(good):
+    """What Python 2.7 prints."""
+    expected = "2\n(4, 1, [3, 4])\n3 4\n[2, 2, 2] 2\n1 2 [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]\n[0, 1, 2, 3] 0\n3\n2\n"
+    assert good(SURVIVORS) == expected
+
+
 def test_lines_alike_mean_what_they_say(good):
     lines = [f"a{i} = {i} / 2 + {i}. / 4, '%s' % {i}, [{i % 3}, 2][{i} / 40]\n" for i in range(50)]
     assert good("".join(lines) + "print a7, a40, a8 [0] / 2\n") == "(4.75, '7', 1) (30.0, '40', 2) 3.0\n"
