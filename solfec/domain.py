@@ -29,9 +29,11 @@ from .shapes.rest_adjacency import adjoin_overlapping
 from .solvers.gauss_seidel import report_of
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
-from .tables import Noted
+from .tables import Noted, note_reallocation
 from .time_series import TimeSeries
 from .time_step import TimeStep
+
+SELDOM, OFTEN = 16, 2  # steps after which explicit bodies are looked at again whose strains might ask for a smaller one
 
 DEFAULT_SCHEME = {
     BodyKind.OBSTACLE: Scheme.RIG_IMP,
@@ -101,6 +103,7 @@ class Domain:
         self._deformable = True  # whether any body may bound the time step
         self._within_step = False
         self.step_kept = False  # whether explicit bodies may not lower the step
+        self.exact_supports = False  # whether quasi-static steps meet supports to round-off after the solver
         self._clock_origin = (0.0, 0)  # time and step number since which the step has been constant
 
     # --- the time step -------------------------------------------------------------------------------------
@@ -154,9 +157,16 @@ class Domain:
             self.initialise()
         if not (self.dynamic and self._deformable):
             return
+        allowed = 2.0 if self.step_kept else 1.0
         critical, row = self._step_limit.find()
-        if not critical < self.step:
+        if self.step <= allowed * critical:
             return
+        # the bound costs nothing, but under large strains it is far too low; up to its double the step is known to be stable
+        period = SELDOM if self.step <= 2.0 * critical else OFTEN
+        for exactly in (True,) if self.step_number % period == 0 else (False, True):
+            critical, row = motion.refined_critical_step(self.bodies, exactly)
+            if self.step <= allowed * critical:
+                return
         if not self.step_kept:
             self.set_step(critical)
         elif self.step > motion.stability_limit(self.bodies, row, critical):
@@ -197,6 +207,11 @@ class Domain:
         """The user wants another time step."""
         self._refuse_within_step("change its length")
         self.set_step(step)
+
+    def hold_supports(self, exactly: bool) -> None:
+        """Whether quasi-static steps meet fixed points and prescribed velocities to round-off, whatever the solver leaves."""
+        self.exact_supports = bool(exactly)
+        note_reallocation()
 
     def set_step(self, step: float) -> None:
         """Use another time step from now on."""

@@ -18,6 +18,7 @@ from .constraints import user
 from .constraints.element_points import ContactPlaces
 from .contact.phase import Detection
 from .kernel_programs import CONDET, CONSOL, CONUPD, LOCDYN, PHASES, TIMINT, Preparation, Program, PythonPhase, arrange
+from .solvers import supports
 from .solvers.gauss_seidel import GaussSeidelSolver, Sweeps
 from .tables import Table
 
@@ -82,9 +83,12 @@ class TimeStep:
         elements = within_step(bodies)
         implicit = elements.implicit is None or bool(elements.implicit.solvers)  # or not yet known
         plain = isinstance(solver, GaussSeidelSolver) and solver.is_one_kernel and not model.constraints.has_functions()
+        held = bool(users) and model.exact_supports and not model.dynamic
+        plain = plain and not held
         key = (
             solver, plain, implicit, elements, users > 0, model.dynamic, model.loads.on_bodies, bodies.embedded > 0,
             settings.symmetric, settings.depth < inf, plain and solver.failure,
+            held,
         )  # fmt: skip
         if key != self._key:
             self._parts, self._key = self._arranged(*key[:4]), key
@@ -165,7 +169,10 @@ class TimeStep:
 
     def _solve(self, solver) -> None:
         """R such that C(B + W R, R) = 0."""
-        self._receive(solver.solve(self.model.local_dynamics))
+        report, model = solver.solve(self.model.local_dynamics), self.model
+        if model.exact_supports and not model.dynamic and model.constraints.user_count:
+            supports.hold(model.local_dynamics, report)
+        self._receive(report)
 
     def _receive(self, report) -> None:
         """A report, or what one can be made of."""

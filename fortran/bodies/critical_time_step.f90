@@ -24,13 +24,15 @@ contains
   !>   square         (0:nbody-1) omega_0**2 [1/time**2]; gamma (0:nbody-1) [length/mass]; not a number: unknown
   !>   strain         (0:nbody-1) e, or m
   !>   at_rest        1: e = 0
+  !>   present        (0:nbody-1) what is known of omega**2 at the present strains [1/time**2]; huge: nothing
   !>   least, worst   the step, and the number of the first body that asks for it; -1: none does
   !>   unknown        number of a body whose eigenvalues are needed, else -1
   subroutine least_element_step(bodies, only, at_rest, nbody, linear, row, nb, scheme, law, damping, stiffest, square, gamma, &
-                                strain, least, worst, unknown)
+                                strain, present, least, worst, unknown)
     integer(i4), intent(in) :: bodies, only, at_rest, nbody, nb
     integer(i4), intent(in) :: linear(0:nbody-1), row(0:nbody-1), scheme(0:nb-1), law(0:nb-1)
     real(dp), intent(in) :: damping(0:nb-1), stiffest(2,0:nbody-1), square(0:nbody-1), gamma(0:nbody-1), strain(0:nbody-1)
+    real(dp), intent(in) :: present(0:nbody-1)
     real(dp), intent(out) :: least
     integer(i4), intent(out) :: worst, unknown
     real(dp) :: e, eta, frequency, lambda, mu, step
@@ -49,7 +51,7 @@ contains
         unknown = b
         return
       end if
-      if (linear(b) == 0 .and. law(row(b)) == neo_hookean_law) then
+      if (linear(b) == 0 .and. law(row(b)) == neo_hookean_law .and. at_rest == 0) then
         frequency = strain(b)*gamma(b)
       else
         e = merge(0.0_dp, strain(b), at_rest == 1)
@@ -57,6 +59,7 @@ contains
         mu = stiffest(2,b)
         frequency = (sqrt(square(b)) + 2*e*sqrt((3*lambda + 2*mu)*gamma(b)))**2 + (sqrt(3.0_dp)*lambda + 2*mu)*e*gamma(b)
       end if
+      if (at_rest == 0) frequency = min(frequency, max(square(b), present(b)))
       eta = damping(row(b))
       step = 2/(frequency*(eta + sqrt(eta**2 + 4/frequency)))   ! h (h + eta) = 1/omega**2
       if (.not. step >= least) then

@@ -158,7 +158,8 @@ def store_internal_energy(fe: FiniteElements, bodies: BodyTable) -> None:
 def critical_step(bodies: BodyTable) -> tuple[float, int]:
     """Half of the stability limit of the explicit bodies, and the row of the one that asks for it; (inf, -1): none.
 
-    The limit is a bound: the largest frequency at rest, raised by what the present strains can add (`frequencies`).
+    The limit is a bound: the largest frequency at rest, raised by what the present strains can add (`frequencies`), unless
+    `square_present` is known.
     """
     fe = compiled(bodies)
     if not fe.count:
@@ -186,4 +187,5 @@ def limit_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ..
     """Arrays of the kernel `least_element_step`."""
     return (
         fe.linear, fe.row, bodies.scheme, bodies.law, bodies.damping, fe.stiffest, fe.square_at_rest, fe.laplacian, fe.strain,
+        fe.square_present,
     )  # fmt: skip

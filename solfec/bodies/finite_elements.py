@@ -222,6 +222,7 @@ class FiniteElements:
         self.displacement, self.internal, self.viscous, self.net = (np.zeros((3, n), order="F") for _ in range(4))
         self.strain = np.zeros(self.count)
         self.square_at_rest, self.laplacian = np.full((2, self.count), np.nan)  # until `find_frequency`
+        self.square_present = np.full(self.count, np.inf)  # but while the critical step is refined
         self.meshes = meshes
         self.mixed = [mesh for mesh in meshes if mesh.materials]
         self.reduced = ReducedBodies(self, bodies)

@@ -7,6 +7,9 @@ St Venant-Kirchhoff material obeys, with F = R U, v = R w, and e the largest Fro
 
 for w.M w = 1: c = 3 lambda + 2 mu and s = sqrt(3) lambda + 2 mu bound the material, |U - I| <= 2 e, and gamma, the largest
 eigenvalue of M^-1 L with the Laplacian L, is bounded by those of the elements.  So one number per body and step is enough.
+This is cheap and never too high a step, but under large strains it is far too low a one, most of all when a body is compressed,
+which softens it.  Where it would lower the step, `present_squares` looks at the tangent itself.
+
 Enhanced strains only soften.  For the Neo-Hookean material the elements give a modulus m with v.K v <= m gamma instead of e.
 """
 
@@ -17,6 +20,8 @@ import numpy as np
 from .element_assembly import ElementAssembly
 
 DENSE_BELOW = 40  # unknowns
+PRODUCTS = 8  # with the tangent, of the short iteration; its eigenvalue is at least 0.92 of the largest in all meshes tried
+SHORT = 1.1  # factor on what it finds: omega**2 may be four times as large before half of the stability limit is the whole
 
 
 def largest_frequency(mesh, lame: np.ndarray, density: np.ndarray) -> tuple[float, float]:
@@ -50,6 +55,41 @@ def largest_frequency(mesh, lame: np.ndarray, density: np.ndarray) -> tuple[floa
     found = float(square), laplacian_bound(assembly, density)
     mesh._frequencies = (key, found)
     return found
+
+
+def present_squares(fe) -> np.ndarray:
+    """omega**2 (count,) of all finite element bodies at the present displacements, by a few steps of Lanczos' method for all at once.
+
+    Nothing is kept from call to call, and no body depends on the others, so continued runs and other threads have the same bits.
+
+    Parameters
+    ----------
+    fe : FiniteElements
+    """
+    first, root = fe.first[:-1], 1.0 / np.sqrt(fe.mass)
+    owner = np.repeat(np.arange(fe.count), np.diff(fe.first))
+    number = np.arange(fe.first[-1]) - first[owner]
+    golden = np.array([[0.6180339887498949], [0.7548776662466927], [0.5698402909980532]])
+    vector, before = (golden * (number + 1.0)) % 1.0 - 0.5, np.zeros((3, len(number)))
+    vector /= _norms(vector, first)[owner]
+    off, bands = np.zeros(fe.count), np.zeros((fe.count, PRODUCTS, PRODUCTS))
+    product, direction = np.zeros_like(vector, order="F"), np.zeros_like(vector, order="F")
+    for k in range(PRODUCTS):
+        direction[:] = vector * root
+        following = fe.assembly.tangent_product(fe.displacement, direction, product) * root
+        along = np.add.reduceat((following * vector).sum(0), first)
+        following -= along[owner] * vector + off[owner] * before
+        off = _norms(following, first)
+        bands[:, k, k] = along
+        if k + 1 < PRODUCTS:
+            bands[:, k, k + 1] = bands[:, k + 1, k] = off
+        before, vector = vector, following / np.where(off > 0.0, off, 1.0)[owner]
+    return SHORT * np.linalg.eigvalsh(bands)[:, -1]
+
+
+def _norms(vector: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Lengths of the parts of (3, n) that begin at `first`."""
+    return np.sqrt(np.add.reduceat((vector**2).sum(0), first))
 
 
 def laplacian_bound(assembly: ElementAssembly, density: np.ndarray) -> float:

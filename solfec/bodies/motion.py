@@ -15,6 +15,7 @@ from ..kernel_programs import GIVE_UP, TIMINT, Call, Numbers, Phase
 from . import energy_momentum, finite_element_motion
 from .failures import raise_failure as _raise
 from .finite_elements import compiled, within_step
+from .frequencies import SHORT, present_squares
 from .implicit import NONE, implicit_of, implicit_of_step
 from .loads import Loads
 from .table import BodyKind, BodyTable
@@ -245,6 +246,25 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     return other if other[0] < step else (step, row)
 
 
+def refined_critical_step(bodies: BodyTable, exactly: bool) -> tuple[float, int]:
+    """As `critical_step`, from the frequencies of finite elements at the present strains, not from a bound of them.
+
+    Parameters
+    ----------
+    bodies : BodyTable
+    exactly : bool
+        False: strains are left out of account.
+    """
+    elements = compiled(bodies)
+    if not elements.count:
+        return critical_step(bodies)
+    try:
+        elements.square_present[:] = present_squares(elements) if exactly else 0.0
+        return critical_step(bodies)
+    finally:
+        elements.square_present[:] = np.inf
+
+
 def predict_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
     """Arrays of the kernel `predict`."""
     triples = bodies.triples
@@ -275,10 +295,11 @@ def critical_step_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
 def stability_limit(bodies: BodyTable, row: int, admissible: float) -> float:
     """The step beyond which explicit integration of a body grows without bound; `admissible` is what it asks for.
 
-    For finite elements it is that of the body at rest: what strains add is a bound only.
+    For finite elements it is at most that of the body at rest.
     """
-    element = bodies.kind[row] == BodyKind.FINITE_ELEMENT
-    return 2.0 * (finite_element_motion.resting_step(bodies, row) if element else admissible)
+    if bodies.kind[row] != BodyKind.FINITE_ELEMENT:
+        return 2.0 * admissible
+    return 2.0 * min(finite_element_motion.resting_step(bodies, row), math.sqrt(SHORT) * admissible)
 
 
 def spatial_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:

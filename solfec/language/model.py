@@ -127,6 +127,18 @@ class SOLFEC(Model):
         self._domain.step_kept = kept
 
     @property
+    def exact_supports(self) -> str:
+        """'ON': quasi-static steps meet fixed points and prescribed velocities to round-off, whatever the solver's accuracy."""
+        return checks.on_off(self._domain.exact_supports)
+
+    @exact_supports.setter
+    def exact_supports(self, value: Switch) -> None:
+        exact = checks.switch(value, "exact_supports")
+        if exact and self._domain.dynamic:
+            raise BadValue("'exact_supports' is for quasi-static analyses; in dynamics solvers correct what they left in the step before")
+        self._domain.hold_supports(exact)
+
+    @property
     def verbose(self) -> str:
         """'ON', 'OFF', or '%' (also for the form with a newline)."""
         return self._simulation.verbose.rstrip("\n")

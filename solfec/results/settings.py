@@ -36,7 +36,7 @@ def fingerprint(domain, solver=None) -> tuple:
         *(table.view(name).tobytes() for table in (loads.pressures.table, loads.pressures.nodes) for name in table.COLUMNS),
         [tuple(vars(material).values()) for material in domain.bulk_materials],
         list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
-        list(solver_settings(solver).values()), domain.step_kept,
+        list(solver_settings(solver).values()), domain.step_kept, domain.exact_supports,
     )  # fmt: skip
 
 
@@ -54,6 +54,7 @@ def describe(domain, functions: Functions, solver=None) -> dict:
     described = {
         "epsilon": domain.epsilon,
         "step kept": domain.step_kept,
+        "exact supports": domain.exact_supports,
         "extents": None if domain.extents is None else domain.extents.tolist(),
         "detection": {field.name: _plain(getattr(domain.settings, field.name)) for field in fields(domain.settings)},
         "gravity": gravity,
@@ -118,6 +119,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
         A force by a Python function that the input has not applied.
     """
     domain.epsilon, domain.step_kept = settings["epsilon"], settings["step kept"]
+    domain.hold_supports(settings.get("exact supports", False))
     domain.extents = None if settings["extents"] is None else np.array(settings["extents"])
     for name, value in settings["detection"].items():
         present = getattr(domain.settings, name, ABSENT)

@@ -1,0 +1,109 @@
+"""The critical step of strained finite element bodies: as long as it may be, and short enough."""
+
+import numpy as np
+import pytest
+from finite_element_models import ElementModel, block
+
+from solfec.bodies import motion
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind, Energy, Form
+from solfec.domain import Domain
+from solfec.shapes.hex_mesh import hex_mesh
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+
+BOX = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
+
+
+def true_step(model, row=0):
+    """1/omega of the tangent at the present displacements, by all its eigenvalues."""
+    fe = model.bodies.finite_elements
+    nodes = np.arange(fe.first[row], fe.first[row + 1])
+    matrix = np.empty((3 * len(nodes),) * 2)
+    for column, unit in enumerate(np.eye(3 * len(nodes))):
+        direction = np.zeros_like(fe.displacement, order="F")
+        direction[:, nodes] = unit.reshape(3, -1, order="F")
+        product = fe.assembly.tangent_product(fe.displacement, direction, np.zeros_like(direction, order="F"))
+        matrix[:, column] = product[:, nodes].ravel(order="F")
+    root = np.repeat(1 / np.sqrt(fe.mass[nodes]), 3)
+    return 1 / np.sqrt(np.linalg.eigvalsh(matrix * root * root[:, None])[-1])
+
+
+STATES = {
+    "stretched": np.diag([1.0, 1.0, 1.5]), "pulled at all sides": 1.4 * np.eye(3), "pressed": np.diag([1.0, 1.0, 0.7]),
+    "pressed at all sides": 0.7 * np.eye(3), "sheared": np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("gradient", STATES.values(), ids=STATES)
+@pytest.mark.parametrize("cells, size", [((3, 3, 3), (1, 1, 1)), ((1, 1, 8), (0.1, 0.1, 0.8)), ((4, 4, 1), (1, 1, 0.1))])
+def test_the_refined_step_is_that_of_the_tangent_and_never_above_that_at_rest(cells, size, gradient):
+    model = ElementModel()
+    mesh = block(cells, high=size)
+    row = model.add(mesh)
+    model.initialise()
+    at_rest = motion.critical_step(model.bodies)[0]
+    model.conf(row)[:] = (gradient - np.eye(3)) @ mesh.nodes.T
+    model.conf(row)[:] += 0.02 * size[2] / cells[2] * np.random.default_rng(5).uniform(-1, 1, model.conf(row).shape)
+    model.initialise()
+    true, bound = true_step(model), motion.critical_step(model.bodies)[0]
+    refined, body = motion.refined_critical_step(model.bodies, True)
+    wanted = min(true, at_rest)
+    assert body == row and bound < wanted
+    assert 0.93 * wanted < refined < 1.02 * wanted
+    assert motion.refined_critical_step(model.bodies, False) == (pytest.approx(at_rest, rel=1e-12), row)
+    assert motion.critical_step(model.bodies)[0] == bound
+
+
+def test_bodies_are_refined_as_if_alone():
+    steps = []
+    for others in (0, 2):
+        model = ElementModel()
+        for k in range(others):
+            model.add(block((2, 1 + k, 1), (3.0 * k + 5, 0, 0), (3.0 * k + 7, 1, 1)), young=1e6, form=Form.BC if k else Form.TL)
+        row = model.add(block((3, 2, 2)))
+        model.conf(row)[:] = 0.3 * np.random.default_rng(1).uniform(-1, 1, model.conf(row).shape) / 3
+        model.initialise()
+        steps.append(motion.refined_critical_step(model.bodies, True))
+        assert steps[-1][1] == row
+    assert steps[0][0] == steps[1][0]
+
+
+def released(stretch, law="KIRCHHOFF"):
+    """A free block let go when it is stretched, or pressed, by a gradient; the domain, its step at rest."""
+    domain = Domain(1.0)
+    material = BulkMaterial(model=law, young=1e6, poisson=0.3, density=1e3)
+    body = domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(BOX.tolist(), 3, 3, 3, 1, [1] * 6)], material, form=Form.TL)
+    domain.initialise()
+    at_rest = motion.refined_critical_step(domain.bodies, False)[0]
+    nodes = domain.bodies.meshes[body].nodes
+    domain.set_conf(body, ((nodes - 0.5) @ (np.asarray(stretch) - np.eye(3)).T).ravel())
+    return domain, at_rest
+
+
+@pytest.mark.parametrize(
+    "stretch, law",
+    [(np.diag([1.0, 1.0, 1.4]), "KIRCHHOFF"), (np.diag([1.0, 1.0, 0.75]), "KIRCHHOFF"), (0.8 * np.eye(3), "KIRCHHOFF"),
+     (np.diag([0.7, 1.0, 1.4]), "NEO_HOOKEAN")],
+)  # fmt: skip
+def test_a_block_let_go_vibrates_without_gaining_energy_at_a_step_near_that_of_its_rest(stretch, law):
+    """Over dozens of periods its energy stays in its band and does not drift; the bound alone would make the step a half to a quarter of this."""
+    domain, at_rest = released(stretch, law)
+    domain.initialise()
+    start, balance, solver = domain.energy()[Energy.INTERNAL], [], GaussSeidelSolver(1e-6, 10)
+    for _ in range(600):
+        domain.advance(solver)
+        energy = domain.energy()
+        balance.append((energy[Energy.KINETIC] + energy[Energy.INTERNAL]) / start - 1.0)
+    assert np.abs(balance).max() < 0.12
+    assert np.mean(balance[-150:]) == pytest.approx(np.mean(balance[:150]), abs=0.01)
+    assert 0.6 * at_rest < domain.step <= at_rest
+
+
+def test_a_strained_body_that_is_forced_to_a_step_above_its_limit_ends_the_run():
+    from solfec.errors import SolfecError
+
+    domain, at_rest = released(1.6 * np.eye(3))
+    domain.set_step(1.6 * at_rest)  # below the limit at rest, above that of the stretched block
+    domain.step_kept = True
+    with pytest.raises(SolfecError, match=r"body 1 \(FINITE_ELEMENT\), element \d+, is unstable at the step"):
+        domain.advance(GaussSeidelSolver(1e-6, 10))
