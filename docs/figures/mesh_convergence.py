@@ -19,8 +19,8 @@ from solfec.results.plot import COLOURS, INK, SURFACE
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tests" / "acceptance"))
 
-from elastic import Body, octant  # noqa: E402
-from test_elasticity import YOUNG, POISSON, deflected_beam, ring_under_pressure  # noqa: E402
+from elastic import Body, grid, octant  # noqa: E402
+from test_elasticity import POISSON, YOUNG, deflected_beam, ring_under_pressure  # noqa: E402
 
 COUNTS = (2, 4, 8, 16)
 
@@ -43,17 +43,11 @@ def sphere(n: int) -> float:
 
 def bar(n: int) -> float:
     """First longitudinal frequency of a free bar of 2 n elements with lumped masses: a chain, (2 c / l) sin(pi l / 2 L)."""
-    body = Body(grid_of_bar(2 * n), YOUNG, 0.0, 7800.0)
+    body = Body(grid((2 * n, 1, 1), lambda p: p * (1.0, 0.05, 0.05)), YOUNG, 0.0, 7800.0)
     mass = np.repeat(body.mass, 3)
     along = np.cos(np.pi * np.repeat(body.nodes[:, 0], 3)) * np.tile([1.0, 0.0, 0.0], len(body.nodes))
     square = along @ (body.stiffness() @ along) / (along @ (mass * along))  # of its mode, which is exact in the nodes
     return abs(np.sqrt(square * 7800.0 / YOUNG) / np.pi - 1)
-
-
-def grid_of_bar(cells: int):
-    from elastic import grid
-
-    return grid((cells, 1, 1), lambda p: p * (1.0, 0.05, 0.05))
 
 
 CASES = {  # label: error of n elements, numbers of elements
@@ -74,9 +68,10 @@ def main() -> None:
     axes.loglog(guide, 0.6 * (guide / guide[0]) ** 2, color=INK, linewidth=0.8, linestyle=":", label="second order")
     axes.set_xticks([1 / n for n in COUNTS], [f"1/{n}" for n in COUNTS])
     axes.set_xticks([], minor=True)
-    axes.set_xlabel("size of elements over thickness of the wall or beam (bar: over half of its length)")
+    axes.set_xlabel("size of elements over thickness (bar: over half of its length)")
     axes.set_ylabel("relative error")
-    axes.legend(frameon=False, loc="lower right")
+    axes.set_ylim(top=20)  # room for the legend
+    axes.legend(frameon=False, fontsize=8, loc="upper left")
     axes.spines[["top", "right"]].set_visible(False)
     FigureCanvasAgg(figure)
     picture = BytesIO()
