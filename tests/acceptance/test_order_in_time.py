@@ -14,5 +14,5 @@ spec.loader.exec_module(convergence)
 
 @pytest.mark.parametrize("name", convergence.CASES)
 def test_errors_fall_with_the_square_of_the_step(name):
-    errors = convergence.errors(*convergence.CASES[name], counts=(80, 160))
+    errors = convergence.errors(*convergence.CASES[name], counts=(80, 160) if name == "pseudo-rigid, DEF_LIM" else (40, 80))
     assert np.log2(errors[:-1] / errors[1:]) == pytest.approx(2, abs=0.1)
