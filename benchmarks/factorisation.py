@@ -1,6 +1,8 @@
-"""Times sparse factorisations of the matrix of an implicit pipe of hexahedra.  Run: python benchmarks/factorisation.py
+"""Times sparse factorisations of the matrices of an implicit pipe of hexahedra, and of many small cubes.
 
-The figures behind the choice in bodies/factorisation.py, and WORTH: how many solutions cost as much as a factorisation.
+    python benchmarks/factorisation.py
+
+The figures behind the choices in bodies/factorisation.py, SHORT, and WORTH: how many solutions cost as much as a factorisation.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import machine
 import numpy as np
+from finite_elements import CUBE
 
 from solfec.bodies import factorisation
 from solfec.bodies.element_solver import ElementSolver
@@ -21,31 +24,43 @@ from solfec.bodies.finite_elements import FiniteElementMesh, FiniteElements
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, BodyTable, Form
 from solfec.shapes.characteristics import characteristics
+from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.pipe import pipe
 
 
 def solver() -> ElementSolver:
     """The solver of one pipe of 36 x 36 x 4 hexahedra."""
-    mesh = pipe((0, 0, 0), (0, 0, 4.0), 1.0, 0.1, 36, 36, 4, 1, [1, 2, 3, 4])
-    volume, _, _ = characteristics([mesh])
+    return solver_of([pipe((0, 0, 0), (0, 0, 4.0), 1.0, 0.1, 36, 36, 4, 1, [1, 2, 3, 4])])
+
+
+def cubes(cells: int, count: int = 25) -> ElementSolver:
+    """The solver of cubes of cells**3 hexahedra."""
+    return solver_of([hex_mesh(CUBE.ravel(), cells, cells, cells, 1, [1] * 6) for _ in range(count)])
+
+
+def solver_of(meshes: list) -> ElementSolver:
+    """Of steel bodies of form 'TL'."""
     bodies = BodyTable()
     lame = BulkMaterial(young=200e9, poisson=0.26).lame
-    bodies.add(
-        BodyKind.FINITE_ELEMENT, mesh=FiniteElementMesh.of(mesh), id=1, form=int(Form.TL), mass=7800.0 * volume,
-        volume=volume, lame=lame,
-    )  # fmt: skip
-    return ElementSolver(FiniteElements(bodies), np.array([0]))
+    for number, mesh in enumerate(meshes):
+        volume, _, _ = characteristics([mesh])
+        bodies.add(
+            BodyKind.FINITE_ELEMENT, mesh=FiniteElementMesh.of(mesh), id=number + 1, form=int(Form.TL), mass=7800.0 * volume,
+            volume=volume, lame=lame,
+        )  # fmt: skip
+    return ElementSolver(FiniteElements(bodies), np.arange(len(meshes)))
 
 
 def values(one: ElementSolver, step: float) -> np.ndarray:
     """The lower triangle of M + h**2/4 K."""
-    one.beta = np.array([0.25 * step**2])
+    one.beta[:] = 0.25 * step**2
     kept: list[np.ndarray] = []
 
     class Keep:
         def factorise(self, data):
             kept.append(data)
 
+    one.make_room()
     one.factor = Keep()
     start = perf_counter()
     one._factorise(np.zeros((3, one.size // 3), order="F"))
@@ -72,7 +87,25 @@ def main() -> int:
             f"{kind.__name__}: analysis {1e3 * analysis:.0f} ms, factorisation {1e3 * numeric:.0f} ms, solution "
             f"{1e3 * single:.1f} ms, thirty right-hand sides {1e3 * thirty:.0f} ms; factorisation / solution {numeric / single:.0f}"
         )
+    for cells in (1, 2, 3, 4):
+        one = cubes(cells)
+        compare(one, values(one, 1e-4), cells)
     return 0
+
+
+def compare(one: ElementSolver, data: np.ndarray, cells: int) -> None:
+    """Our own kernel beside the library."""
+    library = factorisation.factorisation(one.pattern)
+    columns = factorisation.found_columns(one.pattern, library)
+    lengths = np.diff(columns.arrays[0]).astype(float)
+    figures = []
+    for factor in (library, factorisation.ShortCholesky(one.pattern, columns)):
+        factor.vector[:] = 1.0
+        figures += [1e3 * machine.best(lambda: factor.factorise(data), 9), 1e3 * machine.best(factor.solve_vector, 9)]
+    print(
+        f"25 cubes of {cells}^3 elements, columns of {(lengths**2).sum() / lengths.sum():.0f}: {type(library).__name__} factorisation "
+        f"{figures[0]:.2f} ms, solution {figures[1]:.3f} ms; our own {figures[2]:.2f}, {figures[3]:.3f}"
+    )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from .shapes.rest_adjacency import adjoin_overlapping
 from .solvers.gauss_seidel import report_of
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
-from .tables import Noted, note_reallocation
+from .tables import Noted, Table, note_reallocation
 from .time_series import TimeSeries
 from .time_step import TimeStep
 
@@ -67,7 +67,7 @@ class Domain:
         Work of contact reactions, each contact counted once.
     """
 
-    step, epsilon = Noted(), Noted()
+    step, epsilon, extents, step_kept = Noted(), Noted(), Noted(), Noted()
 
     def __init__(self, step: float, epsilon: float = 1e-6, dynamic: bool = True):
         self.step = step
@@ -88,7 +88,7 @@ class Domain:
         self.settings = detection.Settings(min_distance=epsilon)
         self.extents: np.ndarray | None = None
         self.local_dynamics = LocalDynamics()
-        self._report = None
+        self.given_report = None  # or the numbers of a report
         self.sparsified = 0
         self.swallowed = Swallowed()
         self.contact_energy = 0.0
@@ -100,7 +100,7 @@ class Domain:
         self.deleted_bodies = 0
         self._row_of_id: dict[int, int] = {}
         self._inertia_changed = False
-        self._deformable = True  # whether any body may bound the time step
+        self.deformable = True  # whether any body may bound the time step
         self._within_step = False
         self.step_kept = False  # whether explicit bodies may not lower the step
         self.exact_supports = False  # whether quasi-static steps meet supports to round-off after the solver
@@ -120,8 +120,11 @@ class Domain:
             self._refuse_within_step("start another one")
         self._within_step = True
         try:
-            self._limit_step()
             step = self._time_step
+            if self._inertia_changed:
+                self.initialise()
+            if step.limit_apart or step.reallocations != Table.reallocations:
+                self.limit_step()
             step.advance(solver)
             contact_work, friction_work = self.local_dynamics.reactions.works.get()
             self.sparsified = step.detection.removed
@@ -138,24 +141,22 @@ class Domain:
     @property
     def report(self) -> SolverReport | None:
         """What the solver said about the last step."""
-        if type(self._report) is tuple:
-            self._report = report_of(self._report)
-        return self._report
+        if type(self.given_report) is tuple:
+            self.given_report = report_of(self.given_report)
+        return self.given_report
 
     @report.setter
     def report(self, report: SolverReport | tuple | None) -> None:
-        self._report = report
+        self.given_report = report
 
     def _refuse_within_step(self, what: str) -> None:
         """Rows must stay where they are while kernels of one step hand them on."""
         if self._within_step:
             raise SolfecError(f"a callback in the midst of a time step cannot {what}; use CALLBACK, which comes after a step")
 
-    def _limit_step(self) -> None:
+    def limit_step(self) -> None:
         """Explicit integration is stable below the critical step; the smallest one bounds the common step."""
-        if self._inertia_changed:
-            self.initialise()
-        if not (self.dynamic and self._deformable):
+        if not (self.dynamic and self.deformable):
             return
         allowed = 2.0 if self.step_kept else 1.0
         critical, row = self._step_limit.find()
@@ -186,13 +187,12 @@ class Domain:
     def _remove_overloaded_and_lost(self) -> None:
         """Links and points loaded above their strength break; bodies outside of the scene's extents go."""
         if self.constraints.user_count:
-            overloaded = user.break_overloaded(self.constraints)
+            overloaded = user.break_overloaded(self.constraints, *self._time_step.overload.found.get())
             if overloaded is not None:
                 self._keep_constraints(~overloaded)
         if self.extents is not None:
-            box = self.bodies.view("extents")
-            outside = (box[:3] > self.extents[3:, None]).any(0) | (box[3:] < self.extents[:3, None]).any(0)
-            if outside.any():
+            outside = self._time_step.lost.mask
+            if outside is not None:
                 self._remove_bodies(outside)
 
     # --- time and step -------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class Domain:
     def initialise(self) -> None:
         """Inverse inertia and the kinetic energy of the initial state."""
         motion.initialise_inertia(self.bodies)
-        self._deformable = bool((self.bodies.view("kind") >= BodyKind.PSEUDO_RIGID).any())
+        self.deformable = bool((self.bodies.view("kind") >= BodyKind.PSEUDO_RIGID).any())
         self._inertia_changed = False
 
     def change_step(self, step: float) -> None:

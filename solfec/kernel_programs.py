@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from struct import Struct, calcsize
+from time import perf_counter
 
 import numpy as np
 
@@ -21,13 +22,14 @@ from ._kernel_arguments import KERNELS
 from .tables import Table
 
 _run = _kernels.kernel_programs.run
+_run_at = _kernels.kernel_programs.run_at
 
 PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # of a time step, in the manual's words
 TIMINT, CONUPD, CONDET, LOCDYN, CONSOL = range(len(PHASES))
 
 _CODES = {"i4": "i", "i8": "q", "f8": "d"}
 _DTYPES = {name: np.dtype(name) for name in ("i4", "i8", "f4", "f8")}
-COLUMNS = 7  # of a step, see the kernel `run`
+COLUMNS = 8  # of a step, see the kernel `run`
 
 #: Whether kernels are called one by one, after a look at whether their arrays are where they were.
 stepwise = bool(_kernels.threads.has_checks())
@@ -79,6 +81,8 @@ class Call:
         Names of integer results, and what they must be for the program to go on.
     unless_zero : ndarray of int32 (1,), optional
         The kernel is left out where this is 0.
+    back : int
+        The program goes back by so many kernels as long as `unless_zero` is not 0 after this one.
 
     Raises
     ------
@@ -87,7 +91,7 @@ class Call:
     """
 
     def __init__(
-        self, kernel: str, *arguments, results=(), wanted=None, unless_zero=None, phase: int | None = None
+        self, kernel: str, *arguments, results=(), wanted=None, unless_zero=None, back: int = 0, phase: int | None = None
     ):  # fmt: skip
         self.kernel, self.phase = kernel, phase
         named = {name: view for numbers in np.atleast_1d(results) for name, view in numbers.views.items()}
@@ -111,7 +115,7 @@ class Call:
         self.addresses = [places[name] for name, *_ in described]
         stops = [part for name, value in (wanted or {}).items() for part in (places[name], value)]
         guard = 0 if unless_zero is None else self._checked("unless_zero", "i4", (), sizes, unless_zero)
-        self.conditions = (guard, *(stops + [0, 0, 0, 0])[:4])
+        self.conditions = (guard, *(stops + [0, 0, 0, 0])[:4], back)
 
     def _checked(self, name: str, kind: str, shape: tuple, sizes: dict, value) -> int:
         """The address of an argument."""
@@ -130,6 +134,15 @@ class Call:
         return value.ctypes.data
 
 
+class Pause(Call):
+    """A place in a program where it stops, for what Python does between kernels; `unless_zero` as of kernels."""
+
+    def __init__(self, unless_zero: np.ndarray | None = None):
+        self.kernel, self.phase, self.number = "pause", None, -1
+        self.kept, self.addresses = [], []
+        self.conditions = (0 if unless_zero is None else unless_zero.ctypes.data, 0, 0, 0, 0, 0)
+
+
 class Phase:
     """A part of a time step.
 
@@ -139,9 +152,12 @@ class Phase:
     ----------
     phase : int
         The phase, one of `PHASES` by its number, in whose seconds its time is counted.
+    begins : bool
+        False: `begin` has nothing to do.
     """
 
     phase = TIMINT
+    begins = True
 
     def settle(self) -> None:
         """After `note_reallocation`, before a step begins: numbers that stay are set, arrays made large enough."""
@@ -154,7 +170,8 @@ class Phase:
         raise NotImplementedError
 
     def stopped(self, call: int) -> int:
-        """A result of one of them was not what it must be; returns the call from which the program goes on, or `GIVE_UP`."""
+        """A result of one of them was not what it must be, or it is a `Pause`; returns the call from which the program goes on,
+        or `GIVE_UP`."""
         raise NotImplementedError
 
     def end(self) -> None:
@@ -173,26 +190,40 @@ class Program:
 
     def __init__(self, phases: list[Phase], seconds: np.ndarray):
         self.phases, self._seconds = phases, seconds
+        self.gave_up: Phase | None = None
         self._reallocations = -1
-        self._begin = [phase.begin for phase in phases if getattr(phase.begin, "__func__", None) is not Phase.begin]
+        self._prepare = [phase.prepare for phase in phases if isinstance(phase, Preparation) and phase.prepare]
+        self._begin = [phase.begin for phase in phases if phase.begins and type(phase).begin is not Phase.begin]
         self._end = [phase.end for phase in phases if type(phase).end is not Phase.end]
 
     def run(self) -> bool:
         """All phases, one after another; False when one of them gave up."""
+        try:
+            return self._run_all()
+        except BaseException:  # what phases have noted down stands in the midst of a step: the next one settles anew
+            self._reallocations = -1
+            raise
+
+    def _run_all(self) -> bool:
+        for prepare in self._prepare:
+            prepare()
         if self._reallocations != Table.reallocations:
             for phase in self.phases:
                 phase.settle()
             self._list()
         for begin in self._begin:
             begin()
-        reached, ended = self._call(0), 0
+        reached, ended = self._call(0) if stepwise else _run_at(0, self._place), 0
         while reached < self._count:
             number, first = self._owner[reached]
             for phase in self.phases[ended:number]:
                 phase.end()
             ended = number
+            started = perf_counter()
             again = self.phases[number].stopped(reached - first)
+            self._seconds[self.phases[number].phase] += perf_counter() - started
             if again == GIVE_UP:
+                self.gave_up = self.phases[number]
                 return False
             if self._reallocations != Table.reallocations:
                 self._list()
@@ -207,27 +238,25 @@ class Program:
 
     def _call(self, first: int) -> int:
         if not stepwise:
-            return _run(first, self._steps, self._numbers, self._addresses, self._seconds)
+            return _run_at(first, self._place)
         for k in range(first, self._count):
-            self._compare()
+            self._compare(k)
             try:
-                if _run(k, self._steps[:, : k + 1], self._numbers[: k + 1], self._addresses, self._seconds) == k:
-                    return k
+                reached = _run(k, self._steps[:, : k + 1], self._numbers[: k + 1], self._addresses, self._seconds)
+                if reached <= k:
+                    return reached
             except FloatingPointError as error:
                 raise FloatingPointError(f"{self._calls[k].kernel}, {error}") from None
         return self._count
-
-    def _gathered(self) -> list[tuple[Phase, list[Call]]]:
-        return [(phase, phase.calls()) for phase in self.phases]
 
     def _list(self) -> None:
         """Look addresses up."""
         self._reallocations = Table.reallocations
         self._calls, self._owner, places, self._addresses = [], [], [], []
         numbers = []
-        for number, (phase, calls) in enumerate(self._gathered()):
+        for number, phase in enumerate(self.phases):
             first = len(self._calls)
-            for call in calls:
+            for call in phase.calls():
                 places.append((call.number, len(self._addresses), *call.conditions))
                 self._addresses += call.addresses
                 self._owner.append((number, first))
@@ -237,17 +266,22 @@ class Program:
         self._steps = np.array(places, np.int64).reshape(-1, COLUMNS).T.copy(order="F")
         self._addresses = np.array(self._addresses, np.int64)
         self._numbers = np.array(numbers, np.int32)
+        arrays = self._steps, self._numbers, self._addresses, self._seconds
+        lengths = self._count, len(self._addresses), len(self._seconds)
+        self._places = np.array([*(array.ctypes.data for array in arrays), *lengths], np.int64)
+        self._place = self._places.ctypes.data
 
-    def _compare(self) -> None:
-        """Raise AssertionError when an array is not the one whose address is listed.
+    def _compare(self, number: int) -> None:
+        """Raise AssertionError when an array of a call is not the one whose address is listed.
 
         Numbers of a call that has been made anew are elsewhere, so constants and results without a name are passed over.
         """
-        anew = [call for _, calls in self._gathered() for call in calls]
-        for listed, present in zip(self._calls, anew, strict=True):
-            for one, two in zip(listed.kept, present.kept, strict=True):
-                if one.size > 1 and (one.ctypes.data != two.ctypes.data or one.shape != two.shape):
-                    raise AssertionError(f"{listed.kernel}: an array was replaced without note_reallocation()")
+        listed = self._calls[number]
+        owner, first = self._owner[number]
+        present = self.phases[owner].calls()[number - first]
+        for one, two in zip(listed.kept, present.kept, strict=True):
+            if one.size > 1 and (one.ctypes.data != two.ctypes.data or one.shape != two.shape):
+                raise AssertionError(f"{listed.kernel}: an array was replaced without note_reallocation()")
 
 
 class Preparation(Phase):
@@ -256,14 +290,14 @@ class Preparation(Phase):
     Parameters
     ----------
     function : callable
-        Called before every step, or (`once`) only to settle.
+        Called before every step, ahead of all else, since phases settle by what it leaves and it may replace arrays; or
+        (`once`) only to settle.
     """
 
     def __init__(self, function: Callable[[], None], once: bool):
+        self.prepare = None if once else function
         if once:
             self.settle = function
-        else:
-            self.begin = function
 
     def calls(self) -> list[Call]:
         return []

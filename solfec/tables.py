@@ -9,6 +9,8 @@ deleted, identifiers (`id`) do not.
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import numpy as np
 
 
@@ -88,21 +90,25 @@ def note_reallocation() -> None:
     Table.reallocations += 1
 
 
-class Noted:
-    """A member of a class whose changes are noted: programs have handed its value to kernels."""
+class Noted(property):
+    """A member of a class whose changes are noted: programs have handed its value to kernels.
+
+    Steps read such members, so that takes no Python.
+    """
 
     def __init__(self, default=None):
+        super().__init__()
         self._default = default
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
+        kept = "_noted_" + name
 
-    def __get__(self, instance, owner: type):
-        return self._default if instance is None else instance.__dict__.get(self._name, self._default)
+        def note(instance, value) -> None:
+            setattr(instance, kept, value)
+            note_reallocation()
 
-    def __set__(self, instance, value) -> None:
-        instance.__dict__[self._name] = value
-        note_reallocation()
+        super().__init__(attrgetter(kept), note)
+        setattr(owner, kept, self._default)
 
 
 class KernelColumns:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from . import _kernels
+from .kernel_programs import Call
+from .tables import note_reallocation
 
 _evaluate = _kernels.time_series.evaluate_series
 
@@ -117,6 +119,7 @@ class SeriesTable:
             row = self._row[key] = self.n
             self._series.append(series)
             self.n += 1
+            note_reallocation()
         return row
 
     def knots(self, row: int) -> tuple[np.ndarray, np.ndarray]:
@@ -132,10 +135,23 @@ class SeriesTable:
         self._start = np.append(0, np.cumsum([item.size for item in times])).astype(np.int32)
         self._interval = np.zeros(len(times), np.int32)
         self.result = np.zeros(len(times))
+        note_reallocation()
 
     def evaluate(self, time: float) -> np.ndarray:
         """Values of all series at `time`, in `result`."""
-        if self._flat != self.n:
-            self._flatten()
+        self.settle()
         _evaluate(self.n, time, self._start, self._times, self._values, self._interval, self.result)
         return self.result
+
+    def settle(self) -> None:
+        """Take new series into the arrays."""
+        if self._flat != self.n:
+            self._flatten()
+
+    def calls(self, time: np.ndarray) -> list[Call]:
+        """`evaluate` for programs, at a time in memory."""
+        if not self.n:
+            return []
+        return [
+            Call("time_series.evaluate_series", self.n, time, self._start, self._times, self._values, self._interval, self.result)
+        ]

@@ -7,17 +7,21 @@ Which of them it needs is found out once, and again when it changes.
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
+from functools import partial
 from math import inf
 from time import perf_counter
 
 import numpy as np
 
-from .bodies import element_phases, motion, quasi_static
-from .bodies.finite_elements import within_step
-from .constraints import user
+from .bodies import element_phases, implicit_phases, motion, quasi_static, static_phases
+from .bodies.finite_elements import compiled, within_step
+from .bodies.implicit import present_implicit
+from .bodies.lost import Lost
+from .bodies.step_limit import WithinLimit
+from .constraints import element_points, user
 from .constraints.element_points import ContactPlaces
 from .contact.phase import Detection
-from .kernel_programs import CONDET, CONSOL, CONUPD, LOCDYN, PHASES, TIMINT, Preparation, Program, PythonPhase, arrange
+from .kernel_programs import CONDET, CONSOL, CONUPD, PHASES, TIMINT, Preparation, Program, PythonPhase, arrange
 from .solvers import supports
 from .solvers.gauss_seidel import GaussSeidelSolver, Sweeps
 from .tables import Table
@@ -61,17 +65,21 @@ class TimeStep:
         self.model = model
         self.timings = Timings()
         self.places = ContactPlaces(model)
-        self._key = self._solver = self.detection = None
-        self._parts, self._reallocations = [], -1
+        self._key = self._solver = self.detection = self.overload = self.lost = None
+        self._parts, self.reallocations = [], -1
+        self.limit_apart = True  # whether the step does not find out by itself that it is too long
+        self._often_too_long = False  # whether it is longer than a bound of the critical one, so that a closer look has to follow
 
     def advance(self, solver) -> None:
         """Run all phases; constraint reactions come from `solver`."""
-        if Table.reallocations != self._reallocations or solver is not self._solver:
+        if not self.model.dynamic:
+            compiled(self.model.bodies)  # dynamics see changed materials when they look for the critical step
+        if Table.reallocations != self.reallocations or solver is not self._solver:
             self._arrange(solver)
         for part in self._parts:
             if type(part) is Program:
                 if not part.run():
-                    self._go_on(solver)
+                    self._go_on(solver, type(part.gave_up) is WithinLimit)
                     break
             else:
                 self._run(part)
@@ -81,55 +89,102 @@ class TimeStep:
         model = self.model
         bodies, settings, users = model.bodies, model.settings, model.constraints.user_count
         elements = within_step(bodies)
-        implicit = elements.implicit is None or bool(elements.implicit.solvers)  # or not yet known
+        implicit = present_implicit(bodies, elements)
+        for one in implicit.elements:
+            if one.linear:  # what a factor looks like decides which phases there are
+                one.refresh(bodies, model.step, model.dynamic)
         plain = isinstance(solver, GaussSeidelSolver) and solver.is_one_kernel and not model.constraints.has_functions()
         held = bool(users) and model.exact_supports and not model.dynamic
         plain = plain and not held
         key = (
-            solver, plain, implicit, elements, users > 0, model.dynamic, model.loads.on_bodies, bodies.embedded > 0,
-            settings.symmetric, settings.depth < inf, plain and solver.failure,
-            held,
+            solver, plain, implicit, elements, users > 0, model.dynamic, model.loads.on_bodies, bool(model.loads.callbacks),
+            model.loads.series.n > 0, model.constraints.series.n > 0, bodies.embedded > 0, settings.symmetric,
+            settings.depth < inf, plain and solver.failure, held, model.extents is None,
+            element_points.carries_directions(model.constraints, bodies),
+            [*model.local_dynamics.choose_phases(model.constraints, bodies)],
         )  # fmt: skip
+        limited = model.dynamic and model.deformable
+        within = limited and not (model.step_kept or self._often_too_long or (elements.count and elements.mixed))
+        self.limit_apart, key = limited and not within, (*key, within)
         if key != self._key:
-            self._parts, self._key = self._arranged(*key[:4]), key
-        self._solver, self._reallocations = solver, Table.reallocations
+            self._parts, self._key = self._arranged(*key[:4], within), key
+        self._solver, self.reallocations = solver, Table.reallocations
 
     def _run(self, part: PythonPhase) -> None:
         started = perf_counter()
         part.function()
         self.timings.seconds[part.phase] += perf_counter() - started
 
-    def _go_on(self, solver) -> None:
-        """The step has begun as if all bodies were explicit, and some turned out not to be."""
-        _, plain, _, elements, *_ = self._key
-        motion.predict_implicit(self.model.bodies, self.model.step, self._parts[0].phases[0].implicit_bodies)
-        for part in self._arranged(solver, plain, True, elements)[1:]:
-            if type(part) is Program:
-                part.run()
-            else:
-                self._run(part)
-        self._key = self._solver = None
-
-    def _arranged(self, solver, plain: bool, implicit: bool, elements) -> list[Program | PythonPhase]:
-        """The parts of a step."""
+    def _go_on(self, solver, limit: bool) -> None:
+        """The step is too long, or has begun with another idea of which bodies are implicit, and how they are."""
         model = self.model
-        local = model.local_dynamics
-        explicit = model.dynamic and not implicit
-        joined = motion if not elements.count else element_phases if element_phases.suits(elements) else None
+        if limit:
+            step = model.step
+            model.limit_step()
+            self._often_too_long = model.step == step
+        else:
+            count = len(present_implicit(model.bodies, within_step(model.bodies)).solvers)
+            if model.dynamic:
+                motion.predict_implicit(model.bodies, model.step, count)
+            else:
+                quasi_static.predict_implicit(model.bodies, model.loads.gravity, model.step, count)
+        self._arrange(solver)
+        _, plain, implicit, elements, *_ = self._key
+        self._key = self._solver = None
+        for part in self._arranged(solver, plain, implicit, elements, False, predicted=not limit):
+            if type(part) is not Program:
+                self._run(part)
+            elif not part.run():
+                self._go_on(solver, False)
+                break
+
+    def _arranged(
+        self, solver, plain: bool, implicit, elements, limited: bool, predicted: bool = False
+    ) -> list[Program | PythonPhase]:
+        """The parts of a step, which begins with a look at what limits it, or goes on when velocities have been predicted."""
+        model = self.model
+        local, users = model.local_dynamics, model.constraints.user_count
         self.detection = Detection(model, self.places if elements.count else None, self._swallowed)
+        self.overload = user.Overload(model.constraints) if users else None
+        self.lost = Lost(model) if model.extents is not None else None
+        prediction, correction = self._motion(implicit, elements, predicted)
+        if limited:
+            prediction = [WithinLimit(model), *prediction]
         phases = [
-            joined.Prediction(model) if explicit and joined and not model.loads.on_bodies else PythonPhase(TIMINT, self._predict),
-            *([PythonPhase(CONUPD, self._update)] if model.constraints.user_count else []),
-            *([PythonPhase(TIMINT, self._place_vertices)] if model.bodies.embedded else []),
+            *prediction,
+            *([self._user_constraints()] if users else []),
+            *([element_phases.EmbeddedVertices(model)] if model.bodies.embedded else []),
             self.detection,
             *([PythonPhase(CONDET, self.detection.sparsify)] if model.settings.symmetric else []),
             *([self.places] if elements.count else []),
-            *([PythonPhase(LOCDYN, lambda: self._assemble(solver))] if implicit else self._assembly(solver)),
-            Sweeps(solver, local, self._receive) if plain else PythonPhase(CONSOL, lambda: self._solve(solver)),
+            *self._assembly(solver),
+            Sweeps(solver, local, partial(setattr, model, "given_report")) if plain else PythonPhase(CONSOL, lambda: self._solve(solver)),
             local.reactions,
-            joined.Correction(model) if explicit and joined else PythonPhase(TIMINT, self._correct),
+            *([self.overload] if users else []),
+            *([self.lost] if self.lost else []),
+            *correction,
         ]
         return arrange(phases, self.timings.seconds)
+
+    def _motion(self, implicit, elements, predicted: bool) -> tuple[list, list]:
+        """What brings bodies to mid-step, unless that is done, and to its end."""
+        model = self.model
+        if predicted or model.loads.callbacks or not implicit_phases.suits(implicit):
+            return [] if predicted else [PythonPhase(TIMINT, self._predict)], [PythonPhase(TIMINT, self._correct)]
+        solutions, reacting = implicit_phases.prediction(model, implicit), implicit_phases.solutions(model, implicit, True)
+        if not model.dynamic:
+            nodes = [static_phases.ElementCorrection(model)] if elements.count else []
+            return [static_phases.Prediction(model), *solutions], [static_phases.RigidCorrection(model), *reacting, *nodes]
+        joined = element_phases if elements.count else motion
+        if not implicit.solvers:
+            return [joined.Prediction(model, False)], [joined.Correction(model)]
+        return [joined.Prediction(model, True), *solutions], [*reacting, joined.Correction(model)]
+
+    def _user_constraints(self):
+        """The phase that brings them up to date."""
+        model = self.model
+        carried = element_points.carries_directions(model.constraints, model.bodies)
+        return PythonPhase(CONUPD, self._update) if carried else user.Update(model)
 
     # --- phases --------------------------------------------------------------------------------------------
 
@@ -143,40 +198,30 @@ class TimeStep:
         model = self.model
         user.update(model.constraints, model.bodies, model.time + model.step, model.step)
 
-    def _place_vertices(self) -> None:
-        """Shapes inside of meshes."""
-        within_step(self.model.bodies).place_vertices(self.model.bodies, self.model.geometry)
-
     def _swallowed(self) -> None:
         """New contacts have normals that are guesses."""
         self.model.swallowed.after_detection(self.model.geometry, self.model.bodies, self.model.time)
 
     def _assembly(self, solver) -> list:
         """V = H u(t), B = H u*, W = h H A^-1 H^T, in the form and order that the solver asks for."""
-        once = isinstance(solver, GaussSeidelSolver) and not self.model.constraints.functions  # whose settings are noted
-        return [Preparation(lambda: self._local(solver, "prepare"), once), self.model.local_dynamics.assembly]
-
-    def _assemble(self, solver) -> None:
-        """The same where A^-1 couples velocities that have no factor of their own."""
-        self._local(solver, "assemble")
-
-    def _local(self, solver, what: str) -> None:
         model = self.model
-        getattr(model.local_dynamics, what)(
-            model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic,
-            getattr(solver, "stored_form", None), getattr(solver, "colouring", "OFF"),
-        )  # fmt: skip
+        local = model.local_dynamics
+
+        def prepare() -> None:
+            local.prepare(
+                model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic,
+                getattr(solver, "stored_form", None), getattr(solver, "colouring", "OFF"),
+            )  # fmt: skip
+
+        once = isinstance(solver, GaussSeidelSolver) and not model.constraints.has_functions()  # whose settings are noted
+        return [Preparation(prepare, once), *local.assembly]
 
     def _solve(self, solver) -> None:
         """R such that C(B + W R, R) = 0."""
         report, model = solver.solve(self.model.local_dynamics), self.model
         if model.exact_supports and not model.dynamic and model.constraints.user_count:
             supports.hold(model.local_dynamics, report)
-        self._receive(report)
-
-    def _receive(self, report) -> None:
-        """A report, or what one can be made of."""
-        self.model.report = report
+        model.report = report
 
     def _correct(self) -> None:
         """u(t+h) = u* + h A^-1 H^T R;  q(t+h) = q(t+h/2) + h/2 u(t+h)."""

@@ -10,13 +10,17 @@ import pytest
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import finite_elements  # noqa: E402
 import models  # noqa: E402
+import python_costs  # noqa: E402
+import springs  # noqa: E402
 from test_step import loaded_boxes, state  # noqa: E402
 
 from solfec import kernel_programs  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
-from solfec.bodies.table import BodyKind, Scheme  # noqa: E402
-from solfec.kernel_programs import Call, Numbers, Phase, Program  # noqa: E402
+from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
+from solfec.contact import detection  # noqa: E402
+from solfec.kernel_programs import Call, Numbers, Pause, Phase, Program, PythonPhase  # noqa: E402
 from solfec.shapes import sphere  # noqa: E402
 from solfec.solvers.auto import AcceleratedGaussSeidel  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
@@ -70,6 +74,34 @@ def test_kernels_are_left_out_where_their_condition_is_zero():
     assert phase.stops == [0]
 
 
+class Countdown(Deepest):
+    """The kernel is called until a pause after it has counted down."""
+
+    def __init__(self, times):
+        super().__init__(np.zeros(3))
+        self.left, self.times = Numbers(left="i4"), times
+        self.left.set(times)
+
+    def calls(self):
+        arrays, left = (self.gap, self.cohesion, self.birth), self.left["left"]
+        last = Call("contacts.deepest_row", 0, 3, 1.0, 1, *arrays, results=self.found, unless_zero=left, back=1)
+        return [Pause(left), last]
+
+    def stopped(self, call):
+        self.stops.append(call)
+        self.left["left"][0] -= 1
+        return call + 1
+
+
+@pytest.mark.parametrize("stepwise", [False, True])
+@pytest.mark.parametrize("times", [0, 1, 5])
+def test_programs_pause_for_python_and_go_back(times, stepwise, monkeypatch):
+    monkeypatch.setattr(kernel_programs, "stepwise", stepwise)
+    phases = [Deepest(np.zeros(3)), Countdown(times), Deepest(np.array([-1.5, 0.0, 0.0]))]
+    assert Program(phases, np.zeros(5)).run()
+    assert [phase.stops for phase in phases] == [[], [0] * times, [0]]
+
+
 @pytest.mark.parametrize(
     "change, words",
     [
@@ -108,7 +140,35 @@ MODELS = {
     "soft": lambda: models.soft_cubes(2, 2),
     "soft implicit": lambda: models.soft_cubes(2, 2, implicit=True),
     "loaded": lambda: loaded_boxes(3, True),
+    "loaded statics": lambda: loaded_boxes(3, False),
+    "chains": lambda: python_costs.chains(3, 4),
+    "springs": lambda: springs.net(4, 1e4, False),
+    "forces": python_costs.loaded,
+    "enhanced": lambda: python_costs.elements(Form.TL, Scheme.DEF_EXP, 2, damping=1e-6, enhanced=1),
+    "factor": lambda: python_costs.elements(Form.BC, Scheme.DEF_LIM, 1, 5, step=1e-3),
+    "tangents": lambda: python_costs.elements(Form.TL, Scheme.DEF_LIM, 2, step=1e-3),
+    "conserving": lambda: python_costs.elements(Form.TL, Scheme.DEF_LIM, 1, step=1e-3, conserving=1),
+    "held": python_costs.held_elements,
+    "bases": lambda: finite_elements.cubes(2, 1, base=finite_elements.modes_of_cube(2, 12)),
+    "statics": lambda: python_costs.slow(python_costs.rest_soft),
+    "mixed": lambda: mixed(),
 }
+
+
+def mixed():
+    """Implicit bodies of all kinds and forms beside explicit and rigid ones, all touching one obstacle."""
+    model, material = models.domain(0.5, 1e-3)
+    soft = python_costs.SOFT
+    model.insert_body(BodyKind.OBSTACLE, [models.box((-1, -1, -1), (12, 2, 0))], soft)
+    for k, (form, scheme) in enumerate([(Form.TL, Scheme.DEF_LIM), (Form.BC, Scheme.DEF_LIM), (Form.TL, Scheme.DEF_EXP)]):
+        mesh = python_costs.hex_mesh.hex_mesh((python_costs.CUBE + (2 * k, 0, 0)).tolist(), 2, 2, 2, 1, [1] * 6)
+        body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], soft, form=form)
+        model.bodies.scheme[model.body_row(body)] = scheme
+    for k, scheme in ((3, Scheme.DEF_LIM), (4, Scheme.DEF_EXP)):
+        body = model.insert_body(BodyKind.PSEUDO_RIGID, [models.box((2 * k, 0, 0), (2 * k + 1, 1, 1))], soft)
+        model.bodies.scheme[model.body_row(body)] = scheme
+    model.insert_body(BodyKind.RIGID, [models.box((10, 0, 0), (11, 1, 1))], material)
+    return model
 
 
 def run(model, steps, solver=None):
@@ -120,9 +180,64 @@ def run(model, steps, solver=None):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_kernels_called_one_by_one_from_the_arrays_themselves_give_the_same_bits(name, monkeypatch):
-    joined = run(MODELS[name](), 40)
+    steps = 40 if name in ("block", "spheres") else 8
+    joined = run(MODELS[name](), steps)
     monkeypatch.setattr(kernel_programs, "stepwise", True)  # which also compares addresses before each kernel
-    assert run(MODELS[name](), 40) == joined
+    assert run(MODELS[name](), steps) == joined
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_step_without_callbacks_is_one_program(name):
+    model = MODELS[name]()
+    run(model, 3)
+    assert [type(part) for part in model._time_step._parts] == [Program]
+
+
+@pytest.mark.parametrize("name", ["soft implicit", "factor", "tangents", "bases", "statics", "mixed"])
+def test_bodies_move_as_by_calls_of_kernels_from_python(name, monkeypatch):
+    joined = run(MODELS[name](), 8)
+    monkeypatch.setattr("solfec.bodies.implicit_phases.suits", lambda implicit: False)
+    model = MODELS[name]()
+    assert run(model, 8) == joined
+    assert [type(part) for part in model._time_step._parts][-3:] == [PythonPhase, Program, PythonPhase]
+
+
+@pytest.mark.parametrize("name", ["soft implicit", "mixed"])
+@pytest.mark.parametrize("column, value", [("damping", 1e-3), ("scheme", Scheme.DEF_EXP)])
+def test_options_of_implicit_bodies_change_without_a_word(name, column, value):
+    states = []
+    for told in (False, True):
+        model, solver = MODELS[name](), GaussSeidelSolver(1e-4, 100)
+        run(model, 5, solver)
+        before = state(model)
+        getattr(model.bodies, column)[2] = value
+        if told:
+            note_reallocation()
+        run(model, 3, solver)
+        states.append(state(model))
+    assert states[0] == states[1]
+    model, solver = MODELS[name](), GaussSeidelSolver(1e-4, 100)
+    run(model, 8, solver)
+    assert before != state(model) != states[0]
+
+
+def test_pairs_are_searched_within_the_program_as_by_python(monkeypatch):
+    searches = []
+    monkeypatch.setattr("solfec.contact.phase.search", lambda *a: (searches.append(0), detection.search(*a)))
+    states, counts = [], []
+    for excluded in (False, True):
+        model = models.spheres(60)
+        if excluded:  # parts of a body that is not there
+            model.settings.exclude_parts((1000, 0), (1001, 0))
+        run(model, 3)
+        searches.clear()
+        course = []
+        for _ in range(60):
+            course.append(run(model, 1))
+        states.append(course)
+        counts.append(len(searches))
+    assert counts[0] == 0 and counts[1] >= 2
+    assert states[0] == states[1]
 
 
 @pytest.mark.parametrize("table, column", [("constraints", "R"), ("bodies", "tensor"), ("surface_materials", "friction")])
@@ -165,15 +280,20 @@ def changes(model, solver):
     yield lambda: model.insert_body(BodyKind.PSEUDO_RIGID, [models.box((30, 30, 5), (31, 31, 6))], material)
     yield lambda: model.bodies.scheme.__setitem__(model.bodies.n - 1, Scheme.DEF_LIM)
     yield lambda: model.bodies.scheme.__setitem__(model.bodies.n - 1, Scheme.DEF_EXP)
+    yield lambda: model.bodies.damping.__setitem__(model.bodies.n - 1, 1e-3)
     yield lambda: model.fix_point(body(1), (0.5, 0.5, 0.5))
+    yield lambda: model.prescribe_velocity(body(3), model.bodies.centre[:, 3].copy(), (0, 0, 1), TimeSeries([0, 1], [0, 1]))
     yield lambda: model.delete_constraint(int(model.constraints.id[0]))
+    yield lambda: setattr(model, "extents", np.array([-50.0, -50, -50, 50, 50, 50]))
     yield lambda: model.delete_body(body(2))
     yield lambda: model.loads.add_force(3, "SPATIAL", model.bodies.centre[:, 3].copy(), (1, 0, 0), 5.0)
     yield lambda: model.surface_materials.append(surface=np.array([[0], [1]]), friction=0.1)
     yield lambda: model.surface_materials.friction.__setitem__(0, 0.9)
 
 
-@pytest.mark.parametrize("build", [lambda: models.stacks(2, 2, 3), lambda: models.soft_cubes(2, 1)], ids=["rigid", "soft"])
+@pytest.mark.parametrize(
+    "build", [lambda: models.stacks(2, 2, 3), lambda: models.soft_cubes(2, 1), mixed], ids=["rigid", "soft", "mixed"]
+)
 def test_what_a_user_changes_between_steps_reaches_the_kernels(build):
     """A model whose programs are listed anew in every step, and one that relies on being told, take the same course."""
     states = []

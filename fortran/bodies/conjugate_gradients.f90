@@ -5,7 +5,10 @@
 !> Nodes (0:nnode-1) of all bodies (0:nbody-1) of a solver, those of a body together:
 !>   owner       the bodies' numbers
 !>   turn        (3,3,0:nbody-1) by how much bodies have turned since the factor was made; used where `turned` is 1
-!>   local, solved   (0:3*nnode-1) right-hand side and solution of the library, in the factor's frame
+!>   local, solved   (3,0:nnode-1) right-hand side and solution of the library, in the factor's frame
+!>   figures     (3) norm of the residual, that of the iteration before, that of the first one
+!>   counts      (3) products with A so far; 1: iterations go on; 1: they have failed, since A is not positive definite or too far
+!>               from the preconditioner
 !> Sums over nodes are made of parts of constant length, so that threads do not change their bits.
 module conjugate_gradients
   use kinds, only: dp, i4
@@ -18,44 +21,48 @@ module conjugate_gradients
   integer, parameter :: length = 512            !< nodes of a part of a sum
   integer, parameter :: parallel_from = 2000    !< nodes from which threads pay
   integer, parameter :: lanes = 8               !< of the elements' blocks
-  integer(i4), parameter :: goes_on = 0, converged = 1, broken = 2
+  integer, parameter :: norm = 1, previous = 2, initial = 3     !< of figures
+  integer, parameter :: products = 1, busy = 2, broken = 3      !< of counts
 
 contains
 
   !> Starts from x = 0: residual = b, local = T^T b.
-  subroutine begin(turned, nnode, right, owner, nbody, turn, solution, residual, local)
+  subroutine begin(turned, nnode, right, owner, nbody, turn, solution, residual, local, figures, counts)
     integer(i4), intent(in) :: turned, nnode, nbody
     real(dp), intent(in) :: right(3,0:nnode-1)    !< b
     integer(i4), intent(in) :: owner(0:nnode-1)
     real(dp), intent(in) :: turn(3,3,0:nbody-1)
-    real(dp), intent(inout) :: solution(3,0:nnode-1), residual(3,0:nnode-1), local(0:3*nnode-1)
+    real(dp), intent(inout) :: solution(3,0:nnode-1), residual(3,0:nnode-1), local(3,0:nnode-1), figures(3)
+    integer(i4), intent(inout) :: counts(3)
     integer :: n
 
+    figures = 0
+    counts = [0_i4, 1_i4, 0_i4]
     !$omp parallel do if (nnode > parallel_from) schedule(static)
     do n = 0, nnode - 1
       solution(:,n) = 0
       residual(:,n) = right(:,n)
-      local(3*n:3*n+2) = right(:,n)
-      if (turned == 1) local(3*n:3*n+2) = multiply_transposed(turn(:,:,owner(n)), right(:,n))
+      local(:,n) = right(:,n)
+      if (turned == 1) local(:,n) = multiply_transposed(turn(:,:,owner(n)), right(:,n))
     end do
     !$omp end parallel do
   end subroutine begin
 
   !> After the elements' products with `direction` p: x = x + a p, residual = residual - a A p and local = T^T residual with
-  !> a = norm/(p.A p), or a = 1 in the first step, when p is the preconditioner's solution.  `curvature` is p.A p; nothing moves
-  !> unless it is positive or the step is the first.
+  !> a = norm/(p.A p), or a = 1 in the first step, when p is the preconditioner's solution.  Iterations have failed, and nothing
+  !> moves, unless p.A p is positive or the step is the first; and after `most` products.
   !>
-  !>   first_step   1: the first step
   !>   beta         (0:nbody-1) of A = M + beta K [time**2];  mass (0:nnode-1)
   !>   first, position, flat   what elements contribute to K p at nodes, as in element_blocks.gather_nodes
-  subroutine advance(first_step, norm, turned, nnode, mass, owner, nbody, beta, turn, npointer, first, nentry, position, &
-                     nflat, flat, direction, image, solution, residual, local, curvature)
-    integer(i4), intent(in) :: first_step, turned, nnode, nbody, npointer, nentry, nflat
-    real(dp), intent(in) :: norm
+  subroutine advance(most, turned, nnode, mass, owner, nbody, beta, turn, npointer, first, nentry, position, &
+                     nflat, flat, direction, image, solution, residual, local, figures, counts)
+    integer(i4), intent(in) :: most, turned, nnode, nbody, npointer, nentry, nflat
     real(dp), intent(in) :: mass(0:nnode-1), beta(0:nbody-1), turn(3,3,0:nbody-1), flat(0:nflat-1), direction(3,0:nnode-1)
     integer(i4), intent(in) :: owner(0:nnode-1), first(0:npointer-1), position(0:nentry-1)
-    real(dp), intent(inout) :: image(3,0:nnode-1), solution(3,0:nnode-1), residual(3,0:nnode-1), local(0:3*nnode-1)
-    real(dp), intent(out) :: curvature
+    real(dp), intent(inout) :: image(3,0:nnode-1), solution(3,0:nnode-1), residual(3,0:nnode-1), local(3,0:nnode-1)
+    real(dp), intent(inout) :: figures(3)
+    integer(i4), intent(inout) :: counts(3)
+    real(dp) :: curvature
     real(dp) :: part(0:(nnode-1)/length), total(3), a
     integer :: b, k, n, p
 
@@ -77,33 +84,36 @@ contains
     !$omp end parallel do
     curvature = sum_of(part)
     a = 1
-    if (first_step == 0) then
-      if (.not. curvature > 0) return
-      a = norm/curvature
+    if (counts(products) > 0) then
+      if (.not. curvature > 0) then
+        counts(busy:broken) = [0_i4, 1_i4]
+        return
+      end if
+      a = figures(norm)/curvature
     end if
+    counts(products) = counts(products) + 1
+    if (counts(products) > most) counts(busy:broken) = [0_i4, 1_i4]
     !$omp parallel do if (nnode > parallel_from) schedule(static)
     do n = 0, nnode - 1
       solution(:,n) = solution(:,n) + a*direction(:,n)
       residual(:,n) = residual(:,n) - a*image(:,n)
-      local(3*n:3*n+2) = residual(:,n)
-      if (turned == 1) local(3*n:3*n+2) = multiply_transposed(turn(:,:,owner(n)), residual(:,n))
+      local(:,n) = residual(:,n)
+      if (turned == 1) local(:,n) = multiply_transposed(turn(:,:,owner(n)), residual(:,n))
     end do
     !$omp end parallel do
   end subroutine advance
 
-  !> With the preconditioner's z = T solved: norm = residual.z, direction = z + norm/previous direction.  `status` is 1 where
-  !> norm <= tolerance**2 initial, and z has been added to the solution; 2 where the norm is not that of a positive definite matrix.
-  !> In the first step norm becomes the initial one and direction z; the status is 1 if there is nothing to solve.
-  subroutine choose_direction(first_step, tolerance, initial, previous, turned, nnode, solved, owner, nbody, turn, residual, &
-                              change, direction, solution, norm, status)
-    integer(i4), intent(in) :: first_step, turned, nnode, nbody
-    real(dp), intent(in) :: tolerance, initial
-    real(dp), intent(in) :: previous              !< norm of the last iteration, 0: there is none
-    real(dp), intent(in) :: solved(0:3*nnode-1), turn(3,3,0:nbody-1), residual(3,0:nnode-1)
+  !> With the preconditioner's z = T solved: norm = residual.z, direction = z + norm/previous z.  Iterations end where norm <=
+  !> tolerance**2 initial, and z has been added to the solution; they have failed where the norm is not that of a positive
+  !> definite matrix.  In the first step norm becomes the initial one and direction z; it is the last if there is nothing to solve.
+  subroutine choose_direction(tolerance, turned, nnode, solved, owner, nbody, turn, residual, change, direction, solution, &
+                              figures, counts)
+    integer(i4), intent(in) :: turned, nnode, nbody
+    real(dp), intent(in) :: tolerance
+    real(dp), intent(in) :: solved(3,0:nnode-1), turn(3,3,0:nbody-1), residual(3,0:nnode-1)
     integer(i4), intent(in) :: owner(0:nnode-1)
-    real(dp), intent(inout) :: change(3,0:nnode-1), direction(3,0:nnode-1), solution(3,0:nnode-1)
-    real(dp), intent(out) :: norm
-    integer(i4), intent(out) :: status
+    real(dp), intent(inout) :: change(3,0:nnode-1), direction(3,0:nnode-1), solution(3,0:nnode-1), figures(3)
+    integer(i4), intent(inout) :: counts(3)
     real(dp) :: part(0:(nnode-1)/length), ratio
     integer :: b, n
 
@@ -111,27 +121,32 @@ contains
     do b = 0, (nnode - 1)/length
       part(b) = 0
       do n = b*length, min(nnode, (b + 1)*length) - 1
-        change(:,n) = solved(3*n:3*n+2)
-        if (turned == 1) change(:,n) = multiply(turn(:,:,owner(n)), solved(3*n:3*n+2))
+        change(:,n) = solved(:,n)
+        if (turned == 1) change(:,n) = multiply(turn(:,:,owner(n)), solved(:,n))
         part(b) = part(b) + (residual(1,n)*change(1,n) + residual(2,n)*change(2,n) + residual(3,n)*change(3,n))
       end do
     end do
     !$omp end parallel do
-    norm = sum_of(part)
-    status = broken
+    figures(previous) = figures(norm)
+    figures(norm) = sum_of(part)
+    counts(broken) = 1
     ratio = 0
-    if (first_step == 1) then
-      if (norm > 0) status = goes_on
-      if (norm == 0) status = converged
-    else if (norm >= 0 .and. initial > 0) then
-      status = goes_on
-      if (norm <= tolerance**2*initial) status = converged
-      if (previous > 0) ratio = norm/previous
+    if (counts(products) == 0) then
+      figures(initial) = figures(norm)
+      if (figures(norm) >= 0) counts(broken) = 0
+      if (figures(norm) == 0) counts(busy) = 0
+    else if (figures(norm) >= 0 .and. figures(initial) > 0) then
+      counts(broken) = 0
+      if (figures(norm) <= tolerance**2*figures(initial)) counts(busy) = 0
+      if (counts(products) > 1 .and. figures(previous) > 0) ratio = figures(norm)/figures(previous)
     end if
-    if (status == broken) return
+    if (counts(broken) == 1) then
+      counts(busy) = 0
+      return
+    end if
     !$omp parallel do if (nnode > parallel_from) schedule(static)
     do n = 0, nnode - 1
-      if (status == converged) then
+      if (counts(busy) == 0) then
         solution(:,n) = solution(:,n) + change(:,n)
       else if (ratio > 0) then
         direction(:,n) = change(:,n) + ratio*direction(:,n)

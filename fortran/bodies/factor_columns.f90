@@ -1,38 +1,39 @@
-!> Solutions with a sparse Cholesky factor for many right-hand sides at once: columns of A^-1 H^T (theory, "Time integration").
+!> Solutions with a sparse Cholesky factor: for one right-hand side, and for many at once, columns of A^-1 H^T (theory, "Time
+!> integration").
 !>
-!> Right-hand sides are taken sixteen at a time, so that every entry of the factor that is read serves them all; columns of the
+!> Many right-hand sides are taken sixteen at a time, so that every entry of the factor that is read serves them all; columns of the
 !> factor with the same rows below them (supernodes) are gone through together.
 module factor_columns
   use kinds, only: dp, i4
   implicit none
   private
-  public :: solve_columns
+  public :: solve_columns, solve_vector
 
   integer, parameter :: lanes = 16              !< right-hand sides that go together
 
 contains
 
-  !> columns (0:n-1,0:m-1) := A^-1 columns, where A(order(i),order(j)) = (L L^T)(i,j).
+  !> The first `used` columns of columns (0:n-1,0:m-1) := A^-1 columns, where A(order(i),order(j)) = (L L^T)(i,j).
   !>
-  !>   head             (0:n) beginnings of the columns of L in `row` and `value` (0:nvalue-1), diagonals first, rows ascending
-  !>   super            (0:nsuper) first columns of the supernodes, n at last
+  !>   head             (0:nhead-1), nhead = n + 1: beginnings of the columns of L in `row` and `value` (0:nvalue-1), diagonals first, rows ascending
+  !>   super            (0:npart-1) first columns of the supernodes, n at last
   !>   work             (16,0:n-1,0:nwork-1) room for groups of columns that threads work on, one each
-  subroutine solve_columns(n, head, nvalue, row, value, nsuper, super, order, nwork, work, m, columns)
-    integer(i4), intent(in) :: n, nvalue, nsuper, nwork, m
-    integer(i4), intent(in) :: head(0:n), row(0:nvalue-1), super(0:nsuper), order(0:n-1)
+  subroutine solve_columns(used, nhead, head, nvalue, row, value, npart, super, n, order, nwork, work, m, columns)
+    integer(i4), intent(in) :: used, nhead, n, nvalue, npart, nwork, m
+    integer(i4), intent(in) :: head(0:nhead-1), row(0:nvalue-1), super(0:npart-1), order(0:n-1)
     real(dp), intent(in) :: value(0:nvalue-1)
     real(dp), intent(inout) :: work(16,0:n-1,0:nwork-1), columns(0:n-1,0:m-1)
     integer :: batch, groups, g, place
 
-    groups = (m + lanes - 1)/lanes
+    groups = (used + lanes - 1)/lanes
     do batch = 0, groups - 1, nwork
       !$omp parallel do schedule(static) private(place)
       do g = batch, min(batch + nwork, groups) - 1
         place = g - batch
-        call take(n, order, m, columns, lanes*g, work(:,:,place))
-        call forward(n, head, nvalue, row, value, nsuper, super, work(:,:,place))
-        call backward(n, head, nvalue, row, value, nsuper, super, work(:,:,place))
-        call give(n, order, m, columns, lanes*g, work(:,:,place))
+        call take(n, order, used, columns, lanes*g, work(:,:,place))
+        call forward(n, head, nvalue, row, value, npart - 1, super, work(:,:,place))
+        call backward(n, head, nvalue, row, value, npart - 1, super, work(:,:,place))
+        call give(n, order, used, columns, lanes*g, work(:,:,place))
       end do
       !$omp end parallel do
     end do
@@ -169,4 +170,56 @@ contains
       end do
     end do
   end subroutine backward
+
+  !> solved (0:n-1) := A^-1 right.
+  subroutine solve_vector(nhead, head, nvalue, row, value, npart, super, n, order, work, right, solved)
+    integer(i4), intent(in) :: nhead, n, nvalue, npart
+    integer(i4), intent(in) :: head(0:nhead-1), row(0:nvalue-1), super(0:npart-1), order(0:n-1)
+    real(dp), intent(in) :: value(0:nvalue-1), right(0:n-1)
+    real(dp), intent(inout) :: work(0:n-1), solved(0:n-1)
+    real(dp) :: y
+    integer :: s, j, k, r, a, b, below, start, first
+
+    do k = 0, n - 1
+      work(k) = right(order(k))
+    end do
+    do s = 0, npart - 2
+      a = super(s)
+      b = super(s+1) - 1
+      start = head(b) + 1
+      below = head(b+1) - start
+      do k = a, b
+        y = work(k)/value(head(k))
+        work(k) = y
+        do j = k + 1, b
+          work(j) = work(j) - value(head(k)+j-k)*y
+        end do
+        first = head(k) + b - k + 1
+        !$omp simd
+        do r = 0, below - 1
+          work(row(start+r)) = work(row(start+r)) - value(first+r)*y
+        end do
+      end do
+    end do
+    do s = npart - 2, 0, -1
+      a = super(s)
+      b = super(s+1) - 1
+      start = head(b) + 1
+      below = head(b+1) - start
+      do k = b, a, -1
+        y = work(k)
+        do j = k + 1, b
+          y = y - value(head(k)+j-k)*work(j)
+        end do
+        first = head(k) + b - k + 1
+        do r = 0, below - 1
+          y = y - value(first+r)*work(row(start+r))
+        end do
+        work(k) = y/value(head(k))
+      end do
+    end do
+    do k = 0, n - 1
+      solved(order(k)) = work(k)
+    end do
+  end subroutine solve_vector
 end module factor_columns

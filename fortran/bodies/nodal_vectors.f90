@@ -8,7 +8,7 @@ module nodal_vectors
   use kinds, only: dp, i4
   implicit none
   private
-  public :: collect, add_unknowns, any_marked
+  public :: collect, add_unknowns, any_marked, take_nodes, take_rotations
 
 contains
 
@@ -70,5 +70,31 @@ contains
       if (mark(rows(i)) == 1) found = 1
     end do
   end subroutine any_marked
+
+  !> Vectors (3,0:count-1) of some nodes from those of all, (3,0:nnode-1).
+  subroutine take_nodes(count, nodes, nnode, all, some)
+    integer(i4), intent(in) :: count, nnode
+    integer(i4), intent(in) :: nodes(0:count-1)
+    real(dp), intent(in) :: all(3,0:nnode-1)
+    real(dp), intent(inout) :: some(3,0:count-1)
+    integer :: n
+
+    do n = 0, count - 1
+      some(:,n) = all(:,nodes(n))
+    end do
+  end subroutine take_nodes
+
+  !> Rotations (3,3,0:count-1) of these bodies from those of all, (3,3,0:nbody-1).
+  subroutine take_rotations(count, which, nbody, all, rotation)
+    integer(i4), intent(in) :: count, nbody
+    integer(i4), intent(in) :: which(0:count-1)
+    real(dp), intent(in) :: all(3,3,0:nbody-1)
+    real(dp), intent(inout) :: rotation(3,3,0:count-1)
+    integer :: b
+
+    do b = 0, count - 1
+      rotation(:,:,b) = all(:,:,which(b))
+    end do
+  end subroutine take_rotations
 
 end module nodal_vectors

@@ -3,16 +3,16 @@ module time_series
   use kinds, only: dp, i4
   implicit none
   private
-  public :: evaluate_series
+  public :: evaluate_series, take_values
 
 contains
 
   !> Values of all series at one time: linear between knots, constant beyond both ends (manual, TIME_SERIES).
-  subroutine evaluate_series(n, time, start, times, values, interval, result, ns, nk)
+  subroutine evaluate_series(n, time, nstart, start, times, values, interval, result, ns, nk)
     integer(i4), intent(in) :: n                  !< series in use
-    integer(i4), intent(in) :: ns, nk
+    integer(i4), intent(in) :: nstart, ns, nk
     real(dp), intent(in) :: time
-    integer(i4), intent(in) :: start(0:ns)        !< series k owns the knots start(k) .. start(k+1)-1, at least one
+    integer(i4), intent(in) :: start(0:nstart-1)  !< series k owns the knots start(k) .. start(k+1)-1, at least one
     real(dp), intent(in) :: times(0:nk-1)         !< knots, increasing within a series
     real(dp), intent(in) :: values(0:nk-1)
     integer(i4), intent(inout) :: interval(0:ns-1) !< where the last call looked (any number is fine): only a hint
@@ -52,5 +52,18 @@ contains
       end if
     end do
   end subroutine evaluate_series
+
+  !> The components of a vector that follow series: rows (3) of these, -1 where a component stays.
+  subroutine take_values(rows, ns, result, vector)
+    integer(i4), intent(in) :: ns
+    integer(i4), intent(in) :: rows(3)
+    real(dp), intent(in) :: result(0:ns-1)
+    real(dp), intent(inout) :: vector(3)
+    integer :: i
+
+    do i = 1, 3
+      if (rows(i) >= 0) vector(i) = result(rows(i))
+    end do
+  end subroutine take_values
 
 end module time_series

@@ -6,14 +6,13 @@ module assembly_phases
   use kinds, only: dp, i4, i8
   use local_dynamics, only: assemble_rows, assemble_laws
   use coupling_blocks, only: assemble_matrix
-  use spring_law, only: spring_row
   implicit none
   private
   public :: assemble
 
   integer(i4), parameter :: rows_stage = 1, laws_stage = 2, blocks_stage = 3
   !> Status besides those of `assemble_rows` and `assemble_laws`.
-  integer(i4), parameter :: blocks_lack = 4, rows_lack = 5, springs_wait = 6
+  integer(i4), parameter :: blocks_lack = 4, rows_lack = 5
 
 contains
 
@@ -27,8 +26,8 @@ contains
   !>   known_colours, known_visits   what an interrupted call returned as `colours` and `visits`
   !>   stored      1: W is stored
   !>   status      0 done; 1 `entries` entries or `attachments` attachments must have room; 2 bad kind of body and 3 singular
-  !>               W_aa, in row `failed`; 4 `blocks` blocks, 5 n + 1 rows must have room; 6 before the last stage springs among
-  !>               the `users` first constraints want their laws.  Call again from `stage` on.
+  !>               W_aa, in row `failed`; 4 `blocks` blocks, 5 n + 1 rows must have room.  Call again from
+  !>               `stage` on.  Springs want their laws before the last stage (`assemble_springs`).
   subroutine assemble(from, to, n, users, coloured_above, bodies, triples, dynamic, step, form, most, &
       known_colours, known_visits, ndense, dense, &
       ncon, kind, master, slave, birth, master_point, slave_point, base, reaction, velocity, &
@@ -104,10 +103,6 @@ contains
           value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
           diagonal, b, free, v, failed, status)
       case (blocks_stage)
-        if (from < blocks_stage .and. any(kind(0:users-1) == spring_row)) then
-          status = springs_wait
-          exit
-        end if
         if (stored == 0) cycle
         call assemble_matrix(n, ncon, master, slave, nbody, body_kind, dense_ptr, nrow, order, row_kind, entry_ptr, &
           slave_entry, nentry, triple, entry, ndense, dense, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &

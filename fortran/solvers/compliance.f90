@@ -7,7 +7,7 @@ module compliance
   use kinds, only: dp, i4
   implicit none
   private
-  public :: place_blocks, most_rows, fill_columns, inverse_columns, add_compliance
+  public :: place_blocks, most_columns, fill_columns, inverse_columns, add_compliance
 
   integer, parameter :: parallel_from = 16      !< bodies from which threads pay
 
@@ -16,13 +16,15 @@ contains
   !> Where the blocks of W of all pairs of rows on a body begin, body after body.
   !>
   !>   implicit     (0:nb-1) positive: the body's A^-1 couples its triples
+  !>   room         number of blocks that there is room for
   !>   dense_ptr    (0:nb-1) out: first block; -1: none
-  !>   blocks       out: number of blocks
-  subroutine place_blocks(bodies, nb, implicit, nbodyptr, body_ptr, dense_ptr, blocks)
-    integer(i4), intent(in) :: bodies, nb, nbodyptr
+  !>   blocks       out: number of blocks; lacking 1: there is not enough room for them
+  !>   form         out: `asked`, or 1 where there are blocks: A^-1 has no factor by triples then, and W must be stored
+  subroutine place_blocks(bodies, room, asked, nb, implicit, nbodyptr, body_ptr, dense_ptr, blocks, form, lacking)
+    integer(i4), intent(in) :: bodies, room, asked, nb, nbodyptr
     integer(i4), intent(in) :: implicit(0:nb-1), body_ptr(0:nbodyptr-1)
     integer(i4), intent(inout) :: dense_ptr(0:nb-1)
-    integer(i4), intent(out) :: blocks
+    integer(i4), intent(out) :: blocks, form, lacking
     integer(i4) :: k, m
 
     blocks = 0
@@ -33,25 +35,29 @@ contains
       dense_ptr(k) = blocks
       blocks = blocks + m**2
     end do
+    form = merge(1_i4, asked, blocks > 0)
+    lacking = merge(1_i4, 0_i4, blocks > room)
   end subroutine place_blocks
 
-  !> The most rows that are attached to one of these bodies.
-  subroutine most_rows(nk, body_row, nbodyptr, body_ptr, most)
-    integer(i4), intent(in) :: nk, nbodyptr
+  !> The columns of H^T of the one of these bodies that has the most rows, 3 of each row; lacking 1: they are more than `room`.
+  subroutine most_columns(room, nk, body_row, nbodyptr, body_ptr, most, lacking)
+    integer(i4), intent(in) :: room, nk, nbodyptr
     integer(i4), intent(in) :: body_row(0:nk-1), body_ptr(0:nbodyptr-1)
-    integer(i4), intent(out) :: most
+    integer(i4), intent(out) :: most, lacking
     integer :: k
 
     most = 0
     do k = 0, nk - 1
-      most = max(most, body_ptr(body_row(k)+1) - body_ptr(body_row(k)))
+      most = max(most, 3*(body_ptr(body_row(k)+1) - body_ptr(body_row(k))))
     end do
-  end subroutine most_rows
+    lacking = merge(1_i4, 0_i4, most > room)
+  end subroutine most_columns
 
-  !> columns(:, 3j+r) = component r of H^T of the j-th row of every body, in its frame; other numbers become zero.
-  subroutine fill_columns(nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, attached_row, &
+  !> columns(:, 3j+r) = component r of H^T of the j-th row of every body, in its frame; other numbers of the first `used`
+  !> columns become zero.
+  subroutine fill_columns(used, nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, attached_row, &
                           attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, ndof, ncolumn, columns)
-    integer(i4), intent(in) :: nk, nb, nbodyptr, nattached, nrow, nentry, ndof, ncolumn
+    integer(i4), intent(in) :: used, nk, nb, nbodyptr, nattached, nrow, nentry, ndof, ncolumn
     integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
     real(dp), intent(in) :: rotation(3,3,0:nk-1)
     integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
@@ -62,7 +68,7 @@ contains
     real(dp) :: h(3,3)
     integer :: a, c, dof, e, j, k, r, row
 
-    columns = 0
+    columns(:,0:used-1) = 0
     do k = 0, nk - 1
       row = body_row(k)
       do j = body_ptr(row), body_ptr(row+1) - 1

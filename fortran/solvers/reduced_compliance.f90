@@ -13,12 +13,13 @@ module reduced_compliance
 
 contains
 
-  !> Where the room of bodies begins in `work`, 6 k m numbers for m attached rows, and how much they need in all.
-  subroutine place_work(nk, body_row, modes, nbodyptr, body_ptr, work_ptr, total)
-    integer(i4), intent(in) :: nk, nbodyptr
+  !> Where the room of bodies begins in `work`, 6 k m numbers for m attached rows, and how much they need in all; lacking 1: that
+  !> is more than `room`.
+  subroutine place_work(room, nk, body_row, modes, nbodyptr, body_ptr, work_ptr, total, lacking)
+    integer(i4), intent(in) :: room, nk, nbodyptr
     integer(i4), intent(in) :: body_row(0:nk-1), modes(0:nk-1), body_ptr(0:nbodyptr-1)
     integer(i4), intent(inout) :: work_ptr(0:nk-1)
-    integer(i4), intent(out) :: total
+    integer(i4), intent(out) :: total, lacking
     integer :: k
 
     total = 0
@@ -26,6 +27,7 @@ contains
       work_ptr(k) = total
       total = total + 6*modes(k)*(body_ptr(body_row(k)+1) - body_ptr(body_row(k)))
     end do
+    lacking = merge(1_i4, 0_i4, total > room)
   end subroutine place_work
 
   !> W of all pairs of rows of these bodies.

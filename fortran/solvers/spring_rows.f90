@@ -15,14 +15,14 @@ contains
   !>   limits           (2,0:ncon-1) strokes at the stops; gap (0:ncon-1) stroke [length]
   !>   dashpot          (0:ncon-1) [force/velocity]; implicit (0:ncon-1) 1: implicit law
   !>   curve            (0:ncon-1) curve of the spring, -1: a Python function
-  !>   start            (0:ncurve) first point of every curve, at least two each
+  !>   start            (0:nstart-1) first point of every curve, at least two each
   !>   stroke, force    (0:npoint-1) points, strokes increasing within a curve
   !>   dynamic, step    1: dynamics; h [time]
   !>   known            number of curves
   !>   held             out: springs that a Python function describes; failed: a constraint whose curve is not known, or -1
   !>   law, block       (8,0:nrow-1), (16,0:nrow-1) out: see spring_law; the window fills the first 14 places of block
   subroutine assemble_springs(first, n, nrow, order, row_kind, v, ncon, limits, gap, dashpot, implicit_law, curve, &
-                              ncurve, start, npoint, stroke, force, known, dynamic, step, law, block, held, failed)
+                              nstart, start, npoint, stroke, force, known, dynamic, step, law, block, held, failed)
     integer(i4), intent(in) :: first, n, known
     integer(i4), intent(in) :: nrow
     integer(i4), intent(in) :: order(0:nrow-1)
@@ -31,8 +31,8 @@ contains
     integer(i4), intent(in) :: ncon
     real(dp), intent(in) :: limits(2,0:ncon-1), gap(0:ncon-1), dashpot(0:ncon-1)
     integer(i4), intent(in) :: implicit_law(0:ncon-1), curve(0:ncon-1)
-    integer(i4), intent(in) :: ncurve
-    integer(i4), intent(in) :: start(0:ncurve)
+    integer(i4), intent(in) :: nstart
+    integer(i4), intent(in) :: start(0:nstart-1)
     integer(i4), intent(in) :: npoint
     real(dp), intent(in) :: stroke(0:npoint-1), force(0:npoint-1)
     integer(i4), intent(in) :: dynamic

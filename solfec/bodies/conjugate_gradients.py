@@ -11,7 +11,6 @@ from .. import _kernels
 
 TOLERANCE = 1e-12  # of the residual in the norm of the preconditioner, relative to that of the right-hand side
 MOST = 40  # iterations
-CONVERGED = 1  # of the kernel
 
 _begin = _kernels.conjugate_gradients.begin
 _advance = _kernels.conjugate_gradients.advance
@@ -21,6 +20,11 @@ _follow_bodies = _kernels.conjugate_gradients.follow_bodies
 
 class NoConvergence(ArithmeticError):
     """The matrix is not positive definite, or too far from the preconditioner."""
+
+
+def nodal(vector: np.ndarray) -> np.ndarray:
+    """Unknowns (size,) as vectors (3, n) of nodes, in the same memory."""
+    return vector.reshape(3, -1, order="F")
 
 
 class ConjugateGradients:
@@ -49,22 +53,24 @@ class ConjugateGradients:
         self.owner = np.repeat(np.arange(self.count, dtype=np.int32), np.diff(first))
         self._places = first, np.asfortranarray(reference), np.asfortranarray(normal)
         shape = (3, len(mass))
-        self.solution, self._residual, self._change, self._direction, self._image = (
+        self.solution, self._residual, self._change, self.direction, self._image = (
             np.zeros(shape, order="F") for _ in range(5)
         )
         self._turn, self._before = (np.zeros((3, 3, self.count), order="F") for _ in range(2))
         self._unturned = np.asfortranarray(np.tile(np.eye(3)[:, :, None], self.count))
+        self.turned = np.zeros(1, np.int32)  # 1: the factor has to
+        self.figures, self.counts = np.zeros(3), np.zeros(3, np.int32)  # of the kernels
         self.forget()
 
     def forget(self) -> None:
         """The factor is that of the present step."""
-        self._turned, self._known = False, None
+        self.turned[0], self._known = 0, None
 
     def follow(self, made: np.ndarray, present: np.ndarray) -> None:
         """The factor was made at other displacements (3, n) than the present ones: it has to turn with the bodies."""
         if self._known is None:
             self._known = _follow_bodies(*self._places, made, self._unturned, self._before)
-        self._turned = bool(self._known) and bool(_follow_bodies(*self._places, present, self._before, self._turn))
+        self.turned[0] = bool(self._known) and bool(_follow_bodies(*self._places, present, self._before, self._turn))
 
     def solve(self, factor, displacement: np.ndarray, beta: np.ndarray, right: np.ndarray) -> int:
         """Put A^-1 b into `solution`; return the number of products with A.
@@ -85,28 +91,39 @@ class ConjugateGradients:
         NoConvergence
             A direction of no positive curvature, or MOST iterations.
         """
-        owner, turn, turned = self.owner, self._turn, self._turned
-        solution, residual, direction = self.solution, self._residual, self._direction
-        assembly, local = self.assembly, factor.vector
-        initial = norm = 0.0
-        _begin(turned, right, owner, turn, solution, residual, local)
-        for products in range(MOST + 1):
-            first, previous = products == 0, norm if products > 1 else 0.0
-            norm, status = _choose_direction(
-                first, TOLERANCE, initial, previous, turned, factor.solve_vector(), owner, turn, residual, self._change,
-                direction, solution,
-            )  # fmt: skip
-            if status:
+        assembly, counts, local = self.assembly, self.counts, nodal(factor.vector)
+        _begin(*self.begin_columns(right, local))
+        while True:
+            factor.solve_vector()
+            _choose_direction(*self.choice_columns(nodal(factor.solved)))
+            if not counts[1]:
                 break
-            if first:
-                initial = norm
-            assembly.element_products(displacement, direction)
-            curvature = _advance(
-                first, norm, turned, self.mass, owner, beta, turn, assembly.first, assembly.position, assembly.flat,
-                direction, self._image, solution, residual, local,
-            )  # fmt: skip
-            if not first and not curvature > 0.0:
-                raise NoConvergence
-        if status != CONVERGED:
+            assembly.element_products(displacement, self.direction)
+            _advance(*self.advance_columns(beta, local))
+            if not counts[1]:
+                break
+        products, _, broken = counts.tolist()
+        if broken:
             raise NoConvergence
         return products
+
+    # --- arguments of kernels, here and in programs --------------------------------------------------------
+
+    def begin_columns(self, right: np.ndarray, local: np.ndarray) -> tuple:
+        """Of `begin`."""
+        return self.turned, right, self.owner, self._turn, self.solution, self._residual, local, self.figures, self.counts
+
+    def choice_columns(self, solved: np.ndarray) -> tuple:
+        """Of `choose_direction`."""
+        return (
+            TOLERANCE, self.turned, solved, self.owner, self._turn, self._residual, self._change, self.direction, self.solution,
+            self.figures, self.counts,
+        )  # fmt: skip
+
+    def advance_columns(self, beta: np.ndarray, local: np.ndarray) -> tuple:
+        """Of `advance`."""
+        assembly = self.assembly
+        return (
+            MOST, self.turned, self.mass, self.owner, beta, self._turn, assembly.first, assembly.position, assembly.flat,
+            self.direction, self._image, self.solution, self._residual, local, self.figures, self.counts,
+        )  # fmt: skip

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from ..kernel_programs import GIVE_UP, Call, Numbers
+from ..kernel_programs import TIMINT, Call, Numbers, Phase
 from . import finite_element_motion, motion
 from .failures import raise_failure
 from .finite_elements import FiniteElements, within_step
-
-
-def suits(elements: FiniteElements) -> bool:
-    """Whether nothing but kernels is needed: no bodies in bases, no enhanced strains."""
-    return not elements.reduced.count and not any(group.enhanced for group in elements.assembly.groups)
 
 
 def _raise(bodies, elements: FiniteElements, failure: int, failed: int) -> None:
@@ -20,10 +15,7 @@ def _raise(bodies, elements: FiniteElements, failure: int, failed: int) -> None:
 def _tangent_products(fe: FiniteElements) -> list[Call]:
     """K `fe.net` into `fe.viscous`, if there is damping."""
     damped, assembly = fe.drifted["damped"], fe.assembly
-    products = [
-        Call("element_blocks.tangent_products", *group.columns, fe.displacement, fe.net, group.force, unless_zero=damped)
-        for group in assembly.groups
-    ]
+    products = [group.product_call(fe.displacement, fe.net, damped) for group in assembly.groups]
     return [
         *products,
         Call("element_blocks.gather_nodes", assembly.first, assembly.position, assembly.flat, fe.viscous, unless_zero=damped),
@@ -31,50 +23,40 @@ def _tangent_products(fe: FiniteElements) -> list[Call]:
 
 
 class Prediction(motion.Prediction):
-    """`motion.predict` of a model whose finite element bodies are explicit, with gravity as the only load."""
+    """`motion.predict` of explicit finite element bodies, and of implicit ones as if they were explicit."""
 
     def calls(self) -> list[Call]:
-        bodies, gravity, given = self.model.bodies, self.model.loads.gravity, self._given
+        bodies, loads, given = self.model.bodies, self.model.loads, self._given
         fe = within_step(bodies)
-        columns, step, damped = motion.predict_columns(bodies), given["step"], fe.drifted["damped"]
+        step, damped = given["step"], fe.drifted["damped"]
+        drift = Call(
+            "finite_element_motion.drift", step, fe.count, *finite_element_motion.drift_columns(fe, bodies),
+            results=fe.drifted, wanted={"failure": 0},
+        )  # fmt: skip
         rotated = Call(
             "finite_element_motion.to_body_frame", *fe.ranges, fe.velo_row, fe.rotation, bodies.triples.velo, fe.net,
             unless_zero=damped,
         )  # fmt: skip
-        return [
-            Call(
-                "body_motion.predict", given["bodies"], motion.DRIFT, step, gravity, *columns, results=self._results,
-                wanted={"failure": 0},
-            ),
-            Call(
-                "finite_element_motion.drift", step, fe.count, *finite_element_motion.drift_columns(fe, bodies),
-                results=fe.drifted, wanted={"failure": 0},
-            ),
-            Call(
-                "body_motion.predict", given["bodies"], motion.KICK, step, gravity, *columns, results=self._results,
-                wanted={"failure": 0, "implicit": 0},
-            ),
-            rotated,
-            *_tangent_products(fe),
-            *(
-                Call("element_blocks.internal_forces", *group.columns, fe.displacement, group.force)
-                for group in fe.assembly.groups
-            ),
-            Call(
-                "finite_element_motion.kick", step, gravity, damped, fe.count,
-                *finite_element_motion.kick_columns(fe, bodies),
-            ),
-        ]  # fmt: skip
+        kick = Call(
+            "finite_element_motion.kick", step, loads.gravity, damped, fe.count, *finite_element_motion.kick_columns(fe, bodies)
+        )
+        forces = [group.force_call(fe.displacement) for group in fe.assembly.groups]
+        named = [("predict", self._predict(motion.DRIFT)), ("drift", drift)]
+        if fe.reduced.count:
+            named.append(("drift", fe.reduced.begin_call(bodies)))
+        named += [("load", call) for call in loads.calls(bodies, self._time["time"])]
+        named += [("predict", self._predict(motion.KICK))]
+        return self._listed(named + [("kick", call) for call in (rotated, *_tangent_products(fe), *forces, kick)])
 
     def stopped(self, call: int) -> int:
         model = self.model
         elements = within_step(model.bodies)
         damped, failure, failed = elements.drifted.get()
-        if call == 1:
+        if self._names[call] == "drift":
             _raise(model.bodies, elements, failure, failed)
-        super().stopped(call)
+        again = super().stopped(call)
         finite_element_motion.kick(elements, model.bodies, model.loads.gravity, model.step, bool(damped))
-        return GIVE_UP
+        return again
 
 
 class Correction(motion.Correction):
@@ -82,7 +64,7 @@ class Correction(motion.Correction):
 
     def __init__(self, model):
         super().__init__(model)
-        self._finished = Numbers(failure="i4", failed="i4")
+        self._finished, self._followed = Numbers(failure="i4", failed="i4"), Numbers(failed="i4")
 
     def calls(self) -> list[Call]:
         bodies = self.model.bodies
@@ -101,17 +83,62 @@ class Correction(motion.Correction):
                 results=self._finished, wanted={"failure": 0},
             ),
         ]  # fmt: skip
-        for number, group in enumerate(fe.assembly.groups):
-            calls += [
-                Call("element_blocks.internal_energies", *group.columns, fe.displacement, group.energy, group.strain),
-                Call(
-                    "element_blocks.add_energies", number == 0, group.count, group.body, group.energy, group.strain, fe.row,
-                    bodies.energy, fe.strain,
-                ),
-            ]  # fmt: skip
-        return calls
+        self._finish = len(calls) - 1
+        return [*calls, *shape_calls(fe, bodies, False, self._followed), *energy_calls(fe, bodies)]
 
     def stopped(self, call: int) -> int:
         if call == 0:
             return super().stopped(call)
-        _raise(self.model.bodies, within_step(self.model.bodies), *self._finished.get())
+        elements = within_step(self.model.bodies)
+        if call == self._finish:
+            _raise(self.model.bodies, elements, *self._finished.get())
+        _raise(self.model.bodies, elements, finite_element_motion.TURNED_INSIDE_OUT, *self._followed.get())
+
+
+def shape_calls(fe: FiniteElements, bodies, whole: bool, followed: Numbers) -> list[Call]:
+    """Bodies in bases take the shapes that these can represent (`ReducedBodies.represent`)."""
+    if not fe.reduced.count:
+        return []
+    return [
+        fe.reduced.represent_call(bodies, whole),
+        Call(
+            "finite_element_motion.local_displacements", fe.count, *finite_element_motion.follow_columns(fe, bodies),
+            results=followed, wanted={"failed": -1},
+        ),
+    ]  # fmt: skip
+
+
+def energy_calls(fe: FiniteElements, bodies) -> list[Call]:
+    """`finite_element_motion.store_internal_energy`."""
+    calls = []
+    for number, group in enumerate(fe.assembly.groups):
+        calls += [
+            group.energy_call(fe.displacement),
+            Call(
+                "element_blocks.add_energies", number == 0, group.count, group.body, group.energy, group.strain, fe.row,
+                bodies.energy, fe.strain,
+            ),
+        ]  # fmt: skip
+    return calls + ([fe.reduced.energy_call(bodies)] if fe.reduced.count else [])
+
+
+class EmbeddedVertices(Phase):
+    """Current vertices of shapes inside meshes.
+
+    Parameters
+    ----------
+    model
+        Has `bodies` and `geometry`.
+    """
+
+    phase = TIMINT
+
+    def __init__(self, model):
+        self.model = model
+
+    def calls(self) -> list[Call]:
+        bodies = self.model.bodies
+        fe = within_step(bodies)
+        if not len(fe.embedded):
+            return []
+        return [Call("cut_elements.place_vertices", *fe.vertex_columns(bodies, self.model.geometry))]

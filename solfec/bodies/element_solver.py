@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
+from ..tables import note_reallocation
 from .conjugate_gradients import ConjugateGradients, NoConvergence
-from .factorisation import LowerPattern, NotPositiveDefinite, SuperLU, factorisation
+from .factorisation import LowerPattern, NotPositiveDefinite, ShortCholesky, SuperLU, factorisation, frequent_factorisation
 from .table import BodyTable
 
 LANES = 8
@@ -24,6 +25,8 @@ DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses:
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
 _add_solutions = _kernels.small_inverses.add_solutions
+_take_nodes = _kernels.nodal_vectors.take_nodes
+_take_rotations = _kernels.nodal_vectors.take_rotations
 _collect = _kernels.nodal_vectors.collect
 _add_unknowns = _kernels.nodal_vectors.add_unknowns
 
@@ -76,6 +79,8 @@ class ElementSolver:
         Of bodies that conserve energy, once there are any.
     inverses : ndarray (n, n, k) or None
         A^-1 of the bodies where they are small.
+    kept : Columns or None
+        The factor that serves all steps, of form 'BC' where there are no inverses.
     """
 
     def __init__(self, fe, which: np.ndarray):
@@ -93,8 +98,11 @@ class ElementSolver:
         self.mass = fe.mass[self.nodes]
         self.number = which.astype(np.int32)
         self.rotation = fe.rotation if len(which) == fe.count else np.zeros((3, 3, len(which)), order="F")
-        self.unknowns = np.zeros((3, len(self.nodes)), order="F")
-        self.key = self.inverses = self.memory = self.newton = None
+        self.unknowns, self._seen = (np.zeros((3, len(self.nodes)), order="F") for _ in range(2))
+        self._node = self.nodes.astype(np.int32)
+        self.beta = np.zeros(len(which))
+        self.solution = np.zeros(self.size)  # of programs
+        self.key = self.inverses = self.kept = self.memory = self.newton = None
         self.fresh, self.direct, self.products = True, False, 0
         if not self.linear:
             starts = np.append(self.dof_first // 3, len(self.nodes)).astype(np.int32)
@@ -130,20 +138,25 @@ class ElementSolver:
 
     # --- the matrix ----------------------------------------------------------------------------------------
 
-    def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
-        """Make ready for solutions of this step; `fe.displacement` has to stay until the last of them."""
+    def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True, unchanged: bool = False) -> None:
+        """Make ready for solutions of this step; `fe.displacement` has to stay until the last of them.
+
+        `unchanged`: step and damping are those of the last call.
+        """
         fe = self.fe
         if self.rotation is not fe.rotation:
-            np.take(fe.rotation.T, self.which, axis=0, out=self.rotation.T)
+            _take_rotations(self.number, fe.rotation, self.rotation)
         self.products = 0
-        key = step_key(bodies, self.rows, step, dynamic)
+        key = self.key if unchanged else step_key(bodies, self.rows, step, dynamic)
         if key != self.key:
-            self.beta = stiffness_weight(bodies.damping[self.rows], step, dynamic)
+            self.beta[:] = stiffness_weight(bodies.damping[self.rows], step, dynamic)
         if self.linear:
             if key != self.key:
                 self.key = key
                 self._factorise(self.present)
                 self.inverses = self._inverses()
+                self.kept = self.factor.columns() if self.inverses is None else None
+                note_reallocation()
             return
         now = self.now = self.present
         if fe.recalled is not None:
@@ -168,16 +181,32 @@ class ElementSolver:
 
     @property
     def present(self) -> np.ndarray:
-        """Displacements (3, n) of this step's A."""
-        return self.fe.displacement if self.assembly is self.fe.assembly else np.asfortranarray(self.fe.displacement[:, self.nodes])
+        """Displacements (3, n) of this step's A, in memory that is always the same."""
+        if self.assembly is self.fe.assembly:
+            return self.fe.displacement
+        _take_nodes(self._node, self.fe.displacement, self._seen)
+        return self._seen
+
+    @property
+    def displacement(self) -> np.ndarray:
+        """Where `present` puts displacements."""
+        return self.fe.displacement if self.assembly is self.fe.assembly else self._seen
+
+    def make_room(self) -> None:
+        """What a factor needs before there is one."""
+        if self.factor is None:
+            self._use((factorisation if self.linear else frequent_factorisation)(self.pattern))
+            self.values = np.zeros(len(self.pattern.indices))
+            self.flat, self.dense = self.assembly.stiffness_room()
+
+    def _use(self, factor) -> None:
+        self.factor = factor
+        note_reallocation()
 
     def _factorise(self, displacement: np.ndarray) -> None:
         if not self.linear:
             self.gradients.forget()
-        if self.factor is None:
-            self.factor = factorisation(self.pattern)
-            self.values = np.zeros(len(self.pattern.indices))
-            self.flat, self.dense = self.assembly.stiffness_room()
+        self.make_room()
         self.assembly.element_stiffness(displacement, self.dense)
         _assemble_matrix(
             self.owner, self.mass, self.beta, self.pattern.indptr, self.first, self.source, self.flat, self.values
@@ -185,7 +214,7 @@ class ElementSolver:
         try:
             self.factor.factorise(self.values)
         except NotPositiveDefinite:  # a body that is about to buckle: LU factors do
-            self.factor = SuperLU(self.pattern)
+            self._use(SuperLU(self.pattern))
             self.factor.factorise(self.values)
 
     def _inverses(self) -> np.ndarray | None:
@@ -201,17 +230,26 @@ class ElementSolver:
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times columns (size, n) or a vector (size,), in the bodies' frames."""
         if self.linear:
-            return self.factor.solve(right)
+            return (self.kept or self.factor).solve(right)
         if right.ndim == 1:
             return self._iterate(right)
-        if right.shape[1] * self.products > self.factor.WORTH:
-            self._renew()
-        if self.fresh:
+        if self.settle_columns(right.shape[1]):
             return self.factor.solve(right)
         result = np.empty_like(right, order="F")
         for number, column in enumerate(right.T):
             result[:, number] = self._iterate(np.ascontiguousarray(column))
         return result
+
+    @property
+    def kernel_factor(self):
+        """The factor of the present step's A where kernels solve with it, or None."""
+        return self.factor.kept if isinstance(self.factor, ShortCholesky) else None
+
+    def settle_columns(self, count: int) -> bool:
+        """Make ready for so many right-hand sides; whether the factor is that of the present step, and solves alone."""
+        if count * self.products > self.factor.WORTH:
+            self._renew()
+        return self.fresh
 
     def _renew(self) -> None:
         """Factorise A of the present step, unless that is what there is."""
@@ -221,18 +259,31 @@ class ElementSolver:
 
     def _iterate(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times a vector (size,), in memory that the next solution takes."""
-        if self.fresh and (self.direct or isinstance(self.factor, SuperLU)):
+        if self.exact:
             return self.factor.solve(right)
         try:
             products = self.gradients.solve(self.factor, self.now, self.beta, right.reshape(3, -1, order="F"))
         except NoConvergence:
-            self._renew()
-            return self.factor.solve(right)
+            return self.solve_afresh(right)
+        self.count(products)
+        return self.gradients.solution.ravel(order="F")
+
+    @property
+    def exact(self) -> bool:
+        """Whether the factor alone gives solutions."""
+        return self.fresh and (self.direct or isinstance(self.factor, SuperLU))
+
+    def solve_afresh(self, right: np.ndarray) -> np.ndarray:
+        """A^-1 times a vector (size,) with which iterations have failed."""
+        self._renew()
+        return self.factor.solve(right)
+
+    def count(self, products: int) -> None:
+        """Note what iterations have cost."""
         self.products = max(self.products, products)
         if not self.fresh:
             self.memory.fewest = self.memory.fewest or products
             self.memory.spent += max(products - self.memory.fewest, 0)
-        return self.gradients.solution.ravel(order="F")
 
     def add_velocities(self, bodies: BodyTable, step: float, source: np.ndarray, by_row: bool) -> None:
         """u + h A^-1 f for spatial forces f that go by nodes of all bodies, or by rows of velocity triples."""

@@ -64,25 +64,25 @@ class EnhancedStrains:
         self._data = (group.in_lanes(maps), group.in_lanes(jacobian), group.in_lanes(inverse))
 
     @property
-    def _columns(self) -> tuple:
+    def columns(self) -> tuple:
         g = self._group
         return g.law, g.node, g.gradient, g.weight, g.lame, *self._data
 
     def forces(self, displacement: np.ndarray, other: np.ndarray) -> None:
         """Forces of the mean strain of two displacements along the mean gradient, into `group.force`."""
-        _enhanced.enhanced_forces(*self._columns, displacement, other, self._group.force)
+        _enhanced.enhanced_forces(*self.columns, displacement, other, self._group.force)
 
     def products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
         """K v into `group.force`."""
-        _enhanced.enhanced_products(*self._columns, displacement, direction, self._group.force)
+        _enhanced.enhanced_products(*self.columns, displacement, direction, self._group.force)
 
     def energies(self, displacement: np.ndarray) -> None:
         """Energies and strains into `group.energy` and `group.strain`."""
-        _enhanced.enhanced_energies(*self._columns, displacement, self._group.energy, self._group.strain)
+        _enhanced.enhanced_energies(*self.columns, displacement, self._group.energy, self._group.strain)
 
     def stiffness(self, displacement: np.ndarray, dense: np.ndarray) -> None:
         """Tangents, into `dense`."""
-        _enhanced.enhanced_stiffness(*self._columns, displacement, dense)
+        _enhanced.enhanced_stiffness(*self.columns, displacement, dense)
 
 
 def strain_at(corners: np.ndarray, displacement: np.ndarray, lame, natural: np.ndarray) -> np.ndarray:

@@ -45,11 +45,12 @@ def initialise(bodies: BodyTable) -> tuple[int, int]:
 
 def follow(fe: FiniteElements, bodies: BodyTable) -> tuple[int, int]:
     """Bring rotations and the displacements that elements see to the present configuration."""
-    failed = _local_displacements(fe.count, *bodies.columns.of(_follow_columns, fe, bodies))
+    failed = _local_displacements(fe.count, *bodies.columns.of(follow_columns, fe, bodies))
     return (TURNED_INSIDE_OUT, int(fe.rows[failed])) if failed >= 0 else (0, -1)
 
 
-def _follow_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def follow_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `local_displacements`."""
     return (
         fe.linear, fe.first, fe.conf_row, fe.reference, fe.normal, bodies.configurations.conf, fe.rotation, fe.displacement,
     )  # fmt: skip

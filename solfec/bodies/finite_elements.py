@@ -268,12 +268,15 @@ class FiniteElements:
 
     def place_vertices(self, bodies: BodyTable, geometry) -> None:
         """Current vertices of shapes inside meshes."""
-        if not len(self.embedded):
-            return
+        if len(self.embedded):
+            _place_vertices(*self.vertex_columns(bodies, geometry))
+
+    def vertex_columns(self, bodies: BodyTable, geometry) -> tuple[np.ndarray, ...]:
+        """Arrays of the kernel `place_vertices`."""
         if self._vertex_rows is None or self._vertex_rows[0] != geometry.version:
             rows = np.flatnonzero(np.isin(geometry.vertices.view("body"), self.embedded)).astype(np.int32)
             self._vertex_rows = geometry.version, rows
-        _place_vertices(
+        return (
             self._vertex_rows[1], self.vertex_triple, self.vertex_weights, geometry.vertices.reference,
             geometry.vertices.current, bodies.configurations.conf,
         )  # fmt: skip

@@ -38,58 +38,60 @@ class PseudoRigidSolver:
 
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
         """Inverses for the present gradients; SolfecError names a body whose matrix is singular."""
-        failure, row = _pseudo_rigid.invert(step, dynamic, *bodies.columns.of(_matrix_columns, self, bodies))
+        failure, row = _pseudo_rigid.invert(step, dynamic, *bodies.columns.of(PseudoRigidSolver.matrix_columns, self, bodies))
         if failure:
             raise_failure(bodies, failure, row)
 
     def correct_free_velocity(self, bodies: BodyTable) -> None:
         """u* = u + A^-1 M (u*_explicit - u): the explicit kernel has left u*_explicit."""
-        _pseudo_rigid.free_velocities(*bodies.columns.of(_velocity_columns, self, bodies))
+        _pseudo_rigid.free_velocities(*bodies.columns.of(PseudoRigidSolver.velocity_columns, self, bodies))
 
     def add_reactions(self, bodies: BodyTable, step: float) -> None:
         """h (A^-1 - M^-1) r, to which the explicit kernel adds h M^-1 r."""
-        _pseudo_rigid.add_reactions(step, *bodies.columns.of(_reaction_columns, self, bodies))
+        _pseudo_rigid.add_reactions(step, *bodies.columns.of(PseudoRigidSolver.reaction_columns, self, bodies))
 
     def begin_static(self, bodies: BodyTable, gravity: np.ndarray, step: float) -> None:
         """h A^-1 (f - V P(F)), from rest; `force` takes gravity up."""
-        _pseudo_rigid.begin_static(step, gravity, *bodies.columns.of(_begin_columns, self, bodies))
+        _pseudo_rigid.begin_static(step, gravity, *bodies.columns.of(PseudoRigidSolver.begin_columns, self, bodies))
 
     def finish_static(self, bodies: BodyTable, step: float) -> tuple[int, int]:
         """The reactions' part of velocities, configuration and energy at the end of the step; returns (failure, row)."""
-        return _pseudo_rigid.finish_static(step, *bodies.columns.of(_finish_columns, self, bodies))
+        return _pseudo_rigid.finish_static(step, *bodies.columns.of(PseudoRigidSolver.finish_columns, self, bodies))
 
+    # --- arguments of kernels, here and in programs --------------------------------------------------------
 
-def _matrix_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    return (
-        solver.rows, solver.inverses, bodies.mass, bodies.volume, bodies.damping, bodies.lame, bodies.tensor, bodies.conf_ptr,
-        bodies.configurations.conf,
-    )  # fmt: skip
+    def matrix_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+        """Of `invert`."""
+        return (
+            self.rows, self.inverses, bodies.mass, bodies.volume, bodies.damping, bodies.lame, bodies.tensor, bodies.conf_ptr,
+            bodies.configurations.conf,
+        )  # fmt: skip
 
+    def velocity_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+        """Of `free_velocities`."""
+        triples = bodies.triples
+        return self.rows, self.inverses, bodies.mass, bodies.tensor, bodies.velo_ptr, triples.velo_prev, triples.velo
 
-def _velocity_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    triples = bodies.triples
-    return solver.rows, solver.inverses, bodies.mass, bodies.tensor, bodies.velo_ptr, triples.velo_prev, triples.velo
+    def reaction_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+        """Of `add_reactions`."""
+        triples = bodies.triples
+        return self.rows, self.inverses, bodies.velo_ptr, triples.inverse_inertia, triples.reaction, triples.velo
 
+    def begin_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+        """Of `begin_static`."""
+        triples = bodies.triples
+        return (
+            self.rows, self.inverses, bodies.mass, bodies.volume, bodies.lame, bodies.conf_ptr, bodies.velo_ptr,
+            bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force,
+        )  # fmt: skip
 
-def _reaction_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    triples = bodies.triples
-    return solver.rows, solver.inverses, bodies.velo_ptr, triples.inverse_inertia, triples.reaction, triples.velo
-
-
-def _begin_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    triples = bodies.triples
-    return (
-        solver.rows, solver.inverses, bodies.mass, bodies.volume, bodies.lame, bodies.conf_ptr, bodies.velo_ptr,
-        bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force,
-    )  # fmt: skip
-
-
-def _finish_columns(solver: PseudoRigidSolver, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    triples = bodies.triples
-    return (
-        solver.rows, solver.inverses, bodies.volume, bodies.lame, bodies.conf_ptr, bodies.velo_ptr, triples.reaction,
-        bodies.configurations.conf, triples.velo, bodies.energy,
-    )  # fmt: skip
+    def finish_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+        """Of `finish_static`."""
+        triples = bodies.triples
+        return (
+            self.rows, self.inverses, bodies.volume, bodies.lame, bodies.conf_ptr, bodies.velo_ptr, triples.reaction,
+            bodies.configurations.conf, triples.velo, bodies.energy,
+        )  # fmt: skip
 
 
 class Implicit:
@@ -141,11 +143,16 @@ def implicit_of(bodies: BodyTable, fe, count: int) -> Implicit:
     return fe.implicit
 
 
+def present_implicit(bodies: BodyTable, fe) -> Implicit:
+    """The solvers for all bodies that are of scheme DEF_LIM now."""
+    return implicit_of(bodies, fe, int((bodies.view("scheme") == Scheme.DEF_LIM).sum()))
+
+
 def implicit_of_step(bodies: BodyTable, fe) -> Implicit:
     """The same within a step, whose prediction has looked for changes already."""
     known = fe.implicit
     if known is None or (known.solvers and known.key[0] != bodies.n):
-        return implicit_of(bodies, fe, int((bodies.view("scheme") == Scheme.DEF_LIM).sum()))
+        return present_implicit(bodies, fe)
     return known
 
 

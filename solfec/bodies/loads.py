@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..kernel_programs import Call, Numbers
 from ..tables import Table, note_reallocation
 from ..time_series import SeriesTable, TimeSeries
 from . import finite_elements, state
@@ -83,6 +84,7 @@ class Loads:
         self.epsilon = 1e-6
         self.gravity = np.zeros(3)
         self.gravity_series: list[tuple[int, int]] = []  # (component, row of the series)
+        self._failed = Numbers(failure="i4", row="i4")
         self.table = PointLoadTable()
         self.pressures = Pressures()
         self.callbacks: list[LoadCallback] = []
@@ -104,6 +106,7 @@ class Loads:
             else:
                 gravity[i] = _finite(item, "gravity")
         self.gravity[:], self.gravity_series = gravity, series  # in the memory that kernels know
+        note_reallocation()
 
     def add_force(self, body_row: int, kind: str, point, direction, value) -> None:
         """Apply a point force.
@@ -205,11 +208,35 @@ class Loads:
             elements = finite_elements.within_step(bodies)
             failure, row = _add_point_loads(table.n, series.result, *bodies.columns.of(_columns, table, bodies, elements))
             if failure:
-                self._check_body(int(table.body[row]), "load")
+                self._refuse(row)
         self.pressures.apply(bodies, series.result)
         for callback in self.callbacks:
             self._call(bodies, callback, time, step)
         return self.gravity
+
+    def calls(self, bodies: BodyTable, time: np.ndarray) -> list[Call]:
+        """`apply` for programs, at a time in memory; without callbacks."""
+        series, table = self.series, self.table
+        calls = series.calls(time)
+        if self.gravity_series:
+            rows = np.full(3, -1, np.int32)
+            for component, row in self.gravity_series:
+                rows[component] = row
+            calls.append(Call("time_series.take_values", rows, series.result, self.gravity))
+        if table.n:
+            columns = _columns(table, bodies, finite_elements.within_step(bodies))
+            calls.append(
+                Call("point_loads.add_point_loads", table.n, series.result, *columns, results=self._failed, wanted={"failure": 0})
+            )
+        return calls + self.pressures.calls(bodies, series.result)
+
+    def fail(self) -> None:
+        """Raise what a call says that stopped its program."""
+        self._refuse(self._failed.get()[1])
+
+    def _refuse(self, row: int) -> None:
+        self._check_body(int(self.table.body[row]), "load")
+        raise SolfecError(f"body {self._id(int(self.table.body[row]))} cannot take its load")
 
     def _call(self, bodies: BodyTable, callback: LoadCallback, time: float, step: float) -> None:
         """Call one user function and add what it returns to its body's force."""

@@ -160,42 +160,65 @@ def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) 
 
 
 class Prediction(Phase):
-    """`predict` of a model whose bodies are all explicit, with gravity as the only load.
+    """`predict` of explicit bodies, and of implicit ones as if they were explicit; without callbacks of loads.
 
     Parameters
     ----------
     model
         Has `bodies`, `loads`, `time` and `step`.
+    implicit : bool
+        Whether there may be implicit bodies, whose phases follow; without, the program is given up if there are any.
     """
 
     phase = TIMINT
 
-    def __init__(self, model):
+    def __init__(self, model, implicit: bool):
         self.model = model
-        self._given, self._results = Numbers(bodies="i4", step="f8"), Numbers(failure="i4", row="i4", implicit="i4")
+        self._wanted = {"failure": 0} if implicit else {"failure": 0, "implicit": 0}
+        self.begins = model.loads.series.n > 0
+        self._given, self._time = Numbers(bodies="i4", step="f8"), Numbers(time="f8")
+        self._results = Numbers(failure="i4", row="i4", implicit="i4")
 
     def settle(self) -> None:
-        self._given.set(self.model.bodies.n, self.model.step)
+        model = self.model
+        self._given.set(model.bodies.n, model.step)
+        model.loads.series.settle()
 
     def begin(self) -> None:
         model = self.model
-        if model.loads.series.n:
-            model.loads.apply(model.bodies, model.time + 0.5 * model.step, model.step)
+        self._time.set(model.time + 0.5 * model.step)
 
     def calls(self) -> list[Call]:
+        loads = self.model.loads.calls(self.model.bodies, self._time["time"])
+        if self.model.loads.on_bodies:
+            moved = [("predict", self._predict(DRIFT)), *_named("load", loads), ("predict", self._predict(KICK))]
+        else:
+            moved = [*_named("load", loads), ("predict", self._predict(BOTH))]
+        return self._listed(moved)
+
+    def _listed(self, named: list[tuple[str, Call]]) -> list[Call]:
+        """Calls, whose names `stopped` asks for."""
+        self._names = [name for name, _ in named]
+        return [call for _, call in named]
+
+    def _predict(self, stage: int) -> Call:
         model, given = self.model, self._given
-        return [
-            Call(
-                "body_motion.predict", given["bodies"], BOTH, given["step"], model.loads.gravity, *predict_columns(model.bodies),
-                results=self._results, wanted={"failure": 0, "implicit": 0},
-            )  # fmt: skip
-        ]
+        return Call(
+            "body_motion.predict", given["bodies"], stage, given["step"], model.loads.gravity, *predict_columns(model.bodies),
+            results=self._results, wanted={"failure": 0} if stage == DRIFT else self._wanted,
+        )  # fmt: skip
 
     def stopped(self, call: int) -> int:
-        failure, row, self.implicit_bodies = self._results.get()
+        if self._names[call] == "load":
+            self.model.loads.fail()
+        failure, row, _ = self._results.get()
         if failure:
             _raise(self.model.bodies, failure, row)
         return GIVE_UP
+
+
+def _named(name: str, calls: list[Call]) -> list[tuple[str, Call]]:
+    return [(name, call) for call in calls]
 
 
 class Correction(Phase):

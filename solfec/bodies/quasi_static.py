@@ -47,20 +47,26 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         A body that turned inside out, a failing callback, a state that is not finite.
     """
     elements, loaded = compiled(bodies), loads.on_bodies
-    failure, row = _move_rigid(bodies.n, bodies.triples.n, loaded, step, *bodies.columns.of(_move_columns, bodies))
+    failure, row = _move_rigid(bodies.n, bodies.triples.n, loaded, step, *bodies.columns.of(move_columns, bodies))
     if failure:
         raise_failure(bodies, failure, row)
     gravity = loads.apply(bodies, time + step, step)
-    deformable = _begin_rigid(bodies.n, loaded, step, gravity, *bodies.columns.of(_begin_columns, bodies))
+    deformable = _begin_rigid(bodies.n, loaded, step, gravity, *bodies.columns.of(begin_columns, bodies))
     if elements.count:
-        failed = _begin_nodes(elements.count, *bodies.columns.of(_begin_node_columns, elements, bodies))
+        failed = _begin_nodes(elements.count, *bodies.columns.of(begin_node_columns, elements, bodies))
         if failed >= 0:
             raise_failure(bodies, NOT_FINITE, int(elements.rows[failed]))
         failure, row = finite_element_motion.follow(elements, bodies)
         if failure:
             raise_failure(bodies, failure, row)
         finite_element_motion.kick(elements, bodies, gravity, step, False)
-    implicit = implicit_of(bodies, elements, deformable)
+    predict_implicit(bodies, gravity, step, deformable)
+
+
+def predict_implicit(bodies: BodyTable, gravity: np.ndarray, step: float, count: int) -> None:
+    """The velocities of the `count` implicit bodies."""
+    elements = within_step(bodies)
+    implicit = implicit_of(bodies, elements, count)
     for solver in implicit.solvers:
         solver.refresh(bodies, step, dynamic=False)
     for solver in implicit.elements:
@@ -79,7 +85,7 @@ def correct(bodies: BodyTable, step: float) -> None:
     SolfecError
         A reaction that is not finite, a body that turned inside out.
     """
-    failure, row = _finish_rigid(bodies.n, step, *bodies.columns.of(_finish_columns, bodies))
+    failure, row = _finish_rigid(bodies.n, step, *bodies.columns.of(finish_columns, bodies))
     if failure:
         raise_failure(bodies, failure, row)
     elements = within_step(bodies)
@@ -89,7 +95,7 @@ def correct(bodies: BodyTable, step: float) -> None:
     if implicit.reduced:
         implicit.reduced.react(bodies, step)
     if elements.count:
-        failed = _finish_nodes(elements.count, step, *bodies.columns.of(_finish_node_columns, elements, bodies))
+        failed = _finish_nodes(elements.count, step, *bodies.columns.of(finish_node_columns, elements, bodies))
         if failed >= 0:
             raise_failure(bodies, BAD_REACTION, int(elements.rows[failed]))
         failure, row = finite_element_motion.follow(elements, bodies)
@@ -103,7 +109,8 @@ def correct(bodies: BodyTable, step: float) -> None:
             raise_failure(bodies, failure, row)
 
 
-def _move_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def move_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `move_rigid`."""
     configurations, triples = bodies.configurations, bodies.triples
     return (
         bodies.kind, bodies.conf_ptr, bodies.velo_ptr, configurations.kept, configurations.conf, triples.velo, triples.force,
@@ -111,7 +118,8 @@ def _move_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
     )  # fmt: skip
 
 
-def _begin_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def begin_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `begin_rigid`."""
     configurations, triples = bodies.configurations, bodies.triples
     return (
         bodies.kind, bodies.rotation_disabled, bodies.mass, bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia,
@@ -119,7 +127,8 @@ def _begin_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
     )  # fmt: skip
 
 
-def _finish_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def finish_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `finish_rigid`."""
     triples = bodies.triples
     return (
         bodies.kind, bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia, triples.reaction,
@@ -127,12 +136,14 @@ def _finish_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
     )  # fmt: skip
 
 
-def _begin_node_columns(elements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def begin_node_columns(elements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `begin_nodes`."""
     triples = bodies.triples
     return (
         elements.first, elements.conf_row, elements.velo_row, bodies.configurations.conf, triples.velo, triples.velo_prev,
     )  # fmt: skip
 
 
-def _finish_node_columns(elements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def finish_node_columns(elements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+    """Arrays of the kernel `finish_nodes`."""
     return elements.first, elements.conf_row, elements.velo_row, bodies.configurations.conf, bodies.triples.velo

@@ -11,12 +11,11 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..kernel_programs import Call
 from .reduced_base import BadBase, check_mass, rigid_fields
 from .table import REDUCED_FORMS, BodyTable, Energy, Form
 
 _motion = _kernels.reduced_motion
-_add_compliance = _kernels.reduced_compliance.add_reduced_compliance
-_place_work = _kernels.reduced_compliance.place_work
 
 HELD = 1e-6  # the part of a rigid motion that may be missing where a base is taken to hold it
 
@@ -60,7 +59,6 @@ class ReducedBodies:
         self.inverse = np.zeros(int((self.modes**2).sum()))
         self.turned_by, self.beta = np.zeros(self.count), np.full(self.count, -1.0)
         self.rotation = np.zeros((3, 3, self.count), order="F")
-        self._work_ptr, self._work = np.zeros(self.count, np.int32), np.zeros(1)
         nodes = np.diff(fe.first)[self.number]
         self.size, self.dof_first = int(3 * nodes.sum()), _starts(3 * nodes)
         self._find_rows(bodies, nodes)
@@ -155,10 +153,10 @@ class ReducedBodies:
 
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
         """Frames, and inverses of E^T M E + beta E^T K E, unless nothing that they depend on has changed."""
-        if _motion.frames_and_weights(step, dynamic, *bodies.columns.of(_weight_columns, self, bodies)):
-            self._invert()
+        if _motion.frames_and_weights(step, dynamic, *bodies.columns.of(weight_columns, self, bodies)):
+            self.invert()
 
-    def _invert(self) -> None:
+    def invert(self) -> None:
         """A^-1 of every body for its beta."""
         for k in np.unique(self.modes):
             which = np.flatnonzero(self.modes == k)
@@ -172,15 +170,15 @@ class ReducedBodies:
 
     def kick(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
         """u* and u_m* from nodal loads `fe.net` and reduced ones; quasi-static ones start from rest, without damping."""
-        _motion.free_velocities(step, dynamic, *bodies.columns.of(_free_columns, self, bodies))
+        _motion.free_velocities(step, dynamic, *bodies.columns.of(free_columns, self, bodies))
 
     def react(self, bodies: BodyTable, step: float) -> None:
         """The part of reactions in u and u_m."""
-        _motion.add_reactions(step, *bodies.columns.of(_reaction_columns, self, bodies))
+        _motion.add_reactions(step, *bodies.columns.of(reaction_columns, self, bodies))
 
     def end(self, bodies: BodyTable, step: float) -> int:
         """Velocities in the frames of t+h, before conf goes there; the row of a body that is turned inside out, or -1."""
-        return _motion.end_velocities(step, *bodies.columns.of(_end_columns, self, bodies))
+        return _motion.end_velocities(step, *bodies.columns.of(end_columns, self, bodies))
 
     def represent(self, bodies: BodyTable, whole: bool = False) -> None:
         """Nodes go to where the base can have them, as far as the last step turned them; or the whole way (quasi-statics),
@@ -205,15 +203,19 @@ class ReducedBodies:
             fe.conf_row, bodies.configurations.conf, self.coordinate_ptr, self.coordinates,
         )  # fmt: skip
 
-    def add_compliance(self, bodies, step, dense_ptr, rest, dense, diagonal) -> None:
-        """What these bodies add to W (`local_dynamics`); `rest` begins with where the rows attached to bodies begin."""
-        room = _place_work(self.rows, self.modes, rest[0], self._work_ptr)
-        if self._work.size < room:
-            self._work = np.empty(room + room // 4)
-        _add_compliance(
-            step, self.rows, self.rotation, self.modes, self.vector_ptr, self.matrix_ptr, self.vectors, self.inverse,
-            bodies.velo_ptr, dense_ptr, *rest, self._work_ptr, self._work, dense, diagonal,
-        )  # fmt: skip
+    # --- the same for programs; velocities are in `implicit_phases` ------------------------------------------
+
+    def begin_call(self, bodies: BodyTable) -> Call:
+        """`begin`."""
+        return Call("reduced_motion.clear_forces", *_force_columns(self, bodies))
+
+    def represent_call(self, bodies: BodyTable, whole: bool) -> Call:
+        """`represent`."""
+        return Call("reduced_motion.represent_shapes", whole, *_shape_columns(self, bodies))
+
+    def energy_call(self, bodies: BodyTable) -> Call:
+        """`store_energy`."""
+        return Call("reduced_motion.strain_energies", *_energy_columns(self, bodies))
 
     # --- one body, between steps ---------------------------------------------------------------------------
 
@@ -283,11 +285,11 @@ def _force_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarra
     return reduced.number, reduced.modes, fe.first, fe.velo_row, bodies.triples.force
 
 
-def _weight_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def weight_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
     return reduced.rows, reduced.number, reduced.fe.rotation, bodies.damping, reduced.rotation, reduced.beta
 
 
-def _free_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def free_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
     fe, triples = reduced.fe, bodies.triples
     return (
         reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors,
@@ -296,7 +298,7 @@ def _free_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray
     )  # fmt: skip
 
 
-def _reaction_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def reaction_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
     fe, triples = reduced.fe, bodies.triples
     return (
         reduced.number, reduced.modes, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors, reduced.inverse, fe.first,
@@ -304,7 +306,7 @@ def _reaction_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.nda
     )  # fmt: skip
 
 
-def _end_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
+def end_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
     fe, triples = reduced.fe, bodies.triples
     return (
         reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors, reduced.stiffness,

@@ -12,8 +12,8 @@ from .finite_elements import compiled, material_columns
 from .table import BodyTable
 
 
-class StepLimit(Phase):
-    """`motion.critical_step` for models that ask in every step.
+class Limits(Phase):
+    """The kernels that find the limits of all bodies; what they cannot find they leave to Python.
 
     Parameters
     ----------
@@ -27,27 +27,6 @@ class StepLimit(Phase):
         self._given = Numbers(bodies="i4")
         self._massive = Numbers(step="f8", row="i4", failure="i4")
         self._elements = Numbers(least="f8", worst="i4", unknown="i4", changed="i4")
-        self._program = Program([self], np.zeros(len(PHASES)))
-
-    def find(self) -> tuple[float, int]:
-        """Admissible time step and the row of the body that asks for it; ``(inf, -1)`` when none does.
-
-        Raises
-        ------
-        SolfecError
-            A pseudo-rigid body without stiffness.
-        """
-        fe = self.bodies.finite_elements
-        if fe is None or (fe.count and fe.mixed) or not self._program.run():  # something is to be made anew, or wrong
-            return motion.critical_step(self.bodies)
-        step, row, _ = self._massive.get()
-        if row < 0:
-            step = math.inf
-        if fe.count:
-            least, worst, _, _ = self._elements.get()
-            if worst >= 0 and least < step:
-                return least, int(fe.rows[worst])
-        return step, row
 
     def settle(self) -> None:
         self._given.set(self.bodies.n)
@@ -76,3 +55,61 @@ class StepLimit(Phase):
 
     def stopped(self, call: int) -> int:
         return GIVE_UP
+
+
+class StepLimit(Limits):
+    """`motion.critical_step` for models that ask in every step."""
+
+    def __init__(self, bodies: BodyTable):
+        super().__init__(bodies)
+        self._program = Program([self], np.zeros(len(PHASES)))
+
+    def find(self) -> tuple[float, int]:
+        """Admissible time step and the row of the body that asks for it; ``(inf, -1)`` when none does.
+
+        Raises
+        ------
+        SolfecError
+            A pseudo-rigid body without stiffness.
+        """
+        fe = self.bodies.finite_elements
+        if fe is None or (fe.count and fe.mixed) or not self._program.run():  # something is to be made anew, or wrong
+            return motion.critical_step(self.bodies)
+        step, row, _ = self._massive.get()
+        if row < 0:
+            step = math.inf
+        if fe.count:
+            least, worst, _, _ = self._elements.get()
+            if worst >= 0 and least < step:
+                return least, int(fe.rows[worst])
+        return step, row
+
+
+class WithinLimit(Limits):
+    """The limits at the beginning of a step, which is given up if it is longer.
+
+    Parameters
+    ----------
+    model
+        Has `bodies` and `step`.
+    """
+
+    def __init__(self, model):
+        super().__init__(model.bodies)
+        self.model = model
+        self._step, self._exceeded = Numbers(step="f8"), Numbers(exceeded="i4")
+
+    def settle(self) -> None:
+        super().settle()
+        self._step.set(self.model.step)
+
+    def calls(self) -> list[Call]:
+        calls, massive, elements = super().calls(), self._massive, self._elements
+        least = (elements["least"], elements["worst"]) if len(calls) > 1 else (math.inf, -1)
+        return [
+            *calls,
+            Call(
+                "critical_time_step.exceeds_limit", self._step["step"], massive["step"], massive["row"], *least,
+                results=self._exceeded, wanted={"exceeded": 0},
+            ),
+        ]  # fmt: skip

@@ -79,12 +79,32 @@ def place(constraints: ConstraintTable, bodies: BodyTable) -> None:
     """Current points of the user's constraints where they are on finite element bodies."""
     elements = finite_elements.within_step(bodies)
     if elements.count and constraints.user_count:
-        _place_constraints(
-            constraints.user_count, constraints.master, constraints.slave, constraints.master_point,
-            constraints.slave_point, constraints.element, constraints.weights, constraints.point,
-            constraints.other_point, bodies.kind, bodies.conf_ptr, bodies.element_ptr,
-            elements.element_size, elements.element_node, bodies.configurations.conf,
-        )  # fmt: skip
+        _place_constraints(constraints.user_count, *_place_columns(constraints, bodies, elements))
+
+
+def place_calls(constraints: ConstraintTable, bodies: BodyTable, users: np.ndarray) -> list[Call]:
+    """The same for programs, of `users` constraints."""
+    elements = finite_elements.within_step(bodies)
+    if not elements.count:
+        return []
+    return [Call("finite_element_points.place_constraints", users, *_place_columns(constraints, bodies, elements))]
+
+
+def _place_columns(constraints: ConstraintTable, bodies: BodyTable, elements) -> tuple[np.ndarray, ...]:
+    return (
+        constraints.master, constraints.slave, constraints.master_point,
+        constraints.slave_point, constraints.element, constraints.weights, constraints.point,
+        constraints.other_point, bodies.kind, bodies.conf_ptr, bodies.element_ptr,
+        elements.element_size, elements.element_node, bodies.configurations.conf,
+    )  # fmt: skip
+
+
+def carries_directions(constraints: ConstraintTable, bodies: BodyTable) -> bool:
+    """Whether finite element bodies carry directions of the user's constraints, so that `carried_directions` finds these."""
+    update = constraints.update[: constraints.user_count]
+    if not (update >= DirectionUpdate.CONV1).any():
+        return False
+    return carried_directions(constraints, bodies)[1] is not constraints.update
 
 
 def carried_directions(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ from ..kernel_programs import CONDET, CONUPD, PHASES, TIMINT, Call, Numbers, Pha
 from . import narrow
 from .current_faces import current_faces, edge_columns, split_columns
 from .detection import Settings, search, shape_columns, sparsify_symmetrically
-from .workspace import Workspace, workspace_of
+from .workspace import LONGEST_PAUSE, SHORT_LIFE, SKIN, Workspace, workspace_of
 
 FOLLOW, JOIN, FIND = 2, 3, 4  # stages of the kernel `detect`
 DONE, SEARCH, RESULTS = 0, 1, 2  # its outcomes; another one: rows are lacking
@@ -27,7 +27,7 @@ _deepest_row = _kernels.contacts.deepest_row
 
 def _results() -> Numbers:
     """Scalars that the kernel `detect` returns, besides `left`."""
-    names = ("outcome", "stage", "needed", "count", "start", "found", "guesses", "removed", "cohesive", "error", "error_row")
+    names = ("outcome", "stopping", "searching", "stage", "needed", "count", "start", "found", "guesses", "removed", "cohesive", "error", "error_row")
     return Numbers(**dict.fromkeys(names, "i4"), flags="i8")
 
 
@@ -63,6 +63,7 @@ class Detection(Phase):
         self._follow = Numbers(**counts, time="f8", step_number="i8", updates="i8", next_id="i8")
         self._find = Numbers(fresh="i4", pairs="i4", flags="i8", searched="i8", sorted="i8")
         self._followed, self._found, self._depth = _results(), _results(), Numbers(row="i4")
+        self._searched_again = Numbers(lacking="i4")
         self._between = Numbers(left="i4")
         self._alone = Program([self], np.zeros(len(PHASES)))
 
@@ -90,14 +91,12 @@ class Detection(Phase):
 
     def _set_search(self, fresh: int) -> None:
         work = self.work
-        self._fresh = fresh
         self._find.set(fresh, work.pairs, work.flags, work.searched, work.still.sorted)
 
     def begin(self) -> None:
         model, work = self.model, self.work
         constraints = model.constraints
         work.updates += 1
-        work.age += 1
         self._follow.set(
             FOLLOW, 0, constraints.user_count, constraints.n, work.cohesive, model.time, model.step_number, work.updates,
             constraints.next_id,
@@ -125,6 +124,8 @@ class Detection(Phase):
         calls["find"] = [
             self._detect(FIND, FIND, followed["count"], followed["start"], between["left"], self._found, model.constraints.left)
         ]
+        if not model.settings.excluded_parts.size:
+            calls["search"] = [self._search()]
         if model.settings.depth < inf and not model.settings.symmetric:
             calls["deepest"] = [self._deepest()]
         self._order = [name for name, made in calls.items() for _ in made]
@@ -140,8 +141,27 @@ class Detection(Phase):
             find["flags"], find["searched"], find["sorted"], given["primitives"], given["bodies"], find["pairs"],
             given["users"], rows, given["epsilon"], given["margin"], follow["time"], follow["step_number"], follow["updates"],
             given["patched"], given["materials"], *limits, follow["next_id"], given["excluded"], settings.excluded_surfaces,
-            *_columns(model, self.work), results=(results, left), wanted={"outcome": DONE, "error": 0},
+            *_columns(model, self.work), results=(results, left), wanted={self._stop(last): 0, "error": 0},
             phase=CONDET if last == FIND else CONUPD,
+        )  # fmt: skip
+
+    def _stop(self, last: int) -> str:
+        """The result that is not 0 where Python has to help."""
+        return "stopping" if last == FIND and not self.model.settings.excluded_parts.size else "outcome"
+
+    def _search(self) -> Call:
+        """A search for pairs, from which the program goes back to find contacts among them."""
+        model, given, work, find = self.model, self._given, self.work, self._find
+        geometry, bodies, excluded, still = model.geometry, model.bodies, model.settings.excluded_bodies, work.still
+        primitives = geometry.primitives
+        return Call(
+            "broad_phase.search_again", given["primitives"], given["bodies"], given["margin"], self._follow["updates"],
+            find["sorted"], SKIN, SHORT_LIFE, LONGEST_PAUSE, work.choice, still.bodies, work.moved, primitives.box, still.movable,
+            still.grid, still.bounds, still.numbers, still.cells, work.fat, primitives.kind,
+            primitives.outer_count, primitives.body, primitives.adjacent_ptr, primitives.adjacent_count,
+            geometry.adjacency.primitive, bodies.kind, bodies.id, bodies.selfcontact, excluded.shape[1], excluded, work.low,
+            work.high, work.apart, work.bounds, work.numbers, work.rows, work.records, work.cells, work.keys,
+            results=(find, self._searched_again), wanted={"lacking": 0}, unless_zero=self._found["searching"], back=1,
         )  # fmt: skip
 
     def _deepest(self) -> Call:
@@ -162,14 +182,14 @@ class Detection(Phase):
         work.shapes_state = self._shapes
         known = place == "follow"
         results, left = (self._followed, self._between) if known else (self._found, model.constraints.left)
-        outcome, stage, needed, count, start, *_, error, row, flags = results.get()
+        outcome, _, _, stage, needed, count, start, *_, error, row, flags = results.get()
         (constraints_left,) = left.get()
         if error:
             narrow.fail(error, row, *((work.known_one, work.known_two) if known else (work.first, work.second)))
         constraints = model.constraints
         constraints.n = constraints_left
         if outcome == SEARCH:
-            moved_only = self._fresh >= 0 and flags == work.flags
+            moved_only = self._find["fresh"][0] >= 0 and flags == work.flags
             search(model.geometry, model.bodies, model.settings, work, work.pairs_state if moved_only else self._searched)
             self._set_search(True)
         elif outcome == RESULTS:
@@ -184,19 +204,20 @@ class Detection(Phase):
                 self._follow[name][0] = value
         else:
             self._followed["count"][0], self._followed["start"][0], self._between["left"][0] = count, start, constraints_left
-        return call
+        return self._order.index("find") if place == "search" else call
 
     def end(self) -> None:
         work, model = self.work, self.model
         constraints = model.constraints
-        _, _, _, looked, self.start, work.found, guesses, self.removed, work.cohesive, _, _, _ = self._found.get()
+        _, _, _, _, _, looked, self.start, work.found, guesses, self.removed, work.cohesive, _, _, _ = self._found.get()
         (constraints.n,) = constraints.left.get()
         if self._afresh:
             self._afresh = False
             work.shapes_state = self._shapes
             self._given["afresh"][0] = 0
-        if self._fresh:
-            work.fresh = False
+        fresh, pairs, flags, searched, _ = self._find.get()
+        if fresh:
+            work.pairs, work.flags, work.searched, work.fresh = pairs, flags, searched, False
             self._set_search(False)
         work.result.n = work.found or looked or work.result.n
         if (self.removed or constraints.n > self.start) and not model.settings.symmetric:

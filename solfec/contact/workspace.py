@@ -32,6 +32,8 @@ class Workspace:
         Rows of primitives whose fat boxes overlap, `pairs` of them, sorted.
     apart : ndarray of int64
         Update of shapes after which a pair was found apart; -1: it was not.
+    choice : ndarray of int32 (3,)
+        The update of the last search, updates for which boxes are not fattened from then on, and how long the last pause was.
     first, second, place : ndarray of int32
         Pairs to be looked at in this step, and where they are among those kept; `found` of them were.
     """
@@ -52,7 +54,8 @@ class Workspace:
         self.fitted = self.contacts_fitted = -1  # reallocations of tables when sizes were matched last
         self.previous = np.zeros((3, 0), order="F")
         self.moved = np.zeros(0, np.int64)
-        self.pairs = self.age = self.pause = self.last_pause = 0
+        self.pairs = 0
+        self.choice = np.zeros(3, np.int32)
         self.enlarge_pairs(256)
 
     def fit(self, geometry, bodies) -> None:
@@ -95,15 +98,16 @@ class Workspace:
 
     def choose_skin(self, moved_only: bool) -> float:
         """Skin for the next search: none for a while when pairs found with one did not last."""
-        if self.pause > 0:
-            self.pause -= self.age
-        elif moved_only and self.age < SHORT_LIFE:
-            self.last_pause = min(max(2 * self.last_pause, 4), LONGEST_PAUSE)
-            self.pause = self.last_pause
+        last, pause, last_pause = self.choice.tolist()
+        age = self.updates - last
+        if pause > 0:
+            pause -= age
+        elif moved_only and age < SHORT_LIFE:
+            pause = last_pause = min(max(2 * last_pause, 4), LONGEST_PAUSE)
         else:
-            self.last_pause = 0
-        self.age = 0
-        return 0.0 if self.pause > 0 else SKIN
+            last_pause = 0
+        self.choice[:] = self.updates, pause, last_pause
+        return 0.0 if pause > 0 else SKIN
 
 
 def workspace_of(geometry, bodies, constraints=None) -> Workspace:

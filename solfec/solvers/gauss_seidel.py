@@ -278,7 +278,7 @@ class Sweeps(Phase):
         )  # fmt: skip
 
     def calls(self) -> list[Call]:
-        solver, local, given, assembled = self.solver, self.local, self._given, self.local.assembly.results
+        solver, local, given, assembled = self.solver, self.local, self._given, self.local.assembly[-1].results
         # a failure has to be seen at once where it may end the run; what is only told can be told afterwards
         stops = {} if solver.failure == "CONTINUE" else {"wanted": {"status": 0}}
         return [

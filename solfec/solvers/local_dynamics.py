@@ -15,27 +15,14 @@ import numpy as np
 from .. import _kernels
 from ..bodies.finite_elements import within_step
 from ..bodies.implicit import implicit_of_step
-from ..bodies.reduced import ReducedBodies
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
-from ..errors import SolfecError
-from ..kernel_programs import CONSOL, LOCDYN, PHASES, TIMINT, Call, Numbers, Phase, Program
+from ..kernel_programs import PHASES, Phase, Program
 from ..tables import KernelColumns, Table, note_reallocation
+from . import implicit_rows
+from .assembly import BLOCKS, LAWS, ROWS, Assembly, Reactions, Springs
 
-_assemble_springs = _kernels.spring_rows.assemble_springs
-_place_blocks = _kernels.compliance.place_blocks
-_most_rows = _kernels.compliance.most_rows
-_fill_columns = _kernels.compliance.fill_columns
-_inverse_columns = _kernels.compliance.inverse_columns
-_add_compliance = _kernels.compliance.add_compliance
-
-#: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
-VELOCITY_FORM_FROM = 7.0
-ROWS, LAWS, BLOCKS = 1, 2, 3  # stages of the kernel `assemble`
-ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK, SPRINGS_WAIT = 1, 4, 5, 6  # and what it may ask for
 NO_ROWS = np.zeros(0, int)
-NO_WORK = np.zeros(0)
-NO_BLOCKS = np.zeros((3, 3, 1), order="F")
 
 #: Rows above which contacts are swept by colours unless a solver says otherwise.
 COLOURED_FROM = 2000
@@ -112,6 +99,18 @@ class TripleWork(Table):
     COLUMNS = {"factor": ((3, 3), "f8", 0.0), "momentum": ((3,), "f8", 0.0)}
 
 
+def _taken(name: str) -> property:
+    """A member that is taken from the results of an assembly when it is asked for."""
+    kept = "_" + name
+
+    def get(local):
+        if local.assembled is not None:
+            local.take_results()
+        return getattr(local, kept)
+
+    return property(get, lambda local, value: setattr(local, kept, value))
+
+
 class LocalDynamics:
     """Assembled rows of one step; arrays are kept and grown from step to step.
 
@@ -143,13 +142,16 @@ class LocalDynamics:
         self.attachments = AttachmentTable()
         self.pointers = PointerTable()
         self.triples = TripleWork()
-        self.n = 0
-        self.contacts = 0
-        self.visits = 0
-        self.dense, self.coupled = NO_BLOCKS, False  # W of all pairs of rows on implicit bodies, if there are any
-        self.assembly, self.reactions = Assembly(self), Reactions(self)
-        self._assemble, self._apply = (Program([phase], np.zeros(len(PHASES))) for phase in (self.assembly, self.reactions))
-        self._buffers: dict[str, np.ndarray] = {}
+        self.assembled: Assembly | None = None
+        self.n = self.contacts = self.visits = 0
+        self.dense = np.zeros((3, 3, 1), order="F")  # W of all pairs of rows on implicit bodies, if there are any
+        self._coupling: implicit_rows.Blocks | None = None
+        self.reactions = Reactions(self)
+        self._apply = _alone([self.reactions])
+        self._blocks = Assembly(self, BLOCKS, BLOCKS)
+        self._add_blocks = _alone([self._blocks])
+        self.assembly: list[Phase] = []
+        self._assembled_as = None
         self.implicit = self.dense_ptr = np.zeros(0, np.int32)
         self.implicit_solvers, self._listed = [], None
         self.held = NO_ROWS
@@ -197,34 +199,59 @@ class LocalDynamics:
             A constraint acts on bodies that it cannot move.
         """
         self.prepare(constraints, bodies, surface_materials, step, dynamic, stored, colouring)
-        stage = ROWS
-        if self.implicit_solvers:
-            self._run(ROWS, ROWS)
-            self._add_compliance()
-            stage = LAWS
-            if self.coupled:  # A^-1 of implicit bodies has no factor by triples
-                self.form = 1
-        self._run(stage, BLOCKS)
+        constraints.left.set(constraints.n)
+        self._assemble.run()
 
     def prepare(self, constraints, bodies, surface_materials, step, dynamic, stored, colouring) -> None:
         """What `assemble` does before kernels are called."""
         self.constraints, self.bodies, self.materials = constraints, bodies, surface_materials
-        self._list_implicit(within_step(bodies))
         self.step, self.dynamic = step, bool(dynamic)
+        self.choose_phases(constraints, bodies)
         if bodies.n >= self.pointers.capacity:
             self.pointers.reserve(bodies.n + 1)
         if self.triples.capacity != bodies.triples.capacity:
             self.triples = TripleWork(bodies.triples.capacity)
-        self.coupled, self.held = False, NO_ROWS
+        self.held = NO_ROWS
         self.coloured_above = {"ON": -1, "AUTO": COLOURED_FROM}.get(colouring, NEVER)
         self.form = -1 if stored is None else int(stored)
-        self.assembly.ask(ROWS, BLOCKS, self.form)
+        for phase in self.assembly:
+            phase.ask()
 
-    def _run(self, stage: int, last: int) -> None:
-        """Stages of the kernel."""
-        self.constraints.left.set(self.constraints.n)
-        self.assembly.ask(stage, last, self.form)
-        self._assemble.run()
+    def choose_phases(self, constraints: ConstraintTable, bodies: BodyTable) -> list[Phase]:
+        """Find out which phases assemble rows; the results of the last one are for the sweeps."""
+        self.bodies = bodies
+        self._list_implicit(within_step(bodies))
+        springs = bool((constraints.kind[: constraints.user_count] == RowKind.SPRING).any())
+        key = self._listed, implicit_rows.kinds(self.implicit_solvers), springs
+        if key == self._assembled_as:
+            return self.assembly
+        self._assembled_as = key
+        rows = Assembly(self, ROWS, ROWS if self.implicit_solvers else LAWS if springs else BLOCKS)
+        self.assembly, form, self._coupling = [rows], rows.results["stored"], None
+        if self.implicit_solvers:
+            blocks = self._coupling = implicit_rows.Blocks(self, rows)
+            self.assembly += [blocks, *(kind(self, solver) for kind, solver in zip(key[1], self.implicit_solvers))]
+            form = blocks.results["form"]
+            rows = Assembly(self, LAWS, LAWS if springs else BLOCKS, rows, form)
+            self.assembly.append(rows)
+        if springs:
+            self.assembly += [Springs(self), Assembly(self, BLOCKS, BLOCKS, rows, form)]
+        self._assemble = _alone(self.assembly)
+        return self.assembly
+
+    n, contacts, colours, stored, visits = (_taken(name) for name in ("n", "contacts", "colours", "stored", "visits"))
+
+    def take_results(self) -> None:
+        """What the last phase of an assembly has left."""
+        results, self.assembled = self.assembled.results, None
+        self.take_counts()
+        self.colours, _, _, _, stored, _, _, _, self.visits = results.get()
+        self.stored = stored > 0
+
+    @property
+    def coupled(self) -> bool:
+        """Whether rows are on implicit bodies, so that W is no sum of H'_a H'_b^T."""
+        return self._coupling is not None and self._coupling.results.get()[0] > 0
 
     def take_counts(self) -> None:
         """Rows in use, as detection has left them."""
@@ -243,56 +270,10 @@ class LocalDynamics:
         for solver in self.implicit_solvers:
             self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
 
-    def _add_compliance(self) -> None:
-        """W of rows on implicit bodies: all columns A^-1 H^T of a solver at once."""
-        bodies, attachment = self.bodies, self.pointers.attachment
-        blocks = _place_blocks(bodies.n, self.implicit, attachment, self.dense_ptr)
-        if not blocks:
-            return
-        self.coupled = True
-        if self.dense.shape[2] < blocks:
-            self.dense = np.empty((3, 3, blocks + blocks // 4 + 1), order="F")
-            note_reallocation()
-        rest = self.columns.of(_attached_columns, self)
-        for solver in self.implicit_solvers:
-            if isinstance(solver, ReducedBodies):
-                solver.add_compliance(bodies, self.step, self.dense_ptr, rest, self.dense, self.rows.diagonal)
-                continue
-            width = 3 * _most_rows(solver.rows, attachment)
-            if not width:
-                continue
-            which = (solver.rows, solver.dof_first, solver.rotation)
-            columns = self._work("columns", solver.size * width).reshape(solver.size, width, order="F")
-            inverses = solver.inverses
-            if inverses is not None:
-                _inverse_columns(*which, bodies.velo_ptr, *rest, inverses, columns)
-            else:
-                _fill_columns(*which, bodies.velo_ptr, *rest, columns)
-                columns = np.asfortranarray(solver.solve(columns))
-            _add_compliance(self.step, *which, bodies.velo_ptr, self.dense_ptr, *rest, columns, self.dense, self.rows.diagonal)
-
-    def _work(self, name: str, size: int) -> np.ndarray:
-        """Memory kept from step to step: fresh pages cost as much as what is written to them."""
-        if self._buffers.get(name, NO_WORK).size < size:
-            self._buffers[name] = np.empty(size + size // 4)
-        return self._buffers[name][:size]
-
-    def assemble_springs(self) -> None:
-        """Laws of springs."""
-        constraints, rows = self.constraints, self.rows
-        curves = constraints.curves
-        held, failed = _assemble_springs(
-            self.contacts, self.n, rows.order, rows.kind, rows.V,
-            constraints.limits, constraints.gap, constraints.dashpot, constraints.implicit, constraints.curve,
-            curves.start, curves.strokes, curves.forces, curves.n, self.dynamic, self.step, rows.law, rows.block,
-        )  # fmt: skip
-        if failed >= 0:
-            raise SolfecError(
-                f"the curve of constraint {int(constraints.id[failed])} (SPRING) is unknown: a continued run needs the input to"
-                " put its springs again"
-            )
-        if held:
-            self.held = self.contacts + np.flatnonzero(rows.kind[self.contacts : self.n] == RowKind.HELD)
+    def find_held(self, count: int) -> None:
+        """Rows of the `count` springs that Python functions describe."""
+        if count:
+            self.held = self.contacts + np.flatnonzero(self.rows.kind[self.contacts : self.n] == RowKind.HELD)
 
     def require_blocks(self) -> None:
         """Assemble W in block-CSR if the step is in velocity form."""
@@ -308,9 +289,13 @@ class LocalDynamics:
 
     def _assemble_matrix(self) -> None:
         """Off-diagonal blocks of W."""
-        stored, self.form = self.stored, 1
-        self._run(BLOCKS, BLOCKS)
-        self.stored = stored
+        stored, form, self.form = self.stored, self.form, 1
+        self.constraints.left.set(self.constraints.n)
+        self._blocks.ask()
+        try:
+            self._add_blocks.run()
+        finally:
+            self.assembled, self.stored, self.form = None, stored, form
 
     def velocities(self, result: np.ndarray) -> np.ndarray:
         """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
@@ -354,21 +339,6 @@ class LocalDynamics:
         self._apply.run()
         return self.reactions.works.get()
 
-    def reaction_columns(self) -> tuple[np.ndarray, ...]:
-        """Arrays that the kernel of reactions takes."""
-        rows, constraints, bodies, elements = self.rows, self.constraints, self.bodies, within_step(self.bodies)
-        return (
-            constraints.kind, constraints.master, constraints.slave,
-            constraints.master_point, constraints.slave_point, constraints.base,
-            bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr,
-            bodies.configurations.conf, constraints.element, constraints.weights,
-            elements.element_size, elements.element_node, bodies.triples.reaction, bodies.energy,
-            rows.order, rows.R, rows.U, rows.V, rows.merit, rows.residual, rows.lost,
-            self.pointers.attachment, self.attachments.row,
-            constraints.R, constraints.U, constraints.V, constraints.merit, constraints.residual,
-            constraints.cohesion,
-        )  # fmt: skip
-
     def matrix(self) -> np.ndarray:
         """W as a dense (3n, 3n) array; for tests and dumps, whatever the form in use."""
         self._assemble_matrix()
@@ -382,129 +352,6 @@ class LocalDynamics:
         return dense.reshape(3 * n, 3 * n)
 
 
-class Assembly(Phase):
-    """The kernel `assemble`: rows, their laws, and the blocks that couple them.
-
-    Attributes
-    ----------
-    results : Numbers
-        What the kernel returned: `colours` and `stored` are for the sweeps.
-    """
-
-    phase = LOCDYN
-
-    def __init__(self, local: LocalDynamics):
-        self.local, self._interrupted = local, False
-        names = ("stage", "last", "users", "coloured_above", "bodies", "triples", "dynamic", "form", "colours")
-        self._given = Numbers(**dict.fromkeys(names, "i4"), visits="i8", step="f8")
-        names = ("colours", "entries", "attachments", "blocks", "stored", "stage", "failed", "status")
-        self.results = Numbers(**dict.fromkeys(names, "i4"), visits="i8")
-
-    def ask(self, stage: int, last: int, form: int) -> None:
-        """Stages that the kernel goes through, and the form of W, or -1."""
-        local = self.local
-        self._last = last
-        self._given.set(
-            stage, last, local.constraints.user_count, local.coloured_above, local.bodies.n, local.bodies.triples.n, local.dynamic,
-            form, local.colours, local.visits, local.step,
-        )  # fmt: skip
-
-    def calls(self) -> list[Call]:
-        local, given = self.local, self._given
-        return [
-            Call(
-                "assembly_phases.assemble", given["stage"], given["last"], local.constraints.left["left"], given["users"],
-                given["coloured_above"], given["bodies"], given["triples"], given["dynamic"], given["step"], given["form"],
-                VELOCITY_FORM_FROM, given["colours"], given["visits"], local.dense, *_columns(local),
-                results=self.results, wanted={"status": 0},
-            )  # fmt: skip
-        ]
-
-    def stopped(self, call: int) -> int:
-        local = self.local
-        local.take_counts()
-        local.colours, entries, attachments, blocks, stored, stage, failed, status, local.visits = self.results.get()
-        if status == ROWS_LACK:
-            local.rows.reserve(local.n + 1)
-            stored = local.form
-        elif status == ENTRIES_LACK:
-            local.entries.reserve(entries)
-            local.attachments.reserve(attachments)
-        elif status == BLOCKS_LACK:
-            local.blocks.reserve(blocks)
-        elif status == SPRINGS_WAIT:
-            local.assemble_springs()
-        else:
-            raise SolfecError(local.describe(failed))
-        self.ask(stage, self._last, stored)
-        self._interrupted = True
-        return 0
-
-    def end(self) -> None:
-        local = self.local
-        local.take_counts()
-        local.colours, _, _, _, stored, _, _, _, local.visits = self.results.get()
-        local.stored = stored > 0
-        if self._interrupted:
-            self._interrupted = False
-            self.ask(ROWS, BLOCKS, local.form)
-
-
-class Reactions(Phase):
-    """Reactions to the bodies, and what solvers found to the constraint table.
-
-    Attributes
-    ----------
-    works : Numbers
-        Work of normal and of tangential contact reactions over the step.
-    """
-
-    phase = TIMINT
-
-    def __init__(self, local: LocalDynamics):
-        self.local = local
-        self._given = Numbers(bodies="i4", triples="i4", time="f8")
-        self.works = Numbers(contact_work="f8", friction_work="f8")
-
-    def settle(self) -> None:
-        local = self.local
-        time = local.step if local.dynamic else 0.0  # quasi-statics count no work
-        self._given.set(local.bodies.n, local.bodies.triples.n, time)
-
-    def calls(self) -> list[Call]:
-        local, given = self.local, self._given
-        return [
-            Call(
-                "local_dynamics.apply_reactions", local.constraints.left["left"], given["bodies"], given["triples"], given["time"],
-                *local.reaction_columns(), results=self.works,
-            )  # fmt: skip
-        ]
-
-
-def _columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
-    constraints, bodies, materials, rows = local.constraints, local.bodies, local.materials, local.rows
-    elements, triples = within_step(bodies), bodies.triples
-    return (
-        constraints.kind, constraints.master, constraints.slave, constraints.birth,
-        constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
-        constraints.material, constraints.point, constraints.other_point, constraints.gap, constraints.area,
-        constraints.cohesion, constraints.length, constraints.value, constraints.element, constraints.weights,
-        bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, local.implicit, local.dense_ptr,
-        bodies.configurations.conf, elements.element_size, elements.element_node,
-        triples.velo, triples.velo_prev, triples.inverse_inertia,
-        materials.model, materials.friction, materials.restitution, materials.spring, materials.dashpot, materials.hpow,
-        materials.gap_aware,
-        rows.order, rows.chunk_ptr, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V, rows.R, rows.U,
-        rows.lost, rows.entry_ptr, rows.slave_entry, rows.block_ptr, local.colour_ptr,
-        local.entries.triple, local.entries.operator, local.triples.factor,
-        local.pointers.attachment, local.attachments.row, local.attachments.entry,
-        local.blocks.column, local.blocks.block,
-    )  # fmt: skip
-
-
-def _attached_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
-    rows, entries = local.rows, local.entries
-    return (
-        local.pointers.attachment, local.attachments.row, local.attachments.entry, rows.entry_ptr, rows.slave_entry,
-        entries.triple, entries.operator,
-    )  # fmt: skip
+def _alone(phases: list[Phase]) -> Program:
+    """A program outside of steps."""
+    return Program(phases, np.zeros(len(PHASES)))

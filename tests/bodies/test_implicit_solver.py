@@ -9,7 +9,14 @@ from solfec.bodies import factorisation, implicit
 from solfec.bodies.conjugate_gradients import NoConvergence
 from solfec.bodies.table import Energy, Form, Scheme
 
-FACTORS = [factorisation.SuperLU]
+
+
+def short(pattern):
+    """Our own kernel, whatever the lengths of columns."""
+    return factorisation.ShortCholesky(pattern, factorisation.found_columns(pattern, factorisation.factorisation(pattern)))
+
+
+FACTORS = [factorisation.SuperLU, short]
 if factorisation.cholmod_present():
     FACTORS.append(factorisation.Cholmod)
 
@@ -55,6 +62,20 @@ def test_factors_solve_after_every_change_of_values(kind):
         assert np.abs(scale * chain @ factor.solve(right[:, 0]) - right[:, 0]).max() < 1e-13
         factor.vector[:] = right[:, 1]
         assert np.abs(scale * chain @ factor.solve_vector() - right[:, 1]).max() < 1e-13
+
+
+def test_our_own_factors_are_those_of_many_small_bodies_and_refuse_what_is_not_positive_definite():
+    chain = np.diag(np.full(30, 4.0)) + np.diag(np.full(29, -1.0), 1) + np.diag(np.full(29, -1.0), -1)
+    pattern, values = lower_of(chain)
+    factor = factorisation.frequent_factorisation(pattern)
+    assert isinstance(factor, factorisation.ShortCholesky)
+    with pytest.raises(factorisation.NotPositiveDefinite):
+        factor.factorise(-values)
+    values[7] = np.nan
+    with pytest.raises(factorisation.NotPositiveDefinite):
+        factor.factorise(values)
+    pattern, values = lower_of(np.eye(120) + 1.0)
+    assert not isinstance(factorisation.frequent_factorisation(pattern), factorisation.ShortCholesky)
 
 
 def tumbling(damping=0.0):

@@ -1,0 +1,192 @@
+"""What a step costs in Python, outside of kernels and of the library of sparse factors.
+
+    python benchmarks/python_costs.py [case ...]
+
+Prints for every case microseconds per step: the least median of ten steps in a row, and the median of all steps of two
+seconds; and how often a step leaves Python.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from time import perf_counter
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(library, "1")
+
+import finite_elements
+import models
+import numpy as np
+import overhead
+import springs
+from finite_elements import CUBE, SOFT
+
+from solfec.bodies.table import BodyKind, Form, Scheme
+from solfec.domain import Domain
+from solfec.shapes import hex_mesh, sphere
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.time_series import TimeSeries
+
+SECONDS = 2.0
+RAMP = TimeSeries([0, 1e3], [0, 1.0])
+
+
+def elements(
+    form: Form, scheme: Scheme, side: int = 5, cells: int = 2, step: float = 1e-4, damping: float = 0.0, **options
+) -> Domain:
+    """side x side unit cubes of finite elements on an obstacle; `options` are columns of the body table."""
+    model, _ = models.domain(0.5, step)
+    model.insert_body(BodyKind.OBSTACLE, [models.box((-1, -1, -1), (2 * side, 2 * side, 0))], SOFT)
+    for i, j in np.ndindex(side, side):
+        mesh = hex_mesh.hex_mesh((CUBE + (2 * i, 2 * j, 0)).tolist(), cells, cells, cells, 1, [1] * 6)
+        row = model.body_row(model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], SOFT, form=form))
+        model.bodies.scheme[row], model.bodies.damping[row] = scheme, damping
+        for name, value in options.items():
+            getattr(model.bodies, name)[row] = value
+    return model
+
+
+def pseudo_rigid(scheme: Scheme, side: int = 5) -> Domain:
+    """side x side pseudo-rigid cubes on an obstacle."""
+    model, _ = models.domain(0.5, 1e-4)
+    model.insert_body(BodyKind.OBSTACLE, [models.box((-1, -1, -1), (2 * side, 2 * side, 0))], SOFT)
+    for i, j in np.ndindex(side, side):
+        body = model.insert_body(BodyKind.PSEUDO_RIGID, [models.box((2 * i, 2 * j, 0), (2 * i + 1, 2 * j + 1, 1))], SOFT)
+        model.bodies.scheme[model.body_row(body)] = scheme
+    return model
+
+
+def chains(count: int = 20, length: int = 10) -> Domain:
+    """Chains of spheres that hang from fixed points by rigid links; the last sphere of all is pulled along."""
+    model, material = models.domain(0.0)
+    for i, k in np.ndindex(count, length):
+        centre = (1.0 * i, 0.3 * k, 0.0)
+        body = model.insert_body(BodyKind.RIGID, [sphere.Sphere(centre, 0.1, 1, 1)], material)
+        if k:
+            model.rigid_link(last, body, place, centre)  # noqa: F821
+        else:
+            model.fix_point(body, centre)
+        last, place = body, centre
+    model.prescribe_velocity(last, place, (1, 0, 0), TimeSeries([0, 1e3], [0, 1e3]))
+    return model
+
+
+def held_elements() -> Domain:
+    """Implicit cubes of finite elements, of which fixed points and prescribed velocities hold some."""
+    model = elements(Form.BC, Scheme.DEF_LIM, step=1e-3)
+    for k in range(2, 12):
+        corner = (2.0 * ((k - 2) // 5), 2.0 * ((k - 2) % 5), 0.0)
+        if k % 2:
+            model.fix_point(k, corner)
+        else:
+            model.prescribe_velocity(k, corner, (0, 0, 1), RAMP)
+    return model
+
+
+def loaded() -> Domain:
+    """100 spheres, most of them pulled up by forces, half of these by forces that follow time."""
+    model = models.spheres(100)
+    for k in range(2, 60):
+        model.loads.add_force(model.body_row(k), "SPATIAL", (0, 0, 0), (0, 0, 1), RAMP if k % 2 else 1e-3)
+    return model
+
+
+def pressed() -> Domain:
+    """Explicit cubes of finite elements under forces."""
+    model = elements(Form.TL, Scheme.DEF_EXP)
+    for k in range(2, 20):
+        corner = (2 * ((k - 2) // 5), 2 * ((k - 2) % 5), 1)
+        model.loads.add_force(model.body_row(k), "CONVECTED", corner, (0, 0, -1.0), 10.0)
+    return model
+
+
+def patches() -> Domain:
+    """A block of 6^3 cubes whose faces share four contacts."""
+    model = models.block(6)
+    model.settings.patch = True
+    return model
+
+
+def slow(build: Callable[[Domain], None]) -> Domain:
+    """A quasi-static model."""
+    model = Domain(1e-2, dynamic=False)
+    model.surface_materials.friction[0] = 0.5
+    model.insert_body(BodyKind.OBSTACLE, [models.box((-1, -1, -1), (20, 20, 0))], SOFT)
+    build(model)
+    model.loads.set_gravity((0.0, 0.0, -1e-3))
+    return model
+
+
+def rest_rigid(model: Domain) -> None:
+    """Ten rigid cubes."""
+    for i in range(10):
+        model.insert_body(BodyKind.RIGID, [models.box((1.5 * i, 0, 0), (1.5 * i + 1, 1, 1))], SOFT)
+
+
+def rest_soft(model: Domain) -> None:
+    """Pseudo-rigid cubes, and cubes of finite elements."""
+    for i in range(5):
+        model.insert_body(BodyKind.PSEUDO_RIGID, [models.box((1.5 * i, 3, 0), (1.5 * i + 1, 4, 1))], SOFT)
+        mesh = hex_mesh.hex_mesh((CUBE + (1.5 * i, 6, 0)).tolist(), 2, 2, 2, 1, [1] * 6)
+        model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], SOFT, form=Form.BC)
+
+
+CASES: dict[str, tuple[Callable[[], Domain], float, int]] = {  # name: (model, Gauss-Seidel epsilon, steps before)
+    "10 spheres": (lambda: models.spheres(10), 1e-4, 20),
+    "10 000 spheres": (lambda: models.spheres(10000), 1e-4, 20),
+    "stacks of cubes": (models.stacks, 1e-4, 20),
+    "block of 10^3 cubes": (models.block, 1e-3, 20),
+    "patches": (patches, 1e-3, 20),
+    "chains": (chains, 1e-4, 5),
+    "springs": (lambda: springs.net(15, 1e4, False), 1e-4, 5),
+    "forces": (loaded, 1e-4, 20),
+    "pseudo-rigid": (lambda: pseudo_rigid(Scheme.DEF_EXP), 1e-4, 20),
+    "pseudo-rigid implicit": (lambda: pseudo_rigid(Scheme.DEF_LIM), 1e-4, 20),
+    "25 TL": (lambda: elements(Form.TL, Scheme.DEF_EXP), 1e-4, 20),
+    "25 TL damped": (lambda: elements(Form.TL, Scheme.DEF_EXP, damping=1e-6), 1e-4, 20),
+    "25 TL under forces": (pressed, 1e-4, 20),
+    "25 TL enhanced": (lambda: elements(Form.TL, Scheme.DEF_EXP, enhanced=1), 1e-4, 20),
+    "25 BC": (lambda: elements(Form.BC, Scheme.DEF_EXP), 1e-4, 20),
+    "100 TL of 3^3 elements": (models.soft_cubes, 1e-4, 20),
+    "25 BC implicit": (lambda: elements(Form.BC, Scheme.DEF_LIM, step=1e-3), 1e-4, 5),
+    "25 BC implicit damped": (lambda: elements(Form.BC, Scheme.DEF_LIM, step=1e-3, damping=1e-4), 1e-4, 5),
+    "25 BC implicit held": (held_elements, 1e-4, 5),
+    "225 BC implicit": (lambda: elements(Form.BC, Scheme.DEF_LIM, 15, step=1e-3), 1e-4, 5),
+    "9 BC implicit of 6^3 elements": (lambda: elements(Form.BC, Scheme.DEF_LIM, 3, 6, step=1e-3), 1e-4, 5),
+    "25 TL implicit": (lambda: elements(Form.TL, Scheme.DEF_LIM, step=1e-3), 1e-4, 5),
+    "16 in bases": (lambda: finite_elements.cubes(4, 1, base=finite_elements.modes_of_cube(2, 12)), 1e-4, 5),
+    "quasi-static": (lambda: slow(rest_rigid), 1e-4, 5),
+    "quasi-static deformable": (lambda: slow(rest_soft), 1e-4, 5),
+}
+
+
+def costs(name: str, seconds: float = SECONDS) -> tuple[float, float, int, Domain]:
+    """Seconds per step of a case, the least median of ten steps in a row and that of all, calls per step, and the model."""
+    build, epsilon, before = CASES[name]
+    model, solver = build(), GaussSeidelSolver(epsilon, 100)
+    for _ in range(before):
+        model.advance(solver)
+    spent, calls = [], 0
+    end = perf_counter() + seconds
+    with overhead.measured() as compiled:
+        while perf_counter() < end or len(spent) < 10:
+            compiled.seconds, compiled.calls = 0.0, 0
+            start = perf_counter()
+            model.advance(solver)
+            spent.append(perf_counter() - start - compiled.seconds)
+            calls = compiled.calls
+    least = min(float(np.median(spent[k : k + 10])) for k in range(0, len(spent) - 9))
+    return least, float(np.median(spent)), calls, model
+
+
+def main() -> None:
+    for name in sys.argv[1:] or list(CASES):
+        least, median, calls, model = costs(name)
+        print(f"{name:32s} {1e6 * least:6.0f} {1e6 * median:6.0f} us, {calls:3d} calls, {model.constraints.n} constraints", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Bodies that have left the scene (manual, EXTENTS)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernel_programs import CONDET, Call, Numbers, Phase
+
+
+class Lost(Phase):
+    """Finds bodies whose boxes are outside of the scene.
+
+    Parameters
+    ----------
+    model
+        Has `bodies` and `extents`, six numbers [length].
+
+    Attributes
+    ----------
+    found : Numbers
+        The `count` of these bodies.
+    """
+
+    phase = CONDET
+
+    def __init__(self, model):
+        self.model = model
+        self.outside = np.zeros(0, np.int32)
+        self._given, self.found = Numbers(bodies="i4"), Numbers(count="i4")
+
+    def settle(self) -> None:
+        bodies = self.model.bodies
+        self._given.set(bodies.n)
+        self._scene = np.array(self.model.extents, float)
+        if len(self.outside) != bodies.capacity:
+            self.outside = np.zeros(bodies.capacity, np.int32)
+
+    def calls(self) -> list[Call]:
+        bodies = self.model.bodies
+        return [
+            Call(
+                "body_options.find_outside", self._given["bodies"], self._scene, bodies.extents, self.outside,
+                results=self.found,
+            )
+        ]  # fmt: skip
+
+    @property
+    def mask(self) -> np.ndarray | None:
+        """Bodies (n,) that are outside; None: all are inside."""
+        if not self.found.get()[0]:
+            return None
+        return self.outside[: self.model.bodies.n] == 1
