@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import time
+import traceback
 
 import h5py
 import numpy as np
@@ -44,11 +45,15 @@ def child(function, *arguments):
     receive, send = os.pipe()
     process = os.fork()
     if process == 0:
+        status = 1
         try:
             os.close(receive)
             function(*arguments, send)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
-            os._exit(0)
+            os._exit(status)
     os.close(send)
     return process, receive
 
@@ -169,18 +174,21 @@ def test_a_reader_in_another_process_follows_a_writer(tmp_path):
     path = str(tmp_path / "run")
     process, receive = child(write_many, path, 150, 0.001)
     while not os.path.exists(path + "/run.h5"):
+        assert os.waitpid(process, os.WNOHANG)[0] == 0, "the writer ended before its file was there"
         time.sleep(0.002)
-    seen, looks = 0, 0
+    seen, looks, ended = 0, 0, False
     with open(path) as reader:
         while seen < 150:
+            ended = ended or os.waitpid(process, os.WNOHANG)[0] != 0
             now = frames_are_whole(reader)
-            assert now >= seen
+            assert now >= seen and (now == 150 or not ended)
             times, energy = reader.history((None, "KINETIC"))
             assert len(times) >= now
             seen, looks = now, looks + 1
             with h5py.File(path + "/run.h5", "r", locking=False) as file:  # others may look as well
                 assert len(file["frames/steps"]) >= now
-    os.waitpid(process, 0)
+    if not ended:
+        os.waitpid(process, 0)
     os.close(receive)
     assert looks > 3
 
