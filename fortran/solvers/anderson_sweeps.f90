@@ -10,7 +10,7 @@ module anderson_sweeps
   use island_problem, only: cone_contact, cone_fixed, cone_normal, project_row, row_measure
   implicit none
   private
-  public :: sweep_island, measure_rows
+  public :: sweep_island, measure_rows, row_velocity, visit_row
 
   integer(i4), parameter :: most_columns = 10         !< largest window
   real(dp), parameter :: growth = 2.0_dp              !< of |f| that drops an accelerated iterate

@@ -8,6 +8,7 @@ module automatic_solver
   use island_factor, only: island_lu, analyse_island
   use island_problem, only: island, pack_island, pack_operators, row_measure
   use anderson_sweeps, only: sweep_island, measure_rows
+  use static_sweeps, only: hold_still
   use admm, only: admm_state, start_admm, factor_admm, iterate_admm, grow_without_end
   use alart_curnier, only: newton_island
   use interior_point, only: interior_island
@@ -42,6 +43,8 @@ module automatic_solver
   integer(i4), parameter :: stagnation = 50               !< sweeps within which the change must fall tenfold
   integer(i4), parameter :: most_ordered = 1500           !< rows of an island that is still ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
+  integer(i4), parameter :: still_sweeps = 100            !< sweeps from reactions that hold all still, before they are judged
+  integer(i4), parameter :: least_sweeps = 400            !< sweeps left, with which these reactions are looked for
   integer(i4), parameter :: warm_steps = 50               !< Newton steps from swept reactions of the step before
   integer(i4), parameter :: few_steps = 15                !< the same of islands dear to factorise, or without a solution as it seems
   real(dp), parameter :: warm_from = 3e-2_dp              !< relative residual of these; farther off they lead nowhere
@@ -243,15 +246,18 @@ contains
     if (residual <= tolerance) return
     width = merge(0, window, method == use_sweeps)
     if (method <= use_anderson) then
-      factored = method == use_auto .and. (n <= most_ordered .or. operators > 0)
-      call sweep(maxiter, merge(stagnation, 0, factored))
+      call sweep(maxiter, merge(stagnation, 0, method == use_auto))
       if (residual <= tolerance) return
+      factored = method == use_auto .and. (n <= most_ordered .or. operators > 0)
       if (factored) then
         call pack()
         call analyse_island(part, factor)
         factored = factor%products <= max(most_products, merge(products_per_row*n, 0.0_dp, factor%by_bodies))
-        ! what cannot be factorised has nothing better to go on to than more sweeps
-        if (.not. factored) call sweep(maxiter - counts(c_sweeps), 0)
+      end if
+      ! what cannot be factorised has nothing better to go on to than more sweeps
+      if (method == use_auto .and. .not. factored) then
+        call start_still()
+        if (residual > tolerance) call sweep(maxiter - counts(c_sweeps), 0)
       end if
       if (.not. factored) then
         if (.not. residual <= tolerance) counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
@@ -293,6 +299,30 @@ contains
       counts(c_sweeps) = counts(c_sweeps) + made
       counts(c_method) = merge(use_sweeps, use_anderson, width == 0)
     end subroutine sweep
+
+    !> Reactions that hold everything still, and what Coulomb's law makes of them, in the place of those swept so far if these leave
+    !> more: a few contacts that cannot help sliding leave much while they are held, and nothing soon after.
+    subroutine start_still()
+      real(dp), allocatable :: swept(:,:)
+      real(dp) :: before
+      integer(i4) :: made
+
+      if (maxiter - counts(c_sweeps) < least_sweeps) return
+      allocate(swept(3,0:n-1))
+      do i = 0, n - 1
+        swept(:,i) = r(:,rows(i))
+      end do
+      before = residual
+      call hold_still(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, &
+                      maxiter - counts(c_sweeps), r, residual, made)
+      counts(c_sweeps) = counts(c_sweeps) + made
+      if (residual > tolerance) call sweep(min(still_sweeps, maxiter - counts(c_sweeps)), 0)
+      if (residual < before) return
+      residual = before
+      do i = 0, n - 1
+        r(:,rows(i)) = swept(:,i)
+      end do
+    end subroutine start_still
   end subroutine solve_island
 
   !> The solvers that need the packed island.

@@ -1,8 +1,8 @@
 """AUTO_SOLVER: the contact problem of a step, island by island, by whichever method its residual calls for.
 
 Cheap sweeps with Anderson acceleration come first.  An island where they stagnate goes on to methods that factorise:
-an interior point iteration, semismooth Newton steps, and ADMM in turn with more Newton steps.  Counts and residuals
-decide, never clocks, so that a run repeats itself bit for bit.
+an interior point iteration, semismooth Newton steps, and ADMM in turn with more Newton steps; one too large for that to
+sweeps for reactions that hold it still.  Counts and residuals decide, never clocks, so that a run repeats itself bit for bit.
 """
 
 from __future__ import annotations

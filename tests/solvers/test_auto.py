@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from particle_scene import wall
@@ -89,6 +91,61 @@ def test_stack_of_very_unequal_masses_is_not_taken_for_one_that_is_squeezed(rati
     for _ in range(3):
         model.advance(solver)
         assert not model.report.cause and model.report.residual < 1e-4
+
+
+def pile() -> Domain:
+    """1000 spheres at rest in a box, as benchmarks/resting.py leaves them."""
+    stored = np.load(Path(__file__).parents[1] / "data" / "solvers" / "pile_of_spheres.npz")
+    model, material = Domain(1e-3), BulkMaterial(density=1000.0)
+    model.surface_materials.friction[0] = 0.3
+    model.loads.set_gravity((0.0, 0.0, -9.81))
+    length, height = 0.11 * int(stored["side"]), 3.0
+    walls = (
+        ((-1, -1, -1), (length + 1, length + 1, 0)),
+        ((-1, -1, 0), (0, length + 1, height)),
+        ((length, -1, 0), (length + 1, length + 1, height)),
+        ((0, -1, 0), (length, 0, height)),
+        ((0, length, 0), (length, length + 1, height)),
+    )
+    model.insert_body(BodyKind.OBSTACLE, [box(*wall) for wall in walls], material)
+    for centre, radius in zip(stored["centre"].T, stored["radius"], strict=True):
+        model.insert_body(BodyKind.RIGID, [Sphere(centre, radius, 1, 1)], material)
+    return model
+
+
+class Problem:
+    """Takes the contact problem of a step along, and solves it as AUTO_SOLVER does."""
+
+    stored_form, colouring = True, "OFF"
+
+    def solve(self, local):
+        self.problem = auto.contact_problem(local)
+        return AutoSolver(1e-6).solve(local)
+
+
+def test_large_pile_at_rest_stays_there_when_its_reactions_are_not_known():
+    """It is too dear to factorise, and a thousand sweeps on Coulomb's law do not do it."""
+    model, solver = pile(), Problem()
+    model.advance(solver)
+    assert model.report.status == "OK" and model.report.residual <= 1e-6
+    assert np.abs(model.bodies.triples.view("velo")[:, 1::2]).max() < 1e-5, "it must not move"
+    problem, sweeps = solver.problem, contact_problem.Method.ANDERSON
+    swept = contact_problem.solve(problem, 1e-6, sweeps, 1000, unscaled=False)
+    held = contact_problem.solve(problem, 1e-6, maxiter=1000, unscaled=False)
+    assert swept.status == "DIVERGED", "else there is nothing to it"
+    assert held.status == "OK" and held.iterations["sweeps"] < 600, held.iterations
+    force = np.hypot(held.r[0], held.r[1])
+    assert (force <= problem.friction * held.r[2] * (1.0 + 1e-12)).all()
+
+
+def test_large_pile_that_nothing_can_hold_is_swept_as_before():
+    model, solver = pile(), Problem()
+    model.bodies.triples.view("velo")[0, 3::2] = 1.0  # to one side
+    model.advance(solver)
+    few = contact_problem.solve(solver.problem, 1e-6, contact_problem.Method.ANDERSON, 400, unscaled=False)
+    many = contact_problem.solve(solver.problem, 1e-6, maxiter=1000, unscaled=False)
+    assert many.residual <= few.residual
+    assert many.iterations["sweeps"] <= 1000
 
 
 @pytest.mark.parametrize(("anderson", "islands"), [(True, False), (False, True), (True, True)])

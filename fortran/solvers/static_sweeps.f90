@@ -1,0 +1,110 @@
+!> Reactions that hold all rows of an island still, from nothing: sweeps with momentum on the associated problem.
+!>
+!> Where there are reactions in their cones with W r + q = 0, they are minima of r.W r/2 + r.q over the cones, a convex problem, and
+!> solve the contact problem too: where nothing slides, the term of De Saxce is zero.  Sweeps on Coulomb's law itself lead elsewhere:
+!> while forces still pass through a pile, contacts slide in thousands, and go on.  Nesterov's momentum with restart (O'Donoghue and
+!> Candes 2015) takes the place of the sweeps that a pile of many layers needs.
+!>
+!> The first sweeps are made with less friction.  They end amid the cones, where the way to the solution is short; along the boundary,
+!> which they would follow otherwise, contacts creep: a pile of 10 000 spheres is left with a residual of 1E-6 after 2 x 250 sweeps,
+!> and of 1E-4 after 700 of one kind.
+module static_sweeps
+  use kinds, only: dp, i4
+  use anderson_sweeps, only: measure_rows, row_velocity, visit_row
+  use contact_iterations, only: project_on_cone
+  use diagonal_block, only: block_size, b_friction, b_rho
+  use island_problem, only: cone_contact, project_row
+  implicit none
+  private
+  public :: hold_still
+
+  real(dp), parameter :: less = 0.7_dp              !< friction of the first sweeps, over what there is
+  integer(i4), parameter :: first_sweeps = 250      !< made with it
+  integer(i4), parameter :: visits = 2              !< projected gradient steps on a contact in a sweep
+  integer(i4), parameter :: check_every = 25        !< sweeps between residuals
+  integer(i4), parameter :: patience = 50           !< sweeps within which the residual must halve
+
+contains
+
+  !> Sweeps from zero reactions until the residual of the contact problem is at most `tolerance`, `most` times, or until they stagnate.
+  subroutine hold_still(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, most, r, residual, &
+                        sweeps)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: rows(0:n-1), kind(0:*), row_ptr(0:*), column(0:*)
+    real(dp), intent(inout) :: block(block_size,0:*)
+    real(dp), intent(in) :: diagonal(3,3,0:*), q(3,0:*), off_diagonal(3,3,0:*)
+    logical, intent(in) :: unscaled
+    real(dp), intent(in) :: tolerance          !< of the residual's norm over the island [velocity]
+    integer(i4), intent(in) :: most
+    real(dp), intent(inout) :: r(3,0:*)        !< reactions of all rows; those of the island change
+    real(dp), intent(out) :: residual
+    integer(i4), intent(out) :: sweeps
+    real(dp), allocatable :: last(:,:)         !< (3,0:n-1) reactions after the sweep before
+    real(dp) :: share, theta, momentum, along, b(3), x(3), mark
+    integer(i4) :: i, a, last_mark
+
+    allocate(last(3,0:n-1))
+    last = 0.0_dp
+    do i = 0, n - 1
+      r(:,rows(i)) = 0.0_dp
+    end do
+    theta = 1.0_dp
+    mark = huge(1.0_dp)
+    last_mark = first_sweeps
+    residual = huge(1.0_dp)
+    do sweeps = 1, most
+      share = merge(less, 1.0_dp, sweeps <= first_sweeps)
+      along = 0.0_dp
+      do i = 0, n - 1
+        a = rows(i)
+        b = row_velocity(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a))
+        if (kind(a) == cone_contact) then
+          x = r(:,a)
+          call visit_associated(diagonal(:,:,a), share*block(b_friction,a), block(b_rho,a), b, x)
+        else
+          call visit_row(kind(a), diagonal(:,:,a), block(:,a), b, r(:,a), x)
+        end if
+        along = along + dot_product(r(:,a) - x, x - last(:,i))*(diagonal(1,1,a) + diagonal(2,2,a) + diagonal(3,3,a))
+        r(:,a) = x
+      end do
+      if (.not. abs(along) <= huge(1.0_dp)) return
+      if (sweeps == most .or. (sweeps > first_sweeps .and. mod(sweeps, check_every) == 0)) then
+        call measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)
+        if (residual <= tolerance .or. sweeps == most) return
+        if (residual < 0.5_dp*mark) then
+          mark = residual
+          last_mark = sweeps
+        else if (sweeps - last_mark >= patience) then
+          return
+        end if
+      end if
+      ! momentum ends where it leads uphill, and where the cones change
+      momentum = 0.0_dp
+      if (along > 0.0_dp .or. sweeps == first_sweeps) then
+        theta = 1.0_dp
+      else
+        momentum = theta - 1.0_dp
+        theta = 0.5_dp*(1.0_dp + sqrt(1.0_dp + 4.0_dp*theta**2))
+        momentum = momentum/theta
+      end if
+      do i = 0, n - 1
+        a = rows(i)
+        x = r(:,a)
+        r(:,a) = project_row(kind(a), share*block(b_friction,a), x + momentum*(x - last(:,i)))
+        last(:,i) = x
+      end do
+    end do
+    sweeps = most
+  end subroutine hold_still
+
+  !> Projected gradient steps on r.W r/2 + r.b over the cone, from the reaction given.
+  pure subroutine visit_associated(w, mu, rho, b, r)
+    real(dp), intent(in) :: w(3,3), mu, rho, b(3)
+    real(dp), intent(inout) :: r(3)
+    integer(i4) :: visit
+
+    do visit = 1, visits
+      r = project_on_cone(mu, r - rho*(b + w(:,1)*r(1) + w(:,2)*r(2) + w(:,3)*r(3)))
+    end do
+  end subroutine visit_associated
+end module static_sweeps
