@@ -43,7 +43,6 @@ module automatic_solver
   integer(i4), parameter :: stagnation = 50               !< sweeps within which the change must fall tenfold
   integer(i4), parameter :: most_ordered = 1500           !< rows of an island that is still ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
-  integer(i4), parameter :: still_sweeps = 100            !< sweeps from reactions that hold all still, before they are judged
   integer(i4), parameter :: least_sweeps = 400            !< sweeps left, with which these reactions are looked for
   integer(i4), parameter :: warm_steps = 50               !< Newton steps from swept reactions of the step before
   integer(i4), parameter :: few_steps = 15                !< the same of islands dear to factorise, or without a solution as it seems
@@ -300,8 +299,7 @@ contains
       counts(c_method) = merge(use_sweeps, use_anderson, width == 0)
     end subroutine sweep
 
-    !> Reactions that hold everything still, and what Coulomb's law makes of them, in the place of those swept so far if these leave
-    !> more: a few contacts that cannot help sliding leave much while they are held, and nothing soon after.
+    !> Reactions from sweeps that first hold everything still, in the place of those swept so far if these leave more.
     subroutine start_still()
       real(dp), allocatable :: swept(:,:)
       real(dp) :: before
@@ -316,7 +314,6 @@ contains
       call hold_still(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, &
                       maxiter - counts(c_sweeps), r, residual, made)
       counts(c_sweeps) = counts(c_sweeps) + made
-      if (residual > tolerance) call sweep(min(still_sweeps, maxiter - counts(c_sweeps)), 0)
       if (residual < before) return
       residual = before
       do i = 0, n - 1

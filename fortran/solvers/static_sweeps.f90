@@ -1,4 +1,4 @@
-!> Reactions that hold all rows of an island still, from nothing: sweeps with momentum on the associated problem.
+!> Reactions of an island from nothing, by sweeps with momentum that first hold all rows still.
 !>
 !> Where there are reactions in their cones with W r + q = 0, they are minima of r.W r/2 + r.q over the cones, a convex problem, and
 !> solve the contact problem too: where nothing slides, the term of De Saxce is zero.  Sweeps on Coulomb's law itself lead elsewhere:
@@ -7,7 +7,8 @@
 !>
 !> The first sweeps are made with less friction.  They end amid the cones, where the way to the solution is short; along the boundary,
 !> which they would follow otherwise, contacts creep: a pile of 10 000 spheres is left with a residual of 1E-6 after 2 x 250 sweeps,
-!> and of 1E-4 after 700 of one kind.
+!> and of 1E-4 after 700 of one kind.  Where something has to slide the convex problem lets it part as well, and the sweeps stagnate;
+!> with the term of De Saxce, from there, they go on to the solution.
 module static_sweeps
   use kinds, only: dp, i4
   use anderson_sweeps, only: measure_rows, row_velocity, visit_row
@@ -23,6 +24,10 @@ module static_sweeps
   integer(i4), parameter :: visits = 2              !< projected gradient steps on a contact in a sweep
   integer(i4), parameter :: check_every = 25        !< sweeps between residuals
   integer(i4), parameter :: patience = 50           !< sweeps within which the residual must halve
+  integer(i4), parameter :: last_patience = 150     !< the same with Coulomb's law
+
+  !> What sweeps are made with: less friction, all of it, Coulomb's law.
+  integer, parameter :: soft = 1, associated = 2, coulomb = 3
 
 contains
 
@@ -42,6 +47,8 @@ contains
     real(dp), allocatable :: last(:,:)         !< (3,0:n-1) reactions after the sweep before
     real(dp) :: share, theta, momentum, along, b(3), x(3), mark
     integer(i4) :: i, a, last_mark
+    integer :: stage
+    logical :: ends
 
     allocate(last(3,0:n-1))
     last = 0.0_dp
@@ -52,15 +59,16 @@ contains
     mark = huge(1.0_dp)
     last_mark = first_sweeps
     residual = huge(1.0_dp)
+    stage = soft
     do sweeps = 1, most
-      share = merge(less, 1.0_dp, sweeps <= first_sweeps)
+      share = merge(less, 1.0_dp, stage == soft)
       along = 0.0_dp
       do i = 0, n - 1
         a = rows(i)
         b = row_velocity(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a))
         if (kind(a) == cone_contact) then
           x = r(:,a)
-          call visit_associated(diagonal(:,:,a), share*block(b_friction,a), block(b_rho,a), b, x)
+          call visit_contact(diagonal(:,:,a), share*block(b_friction,a), block(b_rho,a), stage == coulomb, b, x)
         else
           call visit_row(kind(a), diagonal(:,:,a), block(:,a), b, r(:,a), x)
         end if
@@ -68,19 +76,24 @@ contains
         r(:,a) = x
       end do
       if (.not. abs(along) <= huge(1.0_dp)) return
-      if (sweeps == most .or. (sweeps > first_sweeps .and. mod(sweeps, check_every) == 0)) then
+      ends = sweeps == first_sweeps   ! of a stage
+      if (sweeps == most .or. (stage > soft .and. mod(sweeps, check_every) == 0)) then
         call measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)
         if (residual <= tolerance .or. sweeps == most) return
         if (residual < 0.5_dp*mark) then
           mark = residual
           last_mark = sweeps
-        else if (sweeps - last_mark >= patience) then
-          return
+        else if (sweeps - last_mark >= merge(last_patience, patience, stage == coulomb)) then
+          if (stage == coulomb) return
+          ends = .true.
+          mark = residual
+          last_mark = sweeps
         end if
       end if
-      ! momentum ends where it leads uphill, and where the cones change
+      if (ends) stage = stage + 1
+      ! momentum ends where it leads uphill
       momentum = 0.0_dp
-      if (along > 0.0_dp .or. sweeps == first_sweeps) then
+      if (along > 0.0_dp .or. ends) then
         theta = 1.0_dp
       else
         momentum = theta - 1.0_dp
@@ -97,14 +110,18 @@ contains
     sweeps = most
   end subroutine hold_still
 
-  !> Projected gradient steps on r.W r/2 + r.b over the cone, from the reaction given.
-  pure subroutine visit_associated(w, mu, rho, b, r)
+  !> Projected gradient steps on r.W r/2 + r.b over the cone, from the reaction given; with `lifted` those of De Saxce and Feng.
+  pure subroutine visit_contact(w, mu, rho, lifted, b, r)
     real(dp), intent(in) :: w(3,3), mu, rho, b(3)
+    logical, intent(in) :: lifted
     real(dp), intent(inout) :: r(3)
+    real(dp) :: u(3)
     integer(i4) :: visit
 
     do visit = 1, visits
-      r = project_on_cone(mu, r - rho*(b + w(:,1)*r(1) + w(:,2)*r(2) + w(:,3)*r(3)))
+      u = b + w(:,1)*r(1) + w(:,2)*r(2) + w(:,3)*r(3)
+      if (lifted) u(3) = u(3) + mu*sqrt(u(1)**2 + u(2)**2)
+      r = project_on_cone(mu, r - rho*u)
     end do
-  end subroutine visit_associated
+  end subroutine visit_contact
 end module static_sweeps
