@@ -41,6 +41,7 @@ module automatic_solver
   integer(i4), parameter :: starts_if_growing = 2         !< points that are then started from at most
   integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
   integer(i4), parameter :: stagnation = 50               !< sweeps within which the change must fall tenfold
+  integer(i4), parameter :: warm_patience = 100           !< the same, of last reactions of what cannot be factorised
   integer(i4), parameter :: most_ordered = 1500           !< rows of an island that is still ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
   integer(i4), parameter :: least_sweeps = 400            !< sweeps left, with which these reactions are looked for
@@ -255,6 +256,8 @@ contains
       end if
       ! what cannot be factorised has nothing better to go on to than more sweeps
       if (method == use_auto .and. .not. factored) then
+        if (warm) call sweep(maxiter - counts(c_sweeps), warm_patience)
+        if (residual <= tolerance) return
         call start_still()
         if (residual > tolerance) call sweep(maxiter - counts(c_sweeps), 0)
       end if
