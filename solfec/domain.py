@@ -102,6 +102,7 @@ class Domain:
         self._inertia_changed = False
         self.deformable = True  # whether any body may bound the time step
         self._within_step = False
+        self._broken_off = False  # whether an error has left bodies in the midst of a step
         self.step_kept = False  # whether explicit bodies may not lower the step
         self.exact_supports = False  # whether quasi-static steps meet supports to round-off after the solver
         self._clock_origin = (0.0, 0)  # time and step number since which the step has been constant
@@ -114,10 +115,16 @@ class Domain:
         Raises
         ------
         SolfecError
-            A callback of a force or of a failing solver wants another step, or other bodies and constraints.
+            A callback of a force or of a failing solver wants another step, or other bodies and constraints; an error has broken
+            off the step before.
         """
         if self._within_step:
             self._refuse_within_step("start another one")
+        if self._broken_off:
+            raise SolfecError(
+                f"an error has broken off the step that began at time {self.time:g}, and bodies stand in its midst: no other step can "
+                "follow; make the model again, or continue the run from its last frame (-c)"
+            )
         self._within_step = True
         try:
             step = self._time_step
@@ -125,7 +132,9 @@ class Domain:
                 self.initialise()
             if step.limit_apart or step.reallocations != Table.reallocations:
                 self.limit_step()
+            self._broken_off = True
             step.advance(solver)
+            self._broken_off = False
             contact_work, friction_work = self.local_dynamics.reactions.works.get()
             self.sparsified = step.detection.removed
             self.contact_energy += contact_work
@@ -220,9 +229,15 @@ class Domain:
 
     def set_time(self, time: float, step_number: int) -> None:
         """Continue from a stored instant."""
+        self._broken_off = False
         self.time = time
         self.step_number = step_number
         self._clock_origin = (time, step_number)
+
+    @property
+    def local_dynamics_stand(self) -> bool:
+        """Whether local dynamics are those of the last step, or of the present one where a solver's callback asks."""
+        return self.local_dynamics.stands and (self._within_step or not self._broken_off)
 
     @property
     def clock_origin(self) -> tuple[float, int]:

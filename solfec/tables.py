@@ -25,6 +25,8 @@ class Table:
         Number of rows allocated; every column has shape ``(*row_shape, capacity)``.
     generation : int
         Raised whenever columns are reallocated.
+    edits : int
+        Raised whenever rows are appended or removed by the methods below, and so not by a step.
     """
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str, float]] = {}
@@ -33,7 +35,7 @@ class Table:
     def __init__(self, capacity: int = 16):
         self.n = 0
         self.capacity = capacity
-        self.generation = 0
+        self.generation = self.edits = 0
         for name, (shape, dtype, fill) in self.COLUMNS.items():
             setattr(self, name, np.full((*shape, capacity), fill, dtype, order="F"))
         note_reallocation()
@@ -56,6 +58,7 @@ class Table:
         first = self.n
         self.reserve(first + count)
         note_reallocation()
+        self.edits += 1
         self.n = first + count
         for name, (_, _, fill) in self.COLUMNS.items():
             getattr(self, name)[..., first : self.n] = values.pop(name, fill)
@@ -71,6 +74,7 @@ class Table:
             column[..., : kept.size] = column[..., kept]
             column[..., kept.size : self.n] = fill
         self.n = kept.size
+        self.edits += 1
         note_reallocation()
 
     def view(self, name: str) -> np.ndarray:

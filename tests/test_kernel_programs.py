@@ -20,9 +20,11 @@ from solfec import kernel_programs  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
 from solfec.contact import detection  # noqa: E402
-from solfec.kernel_programs import Call, Numbers, Pause, Phase, Program, PythonPhase  # noqa: E402
+from solfec.errors import SolfecError  # noqa: E402
+from solfec.kernel_programs import Call, Numbers, Pause, Phase, Preparation, Program, PythonPhase  # noqa: E402
 from solfec.shapes import sphere  # noqa: E402
 from solfec.solvers.auto import AcceleratedGaussSeidel  # noqa: E402
+from solfec.solvers.dump import dump  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 from solfec.tables import note_reallocation  # noqa: E402
 from solfec.time_series import TimeSeries  # noqa: E402
@@ -250,6 +252,7 @@ def test_a_replaced_array_that_was_not_noted_is_found(table, column, monkeypatch
     with pytest.raises(AssertionError, match="replaced without note_reallocation"):
         run(model, 1, solver)
     note_reallocation()
+    model.set_time(model.time, model.step_number)  # nothing of the step was done
     run(model, 1, solver)
 
 
@@ -289,6 +292,12 @@ def changes(model, solver):
     yield lambda: model.loads.add_force(3, "SPATIAL", model.bodies.centre[:, 3].copy(), (1, 0, 0), 5.0)
     yield lambda: model.surface_materials.append(surface=np.array([[0], [1]]), friction=0.1)
     yield lambda: model.surface_materials.friction.__setitem__(0, 0.9)
+    yield lambda: dump(model.local_dynamics, "/dev/null")
+    yield model.local_dynamics.matrix
+    place = lambda k: model.bodies.centre[:, k].copy()  # noqa: E731
+    yield lambda: model.spring(body(3), place(3), body(1), place(1), lambda stroke, velocity: -stroke, (-99.0, 99.0))
+    yield lambda: model.delete_constraint(int(model.constraints.id[model.constraints.user_count - 1]))
+    yield lambda: model.change_step(0.8 * model.step)
 
 
 @pytest.mark.parametrize(
@@ -311,6 +320,86 @@ def test_what_a_user_changes_between_steps_reaches_the_kernels(build):
         states.append(course)
         assert model.constraints.n >= 8
     assert [one == two for one, two in zip(*states)] == [True] * len(states[0])
+
+
+class Replaced(Phase):
+    """Arrays that are replaced in a preparation of the same program."""
+
+    def __init__(self):
+        self.gap, self.rows, self.seen = np.zeros(3), 3, []
+        self.cohesion, self.birth = np.zeros(3), np.zeros(3, np.int64)
+        self.found, self.given = Numbers(row="i4"), Numbers(limit="f8")
+        self.limit = 1.0
+
+    def prepare(self):
+        if self.limit == 2.0:
+            self.gap = np.array([-1.5, 0.0, -3.0])
+            note_reallocation()
+
+    def settle(self):
+        self.given.set(self.limit)
+
+    def calls(self):
+        arrays = self.gap, self.cohesion, self.birth
+        return [Call("contacts.deepest_row", 0, 3, self.given["limit"], 1, *arrays, results=self.found)]
+
+    def end(self):
+        self.seen.append(self.found.get()[0])
+        if self.limit == 3.0:
+            raise KeyboardInterrupt
+
+
+def test_preparations_come_before_addresses_are_listed_and_numbers_settle():
+    phase = Replaced()
+    program = Program([Preparation(phase.prepare, False), phase], np.zeros(5))
+    program.run()
+    phase.limit = 2.0
+    program.run()
+    assert phase.seen == [-1, 2]
+
+
+def test_what_is_broken_off_settles_anew():
+    phase = Replaced()
+    program = Program([phase], np.zeros(5))
+    phase.limit = 3.0
+    with pytest.raises(KeyboardInterrupt):
+        program.run()
+    phase.limit, phase.gap[1] = 1.0, -2.0
+    program.run()
+    assert phase.seen == [-1, 1]
+
+
+def test_a_step_that_was_broken_off_is_followed_by_no_other():
+    model, solver = models.stacks(2, 1, 2), GaussSeidelSolver(1e-4, 100)
+    run(model, 5, solver)
+    fails = [True]
+
+    def force(q, u, t, h):
+        if fails[0]:
+            raise ValueError("no force today")
+        return (0.0,) * 9
+
+    model.loads.add_force(2, "SPATIAL", (0, 0, 0), (1, 0, 0), force)
+    with pytest.raises(ValueError, match="no force today"):
+        model.advance(solver)
+    fails[0] = False
+    with pytest.raises(SolfecError, match="an error has broken off the step that began at time 0.005"):
+        model.advance(solver)
+    model.set_time(0.0, 0)  # as frames do that are loaded
+    model.advance(solver)
+
+
+def test_contacts_deeper_than_allowed_are_listed_as_they_were_found():
+    model, solver = models.stacks(2, 2, 2), GaussSeidelSolver(1e-4, 100)
+    run(model, 45, solver)
+    model.settings.depth = 0.2
+    ball = model.insert_body(BodyKind.RIGID, [sphere.Sphere((0.5, 0.5, 2.1), 0.4, 1, 1)], BulkMaterial(density=1000.0))
+    model.delete_body(int(model.bodies.id[3]))
+    with pytest.raises(SolfecError, match=f"bodies .* and {ball} overlap|bodies {ball} and"):
+        run(model, 2, solver)
+    table, row = model.constraints, model.body_row(ball)
+    assert ((table.view("master") == row) | (table.view("slave") == row)).sum() == 1
+    assert table.n == 4 and (np.diff(table.view("id")) > 0).all() and (table.view("id") < table.next_id).all()
 
 
 def test_failures_of_the_solver_end_a_step_before_bodies_move():

@@ -35,7 +35,8 @@ class ContactPlaces(Phase):
         self.model = model
         self._given, self._found = Numbers(first="i4", step_number="i8"), Numbers(failed="i4")
 
-    def begin(self) -> None:
+    def note_step(self) -> None:
+        """Before detection, which calls the kernel too and may be in another program."""
         self._given.set(self.model.constraints.user_count, self.model.step_number)
 
     def calls(self) -> list[Call]:

@@ -40,8 +40,9 @@ class Detection(Phase):
         Has `constraints`, `geometry`, `bodies`, `surface_materials`, `settings`, `epsilon`, `step_number` and `time`, that of
         the start of the step.
     places : optional
-        Of a model with finite elements: ``places.call(only_held, rows, unless_zero)`` makes the kernel's call that keeps
-        cohesive contacts where they are in elements, ``places.fail()`` raises what it says.
+        Of a model with finite elements: ``places.note_step()`` comes before each step, ``places.call(only_held, rows,
+        unless_zero)`` makes the kernel's call that keeps cohesive contacts where they are in elements, ``places.fail()`` raises
+        what it says.
     notice : callable, optional
         Called when there are new contacts whose normal is a guess.
 
@@ -101,6 +102,8 @@ class Detection(Phase):
             FOLLOW, 0, constraints.user_count, constraints.n, work.cohesive, model.time, model.step_number, work.updates,
             constraints.next_id,
         )  # fmt: skip
+        if self.places is not None:
+            self.places.note_step()
 
     # --- kernels -------------------------------------------------------------------------------------------
 
@@ -176,6 +179,7 @@ class Detection(Phase):
     def stopped(self, call: int) -> int:
         work, model, place = self.work, self.model, self._order[call]
         if place == "deepest":
+            self.end()  # contacts are all there, and as they are said to be
             self._raise_depth(self._depth.get()[0])
         if place == "held":
             self.places.fail()

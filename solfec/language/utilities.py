@@ -350,7 +350,7 @@ def _written(path: str):
 
 def _last_step(solfec):
     """Local dynamics of the last step, or of the present one in a solver's callback."""
-    local = simulation_of(solfec).domain.local_dynamics
-    if not hasattr(local, "constraints") or local.n != local.constraints.n:
+    domain = simulation_of(solfec).domain
+    if not domain.local_dynamics_stand:
         raise BadValue("there is no step of this run whose local dynamics still stand: call it after RUN or from a CALLBACK")
-    return local
+    return domain.local_dynamics

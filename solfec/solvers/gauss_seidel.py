@@ -271,6 +271,7 @@ class Sweeps(Phase):
 
     def settle(self) -> None:
         solver, local = self.solver, self.local
+        self._taken = False
         solver.make_room()
         self._given.set(
             local.bodies.triples.n, solver.diagonal_solver, solver.diagmaxiter, solver.reverse, solver.maxiter,

@@ -151,7 +151,7 @@ class LocalDynamics:
         self._blocks = Assembly(self, BLOCKS, BLOCKS)
         self._add_blocks = _alone([self._blocks])
         self.assembly: list[Phase] = []
-        self._assembled_as = None
+        self._assembled_as = self._prepared_for = None
         self.implicit = self.dense_ptr = np.zeros(0, np.int32)
         self.implicit_solvers, self._listed = [], None
         self.held = NO_ROWS
@@ -212,6 +212,7 @@ class LocalDynamics:
         if self.triples.capacity != bodies.triples.capacity:
             self.triples = TripleWork(bodies.triples.capacity)
         self.held = NO_ROWS
+        self._prepared_for = constraints.edits, bodies.edits
         self.coloured_above = {"ON": -1, "AUTO": COLOURED_FROM}.get(colouring, NEVER)
         self.form = -1 if stored is None else int(stored)
         for phase in self.assembly:
@@ -252,6 +253,11 @@ class LocalDynamics:
     def coupled(self) -> bool:
         """Whether rows are on implicit bodies, so that W is no sum of H'_a H'_b^T."""
         return self._coupling is not None and self._coupling.results.get()[0] > 0
+
+    @property
+    def stands(self) -> bool:
+        """Whether rows are those of a step, whose constraints and bodies nobody has added to or removed since."""
+        return self._prepared_for is not None and self._prepared_for == (self.constraints.edits, self.bodies.edits)
 
     def take_counts(self) -> None:
         """Rows in use, as detection has left them."""
