@@ -107,6 +107,21 @@ def test_eight_masses_on_springs(run):
 
 
 @pytest.mark.slow
+def test_a_roller_on_a_block(run):
+    """BM15 on a mesh of our own, finer at the contact: Code_Aster's displacement and stresses within the program's tolerances, where
+    Solfec-1.0 missed them.  Hertz's half width is 1.96E-3.  It rests after 2E-3 of the program's 5E-3 s.
+    """
+    lines = run("bm15-roller", 0.002)
+    under = figures(lines, "under")
+    assert under[:, 3] == pytest.approx(-9.3e8, rel=0.38)
+    assert under[:, 4] == pytest.approx(-1.2e9, rel=0.53)
+    assert under[:, 5] == pytest.approx(-6.4e8, rel=0.46)
+    assert under[:, 1] == pytest.approx(-1.65e-4, rel=0.086)
+    assert figures(lines, "normal")[0, 0] == pytest.approx(175000, rel=5e-3)
+    assert figures(lines, "width")[0, 0] == pytest.approx(1.96e-3, abs=8e-4)  # to the element
+
+
+@pytest.mark.slow
 def test_a_pin_pulls_at_the_eye_of_a_sheet(run):
     """BM18: the numbers of elements and nodes of the program's meshes; reactions and mean place as in Solfec-1.0, whose supports are not all known.
 
