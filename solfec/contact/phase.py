@@ -56,7 +56,7 @@ class Detection(Phase):
 
     def __init__(self, model, places=None, notice: Callable[[], None] | None = None):
         self.model, self.places, self.notice = model, places, notice
-        self.removed = 0
+        self.removed, self._counts = 0, None
         counts = ("vertices", "afresh", "primitives", "bodies", "users", "patched", "materials", "excluded")
         lengths = ("epsilon", "margin", "threshold", "area", "distance", "depth")
         self._given = Numbers(**dict.fromkeys(counts, "i4"), **dict.fromkeys(lengths, "f8"))
@@ -79,6 +79,7 @@ class Detection(Phase):
             work.options = (settings.margin, settings.patch)
             constraints.view("evaluated")[:] = -1
         primitives = geometry.primitives.n
+        self._counts = None
         self._shapes = (geometry.version, model.epsilon)
         self._searched = (geometry.version, primitives, settings.margin)
         self._afresh = self._shapes != work.shapes_state
@@ -178,6 +179,7 @@ class Detection(Phase):
 
     def stopped(self, call: int) -> int:
         work, model, place = self.work, self.model, self._order[call]
+        self._counts = None
         if place == "deepest":
             self.end()  # contacts are all there, and as they are said to be
             self._raise_depth(self._depth.get()[0])
@@ -211,18 +213,26 @@ class Detection(Phase):
         return self._order.index("find") if place == "search" else call
 
     def end(self) -> None:
+        counts = self._found.get(), self.model.constraints.left.get(), self._find.get()
+        if counts != self._counts:  # else nothing has come, gone or been searched, and all is known
+            self._take(*counts)
+
+    def _take(self, found: tuple, left: tuple, search: tuple) -> None:
+        """What kernels have counted."""
         work, model = self.work, self.model
         constraints = model.constraints
-        _, _, _, _, _, looked, self.start, work.found, guesses, self.removed, work.cohesive, _, _, _ = self._found.get()
-        (constraints.n,) = constraints.left.get()
+        _, _, _, _, _, looked, self.start, work.found, guesses, self.removed, work.cohesive, _, _, _ = found
+        (constraints.n,) = left
         if self._afresh:
             self._afresh = False
             work.shapes_state = self._shapes
             self._given["afresh"][0] = 0
-        fresh, pairs, flags, searched, _ = self._find.get()
+        fresh, pairs, flags, searched, _ = search
         if fresh:
             work.pairs, work.flags, work.searched, work.fresh = pairs, flags, searched, False
             self._set_search(False)
+        news = fresh or guesses or self.removed or constraints.n > self.start
+        self._counts = None if news else (found, left, search)
         work.result.n = work.found or looked or work.result.n
         if (self.removed or constraints.n > self.start) and not model.settings.symmetric:
             self._count()

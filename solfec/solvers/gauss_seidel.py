@@ -272,6 +272,8 @@ class Sweeps(Phase):
     def settle(self) -> None:
         solver, local = self.solver, self.local
         self._taken = False
+        # what is said about failures that do not end a run are contradictions of the user's constraints
+        self._silent = solver.failure == "CONTINUE" and not local.constraints.user_count
         solver.make_room()
         self._given.set(
             local.bodies.triples.n, solver.diagonal_solver, solver.diagmaxiter, solver.reverse, solver.maxiter,
@@ -303,10 +305,11 @@ class Sweeps(Phase):
             self._taken = False
             return
         results, solver = self._results.get(), self.solver
-        if results[4] or results[3] > SUSPICIOUS or solver.itershist is not None:
+        notable = not self._silent and (results[4] or results[3] > SUSPICIOUS)
+        if notable or solver.itershist is not None:
             self._take(results)
         else:  # a report is made when somebody reads it
-            solver.error, solver.iters = "OK", results[0]
+            solver.error, solver.iters = STATUS[results[4]], results[0]
             self.receive(results)
 
     def _take(self, results: tuple) -> None:
