@@ -230,7 +230,8 @@ class ElementSolver:
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times columns (size, n) or a vector (size,), in the bodies' frames."""
         if self.linear:
-            return (self.kept or self.factor).solve(right)
+            by_kernel = self.kept and (self.kept.short or right.ndim > 1)
+            return (self.kept if by_kernel else self.factor).solve(right)
         if right.ndim == 1:
             return self._iterate(right)
         if self.settle_columns(right.shape[1]):

@@ -52,6 +52,12 @@ class LowerPattern:
         return whole.indptr, whole.indices, whole.data.astype(np.int64) - 1
 
 
+def are_short(lengths: np.ndarray) -> bool:
+    """Whether a factor's columns are so short that our kernels are as fast as a library's."""
+    lengths = lengths.astype(float)
+    return bool((lengths**2).sum() <= SHORT * lengths.sum())
+
+
 class Columns:
     """Solutions by kernels with a factor L, L L^T = A [order, order].
 
@@ -68,6 +74,8 @@ class Columns:
         The factor, as kernels take it.
     vector : ndarray (size,)
         Their room for one right-hand side.
+    short : bool
+        Whether a library would be no faster with one right-hand side.
     """
 
     def __init__(self, head: np.ndarray, row: np.ndarray, value: np.ndarray, order: np.ndarray):
@@ -77,6 +85,7 @@ class Columns:
         supernodes = np.concatenate(([0], np.flatnonzero(~joined) + 1, [size])).astype(np.int32)
         self.arrays = head.astype(np.int32), row.astype(np.int32), value, supernodes, order.astype(np.int32)
         self.vector = np.zeros(size)
+        self.short = are_short(counts)
 
     def room(self, count: int) -> np.ndarray:
         """What the kernel needs to solve for so many right-hand sides."""
@@ -269,8 +278,7 @@ def frequent_factorisation(pattern: LowerPattern):
     columns = found_columns(pattern, library)
     if columns is None:
         return library
-    lengths = np.diff(columns.arrays[0]).astype(float)
-    return ShortCholesky(pattern, columns) if (lengths**2).sum() <= SHORT * lengths.sum() else library
+    return ShortCholesky(pattern, columns) if columns.short else library
 
 
 def found_columns(pattern: LowerPattern, library) -> Columns | None:

@@ -93,7 +93,7 @@ class Solutions(Phase):
 
 
 class Elements(Solutions):
-    """`ElementSolver.add_velocities` of bodies of form 'BC'."""
+    """`ElementSolver.add_velocities` of bodies of form 'BC'; pauses where a library solves faster."""
 
     def __init__(self, model, solver: ElementSolver, reacting: bool):
         super().__init__(model, solver, reacting)
@@ -116,18 +116,23 @@ class Elements(Solutions):
             return [*calls, Call("small_inverses.add_solutions", step, self.reacting, *which, source, velo)]
         which, unknowns = (solver.number, solver.rotation, fe.first, fe.velo_row), solver.unknowns
         vector, found = unknowns.reshape(-1, order="F"), self._found
+        kept = solver.kept
         return [
             *calls,
             Call("nodal_vectors.collect", self.reacting, solver.linear, *which, source, unknowns, results=found),
-            Call(
-                "factor_columns.solve_vector", *solver.kept.arrays, solver.kept.vector, vector, solver.solution,
-                unless_zero=found["nonzero"],
-            ),
+            Call("factor_columns.solve_vector", *kept.arrays, kept.vector, vector, solver.solution, unless_zero=found["nonzero"])
+            if kept.short
+            else Pause(found["nonzero"]),
             Call(
                 "nodal_vectors.add_unknowns", step, solver.linear, *which, solver.solution.reshape(3, -1, order="F"), velo,
                 unless_zero=found["nonzero"],
             ),
         ]  # fmt: skip
+
+    def stopped(self, call: int) -> int:
+        solver = self.solver
+        solver.solution[:] = solver.solve(solver.unknowns.reshape(-1, order="F"))
+        return call + 1
 
 
 class Tangents(Solutions):
