@@ -5,46 +5,59 @@ VENV     := .venv
 BIN      := $(VENV)/bin
 RUN_INP  := inp/tutorial/three-basic-geometric-objects.py
 RUN_OUT  := out/tutorial/three-basic-geometric-objects
-PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib fissix
-TESTING  := pytest hypothesis pytest-timeout pytest-xdist tetgen meshio netCDF4 coacd cvxopt pyvista mypy
+PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib fissix tetgen meshio netCDF4 coacd cvxopt
+TESTING  := pytest hypothesis pytest-timeout pytest-xdist pyvista mypy
 
 comma := ,
 empty :=
 space := $(empty) $(empty)
 SETUP := -Csetup-args=-Dopenmp=$(if $(filter yes,$(OPENMP)),true,false) \
-         -Csetup-args=-Dchecks=$(if $(filter yes,$(DEBUG)),true,false)
+         -Csetup-args=-Dchecks=$(if $(filter yes,$(DEBUG)),true,false) -Ceditable-verbose=true
 ifneq ($(strip $(FFLAGS)),)
-SETUP += "-Csetup-args=-Dkernel_flags=$(subst $(space),$(comma),$(strip $(FFLAGS)))"
+SETUP += "-Csetup-args=-Dkernel_flags=[$(subst $(space),$(comma),$(patsubst %,'%',$(FFLAGS)))]"
 endif
 export OMP_NUM_THREADS := $(if $(THREADS),$(THREADS),$(OMP_NUM_THREADS))
 ifeq ($(OMP_NUM_THREADS),)
 unexport OMP_NUM_THREADS
 endif
 
-.PHONY: FORCE all run test test-slow bench clean lint unsupported
+.PHONY: FORCE all build run test test-slow bench clean lint settings
+
+all: build $(VENV)/.testing
 
 # The editable install reads bytecode but does not save any: without the last line every start would compile all modules.
-all: $(BIN)/.built $(if $(filter yes,$(SICONOS)),$(VENV)/.siconos)
+build: $(BIN)/.built $(if $(filter yes,$(SICONOS)),$(VENV)/.siconos)
 	@$(BIN)/python -m compileall -q solfec abaqusreader.py
 
-unsupported:
-	@for part in MPI=$(MPI) OPENGL=$(OPENGL); do \
-	  case $$part in *=yes) echo "Config.mak: $$part is not built yet; set it to no" >&2; exit 1;; esac; done
-	@test -z "$(strip $(PARMEC))" || { echo "Config.mak: PARMEC is not built yet; leave it empty" >&2; exit 1; }
-	@test "$(FC)" = gfortran || command -v "$(firstword $(FC))" >/dev/null || { echo "Config.mak: there is no Fortran compiler $(FC)" >&2; exit 1; }
+# Before anything else: settings that nothing would obey are refused.
+settings:
+	@sh tools/check-settings.sh 'PYTHON=$(PYTHON)' 'FC=$(FC)' 'FFLAGS=$(strip $(FFLAGS))' 'DEBUG=$(DEBUG)' 'OPENMP=$(OPENMP)' 'THREADS=$(THREADS)' \
+	  'BLAS=$(BLAS)' 'LAPACK=$(LAPACK)' 'HDF5=$(HDF5)' 'SICONOS=$(SICONOS)' 'MPI=$(MPI)' 'OPENGL=$(OPENGL)' 'PARMEC=$(PARMEC)'
 
 # System packages: installed when we are root, named otherwise.
-$(VENV)/.system: | unsupported
-	@sh tools/system-packages.sh "$(PYTHON)" "$(FC)"
-	@$(PYTHON) -m venv $(VENV)
+$(VENV)/.system: | settings
+	@sh tools/system-packages.sh "$(PYTHON)" "$(firstword $(FC))"
+	@"$(PYTHON)" -m venv $(VENV)
+	@pwd -P > $(VENV)/.place
 	@touch $@
 
 $(VENV)/.siconos: | $(VENV)/.system
-	@sh tools/system-packages.sh "$(PYTHON)" "$(FC)" yes
+	@sh tools/system-packages.sh "$(PYTHON)" "$(firstword $(FC))" yes
 	@touch $@
 
+# Packages: those that the program uses, and, apart from them because VTK is large, those that the tests use.
+install = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1) || { \
+	  echo "Python packages could not be installed.  Without a connection to PyPI name a directory that holds them:" >&2; \
+	  echo "  make PIP_NO_INDEX=1 PIP_FIND_LINKS=/the/directory" >&2; exit 1; }
+
 $(VENV)/.packages: $(VENV)/.system pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PACKAGES) $(TESTING)
+	@echo "installing Python packages"
+	@$(call install,$(PACKAGES))
+	@touch $@
+
+$(VENV)/.testing: $(VENV)/.packages
+	@echo "installing Python packages for the tests"
+	@$(call install,$(TESTING))
 	@touch $@
 
 # A change of settings, here or in Config.mak, rebuilds from scratch; sources are watched by the build itself.
@@ -53,13 +66,14 @@ $(VENV)/.settings: FORCE | $(VENV)/.packages
 	@if [ "$$(cat $@ 2>/dev/null)" != '$(SETTINGS)' ]; then rm -rf build; printf '%s' '$(SETTINGS)' > $@; fi
 
 $(BIN)/.built: $(VENV)/.packages $(VENV)/.settings meson.build meson_options.txt solfec/meson.build \
-               fortran/meson.build pyproject.toml $(shell find fortran -name '*.f90') | unsupported
-	PATH="$(CURDIR)/$(BIN):$$PATH" FC=$(FC) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation $(SETUP) -e .
+               fortran/meson.build pyproject.toml $(shell find fortran -name '*.f90') | settings
+	@echo "building the kernels"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" FC="$(FC)" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation $(SETUP) -e .
 	@touch $@
 
 FORCE:
 
-run: all
+run: build
 	$(BIN)/solfec -y -w $(RUN_INP)
 	$(BIN)/python -m solfec.results.plot $(RUN_OUT)
 	@echo "results: $(RUN_OUT)"
@@ -70,7 +84,7 @@ test: all
 test-slow: all
 	HYPOTHESIS_PROFILE=explore OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -m "slow or not slow"
 
-bench: all
+bench: build
 	$(BIN)/python benchmarks/run.py
 
 lint: $(VENV)/.packages

@@ -5,12 +5,13 @@ python=$1
 fortran=$2
 siconos=${3:-no}
 missing=
+case $(basename "$python") in python3.*) debian=$(basename "$python") ;; *) debian=python3 ;; esac  # what Debian calls its packages
 command -v "$fortran" >/dev/null 2>&1 || missing="$missing gfortran"
 command -v gcc >/dev/null 2>&1 || missing="$missing gcc"
-command -v "$python" >/dev/null 2>&1 || missing="$missing python3"
-"$python" -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
+command -v "$python" >/dev/null 2>&1 || missing="$missing $debian"
+"$python" -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing $debian-venv"
 header=$("$python" -c 'import sysconfig, os; print(os.path.join(sysconfig.get_paths()["include"], "Python.h"))' 2>/dev/null)
-[ -n "$header" ] && [ -e "$header" ] || missing="$missing python3-dev"
+[ -n "$header" ] && [ -e "$header" ] || missing="$missing $debian-dev"
 if [ "$siconos" = yes ]; then
   "$python" -c 'import ctypes; ctypes.CDLL("libsiconos_numerics.so.7")' >/dev/null 2>&1 || missing="$missing libsiconos-numerics7"
 fi
