@@ -33,6 +33,7 @@ from .tables import Noted, Table, note_reallocation
 from .time_series import TimeSeries
 from .time_step import TimeStep
 
+CRAWL = 1e-3  # part of the critical step at rest; smaller ones are of elements torn to a thousand times their size
 SELDOM, OFTEN = 16, 2  # steps after which explicit bodies are looked at again whose strains might ask for a smaller one
 
 DEFAULT_SCHEME = {
@@ -178,11 +179,21 @@ class Domain:
             if self.step <= allowed * critical:
                 return
         if not self.step_kept:
+            self._refuse_to_crawl(critical, row)
             self.set_step(critical)
         elif self.step > motion.stability_limit(self.bodies, row, critical):
             raise SolfecError(
                 f"{self.critical_body(row)} is unstable at the step {self.step:g}, which SOLFEC.step_control = 'OFF' keeps: "
                 f"explicit integration allows for {critical:g}; take a smaller step, or scheme 'DEF_LIM' for this body"
+            )
+
+    def _refuse_to_crawl(self, critical: float, row: int) -> None:
+        """Elements that are torn apart ask for ever smaller steps: a run would not come to its end, without a word."""
+        elements = self.bodies.kind[row] == BodyKind.FINITE_ELEMENT
+        if elements and critical < CRAWL * finite_element_motion.resting_step(self.bodies, row):
+            raise SolfecError(
+                f"{self.bodies.name(int(self.bodies.id[row]))} is strained so much that explicit integration asks for the step {critical:g}, less than "
+                f"{CRAWL:g} of the one at rest; check loads and material"
             )
 
     def critical_body(self, row: int) -> str:

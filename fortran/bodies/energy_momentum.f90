@@ -21,9 +21,9 @@ module energy_momentum
 contains
 
   !> Everything from the tables, where conf is that of mid-step and velo the solution of one linear system.  `damped` is 1 if a
-  !> body has damping, `size` the sum of the largest components of both velocities.
+  !> body has damping, `size` the sum of the largest components of both velocities, `far` the largest component of q(t).
   subroutine begin(step, reacting, n, node, nnode, conf_row, velo_row, nconf, conf, nvelo, velo, velo_prev, force, reaction, &
-                   k, rows, nb, damping, start, old, velocity, mean, finish, load, damped, size)
+                   k, rows, nb, damping, start, old, velocity, mean, finish, load, damped, size, far)
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: reacting           !< 1: reactions count
     integer(i4), intent(in) :: n, nnode, nconf, nvelo, k, nb
@@ -32,7 +32,7 @@ contains
     real(dp), intent(in) :: force(3,0:nvelo-1), reaction(3,0:nvelo-1), damping(0:nb-1)
     real(dp), intent(inout) :: start(3,0:n-1), old(3,0:n-1), velocity(3,0:n-1), mean(3,0:n-1), finish(3,0:n-1), load(3,0:n-1)
     integer(i4), intent(out) :: damped
-    real(dp), intent(out) :: size
+    real(dp), intent(out) :: size, far
     real(dp) :: largest, largest_old
     integer :: a, b, v
 
@@ -42,7 +42,8 @@ contains
     end do
     largest = 0
     largest_old = 0
-    !$omp parallel do if (n > parallel_from) schedule(static) private(v) reduction(max:largest,largest_old)
+    far = 0
+    !$omp parallel do if (n > parallel_from) schedule(static) private(v) reduction(max:largest,largest_old,far)
     do a = 0, n - 1
       v = velo_row(node(a))
       old(:,a) = velo_prev(:,v)
@@ -53,6 +54,7 @@ contains
       call move(step, start(:,a), old(:,a), velocity(:,a), mean(:,a), finish(:,a))
       largest = max(largest, maxval(abs(velocity(:,a))))
       largest_old = max(largest_old, maxval(abs(old(:,a))))
+      far = max(far, maxval(abs(start(:,a))))
     end do
     !$omp end parallel do
     size = largest + largest_old

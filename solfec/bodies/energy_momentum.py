@@ -48,8 +48,8 @@ def iterate(fe, bodies: BodyTable, solver, step: float, reacting: bool) -> None:
     if solver.newton is None:
         solver.newton = NewtonIterations(fe, solver)
     if not solver.newton.run(bodies, step, reacting):
-        number = int(bodies.id[solver.rows[np.argmax(bodies.conserving[solver.rows])]])
-        raise SolfecError(f"body {number}: the energy conserving step does not converge; use a smaller time step")
+        name = bodies.name(int(bodies.id[solver.rows[np.argmax(bodies.conserving[solver.rows])]]))
+        raise SolfecError(f"{name}: the energy conserving step does not converge; use a smaller time step")
 
 
 class NewtonIterations:
@@ -65,7 +65,9 @@ class NewtonIterations:
     def run(self, bodies: BodyTable, step: float, reacting: bool) -> bool:
         """Whether the iterations converged; velocities go to the table then."""
         solver, assembly = self.solver, self.solver.assembly
-        damped, scale = _begin(step, reacting, *bodies.columns.of(_begin_columns, self, bodies))
+        damped, scale, far = _begin(step, reacting, *bodies.columns.of(_begin_columns, self, bodies))
+        unseen = np.finfo(float).eps * (far / step + scale)  # velocities that move no node by a digit
+        before = np.inf
         residual_columns = bodies.columns.of(_residual_columns, self, bodies)
         for _ in range(MOST):
             if damped:
@@ -76,9 +78,10 @@ class NewtonIterations:
             size = _improve(step, change, self.start, self.old, self.velocity, self.mean, self.finish)
             if size < 0.0:
                 return False
-            if size <= TOLERANCE * scale:
+            if size <= TOLERANCE * scale or before < 2.0 * size < 2.0 * unseen:  # of bodies at rest the velocities are round-off
                 _store(*bodies.columns.of(_store_columns, self, bodies))
                 return True
+            before = size
         return False
 
 

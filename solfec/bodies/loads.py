@@ -237,7 +237,7 @@ class Loads:
 
     def _refuse(self, row: int) -> None:
         self._check_body(int(self.table.body[row]), "load")
-        raise SolfecError(f"body {self._id(int(self.table.body[row]))} cannot take its load")
+        raise SolfecError(f"{self.bodies.name(self._id(int(self.table.body[row])))} cannot take its load")
 
     def _call(self, bodies: BodyTable, callback: LoadCallback, time: float, step: float) -> None:
         """Call one user function and add what it returns to its body's force."""
@@ -245,7 +245,7 @@ class Loads:
         conf, velo = state.configuration(bodies, row, within_step=True), state.velocity(bodies, row)
         rigid = bodies.kind[row] == BodyKind.RIGID
         size = RIGID_CALLBACK_SIZE if rigid else velo.size
-        where = f"force callback of body {int(bodies.id[row])} at time {time:g}"
+        where = f"force callback of {bodies.name(int(bodies.id[row]))} at time {time:g}"
         try:
             returned = callback.function(tuple(conf.tolist()), tuple(velo.tolist()), time, step)
         except Exception as error:  # the user's own exception goes on, saying where it comes from
@@ -287,7 +287,7 @@ class Loads:
     def _check_body(self, row: int, what: str) -> None:
         kind = BodyKind(int(self.bodies.kind[row]))
         if kind == BodyKind.OBSTACLE:
-            raise ValueError(f"body {self._id(row)} is of kind {kind.name}; a {what} needs a body that moves")
+            raise ValueError(f"{self.bodies.name(self._id(row))} is of kind {kind.name}; a {what} needs a body that moves")
 
     def _id(self, row: int) -> int:
         return int(self.bodies.id[row])

@@ -79,9 +79,13 @@ class BODY(Handle):
                 if not all(isinstance(item, CONVEX) for item in shapes):
                     raise BadType("'shape' inside a 'mesh' must be made of CONVEX objects only")
                 mesh = shapes_of(mesh, "mesh")[0]
+        elif form not in (None, "TL"):
+            session.warn(f"BODY: 'form' is for finite element bodies; {form!r} means nothing to one of kind {kind!r}")
         formulation = Form[(form or "TL").replace("-", "_")] if kind == "FINITE_ELEMENT" else Form.NONE
         if base is not None and formulation not in REDUCED_FORMS and not (isinstance(base, str) or checks.is_sequence(base)):
             raise BadType(f"'base' must be a label or a pair of lists, not {checks.kind_of(base)}")
+        if base is not None and formulation not in REDUCED_FORMS:
+            session.warn("BODY: 'base' is for the forms 'BC-MODAL' and 'BC-RO'; this one is ignored")
         base = base_of(base, "base", simulation, form) if formulation in REDUCED_FORMS else None
         if label and label in simulation.labels and label in domain.body_labels.values():
             session.warn(f"BODY: label {label!r} is in use already; BYLABEL finds the first body that has it")
@@ -221,7 +225,10 @@ class BODY(Handle):
 
     @damping.setter
     def damping(self, value: float) -> None:
-        self._simulation.domain.bodies.damping[self._row] = checks.nonnegative(value, "damping")
+        damping = checks.nonnegative(value, "damping")
+        if damping and self._kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
+            session.warn(f"BODY.damping is for deformable bodies; body {self._id} is {self.kind}, nothing is damped")
+        self._simulation.domain.bodies.damping[self._row] = damping
 
     @property
     def enhanced(self) -> str:

@@ -72,6 +72,8 @@ def FORCE(
         domain.loads.add_callback(domain.body_row(body._id), _with_data(value, first))
         return
     value = number_or_series(value, "value")
+    if data is not None:
+        session.warn("FORCE: 'data' is for a 'value' that is called; this one is not, 'data' is ignored")
     direction = unit(checks.direction(vector, "direction"), "direction", "FORCE")
     try:
         domain.check_inside(body._id, point)

@@ -37,7 +37,7 @@ def MODAL_ANALYSIS(
     body : BODY
         Finite element body; left out, results are read from `path`.
     num : int
-        Number of modes, rigid ones included.
+        Number of modes, rigid ones included; left out, that of the file at `path`.
     path : str
         File, to which '.h5' is appended.  Results of this body with `num` modes that are there already are used.
     abstol : float
@@ -60,9 +60,9 @@ def MODAL_ANALYSIS(
             raise BadType("'body' and 'num' are needed, or a 'path' to read from")
         return _read(path, None if num is None else checks.integer(num, "num", minimum=1))
     body = _element_body(body)
-    if num is None:
-        raise BadType("'num' is needed, the number of modes")
-    num = checks.integer(num, "num", minimum=1)
+    if num is None and (path is None or not os.path.isfile(path + ".h5")):
+        raise BadType("'num' is needed, the number of modes" + ("" if path is None else f"; there is no file '{path}.h5' that tells it"))
+    num = _count(path) if num is None else checks.integer(num, "num", minimum=1)
     bodies, row = body._simulation.domain.bodies, body._row
     mass, stiffness = modal.matrices(bodies, row)
     if num > len(mass):
@@ -82,6 +82,14 @@ def _element_body(body) -> BODY:
     if body._kind != BodyKind.FINITE_ELEMENT:
         raise BadValue(f"'body' {body.id} is of kind {body.kind}; only finite element bodies have nodes and matrices")
     return body
+
+
+def _count(path: str) -> int:
+    """Number of modes in a file."""
+    try:
+        return modal_file.read(path + ".h5")[0].mode_count
+    except SolfecError as error:
+        raise BadValue(f"'path': {error}") from None
 
 
 def _read(path: str, num: int | None) -> tuple[list, list]:
@@ -120,7 +128,7 @@ def _computed(body: BODY, num: int, mass, stiffness, abstol: float, maxiter: int
     try:
         values, vectors = modal.lowest_modes(mass, stiffness, num, nodes, abstol, maxiter)
     except SolfecError as error:
-        raise BadValue(f"body {body.id}: {error}") from None
+        raise BadValue(f"{domain.bodies.name(body.id)}: {error}") from None
     return ReducedBase(values, vectors)
 
 
@@ -128,7 +136,9 @@ def _write(path: str, base: ReducedBase, fingerprint: np.ndarray) -> None:
     try:
         modal_file.write(path + ".h5", base, fingerprint)
     except OSError as error:
-        raise BadValue(f"'path': '{path}.h5' cannot be written: {error.strerror or error}") from None
+        missing = not os.path.isdir(os.path.dirname(path) or ".")
+        why = f"there is no directory '{os.path.dirname(path)}'" if missing else error.strerror or error
+        raise BadValue(f"'path': '{path}.h5' cannot be written: {why}") from None
 
 
 def _print(base: ReducedBase, mass, stiffness) -> None:

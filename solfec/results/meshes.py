@@ -77,6 +77,18 @@ def stored_background(points: np.ndarray, places: np.ndarray, overlaps: np.ndarr
     )  # fmt: skip
 
 
+def stored_elements(reader):
+    """A function that gives the elements (rows of MESH_ELEMENT) of a finite element body by its identifier."""
+    index, elements = reader.table("model/meshes"), reader.table("model/mesh_elements")
+    last = {int(body): k for k, body in enumerate(index["body"])}
+
+    def of(body: int) -> np.ndarray:
+        entry = index[last[body]]
+        return elements[entry["mesh_elements_first"] : entry["mesh_elements_first"] + entry["mesh_elements"]]
+
+    return of
+
+
 def stored_mesh(reader, body: int, material=None) -> tuple[FiniteElementMesh, np.ndarray, np.ndarray] | None:
     """Mesh of a body, nodes of its vertices and elements of its primitives; None when the file has none.
 

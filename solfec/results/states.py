@@ -6,6 +6,7 @@ import numpy as np
 
 from ..bodies.table import BodyKind
 from ..errors import SolfecError
+from .meshes import stored_elements
 
 STIFF = (BodyKind.OBSTACLE, BodyKind.RIGID)
 
@@ -35,7 +36,7 @@ def initialise(reader, domain, number: int, chosen=None, rigid_to_elements: bool
     Raises
     ------
     SolfecError
-        Bodies of different kinds or sizes.
+        Bodies of different kinds, sizes or elements.
     """
     frame = reader.frame(number)
     defined = reader.table("model/bodies")[frame.listed["definition"]]
@@ -45,7 +46,7 @@ def initialise(reader, domain, number: int, chosen=None, rigid_to_elements: bool
         for identifier, label in sorted(reader.labels.items()):
             if identifier in stored:
                 by_label.setdefault(label, stored[identifier])
-    matched = []
+    matched, elements_of = [], stored_elements(reader)
     for identifier in domain.bodies.view("id").tolist():
         if chosen is None:
             k = stored.get(identifier)
@@ -53,13 +54,13 @@ def initialise(reader, domain, number: int, chosen=None, rigid_to_elements: bool
             label = domain.body_labels.get(identifier, "")
             k = by_label.get(label) if label and chosen(label) else None
         if k is not None:
-            _assign(reader, domain, identifier, frame, defined[k], k, rigid_to_elements)
+            _assign(reader, domain, identifier, frame, defined[k], k, elements_of, rigid_to_elements)
             matched.append(identifier)
     domain.update_shapes()
     return matched
 
 
-def _assign(reader, domain, identifier: int, frame, defined: np.void, k: int, rigid_to_elements: bool) -> None:
+def _assign(reader, domain, identifier: int, frame, defined: np.void, k: int, elements_of, rigid_to_elements: bool) -> None:
     """The state of body `identifier` from that of the k-th body of a frame."""
     bodies, row = domain.bodies, domain.body_row(identifier)
     here, there = BodyKind(int(bodies.kind[row])), BodyKind(int(defined["kind"]))
@@ -70,15 +71,18 @@ def _assign(reader, domain, identifier: int, frame, defined: np.void, k: int, ri
     if here == BodyKind.FINITE_ELEMENT and there in STIFF and rigid_to_elements:
         domain.move_rigidly(identifier, conf[:3].T, conf[3], velo[0], velo[1], defined["centre"])
         return
-    other = f"body {int(defined['id'])} in {reader.file}"
+    name, other = bodies.name(identifier), f"body {int(defined['id'])} in {reader.file}"
     if here != there and not (here in STIFF and there in STIFF):
-        raise SolfecError(f"body {identifier} is {here.name}, the state of {other} is {there.name}")
+        raise SolfecError(f"{name} is {here.name}, the state of {other} is {there.name}")
     if here == BodyKind.FINITE_ELEMENT:
         for what, column in (("nodes", "node_count"), ("modes", "mode_count")):
             if getattr(bodies, column)[row] != defined[column]:
                 raise SolfecError(
-                    f"body {identifier} has {getattr(bodies, column)[row]} {what}, {other} has {defined[column]}"
+                    f"{name} has {getattr(bodies, column)[row]} {what}, {other} has {defined[column]}"
                 )
+        mesh, elements = bodies.meshes[identifier], elements_of(int(defined["id"]))
+        if not (np.array_equal(mesh.sizes, elements["size"]) and np.array_equal(mesh.elements, elements["node"])):
+            raise SolfecError(f"{name} and {other} have as many nodes, but not the same elements; a state is of one mesh")
     domain.set_state(identifier, conf, velo, frame.bodies["energy"][k])
 
 

@@ -70,7 +70,27 @@ CASES = [
      "ValueError: FORCE: 'point': body 2 (crane): the point (9, 0.5, 0.5)"),
     ("turned inside out in a run", "b = soft(blocks(1), 'crane', form='BC'); b.velo = [v for n in range(8) for v in (-1E5*b.mesh.node(n)[0], 0, 0)]; RUN(solfec, gs, 0.1)",
      "body 2 (crane, FINITE_ELEMENT): the deformation gradient has no positive determinant"),
+    ("torn apart in explicit steps", "b = soft(blocks(3), 'crane'); FORCE(b, 'SPATIAL', (0, 0, 0), (1, 0, 0), 1E16); RUN(solfec, gs, 0.1)",
+     "body 2 (crane) is strained so much that explicit integration asks for the step "),
+    ("a force function of a wrong size", "b = soft(blocks(1), 'crane'); FORCE(b, 'SPATIAL', (0, 0, 0), (1, 0, 0), lambda q, u, t, h: (1, 2, 3)); RUN(solfec, gs, 0.1)",
+     "force callback of body 2 (crane) at time "),
 ]  # fmt: skip
+
+# (the line, the warning): arguments that mean nothing where they are given
+IGNORED = [
+    ("BODY(solfec, 'RIGID', blocks(1), bulk, form='BC')", "BODY: 'form' is for finite element bodies; 'BC' means nothing to one of kind 'RIGID'"),
+    ("soft(blocks(1), form='BC', base=([0], [1.0]*24))", "BODY: 'base' is for the forms 'BC-MODAL' and 'BC-RO'"),
+    ("FORCE(first, 'SPATIAL', (9, 9, 9), (1, 0, 0), 5, data=(1, 2))", "FORCE: 'data' is for a 'value' that is called"),
+    ("first.damping = 1E-3", "BODY.damping is for deformable bodies; body 1 is RIGID"),
+]
+
+
+@pytest.mark.parametrize("line, words", IGNORED)
+def test_arguments_that_mean_nothing_are_told(run, line, words):
+    text = textwrap.dedent(MODEL) + line + "\n"
+    outcome = run(text)
+    assert outcome.status == 0, outcome.err
+    assert outcome.err.startswith("input.py:") and f": warning: {words}" in outcome.err, outcome.err
 
 
 @pytest.mark.parametrize("line, words", [case[1:] for case in CASES], ids=[case[0] for case in CASES])

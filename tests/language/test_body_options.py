@@ -56,3 +56,15 @@ body.conf = [(-0.7 * p[0], 0, 0)[i] for p in places for i in range (3)]
 print ('stress', STRESS (body, (0.5, 0.5, 0.5))[0])"""
     values = [float(good(text(after, model=m)).split("stress")[1].split()[0]) for m in ("", "'NEO_HOOKEAN', ")]
     assert values[1] < 2 * values[0] < 0
+
+
+def test_a_conserving_body_comes_to_rest_under_a_load(good):
+    """Its velocities fade below the round-off of its displacements, which then is all that iterations can reach."""
+    after = """body.conserving = 'ON'; body.scheme = 'DEF_LIM'; body.damping = 0.01
+PRESSURE (body, 2, 1E5); PRESSURE (body, 4, 1E5)
+OUTPUT (solfec, 1)
+RUN (solfec, GAUSS_SEIDEL_SOLVER (1E-8, 100), 0.3)
+energy = ENERGY (solfec)
+print ('rest', energy.kinetic, energy.kinetic + energy.internal + energy.dissipated - energy.external, STRESS (body, (0.5, 0.5, 0.5))[1])"""
+    kinetic, balance, across = map(float, good(text(after, shape="HEX (nodes, 2, 2, 2, 1, [1, 2, 3, 4, 5, 6])")).split("rest")[1].split())
+    assert kinetic < 1e-5 and abs(balance) < 1e-8 and abs(across) < 1.0

@@ -120,6 +120,19 @@ def test_reduced_body_has_its_numbers(model):
         body.velo = u + (0,)
 
 
+def test_the_number_of_modes_may_be_that_of_the_file(model, tmp_path):
+    body = bar(model)
+    values, vectors = MODAL_ANALYSIS(body, 9, str(tmp_path / "modes"))
+    assert MODAL_ANALYSIS(body, path=str(tmp_path / "modes")) == (values, vectors)
+    body.material.young *= 4
+    with pytest.warns(SolfecWarning, match="computed again"):
+        assert MODAL_ANALYSIS(body, path=str(tmp_path / "modes"))[0][8] == pytest.approx(4 * values[8])
+    with pytest.raises(TypeError, match="'num' is needed, the number of modes; there is no file"):
+        MODAL_ANALYSIS(body, path=str(tmp_path / "nothing"))
+    with pytest.raises(ValueError, match="there is no directory"):
+        MODAL_ANALYSIS(body, 9, str(tmp_path / "nowhere" / "modes"))
+
+
 def test_bases_of_one_label_are_shared(model):
     REGISTER_BASE(model, MODAL_ANALYSIS(bar(model), 8), "bar")
     one, two = (bar(model, "BC-MODAL", "bar", place=(3 * k, 0, 0)) for k in (1, 2))

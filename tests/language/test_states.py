@@ -130,7 +130,7 @@ def test_subsets_choose_bodies_by_their_labels(spun, tmp_path):
 def test_what_does_not_fit_is_refused(spun, tmp_path):
     _, _, path = spun
     model, _ = bars(tmp_path / "kinds", ["FINITE_ELEMENT"])
-    with pytest.raises(RuntimeError, match="body 1 is FINITE_ELEMENT, the state of body 1 in .* is RIGID"):
+    with pytest.raises(RuntimeError, match=r"body 1 \(bar 0\) is FINITE_ELEMENT, the state of body 1 in .* is RIGID"):
         INITIALIZE_STATE(model, path, 0)
     with pytest.raises(ValueError, match="there are no results in '/nowhere'"):
         INITIALIZE_STATE(model, "/nowhere", 0)
@@ -141,7 +141,10 @@ def test_what_does_not_fit_is_refused(spun, tmp_path):
     RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 10), 1e-3)
     session.current().close()
     other, _ = bars(tmp_path / "nodes", ["FINITE_ELEMENT"], cells=(1, 1, 2))
-    with pytest.raises(RuntimeError, match="body 1 has 12 nodes, body 1 in .* has 189"):
+    with pytest.raises(RuntimeError, match=r"body 1 \(bar 0\) has 12 nodes, body 1 in .* has 189"):
+        INITIALIZE_STATE(other, str(tmp_path / "kinds"), 0)
+    other, _ = bars(tmp_path / "elements", ["FINITE_ELEMENT"], cells=(2, 20, 2))  # as many nodes
+    with pytest.raises(RuntimeError, match=r"body 1 \(bar 0\) and body 1 in .* have as many nodes, but not the same elements"):
         INITIALIZE_STATE(other, str(tmp_path / "kinds"), 0)
     reading = SOLFEC("DYNAMIC", 1e-3, path)
     with pytest.warns(SolfecWarning, match="ignored in READ mode"):
