@@ -10,6 +10,7 @@ import builtins
 import errno
 import linecache
 import os
+import shlex
 import signal
 import sys
 import traceback
@@ -24,6 +25,7 @@ from .language import session
 from .language.legacy import loader
 from .log import logged
 from .switches import USAGE, help_text
+from .terminal import discard
 
 UNBUILT = {"-v": "the viewer", "-f": "the viewer", "-g": "the viewer"}
 
@@ -196,6 +198,8 @@ def _missing(words: list[str]) -> str:
 def _input_of(path: str) -> tuple[str, str | None]:
     """Input file of a path, and the output directory when the path is one."""
     if not os.path.isdir(path):
+        if path.endswith(".h5"):
+            raise UsageError(f"{path!r} is no input file; its directory gives what it holds: solfec {shlex.quote(os.path.dirname(path) or '.')}")
         return path, None
     directory = path.rstrip("/") or path
     copy = os.path.join(directory, os.path.basename(os.path.abspath(directory)) + ".py")
@@ -264,8 +268,7 @@ def _hand_over_output() -> int:
             sys.stdout.flush()
         return 0
     except OSError as error:
-        with suppress(OSError, ValueError):  # so that the interpreter does not try again on its way out
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         if error.errno == errno.EPIPE:
             return 0
         print(f"solfec: the standard output cannot be written: {error.strerror}", file=sys.stderr)
@@ -384,7 +387,7 @@ def _below_input(frames: list, path: str) -> list:
 
 def _source(file: str, line: int) -> list[str]:
     text = linecache.getline(file, line).strip()
-    return [f"    {text}"] if text else []
+    return [f"    {text}"] if text and "\0" not in text else []
 
 
 def describe(error: BaseException) -> str:

@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from time import monotonic, strftime
 
-REWRITE = "\r\033[K"  # how progress.py begins a report that replaces the one before it on a terminal
+from .terminal import REWRITE
 
 
 class Log:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from contextlib import contextmanager
 from time import localtime, monotonic, strftime
 
 from .bodies.table import BodyKind
 from .domain import Domain
 from .kernel_programs import PHASES
+from .terminal import REWRITE, Printed, discard
 
 KIND_NAMES = {
     BodyKind.OBSTACLE: ("obstacle", "obstacles"),
@@ -53,7 +56,7 @@ class Progress:
             listed = ", ".join(counted(count, *names) for count, names in counts if count)
             degrees = 3 * domain.bodies.triples.n
             bodies = counted(domain.bodies.n, "body", "bodies")
-            self._print(f"{bodies} ({listed}); {degrees} degrees of freedom; step {domain.step:g}")
+            self._print(f"{bodies}{listed and f' ({listed})'}; {degrees} degrees of freedom; step {domain.step:g}")
 
     def after_step(self, domain: Domain) -> None:
         """Called after every step; prints when the interval has passed."""
@@ -92,6 +95,27 @@ class Progress:
         """Print a line whatever `verbose` says."""
         self._print(text)
 
+    @contextmanager
+    def among_prints(self):
+        """While this lasts, what the user's callbacks print on a terminal takes the place of the report there; an error gets a new line."""
+        if not self.terminal:
+            yield
+            return
+        before = sys.stdout, sys.stderr
+        ours = tuple(Printed(stream, self.make_room) if stream is not None and stream.isatty() else stream for stream in before)
+        sys.stdout, sys.stderr = ours
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = (old if new is mine else new for old, mine, new in zip(before, ours, (sys.stdout, sys.stderr)))
+            self.make_room("\n")
+
+    def make_room(self, text: str = REWRITE) -> None:
+        """Take a report that would be rewritten off the terminal, or end its line."""
+        if self._line_open and self.stream is not None:
+            self._line_open = False
+            self._write(text)
+
     def _print(self, text: str, rewrite: bool = False) -> None:
         """On a terminal reports replace one another in place; in a file each has its own line.
 
@@ -101,14 +125,19 @@ class Progress:
             return
         start, end = ("", "\n")
         if self.terminal:
-            start, end = "\r\033[K" if self._line_open else "", "" if rewrite else "\n"
+            start, end = REWRITE if self._line_open else "", "" if rewrite else "\n"
             if rewrite:  # a line that wraps could not be rewritten
                 text = text[: self._width() - 1]
             self._line_open = rewrite
+        self._write(start + text + end)
+
+    def _write(self, text: str) -> None:
         try:
-            self.stream.write(start + text + end)
+            self.stream.write(text)
             self.stream.flush()
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if getattr(error, "errno", None) == errno.EPIPE:  # the reader has gone: what the input prints from here on goes nowhere, too
+                discard(self.stream)
             self.stream = None
 
     def _width(self) -> int:

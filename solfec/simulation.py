@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from .snapshots import Snapshots
 from .solvers.gauss_seidel import GaussSeidelSolver, warn
 from .solvers.unsolved import UnsolvedSteps
 
+NAMES_OF_SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "TERM", signal.SIGHUP: "HUP"}
 TOLERANCE = 1e-6  # of a step or an interval: what counts as "due" in spite of rounding
 
 
@@ -100,6 +103,9 @@ class Interruption:
         if self.signal is not None:  # asked twice: at once
             raise KeyboardInterrupt
         self.signal = number
+        if number == signal.SIGINT and sys.stderr is not None and sys.stderr.isatty():
+            with suppress(OSError, RuntimeError):  # it may come while something else is being written
+                print("\nthe step is being finished; Ctrl-C once more ends at once", file=sys.stderr)
 
     def honour(self) -> None:
         """Raise what the signal stands for, once the frame is written."""
@@ -249,7 +255,8 @@ class Simulation:
         progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath, self._quiet)
         unsolved = UnsolvedSteps(self.notify, not isinstance(solver, GaussSeidelSolver))
         try:
-            self._steps(solver, duration, progress, unsolved)
+            with progress.among_prints():
+                self._steps(solver, duration, progress, unsolved)
         finally:
             if domain.report is not None and getattr(solver, "failure", "CONTINUE") != "CALLBACK":
                 unsolved.end(domain.report.solver)
@@ -287,6 +294,8 @@ class Simulation:
             if written != domain.step_number:
                 self._write()
             self._writer.flush()
+            if interruption.signal is not None and self.verbose == "ON":
+                progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[interruption.signal]}")
             progress.end(domain)
             interruption.honour()
 
@@ -342,14 +351,21 @@ class Simulation:
         path = os.path.join(self.outpath, "STOP")
         if not os.path.exists(path):
             return False
-        os.remove(path)
-        self._progress.note(f"stopped at time {self.domain.time:g} by the file {path}")
+        left = ""
+        try:
+            os.remove(path)
+        except OSError as error:
+            left = f", which could not be removed: {error.strerror}"
+        self._progress.note(f"stopped at time {self.domain.time:g} by the file {path}{left}")
         return True
 
     def _discard_stale_stop(self) -> None:
         path = os.path.join(self.outpath, "STOP")
         if os.path.exists(path):
-            os.remove(path)
+            try:
+                os.remove(path)
+            except OSError as error:
+                raise SolfecError(f"RUN: an old file {path} would stop this run, and it cannot be removed: {error.strerror}") from None
             self._progress.note(f"an old file {path} was removed")
 
     def close(self) -> None:

@@ -40,4 +40,6 @@ INITIAL_VELOCITY(ball, (0, 0, -10), (0, 0, 0))
 OUTPUT(solfec, 0.005)
 RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 1000), duration)
 
+if solfec.mode == 'READ':
+    SEEK(solfec, DURATION(solfec)[1])
 print('kinetic energy:', ENERGY(solfec)[0])

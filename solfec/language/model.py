@@ -193,7 +193,7 @@ def _mode(now: session.Session, path: str) -> str:
 def _may_overwrite(path: str) -> bool:
     """Ask on a terminal whether old results may go; without a terminal nobody can say yes."""
     if not (sys.stdin is not None and sys.stdin.isatty()):
-        print(f"solfec: -w: {path} holds results; without a terminal to ask on, add -y to overwrite them", file=sys.stderr)
+        print(f"solfec: -w: {path} holds results; without a terminal to ask on, put -y before the input's path to overwrite them", file=sys.stderr)
         return False
     print(f"WARNING: {path} holds results; they will be overwritten.", flush=True)
     try:

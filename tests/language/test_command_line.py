@@ -63,12 +63,14 @@ def test_path_is_the_first_word_that_names_something(good, tmp_path):
         (["-c", "-w", "input.py"], "choose one"),
         (["-v", "input.py"], "-v: the viewer is not built yet"),
         (["-g", "512x512", "input.py"], "-g: the viewer is not built yet"),
+        (["empty/empty.h5"], "'empty/empty.h5' is no input file; its directory gives what it holds: solfec empty"),
         (["empty"], "holds no copy of an input file"),
     ],
 )
 def test_wrong_command_line_gives_usage_and_status_two(tmp_path, monkeypatch, capsys, words, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "empty/empty.h5").touch()
     assert cli.main(words) == 2
     captured = capsys.readouterr()
     assert said in captured.err and "usage: solfec" in captured.err and captured.out == ""
@@ -128,7 +130,7 @@ def test_without_a_terminal_overwriting_takes_two_switches(run, good):
     good(FALL)
     stamp = os.stat("out/fall/fall.h5").st_mtime_ns
     outcome = run(FALL, "-w")
-    assert outcome.status == 1 and "add -y" in outcome.err
+    assert outcome.status == 1 and "put -y before the input's path" in outcome.err
     assert os.stat("out/fall/fall.h5").st_mtime_ns == stamp
     assert good(FALL, "-w", "-y").startswith("WRITE")
 

@@ -98,10 +98,31 @@ RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), 0.01)
 """
 
 
-def run_in_shell(tmp_path, tail):
-    (tmp_path / "input.py").write_text(SHORT)
-    line = f"'{sys.executable}' -m solfec.cli -i 0 input.py {tail}"
-    return subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+def run_in_shell(tmp_path, tail, text=SHORT):
+    """The status is the run's, not that of what reads it."""
+    (tmp_path / "input.py").write_text(text)
+    line = f"set -o pipefail; '{sys.executable}' -m solfec.cli -i 0 input.py {tail}"
+    return subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+
+def test_a_run_outlives_the_readers_of_what_its_input_prints(tmp_path):
+    """Reports find out first that the reader has gone; the input's own print, too, goes nowhere then."""
+    short = SHORT.replace("RUN(", "CALLBACK(solfec, 1E-3, (), lambda: print('step'))\nRUN(") + "print('end')\n"
+    process = run_in_shell(tmp_path, "| true", short)
+    assert process.returncode == 0 and process.stderr == ""
+    assert results.open(str(tmp_path / "out/short")).times[-1] == pytest.approx(0.01)
+
+
+def test_a_stop_that_cannot_be_removed_stops_once_and_is_named_the_next_time(tmp_path):
+    process = start(tmp_path)
+    wait_for_first_frame(process, tmp_path)
+    (tmp_path / "out/endless/STOP").mkdir()
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert "STOP, which could not be removed: Is a directory" in out and "after" in out
+    again = subprocess.run([sys.executable, "-m", "solfec.cli", "-c", "input.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert again.returncode == 1
+    assert "input.py:8: RUN: an old file out/endless/STOP would stop this run, and it cannot be removed: Is a directory" in again.stderr
 
 
 @pytest.mark.parametrize("tail", [">&-", "| true"])

@@ -18,9 +18,9 @@ RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), 1E6)
 """
 
 
-def watch(tmp_path, columns):
+def watch(tmp_path, columns, text=RUN, press=True):
     """Start a run on a terminal, press Ctrl-C after some reports; return status and what was on the terminal."""
-    (tmp_path / "input.py").write_text(RUN)
+    (tmp_path / "input.py").write_text(text)
     process, terminal = pty.fork()
     if process == 0:
         try:
@@ -38,7 +38,7 @@ def watch(tmp_path, columns):
         if not data:
             break
         seen += data.decode()
-        if not pressed and seen.count("\r\033[K") > 3:
+        if press and not pressed and seen.count("\r\033[K") > 3:
             os.write(terminal, b"\x03")
             pressed = True
     _, status = os.waitpid(process, 0)
@@ -50,8 +50,35 @@ def test_reports_replace_one_another_within_the_width_of_the_terminal(tmp_path):
     status, seen = watch(tmp_path, 50)
     assert status == 130
     lines = seen.split("\r\n")
-    assert len(lines) == 3 and lines[2] == ""  # the model, one line of reports, nothing
-    reports = re.split(r"(?:\^C)?\r\033\[K", lines[1])
-    assert len(reports) > 4
-    assert max(map(len, reports[:-1])) < 50, reports
-    assert "took" in reports[-1]
+    assert lines[0].startswith("1 body") and lines[-1] == ""
+    reports = lines[1].replace("^C", "").split("\r\033[K")[:-1]  # Ctrl-C's message cleared the line
+    assert len(reports) > 3
+    assert max(map(len, reports)) < 50, reports
+    assert "Ctrl-C once more ends at once" in lines[2] + lines[3]
+    assert re.match(r"stopped at time .* by Ctrl-C", lines[-3].split("\033[K")[-1]) and "took" in lines[-2]
+
+
+TALK = RUN.replace(
+    "RUN(",
+    """
+from time import sleep
+def talk():
+    sleep(0.03)  # so that a report stands there each time
+    print('talked at %g' % solfec.time)
+CALLBACK(solfec, 1E-3, (), talk)
+RUN(""",
+)
+
+
+def test_what_a_callback_prints_has_a_line_of_its_own(tmp_path):
+    status, seen = watch(tmp_path, 90, TALK)
+    assert status == 130
+    shown = [line.split("\r\033[K")[-1] for line in seen.split("\r\n")]  # what is left on a line when it ends
+    talked = [line for line in shown if "talked" in line]
+    assert len(talked) > 2 and all(re.fullmatch(r"talked at [\d.e-]+", line) for line in talked), talked
+
+
+def test_an_error_does_not_begin_behind_a_report(tmp_path):
+    status, seen = watch(tmp_path, 90, TALK.replace("print('talked", "if solfec.time > 0.0055: raise ValueError('talked"), press=False)
+    assert status == 1
+    assert "\r\ninput.py:9: ValueError: talked at 0.006\r\n" in seen
