@@ -16,6 +16,7 @@ from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial, Law
 from .bodies.step_limit import StepLimit
 from .bodies.table import REDUCED_FORMS, BodyKind, BodyTable, Energy, Form, Scheme, body_name
+from .clock import Clock
 from .constraints import element_points, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
@@ -26,7 +27,8 @@ from .shapes import characteristics, point_query, primitives
 from .shapes.mesh import Mesh
 from .shapes.resolution import check_resolution
 from .shapes.rest_adjacency import adjoin_overlapping
-from .solvers.gauss_seidel import report_of
+from .kernel_programs import remembered
+from .solvers.gauss_seidel import Solution
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
 from .tables import Noted, Table, note_reallocation
@@ -34,6 +36,7 @@ from .time_series import TimeSeries
 from .time_step import TimeStep
 
 CRAWL = 1e-3  # part of the critical step at rest; smaller ones are of elements torn to a thousand times their size
+READY, PREPARING, WITHIN, BROKEN_OFF = range(4)  # where a model stands in a step
 SELDOM, OFTEN = 16, 2  # steps after which explicit bodies are looked at again whose strains might ask for a smaller one
 
 DEFAULT_SCHEME = {
@@ -60,8 +63,8 @@ class Domain:
     ----------
     bodies, geometry, constraints, surface_materials
         The state tables.
-    time, step_number
-        Time reached and number of steps taken.
+    clock : Clock
+        In whose memory are `time` and `step_number`, time reached and number of steps taken, and the energies below.
     timings : Timings
         Seconds spent in each phase since they were last reset.
     contact_energy, friction_energy : float
@@ -69,13 +72,15 @@ class Domain:
     """
 
     step, epsilon, extents, step_kept = Noted(), Noted(), Noted(), Noted()
+    time, step_number = remembered("clock", "time"), remembered("clock", "step_number")
+    contact_energy, friction_energy = remembered("clock", "contact_energy"), remembered("clock", "friction_energy")
+    sparsified = remembered("clock", "sparsified")
 
     def __init__(self, step: float, epsilon: float = 1e-6, dynamic: bool = True):
         self.step = step
         self.epsilon = epsilon
         self.dynamic = dynamic
-        self.time = 0.0
-        self.step_number = 0
+        self.clock = Clock()
         self.bodies = BodyTable()
         self.geometry = Geometry()
         self.constraints = ConstraintTable()
@@ -89,11 +94,8 @@ class Domain:
         self.settings = detection.Settings(min_distance=epsilon)
         self.extents: np.ndarray | None = None
         self.local_dynamics = LocalDynamics()
-        self.given_report = None  # or the numbers of a report
-        self.sparsified = 0
+        self.solution, self._report = Solution(), None
         self.swallowed = Swallowed()
-        self.contact_energy = 0.0
-        self.friction_energy = 0.0
         self._step_limit = StepLimit(self.bodies)
         self._time_step = TimeStep(self)
         self.timings = self._time_step.timings
@@ -102,11 +104,9 @@ class Domain:
         self._row_of_id: dict[int, int] = {}
         self._inertia_changed = False
         self.deformable = True  # whether any body may bound the time step
-        self._within_step = False
-        self._broken_off = False  # whether an error has left bodies in the midst of a step
+        self._standing = READY
         self.step_kept = False  # whether explicit bodies may not lower the step
         self.exact_supports = False  # whether quasi-static steps meet supports to round-off after the solver
-        self._clock_origin = (0.0, 0)  # time and step number since which the step has been constant
 
     # --- the time step -------------------------------------------------------------------------------------
 
@@ -119,45 +119,65 @@ class Domain:
             A callback of a force or of a failing solver wants another step, or other bodies and constraints; an error has broken
             off the step before.
         """
-        if self._within_step:
-            self._refuse_within_step("start another one")
-        if self._broken_off:
-            raise SolfecError(
-                f"an error has broken off the step that began at time {self.time:g}, and bodies stand in its midst: no other step can "
-                "follow; make the model again, or continue the run from its last frame (-c)"
-            )
-        self._within_step = True
+        if self._standing != READY:
+            self._refuse_to_advance()
+        step = self._time_step
+        self._standing = WITHIN
         try:
-            step = self._time_step
-            if self._inertia_changed:
-                self.initialise()
-            if step.limit_apart or step.reallocations != Table.reallocations:
-                self.limit_step()
-            self._broken_off = True
-            step.advance(solver)
-            self._broken_off = False
-            contact_work, friction_work = self.local_dynamics.reactions.works.get()
-            self.sparsified = step.detection.removed
-            self.contact_energy += contact_work
-            self.friction_energy += friction_work
-            self.step_number += 1
-            start, number = self._clock_origin
-            self.time = start + (self.step_number - number) * self.step
-            if self.constraints.user_count or self.extents is not None:
-                self._remove_overloaded_and_lost()
-        finally:
-            self._within_step = False
+            if step.reallocations != Table.reallocations or step.solver is not solver:
+                self._prepare(solver)
+            step.run()
+        except BaseException:
+            self._standing = BROKEN_OFF if self._standing == WITHIN else READY
+            raise
+        self._standing = READY
+        if step.ends_constraints:
+            self._remove_overloaded_and_lost()
+
+    def _prepare(self, solver) -> None:
+        """What a step needs after changes, and some models before every step."""
+        self._standing = PREPARING
+        if self._inertia_changed:
+            self.initialise()
+        self.limit_step()
+        self._standing = WITHIN
+        self._time_step.arrange(solver)
+
+    def _refuse_to_advance(self) -> None:
+        """Raise what keeps a model from another step."""
+        self._refuse_within_step("start another one")
+        raise SolfecError(
+            f"an error has broken off the step that began at time {self.time:g}, and bodies stand in its midst: no other step can "
+            "follow; make the model again, or continue the run from its last frame (-c)"
+        )
+
+    def __reduce_ex__(self, protocol):
+        raise SolfecError("a model cannot be copied or pickled; make it again from its input, or load a frame of its results")
+
+    @property
+    def _inertia_changed(self) -> bool:
+        """Whether energies and what integration needs must be found anew before the next step."""
+        return self._changed
+
+    @_inertia_changed.setter
+    def _inertia_changed(self, changed: bool) -> None:
+        self._changed = changed
+        self._time_step.reallocations = -1
 
     @property
     def report(self) -> SolverReport | None:
         """What the solver said about the last step."""
-        if type(self.given_report) is tuple:
-            self.given_report = report_of(self.given_report)
-        return self.given_report
+        if self.solution["unread"][0]:
+            self.report = self.solution.report()
+        return self._report
 
     @report.setter
-    def report(self, report: SolverReport | tuple | None) -> None:
-        self.given_report = report
+    def report(self, report: SolverReport | None) -> None:
+        self.solution["unread"][0], self._report = 0, report
+
+    @property
+    def _within_step(self) -> bool:
+        return self._standing in (PREPARING, WITHIN)
 
     def _refuse_within_step(self, what: str) -> None:
         """Rows must stay where they are while kernels of one step hand them on."""
@@ -206,6 +226,7 @@ class Domain:
 
     def _remove_overloaded_and_lost(self) -> None:
         """Links and points loaded above their strength break; bodies outside of the scene's extents go."""
+        self._time_step.ends_constraints = False
         if self.constraints.user_count:
             overloaded = user.break_overloaded(self.constraints, *self._time_step.overload.found.get())
             if overloaded is not None:
@@ -236,24 +257,28 @@ class Domain:
     def set_step(self, step: float) -> None:
         """Use another time step from now on."""
         self.step = float(step)
-        self._clock_origin = (self.time, self.step_number)
+        self._set_origin()
 
     def set_time(self, time: float, step_number: int) -> None:
         """Continue from a stored instant."""
-        self._broken_off = False
+        if self._standing == BROKEN_OFF:
+            self._standing = READY
         self.time = time
         self.step_number = step_number
-        self._clock_origin = (time, step_number)
+        self._set_origin()
+
+    def _set_origin(self) -> None:
+        self.clock["origin"][0], self.clock["origin_number"][0] = self.time, self.step_number
 
     @property
     def local_dynamics_stand(self) -> bool:
         """Whether local dynamics are those of the last step, or of the present one where a solver's callback asks."""
-        return self.local_dynamics.stands and (self._within_step or not self._broken_off)
+        return self.local_dynamics.stands and self._standing != BROKEN_OFF
 
     @property
     def clock_origin(self) -> tuple[float, int]:
         """Time and step number since which the step has been constant; continued runs need it for equal bits."""
-        return self._clock_origin
+        return self.clock["origin"].item(), self.clock["origin_number"].item()
 
     # --- bodies --------------------------------------------------------------------------------------------
 
@@ -502,27 +527,10 @@ class Domain:
         bodies.energy[:, row] = energy
         self._inertia_changed = True
 
-    def move_rigidly(self, identifier: int, rotation, place, angular, linear, centre) -> None:
-        """Move a finite element body as a rigid one with that mass centre (manual, RIGID_TO_FEM).
-
-        Parameters
-        ----------
-        rotation, place : array_like (3, 3), (3,)
-            Of the rigid body: rotation, current centre.
-        angular, linear : array_like (3,)
-            Referential angular velocity, velocity of the centre.
-        centre : array_like (3,)
-            Referential mass centre of the rigid body.
-        """
+    def move_rigidly(self, identifier: int, *motion_of_rigid) -> None:
+        """Move a finite element body as a rigid one, see `state.move_rigidly` (manual, RIGID_TO_FEM)."""
         self._refuse_within_step("set states")
-        bodies, row = self.bodies, self.body_row(identifier)
-        nodes = bodies.meshes[identifier].nodes
-        arm = nodes - centre
-        conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
-        conf[:, : len(nodes)] = (place + arm @ np.transpose(rotation) - nodes).T
-        if bodies.mode_count[row]:
-            conf[:, len(nodes) :] = rotation
-        state.set_nodal_velocity(bodies, row, linear + np.cross(angular, arm) @ np.transpose(rotation))
+        state.move_rigidly(self.bodies, self.body_row(identifier), *motion_of_rigid)
         self._inertia_changed = True
 
     def reconsider(self) -> None:
@@ -699,6 +707,7 @@ class Domain:
         """Insert a row behind the user's other constraints and before the contacts."""
         self._refuse_within_step("insert constraints")
         constraints = self.constraints
+        self.local_dynamics.take_results()
         identifier = int(constraints.new_ids(1)[0])
         row = constraints.append(kind=int(kind), id=identifier, birth=self.step_number)
         for name, value in columns.items():
@@ -723,6 +732,7 @@ class Domain:
             self._keep_constraints(mask)
 
     def _keep_constraints(self, mask: np.ndarray) -> None:
+        self.local_dynamics.take_results()  # rows and users as they were in the step
         users = int(mask[: self.constraints.user_count].sum())
         self.constraints.keep(mask)
         self.constraints.user_count = users

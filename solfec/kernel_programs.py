@@ -63,6 +63,31 @@ class Numbers:
         """One of them, as an array of one number."""
         return self.views[name]
 
+    def __reduce_ex__(self, protocol):
+        kinds = {name: view.dtype.str[1:] for name, view in self.views.items()}
+        return _numbers, (type(self), kinds, self.get())  # copies have memory of their own
+
+
+def _numbers(kind: type[Numbers], kinds: dict[str, str], values: tuple) -> Numbers:
+    """A copy of numbers."""
+    copied = kind.__new__(kind)
+    Numbers.__init__(copied, **kinds)
+    copied.set(*values)
+    return copied
+
+
+def remembered(numbers: str, name: str, kind: type | None = None) -> property:
+    """A member of a class that is one of the numbers in its member `numbers`, which kernels change without Python."""
+
+    def get(instance):
+        value = getattr(instance, numbers).views[name].item()
+        return value if kind is None else kind(value)
+
+    def put(instance, value) -> None:
+        getattr(instance, numbers).views[name][0] = value
+
+    return property(get, put)
+
 
 class Call:
     """A kernel with its arguments.
@@ -146,24 +171,16 @@ class Pause(Call):
 class Phase:
     """A part of a time step.
 
-    Kernels of a phase are called after `begin` of all phases of their program, and before its `end`.
-
     Attributes
     ----------
     phase : int
         The phase, one of `PHASES` by its number, in whose seconds its time is counted.
-    begins : bool
-        False: `begin` has nothing to do.
     """
 
     phase = TIMINT
-    begins = True
 
     def settle(self) -> None:
         """After `note_reallocation`, before a step begins: numbers that stay are set, arrays made large enough."""
-
-    def begin(self) -> None:
-        """What Python does before every step."""
 
     def calls(self) -> list[Call]:
         """The kernels; asked for again after a reallocation."""
@@ -175,7 +192,13 @@ class Phase:
         raise NotImplementedError
 
     def end(self) -> None:
-        """What Python takes from the results."""
+        """What Python does after every step, and before anything that comes after a pause behind this phase.
+
+        A phase that leaves this out costs no Python: those who ask read its results in memory.
+        """
+
+    def recover(self) -> None:
+        """After a step in which it has stopped: what the next step begins with is put back."""
 
 
 class Program:
@@ -193,47 +216,53 @@ class Program:
         self.gave_up: Phase | None = None
         self._reallocations = -1
         self._prepare = [phase.prepare for phase in phases if isinstance(phase, Preparation) and phase.prepare]
-        self._begin = [phase.begin for phase in phases if phase.begins and type(phase).begin is not Phase.begin]
         self._end = [phase.end for phase in phases if type(phase).end is not Phase.end]
 
     def run(self) -> bool:
         """All phases, one after another; False when one of them gave up."""
         try:
-            return self._run_all()
+            if self._prepare or self._reallocations != Table.reallocations:
+                self._make_ready()
+            reached = self._call(0) if stepwise else _run_at(0, self._place)
+            if reached < self._count:
+                return self._go_on(reached)
+            for end in self._end:
+                end()
+            return True
         except BaseException:  # what phases have noted down stands in the midst of a step: the next one settles anew
             self._reallocations = -1
             raise
 
-    def _run_all(self) -> bool:
+    def _make_ready(self) -> None:
         for prepare in self._prepare:
             prepare()
         if self._reallocations != Table.reallocations:
             for phase in self.phases:
                 phase.settle()
             self._list()
-        for begin in self._begin:
-            begin()
-        reached, ended = self._call(0) if stepwise else _run_at(0, self._place), 0
+
+    def _go_on(self, reached: int) -> bool:
+        """What Python does where the program has stopped, and the rest of it."""
+        ended, stopped = 0, {}
         while reached < self._count:
             number, first = self._owner[reached]
             for phase in self.phases[ended:number]:
                 phase.end()
-            ended = number
+            ended, phase = number, self.phases[number]
+            stopped[number] = phase
             started = perf_counter()
-            again = self.phases[number].stopped(reached - first)
-            self._seconds[self.phases[number].phase] += perf_counter() - started
+            again = phase.stopped(reached - first)
+            self._seconds[phase.phase] += perf_counter() - started
             if again == GIVE_UP:
-                self.gave_up = self.phases[number]
+                self.gave_up = phase
                 return False
             if self._reallocations != Table.reallocations:
                 self._list()
             reached = self._call(first + again)
-        if ended:
-            for phase in self.phases[ended:]:
-                phase.end()
-        else:
-            for end in self._end:
-                end()
+        for phase in self.phases[ended:]:
+            phase.end()
+        for phase in stopped.values():
+            phase.recover()
         return True
 
     def _call(self, first: int) -> int:
@@ -308,6 +337,14 @@ class PythonPhase(Phase):
 
     def __init__(self, phase: int, function: Callable[[], None]):
         self.phase, self.function = phase, function
+        self.seconds = np.zeros(len(PHASES))
+
+    def run(self) -> bool:
+        """Call it; True, since it never gives up."""
+        started = perf_counter()
+        self.function()
+        self.seconds[self.phase] += perf_counter() - started
+        return True
 
 
 def arrange(phases: list[Phase], seconds: np.ndarray) -> list[Program | PythonPhase]:
@@ -315,6 +352,7 @@ def arrange(phases: list[Phase], seconds: np.ndarray) -> list[Program | PythonPh
     parts: list = []
     for phase in phases:
         if isinstance(phase, PythonPhase):
+            phase.seconds = seconds
             parts.append(phase)
         elif parts and isinstance(parts[-1], Program):
             parts[-1] = Program([*parts[-1].phases, phase], seconds)

@@ -7,9 +7,7 @@ Which of them it needs is found out once, and again when it changes.
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from functools import partial
 from math import inf
-from time import perf_counter
 
 import numpy as np
 
@@ -18,6 +16,7 @@ from .bodies.finite_elements import compiled, within_step
 from .bodies.implicit import present_implicit
 from .bodies.lost import Lost
 from .bodies.step_limit import WithinLimit
+from .clock import Advance
 from .constraints import element_points, user
 from .constraints.element_points import ContactPlaces
 from .contact.phase import Detection
@@ -65,24 +64,25 @@ class TimeStep:
         self.model = model
         self.timings = Timings()
         self.places = ContactPlaces(model)
-        self._key = self._solver = self.detection = self.overload = self.lost = None
-        self._parts, self.reallocations = [], -1
-        self.limit_apart = True  # whether the step does not find out by itself that it is too long
+        self._key = self.solver = self.detection = self.overload = self.lost = None
+        self._parts, self.reallocations, self._arranged_at = [], -1, -1  # of arrays, as `tables` counts them; -1: look anew
+        self.ends_constraints = False  # whether the last step overloaded constraints, or lost bodies
         self._often_too_long = False  # whether it is longer than a bound of the critical one, so that a closer look has to follow
 
-    def advance(self, solver) -> None:
-        """Run all phases; constraint reactions come from `solver`."""
+    def run(self) -> None:
+        """All phases of a step that has been arranged."""
+        for part in self._parts:
+            if not part.run():
+                self._go_on(type(part.gave_up) is WithinLimit)
+                break
+
+    def arrange(self, solver) -> None:
+        """Find out which parts a step has, unless nothing has changed.  Reactions come from `solver`."""
         if not self.model.dynamic:
             compiled(self.model.bodies)  # dynamics see changed materials when they look for the critical step
-        if Table.reallocations != self.reallocations or solver is not self._solver:
+        if self._arranged_at != Table.reallocations or self.solver is not solver:
             self._arrange(solver)
-        for part in self._parts:
-            if type(part) is Program:
-                if not part.run():
-                    self._go_on(solver, type(part.gave_up) is WithinLimit)
-                    break
-            else:
-                self._run(part)
+        self.reallocations = -1 if self._looks else Table.reallocations
 
     def _arrange(self, solver) -> None:
         """Find out which parts a step has; where that has changed, put them together."""
@@ -105,19 +105,16 @@ class TimeStep:
         )  # fmt: skip
         limited = model.dynamic and model.deformable
         within = limited and not (model.step_kept or self._often_too_long or (elements.count and elements.mixed))
-        self.limit_apart, key = limited and not within, (*key, within)
+        key = (*key, within)
         if key != self._key:
             self._parts, self._key = self._arranged(*key[:4], within), key
-        self._solver, self.reallocations = solver, Table.reallocations
+        # whether something comes before every step: some do not find out by themselves that they are too long
+        self._looks = (limited and not within) or (elements.count and not model.dynamic)
+        self.solver, self._arranged_at = solver, Table.reallocations
 
-    def _run(self, part: PythonPhase) -> None:
-        started = perf_counter()
-        part.function()
-        self.timings.seconds[part.phase] += perf_counter() - started
-
-    def _go_on(self, solver, limit: bool) -> None:
+    def _go_on(self, limit: bool) -> None:
         """The step is too long, or has begun with another idea of which bodies are implicit, and how they are."""
-        model = self.model
+        model, solver = self.model, self.solver
         if limit:
             step = model.step
             model.limit_step()
@@ -130,12 +127,11 @@ class TimeStep:
                 quasi_static.predict_implicit(model.bodies, model.loads.gravity, model.step, count)
         self._arrange(solver)
         _, plain, implicit, elements, *_ = self._key
-        self._key = self._solver = None
-        for part in self._arranged(solver, plain, implicit, elements, False, predicted=not limit):
-            if type(part) is not Program:
-                self._run(part)
-            elif not part.run():
-                self._go_on(solver, False)
+        parts = self._arranged(solver, plain, implicit, elements, False, predicted=not limit)
+        self._key, self._arranged_at, self.reallocations = None, -1, -1
+        for part in parts:
+            if not part.run():
+                self._go_on(False)
                 break
 
     def _arranged(
@@ -145,8 +141,8 @@ class TimeStep:
         model = self.model
         local, users = model.local_dynamics, model.constraints.user_count
         self.detection = Detection(model, self.places if elements.count else None, self._swallowed)
-        self.overload = user.Overload(model.constraints) if users else None
-        self.lost = Lost(model) if model.extents is not None else None
+        self.overload = user.Overload(model.constraints, self._notice_end) if users else None
+        self.lost = Lost(model, self._notice_end) if model.extents is not None else None
         prediction, correction = self._motion(implicit, elements, predicted)
         if limited:
             prediction = [WithinLimit(model), *prediction]
@@ -158,11 +154,12 @@ class TimeStep:
             *([PythonPhase(CONDET, self.detection.sparsify)] if model.settings.symmetric else []),
             *([self.places] if elements.count else []),
             *self._assembly(solver),
-            Sweeps(solver, local, partial(setattr, model, "given_report")) if plain else PythonPhase(CONSOL, lambda: self._solve(solver)),
+            Sweeps(solver, model) if plain else PythonPhase(CONSOL, lambda: self._solve(solver)),
             local.reactions,
             *([self.overload] if users else []),
             *([self.lost] if self.lost else []),
             *correction,
+            Advance(model, self.detection.removed_count, local.reactions.works),
         ]
         return arrange(phases, self.timings.seconds)
 
@@ -197,6 +194,10 @@ class TimeStep:
         """The user's constraints."""
         model = self.model
         user.update(model.constraints, model.bodies, model.time + model.step, model.step)
+
+    def _notice_end(self) -> None:
+        """Constraints are overloaded, or bodies lost."""
+        self.ends_constraints = True
 
     def _swallowed(self) -> None:
         """New contacts have normals that are guesses."""

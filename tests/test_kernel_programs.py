@@ -1,5 +1,7 @@
 """Programs of kernels: their arguments are checked, what changes between steps reaches them, and bits are those of single calls."""
 
+import copy
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -134,6 +136,15 @@ def test_numbers_keep_their_kinds_and_places():
     assert all(numbers[name].flags.aligned for name in "abcd")
 
 
+def test_copies_of_numbers_have_memory_of_their_own():
+    numbers = Numbers(a="i4", b="f8")
+    numbers.set(1, 2.5)
+    for copied in (copy.copy(numbers), copy.deepcopy(numbers), pickle.loads(pickle.dumps(numbers))):
+        assert copied.get() == (1, 2.5)
+        copied["a"][0] = 7
+        assert copied.get() == (7, 2.5) and numbers.get() == (1, 2.5)
+
+
 # --- steps -------------------------------------------------------------------------------------------------
 
 MODELS = {
@@ -214,7 +225,9 @@ def test_factors_with_long_columns_are_left_to_the_library(name, short):
     run(model, 3)
     (solver,) = model.bodies.finite_elements.implicit.elements
     assert solver.kept.short is short
-    pauses = [isinstance(call, kernel_programs.Pause) for call in model._time_step._parts[0]._calls]
+    program = model._time_step._parts[0]
+    implicit = ["implicit" in type(program.phases[owner]).__module__ for owner, _ in program._owner]
+    pauses = [isinstance(call, kernel_programs.Pause) for call, counts in zip(program._calls, implicit) if counts]
     assert any(pauses) is not short
 
 
@@ -224,7 +237,7 @@ def test_bodies_move_as_by_calls_of_kernels_from_python(name, monkeypatch):
     monkeypatch.setattr("solfec.bodies.implicit_phases.suits", lambda implicit: False)
     model = MODELS[name]()
     assert run(model, 8) == joined
-    assert [type(part) for part in model._time_step._parts][-3:] == [PythonPhase, Program, PythonPhase]
+    assert [type(part) for part in model._time_step._parts][-4:] == [PythonPhase, Program, PythonPhase, Program]
 
 
 @pytest.mark.parametrize("name", ["soft implicit", "mixed"])
@@ -435,6 +448,36 @@ def test_failures_of_the_solver_end_a_step_before_bodies_move():
     moved = np.abs(model.bodies.configurations.view("conf") - before).max()
     assert 0.0 < moved < model.step  # to mid-step only
     assert model.report.status == solver.error == "DIVERGED"
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_model_cannot_be_copied(copied):
+    """A copy would let kernels write into the arrays of the original."""
+    model = models.stacks(2, 1, 2)
+    run(model, 5)
+    before = state(model)
+    with pytest.raises(SolfecError, match="a model cannot be copied or pickled"):
+        copied(model)
+    with pytest.raises(SolfecError, match="a model cannot be copied or pickled"):
+        copied([model]) if copied is not copy.copy else copied(model)
+    assert state(model) == before
+    run(model, 1)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_of_a_solver_go_their_own_ways(copied):
+    one, two = models.block(3), models.block(3)
+    solver = GaussSeidelSolver(1e-12, 20)
+    run(one, 30, solver)
+    other = copied(solver)
+    before = solver.iters, solver.rerhist, solver.error
+    assert (other.iters, other.rerhist, other.error) == before and solver.iters > 1
+    run(two, 30, other)
+    other.maxiter = 1
+    other.epsilon = 1e-15
+    run(two, 1, other)
+    assert (solver.iters, solver.rerhist, solver.error) == before
+    assert (other.iters, other.error, len(other.rerhist)) == (1, "DIVERGED", 1)
 
 
 # --- what the build writes ---------------------------------------------------------------------------------

@@ -163,7 +163,7 @@ contains
   !>   choice                (3) the update of the last search, and for how long boxes are not fattened: for `longest_pause` updates
   !>                         at most, after pairs that lasted for less than `short_life` of them; and how long the last pause was
   !>   still_body, moved     (:) rows of bodies that are taken not to move; (:) of bodies, the last update that moved them
-  !>   pairs, fresh, flags, searched   numbers of pairs; 1; flags of self-contact; `now`
+  !>   pairs, fresh, flags, searched   number of pairs; 1, or -1 while they lack; flags of self-contact; `now`
   !>   lacking               1: a still body has moved, or pairs lack room; nothing is known then
   subroutine search_again(n, nbody, margin, now, sorted, skin, short_life, longest_pause, choice, stills, still_body, moved, &
       current, members, member, still, still_capacity, still_bounds, still_numbers, still_cell_capacity, still_cells, primitives, &
@@ -196,7 +196,7 @@ contains
     integer :: k
 
     pairs = 0
-    fresh = 1
+    fresh = -1
     flags = 0
     searched = now
     lacking = 1
@@ -221,6 +221,7 @@ contains
     if (pairs > capacity) return
     choice = chosen
     call sum_flags(nbody, selfcontact, flags, bodies)
+    fresh = 1
     lacking = 0
   end subroutine search_again
 

@@ -44,8 +44,7 @@ class Prediction(motion.Prediction):
         named = [("predict", self._predict(motion.DRIFT)), ("drift", drift)]
         if fe.reduced.count:
             named.append(("drift", fe.reduced.begin_call(bodies)))
-        named += [("load", call) for call in loads.calls(bodies, self._time["time"])]
-        named += [("predict", self._predict(motion.KICK))]
+        named += [*self._loads(), ("predict", self._predict(motion.KICK))]
         return self._listed(named + [("kick", call) for call in (rotated, *_tangent_products(fe), *forces, kick)])
 
     def stopped(self, call: int) -> int:

@@ -231,6 +231,13 @@ class Loads:
             )
         return calls + self.pressures.calls(bodies, series.result)
 
+    def named_calls(self, model, step: np.ndarray, share: float, time: Numbers) -> list[tuple[str, Call]]:
+        """`calls` under the name 'load', after one that finds the `time` a `share` of the step after its start."""
+        calls = self.calls(model.bodies, time["reached"])
+        if self.series.n:
+            calls.insert(0, model.clock.instant(step, share, time))
+        return [("load", call) for call in calls]
+
     def fail(self) -> None:
         """Raise what a call says that stopped its program."""
         self._refuse(self._failed.get()[1])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from ..kernel_programs import CONDET, Call, Numbers, Phase
+from ..kernel_programs import CONDET, Call, Numbers, Pause, Phase
 
 
 class Lost(Phase):
@@ -14,6 +16,8 @@ class Lost(Phase):
     ----------
     model
         Has `bodies` and `extents`, six numbers [length].
+    notice : callable
+        Called where there are any.
 
     Attributes
     ----------
@@ -23,8 +27,8 @@ class Lost(Phase):
 
     phase = CONDET
 
-    def __init__(self, model):
-        self.model = model
+    def __init__(self, model, notice: Callable[[], None]):
+        self.model, self.notice = model, notice
         self.outside = np.zeros(0, np.int32)
         self._given, self.found = Numbers(bodies="i4"), Numbers(count="i4")
 
@@ -41,8 +45,13 @@ class Lost(Phase):
             Call(
                 "body_options.find_outside", self._given["bodies"], self._scene, bodies.extents, self.outside,
                 results=self.found,
-            )
+            ),
+            Pause(self.found["count"]),
         ]  # fmt: skip
+
+    def stopped(self, call: int) -> int:
+        self.notice()
+        return call + 1
 
     @property
     def mask(self) -> np.ndarray | None:

@@ -165,7 +165,7 @@ class Prediction(Phase):
     Parameters
     ----------
     model
-        Has `bodies`, `loads`, `time` and `step`.
+        Has `bodies`, `loads`, `clock` and `step`.
     implicit : bool
         Whether there may be implicit bodies, whose phases follow; without, the program is given up if there are any.
     """
@@ -175,8 +175,7 @@ class Prediction(Phase):
     def __init__(self, model, implicit: bool):
         self.model = model
         self._wanted = {"failure": 0} if implicit else {"failure": 0, "implicit": 0}
-        self.begins = model.loads.series.n > 0
-        self._given, self._time = Numbers(bodies="i4", step="f8"), Numbers(time="f8")
+        self._given, self._time = Numbers(bodies="i4", step="f8"), Numbers(reached="f8")
         self._results = Numbers(failure="i4", row="i4", implicit="i4")
 
     def settle(self) -> None:
@@ -184,17 +183,17 @@ class Prediction(Phase):
         self._given.set(model.bodies.n, model.step)
         model.loads.series.settle()
 
-    def begin(self) -> None:
-        model = self.model
-        self._time.set(model.time + 0.5 * model.step)
-
     def calls(self) -> list[Call]:
-        loads = self.model.loads.calls(self.model.bodies, self._time["time"])
+        loads = self._loads()
         if self.model.loads.on_bodies:
-            moved = [("predict", self._predict(DRIFT)), *_named("load", loads), ("predict", self._predict(KICK))]
+            moved = [("predict", self._predict(DRIFT)), *loads, ("predict", self._predict(KICK))]
         else:
-            moved = [*_named("load", loads), ("predict", self._predict(BOTH))]
+            moved = [*loads, ("predict", self._predict(BOTH))]
         return self._listed(moved)
+
+    def _loads(self) -> list[tuple[str, Call]]:
+        """Loads at mid-step."""
+        return self.model.loads.named_calls(self.model, self._given["step"], 0.5, self._time)
 
     def _listed(self, named: list[tuple[str, Call]]) -> list[Call]:
         """Calls, whose names `stopped` asks for."""
@@ -215,10 +214,6 @@ class Prediction(Phase):
         if failure:
             _raise(self.model.bodies, failure, row)
         return GIVE_UP
-
-
-def _named(name: str, calls: list[Call]) -> list[tuple[str, Call]]:
-    return [(name, call) for call in calls]
 
 
 class Correction(Phase):

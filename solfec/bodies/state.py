@@ -49,3 +49,24 @@ def set_nodal_velocity(bodies: BodyTable, row: int, values: np.ndarray) -> None:
     bodies.triples.velo[:, first : first + len(values)] = values.T
     if bodies.mode_count[row]:
         compiled(bodies).reduced.project_velocities(bodies, row)
+
+
+def move_rigidly(bodies: BodyTable, row: int, rotation, place, angular, linear, centre) -> None:
+    """Move a finite element body as a rigid one with that mass centre.
+
+    Parameters
+    ----------
+    rotation, place : array_like (3, 3), (3,)
+        Of the rigid body: rotation, current centre.
+    angular, linear : array_like (3,)
+        Referential angular velocity, velocity of the centre.
+    centre : array_like (3,)
+        Referential mass centre of the rigid body.
+    """
+    nodes = bodies.meshes[int(bodies.id[row])].nodes
+    arm = nodes - centre
+    conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
+    conf[:, : len(nodes)] = (place + arm @ np.transpose(rotation) - nodes).T
+    if bodies.mode_count[row]:
+        conf[:, len(nodes) :] = rotation
+    set_nodal_velocity(bodies, row, linear + np.cross(angular, arm) @ np.transpose(rotation))

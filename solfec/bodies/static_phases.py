@@ -15,23 +15,20 @@ class Prediction(Phase):
     Parameters
     ----------
     model
-        Has `bodies`, `loads`, `time` and `step`.
+        Has `bodies`, `loads`, `clock` and `step`.
     """
 
     phase = TIMINT
 
     def __init__(self, model):
-        self.model, self.begins = model, model.loads.series.n > 0
-        self._given, self._time = Numbers(bodies="i4", triples="i4", loaded="i4", step="f8"), Numbers(time="f8")
+        self.model = model
+        self._given, self._time = Numbers(bodies="i4", triples="i4", loaded="i4", step="f8"), Numbers(reached="f8")
         self._moved, self._nodes, self._followed = Numbers(failure="i4", row="i4"), Numbers(failed="i4"), Numbers(failed="i4")
 
     def settle(self) -> None:
         model = self.model
         self._given.set(model.bodies.n, model.bodies.triples.n, model.loads.on_bodies, model.step)
         model.loads.series.settle()
-
-    def begin(self) -> None:
-        self._time.set(self.model.time + self.model.step)
 
     def calls(self) -> list[Call]:
         bodies, loads, given = self.model.bodies, self.model.loads, self._given
@@ -44,7 +41,7 @@ class Prediction(Phase):
             "quasi_static.begin_rigid", given["bodies"], given["loaded"], given["step"], loads.gravity,
             *quasi_static.begin_columns(bodies),
         )  # fmt: skip
-        named = [("move", move), *(("load", call) for call in loads.calls(bodies, self._time["time"])), ("begin", begin)]
+        named = [("move", move), *loads.named_calls(self.model, given["step"], 1.0, self._time), ("begin", begin)]
         if elements.count:
             named += [
                 ("nodes", Call(

@@ -26,27 +26,27 @@ class ContactPlaces(Phase):
     Parameters
     ----------
     model
-        Has `constraints`, `geometry` and `bodies` at the present configuration, and `step_number`.
+        Has `constraints`, `geometry` and `bodies` at the present configuration, and `clock`.
     """
 
     phase = CONDET
 
     def __init__(self, model):
         self.model = model
-        self._given, self._found = Numbers(first="i4", step_number="i8"), Numbers(failed="i4")
+        self._given, self._found = Numbers(first="i4"), Numbers(failed="i4")
 
-    def note_step(self) -> None:
-        """Before detection, which calls the kernel too and may be in another program."""
-        self._given.set(self.model.constraints.user_count, self.model.step_number)
+    def settle(self) -> None:
+        """Detection, which calls the kernel too and may be in another program, asks for this as well."""
+        self._given.set(self.model.constraints.user_count)
 
     def calls(self) -> list[Call]:
-        return [self.call(False, self.model.constraints.left["left"])]
+        return [self.call(False, self.model.constraints.counts["left"])]
 
     def call(self, only_held: bool, rows: np.ndarray, unless_zero: np.ndarray | None = None) -> Call:
         """The kernel for all of the first `rows` rows, or only the held ones among them."""
-        model, given = self.model, self._given
+        model = self.model
         return Call(
-            "finite_element_points.refer_contacts", given["first"], rows, given["step_number"], only_held,
+            "finite_element_points.refer_contacts", self._given["first"], rows, model.clock["step_number"], only_held,
             *_reference_columns(model.constraints, model.geometry, model.bodies, finite_elements.within_step(model.bodies)),
             results=self._found, wanted={"failed": -1}, unless_zero=unless_zero,
         )  # fmt: skip

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ..kernel_programs import Numbers
+from ..kernel_programs import Numbers, remembered
 from ..tables import Table
 from ..time_series import SeriesTable
 from .curves import CurveTable
@@ -91,9 +91,11 @@ class ConstraintTable(Table):
         "implicit": ((), "i4", 0),  # 1: a spring's force follows from the mean stroke and velocity of the step
     }
 
+    n, next_id = remembered("counts", "rows"), remembered("counts", "next_id")
+
     def __init__(self):
+        self.counts = Numbers(rows="i4", left="i4", next_id="i8")  # rows in use, now and for kernels that follow detection
         super().__init__()
-        self.left = Numbers(left="i4")  # number of rows as detection leaves it, for the kernels that follow
         self.overloaded = np.zeros(0, np.int32)  # work of `user.break_overloaded`
         self.user_count = 0  # leading rows that are the user's constraints
         self.next_id = 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .. import _kernels
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
-from ..kernel_programs import CONUPD, TIMINT, Call, Numbers, Phase
+from ..kernel_programs import CONUPD, TIMINT, Call, Numbers, Pause, Phase
 from . import element_points
 from .table import ConstraintTable
 
@@ -67,29 +69,28 @@ class Update(Phase):
     Parameters
     ----------
     model
-        Has `constraints`, `bodies`, `time` and `step`.
+        Has `constraints`, `bodies`, `clock` and `step`.
     """
 
     phase = CONUPD
 
     def __init__(self, model):
-        self.model, self.begins = model, model.constraints.series.n > 0
-        self._given, self._time, self._found = Numbers(users="i4"), Numbers(time="f8"), Numbers(failed="i4")
+        self.model = model
+        self._given, self._time, self._found = Numbers(users="i4", step="f8"), Numbers(reached="f8"), Numbers(failed="i4")
 
     def settle(self) -> None:
         constraints = self.model.constraints
-        self._given.set(constraints.user_count)
+        self._given.set(constraints.user_count, self.model.step)
         constraints.series.settle()
-
-    def begin(self) -> None:
-        self._time.set(self.model.time + self.model.step)
 
     def calls(self) -> list[Call]:
         constraints, bodies, users = self.model.constraints, self.model.bodies, self._given["users"]
         columns = _columns(constraints, bodies, constraints.direction, constraints.update)
+        end_of_step = [self.model.clock.instant(self._given["step"], 1.0, self._time)] if constraints.series.n else []
         return [
             *element_points.place_calls(constraints, bodies, users),
-            *constraints.series.calls(self._time["time"]),
+            *end_of_step,
+            *constraints.series.calls(self._time["reached"]),
             Call("user_constraints.update_user_constraints", users, *columns, results=self._found, wanted={"failed": -1}),
         ]
 
@@ -100,6 +101,12 @@ class Update(Phase):
 class Overload(Phase):
     """Finds what `break_overloaded` breaks.
 
+    Parameters
+    ----------
+    constraints : ConstraintTable
+    notice : callable
+        Called where there are any.
+
     Attributes
     ----------
     found : Numbers
@@ -108,8 +115,8 @@ class Overload(Phase):
 
     phase = TIMINT
 
-    def __init__(self, constraints: ConstraintTable):
-        self.constraints = constraints
+    def __init__(self, constraints: ConstraintTable, notice: Callable[[], None]):
+        self.constraints, self.notice = constraints, notice
         self._given, self.found = Numbers(users="i4"), Numbers(count="i4")
 
     def settle(self) -> None:
@@ -119,7 +126,12 @@ class Overload(Phase):
         constraints = self.constraints
         _make_room(constraints)  # whose table may grow within a step
         columns = constraints.kind, constraints.strength, constraints.R, constraints.overloaded
-        return [Call("user_constraints.find_overloaded", self._given["users"], *columns, results=self.found)]
+        find = Call("user_constraints.find_overloaded", self._given["users"], *columns, results=self.found)
+        return [find, Pause(self.found["count"])]
+
+    def stopped(self, call: int) -> int:
+        self.notice()
+        return call + 1
 
 
 def break_overloaded(constraints: ConstraintTable, count: int | None = None) -> np.ndarray | None:

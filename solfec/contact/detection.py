@@ -111,13 +111,13 @@ def update_geometry(geometry, bodies, epsilon: float) -> None:
     """Current vertices, face normals, boxes of primitives and extents of bodies at the present configuration."""
     faces = current_faces(geometry)
     work = workspace_of(geometry, bodies)
-    state = (geometry.version, epsilon)
+    work.shape(geometry.version, epsilon)
     work.updates += 1
     _update_shapes(
-        geometry.vertices.n, geometry.primitives.n, bodies.n, epsilon, state != work.shapes_state, work.updates,
+        geometry.vertices.n, geometry.primitives.n, bodies.n, epsilon, work.afresh, work.updates,
         *work.columns.of(shape_columns, geometry, faces, bodies, work),
     )
-    work.shapes_state = state
+    work.afresh = 0
     split(geometry, faces)
 
 
@@ -164,7 +164,7 @@ def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple |
     work.pairs_state = (geometry.version, primitives.n, settings.margin)
     work.excluded = settings.excluded_bodies, settings.excluded_parts
     work.flags = _sum_flags(bodies.n, bodies.selfcontact)
-    work.fresh = True
+    work.fresh = 1
 
 
 def _leave_out(excluded: np.ndarray, bodies, work: Workspace) -> None:
@@ -198,7 +198,7 @@ def search_pairs(geometry, bodies, settings: Settings, work: Workspace) -> None:
             work.fat, primitives.kind, primitives.outer_count, primitives.body,
             primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
             bodies.kind, bodies.id, bodies.selfcontact, settings.excluded_bodies.shape[1], settings.excluded_bodies,
-            work.low, work.high, work.apart, work.bounds, work.numbers, work.rows, work.records, work.cells, work.keys,
+            work.low, work.high, work.apart, work.bounds, work.box_numbers, work.rows, work.records, work.cells, work.keys,
         )  # fmt: skip
         if found <= work.low.size:
             break

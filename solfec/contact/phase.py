@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from ..kernel_programs import CONDET, CONUPD, PHASES, TIMINT, Call, Numbers, Phase, Program
+from ..kernel_programs import CONDET, CONUPD, PHASES, TIMINT, Call, Numbers, Pause, Phase, Program, remembered
 from . import narrow
 from .current_faces import current_faces, edge_columns, split_columns
 from .detection import Settings, search, shape_columns, sparsify_symmetrically
@@ -37,12 +37,11 @@ class Detection(Phase):
     Parameters
     ----------
     model
-        Has `constraints`, `geometry`, `bodies`, `surface_materials`, `settings`, `epsilon`, `step_number` and `time`, that of
-        the start of the step.
+        Has `constraints`, `geometry`, `bodies`, `surface_materials`, `settings`, `epsilon`, and `clock`, which stands at the
+        start of the step.
     places : optional
-        Of a model with finite elements: ``places.note_step()`` comes before each step, ``places.call(only_held, rows,
-        unless_zero)`` makes the kernel's call that keeps cohesive contacts where they are in elements, ``places.fail()`` raises
-        what it says.
+        Of a model with finite elements: ``places.settle()`` as of phases, ``places.call(only_held, rows, unless_zero)`` makes the
+        kernel's call that keeps cohesive contacts where they are in elements, ``places.fail()`` raises what it says.
     notice : callable, optional
         Called when there are new contacts whose normal is a guess.
 
@@ -53,16 +52,15 @@ class Detection(Phase):
     """
 
     phase = CONDET
+    removed = remembered("_found", "removed")
 
     def __init__(self, model, places=None, notice: Callable[[], None] | None = None):
         self.model, self.places, self.notice = model, places, notice
-        self.removed, self._counts = 0, None
-        counts = ("vertices", "afresh", "primitives", "bodies", "users", "patched", "materials", "excluded")
+        counts = ("vertices", "primitives", "bodies", "users", "patched", "symmetric", "materials", "excluded")
         lengths = ("epsilon", "margin", "threshold", "area", "distance", "depth")
         self._given = Numbers(**dict.fromkeys(counts, "i4"), **dict.fromkeys(lengths, "f8"))
-        counts = dict.fromkeys(("stage", "looked", "start", "last", "cohesive"), "i4")
-        self._follow = Numbers(**counts, time="f8", step_number="i8", updates="i8", next_id="i8")
-        self._find = Numbers(fresh="i4", pairs="i4", flags="i8", searched="i8", sorted="i8")
+        self._follow = Numbers(stage="i4", looked="i4", start="i4")
+        self._sorted = Numbers(sorted="i8")
         self._followed, self._found, self._depth = _results(), _results(), Numbers(row="i4")
         self._searched_again = Numbers(lacking="i4")
         self._between = Numbers(left="i4")
@@ -79,57 +77,50 @@ class Detection(Phase):
             work.options = (settings.margin, settings.patch)
             constraints.view("evaluated")[:] = -1
         primitives = geometry.primitives.n
-        self._counts = None
-        self._shapes = (geometry.version, model.epsilon)
+        work.shape(geometry.version, model.epsilon)
         self._searched = (geometry.version, primitives, settings.margin)
-        self._afresh = self._shapes != work.shapes_state
-        known = self._searched == work.pairs_state and settings.excludes_as(work.excluded)
+        if not (self._searched == work.pairs_state and settings.excludes_as(work.excluded)):
+            work.fresh = -1
+        self._sorted.set(work.still.sorted)
         self._given.set(
-            geometry.vertices.n, self._afresh, primitives, bodies.n, constraints.user_count, settings.patch,
+            geometry.vertices.n, primitives, bodies.n, constraints.user_count, settings.patch, settings.symmetric,
             model.surface_materials.n, settings.excluded_surfaces.shape[1], model.epsilon, settings.margin,
             settings.threshold, settings.min_area, settings.min_distance, settings.depth,
         )  # fmt: skip
-        self._set_search(work.fresh if known else -1)
-
-    def _set_search(self, fresh: int) -> None:
-        work = self.work
-        self._find.set(fresh, work.pairs, work.flags, work.searched, work.still.sorted)
-
-    def begin(self) -> None:
-        model, work = self.model, self.work
-        constraints = model.constraints
-        work.updates += 1
-        self._follow.set(
-            FOLLOW, 0, constraints.user_count, constraints.n, work.cohesive, model.time, model.step_number, work.updates,
-            constraints.next_id,
-        )  # fmt: skip
         if self.places is not None:
-            self.places.note_step()
+            self.places.settle()
+
+    @property
+    def removed_count(self) -> np.ndarray:
+        """`removed` in memory."""
+        return self._found["removed"]
 
     # --- kernels -------------------------------------------------------------------------------------------
 
     def calls(self) -> list[Call]:
         model, given = self.model, self._given
         geometry, faces, bodies, work = model.geometry, current_faces(model.geometry), model.bodies, self.work
+        begins = Call("detection_counts.begin_detection", given["users"], FOLLOW, work.numbers["updates"], results=self._follow, phase=TIMINT)
         moves = Call(
             "update_geometry.update_shapes", given["vertices"], given["primitives"], given["bodies"], given["epsilon"],
-            given["afresh"], self._follow["updates"], *shape_columns(geometry, faces, bodies, work), phase=TIMINT,
+            work.numbers["afresh"], work.numbers["updates"], *shape_columns(geometry, faces, bodies, work), phase=TIMINT,
         )  # fmt: skip
-        calls = {"move": [moves]}
+        calls = {"begin": [begins], "move": [moves]}
         if faces.deforming.size:
             calls["split"] = [
                 Call("warped_faces.split_faces", *split_columns(geometry, faces), phase=TIMINT),
                 Call("shape_edges.list_edges", *edge_columns(geometry, faces), phase=TIMINT),
             ]
-        known, followed, between = self._follow, self._followed, self._between
-        calls["follow"] = [self._detect(known["stage"], JOIN, known["looked"], known["start"], known["last"], followed, between)]
+        known, followed, between, rows = self._follow, self._followed, self._between, model.constraints.counts
+        calls["follow"] = [self._detect(known["stage"], JOIN, known["looked"], known["start"], rows["rows"], followed, between)]
         if self.places is not None:
-            calls["held"] = [self.places.call(True, between["left"], known["cohesive"])]
-        calls["find"] = [
-            self._detect(FIND, FIND, followed["count"], followed["start"], between["left"], self._found, model.constraints.left)
-        ]
+            calls["held"] = [self.places.call(True, between["left"], work.numbers["cohesive"])]
+        calls["find"] = [self._detect(FIND, FIND, followed["count"], followed["start"], between["left"], self._found, rows)]
         if not model.settings.excluded_parts.size:
             calls["search"] = [self._search()]
+        calls["finish"] = [self._finish()]
+        if self.notice is not None:
+            calls["notice"] = [Pause(self._found["guesses"])]
         if model.settings.depth < inf and not model.settings.symmetric:
             calls["deepest"] = [self._deepest()]
         self._order = [name for name, made in calls.items() for _ in made]
@@ -137,14 +128,14 @@ class Detection(Phase):
 
     def _detect(self, first, last, looked, start, rows, results: Numbers, left: Numbers) -> Call:
         """Stages `first` to `last` of the kernel."""
-        model, given, follow, find = self.model, self._given, self._follow, self._find
+        model, given, kept, clock = self.model, self._given, self.work.numbers, self.model.clock
         settings = model.settings
         limits = (0.0, 0.0, 0.0) if settings.symmetric else (given["threshold"], given["area"], given["distance"])
         return Call(
-            "contact_phases.detect", first, last, looked, start, given["vertices"], given["afresh"], find["fresh"],
-            find["flags"], find["searched"], find["sorted"], given["primitives"], given["bodies"], find["pairs"],
-            given["users"], rows, given["epsilon"], given["margin"], follow["time"], follow["step_number"], follow["updates"],
-            given["patched"], given["materials"], *limits, follow["next_id"], given["excluded"], settings.excluded_surfaces,
+            "contact_phases.detect", first, last, looked, start, given["vertices"], kept["afresh"], kept["fresh"],
+            kept["flags"], kept["searched"], self._sorted["sorted"], given["primitives"], given["bodies"], kept["pairs"],
+            given["users"], rows, given["epsilon"], given["margin"], clock["time"], clock["step_number"], kept["updates"],
+            given["patched"], given["materials"], *limits, model.constraints.counts["next_id"], given["excluded"], settings.excluded_surfaces,
             *_columns(model, self.work), results=(results, left), wanted={self._stop(last): 0, "error": 0},
             phase=CONDET if last == FIND else CONUPD,
         )  # fmt: skip
@@ -155,23 +146,31 @@ class Detection(Phase):
 
     def _search(self) -> Call:
         """A search for pairs, from which the program goes back to find contacts among them."""
-        model, given, work, find = self.model, self._given, self.work, self._find
+        model, given, work = self.model, self._given, self.work
         geometry, bodies, excluded, still = model.geometry, model.bodies, model.settings.excluded_bodies, work.still
         primitives = geometry.primitives
         return Call(
-            "broad_phase.search_again", given["primitives"], given["bodies"], given["margin"], self._follow["updates"],
-            find["sorted"], SKIN, SHORT_LIFE, LONGEST_PAUSE, work.choice, still.bodies, work.moved, primitives.box, still.movable,
+            "broad_phase.search_again", given["primitives"], given["bodies"], given["margin"], work.numbers["updates"],
+            self._sorted["sorted"], SKIN, SHORT_LIFE, LONGEST_PAUSE, work.choice, still.bodies, work.moved, primitives.box, still.movable,
             still.grid, still.bounds, still.numbers, still.cells, work.fat, primitives.kind,
             primitives.outer_count, primitives.body, primitives.adjacent_ptr, primitives.adjacent_count,
             geometry.adjacency.primitive, bodies.kind, bodies.id, bodies.selfcontact, excluded.shape[1], excluded, work.low,
-            work.high, work.apart, work.bounds, work.numbers, work.rows, work.records, work.cells, work.keys,
-            results=(find, self._searched_again), wanted={"lacking": 0}, unless_zero=self._found["searching"], back=1,
+            work.high, work.apart, work.bounds, work.box_numbers, work.rows, work.records, work.cells, work.keys,
+            results=(work.numbers, self._searched_again), wanted={"lacking": 0}, unless_zero=self._found["searching"], back=1,
+        )  # fmt: skip
+
+    def _finish(self) -> Call:
+        counts, found, given, kept = self.model.constraints.counts, self._found, self._given, self.work.numbers
+        return Call(
+            "detection_counts.finish_detection", found["start"], counts["left"], found["removed"], found["cohesive"],
+            found["count"], found["found"], given["patched"], given["symmetric"], counts["rows"], counts["next_id"],
+            self.model.constraints.evaluated, kept["fresh"], kept["afresh"], kept["cohesive"], kept["known"], kept["found"],
         )  # fmt: skip
 
     def _deepest(self) -> Call:
         constraints, given = self.model.constraints, self._given
         return Call(
-            "contacts.deepest_row", given["users"], constraints.left["left"], given["depth"], self._follow["step_number"],
+            "contacts.deepest_row", given["users"], constraints.counts["left"], given["depth"], self.model.clock["step_number"],
             constraints.gap, constraints.cohesion, constraints.birth, results=self._depth, wanted={"row": -1},
         )  # fmt: skip
 
@@ -179,25 +178,25 @@ class Detection(Phase):
 
     def stopped(self, call: int) -> int:
         work, model, place = self.work, self.model, self._order[call]
-        self._counts = None
+        if place == "notice":
+            self.notice()
+            return call + 1
         if place == "deepest":
-            self.end()  # contacts are all there, and as they are said to be
             self._raise_depth(self._depth.get()[0])
         if place == "held":
             self.places.fail()
-        work.shapes_state = self._shapes
         known = place == "follow"
-        results, left = (self._followed, self._between) if known else (self._found, model.constraints.left)
+        results, left = (self._followed, self._between) if known else (self._found, model.constraints.counts)
         outcome, _, _, stage, needed, count, start, *_, error, row, flags = results.get()
-        (constraints_left,) = left.get()
+        constraints_left = left["left"].item()
         if error:
             narrow.fail(error, row, *((work.known_one, work.known_two) if known else (work.first, work.second)))
         constraints = model.constraints
         constraints.n = constraints_left
         if outcome == SEARCH:
-            moved_only = self._find["fresh"][0] >= 0 and flags == work.flags
+            moved_only = place == "search" or (work.fresh >= 0 and flags == work.flags)
             search(model.geometry, model.bodies, model.settings, work, work.pairs_state if moved_only else self._searched)
-            self._set_search(True)
+            self._sorted.set(work.still.sorted)
         elif outcome == RESULTS:
             work.result.reserve(needed)
             if model.settings.patch:
@@ -206,56 +205,24 @@ class Detection(Phase):
             constraints.reserve(needed)
             work.fit_contacts(constraints)
         if known:
-            for name, value in (("stage", stage), ("looked", count), ("start", start), ("last", constraints_left)):
-                self._follow[name][0] = value
+            self._follow.set(stage, count, start)
         else:
             self._followed["count"][0], self._followed["start"][0], self._between["left"][0] = count, start, constraints_left
         return self._order.index("find") if place == "search" else call
 
-    def end(self) -> None:
-        counts = self._found.get(), self.model.constraints.left.get(), self._find.get()
-        if counts != self._counts:  # else nothing has come, gone or been searched, and all is known
-            self._take(*counts)
-
-    def _take(self, found: tuple, left: tuple, search: tuple) -> None:
-        """What kernels have counted."""
-        work, model = self.work, self.model
-        constraints = model.constraints
-        _, _, _, _, _, looked, self.start, work.found, guesses, self.removed, work.cohesive, _, _, _ = found
-        (constraints.n,) = left
-        if self._afresh:
-            self._afresh = False
-            work.shapes_state = self._shapes
-            self._given["afresh"][0] = 0
-        fresh, pairs, flags, searched, _ = search
-        if fresh:
-            work.pairs, work.flags, work.searched, work.fresh = pairs, flags, searched, False
-            self._set_search(False)
-        news = fresh or guesses or self.removed or constraints.n > self.start
-        self._counts = None if news else (found, left, search)
-        work.result.n = work.found or looked or work.result.n
-        if (self.removed or constraints.n > self.start) and not model.settings.symmetric:
-            self._count()
-        if guesses and self.notice is not None:
-            self.notice()
-
-    def _count(self) -> None:
-        constraints = self.model.constraints
-        constraints.next_id += constraints.n - self.start
-        if self.removed and self.model.settings.patch:  # removed points of known pairs are found and judged again in every step
-            constraints.view("evaluated")[:] = -1
-
     def sparsify(self) -> None:
         """The symmetric kind of sparsification, which follows the program."""
         model = self.model
-        constraints, depth = model.constraints, model.settings.depth
-        if constraints.n > self.start:
-            self.removed = sparsify_symmetrically(constraints, model.geometry, model.settings, self.start)
-        constraints.left.set(constraints.n)
-        self._count()
+        constraints, depth, start = model.constraints, model.settings.depth, self._found["start"].item()
+        if constraints.n > start:
+            self.removed = sparsify_symmetrically(constraints, model.geometry, model.settings, start)
+        constraints.counts["left"][0] = constraints.n
+        constraints.next_id += constraints.n - start
+        if self.removed and model.settings.patch:  # removed points of known pairs are found and judged again in every step
+            constraints.view("evaluated")[:] = -1
         if depth < inf:
             columns = constraints.gap, constraints.cohesion, constraints.birth
-            self._raise_depth(_deepest_row(constraints.user_count, constraints.n, depth, model.step_number, *columns))
+            self._raise_depth(_deepest_row(constraints.user_count, constraints.n, depth, model.clock.get()[4], *columns))
 
     def run(self) -> int:
         """Detection by itself; returns `removed`.

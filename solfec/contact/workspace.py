@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernel_programs import Numbers, remembered
 from ..tables import KernelColumns, Table, note_reallocation
 from . import narrow
 from .still import SPARE_CELLS, StillBoxes, column_length
@@ -18,8 +19,11 @@ class Workspace:
 
     Attributes
     ----------
-    updates : int
-        Number of updates of shapes so far.
+    numbers : Numbers
+        What kernels change from step to step: the members `updates`, the number of updates of shapes so far; `pairs`, `searched`
+        and `flags`, how many pairs were found at the last search, after which update and with which flags of self-contact;
+        `fresh`, 1: these have not been used yet, -1: pairs must be searched; `afresh`, 1: all shapes must be updated; `cohesive`,
+        0: no contact has cohesion; `known` and `found`, pairs of known contacts and others that the last step looked at.
     moved : ndarray, (bodies,) int64
         The last update of shapes that moved a body.
     previous : ndarray, (3, triples)
@@ -38,23 +42,26 @@ class Workspace:
         Pairs to be looked at in this step, and where they are among those kept; `found` of them were.
     """
 
+    updates, pairs, searched, flags = (remembered("numbers", name) for name in ("updates", "pairs", "searched", "flags"))
+    fresh, afresh, cohesive = (remembered("numbers", name) for name in ("fresh", "afresh", "cohesive"))
+    known, found = remembered("numbers", "known"), remembered("numbers", "found")
+
     def __init__(self):
+        names = dict.fromkeys(("pairs", "fresh", "afresh", "cohesive", "known", "found"), "i4")
+        self.numbers = Numbers(**names, **dict.fromkeys(("updates", "searched", "flags"), "i8"))
         self.columns = KernelColumns()
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
         self.still = StillBoxes()
-        self.updates = self.found = 0
-        self.searched = -1  # update of shapes after which fat boxes were made
+        self.searched = -1
         self.shapes_state = self.pairs_state = self.excluded = None
-        self.flags = 0  # of self-contact, at the last search
-        self.fresh = True  # pairs have been searched, and not been used yet
+        self.fresh = 1
         self.options = (0.0, False)
-        self.cohesive = True  # contacts may have cohesion, as far as the last step knew
+        self.cohesive = 1  # contacts may have it
         self.contact_capacity = self.primitive_capacity = -1
         self.fitted = self.contacts_fitted = -1  # reallocations of tables when sizes were matched last
         self.previous = np.zeros((3, 0), order="F")
         self.moved = np.zeros(0, np.int64)
-        self.pairs = 0
         self.choice = np.zeros(3, np.int32)
         self.enlarge_pairs(256)
 
@@ -63,7 +70,7 @@ class Workspace:
         if self.primitive_capacity != geometry.primitives.capacity:
             capacity = self.primitive_capacity = geometry.primitives.capacity
             self.bounds = np.zeros((column_length(capacity), 6), np.float32, order="F")
-            self.numbers = np.zeros((column_length(capacity), 3), np.int32, order="F")
+            self.box_numbers = np.zeros((column_length(capacity), 3), np.int32, order="F")
             self.rows = np.zeros((capacity, 2), np.int32, order="F")
             self.records = np.zeros((9, capacity), np.int32, order="F")
             self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
@@ -77,6 +84,11 @@ class Workspace:
             self.shapes_state = None
             self.still.forget()
             note_reallocation()
+
+    def shape(self, version: int, epsilon: float) -> None:
+        """Let all shapes be updated if they, or the geometric epsilon, are others than at the last update."""
+        if self.shapes_state != (version, epsilon):
+            self.shapes_state, self.afresh = (version, epsilon), 1
 
     def fit_contacts(self, constraints) -> None:
         """Match the capacity of the constraint table, keeping what a step that needs more room has found so far."""

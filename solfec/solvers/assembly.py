@@ -6,12 +6,13 @@ import numpy as np
 
 from ..bodies.finite_elements import within_step
 from ..errors import SolfecError
-from ..kernel_programs import LOCDYN, TIMINT, Call, Numbers, Phase
+from ..kernel_programs import LOCDYN, TIMINT, Call, Numbers, Pause, Phase
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
 ROWS, LAWS, BLOCKS = 1, 2, 3  # stages of the kernel `assemble`
 ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK = 1, 4, 5  # and what it may ask for
+TAKEN = -1  # in the place of a stage: nobody has to take the results
 
 
 class Assembly(Phase):
@@ -30,17 +31,18 @@ class Assembly(Phase):
     Attributes
     ----------
     results : Numbers
-        What the kernel returned: `colours` and `stored` are for the sweeps.
+        What the kernel returned: `colours` and `stored` are for the sweeps; its `stage` is `TAKEN` once local dynamics has them.
     """
 
     phase = LOCDYN
 
     def __init__(self, local, first: int = ROWS, last: int = BLOCKS, before: Assembly | None = None, form=None):
-        self.local, self._stages, self._before, self._interrupted = local, (first, last), before, False
+        self.local, self._stages = local, (first, last)
         names = ("stage", "last", "users", "coloured_above", "bodies", "triples", "dynamic", "form", "colours")
         self._given = Numbers(**dict.fromkeys(names, "i4"), visits="i8", step="f8")
         names = ("colours", "entries", "attachments", "blocks", "stored", "stage", "failed", "status")
         self.results = Numbers(**dict.fromkeys(names, "i4"), visits="i8")
+        self.results["stage"][0] = TAKEN
         self._known = before.results if before else self._given  # colours, visits
         self._form = self._given["form"] if form is None else form
 
@@ -59,7 +61,7 @@ class Assembly(Phase):
         local, given, known = self.local, self._given, self._known
         return [
             Call(
-                "assembly_phases.assemble", given["stage"], given["last"], local.constraints.left["left"], given["users"],
+                "assembly_phases.assemble", given["stage"], given["last"], local.constraints.counts["left"], given["users"],
                 given["coloured_above"], given["bodies"], given["triples"], given["dynamic"], given["step"], self._form,
                 VELOCITY_FORM_FROM, known["colours"], known["visits"], local.dense, *_columns(local),
                 results=self.results, wanted={"status": 0},
@@ -68,9 +70,11 @@ class Assembly(Phase):
 
     def stopped(self, call: int) -> int:
         local = self.local
-        local.assembled = None
+        colours, entries, attachments, blocks, stored, stage, failed, status, visits = self.results.get()
+        for phase in (self, local.assembly[-1]):  # what the latter holds is of the step before
+            phase.results["stage"][0] = TAKEN
         local.take_counts()
-        local.colours, entries, attachments, blocks, stored, stage, failed, status, local.visits = self.results.get()
+        local.colours, local.visits = colours, visits
         if status == ROWS_LACK:
             local.rows.reserve(local.n + 1)
             stored = local.form
@@ -82,14 +86,10 @@ class Assembly(Phase):
         else:
             raise SolfecError(local.describe(failed))
         self._ask(stage, stored)
-        self._interrupted = True
         return 0
 
-    def end(self) -> None:
-        self.local.assembled = self  # its results are taken when somebody asks for them
-        if self._interrupted:
-            self._interrupted = False
-            self.ask()
+    def recover(self) -> None:
+        self.ask()
 
 
 class Springs(Phase):
@@ -111,23 +111,24 @@ class Springs(Phase):
         curves = constraints.curves
         return [
             Call(
-                "spring_rows.assemble_springs", 0, constraints.left["left"], rows.order, rows.kind, rows.V,
+                "spring_rows.assemble_springs", 0, constraints.counts["left"], rows.order, rows.kind, rows.V,
                 constraints.limits, constraints.gap, constraints.dashpot, constraints.implicit, constraints.curve,
                 curves.start, curves.strokes, curves.forces, given["curves"], given["dynamic"], given["step"], rows.law,
                 rows.block, results=self._results, wanted={"failed": -1},
-            )  # fmt: skip
-        ]
+            ),
+            Pause(self._results["held"]),
+        ]  # fmt: skip
 
     def stopped(self, call: int) -> int:
-        _, failed = self._results.get()
+        held, failed = self._results.get()
+        if failed < 0:
+            self.local.take_counts()
+            self.local.find_held(held)
+            return call + 1
         raise SolfecError(
             f"the curve of constraint {int(self.local.constraints.id[failed])} (SPRING) is unknown: a continued run needs the input"
             " to put its springs again"
         )
-
-    def end(self) -> None:
-        held, _ = self._results.get()
-        self.local.find_held(held)
 
 
 class Reactions(Phase):
@@ -155,7 +156,7 @@ class Reactions(Phase):
         local, given = self.local, self._given
         return [
             Call(
-                "local_dynamics.apply_reactions", local.constraints.left["left"], given["bodies"], given["triples"], given["time"],
+                "local_dynamics.apply_reactions", local.constraints.counts["left"], given["bodies"], given["triples"], given["time"],
                 *_reaction_columns(local), results=self.works,
             )  # fmt: skip
         ]

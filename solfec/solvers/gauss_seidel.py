@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from copy import copy
 from enum import IntEnum
 
 import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecWarning
-from ..kernel_programs import CONSOL, Call, Numbers, Phase
+from ..kernel_programs import CONSOL, Call, Numbers, Pause, Phase, remembered
 from ..tables import Noted, note_reallocation
 from . import diagnosis, merit, parameters
 from .local_dynamics import NO_ROWS, LocalDynamics
@@ -92,6 +93,9 @@ class GaussSeidelSolver:
     SETTINGS = ("epsilon", "maxiter", "meritval", "failure", "diagepsilon", "diagmaxiter", "diagsolver", "reverse", "colouring")  # kept with results
 
     epsilon, maxiter, meritval, failure, diagepsilon, diagmaxiter, diagonal_solver, reverse, colouring = (Noted() for _ in range(9))
+    itershist = Noted()
+    iters = remembered("latest", "iterations")
+    settings_noted = True  # all that a step prepares by them is prepared anew when they change
 
     def __init__(
         self,
@@ -122,13 +126,20 @@ class GaussSeidelSolver:
         self.diagsolver = diagsolver
         self.reverse = False
         self.colouring = "AUTO"
+        self.latest = Numbers(iterations="i4", status="i4")
         self.error = "OK"
-        self.iters = 0
-        self.itershist: list[int] | None = None
+        self.itershist = None
         self.notify: Callable[[str], None] = warn
         self._contradictions = diagnosis.Contradictions()
         self._errors = np.zeros(0)
         self._merits = np.zeros(0)
+
+    def __copy__(self) -> GaussSeidelSolver:
+        """A solver with the same settings, and memory of its own."""
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__, latest=copy(self.latest), _contradictions=diagnosis.Contradictions())
+        copied._errors, copied._merits = self._errors.copy(), self._merits.copy()
+        return copied
 
     @property
     def diagsolver(self) -> str:
@@ -139,6 +150,15 @@ class GaussSeidelSolver:
     def diagsolver(self, name: str) -> None:
         parameters.one_of(DiagonalSolver.__members__, diagsolver=name)
         self.diagonal_solver = int(DiagonalSolver[name])
+
+    @property
+    def error(self) -> str:
+        """Outcome of the last solution."""
+        return STATUS[self.latest["status"][0]]
+
+    @error.setter
+    def error(self, name: str) -> None:
+        self.latest["status"][0] = STATUS.index(name)
 
     @property
     def history(self) -> tuple[np.ndarray, np.ndarray]:
@@ -257,68 +277,70 @@ class GaussSeidelSolver:
             self.notify(f"GAUSS_SEIDEL_SOLVER: {fault}")
 
 
+class Solution(Numbers):
+    """What the last Gauss-Seidel solution of a model came to, in memory of kernels; `unread` 1: no report has been made of it."""
+
+    NAMES = {"iterations": "i4", "error": "f8", "g": "f8", "total": "f8", "status": "i4", "fallbacks": "i4", "failed": "i4"}
+
+    def __init__(self):
+        super().__init__(**self.NAMES, unread="i4")
+
+    def report(self) -> SolverReport:
+        """It as a report."""
+        iterations, error, g, total, status, fallbacks, failed, _ = self.get()
+        return SolverReport(iterations, error, g, total, STATUS[status], fallbacks, failed_row=failed)
+
+
 class Sweeps(Phase):
-    """A Gauss-Seidel solution that needs no Python between its sweeps."""
+    """A Gauss-Seidel solution that needs no Python between its sweeps.
+
+    Parameters
+    ----------
+    solver : GaussSeidelSolver
+    model
+        Has `local_dynamics`, `solution` and `report`.
+    """
 
     phase = CONSOL
 
-    def __init__(self, solver: GaussSeidelSolver, local: LocalDynamics, receive: Callable[[SolverReport | tuple], None]):
-        self.solver, self.local, self.receive, self._taken = solver, local, receive, False
-        names = ("triples", "solver", "diagmaxiter", "reverse", "maxiter")
+    def __init__(self, solver: GaussSeidelSolver, model):
+        self.solver, self.model, self.local = solver, model, model.local_dynamics
+        names = ("triples", "solver", "diagmaxiter", "reverse", "maxiter", "silent", "always")
         self._given = Numbers(**dict.fromkeys(names, "i4"), half_step="f8", step="f8", diagepsilon="f8", epsilon="f8", meritval="f8")
-        names = {"iterations": "i4", "error": "f8", "g": "f8", "total": "f8", "status": "i4", "fallbacks": "i4", "failed": "i4"}
-        self._results = Numbers(**names)
+        self._notes = Numbers(notable="i4")
 
     def settle(self) -> None:
         solver, local = self.solver, self.local
-        self._taken = False
         # what is said about failures that do not end a run are contradictions of the user's constraints
-        self._silent = solver.failure == "CONTINUE" and not local.constraints.user_count
+        silent = solver.failure == "CONTINUE" and not local.constraints.user_count
         solver.make_room()
         self._given.set(
             local.bodies.triples.n, solver.diagonal_solver, solver.diagmaxiter, solver.reverse, solver.maxiter,
-            local.half_step, local.step, solver.diagepsilon, solver.epsilon, solver.meritval,
+            silent, solver.itershist is not None, local.half_step, local.step, solver.diagepsilon, solver.epsilon, solver.meritval,
         )  # fmt: skip
 
     def calls(self) -> list[Call]:
         solver, local, given, assembled = self.solver, self.local, self._given, self.local.assembly[-1].results
+        solution, latest = self.model.solution, solver.latest
         # a failure has to be seen at once where it may end the run; what is only told can be told afterwards
         stops = {} if solver.failure == "CONTINUE" else {"wanted": {"status": 0}}
         return [
             Call(
-                "gauss_seidel.iterate", local.constraints.left["left"], 0, assembled["stored"], assembled["colours"],
+                "gauss_seidel.iterate", local.constraints.counts["left"], 0, assembled["stored"], assembled["colours"],
                 given["triples"], given["half_step"], given["step"], given["solver"], given["diagepsilon"], given["diagmaxiter"],
                 given["reverse"], given["epsilon"], given["maxiter"], given["meritval"], 1,
                 *_sweep_columns(local), *solver.history,
-                results=self._results, **stops,
-            )  # fmt: skip
-        ]
+                results=solution, **stops,
+            ),
+            Call(
+                "solution_notes.note_solution", solution["status"], solution["total"], solution["iterations"], SUSPICIOUS,
+                given["silent"], given["always"], solution["unread"], latest["iterations"], latest["status"], results=self._notes,
+            ),
+            Pause(self._notes["notable"]),
+        ]  # fmt: skip
 
     def stopped(self, call: int) -> int:
-        """The solution failed, and that may be the end of the run."""
-        self._take(self._results.get())
-        self._taken = True
-        return 1  # what comes after this kernel
-
-    def end(self) -> None:
-        if self._taken:
-            self._taken = False
-            return
-        results, solver = self._results.get(), self.solver
-        notable = not self._silent and (results[4] or results[3] > SUSPICIOUS)
-        if notable or solver.itershist is not None:
-            self._take(results)
-        else:  # a report is made when somebody reads it
-            solver.error, solver.iters = STATUS[results[4]], results[0]
-            self.receive(results)
-
-    def _take(self, results: tuple) -> None:
-        report = report_of(results)
-        self.receive(report)
+        """There is something to tell, or the solution failed, and that may be the end of the run."""
+        report = self.model.report = self.model.solution.report()
         self.solver.take(self.local, report)
-
-
-def report_of(results: tuple) -> SolverReport:
-    """The report on what `Sweeps` receive from their kernel."""
-    iterations, error, g, total, status, fallbacks, failed = results
-    return SolverReport(iterations, error, g, total, STATUS[status], fallbacks, failed_row=failed)
+        return 3  # what comes after these kernels

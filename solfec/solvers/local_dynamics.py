@@ -20,9 +20,10 @@ from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterial
 from ..kernel_programs import PHASES, Phase, Program
 from ..tables import KernelColumns, Table, note_reallocation
 from . import implicit_rows
-from .assembly import BLOCKS, LAWS, ROWS, Assembly, Reactions, Springs
+from .assembly import BLOCKS, LAWS, ROWS, TAKEN, Assembly, Reactions, Springs
 
 NO_ROWS = np.zeros(0, int)
+NOTHING = np.full(1, TAKEN)
 
 #: Rows above which contacts are swept by colours unless a solver says otherwise.
 COLOURED_FROM = 2000
@@ -104,8 +105,7 @@ def _taken(name: str) -> property:
     kept = "_" + name
 
     def get(local):
-        if local.assembled is not None:
-            local.take_results()
+        local.take_results()
         return getattr(local, kept)
 
     return property(get, lambda local, value: setattr(local, kept, value))
@@ -142,7 +142,7 @@ class LocalDynamics:
         self.attachments = AttachmentTable()
         self.pointers = PointerTable()
         self.triples = TripleWork()
-        self.assembled: Assembly | None = None
+        self.assembly: list[Phase] = []
         self.n = self.contacts = self.visits = 0
         self.dense = np.zeros((3, 3, 1), order="F")  # W of all pairs of rows on implicit bodies, if there are any
         self._coupling: implicit_rows.Blocks | None = None
@@ -150,7 +150,6 @@ class LocalDynamics:
         self._apply = _alone([self.reactions])
         self._blocks = Assembly(self, BLOCKS, BLOCKS)
         self._add_blocks = _alone([self._blocks])
-        self.assembly: list[Phase] = []
         self._assembled_as = self._prepared_for = None
         self.implicit = self.dense_ptr = np.zeros(0, np.int32)
         self.implicit_solvers, self._listed = [], None
@@ -199,7 +198,7 @@ class LocalDynamics:
             A constraint acts on bodies that it cannot move.
         """
         self.prepare(constraints, bodies, surface_materials, step, dynamic, stored, colouring)
-        constraints.left.set(constraints.n)
+        constraints.counts["left"][0] = constraints.n
         self._assemble.run()
 
     def prepare(self, constraints, bodies, surface_materials, step, dynamic, stored, colouring) -> None:
@@ -226,6 +225,7 @@ class LocalDynamics:
         key = self._listed, implicit_rows.kinds(self.implicit_solvers), springs
         if key == self._assembled_as:
             return self.assembly
+        self.take_results()
         self._assembled_as = key
         rows = Assembly(self, ROWS, ROWS if self.implicit_solvers else LAWS if springs else BLOCKS)
         self.assembly, form, self._coupling = [rows], rows.results["stored"], None
@@ -243,10 +243,13 @@ class LocalDynamics:
     n, contacts, colours, stored, visits = (_taken(name) for name in ("n", "contacts", "colours", "stored", "visits"))
 
     def take_results(self) -> None:
-        """What the last phase of an assembly has left."""
-        results, self.assembled = self.assembled.results, None
+        """What the last phase of an assembly has left, if nobody has taken it."""
+        stage = self.assembly[-1].results["stage"] if self.assembly else NOTHING
+        if stage[0] == TAKEN:
+            return
+        stage[0] = TAKEN
         self.take_counts()
-        self.colours, _, _, _, stored, _, _, _, self.visits = results.get()
+        self.colours, _, _, _, stored, _, _, _, self.visits = self.assembly[-1].results.get()
         self.stored = stored > 0
 
     @property
@@ -261,7 +264,7 @@ class LocalDynamics:
 
     def take_counts(self) -> None:
         """Rows in use, as detection has left them."""
-        (self.n,) = self.constraints.left.get()
+        self.n = self.constraints.counts["left"].item()
         self.contacts = self.n - self.constraints.user_count
 
     def _list_implicit(self, elements) -> None:
@@ -296,12 +299,12 @@ class LocalDynamics:
     def _assemble_matrix(self) -> None:
         """Off-diagonal blocks of W."""
         stored, form, self.form = self.stored, self.form, 1
-        self.constraints.left.set(self.constraints.n)
+        self.constraints.counts["left"][0] = self.constraints.n
         self._blocks.ask()
         try:
             self._add_blocks.run()
         finally:
-            self.assembled, self.stored, self.form = None, stored, form
+            self.stored, self.form = stored, form
 
     def velocities(self, result: np.ndarray) -> np.ndarray:
         """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
@@ -340,7 +343,7 @@ class LocalDynamics:
         contact_work, friction_work : float
             Work of normal and tangential contact reactions over the step, each contact counted once.
         """
-        self.constraints.left.set(self.constraints.n)
+        self.constraints.counts["left"][0] = self.constraints.n
         self.reactions.settle()
         self._apply.run()
         return self.reactions.works.get()

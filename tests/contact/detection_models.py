@@ -11,12 +11,13 @@ import numpy as np
 
 from solfec.bodies.finite_elements import FiniteElementMesh
 from solfec.bodies.table import BodyKind, BodyTable
+from solfec.clock import Clock
 from solfec.constraints.element_points import ContactPlaces
 from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
 from solfec.contact import detection
 from solfec.contact.geometry import Geometry
 from solfec.contact.phase import Detection
-from solfec.kernel_programs import PHASES, Program
+from solfec.kernel_programs import PHASES, Program, remembered
 from solfec.shapes import primitives
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.convex import Convex
@@ -50,6 +51,8 @@ def mesh_box(lower, upper, cells=(1, 1, 1), surfaces=(0,) * 6, **ratios) -> Mesh
 class Model:
     """The state tables of a model and the detection half of its time steps."""
 
+    time, step_number = remembered("clock", "time"), remembered("clock", "step_number")
+
     def __init__(self, epsilon=1e-6, **settings):
         self.epsilon = epsilon
         self.bodies = BodyTable()
@@ -57,8 +60,7 @@ class Model:
         self.constraints = ConstraintTable()
         self.materials = self.surface_materials = SurfaceMaterialTable()
         self.settings = detection.Settings(**{"min_distance": epsilon, **settings})
-        self.step_number = 0
-        self.time = 0.0
+        self.clock = Clock()
         self.detection, self.places = Detection(self), ContactPlaces(self)
 
     def add(self, *shapes, kind=BodyKind.RIGID, identifier=None, centre=None) -> int:
