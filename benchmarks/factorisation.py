@@ -1,8 +1,8 @@
-"""Times sparse factorisations of the matrices of an implicit pipe of hexahedra, and of many small cubes.
+"""Times sparse factorisations of the matrices of an implicit pipe of hexahedra, and of many cubes.
 
     python benchmarks/factorisation.py
 
-The figures behind the choices in bodies/factorisation.py, SHORT, and WORTH: how many solutions cost as much as a factorisation.
+The figures behind the choices in bodies/factorisation.py, and WORTH: how many solutions cost as much as a factorisation.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from finite_elements import CUBE
 
 from solfec.bodies import factorisation
+from solfec.bodies.factorisation import Cholesky, LowerPattern, SuperLU
 from solfec.bodies.element_solver import ElementSolver
 from solfec.bodies.finite_elements import FiniteElementMesh, FiniteElements
 from solfec.bodies.materials import BulkMaterial
@@ -68,44 +69,53 @@ def values(one: ElementSolver, step: float) -> np.ndarray:
     return kept[0]
 
 
+class Cholmod:
+    """CHOLMOD itself, through cvxopt."""
+
+    def __init__(self, pattern: LowerPattern):
+        from cvxopt import cholmod, matrix, spmatrix
+
+        self.library, self.matrix = cholmod, matrix
+        self.lower = spmatrix(1.0, pattern.indices.tolist(), pattern.columns.tolist(), (pattern.size, pattern.size))
+        self.factor = cholmod.symbolic(self.lower)
+
+    def factorise(self, data: np.ndarray) -> None:
+        """Factorise the matrix whose lower triangle holds `data`."""
+        self.lower.V = self.matrix(data)
+        self.library.numeric(self.lower, self.factor)
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """A^-1 times a vector or columns."""
+        solution = self.matrix(right)
+        self.library.solve(self.factor, solution)
+        return np.array(solution)
+
+
 def main() -> int:
     print(machine.figures())
-    one = solver()
+    kinds = [Cholesky, *([Cholmod] if factorisation.cholmod_present() else [])]
+    compare("pipe", solver(), [*kinds, SuperLU])
+    for cells in (1, 2, 3, 4, 6):
+        compare(f"25 cubes of {cells}^3 elements", cubes(cells), kinds)
+    return 0
+
+
+def compare(name: str, one: ElementSolver, kinds: list[type]) -> None:
+    """Prints what takes how long."""
     data = values(one, 1e-4)
-    print(f"{one.size} unknowns, {len(data)} entries in the lower triangle")
-    right = np.random.default_rng(0).uniform(-1, 1, (one.size, 30))
-    for kind in (factorisation.Cholmod, factorisation.SuperLU):
-        if kind is factorisation.Cholmod and not factorisation.cholmod_present():
-            continue
+    print(f"{name}: {one.size} unknowns, {len(data)} entries in the lower triangle")
+    right = np.asfortranarray(np.random.default_rng(0).uniform(-1, 1, (one.size, 30)))
+    for kind in kinds:
         start = perf_counter()
         factor = kind(one.pattern)
         analysis = perf_counter() - start
         numeric = machine.best(lambda: factor.factorise(data), 3)
-        single = machine.best(lambda: factor.solve(right[:, 0].copy()), 5)
+        single = machine.best(lambda: factor.solve(right[:, 0]), 5)
         thirty = machine.best(lambda: factor.solve(right), 2)
         print(
-            f"{kind.__name__}: analysis {1e3 * analysis:.0f} ms, factorisation {1e3 * numeric:.0f} ms, solution "
-            f"{1e3 * single:.1f} ms, thirty right-hand sides {1e3 * thirty:.0f} ms; factorisation / solution {numeric / single:.0f}"
+            f"  {kind.__name__}: analysis {1e3 * analysis:.0f} ms, factorisation {1e3 * numeric:.2f} ms, solution "
+            f"{1e3 * single:.3f} ms, thirty right-hand sides {1e3 * thirty:.2f} ms; factorisation / solution {numeric / single:.0f}"
         )
-    for cells in (1, 2, 3, 4):
-        one = cubes(cells)
-        compare(one, values(one, 1e-4), cells)
-    return 0
-
-
-def compare(one: ElementSolver, data: np.ndarray, cells: int) -> None:
-    """Our own kernel beside the library."""
-    library = factorisation.factorisation(one.pattern)
-    columns = factorisation.found_columns(one.pattern, library)
-    lengths = np.diff(columns.arrays[0]).astype(float)
-    figures = []
-    for factor in (library, factorisation.ShortCholesky(one.pattern, columns)):
-        factor.vector[:] = 1.0
-        figures += [1e3 * machine.best(lambda: factor.factorise(data), 9), 1e3 * machine.best(factor.solve_vector, 9)]
-    print(
-        f"25 cubes of {cells}^3 elements, columns of {(lengths**2).sum() / lengths.sum():.0f}: {type(library).__name__} factorisation "
-        f"{figures[0]:.2f} ms, solution {figures[1]:.3f} ms; our own {figures[2]:.2f}, {figures[3]:.3f}"
-    )
 
 
 if __name__ == "__main__":

@@ -220,7 +220,7 @@ def main() -> int:
     parser.add_argument("case", nargs="*", help="parts of names of cases")
     options = parser.parse_args()
     _kernels.threads.set_threads(1)
-    print(machine.figures(), "CHOLMOD" if factorisation.cholmod_present() else "SuperLU")
+    print(machine.figures(), "order of CHOLMOD" if factorisation.cholmod_present() else "order of SuperLU")
     for name, text in cases(options.quick).items():
         if not options.case or any(part in name for part in options.case):
             print(text(), flush=True)

@@ -17,7 +17,7 @@ import numpy as np
 from .. import _kernels
 from ..tables import note_reallocation
 from .conjugate_gradients import ConjugateGradients, NoConvergence
-from .factorisation import LowerPattern, NotPositiveDefinite, ShortCholesky, SuperLU, factorisation, frequent_factorisation
+from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU
 from .table import BodyTable
 
 LANES = 8
@@ -79,7 +79,7 @@ class ElementSolver:
         Of bodies that conserve energy, once there are any.
     inverses : ndarray (n, n, k) or None
         A^-1 of the bodies where they are small.
-    kept : Columns or None
+    kept : Cholesky or None
         The factor that serves all steps, of form 'BC' where there are no inverses.
     """
 
@@ -133,7 +133,7 @@ class ElementSolver:
         self.source = place[order].astype(np.int32 if start < 2**31 else np.int64)
         self.first = np.append(np.flatnonzero(new), len(key)).astype(np.int32)
         indptr = np.searchsorted(unique, np.arange(self.size + 1) * self.size)
-        self.pattern = LowerPattern(self.size, indptr.astype(np.int32), (unique % self.size).astype(np.int32))
+        self.pattern = LowerPattern(self.size, indptr.astype(np.int32), (unique % self.size).astype(np.int32), 3)
         self.factor = None
 
     # --- the matrix ----------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class ElementSolver:
                 self.key = key
                 self._factorise(self.present)
                 self.inverses = self._inverses()
-                self.kept = self.factor.columns() if self.inverses is None else None
+                self.kept = self.kernel_factor if self.inverses is None else None
                 note_reallocation()
             return
         now = self.now = self.present
@@ -195,7 +195,7 @@ class ElementSolver:
     def make_room(self) -> None:
         """What a factor needs before there is one."""
         if self.factor is None:
-            self._use((factorisation if self.linear else frequent_factorisation)(self.pattern))
+            self._use(Cholesky(self.pattern))
             self.values = np.zeros(len(self.pattern.indices))
             self.flat, self.dense = self.assembly.stiffness_room()
 
@@ -230,8 +230,7 @@ class ElementSolver:
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times columns (size, n) or a vector (size,), in the bodies' frames."""
         if self.linear:
-            by_kernel = self.kept and (self.kept.short or right.ndim > 1)
-            return (self.kept if by_kernel else self.factor).solve(right)
+            return self.factor.solve(right)
         if right.ndim == 1:
             return self._iterate(right)
         if self.settle_columns(right.shape[1]):
@@ -244,7 +243,7 @@ class ElementSolver:
     @property
     def kernel_factor(self):
         """The factor of the present step's A where kernels solve with it, or None."""
-        return self.factor.kept if isinstance(self.factor, ShortCholesky) else None
+        return self.factor if isinstance(self.factor, Cholesky) else None
 
     def settle_columns(self, count: int) -> bool:
         """Make ready for so many right-hand sides; whether the factor is that of the present step, and solves alone."""

@@ -1,7 +1,8 @@
 """Cholesky factors of sparse symmetric matrices whose pattern stays (used by `element_solver`).
 
-CHOLMOD does the work where the optional package cvxopt is installed, SciPy's SuperLU elsewhere, and where a matrix turns
-out not to be positive definite.  benchmarks/factorisation.py compares them; ARCHITECTURE.md says what it found.
+A library finds the order of elimination, once: CHOLMOD where the optional package cvxopt is installed, SciPy's SuperLU elsewhere.
+Factors and solutions are kernels', which need no Python in a step; benchmarks/factorisation.py compares them with the libraries',
+and ARCHITECTURE.md says what it found.  SuperLU also does the work where a matrix turns out not to be positive definite.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 
-MANY = 48  # right-hand sides for which the factor is taken out of the library: those solve for one at a time
 PERMUTED = 7  # CHOLMOD's number of the permutation of a vector
-SHORT = 40.0  # weighted mean length of a factor's columns up to which our kernel is as fast as CHOLMOD (benchmarks/factorisation.py)
-LANES, GROUPS = 16, 8  # that our kernel solves for together, and groups of these at once
+WIDEST, SIX = 72, 6  # columns of a panel, and of products that kernels make at once
+TILE = 8  # rows of a tile
+LANES, GROUPS = 16, 8  # right-hand sides that the kernel solves for together, and groups of these at once
 
-_solve_columns = _kernels.factor_columns.solve_columns
-_solve_vector = _kernels.factor_columns.solve_vector
-_factorise = _kernels.sparse_cholesky.factorise
+_find_supernodes = _kernels.supernodes.find_supernodes
+_factorise = _kernels.supernodal_cholesky.factorise
+_solve_columns = _kernels.supernodal_solution.solve_columns
+_solve_vector = _kernels.supernodal_solution.solve_vector
 
 
 class NotPositiveDefinite(ArithmeticError):
@@ -34,10 +36,17 @@ class LowerPattern:
         Order of the matrix.
     indptr, indices : ndarray of int
         Compressed columns; the diagonal is part of them.
+    width : int
+        Rows and columns go by nodes of so many.
     """
 
-    def __init__(self, size: int, indptr: np.ndarray, indices: np.ndarray):
-        self.size, self.indptr, self.indices = size, indptr, indices
+    def __init__(self, size: int, indptr: np.ndarray, indices: np.ndarray, width: int = 1):
+        self.size, self.indptr, self.indices, self.width = size, indptr, indices, width
+
+    @property
+    def columns(self) -> np.ndarray:
+        """The column of every place."""
+        return np.repeat(np.arange(self.size), np.diff(self.indptr))
 
     def whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Columns of the whole matrix (indptr, indices), and for each entry the lower one that it repeats."""
@@ -51,41 +60,83 @@ class LowerPattern:
         whole.setdiag(diagonal)
         return whole.indptr, whole.indices, whole.data.astype(np.int64) - 1
 
+    def graph(self) -> LowerPattern:
+        """The pattern of nodes."""
+        size = self.size // self.width
+        keys = np.unique(self.columns // self.width * size + self.indices // self.width)
+        return LowerPattern(size, np.searchsorted(keys, np.arange(size + 1) * size).astype(np.int32), (keys % size).astype(np.int32))
 
-def are_short(lengths: np.ndarray) -> bool:
-    """Whether a factor's columns are so short that our kernels are as fast as a library's."""
-    lengths = lengths.astype(float)
-    return bool((lengths**2).sum() <= SHORT * lengths.sum())
+    def order(self) -> np.ndarray:
+        """How to eliminate columns so that little is filled, by a library."""
+        columns = self.columns
+        data = np.ones(len(columns))  # a matrix that has a factor
+        data[self.indices == columns] += np.bincount(columns, minlength=self.size) + np.bincount(self.indices, minlength=self.size)
+        if not cholmod_present():
+            library = SuperLU(self)
+            library.factorise(data)
+            return library.order
+        from cvxopt import cholmod, matrix, spmatrix
+
+        lower = spmatrix(matrix(data), self.indices.tolist(), columns.tolist(), (self.size, self.size))
+        factor = cholmod.symbolic(lower)
+        cholmod.numeric(lower, factor)
+        numbers = matrix(np.arange(self.size, dtype=float))
+        cholmod.solve(factor, numbers, sys=PERMUTED)
+        return np.array(numbers).ravel().astype(np.int32)
 
 
-class Columns:
-    """Solutions by kernels with a factor L, L L^T = A [order, order].
+class Cholesky:
+    """Factors L L^T = A[order, order] by kernels, in panels: columns of L with the same rows below them.
 
     Parameters
     ----------
-    head, row : ndarray of int
-        Compressed columns of L, rows ascending.
-    value : ndarray
-    order : ndarray of int
+    pattern : LowerPattern
 
     Attributes
     ----------
-    arrays : tuple of ndarray
-        The factor, as kernels take it.
-    vector : ndarray (size,)
-        Their room for one right-hand side.
-    short : bool
-        Whether a library would be no faster with one right-hand side.
+    panels : tuple of ndarray
+        L, as kernels take it: first, row_ptr, row, head, value, order.
+    vector, solved : ndarray (size,)
+        Right-hand side and solution of `solve_vector`.
     """
 
-    def __init__(self, head: np.ndarray, row: np.ndarray, value: np.ndarray, order: np.ndarray):
-        size, counts = len(head) - 1, np.diff(head)
-        # a column goes with the one before it when that has the same rows, and this one's diagonal
-        joined = (counts[1:] == counts[:-1] - 1) & (row[np.minimum(head[:-2] + 1, len(row) - 1)] == np.arange(1, size))
-        supernodes = np.concatenate(([0], np.flatnonzero(~joined) + 1, [size])).astype(np.int32)
-        self.arrays = head.astype(np.int32), row.astype(np.int32), value, supernodes, order.astype(np.int32)
-        self.vector = np.zeros(size)
-        self.short = are_short(counts)
+    WORTH = 16  # solutions that cost as much as a factorisation (benchmarks/factorisation.py)
+
+    def __init__(self, pattern: LowerPattern):
+        first, row_ptr, row, order = _panels(pattern)
+        columns, below = np.diff(first), np.diff(row_ptr)
+        head = np.concatenate(([0], np.cumsum(TILE * (-(-(columns**2) // TILE) + columns * -(-below // TILE)))))
+        if head[-1] >= 2**31:
+            raise SolfecError("scheme DEF_LIM: the factor of finite element bodies would be larger than 16 GB; use coarser meshes")
+        most = TILE * -(-int(below.max()) // TILE), int(columns.max()) + SIX
+        self.panels = (*(part.astype(np.int32) for part in (first, row_ptr, row, head)), _aligned(head[-1]), order)
+        self.vector, self.solved, self._y = np.zeros((3, pattern.size))
+        owner = np.repeat(np.arange(len(columns)), columns)
+        target = _places(pattern, first, row_ptr, row, head, owner, order)
+        source = np.argsort(target, kind="stable")
+        self._entries = source.astype(np.int32), target[source].astype(np.int32)
+        waiting = np.zeros((3, len(first)), np.int32)
+        self._work = (
+            owner.astype(np.int32), np.zeros(most[0] * most[1] + 1), np.zeros(pattern.size, np.int32), *waiting
+        )  # fmt: skip
+
+    def factorise(self, data: np.ndarray) -> None:
+        """Factorise the matrix whose lower triangle holds `data`."""
+        if _factorise(*self.factor_arrays(data)):
+            raise NotPositiveDefinite
+
+    def factor_arrays(self, data: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Arguments of the kernel that factorises."""
+        return *self._entries, data, *_in_numeric_order(*self.panels), *self._work
+
+    @property
+    def vector_arrays(self) -> tuple[np.ndarray, ...]:
+        """Arguments of the kernel that solves for `vector`."""
+        return self.arrays_between(self.vector, self.solved)
+
+    def arrays_between(self, right: np.ndarray, solved: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Arguments of the kernel that solves for one right-hand side."""
+        return *self.panels, self._y, right, solved
 
     def room(self, count: int) -> np.ndarray:
         """What the kernel needs to solve for so many right-hand sides."""
@@ -95,66 +146,60 @@ class Columns:
         """A^-1 times a vector or columns."""
         if right.ndim == 1:
             solved = np.empty(len(right))
-            _solve_vector(*self.arrays, self.vector, right, solved)
+            _solve_vector(*self.arrays_between(right, solved))
             return solved
         result = np.array(right, order="F")
-        _solve_columns(right.shape[1], *self.arrays, self.room(right.shape[1]), result)
+        _solve_columns(right.shape[1], *self.panels, self.room(right.shape[1]), result)
         return result
-
-
-class Cholmod:
-    """Simplicial or supernodal factors by CHOLMOD, analysed once."""
-
-    WORTH = 16  # solutions that cost as much as a factorisation (benchmarks/factorisation.py)
-
-    def __init__(self, pattern: LowerPattern):
-        from cvxopt import cholmod, matrix, spmatrix
-
-        self._cholmod, self._matrix = cholmod, matrix
-        columns = np.repeat(np.arange(pattern.size), np.diff(pattern.indptr))
-        # values larger than zero, so that no entry of the pattern is dropped
-        self._lower = spmatrix(1.0, pattern.indices.tolist(), columns.tolist(), (pattern.size, pattern.size))
-        self._factor = cholmod.symbolic(self._lower)
-        self._columns: Columns | None = None
-        self._right = matrix(0.0, (pattern.size, 1))
-        self.vector = self.solved = np.asarray(memoryview(self._right)).ravel(order="F")  # the same memory
-
-    def factorise(self, data: np.ndarray) -> None:
-        """Factorise the matrix whose lower triangle holds `data`."""
-        self._lower.V = self._matrix(data)
-        self._columns = None
-        try:
-            self._cholmod.numeric(self._lower, self._factor)
-        except ArithmeticError as error:
-            raise NotPositiveDefinite from error
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """A^-1 times a vector or columns."""
-        if right.ndim > 1 and right.shape[1] >= MANY:
-            return self.columns().solve(right)
-        solution = self._matrix(np.asfortranarray(right))
-        self._cholmod.solve(self._factor, solution)
-        return np.array(solution).reshape(right.shape, order="F") if right.ndim > 1 else np.array(solution).ravel()
-
-    def columns(self) -> Columns:
-        """The factor itself."""
-        self._columns = self._columns or self._taken_out()
-        return self._columns
-
-    def _taken_out(self) -> Columns:
-        """The factor of a second factorisation in the same order, since CHOLMOD gives its own away."""
-        order = self._matrix(np.arange(len(self.vector), dtype=float))
-        self._cholmod.solve(self._factor, order, sys=PERMUTED)
-        order = np.array(order).ravel().astype(np.int64)
-        twin = self._cholmod.symbolic(self._lower, self._matrix(order.tolist()))
-        self._cholmod.numeric(self._lower, twin)
-        head, row, value = (np.array(part).ravel() for part in self._cholmod.getfactor(twin).CCS)
-        return Columns(head, row, value, order)
 
     def solve_vector(self) -> np.ndarray:
         """A^-1 times what is in `vector` (size,), in memory that the next solution takes."""
-        self._cholmod.solve(self._factor, self._right)
-        return self.vector
+        _solve_vector(*self.vector_arrays)
+        return self.solved
+
+
+def _in_numeric_order(first, row_ptr, row, head, value, order) -> tuple[np.ndarray, ...]:
+    return first, row_ptr, row, head, value
+
+
+def _panels(pattern: LowerPattern) -> tuple[np.ndarray, ...]:
+    """First columns of panels, rows below them as (row_ptr, row), and columns as they are eliminated."""
+    width, graph = pattern.width, pattern.graph()
+    indptr, indices, _ = graph.whole()
+    off = indices != np.repeat(np.arange(graph.size), np.diff(indptr))
+    adjacent = indices[off].astype(np.int32)
+    ptr = np.concatenate(([0], np.cumsum(off)))[indptr].astype(np.int32)
+    eliminated, first, row_ptr = np.zeros(graph.size, np.int32), *np.zeros((2, graph.size + 1), np.int32)
+    order, needed = graph.order(), 8 * len(adjacent)
+    while True:
+        row = np.zeros(needed, np.int32)
+        count, needed = _find_supernodes(ptr, adjacent, order, width, max(WIDEST // width, 1), eliminated, first, row_ptr, row)
+        if needed <= len(row):
+            break
+    of_node = np.arange(width)
+    rows, columns = ((width * part[:, None] + of_node).ravel() for part in (row[:needed], eliminated))
+    return width * first[: count + 1], width * row_ptr[: count + 1], rows, columns.astype(np.int32)
+
+
+def _places(pattern: LowerPattern, first, row_ptr, row, head, owner, order) -> np.ndarray:
+    """Where the entries of a matrix stand in panels."""
+    size, place = pattern.size, np.empty(pattern.size, np.int64)
+    place[order] = np.arange(size)
+    one, two = place[pattern.indices], place[pattern.columns]
+    column, line = np.minimum(one, two), np.maximum(one, two)
+    panel = owner[column]
+    wide, within, across = np.diff(first)[panel], line - first[panel], column - first[panel]
+    listed = np.repeat(np.arange(len(first) - 1), np.diff(row_ptr)) * size + row
+    below = np.searchsorted(listed, panel * size + line) - row_ptr[panel]
+    tiles = TILE * (-(-(wide**2) // TILE) + wide * (below // TILE) + across) + below % TILE
+    return head[panel] + np.where(within < wide, within + wide * across, tiles)
+
+
+def _aligned(length: int) -> np.ndarray:
+    """Zeros that begin where a line of the cache does."""
+    whole = np.zeros(length + TILE)
+    start = -(whole.ctypes.data // 8) % TILE
+    return whole[start : start + length]
 
 
 class SuperLU:
@@ -165,7 +210,6 @@ class SuperLU:
     def __init__(self, pattern: LowerPattern):
         self._size = pattern.size
         self._indptr, self._indices, self._repeated = pattern.whole()
-        self._columns: Columns | None = None
         self.vector, self.solved = np.zeros((2, pattern.size))
 
     def factorise(self, data: np.ndarray) -> None:
@@ -174,87 +218,23 @@ class SuperLU:
         from scipy.sparse.linalg import splu
 
         matrix = csc_matrix((data[self._repeated], self._indices, self._indptr), (self._size, self._size))
-        self._columns = None
         try:
             self._factor = splu(matrix, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
         except RuntimeError as error:
             raise SolfecError(f"scheme DEF_LIM: the matrix of finite element bodies is singular ({error})") from error
 
+    @property
+    def order(self) -> np.ndarray:
+        """Columns as the last factorisation has eliminated them."""
+        return np.argsort(self._factor.perm_c).astype(np.int32)
+
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times a vector or columns."""
-        if right.ndim > 1 and right.shape[1] >= MANY:
-            columns = self.columns()
-            if columns:
-                return columns.solve(right)
         return self._factor.solve(right)
-
-    def columns(self) -> Columns | None:
-        """The factor itself, if it can be had."""
-        self._columns = self._columns or self._taken_out()
-        return self._columns
-
-    def _taken_out(self) -> Columns | None:
-        """L D^1/2 of U = D L^T; None where SuperLU has exchanged rows or the matrix is not positive definite."""
-        factor = self._factor
-        pivots = factor.U.diagonal()
-        if not (pivots > 0.0).all() or not np.array_equal(factor.perm_r, factor.perm_c):
-            return None
-        lower = factor.L.tocsc(copy=True)
-        lower.sort_indices()
-        value = lower.data * np.repeat(np.sqrt(pivots), np.diff(lower.indptr))
-        return Columns(lower.indptr, lower.indices, value, np.argsort(factor.perm_c))
 
     def solve_vector(self) -> np.ndarray:
         """A^-1 times what is in `vector` (size,), in memory that the next solution takes."""
         self.solved[:] = self._factor.solve(self.vector)
-        return self.solved
-
-
-class ShortCholesky:
-    """Factors by our own kernel, of a pattern that a library has found: for matrices of many small bodies.
-
-    Attributes
-    ----------
-    kept : Columns
-        The factor.
-    vector, solved : ndarray (size,)
-        Right-hand side and solution of `solve_vector`.
-    """
-
-    WORTH = 16
-
-    def __init__(self, pattern: LowerPattern, columns: Columns):
-        self.kept = columns
-        head, row, _, supernodes, order = columns.arrays
-        size = pattern.size
-        self.vector, self.solved, work = np.zeros((3, size))
-        place = np.empty(size, np.int64)
-        place[order] = np.arange(size)
-        one, two = place[pattern.indices], place[np.repeat(np.arange(size), np.diff(pattern.indptr))]
-        wanted = np.minimum(one, two) * size + np.maximum(one, two)
-        listed = np.repeat(np.arange(size), np.diff(head)) * size + row
-        self._source = np.full(len(row), -1, np.int32)
-        self._source[np.searchsorted(listed, wanted)] = np.arange(len(wanted))
-        self._work = work, np.zeros(size, np.int32), *np.zeros((2, len(supernodes)), np.int32)
-
-    def factorise(self, data: np.ndarray) -> None:
-        """Factorise the matrix whose lower triangle holds `data`."""
-        head, row, value, supernodes, _ = self.kept.arrays
-        if _factorise(self._source, data, head, row, value, supernodes, *self._work):
-            raise NotPositiveDefinite
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """A^-1 times a vector or columns."""
-        return self.kept.solve(right)
-
-    @property
-    def vector_arrays(self) -> tuple[np.ndarray, ...]:
-        """Arguments of the kernel that solves for `vector`."""
-        return *self.kept.arrays, self.kept.vector, self.vector, self.solved
-
-    def solve_vector(self) -> np.ndarray:
-        """A^-1 times what is in `vector` (size,), in memory that the next solution takes."""
-        _solve_vector(*self.vector_arrays)
         return self.solved
 
 
@@ -265,27 +245,3 @@ def cholmod_present() -> bool:
     except ImportError:
         return False
     return True
-
-
-def factorisation(pattern: LowerPattern):
-    """The fastest factorisation at hand of symmetric positive definite matrices of this pattern."""
-    return Cholmod(pattern) if cholmod_present() else SuperLU(pattern)
-
-
-def frequent_factorisation(pattern: LowerPattern):
-    """The same of matrices that are factorised often: what is found out once costs more."""
-    library = factorisation(pattern)
-    columns = found_columns(pattern, library)
-    if columns is None:
-        return library
-    return ShortCholesky(pattern, columns) if columns.short else library
-
-
-def found_columns(pattern: LowerPattern, library) -> Columns | None:
-    """The factor of some matrix of a pattern, as a library orders it."""
-    columns = np.repeat(np.arange(pattern.size), np.diff(pattern.indptr))
-    counts = np.bincount(columns, minlength=pattern.size) + np.bincount(pattern.indices, minlength=pattern.size)
-    data = np.ones(len(columns))
-    data[pattern.indices == columns] += counts
-    library.factorise(data)
-    return library.columns()

@@ -8,7 +8,7 @@ from ..kernel_programs import GIVE_UP, TIMINT, Call, Numbers, Pause, Phase
 from . import energy_momentum, reduced, static_phases
 from .conjugate_gradients import nodal
 from .element_solver import ElementSolver
-from .factorisation import ShortCholesky
+from .factorisation import Cholesky
 from .failures import raise_failure
 from .finite_element_motion import TURNED_INSIDE_OUT
 from .finite_elements import within_step
@@ -93,7 +93,7 @@ class Solutions(Phase):
 
 
 class Elements(Solutions):
-    """`ElementSolver.add_velocities` of bodies of form 'BC'; pauses where a library solves faster."""
+    """`ElementSolver.add_velocities` of bodies of form 'BC'."""
 
     def __init__(self, model, solver: ElementSolver, reacting: bool):
         super().__init__(model, solver, reacting)
@@ -116,23 +116,15 @@ class Elements(Solutions):
             return [*calls, Call("small_inverses.add_solutions", step, self.reacting, *which, source, velo)]
         which, unknowns = (solver.number, solver.rotation, fe.first, fe.velo_row), solver.unknowns
         vector, found = unknowns.reshape(-1, order="F"), self._found
-        kept = solver.kept
         return [
             *calls,
             Call("nodal_vectors.collect", self.reacting, solver.linear, *which, source, unknowns, results=found),
-            Call("factor_columns.solve_vector", *kept.arrays, kept.vector, vector, solver.solution, unless_zero=found["nonzero"])
-            if kept.short
-            else Pause(found["nonzero"]),
+            Call("supernodal_solution.solve_vector", *solver.kept.arrays_between(vector, solver.solution), unless_zero=found["nonzero"]),
             Call(
                 "nodal_vectors.add_unknowns", step, solver.linear, *which, solver.solution.reshape(3, -1, order="F"), velo,
                 unless_zero=found["nonzero"],
             ),
         ]  # fmt: skip
-
-    def stopped(self, call: int) -> int:
-        solver = self.solver
-        solver.solution[:] = solver.solve(solver.unknowns.reshape(-1, order="F"))
-        return call + 1
 
 
 class Tangents(Solutions):
@@ -153,7 +145,7 @@ class Tangents(Solutions):
     @property
     def _iterates(self) -> bool:
         """Whether nothing is to be decided."""
-        return self.reacting and self.model.dynamic and isinstance(self.solver.factor, ShortCholesky)
+        return self.reacting and self.model.dynamic and isinstance(self.solver.factor, Cholesky)
 
     def calls(self) -> list[Call]:
         bodies, solver = self.model.bodies, self.solver
@@ -180,8 +172,8 @@ class Tangents(Solutions):
         wanted = self._found["nonzero"] if self._iterates else self._flags["iterating"]
         begin = Call("conjugate_gradients.begin", *gradients.begin_columns(solver.unknowns, local), unless_zero=wanted)
         solve = (
-            Call("factor_columns.solve_vector", *factor.vector_arrays, unless_zero=busy)
-            if isinstance(factor, ShortCholesky)
+            Call("supernodal_solution.solve_vector", *factor.vector_arrays, unless_zero=busy)
+            if isinstance(factor, Cholesky)
             else Pause(busy)
         )
         choice = Call("conjugate_gradients.choose_direction", *gradients.choice_columns(nodal(factor.solved)), unless_zero=busy)

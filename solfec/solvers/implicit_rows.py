@@ -135,7 +135,7 @@ class FactorRows(SolverRows):
         kept, used = self.solver.kept, self._found["most"]
         return [
             Call("compliance.fill_columns", used, *self._which, *_attached(self.local), self.columns),
-            Call("factor_columns.solve_columns", used, *kept.arrays, self._room, self.columns),
+            Call("supernodal_solution.solve_columns", used, *kept.panels, self._room, self.columns),
         ]
 
     def stopped(self, call: int) -> int:
@@ -159,7 +159,7 @@ class SolvedRows(SolverRows):
         if self._room.shape[1] != self.solver.size:
             self._room = kept.room(max(self.columns.shape[1], 1))
         solve = Call(
-            "factor_columns.solve_columns", used, *kept.arrays, self._room, self.columns, unless_zero=self._flags["by_kernel"]
+            "supernodal_solution.solve_columns", used, *kept.panels, self._room, self.columns, unless_zero=self._flags["by_kernel"]
         )
         return [fill, Pause(used), solve]
 

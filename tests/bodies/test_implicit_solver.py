@@ -9,16 +9,7 @@ from solfec.bodies import factorisation, implicit
 from solfec.bodies.conjugate_gradients import NoConvergence
 from solfec.bodies.table import Energy, Form, Scheme
 
-
-
-def short(pattern):
-    """Our own kernel, whatever the lengths of columns."""
-    return factorisation.ShortCholesky(pattern, factorisation.found_columns(pattern, factorisation.factorisation(pattern)))
-
-
-FACTORS = [factorisation.SuperLU, short]
-if factorisation.cholmod_present():
-    FACTORS.append(factorisation.Cholmod)
+FACTORS = [factorisation.SuperLU, factorisation.Cholesky]
 
 
 def lower_of(dense):
@@ -29,7 +20,7 @@ def lower_of(dense):
 
 
 @pytest.mark.parametrize("kind", FACTORS, ids=lambda k: k.__name__)
-@pytest.mark.parametrize("count", [factorisation.MANY, 150])
+@pytest.mark.parametrize("count", [1, 48, 150])
 def test_many_right_hand_sides_are_solved_with_the_factor_itself(kind, count):
     """Of a band with a border, whose factor has wide and narrow supernodes; anew after the values have changed."""
     random = np.random.default_rng(1)
@@ -64,18 +55,47 @@ def test_factors_solve_after_every_change_of_values(kind):
         assert np.abs(scale * chain @ factor.solve_vector() - right[:, 1]).max() < 1e-13
 
 
-def test_our_own_factors_are_those_of_many_small_bodies_and_refuse_what_is_not_positive_definite():
+def grid_matrix(shape, width, random):
+    """A matrix of the neighbours on a grid of nodes, each with so many unknowns, made positive definite by its diagonal."""
+    number = np.arange(np.prod(shape)).reshape(shape)
+    count = number.size
+    joined = np.zeros((count, count), bool)
+    for step in np.ndindex(*3 * [2]):
+        near, far = (number[tuple(slice(s, None) for s in step)], number[tuple(slice(None, n - s) for n, s in zip(shape, step))])
+        joined[near.ravel(), far.ravel()] = joined[far.ravel(), near.ravel()] = True
+    dense = random.uniform(-1, 1, (width * count, width * count)) * np.kron(joined, np.ones((width, width)))
+    dense = dense + dense.T
+    return dense + np.diag(np.abs(dense).sum(0) + 1)
+
+
+@pytest.mark.parametrize("library", [True, False])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 2, 1), (5, 5, 2), (9, 8, 5)])
+def test_panels_of_many_widths_hold_the_factor(shape, library, monkeypatch):
+    """Wide ones, of parts, and some that end within a tile; ordered with and without the optional library."""
+    if not library:
+        monkeypatch.setattr(factorisation, "cholmod_present", lambda: False)
+    random = np.random.default_rng(5)
+    dense = grid_matrix(shape, 3, random)
+    pattern, values = lower_of(dense)
+    factor = factorisation.Cholesky(factorisation.LowerPattern(pattern.size, pattern.indptr, pattern.indices, 3))
+    factor.factorise(values)
+    right = random.uniform(-1, 1, (len(dense), 21))
+    assert np.abs(dense @ factor.solve(right) - right).max() < 1e-13
+    assert np.abs(dense @ factor.solve(right[:, 0].copy()) - right[:, 0]).max() < 1e-13
+    if np.prod(shape) > 300:
+        widths = np.diff(factor.panels[0])
+        assert widths.max() <= factorisation.WIDEST and len(set(widths)) > 5
+
+
+def test_factors_refuse_what_is_not_positive_definite():
     chain = np.diag(np.full(30, 4.0)) + np.diag(np.full(29, -1.0), 1) + np.diag(np.full(29, -1.0), -1)
     pattern, values = lower_of(chain)
-    factor = factorisation.frequent_factorisation(pattern)
-    assert isinstance(factor, factorisation.ShortCholesky)
+    factor = factorisation.Cholesky(pattern)
     with pytest.raises(factorisation.NotPositiveDefinite):
         factor.factorise(-values)
     values[7] = np.nan
     with pytest.raises(factorisation.NotPositiveDefinite):
         factor.factorise(values)
-    pattern, values = lower_of(np.eye(120) + 1.0)
-    assert not isinstance(factorisation.frequent_factorisation(pattern), factorisation.ShortCholesky)
 
 
 def tumbling(damping=0.0):

@@ -1,0 +1,295 @@
+!> Solutions with a sparse Cholesky factor of panels: for one right-hand side, and for many at once, columns of A^-1 H^T (theory,
+!> "Time integration").
+!>
+!> One right-hand side takes as long as the factor is read twice.  Many are taken sixteen at a time, so that every entry that is
+!> read serves them all.
+module supernodal_solution
+  use kinds, only: dp, i4
+  use panel_products, only: most_columns
+  implicit none
+  private
+  public :: solve_columns, solve_vector
+
+  integer, parameter :: lanes = 16              !< right-hand sides that go together
+
+contains
+
+  !> solved (0:n-1) := A^-1 right, where A(order(i),order(j)) = (L L^T)(i,j).
+  !>
+  !>   first, row_ptr, row, head, value   panels of L, as in supernodal_cholesky.factorise
+  !>   y       (0:n-1) work
+  subroutine solve_vector(npanel, first, row_ptr, nrow, row, head, nvalue, value, n, order, y, right, solved)
+    integer(i4), intent(in) :: npanel, nrow, nvalue, n
+    integer(i4), intent(in) :: first(0:npanel-1), row_ptr(0:npanel-1), row(0:nrow-1), head(0:npanel-1), order(0:n-1)
+    real(dp), intent(in) :: value(0:nvalue-1), right(0:n-1)
+    real(dp), intent(inout) :: y(0:n-1), solved(0:n-1)
+    integer(i4) :: s, i, columns, below
+
+    do i = 0, n - 1
+      y(i) = right(order(i))
+    end do
+    do s = 0, npanel - 2
+      columns = first(s+1) - first(s)
+      below = row_ptr(s+1) - row_ptr(s)
+      call forward_diagonal(columns, value(head(s)), y(first(s)))
+      if (below > 0) call forward(columns, below, value(tiles_of(head(s), columns)), row(row_ptr(s)), y(first(s)), n, y)
+    end do
+    do s = npanel - 2, 0, -1
+      columns = first(s+1) - first(s)
+      below = row_ptr(s+1) - row_ptr(s)
+      if (below > 0) call backward(columns, below, value(tiles_of(head(s), columns)), row(row_ptr(s)), first(s), n, y)
+      call backward_diagonal(columns, value(head(s)), y(first(s)))
+    end do
+    do i = 0, n - 1
+      solved(order(i)) = y(i)
+    end do
+  end subroutine solve_vector
+
+  !> Where the tiles of a panel begin.
+  pure integer(i4) function tiles_of(head, columns)
+    integer(i4), intent(in) :: head, columns
+
+    tiles_of = head + 8*((columns**2 + 7)/8)
+  end function tiles_of
+
+  !> x := L^-1 x.
+  pure subroutine forward_diagonal(columns, l, x)
+    integer(i4), intent(in) :: columns
+    real(dp), intent(in) :: l(columns,columns)
+    real(dp), intent(inout) :: x(columns)
+    integer(i4) :: i, j
+
+    do j = 1, columns
+      x(j) = x(j)/l(j,j)
+      do i = j + 1, columns
+        x(i) = x(i) - l(i,j)*x(j)
+      end do
+    end do
+  end subroutine forward_diagonal
+
+  !> x := L^-T x, L mirrored above the diagonal.
+  pure subroutine backward_diagonal(columns, l, x)
+    integer(i4), intent(in) :: columns
+    real(dp), intent(in) :: l(columns,columns)
+    real(dp), intent(inout) :: x(columns)
+    integer(i4) :: i, j
+
+    do j = columns, 1, -1
+      x(j) = x(j)/l(j,j)
+      do i = 1, j - 1
+        x(i) = x(i) - l(i,j)*x(j)
+      end do
+    end do
+  end subroutine backward_diagonal
+
+  !> y(row) := y(row) - L21 x, of the columns whose part of y is from `first` on.
+  pure subroutine forward(columns, below, panel, row, x, n, y)
+    integer(i4), intent(in) :: columns, below, n
+    integer(i4), intent(in) :: row(0:below-1)
+    real(dp), intent(in) :: panel(8,columns,0:(below+7)/8-1), x(columns)
+    real(dp), intent(inout) :: y(0:n-1)
+    real(dp) :: s(8), t(8)
+    integer(i4) :: i, j, l
+
+    do i = 0, (below + 7)/8 - 1
+      s = 0
+      t = 0
+      do j = 1, columns - 1, 2
+        s = s + panel(:,j,i)*x(j)
+        t = t + panel(:,j+1,i)*x(j+1)
+      end do
+      if (mod(columns, 2) == 1) s = s + panel(:,columns,i)*x(columns)
+      s = s + t
+      do l = 1, min(8, below - 8*i)
+        y(row(8*i+l-1)) = y(row(8*i+l-1)) - s(l)
+      end do
+    end do
+  end subroutine forward
+
+  !> y(first:) := y(first:) - L21^T y(row).
+  pure subroutine backward(columns, below, panel, row, first, n, y)
+    integer(i4), intent(in) :: columns, below, first, n
+    integer(i4), intent(in) :: row(0:below-1)
+    real(dp), intent(in) :: panel(8,columns,0:(below+7)/8-1)
+    real(dp), intent(inout) :: y(0:n-1)
+    real(dp) :: s(8,most_columns), x(8)
+    integer(i4) :: i, j, l
+
+    s(:,1:columns) = 0
+    do i = 0, (below + 7)/8 - 1
+      x = 0
+      do l = 1, min(8, below - 8*i)
+        x(l) = y(row(8*i+l-1))
+      end do
+      do j = 1, columns
+        s(:,j) = s(:,j) + panel(:,j,i)*x
+      end do
+    end do
+    do j = 1, columns
+      y(first+j-1) = y(first+j-1) - ((s(1,j) + s(5,j)) + (s(2,j) + s(6,j)) + ((s(3,j) + s(7,j)) + (s(4,j) + s(8,j))))
+    end do
+  end subroutine backward
+
+  !> The first `used` columns of columns (0:n-1,0:m-1) := A^-1 columns.
+  !>
+  !>   work    (16,0:n-1,0:nwork-1) room for groups of columns that threads work on, one each
+  subroutine solve_columns(used, npanel, first, row_ptr, nrow, row, head, nvalue, value, n, order, nwork, work, m, columns)
+    integer(i4), intent(in) :: used, npanel, nrow, nvalue, n, nwork, m
+    integer(i4), intent(in) :: first(0:npanel-1), row_ptr(0:npanel-1), row(0:nrow-1), head(0:npanel-1), order(0:n-1)
+    real(dp), intent(in) :: value(0:nvalue-1)
+    real(dp), intent(inout) :: work(16,0:n-1,0:nwork-1), columns(0:n-1,0:m-1)
+    integer :: batch, groups, g, s, below
+    integer(i4) :: wide
+
+    groups = (used + lanes - 1)/lanes
+    do batch = 0, groups - 1, nwork
+      !$omp parallel do schedule(static) private(s, below, wide)
+      do g = batch, min(batch + nwork, groups) - 1
+        call gather(n, order, used, columns, lanes*g, work(:,:,g-batch))
+        do s = 0, npanel - 2
+          wide = first(s+1) - first(s)
+          below = row_ptr(s+1) - row_ptr(s)
+          if (.not. any(work(:,first(s):first(s+1)-1,g-batch) /= 0)) cycle  ! but for the elements of their points they are zero
+          call forward_lanes(int(wide), below, value(head(s)), value(tiles_of(head(s), wide):head(s+1)-1), &
+                             row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
+        end do
+        do s = npanel - 2, 0, -1
+          wide = first(s+1) - first(s)
+          below = row_ptr(s+1) - row_ptr(s)
+          call backward_lanes(int(wide), below, value(head(s)), value(tiles_of(head(s), wide):head(s+1)-1), &
+                              row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
+        end do
+        call scatter(n, order, used, columns, lanes*g, work(:,:,g-batch))
+      end do
+      !$omp end parallel do
+    end do
+  end subroutine solve_columns
+
+  !> Columns first, first+1, ... in the order of the factor; zeros where there are no more.
+  subroutine gather(n, order, m, columns, first, y)
+    integer(i4), intent(in) :: n, order(0:n-1), m
+    integer, intent(in) :: first
+    real(dp), intent(in) :: columns(0:n-1,0:m-1)
+    real(dp), intent(inout) :: y(lanes,0:n-1)
+    integer :: c, i
+
+    do c = 1, lanes
+      if (first + c > m) then
+        y(c,:) = 0
+      else
+        do i = 0, n - 1
+          y(c,i) = columns(order(i),first+c-1)
+        end do
+      end if
+    end do
+  end subroutine gather
+
+  !> The counterpart of `gather`.
+  subroutine scatter(n, order, m, columns, first, y)
+    integer(i4), intent(in) :: n, order(0:n-1), m
+    integer, intent(in) :: first
+    real(dp), intent(inout) :: columns(0:n-1,0:m-1)
+    real(dp), intent(in) :: y(lanes,0:n-1)
+    integer :: c, i
+
+    do c = 1, min(lanes, m - first)
+      do i = 0, n - 1
+        columns(order(i),first+c-1) = y(c,i)
+      end do
+    end do
+  end subroutine scatter
+
+  !> y := L^-1 y at the columns of a panel from `first` on, and their part of what is below; the diagonal's L, and tiles.
+  pure subroutine forward_lanes(wide, below, l, panel, row, first, n, y)
+    integer, intent(in) :: wide, below
+    integer(i4), intent(in) :: row(0:below-1), first, n
+    real(dp), intent(in) :: l(0:wide-1,0:wide-1), panel(0:7,0:wide-1,0:(below+7)/8-1)
+    real(dp), intent(inout) :: y(lanes,0:n-1)
+    real(dp), dimension(lanes) :: one, two, three, four
+    integer :: i, j, k, r
+
+    do k = 0, wide - 2, 2
+      one = y(:,first+k)
+      two = y(:,first+k+1)
+      do j = 0, k - 1
+        one = one - l(k,j)*y(:,first+j)
+        two = two - l(k+1,j)*y(:,first+j)
+      end do
+      one = one/l(k,k)
+      y(:,first+k) = one
+      y(:,first+k+1) = (two - l(k+1,k)*one)/l(k+1,k+1)
+    end do
+    if (mod(wide, 2) == 1) then
+      k = wide - 1
+      one = y(:,first+k)
+      do j = 0, k - 1
+        one = one - l(k,j)*y(:,first+j)
+      end do
+      y(:,first+k) = one/l(k,k)
+    end if
+    do r = 0, below - 4, 4
+      i = r/8
+      k = mod(r, 8)
+      one = y(:,row(r))
+      two = y(:,row(r+1))
+      three = y(:,row(r+2))
+      four = y(:,row(r+3))
+      do j = 0, wide - 1
+        one = one - panel(k,j,i)*y(:,first+j)
+        two = two - panel(k+1,j,i)*y(:,first+j)
+        three = three - panel(k+2,j,i)*y(:,first+j)
+        four = four - panel(k+3,j,i)*y(:,first+j)
+      end do
+      y(:,row(r)) = one
+      y(:,row(r+1)) = two
+      y(:,row(r+2)) = three
+      y(:,row(r+3)) = four
+    end do
+    do r = r, below - 1
+      one = y(:,row(r))
+      do j = 0, wide - 1
+        one = one - panel(mod(r,8),j,r/8)*y(:,first+j)
+      end do
+      y(:,row(r)) = one
+    end do
+  end subroutine forward_lanes
+
+  !> y := L^-T (y - what is below) at the columns of a panel.
+  pure subroutine backward_lanes(wide, below, l, panel, row, first, n, y)
+    integer, intent(in) :: wide, below
+    integer(i4), intent(in) :: row(0:below-1), first, n
+    real(dp), intent(in) :: l(0:wide-1,0:wide-1), panel(0:7,0:wide-1,0:(below+7)/8-1)
+    real(dp), intent(inout) :: y(lanes,0:n-1)
+    real(dp), dimension(lanes) :: one, two, three, x
+    integer :: j, k, r
+
+    do k = 0, wide - 3, 3
+      one = y(:,first+k)
+      two = y(:,first+k+1)
+      three = y(:,first+k+2)
+      do r = 0, below - 1
+        x = y(:,row(r))
+        one = one - panel(mod(r,8),k,r/8)*x
+        two = two - panel(mod(r,8),k+1,r/8)*x
+        three = three - panel(mod(r,8),k+2,r/8)*x
+      end do
+      y(:,first+k) = one
+      y(:,first+k+1) = two
+      y(:,first+k+2) = three
+    end do
+    do k = k, wide - 1
+      one = y(:,first+k)
+      do r = 0, below - 1
+        one = one - panel(mod(r,8),k,r/8)*y(:,row(r))
+      end do
+      y(:,first+k) = one
+    end do
+    do k = wide - 1, 0, -1
+      one = y(:,first+k)
+      do j = k + 1, wide - 1
+        one = one - l(j,k)*y(:,first+j)
+      end do
+      y(:,first+k) = one/l(k,k)
+    end do
+  end subroutine backward_lanes
+end module supernodal_solution
