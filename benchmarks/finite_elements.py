@@ -168,6 +168,33 @@ def quasi_static_step(repeat: int) -> float:
     return 1e3 * machine.best(lambda: domain.advance(solver), repeat)
 
 
+def strained_step(side: int, cells: int, repeat: int) -> str:
+    """What it costs to know the critical step of side x side explicit blocks of cells**3 hexahedra, in parts of a free step of theirs."""
+    domain = Domain(1e-4)
+    for j in range(side):
+        for i in range(side):
+            corners = (CUBE + (2 * i, 2 * j, 0)).tolist()
+            domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh.hex_mesh(corners, cells, cells, cells, 1, [1] * 6)], SOFT, form=Form.TL)
+    domain.initialise()
+    bodies = domain.bodies
+    for row in range(bodies.n):
+        conf, nodes = bodies.configurations.conf[:, bodies.conf_slice(row)], bodies.meshes[int(bodies.id[row])].nodes
+        conf[:] = -0.2 * (nodes - nodes.mean(0)).T
+    rest = bodies.configurations.conf.copy()
+
+    def advance():
+        bodies.configurations.conf[:] = rest
+        motion.predict(bodies, domain.loads, 0.0, 1e-6)
+        motion.correct(bodies, 1e-6)
+
+    step, bound, tangent = (
+        machine.best(work, repeat)
+        for work in (advance, lambda: motion.critical_step(bodies), lambda: motion.refined_critical_step(bodies, True))
+    )
+    shares = f"of a step {bound / step:.3f} the bound, {tangent / step:.1f} the tangent"
+    return f"{1e3 * step:.2f} ms/step; {shares}: {tangent / step / 16:.2f} every sixteenth step, {tangent / step / 2:.1f} every second"
+
+
 def rigid_step(count: int, repeat: int) -> float:
     """Million rigid bodies per second, spinning freely under gravity."""
     bodies = BodyTable()
@@ -210,6 +237,10 @@ def cases(quick: bool) -> dict:
         "modal analysis": lambda: f"30 modes of a cube of 12x12x12 elements: {modal_analysis(12, 30, few):.2f} s",
         "background mesh": lambda: f"a pipe of 960 convexes in 12x12x6 hexahedra: {background_mesh_set_up(min(few, 3))}",
         "quasi-static": lambda: f"beam of 64x4x4 hexahedra, TL, quasi-static: {quasi_static_step(few):.0f} ms/step",
+        "strained": lambda: "\n".join(
+            f"critical step of {side * side} strained blocks of {cells}x{cells}x{cells} hexahedra, TL, DEF_EXP: {strained_step(side, cells, often)}"
+            for side, cells in ((1, 20), (16, 3))
+        ),
         "rigid": lambda: f"1E6 free rigid bodies: {rigid_step(10**6, few):.1f} million bodies/s (target: over 10)",
     }  # fmt: skip
 
