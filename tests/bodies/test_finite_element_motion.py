@@ -8,10 +8,14 @@ import pytest
 from finite_element_models import ElementModel, block
 
 from solfec.bodies import motion
-from solfec.bodies.table import Energy, Form, Scheme
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind, Energy, Form, Scheme
+from solfec.domain import Domain
+from solfec.solvers.auto import AutoSolver
 
 DATA = Path(__file__).parent.parent / "data" / "bodies"
 CASES = json.loads((DATA / "finite_element_bar.json").read_text())
+CANTILEVERS = json.loads((DATA / "finite_element_cantilever.json").read_text())
 
 
 def bar(case):
@@ -49,6 +53,29 @@ def test_bar_follows_reference_trajectory(case):
 
     model.run(case["step"], case["steps"], compare)
     assert len(seen) == len(frame)
+
+
+@pytest.mark.parametrize("case", CANTILEVERS, ids=lambda c: f"{c['form']}-{c['scheme']}")
+def test_cantilever_follows_reference_trajectory(case):
+    """Four fixed corners under gravity; their reactions are solved to round-off, as they were for the reference."""
+    domain = Domain(case["step"])
+    material = BulkMaterial(young=case["young"], poisson=case["poisson"], density=case["density"])
+    body = domain.insert_body(BodyKind.FINITE_ELEMENT, [block((4, 2, 1), (-1, -0.25, -0.2), (1, 0.25, 0.2))], material, form=Form[case["form"]])
+    domain.bodies.scheme[0] = Scheme[case["scheme"]]
+    domain.loads.set_gravity(case["gravity"])
+    for point in case["fixed_points"]:
+        domain.fix_point(body, point)
+    domain.initialise()
+    with np.load(DATA / "finite_element_cantilever.npz") as data:
+        time, *states = (data[f"case{case['index']:02d}_{name}"] for name in ("time", "conf", "velo", "energy"))
+    solver = AutoSolver(1e-13)
+    for k, number in enumerate(np.round(time / case["step"]).astype(int)):
+        while domain.step_number < number:
+            domain.advance(solver)
+        energy = domain.bodies.energy[[Energy.KINETIC, Energy.EXTERNAL, Energy.CONTACT, Energy.FRICTION, Energy.INTERNAL], 0]
+        for ours, theirs in zip((domain.conf(body), domain.velo(body), energy), states):
+            assert np.abs(ours - theirs[k]).max() < 1e-9 * np.abs(theirs).max()
+    assert number > 400
 
 
 @pytest.mark.parametrize("form", [Form.TL, Form.BC])
