@@ -55,7 +55,8 @@ def test_contacts_carry_a_stack_whose_impulse_balances(scheme):
     weight = bodies.mass[1:5].sum() * 9.81
     assert momentum == pytest.approx(ground - weight * elapsed, abs=1e-9 * weight)
     assert ground > 0.3 * weight * elapsed
-    assert domain.constraints.view("gap").min() > -1e-5
+    sag = -domain.displacement(3, (0.5, 0.5, 2.0))[2]  # of the second cube's top
+    assert domain.constraints.view("gap").min() > -0.01 * sag  # one point holds a quarter of a face, which tilts by the sag's slope
 
 
 def test_a_fixed_interior_point_stays():

@@ -11,7 +11,7 @@
 !> Which faces meet is found for unmoved planes.
 module edge_crossings
   use kinds, only: dp, i4, i8
-  use polyhedra, only: polyhedron, word_bits, kept_size
+  use polyhedra, only: polyhedron, word_bits, kept_size, largest_warp
   use facets, only: boundary, facet_batch, empty_facets, add_facets, sum_facets
   implicit none
   private
@@ -194,7 +194,7 @@ contains
     logical, intent(out) :: general
     integer(i4) :: edges, words, within, last
 
-    general = flat(body%faces, corner_ptr, corner_count, corner, body%point, body%plane, tolerance)
+    general = largest_warp(body, corner_ptr, corner_count, corner) <= tolerance  ! else edges are not where planes meet
     if (.not. general) return
     call choose_edges(body%edges, edge(corner_ptr(1)), size(body%beyond, 1), words_of(other%faces), body%touching, body%beyond, &
                       edges, work%edge, words, work%planes, work%ends, general)
@@ -211,24 +211,6 @@ contains
     used = used + 3*(last - crossings)
     crossings = last
   end subroutine cross_edges
-
-  !> Are all corners of faces within `tolerance` of their planes?  Faces of deforming bodies may be warped a little; their
-  !> edges are not where planes meet.
-  pure logical function flat(faces, corner_ptr, corner_count, corner, point, plane, tolerance)
-    integer(i4), intent(in) :: faces, corner_ptr(faces), corner_count(faces), corner(0:*)
-    real(dp), intent(in) :: point(4, 0:*), plane(4, faces), tolerance
-    integer(i4) :: face, k
-    real(dp) :: largest
-    largest = 0
-    do face = 1, faces
-      if (corner_count(face) == 3) cycle
-      !GCC$ unroll 1
-      do k = corner_ptr(face) + 1, corner_ptr(face) + corner_count(face) - 1
-        largest = max(largest, abs(dot3(plane(:, face), point(:, corner(k))) - plane(4, face)))
-      end do
-    end do
-    flat = largest <= tolerance
-  end function flat
 
   !> Chooses the edges that do not lie beyond one plane of the other body, and lists the planes that either end touches; not
   !> `general` where both ends are in the same plane.

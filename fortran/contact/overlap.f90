@@ -5,11 +5,15 @@
 !> would contribute the same piece of boundary; where they coincide within `tolerance` the piece is taken once, from
 !> the first body.  With zero offset the facets bound the exact intersection.
 !>
+!> Where a plane meets a body, the section is bounded by those faces that meet the plane, so that the others need not cut.
+!> This holds for the planes of faces only if corners lie in them.  Faces of deforming bodies may be warped a little: then all
+!> planes that a face touches cut it, or one beside an edge of such a body would stay whole.
+!>
 !> Around the common patch of touching bodies lie slivers as wide as the offset, on faces that only graze the other body;
 !> they take most of the time, and are left out where the rest is large.
 module overlap
   use kinds, only: dp, i4, i8
-  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, first_aligned
+  use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, first_aligned, largest_warp
   use facets, only: boundary, facet_batch, empty_boundary, add_polygon, reserve_facets
   use edge_crossings, only: most_sides, crossing_work, reserve_crossings, intersect_by_edges
   implicit none
@@ -19,6 +23,7 @@ module overlap
   integer(i4), parameter :: block = 8  !< corners of a short polygon
   real(dp), parameter :: nearly_parallel = 0.995_dp  !< cosine above which planes of equal orientation cut unmoved
   real(dp), parameter :: parallel = 1 - 5.0e-7_dp    !< cosine (sine 1e-3) above which planes may coincide
+  real(dp), parameter :: in_plane = 1.0e-6_dp        !< corners lie in their plane if within this share of the tolerance
 
   !> Work arrays of one thread.
   type :: clip_work
@@ -30,6 +35,7 @@ module overlap
     integer(i8), allocatable :: across(:)      !< per word the planes that may cut one face
     integer(i4), allocatable :: turn(:), aligned(:)  !< planes that may cut one face; those nearly parallel to it
     integer(i4), allocatable :: shared(:)      !< per face of the second body: 1 if it coincides with a face of the first
+    logical :: warped(2)                       !< have bodies faces whose corners are not in their planes?
     type(crossing_work) :: crossings           !< for bodies in general position
     type(facet_batch) :: facets                !< the same
   end type clip_work
@@ -71,6 +77,8 @@ contains
     if (general) return
     call mark_faces(one, two%faces, corner_ptr(one%first_face), corner_count(one%first_face), corner)
     call mark_faces(two, one%faces, corner_ptr(two%first_face), corner_count(two%first_face), corner)
+    work%warped(1) = largest_warp(one, corner_ptr(one%first_face), corner_count(one%first_face), corner) > in_plane*tolerance
+    work%warped(2) = largest_warp(two, corner_ptr(two%first_face), corner_count(two%first_face), corner) > in_plane*tolerance
     call empty_boundary(sum)
     if (enough < huge(enough)) then
       call clip_both(one, two, .false., corner_ptr, corner_count, corner, offset, tolerance, work, sum)
@@ -104,8 +112,9 @@ contains
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
     integer(i4) :: face, k, faces
-    logical :: met
+    logical :: met, warped
 
+    warped = work%warped(merge(2, 1, is_first))
     faces = 0
     do face = 1, subject%faces  ! a list costs less than branches that nobody can predict
       met = btest(cutter%reached((face - 1)/word_bits + 1), mod(face - 1, word_bits)) .and. .not. subject%outside(face)
@@ -118,7 +127,7 @@ contains
     do k = 1, faces
       face = work%face(k)
       call planes_across(face, size(subject%touched, 1), cutter%faces, size(cutter%crossed, 1), subject%touched, &
-                         cutter%crossed, work%across)
+                         cutter%crossed, warped, work%across)
       call clip_face(is_first, face <= subject%outer, corner_count(face), corner(corner_ptr(face)), subject%point, &
                      subject%plane(1, face), cutter%faces, cutter%outer, cutter%plane, work%across, offset, tolerance, &
                      work%capacity, work%polygon(work%polygon_at), work%distance, &
@@ -155,16 +164,17 @@ contains
   end subroutine leave_out_grazing
 
   !> The planes of the cutter that some corners of a face touch and whose faces meet the face's plane: where a plane
-  !> meets the cutter, the section is bounded by no other faces.
-  pure subroutine planes_across(face, rows, planes, columns, touched, crossed, across)
+  !> meets the cutter, the section is bounded by no other faces, unless the cutter is warped.
+  pure subroutine planes_across(face, rows, planes, columns, touched, crossed, warped, across)
     integer(i4), intent(in) :: face, rows, planes, columns
     integer(i8), intent(in) :: touched(rows, *), crossed(columns, *)  !< of the face's body and of the cutter, by words
+    logical, intent(in) :: warped  !< the cutter is
     integer(i8), intent(inout) :: across(*)
     integer(i4) :: word, base
     do word = 1, (planes + word_bits - 1)/word_bits
       base = (word - 1)*word_bits
       across(word) = touched(face, word)
-      if (across(word) == 0) cycle
+      if (across(word) == 0 .or. warped) cycle
       across(word) = iand(across(word), faces_across(min(planes - base, word_bits), &
                                                      crossed(base + 1, (face - 1)/word_bits + 1), &
                                                      mod(face - 1, word_bits)))

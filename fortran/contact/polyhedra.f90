@@ -9,7 +9,7 @@ module polyhedra
   implicit none
   private
   public :: shape_tables, polyhedron, lanes, word_bits, kept_size, reserve_polyhedron, gather_polyhedron, mark_vertices, &
-            mark_faces, faces_across, first_aligned
+            mark_faces, faces_across, largest_warp, first_aligned
 
   integer(i4), parameter :: lanes = 8       !< vertices handled together; vertex arrays are padded to a multiple
   integer(i4), parameter :: word_bits = 64  !< planes per mask word
@@ -219,6 +219,23 @@ contains
     touched(faces + 1:) = 0
     crossed(faces + 1:) = 0
   end subroutine mark_faces_word
+
+  !> The furthest that a corner of a face lies from the face's plane.  Faces of deforming bodies may be warped a little.
+  !> A plane goes through its face's first corner, at right angles to the normal there or the mean one, so the fourth corner tells
+  !> of quadrilaterals.
+  pure real(dp) function largest_warp(body, corner_ptr, corner_count, corner) result(largest)
+    type(polyhedron), intent(in) :: body
+    integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)  !< of the body's faces; local vertex numbers
+    integer(i4) :: face, k, at
+    largest = 0
+    do face = 1, body%faces
+      do k = corner_ptr(face) + 3, corner_ptr(face) + corner_count(face) - 1
+        at = corner(k) + 1
+        largest = max(largest, abs(body%plane(1, face)*body%point(1, at) + body%plane(2, face)*body%point(2, at) &
+                                   + body%plane(3, face)*body%point(3, at) - body%plane(4, face)))
+      end do
+    end do
+  end function largest_warp
 
   !> Bits of the faces of one word that cross the plane whose bit in `crossed` has the number `place`, counted from 0.
   pure integer(i8) function faces_across(faces, crossed, place) result(mask)
