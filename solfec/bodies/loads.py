@@ -312,7 +312,7 @@ def _callback_values(returned, size: int, where: str) -> np.ndarray:
     """What a callback returned as an array of `size` finite numbers, flattened."""
     try:
         values = np.concatenate([np.ravel(np.asarray(item, float)) for item in returned])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise SolfecError(f"{where}: a sequence of {size} numbers is expected, not {_shown(returned)}") from None
     if values.size != size:
         raise SolfecError(f"{where}: {size} numbers are expected, {values.size} were returned")

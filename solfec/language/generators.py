@@ -11,7 +11,7 @@ from ..shapes.rough_hex import rough_hex
 from . import checks, session
 from .checks import BadType, BadValue, command
 from .hints import Integers, Numbers, Vector
-from .shapes import CONVEX, MESH, ratios_of, reported, shape_of
+from .shapes import CONVEX, MESH, ratios_of, reported, shape_of, subdivisions
 
 
 @command("MESH2CONVEX")
@@ -60,7 +60,7 @@ def ROUGH_HEX(
     if not items:
         raise BadValue("'shape' must hold at least one CONVEX object")
     convexes = [shape_of(item, "shape", CONVEX)._content for item in items]
-    counts = [checks.integer(n, name, minimum=1) for n, name in zip((i, j, k), "ijk")]
+    counts = subdivisions((i, j, k), "ijk")
     ratios = ratios_of(dx, dy, dz, counts)
     with reported():
         return MESH._of(rough_hex(convexes, *counts, *ratios, epsilon=session.current().epsilon))
@@ -99,10 +99,7 @@ def PIPE(
     """
     pnt, dir = checks.vector(pnt, "pnt"), checks.direction(dir, "dir")
     rin, thi = checks.positive(rin, "rin"), checks.positive(thi, "thi")
-    counts = [
-        checks.integer(n, name, minimum=least)
-        for n, name, least in ((ndir, "ndir", 1), (nrad, "nrad", 3), (nthi, "nthi", 1))
-    ]
+    counts = subdivisions((ndir, nrad, nthi), ("ndir", "nrad", "nthi"), least=(1, 3, 1))
     volid, surfids = checks.identifier(volid, "volid"), checks.integers(surfids, "surfids")
     if len(surfids) < 4:
         raise BadValue(f"'surfids' must hold 4 surface identifiers, it holds {len(surfids)}")

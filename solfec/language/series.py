@@ -94,6 +94,8 @@ def _from_file(path: str) -> np.ndarray:
             lines = file.readlines()
     except OSError as error:
         raise BadValue(f"'points': cannot read the file {path!r}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadValue(f"'points': the file {path!r} is no text") from None
     pairs = []
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].replace(",", " ").split()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from contextlib import contextmanager
 
@@ -318,7 +319,7 @@ def HEX(
     MESH
     """
     nodes = checks.numbers(nodes, "nodes", multiple=3, minimum=8)[:24]
-    counts = [checks.integer(n, name, minimum=1) for n, name in zip((i, j, k), "ijk")]
+    counts = subdivisions((i, j, k), "ijk")
     volid = checks.identifier(volid, "volid")
     surfids = checks.integers(surfids, "surfids")
     if len(surfids) < 6:
@@ -326,6 +327,15 @@ def HEX(
     ratios = ratios_of(dx, dy, dz, counts)
     with reported():
         return MESH._of(hex_mesh(nodes, *counts, volid, surfids[:6], *ratios))
+
+
+def subdivisions(values, names, least=(1, 1, 1)) -> list[int]:
+    """Numbers of elements along the sides of a box, or of a pipe; node numbers are 32-bit integers."""
+    counts = [checks.integer(n, name, minimum=minimum) for n, name, minimum in zip(values, names, least)]
+    nodes = math.prod(n + 1 for n in counts)
+    if nodes >= 2**31:
+        raise BadValue(f"'{names[0]}', '{names[1]}', '{names[2]}' would make {nodes:.3g} nodes; a mesh can have {2**31 - 1}")
+    return counts
 
 
 def ratios_of(dx, dy, dz, counts) -> list[np.ndarray | None]:

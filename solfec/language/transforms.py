@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from ..shapes import transform
 from ..shapes.bend import bend
+from ..shapes.coordinates import check_size
 from . import checks, session
 from .checks import BadValue, command
 from .hints import Vector
@@ -48,7 +49,7 @@ def SCALE(shape: Shaped, coefs: Vector) -> Shaped:
     -------
     shape object or list, changed in place, or the new point
     """
-    coefs = checks.vector(coefs, "coefs")
+    coefs = _usable(coefs, "coefs")
     if 0.0 in coefs:
         raise BadValue("'coefs' must not hold zeros")
     return _applied(transform.scale, shape, coefs)
@@ -68,7 +69,7 @@ def TRANSLATE(shape: Shaped, vector: Vector) -> Shaped:
     -------
     shape object or list, changed in place, or the new point
     """
-    vector = checks.vector(vector, "vector")
+    vector = _usable(vector, "vector")
     return _applied(transform.translate, shape, vector)
 
 
@@ -118,6 +119,14 @@ def BEND(shape: Shaped, point: Vector, direction: Vector, angle: float) -> Shape
     with reported():
         bend(shape._content, point, direction, angle, session.current().epsilon)
     return shape
+
+
+def _usable(vector: Vector, name: str) -> tuple[float, float, float]:
+    """A vector of numbers that are not so large that coordinates would leave the range of floating-point numbers."""
+    vector = checks.vector(vector, name)
+    with reported():
+        check_size(vector, name)
+    return vector
 
 
 def _applied(function, shape, *arguments):

@@ -157,8 +157,8 @@ def check_faces(vertices: np.ndarray, faces) -> None:
             owners.setdefault((min(a, b), max(a, b)), []).append(number)
     for (a, b), owner in owners.items():
         if len(owner) != 2:
-            number = "no other" if len(owner) == 1 else f"{len(owner) - 1} other"
-            raise ValueError(f"the surface is not closed: {number} face has the edge {a}-{b} of face {owner[0]}")
+            others = "no other face has" if len(owner) == 1 else f"{len(owner) - 1} other faces have"
+            raise ValueError(f"the surface is not closed: {others} the edge {a}-{b} of face {owner[0]}")
 
 
 def check_windings(vertices: np.ndarray, faces) -> None:

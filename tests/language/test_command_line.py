@@ -217,3 +217,8 @@ def test_starting_an_input_loads_no_libraries_that_few_inputs_need(tmp_path):
     (tmp_path / "input.py").write_text("import sys\nprint(sorted({'scipy', 'matplotlib', 'meshio', 'pyvista'} & set(sys.modules)))\n")
     process = subprocess.run([sys.executable, "-m", "solfec.cli", "input.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (process.stdout, process.returncode) == ("[]\n", 0), process.stderr
+
+
+def test_a_model_without_bodies_runs_and_says_that_it_has_none(good):
+    text = "solfec = SOLFEC('DYNAMIC', 1E-3, 'out/empty')\nRUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), 0.01)\n"
+    assert good(text).splitlines()[0] == "0 bodies; 0 degrees of freedom; step 0.001"
