@@ -17,6 +17,7 @@ from contextlib import suppress
 import numpy as np
 
 from . import results
+from .bodies import turned_over
 from .domain import Domain
 from .errors import SolfecError
 from .progress import Percentage, Progress
@@ -257,6 +258,8 @@ class Simulation:
         try:
             with progress.among_prints():
                 self._steps(solver, duration, progress, unsolved)
+            if text := turned_over.told(domain.bodies, domain.dynamic):
+                self.notify(text)
         finally:
             if domain.report is not None and getattr(solver, "failure", "CONTINUE") != "CALLBACK":
                 unsolved.end(domain.report.solver)

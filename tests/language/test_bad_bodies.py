@@ -106,6 +106,19 @@ def test_error_names_command_argument_value_body_and_element(run, line, words):
     assert outcome.status == 1 and "not reached" not in outcome.out
 
 
+@pytest.mark.parametrize("analysis", ["DYNAMIC", "QUASI_STATIC"])
+def test_elements_that_were_turned_inside_out_are_told(run, analysis):
+    """The St Venant-Kirchhoff material lets a block be pressed through itself; a bent and turned one is none of this."""
+    text = textwrap.dedent(MODEL).replace("DYNAMIC", analysis).replace("1E-3", "1E-5")
+    turned = run(text + "b = soft(blocks(3), 'crane'); b.conf = [v for n in range(b.mesh.nnod) for v in (-1.3*max(b.mesh.node(n)[0] - .5, 0), 0, 0)]\n"
+                        "RUN(solfec, gs, 3E-5)\n")
+    assert turned.status == 0, turned.err
+    assert "input.py:22: warning: 1 element lies inside out (body 2 (crane), element 2): material 'KIRCHHOFF' goes soft" in turned.err, turned.err
+    sound = run(text.replace("out/bad", "out/sound") + "b = soft(blocks(3)); b.conf = [v for n in range(b.mesh.nnod) for v in (-2*b.mesh.node(n)[0], -2*b.mesh.node(n)[1], .3)]\n"
+                "RUN(solfec, gs, 3E-5)\n")
+    assert "inside out" not in sound.err and sound.status == 0
+
+
 def test_history_of_a_point_outside_names_the_body(run, good):
     """Results know the numbers of bodies."""
     text = textwrap.dedent(MODEL) + "b = soft(blocks(3), 'crane')\nRUN(solfec, gs, 1E-3)\n"
