@@ -111,7 +111,7 @@ def block(number=6, place=None, cells=1):
 
 
 @pytest.mark.parametrize("make, words", [
-    (lambda: SCALE(HULL(UNIT_CORNERS, 1, 1), (1e60, 1, 1)), "coordinates of the shape reach 1e\\+60; they must not exceed 1e\\+50"),
+    (lambda: SCALE(SCALE(HULL(UNIT_CORNERS, 1, 1), (1e30, 1, 1)), (1e30, 1, 1)), "coordinates of the shape reach 1e\\+60; they must not exceed 1e\\+50"),
     (lambda: SCALE(HULL(UNIT_CORNERS, 1, 1), (1e-200, 1, 1)), "no volume"),
     (lambda: SCALE(block(), (1, 1, 1e-13)), "element 0 has two nodes in one place: 0 and 4"),
     (lambda: block(0, (5, 0, 0), 2), "face 0 of element 0 crosses itself"),
