@@ -27,6 +27,7 @@ from .log import logged
 from .switches import USAGE, help_text
 from .terminal import discard
 
+MOST_THREADS = 1024  # with a hundred thousand the OpenMP library ends the process
 UNBUILT = {"-v": "the viewer", "-f": "the viewer", "-g": "the viewer"}
 
 
@@ -125,8 +126,8 @@ def _number(switch: str, text: str) -> float:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0.0 <= value < float("inf") or (switch == "-t" and (value < 1 or value != int(value))):
-        wanted = "a positive whole number" if switch == "-t" else "a number of seconds"
+    if not 0.0 <= value < float("inf") or (switch == "-t" and (not 1 <= value <= MOST_THREADS or value != int(value))):
+        wanted = f"a positive whole number up to {MOST_THREADS}" if switch == "-t" else "a number of seconds"
         raise UsageError(f"{switch} needs {wanted}, not {text!r}")
     return value
 
@@ -281,6 +282,8 @@ def _prepare_kernels(arguments: Arguments) -> list[tuple]:
 
     if arguments.threads:
         _kernels.threads.set_threads(arguments.threads)
+        if arguments.threads > 1 and _kernels.threads.get_threads() == 1 and not arguments.quiet:
+            print(f"solfec: -t {arguments.threads}: this build runs kernels on one thread (OPENMP = no)", file=sys.stderr)
     if _kernels.threads.has_checks():
         from . import kernel_checks, simulation  # noqa: F401 (the modules that call kernels must be loaded)
         from .solvers import gauss_seidel, penalty  # noqa: F401

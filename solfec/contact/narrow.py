@@ -31,7 +31,7 @@ class NarrowResult(Table):
 
 
 class PatchResult(Table):
-    """Points of contacts between faces, one row per pair; see `contact_patches`."""
+    """Points of contacts between faces, one row per pair, as the kernel `find_patches` finds them."""
 
     COLUMNS = {
         "slots": ((), "i4", 1),  # bits of the slots in use
@@ -90,24 +90,6 @@ def _contact_columns(geometry: Geometry, faces: CurrentFaces, result: NarrowResu
         *_tables(geometry, faces, True),
         result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
         result.gap, result.area, result.surface,
-    )  # fmt: skip
-
-
-def contact_patches(
-    geometry: Geometry, count: int, first: np.ndarray, second: np.ndarray, epsilon: float, margin: float,
-    result: NarrowResult, patches: PatchResult,
-) -> None:  # fmt: skip
-    """Find up to four points, in stable slots, for each contact of `result` where faces lie on each other.
-
-    Other arguments as in `narrow_phase`; `patches` is overwritten and grows as needed.
-    """
-    patches.reserve(count)
-    p, f = geometry.primitives, current_faces(geometry)
-    _kernels.contact_patch.find_patches(
-        count, first, second, max(epsilon, margin), margin > 0, p.kind, f.face_ptr, f.outer_count,
-        f.corner_ptr, f.corner_count, f.vertex, f.normal, geometry.vertices.current,
-        result.status, result.normal, result.gap, result.slave_point, result.master_point,
-        patches.slots, patches.point, patches.gap,
     )  # fmt: skip
 
 

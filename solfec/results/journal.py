@@ -21,7 +21,7 @@ import errno
 import os
 import struct
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from .locks import EXCLUSIVE, SHARED, lock, unlock
 
@@ -162,8 +162,15 @@ class JournalledFile(PagedFile):
                 raise Busy(errno.EBUSY, "another run is writing these results", path)
             if os.fstat(self._journal).st_nlink == 0:  # its last writer removed it while we came
                 raise Busy(errno.EBUSY, "another run has just written these results", path)
+        except OSError:
+            os.close(self._journal)
+            raise
+        try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError:
+            if os.fstat(self._journal).st_size == 0:  # else it is a killed writer's
+                with suppress(OSError):
+                    self._remove_journal()
             os.close(self._journal)
             raise
         if fresh:  # only now that the lock says that nobody else is at it

@@ -59,6 +59,7 @@ def test_path_is_the_first_word_that_names_something(good, tmp_path):
         (["-s"], "-s needs a value"),
         (["-i", "soon"], "-i needs a number of seconds, not 'soon'"),
         (["-t", "0"], "-t needs a positive whole number"),
+        (["-t", "100000"], "-t needs a positive whole number up to 1024, not '100000'"),
         (["--colour"], "unknown switch --colour"),
         (["-c", "-w", "input.py"], "choose one"),
         (["-v", "input.py"], "-v: the viewer is not built yet"),

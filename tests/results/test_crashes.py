@@ -279,3 +279,10 @@ def test_bytes_written_over_each_other_are_read_back_before_and_after_a_commit(t
         file.commit()
         file.close()
 
+
+
+def test_a_file_that_cannot_be_opened_leaves_no_journal_that_looks_like_a_killed_run(tmp_path):
+    (tmp_path / "run.h5").mkdir()
+    with pytest.raises(IsADirectoryError):
+        journal.JournalledFile(str(tmp_path / "run.h5"))
+    assert os.listdir(tmp_path) == ["run.h5"]
