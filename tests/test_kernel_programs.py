@@ -21,10 +21,12 @@ from test_step import loaded_boxes, state  # noqa: E402
 from solfec import kernel_programs  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
+from solfec.bodies import tangent_phases  # noqa: E402
 from solfec.contact import detection  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.kernel_programs import Call, Numbers, Pause, Phase, Preparation, Program, PythonPhase  # noqa: E402
 from solfec.shapes import sphere  # noqa: E402
+from solfec.solvers import implicit_rows  # noqa: E402
 from solfec.solvers.auto import AcceleratedGaussSeidel  # noqa: E402
 from solfec.solvers.dump import dump  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
@@ -165,6 +167,8 @@ MODELS = {
     "held": python_costs.held_elements,
     "bases": lambda: finite_elements.cubes(2, 1, base=finite_elements.modes_of_cube(2, 12)),
     "statics": lambda: python_costs.slow(python_costs.rest_soft),
+    "tangent statics": lambda: python_costs.slow(tangent_cubes),
+    "held tangents": lambda: held_tangents(),
     "mixed": lambda: mixed(),
 }
 
@@ -182,6 +186,24 @@ def mixed():
         body = model.insert_body(BodyKind.PSEUDO_RIGID, [models.box((2 * k, 0, 0), (2 * k + 1, 1, 1))], soft)
         model.bodies.scheme[model.body_row(body)] = scheme
     model.insert_body(BodyKind.RIGID, [models.box((10, 0, 0), (11, 1, 1))], material)
+    return model
+
+
+def tangent_cubes(model, count=2, first=0.0):
+    """Implicit cubes of form 'TL'."""
+    for k in range(count):
+        mesh = python_costs.hex_mesh.hex_mesh((python_costs.CUBE + (2 * k + first, 0, 0)).tolist(), 2, 2, 2, 1, [1] * 6)
+        body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], python_costs.SOFT, form=Form.TL)
+        model.bodies.scheme[model.body_row(body)] = Scheme.DEF_LIM
+    return body
+
+
+def held_tangents():
+    """Some that fall, and one that spins about a point: so few rows that solutions for them are iterated for, one by one."""
+    model, _ = models.domain(0.5, 1e-3)
+    body = tangent_cubes(model, 3)
+    model.fix_point(body, (4.0, 0.0, 0.0))
+    model.set_velocity(body, (0, 0, 0), (0, 3, 1))
     return model
 
 
@@ -230,13 +252,97 @@ def test_programs_do_not_pause_for_solutions_with_kept_factors(name):
     assert not any(isinstance(call, kernel_programs.Pause) for call, counts in zip(program._calls, implicit) if counts)
 
 
-@pytest.mark.parametrize("name", ["soft implicit", "factor", "unlike factors", "tangents", "bases", "statics", "mixed"])
+@pytest.mark.parametrize("name", ["soft implicit", "factor", "unlike factors", "tangents", "bases", "statics", "tangent statics", "held tangents", "mixed"])
 def test_bodies_move_as_by_calls_of_kernels_from_python(name, monkeypatch):
     joined = run(MODELS[name](), 8)
     monkeypatch.setattr("solfec.bodies.implicit_phases.suits", lambda implicit: False)
     model = MODELS[name]()
     assert run(model, 8) == joined
     assert [type(part) for part in model._time_step._parts][-4:] == [PythonPhase, Program, PythonPhase, Program]
+
+
+def implicit_calls(model):
+    """Names of the kernels of implicit bodies in a step."""
+    program = model._time_step._parts[0]
+    owners = [type(program.phases[owner]).__module__ for owner, _ in program._owner]
+    return [call.kernel for call, owner in zip(program._calls, owners) if "implicit" in owner or "tangent" in owner]
+
+
+def pauses_of(model, steps, monkeypatch):
+    """How often steps stop for implicit bodies."""
+    stops = []
+    for kind in (tangent_phases.Tangents, implicit_rows.SolvedRows):
+        stopped = kind.stopped
+        monkeypatch.setattr(kind, "stopped", lambda self, call, do=stopped: (stops.append(self._names[call]), do(self, call))[1])
+    run(model, steps)
+    return stops
+
+
+@pytest.mark.parametrize("name", ["tangents", "tangent statics", "held tangents", "mixed"])
+def test_tangents_are_factorised_and_solved_with_in_programs(name, monkeypatch):
+    model = MODELS[name]()
+    run(model, 3)
+    (solver,) = [one for one in model.bodies.finite_elements.implicit.elements if not one.linear]
+    factors = solver.factor.panels[4].copy()
+    calls = implicit_calls(model)
+    assert "supernodal_cholesky.factorise" in calls and "conjugate_gradients.advance" in calls
+    assert pauses_of(model, 30, monkeypatch) == []
+    assert (solver.factor.panels[4] != factors).any()
+
+
+def test_columns_iterated_for_are_those_of_the_factor_itself(monkeypatch):
+    """Point by point as with a factor in every step, to the accuracy of the iterations."""
+    lagged, fresh = held_tangents(), held_tangents()
+    solver = GaussSeidelSolver(1e-12, 1000)
+    taken = set()
+    for _ in range(40):
+        lagged.advance(solver)
+        (one,) = lagged.bodies.finite_elements.implicit.elements
+        taken.add(int(one.course[10]))  # columns solved for one by one
+    monkeypatch.setattr("solfec.bodies.factorisation.Cholesky.WORTH", 0)
+    run(fresh, 40, GaussSeidelSolver(1e-12, 1000))
+    assert 3 in taken
+    for column in ("conf", "velo"):
+        one, two = ((m.bodies.configurations if column == "conf" else m.bodies.triples).view(column) for m in (lagged, fresh))
+        assert np.abs(one - two).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", ["tangents", "held tangents"])
+def test_iterations_that_fail_are_made_up_for_by_a_new_factor(name, monkeypatch):
+    expected = MODELS[name]()
+    run(expected, 20, GaussSeidelSolver(1e-12, 1000))
+    monkeypatch.setattr("solfec.bodies.conjugate_gradients.MOST", 1)
+    model = MODELS[name]()
+    stops = pauses_of(model, 0, monkeypatch)
+    run(model, 20, GaussSeidelSolver(1e-12, 1000))
+    assert "broken" in stops
+    assert np.abs(model.bodies.triples.view("velo") - expected.bodies.triples.view("velo")).max() < 1e-9
+
+
+@pytest.mark.parametrize("before, stop", [(0, "factor"), (2, "broken")])
+def test_a_matrix_without_a_cholesky_factor_is_factorised_otherwise_within_the_step(before, stop, monkeypatch):
+    """As by calls from Python: of a bar that is squeezed, in a step beyond its time of buckling, with and without a factor before."""
+
+    def squeezed():
+        model, _ = models.domain(0.5, 0.05)
+        corners = python_costs.CUBE * (3.0, 0.2, 0.2)
+        mesh = python_costs.hex_mesh.hex_mesh(corners.tolist(), 3, 1, 1, 1, [1] * 6)
+        soft = python_costs.SOFT
+        body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], soft, form=Form.TL)
+        model.bodies.scheme[model.body_row(body)] = Scheme.DEF_LIM
+        model.fix_point(body, (0.0, 0.0, 0.0))
+        run(model, before)
+        model.bodies.configurations.view("conf")[0] = -0.35 * mesh.nodes[:, 0]
+        return model
+
+    model = squeezed()
+    stops = pauses_of(model, 0, monkeypatch)
+    run(model, 2)
+    assert stops[0] == stop and set(stops[1:]) <= {"pause", "most"} and len(stops) > 3
+    monkeypatch.setattr("solfec.bodies.implicit_phases.suits", lambda implicit: False)
+    by_python = squeezed()
+    run(by_python, 2)
+    assert state(model) == state(by_python)
 
 
 @pytest.mark.parametrize("name", ["soft implicit", "mixed"])

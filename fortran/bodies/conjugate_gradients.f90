@@ -167,20 +167,45 @@ contains
     end do
   end function sum_of
 
-  !> turn = R R0^T with the rotations R of the bodies' mean deformation (as in finite_element_motion.local_displacements) and
-  !> given ones R0 (3,3,0:nbody-1); `proper` is 0 where a body is turned inside out, and has no R.
-  subroutine follow_bodies(nbody, npointer, first, nnode, reference, normal, displacement, before, turn, proper)
+  !> turn = R R0^T with the rotations R of the bodies' mean deformation (as in finite_element_motion.local_displacements) now and R0 at
+  !> displacements at which a factor was made, which are looked at once: before (3,3,0:nbody-1).
+  !>
+  !>   frame   (2): 1 if the factor turns, 0 if not: a body is turned inside out, and has no R; whether `before` is known, 1, or cannot be, 2
+  subroutine follow_bodies(nbody, npointer, first, nnode, reference, normal, made, displacement, before, turn, frame)
     integer(i4), intent(in) :: nbody, npointer, nnode
     integer(i4), intent(in) :: first(0:npointer-1) !< nodes of the bodies
-    real(dp), intent(in) :: reference(3,0:nnode-1), normal(3,0:nnode-1), displacement(3,0:nnode-1), before(3,3,0:nbody-1)
-    real(dp), intent(inout) :: turn(3,3,0:nbody-1)
+    real(dp), intent(in) :: reference(3,0:nnode-1), normal(3,0:nnode-1), made(3,0:nnode-1), displacement(3,0:nnode-1)
+    real(dp), intent(inout) :: before(3,3,0:nbody-1), turn(3,3,0:nbody-1)
+    integer(i4), intent(inout) :: frame(2)
+    integer(i4) :: proper
+    integer :: b
+
+    if (frame(2) == 0) then
+      call find_rotations(nbody, first, nnode, reference, normal, made, before, proper)
+      frame(2) = 2 - proper
+    end if
+    frame(1) = 0
+    if (frame(2) == 2) return
+    call find_rotations(nbody, first, nnode, reference, normal, displacement, turn, frame(1))
+    do b = 0, nbody - 1
+      turn(:,:,b) = matmul(turn(:,:,b), transpose(before(:,:,b)))
+    end do
+  end subroutine follow_bodies
+
+  !> R of the bodies; `proper` is 0 where one has none.
+  subroutine find_rotations(nbody, first, nnode, reference, normal, displacement, found, proper)
+    integer(i4), intent(in) :: nbody, nnode
+    integer(i4), intent(in) :: first(0:nbody)
+    real(dp), intent(in) :: reference(3,0:nnode-1), normal(3,0:nnode-1), displacement(3,0:nnode-1)
+    real(dp), intent(inout) :: found(3,3,0:nbody-1)
     integer(i4), intent(out) :: proper
     real(dp) :: gradient(3,3), rotation(3,3), x(3)
     integer :: b, j, n
-    logical :: found
+    logical :: regular
 
     proper = 1
-    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(gradient, rotation, x, j, n, found) reduction(min:proper)
+    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(gradient, rotation, x, j, n, regular) &
+    !$omp reduction(min:proper)
     do b = 0, nbody - 1
       gradient = 0
       do n = first(b), first(b+1) - 1
@@ -189,14 +214,14 @@ contains
           gradient(:,j) = gradient(:,j) + x*normal(j,n)
         end do
       end do
-      call polar_rotation(gradient, rotation, found)
-      if (found) then
-        turn(:,:,b) = matmul(rotation, transpose(before(:,:,b)))
+      call polar_rotation(gradient, rotation, regular)
+      if (regular) then
+        found(:,:,b) = rotation
       else
         proper = 0
       end if
     end do
     !$omp end parallel do
-  end subroutine follow_bodies
+  end subroutine find_rotations
 
 end module conjugate_gradients

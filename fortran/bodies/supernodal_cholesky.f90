@@ -160,10 +160,10 @@ contains
         end do
       end do
       pivot = x(j,j)
-      if (.not. (pivot > 0 .and. pivot <= huge(pivot))) then
-        failed = 1
-        return
-      end if
+      failed = 1
+      if (pivot /= pivot) return                ! NaN, which may not be compared otherwise where exceptions are caught
+      if (pivot <= 0 .or. pivot > huge(pivot)) return
+      failed = 0
       pivot = sqrt(pivot)
       x(j,j) = pivot
       do i = j + 1, columns - 1

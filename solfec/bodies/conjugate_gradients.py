@@ -57,20 +57,13 @@ class ConjugateGradients:
             np.zeros(shape, order="F") for _ in range(5)
         )
         self._turn, self._before = (np.zeros((3, 3, self.count), order="F") for _ in range(2))
-        self._unturned = np.asfortranarray(np.tile(np.eye(3)[:, :, None], self.count))
-        self.turned = np.zeros(1, np.int32)  # 1: the factor has to
+        self.frame = np.zeros(2, np.int32)  # 1: the factor has to turn; whether `_before` is known
+        self.turned = self.frame[:1]
         self.figures, self.counts = np.zeros(3), np.zeros(3, np.int32)  # of the kernels
-        self.forget()
-
-    def forget(self) -> None:
-        """The factor is that of the present step."""
-        self.turned[0], self._known = 0, None
 
     def follow(self, made: np.ndarray, present: np.ndarray) -> None:
         """The factor was made at other displacements (3, n) than the present ones: it has to turn with the bodies."""
-        if self._known is None:
-            self._known = _follow_bodies(*self._places, made, self._unturned, self._before)
-        self.turned[0] = bool(self._known) and bool(_follow_bodies(*self._places, present, self._before, self._turn))
+        _follow_bodies(*self.follow_columns(made, present))
 
     def solve(self, factor, displacement: np.ndarray, beta: np.ndarray, right: np.ndarray) -> int:
         """Put A^-1 b into `solution`; return the number of products with A.
@@ -108,6 +101,10 @@ class ConjugateGradients:
         return products
 
     # --- arguments of kernels, here and in programs --------------------------------------------------------
+
+    def follow_columns(self, made: np.ndarray, present: np.ndarray) -> tuple:
+        """Of `follow_bodies`."""
+        return *self._places, made, present, self._before, self._turn, self.frame
 
     def begin_columns(self, right: np.ndarray, local: np.ndarray) -> tuple:
         """Of `begin`."""

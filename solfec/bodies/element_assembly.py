@@ -119,6 +119,12 @@ class ElementGroup:
         columns = self.enhanced.columns if self.enhanced else self.columns
         return Call(kernel, *columns, displacement, direction, self.force, unless_zero=unless_zero)
 
+    def stiffness_call(self, displacement: np.ndarray, dense: np.ndarray, unless_zero: np.ndarray) -> Call:
+        """`stiffness` for programs."""
+        kernel = "enhanced_hexahedra.enhanced_stiffness" if self.enhanced else "element_tangents.element_stiffness"
+        columns = self.enhanced.columns if self.enhanced else self.columns
+        return Call(kernel, *columns, displacement, dense, unless_zero=unless_zero)
+
     def energy_call(self, displacement: np.ndarray) -> Call:
         """`energies` for programs."""
         kernel = "enhanced_hexahedra.enhanced_energies" if self.enhanced else "element_blocks.internal_energies"

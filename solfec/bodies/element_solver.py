@@ -25,6 +25,9 @@ DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses:
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
 _add_solutions = _kernels.small_inverses.add_solutions
+_begin_step = _kernels.tangent_factors.begin_step
+_keep_factor = _kernels.tangent_factors.keep_factor
+_note_products = _kernels.tangent_factors.note_products
 _take_nodes = _kernels.nodal_vectors.take_nodes
 _take_rotations = _kernels.nodal_vectors.take_rotations
 _collect = _kernels.nodal_vectors.collect
@@ -73,8 +76,10 @@ class ElementSolver:
         Their nodes among those of all bodies.
     rotation : ndarray (3, 3, k)
         From the frame of the unknowns to space, as of the last `refresh`.
-    products : int
-        Products with A since the last `refresh`.
+    made : ndarray (3, n)
+        Displacements at which the factor of form 'TL' was made.
+    course : ndarray (12,) int32
+        What kernels decide by, and have decided (tangent_factors.f90).
     newton : energy_momentum.NewtonIterations or None
         Of bodies that conserve energy, once there are any.
     inverses : ndarray (n, n, k) or None
@@ -99,11 +104,12 @@ class ElementSolver:
         self.number = which.astype(np.int32)
         self.rotation = fe.rotation if len(which) == fe.count else np.zeros((3, 3, len(which)), order="F")
         self.unknowns, self._seen = (np.zeros((3, len(self.nodes)), order="F") for _ in range(2))
-        self._node = self.nodes.astype(np.int32)
+        self.node = self.nodes.astype(np.int32)
         self.beta = np.zeros(len(which))
         self.solution = np.zeros(self.size)  # of programs
-        self.key = self.inverses = self.kept = self.memory = self.newton = None
-        self.fresh, self.direct, self.products = True, False, 0
+        self.key = self.inverses = self.kept = self.newton = None
+        self.direct = False
+        self.course, self.made = np.zeros(12, np.int32), np.zeros((3, len(self.nodes)), order="F")  # of kernels, `tangent_factors`
         if not self.linear:
             starts = np.append(self.dof_first // 3, len(self.nodes)).astype(np.int32)
             places = fe.reference[:, self.nodes], fe.normal[:, self.nodes]
@@ -138,53 +144,79 @@ class ElementSolver:
 
     # --- the matrix ----------------------------------------------------------------------------------------
 
-    def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True, unchanged: bool = False) -> None:
-        """Make ready for solutions of this step; `fe.displacement` has to stay until the last of them.
-
-        `unchanged`: step and damping are those of the last call.
-        """
+    def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
+        """Make ready for solutions of this step; `fe.displacement` has to stay until the last of them."""
         fe = self.fe
         if self.rotation is not fe.rotation:
             _take_rotations(self.number, fe.rotation, self.rotation)
-        self.products = 0
-        key = self.key if unchanged else step_key(bodies, self.rows, step, dynamic)
-        if key != self.key:
-            self.beta[:] = stiffness_weight(bodies.damping[self.rows], step, dynamic)
+        self.settle(bodies, step, dynamic)
         if self.linear:
-            if key != self.key:
-                self.key = key
+            return
+        now = self.present
+        _begin_step(self.factor.WORTH, self.direct, self.course)
+        if self.fresh:
+            self._make_factor()
+        else:
+            self.gradients.follow(self.made, now)
+
+    def settle(self, bodies: BodyTable, step: float, dynamic: bool) -> None:
+        """Take up a step and damping."""
+        key = step_key(bodies, self.rows, step, dynamic)
+        changed = key != self.key
+        if changed:
+            self.beta[:] = stiffness_weight(bodies.damping[self.rows], step, dynamic)
+            self.key = key
+        if self.linear:
+            if changed:
                 self._factorise(self.present)
                 self.inverses = self._inverses()
                 self.kept = self.kernel_factor if self.inverses is None else None
                 note_reallocation()
             return
-        now = self.now = self.present
-        if fe.recalled is not None:
-            self._recall(key, *fe.recalled)
-            fe.recalled = None
+        self.make_room()
+        if changed:
+            self.memory = None
         # reactions of a quasi-static step cancel rigid motions that are far larger than what is left: solutions that do not
         # come from the same factor would let held points creep
         self.direct = not dynamic
-        if self.direct or key != self.key or self.memory is None or self.memory.spent >= self.factor.WORTH:
-            self.key = key
-            self._factorise(now)
-            self.memory, self.fresh = Memory(now.copy(order="F")), True
-        else:
-            self.fresh = False
-            self.gradients.follow(self.memory.displacement, now)
+        fe = self.fe
+        if fe.recalled is not None:  # be as the solver of the run that is continued here
+            known, memory = fe.recalled
+            fe.recalled = None
+            if key == known and memory.displacement.shape[1] == len(self.nodes):
+                self._factorise(memory.displacement)
+                self.memory = memory
 
-    def _recall(self, key: tuple, known: tuple, memory: Memory) -> None:
-        """Be as the solver of the run that is continued here."""
-        if key == known and memory.displacement.shape[1] == len(self.nodes):
-            self.key, self.memory = key, memory
-            self._factorise(memory.displacement)
+    @property
+    def memory(self) -> Memory | None:
+        """What a continued run has to know; None: the next step factorises."""
+        known, _, _, fewest, spent = self.course[:5].tolist()
+        return Memory(self.made.copy(order="F"), fewest, spent) if known else None
+
+    @memory.setter
+    def memory(self, memory: Memory | None) -> None:
+        self.course[0] = memory is not None
+        if memory is not None:
+            self.made[:] = memory.displacement
+            self.course[3:5] = memory.fewest, memory.spent
+            self.gradients.frame[:] = 0
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the factor is that of the present step's A."""
+        return bool(self.course[1])
+
+    @property
+    def products(self) -> int:
+        """Products with A since the last `refresh`."""
+        return int(self.course[2])
 
     @property
     def present(self) -> np.ndarray:
         """Displacements (3, n) of this step's A, in memory that is always the same."""
         if self.assembly is self.fe.assembly:
             return self.fe.displacement
-        _take_nodes(self._node, self.fe.displacement, self._seen)
+        _take_nodes(self.node, self.fe.displacement, self._seen)
         return self._seen
 
     @property
@@ -203,19 +235,34 @@ class ElementSolver:
         self.factor = factor
         note_reallocation()
 
+    def matrix_columns(self) -> tuple[np.ndarray, ...]:
+        """Arguments of the kernel that assembles A."""
+        return self.owner, self.mass, self.beta, self.pattern.indptr, self.first, self.source, self.flat, self.values
+
     def _factorise(self, displacement: np.ndarray) -> None:
-        if not self.linear:
-            self.gradients.forget()
         self.make_room()
         self.assembly.element_stiffness(displacement, self.dense)
-        _assemble_matrix(
-            self.owner, self.mass, self.beta, self.pattern.indptr, self.first, self.source, self.flat, self.values
-        )
+        _assemble_matrix(*self.matrix_columns())
         try:
             self.factor.factorise(self.values)
-        except NotPositiveDefinite:  # a body that is about to buckle: LU factors do
-            self._use(SuperLU(self.pattern))
-            self.factor.factorise(self.values)
+        except NotPositiveDefinite:
+            self.resort_to_lu()
+
+    def resort_to_lu(self) -> None:
+        """Factorise the assembled matrix, of a body that is about to buckle, otherwise."""
+        self._use(SuperLU(self.pattern))
+        self.factor.factorise(self.values)
+
+    def factorise_otherwise(self) -> None:
+        """`resort_to_lu` for A of the present step, which a program has assembled."""
+        self.resort_to_lu()
+        _keep_factor(self.displacement, self.made, self.gradients.frame, self.course)
+
+    def _make_factor(self) -> None:
+        """Factorise A of the present step."""
+        self.course[0] = 0  # until there is one
+        self._factorise(self.displacement)
+        _keep_factor(self.displacement, self.made, self.gradients.frame, self.course)
 
     def _inverses(self) -> np.ndarray | None:
         """Inverses (n, n, k) of small bodies of one size n, for factors that are kept."""
@@ -248,24 +295,23 @@ class ElementSolver:
     def settle_columns(self, count: int) -> bool:
         """Make ready for so many right-hand sides; whether the factor is that of the present step, and solves alone."""
         if count * self.products > self.factor.WORTH:
-            self._renew()
+            self.renew()
         return self.fresh
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
         """Factorise A of the present step, unless that is what there is."""
         if not self.fresh:
-            self._factorise(self.now)
-            self.memory, self.fresh = Memory(self.now.copy(order="F")), True
+            self._make_factor()
 
     def _iterate(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times a vector (size,), in memory that the next solution takes."""
         if self.exact:
             return self.factor.solve(right)
         try:
-            products = self.gradients.solve(self.factor, self.now, self.beta, right.reshape(3, -1, order="F"))
+            products = self.gradients.solve(self.factor, self.displacement, self.beta, right.reshape(3, -1, order="F"))
         except NoConvergence:
             return self.solve_afresh(right)
-        self.count(products)
+        _note_products(products, self.course)
         return self.gradients.solution.ravel(order="F")
 
     @property
@@ -275,15 +321,8 @@ class ElementSolver:
 
     def solve_afresh(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times a vector (size,) with which iterations have failed."""
-        self._renew()
+        self.renew()
         return self.factor.solve(right)
-
-    def count(self, products: int) -> None:
-        """Note what iterations have cost."""
-        self.products = max(self.products, products)
-        if not self.fresh:
-            self.memory.fewest = self.memory.fewest or products
-            self.memory.spent += max(products - self.memory.fewest, 0)
 
     def add_velocities(self, bodies: BodyTable, step: float, source: np.ndarray, by_row: bool) -> None:
         """u + h A^-1 f for spatial forces f that go by nodes of all bodies, or by rows of velocity triples."""

@@ -175,6 +175,7 @@ def memory(bodies: BodyTable, step: float, dynamic: bool = True) -> Memory | Non
 def recall(bodies: BodyTable, fe, step: float, dynamic: bool, remembered: Memory) -> None:
     """Let the next step's solver take up where another run's was."""
     fe.recalled = step_key(bodies, _nonlinear(bodies), step, dynamic), remembered
+    note_reallocation()
 
 
 def _nonlinear(bodies: BodyTable) -> np.ndarray:

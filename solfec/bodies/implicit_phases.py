@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..kernel_programs import GIVE_UP, TIMINT, Call, Numbers, Pause, Phase
-from . import energy_momentum, reduced, static_phases
-from .conjugate_gradients import nodal
+from ..kernel_programs import GIVE_UP, TIMINT, Call, Numbers, Phase
+from . import reduced, static_phases
 from .element_solver import ElementSolver
-from .factorisation import Cholesky
 from .failures import raise_failure
 from .finite_element_motion import TURNED_INSIDE_OUT
 from .finite_elements import within_step
 from .implicit import Implicit, PseudoRigidSolver
 from .reduced import ReducedBodies
+from .tangent_phases import Tangents
 
 
 def suits(implicit: Implicit) -> bool:
@@ -125,104 +122,6 @@ class Elements(Solutions):
                 unless_zero=found["nonzero"],
             ),
         ]  # fmt: skip
-
-
-class Tangents(Solutions):
-    """The same of bodies of form 'TL': conjugate gradients, which pause where a library solves with the factor.
-
-    Solvers decide in Python what the factor of a step is, and whether iterations are needed.
-    """
-
-    def __init__(self, model, solver: ElementSolver, reacting: bool):
-        super().__init__(model, solver, reacting)
-        self._found, self._flags, self._counted = Numbers(nonzero="i4", found="i4"), Numbers(iterating="i4"), False
-
-    def settle(self) -> None:
-        super().settle()
-        self.solver.make_room()
-        self._settled = True  # and nothing else: `Options` gives up where damping has changed
-
-    @property
-    def _iterates(self) -> bool:
-        """Whether nothing is to be decided."""
-        return self.reacting and self.model.dynamic and isinstance(self.solver.factor, Cholesky)
-
-    def calls(self) -> list[Call]:
-        bodies, solver = self.model.bodies, self.solver
-        fe, found = within_step(bodies), self._found
-        source = bodies.triples.reaction if self.reacting else fe.net
-        which = solver.number, solver.rotation, fe.first, fe.velo_row
-        right = Call("nodal_vectors.collect", self.reacting, False, *which, source, solver.unknowns, results=found)
-        start = [] if self._iterates else [("start", Pause(found["nonzero"] if self.reacting else None))]
-        add = Call(
-            "nodal_vectors.add_unknowns", self._given["step"], False, *which, solver.gradients.solution, bodies.triples.velo,
-            unless_zero=found["nonzero"],
-        )  # fmt: skip
-        named = [("collect", right), *start, *self._iterations(), ("broken", Pause(solver.gradients.counts[2:3])), ("add", add)]
-        if self.model.dynamic:
-            marked = Call("nodal_vectors.any_marked", solver.rows, bodies.conserving, results=found)
-            named += [("marked", marked), ("newton", Pause(found["found"]))]
-        self._names = [name for name, _ in named]
-        return [call for _, call in named]
-
-    def _iterations(self) -> list[tuple[str, Call]]:
-        """`ConjugateGradients.solve`."""
-        solver, gradients, factor = self.solver, self.solver.gradients, self.solver.factor
-        busy, local = gradients.counts[1:2], nodal(factor.vector)
-        wanted = self._found["nonzero"] if self._iterates else self._flags["iterating"]
-        begin = Call("conjugate_gradients.begin", *gradients.begin_columns(solver.unknowns, local), unless_zero=wanted)
-        solve = (
-            Call("supernodal_solution.solve_vector", *factor.vector_arrays, unless_zero=busy)
-            if isinstance(factor, Cholesky)
-            else Pause(busy)
-        )
-        choice = Call("conjugate_gradients.choose_direction", *gradients.choice_columns(nodal(factor.solved)), unless_zero=busy)
-        products = [group.product_call(solver.displacement, gradients.direction, busy) for group in solver.assembly.groups]
-        advance = Call(
-            "conjugate_gradients.advance", *gradients.advance_columns(solver.beta, local), unless_zero=busy, back=len(products) + 2
-        )
-        return [("begin", begin), ("solve", solve), *(("iterate", call) for call in (choice, *products, advance))]
-
-    def stopped(self, call: int) -> int:
-        solver, place = self.solver, self._names[call]
-        if place == "solve":
-            solver.factor.solve_vector()
-        elif place == "start":
-            self._start()
-        elif place == "broken":
-            self._put(solver.solve_afresh(solver.unknowns.ravel(order="F")))
-            solver.gradients.counts[:] = 0
-        else:
-            self._count()  # before other solutions follow
-            bodies = self.model.bodies
-            energy_momentum.iterate(within_step(bodies), bodies, solver, self.model.step, self.reacting)
-        return call + 1
-
-    def _start(self) -> None:
-        """The factor and the way to solutions."""
-        solver = self.solver
-        if not self.reacting:
-            solver.refresh(self.model.bodies, self.model.step, self.model.dynamic, unchanged=not self._settled)
-            self._settled = False
-        wanted = self._found.get()[0]
-        iterating = wanted and not solver.exact
-        if wanted and not iterating:
-            self._put(solver.factor.solve(solver.unknowns.ravel(order="F")))
-        self._flags.set(iterating)
-
-    def _put(self, solution: np.ndarray) -> None:
-        self.solver.gradients.solution[:] = nodal(solution)
-
-    def _count(self) -> None:
-        """What iterations have cost."""
-        gradients = self.solver.gradients
-        if not self._counted and self._found.get()[0] and (self._iterates or self._flags.get()[0]):
-            self.solver.count(int(gradients.counts[0]))
-        self._counted = True
-
-    def end(self) -> None:
-        self._count()
-        self._counted = False
 
 
 class PseudoRigid(Solutions):

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.conjugate_gradients import nodal
 from ..bodies.element_solver import ElementSolver
 from ..bodies.reduced import ReducedBodies
+from ..bodies.tangent_phases import COLUMN, SEPARATE, TOGETHER, flag, iterations, renewal
 from ..kernel_programs import LOCDYN, Call, Numbers, Pause, Phase
 from ..tables import note_reallocation
 
@@ -87,11 +89,13 @@ class SolverRows(Phase):
         self._given.set(self.columns.shape[1], self.local.step)
 
     def calls(self) -> list[Call]:
+        return [self._most(), *self._filled(), self._added()]
+
+    def _most(self) -> Call:
         attachment = self.local.pointers.attachment
-        most = Call(
+        return Call(
             "compliance.most_columns", self._given["room"], self.solver.rows, attachment, results=self._found, wanted={"lacking": 0}
         )
-        return [most, *self._filled(), self._added()]
 
     def _filled(self) -> list[Call]:
         """What puts A^-1 H^T into the columns."""
@@ -145,37 +149,57 @@ class FactorRows(SolverRows):
 
 
 class SolvedRows(SolverRows):
-    """Of bodies whose solver decides from step to step how it solves."""
+    """Of bodies of form 'TL': the factor alone where it is of the present step, conjugate gradients elsewhere, column by column."""
 
     def __init__(self, local, solver):
         super().__init__(local, solver)
-        self._flags, self._room = Numbers(by_kernel="i4"), NO_ROOM
+        self._failed, self._room = Numbers(failed="i4"), NO_ROOM
 
-    def _filled(self) -> list[Call]:
-        used, kept = self._found["most"], self.solver.kernel_factor
+    def calls(self) -> list[Call]:
+        solver = self.solver
+        used, most, add = self._found["most"], self._most(), self._added()
         fill = Call("compliance.fill_columns", used, *self._which, *_attached(self.local), self.columns)
-        if kept is None:
-            return [fill, Pause(used)]
-        if self._room.shape[1] != self.solver.size:
-            self._room = kept.room(max(self.columns.shape[1], 1))
-        solve = Call(
-            "supernodal_solution.solve_columns", used, *kept.panels, self._room, self.columns, unless_zero=self._flags["by_kernel"]
+        solution = self._solution(used) if solver.kernel_factor else [("pause", Pause(used))]
+        named = [("most", most), ("fill", fill), *solution, ("add", add)]
+        self._names = [name for name, _ in named]
+        return [call for _, call in named]
+
+    def _solution(self, used: np.ndarray) -> list[tuple[str, Call]]:
+        """By kernels."""
+        solver = self.solver
+        factor, course = solver.factor, solver.course
+        if self._room.shape[1] != solver.size:
+            self._room = factor.room(max(self.columns.shape[1], 1))
+        right, solved = (part.reshape(-1, order="F") for part in (solver.unknowns, solver.gradients.solution))
+        together, separate = flag(solver, TOGETHER), flag(solver, SEPARATE)
+        choose = Call("tangent_factors.choose_columns", factor.WORTH, used, course)
+        solve = Call("supernodal_solution.solve_columns", used, *factor.panels, self._room, self.columns, unless_zero=together)
+        take = Call("tangent_factors.take_column", self.columns, right, course, unless_zero=separate)
+        iterated = iterations(solver)
+        put = Call(
+            "tangent_factors.put_column", used, solved, self.columns, course, unless_zero=separate, back=len(iterated) + 1
         )
-        return [fill, Pause(used), solve]
+        named = [("choose", choose), *renewal(solver, self._failed), ("solve", solve), ("take", take)]
+        return [*named, *iterated, ("put", put)]
 
     def stopped(self, call: int) -> int:
-        if call == 0:
+        solver, place = self.solver, self._names[call]
+        if place == "most":
             self._room = NO_ROOM
             return super().stopped(call)
-        (used, _), solver = self._found.get(), self.solver
-        by_kernel = solver.settle_columns(used) and solver.kernel_factor is not None
-        if not by_kernel:
-            self.columns[:, :used] = solver.solve(self.columns[:, :used])
-        self._flags.set(by_kernel)
-        return call + 1
-
-    def end(self) -> None:
-        self._flags.set(0)
+        first, used = 0, self._found.get()[0]
+        if place == "broken":
+            first = int(solver.course[COLUMN])
+            solution = solver.solve_afresh(solver.unknowns.ravel(order="F"))
+            solver.gradients.counts[:] = 0
+            if solver.kernel_factor:
+                solver.gradients.solution[:] = nodal(solution)
+                return self._names.index("put")
+        if place == "factor":
+            solver.factorise_otherwise()
+        self.columns[:, first:used] = solver.solve(self.columns[:, first:used])
+        self.calls()  # which may be others now
+        return self._names.index("add")
 
 
 class ReducedRows(Phase):

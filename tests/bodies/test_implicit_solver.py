@@ -134,19 +134,19 @@ def test_conjugate_gradients_reach_round_off_and_say_when_they_cannot():
     model = tumbling(1e-4)
     model.run(1e-3, 12)
     solver = solver_of(model)
-    solver._renew()
-    now, gradients = solver.now.copy(order="F"), solver.gradients
+    solver.renew()
+    now, gradients = solver.displacement.copy(order="F"), solver.gradients
     model.run(1e-3, 4)
-    gradients.follow(now, solver.now)
+    gradients.follow(now, solver.displacement)
     right = np.asfortranarray(np.random.default_rng(1).uniform(-1, 1, (3, len(solver.nodes))))
-    products = gradients.solve(solver.factor, solver.now, solver.beta, right)
+    products = gradients.solve(solver.factor, solver.displacement, solver.beta, right)
     assert 1 < products < 12
     found = gradients.solution.copy(order="F")
-    image = solver.assembly.tangent_product(solver.now, found, np.zeros_like(found, order="F"))
+    image = solver.assembly.tangent_product(solver.displacement, found, np.zeros_like(found, order="F"))
     image = solver.beta[gradients.owner] * image + solver.mass * found
     assert np.abs(image - right).max() < 1e-9
     with pytest.raises(NoConvergence):
-        gradients.solve(solver.factor, solver.now, -1e3 * solver.beta, right)
+        gradients.solve(solver.factor, solver.displacement, -1e3 * solver.beta, right)
 
 
 def test_threads_do_not_change_the_bits_of_a_solution():
