@@ -7,10 +7,10 @@ factor of 100), equal ones on a floor, and boxes; milliseconds of a search for 1
 from __future__ import annotations
 
 import json
-import sys
 import time
 
 import numpy as np
+import words
 
 from solfec import _kernels
 from solfec.bodies.table import BodyTable
@@ -115,4 +115,4 @@ def main(bodies: int = 100_000):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(words.number(__doc__, "bodies", 100_000, "bodies in each case"))

@@ -20,6 +20,7 @@ import machine
 import narrow_phase
 import numpy as np
 import settled_scene
+import words
 
 from solfec import _kernels
 
@@ -115,4 +116,6 @@ def main(quick: bool) -> int:
 
 
 if __name__ == "__main__":
-    main("--quick" in sys.argv)
+    parser = words.parser(__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer bodies")
+    main(parser.parse_args().quick)

@@ -16,11 +16,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import machine
 import numpy as np
+import words
 from finite_elements import CUBE
 
 from solfec.bodies import factorisation
-from solfec.bodies.factorisation import Cholesky, LowerPattern, SuperLU
 from solfec.bodies.element_solver import ElementSolver
+from solfec.bodies.factorisation import Cholesky, LowerPattern, SuperLU
 from solfec.bodies.finite_elements import FiniteElementMesh, FiniteElements
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, BodyTable, Form
@@ -92,6 +93,7 @@ class Cholmod:
 
 
 def main() -> int:
+    words.none(__doc__)
     print(machine.figures())
     kinds = [Cholesky, *([Cholmod] if factorisation.cholmod_present() else [])]
     compare("pipe", solver(), [*kinds, SuperLU])

@@ -20,6 +20,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from solfec import _kernels
+from solfec.errors import SolfecError
 from solfec.solvers import contact_problem, fclib, siconos
 from solfec.solvers.contact_problem import ContactProblem, Method
 
@@ -100,7 +101,10 @@ def main():
     _kernels.threads.set_threads(arguments.threads)
     clock = process_time if arguments.threads == 1 else perf_counter  # seconds of one core, whatever else it does
     for path in arguments.files:
-        problem = fclib.read(path)
+        try:
+            problem = fclib.read(path)
+        except SolfecError as error:
+            parser.error(str(error))
         print(json.dumps(row(problem, Method[arguments.solver], arguments.variants, clock)), flush=True)
         for line in siconos_rows(problem) if arguments.siconos else ():
             print(json.dumps(line), flush=True)

@@ -6,7 +6,6 @@ with them.  Every figure is the best of several repetitions.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from time import perf_counter
@@ -18,6 +17,7 @@ for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import machine
 import models
 import numpy as np
+import words
 
 from solfec import _kernels
 from solfec.bodies import background_mesh, factorisation, modal, motion
@@ -246,15 +246,16 @@ def cases(quick: bool) -> dict:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = words.parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("case", nargs="*", help="parts of names of cases")
     options = parser.parse_args()
+    texts = cases(options.quick)
+    names = words.chosen(parser, options.case, texts)
     _kernels.threads.set_threads(1)
     print(machine.figures(), "order of CHOLMOD" if factorisation.cholmod_present() else "order of SuperLU")
-    for name, text in cases(options.quick).items():
-        if not options.case or any(part in name for part in options.case):
-            print(text(), flush=True)
+    for name in names:
+        print(texts[name](), flush=True)
     return 0
 
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from time import perf_counter, thread_time
 
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 
 import numpy as np
+import words
 
 from solfec import _kernels
 from solfec.bodies.table import BodyKind, BodyTable
@@ -164,8 +164,9 @@ def time_side(side: int) -> list[dict]:
 
 
 def main() -> None:
-    sides = [int(word) for word in sys.argv[1:]] or list(TARGETS)
-    for side in sides:
+    parser = words.parser(__doc__)
+    parser.add_argument("side", nargs="*", type=words.positive, help=f"cubes along a side (default: {', '.join(map(str, TARGETS))})")
+    for side in parser.parse_args().side or TARGETS:
         for row in time_side(side):
             print(json.dumps(row), flush=True)
 

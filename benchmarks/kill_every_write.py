@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 import kill_experiment as experiment
+import words
 
 CALL = re.compile(r'^(?:\d+ +)?(pwrite64|pwritev|write|ftruncate|openat|close)\((.*)\) += (-?\d+)')
 
@@ -128,5 +129,8 @@ def campaign(mode, frames=60):
 
 if __name__ == "__main__":
     experiment.CHUNK = 8192
-    for mode in sys.argv[1:] or ["earliest, one flush", "earliest, two flushes", "swmr, repaired", "raw side file", "journal"]:
+    modes = ["earliest, one flush", "earliest, two flushes", "swmr, repaired", "raw side file", "journal"]
+    parser = words.parser(__doc__)
+    parser.add_argument("mode", nargs="*", choices=[*modes, []], help=", ".join(modes))
+    for mode in parser.parse_args().mode or modes:
         print(json.dumps(campaign(mode)), flush=True)

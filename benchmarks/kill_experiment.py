@@ -15,12 +15,12 @@ import shutil
 import signal
 import statistics
 import struct
-import sys
 import tempfile
 import time
 
 import h5py
 import numpy as np
+import words
 
 from solfec.results.journal import JournalledFile, Snapshot
 
@@ -285,8 +285,12 @@ def cost(mode, bodies, frames):
 
 
 if __name__ == "__main__":
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    for mode in sys.argv[2:] or MODES:
+    parser = words.parser(__doc__)
+    parser.add_argument("kills", nargs="?", type=words.positive, default=100)
+    parser.add_argument("mode", nargs="*", choices=[*MODES, []], help=", ".join(MODES))
+    options = parser.parse_args()
+    kills = options.kills
+    for mode in options.mode or MODES:
         result = campaign(mode, kills, 10)
         result["ms per frame of 10 bodies"] = cost(mode, 10, 300)
         result["ms per frame of 10000 bodies"] = cost(mode, 10000, 12)

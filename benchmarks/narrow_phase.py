@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import words
 
 from solfec import _kernels
 from solfec.contact import narrow
@@ -68,6 +69,7 @@ def pairs_per_second(geometry, clock=time.perf_counter, batch: int = BATCH) -> d
 
 def main():
     """Print the three figures and the cost of one call for a single pair."""
+    words.none(__doc__)
     threads = _kernels.threads.get_threads()
     _kernels.threads.set_threads(1)
     report = {}

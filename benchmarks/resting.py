@@ -14,7 +14,6 @@ Targets, one core: 1000 spheres 10 ms a step, 10000 spheres 150 ms.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from pathlib import Path
@@ -26,6 +25,7 @@ for library in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import machine
 import models
 import numpy as np
+import words
 
 from solfec import _kernels
 from solfec.contact import detection
@@ -209,7 +209,7 @@ def time_steps(model: Domain, solver, before: int, steps: int, clock) -> dict:
 
 def main() -> None:
     """Print the table, a line for each model and solver."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = words.parser(__doc__)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--before", type=int, default=20, help="steps that a solver makes before it is timed")
     parser.add_argument("--steps", type=int, default=100, help="steps timed")
@@ -221,9 +221,8 @@ def main() -> None:
     _kernels.threads.set_threads(options.threads)
     clock = process_time if options.threads == 1 else perf_counter  # time of one core, whatever else it does
     rows = []
-    for name, (build, stages, target, part) in MODELS.items():
-        if options.model and not any(part in name for part in options.model):
-            continue
+    for name in words.chosen(parser, options.model, MODELS):
+        build, stages, target, part = MODELS[name]
         path = HERE / "results" / f"resting {name}.npz".replace(" ", "-")
         if stages and not path.exists():
             print(f"{name}: coming to rest", flush=True)

@@ -16,6 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import machine
 import models
+import words
 
 from solfec.results import ResultsReader, ResultsWriter, layout
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -67,6 +68,7 @@ def histories(path: str, frames: int = 10000) -> float:
 
 
 def main() -> int:
+    words.none(__doc__)
     print(json.dumps(machine.figures()))
     with tempfile.TemporaryDirectory() as directory:
         model = heap(32, 10)

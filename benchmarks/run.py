@@ -7,7 +7,6 @@ the compiled kernels.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -21,6 +20,7 @@ for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import machine
 import models
 import overhead
+import words
 
 from solfec import _kernels
 from solfec.kernel_programs import PHASES
@@ -72,18 +72,17 @@ def time_case(name: str, quick: bool) -> dict:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = words.parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the steps")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=words.positive, default=1)
     parser.add_argument("case", nargs="*", help="parts of names of cases")
     options = parser.parse_args()
+    names = words.chosen(parser, options.case, CASES)
     _kernels.threads.set_threads(options.threads)
     figures = machine.figures()
     print(json.dumps(figures))
     rows = []
-    for name in CASES:
-        if options.case and not any(part in name for part in options.case):
-            continue
+    for name in names:
         row = time_case(name, options.quick)
         rows.append(row)
         phases = "  ".join(f"{phase} {row['ms_' + phase]:.3f}" for phase in PHASES)

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import words
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "contact"))
 
@@ -55,4 +56,4 @@ def main(side: int = 20):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(words.number(__doc__, "side", 20, "stacks along a side"))

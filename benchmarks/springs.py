@@ -8,11 +8,11 @@ A step with soft explicit springs is easy; with stiff implicit ones sweeps need 
 from __future__ import annotations
 
 import json
-import sys
 from time import perf_counter
 
 import models
 import numpy as np
+import words
 
 from solfec.bodies.table import BodyKind
 from solfec.domain import Domain
@@ -49,7 +49,7 @@ def net(side: int, stiffness: float, implicit: bool) -> Domain:
 
 
 def main() -> None:
-    side = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    side = words.number(__doc__, "side", 40, "balls along a side")
     for stiffness, implicit in ((1e4, False), (1e6, True), (1e8, True)):
         for name, make in SOLVERS.items():
             model, solver = net(side, stiffness, implicit), make()

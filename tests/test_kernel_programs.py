@@ -33,7 +33,6 @@ from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
 from solfec.tables import note_reallocation  # noqa: E402
 from solfec.time_series import TimeSeries  # noqa: E402
 
-
 # --- calls -------------------------------------------------------------------------------------------------
 
 

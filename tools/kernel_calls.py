@@ -100,7 +100,7 @@ def call(number: int, name: str, arguments) -> str:
         extents = f", [{', '.join(shape)}]" if shape else ""
         lines.append(f"  call c_f_pointer(at_(address_({k})), {argument}{extents})")
     names = textwrap.wrap(", ".join(argument for argument, *_ in arguments), 110)
-    lines += [f"  call kernel_( &", *(f"    {part} &" for part in names), "    )", f"end subroutine call_{number}"]
+    lines += ["  call kernel_( &", *(f"    {part} &" for part in names), "    )", f"end subroutine call_{number}"]
     return "".join(f"  {line}\n" for line in lines)
 
 

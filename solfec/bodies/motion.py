@@ -16,7 +16,7 @@ from . import energy_momentum, finite_element_motion
 from .failures import raise_failure as _raise
 from .finite_elements import compiled, within_step
 from .frequencies import SHORT, present_squares
-from .implicit import NONE, implicit_of, implicit_of_step
+from .implicit import implicit_of, implicit_of_step
 from .loads import Loads
 from .table import BodyKind, BodyTable
 

@@ -13,7 +13,7 @@ from .. import _kernels
 from ..errors import SolfecError
 from ..kernel_programs import Call
 from .reduced_base import BadBase, check_mass, rigid_fields
-from .table import REDUCED_FORMS, BodyTable, Energy, Form
+from .table import REDUCED_FORMS, BodyTable, Form
 
 _motion = _kernels.reduced_motion
 

@@ -13,7 +13,6 @@ from math import inf
 import numpy as np
 
 from .. import _kernels
-from ..errors import SolfecError
 from ..tables import note_reallocation
 from .current_faces import current_faces, split
 from .workspace import Workspace, workspace_of

@@ -11,7 +11,6 @@ from .checks import BadValue, command
 from .hints import Integers, Switch, Vector
 from .shapes import ELLIP, MESH, SPHERE, Shape, consume, reported, shape_of, shapes_of, unwrapped
 
-
 Parts: TypeAlias = Shape | list[Shape] | None  # one, several, or none
 
 

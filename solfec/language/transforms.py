@@ -13,7 +13,6 @@ from .checks import BadValue, command
 from .hints import Vector
 from .shapes import MESH, Shape, reported, shape_of, shapes_of
 
-
 Shaped = TypeVar("Shaped", bound=Shape | Sequence)  # a shape, a list of shapes, or a point
 
 

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 
 from ..bodies.table import Energy
-from ..kernel_programs import PHASES
 from ..errors import SolfecError
+from ..kernel_programs import PHASES
 from . import history
 from .reader import ResultsReader
 

@@ -13,8 +13,8 @@ import h5py
 import numpy as np
 
 from ..bodies.table import conf_triples, velo_triples
-from ..kernel_programs import PHASES
 from ..errors import SolfecError
+from ..kernel_programs import PHASES
 from . import layout, tables
 from .functions import Functions
 from .history import history

@@ -10,8 +10,8 @@ from ..bodies.finite_elements import compiled
 from ..bodies.materials import BulkMaterial
 from ..bodies.table import REDUCED_FORMS, BodyKind
 from ..constraints import element_points
-from ..kernel_programs import PHASES
 from ..errors import SolfecError
+from ..kernel_programs import PHASES
 from . import layout, meshes, settings, shapes
 from .bases import StoredBases
 

@@ -14,7 +14,9 @@ from .mesh_topology import MeshTopology
 
 def labelled(count: int, one, two) -> np.ndarray:
     """Label `count` items by connected component of the pairs (one, two); labels ascend with first items."""
-    from scipy.sparse import coo_matrix  # costs every start of the program a quarter of a second when imported above
+    from scipy.sparse import (
+        coo_matrix,  # costs every start of the program a quarter of a second when imported above
+    )
     from scipy.sparse.csgraph import connected_components
 
     graph = coo_matrix((np.ones(len(one), bool), (one, two)), (count, count))

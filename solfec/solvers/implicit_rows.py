@@ -14,7 +14,6 @@ from ..bodies.tangent_phases import COLUMN, SEPARATE, TOGETHER, flag, iterations
 from ..kernel_programs import LOCDYN, Call, Numbers, Pause, Phase
 from ..tables import note_reallocation
 
-
 NO_ROOM = np.zeros((16, 0, 1), order="F")
 
 

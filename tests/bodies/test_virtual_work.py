@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from finite_element_models import ElementModel, block
+from finite_element_models import ElementModel
 
 from solfec.bodies import modal
 from solfec.bodies.materials import BulkMaterial

@@ -9,7 +9,6 @@ from detection_models import Model, box, mesh_box
 from solfec import _kernels
 from solfec.bodies.table import BodyKind
 from solfec.constraints.table import ANY_SURFACE, ConstraintTable
-from solfec.contact import detection
 from solfec.errors import SolfecError
 from solfec.shapes.sphere import Sphere
 

@@ -11,7 +11,6 @@ import sys
 
 from . import modules, runtime, surroundings
 
-
 cmp = runtime.compare
 
 
