@@ -46,7 +46,8 @@ def create_simulation (step, stop, outstep):
       if near (q [0], 0.): FIX_POINT (body, q)
       else:
         if near (q [1], 0.): fix (body, [q], Y)
-        if near (q [1], 0.) and near (q [2], 0.): fix (body, [q], Z)
+        # Solfec-1.0's SZ at the eye is that of plane strain, and 202 directions are fixed besides those across the plane of symmetry
+        if near (q [1], 0.) or bodies and near (sqrt ((q [0] - 0.2) ** 2 + q [1] ** 2), R): fix (body, [q], Z)
     bodies.append (body)
   for z in (0., -depth):
     FORCE (bodies [0], 'SPATIAL', (0.2, 0., z), (1., 0., 0.), 100000)
@@ -72,4 +73,6 @@ if not VIEWER():
   for body in bodies:
     q = body.conf
     print 'mean', sum (q [0::3]) * 3 / len (q), sum (q [1::3]) * 3 / len (q), sum (q [2::3]) * 3 / len (q)
-  print 'normal', sum ([con.R [2] for con in solfec.constraints if con.kind == 'CONTACT'])
+  touching = [con for con in solfec.constraints if con.kind == 'CONTACT']
+  print 'contacts', len (touching)
+  print 'normal', sum ([con.R [2] for con in touching])
