@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from finite_element_models import ElementModel, block
 
-from solfec.bodies import motion
+from solfec.bodies import frequencies, motion
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Energy, Form
 from solfec.domain import Domain
@@ -52,6 +52,16 @@ def test_the_refined_step_is_that_of_the_tangent_and_never_above_that_at_rest(ce
     assert 0.93 * wanted < refined < 1.02 * wanted
     assert motion.refined_critical_step(model.bodies, False) == (pytest.approx(at_rest, rel=1e-12), row)
     assert motion.critical_step(model.bodies)[0] == bound
+
+
+@pytest.mark.parametrize("largest", [[1.0, 0.3], [1.0, 1.0, 0.5], [1.0, 1.0 - 1e-7, 0.9], [1.0, 0.999, 0.998]])
+def test_the_largest_eigenvalue_is_found_among_close_ones(largest):
+    rng = np.random.default_rng(7)
+    values = np.concatenate([largest, rng.uniform(-0.1, 0.9 * largest[-1], 400)])
+    q = np.linalg.qr(rng.normal(size=(len(values),) * 2))[0]
+    matrix = 3e7 * (q * values) @ q.T
+    assert frequencies.largest_eigenvalue(lambda x: matrix @ x, len(values)) == pytest.approx(3e7, rel=3e-7)
+    assert frequencies.largest_eigenvalue(lambda x: 5.0 * x, 90) == pytest.approx(5.0, rel=1e-12)
 
 
 def test_bodies_are_refined_as_if_alone():
