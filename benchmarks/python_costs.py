@@ -1,16 +1,18 @@
 """What a step costs in Python, outside of kernels and of the library of sparse factors.
 
-    python benchmarks/python_costs.py [case ...]
+    python benchmarks/python_costs.py [--solver gauss-seidel|penalty|newton|auto] [--run] [case ...]
 
 Prints for every case microseconds per step: the least median of ten steps in a row, and the median of all steps of two
-seconds; and how often a step leaves Python.
+seconds; and how often a step leaves Python.  With --run whole RUNs are measured: what the loop does between steps, too.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -27,7 +29,11 @@ from finite_elements import CUBE, SOFT
 from solfec.bodies.table import BodyKind, Form, Scheme
 from solfec.domain import Domain
 from solfec.shapes import hex_mesh, sphere
+from solfec.simulation import Simulation
+from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.solvers.newton import NewtonSolver
+from solfec.solvers.penalty import PenaltySolver
 from solfec.time_series import TimeSeries
 
 SECONDS = 2.0
@@ -163,28 +169,70 @@ CASES: dict[str, tuple[Callable[[], Domain], float, int]] = {  # name: (model, G
 }
 
 
-def costs(name: str, seconds: float = SECONDS) -> tuple[float, float, int, Domain]:
+SOLVERS: dict[str, Callable] = {  # from the epsilon of a case
+    "gauss-seidel": lambda epsilon: GaussSeidelSolver(epsilon, 100),
+    "penalty": lambda epsilon: PenaltySolver(),
+    "newton": lambda epsilon: NewtonSolver(1e-6, 100),
+    "auto": lambda epsilon: AutoSolver(1e-6),
+}
+
+
+def costs(name: str, seconds: float = SECONDS, solver: str = "gauss-seidel") -> tuple[float, float, int, Domain]:
     """Seconds per step of a case, the least median of ten steps in a row and that of all, calls per step, and the model."""
     build, epsilon, before = CASES[name]
-    model, solver = build(), GaussSeidelSolver(epsilon, 100)
+    model, solving = build(), SOLVERS[solver](epsilon)
     for _ in range(before):
-        model.advance(solver)
+        model.advance(solving)
     spent, calls = [], 0
     end = perf_counter() + seconds
     with overhead.measured() as compiled:
         while perf_counter() < end or len(spent) < 10:
             compiled.seconds, compiled.calls = 0.0, 0
             start = perf_counter()
-            model.advance(solver)
+            model.advance(solving)
             spent.append(perf_counter() - start - compiled.seconds)
             calls = compiled.calls
+    return *_summary(spent), calls, model
+
+
+def costs_of_run(name: str, seconds: float = SECONDS, solver: str = "gauss-seidel") -> tuple[float, float, int, Domain]:
+    """The same of a RUN without frames in between, from step to step."""
+    build, epsilon, before = CASES[name]
+    model, starts, kernels = build(), [], []
+    advance = model.advance
+    with tempfile.TemporaryDirectory() as folder, overhead.measured() as compiled:
+
+        def step(solving):
+            starts.append(perf_counter())
+            kernels.append(compiled.seconds)
+            advance(solving)
+            if starts[-1] - starts[0] > seconds and len(starts) > before + 11:
+                (Path(simulation.outpath) / "STOP").touch()
+
+        simulation = Simulation(model.step, str(Path(folder) / "model"), "WRITE", quiet=True)
+        simulation.notify = lambda text: None  # some steps of these models are not solved, and that is not what this is about
+        simulation.domain, model.advance = model, step
+        simulation.output(1e9)
+        simulation.run(SOLVERS[solver](epsilon), 1e9 * model.step)
+        simulation.close()
+    spent = (np.diff(starts) - np.diff(kernels))[before:]
+    return *_summary(spent), 1, model
+
+
+def _summary(spent) -> tuple[float, float]:
     least = min(float(np.median(spent[k : k + 10])) for k in range(0, len(spent) - 9))
-    return least, float(np.median(spent)), calls, model
+    return least, float(np.median(spent))
 
 
 def main() -> None:
-    for name in sys.argv[1:] or list(CASES):
-        least, median, calls, model = costs(name)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--solver", choices=SOLVERS, default="gauss-seidel")
+    parser.add_argument("--run", action="store_true")
+    parser.add_argument("cases", nargs="*")
+    given = parser.parse_args()
+    for name in given.cases or list(CASES):
+        measure = costs_of_run if given.run else costs
+        least, median, calls, model = measure(name, solver=given.solver)
         print(f"{name:32s} {1e6 * least:6.0f} {1e6 * median:6.0f} us, {calls:3d} calls, {model.constraints.n} constraints", flush=True)
 
 

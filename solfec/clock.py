@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from .kernel_programs import TIMINT, Call, Numbers, Phase
+
+
+WAITED, UNSOLVED = 2, 4  # what `Clock` can say of a step besides 1
 
 
 class Clock(Numbers):
@@ -12,12 +17,20 @@ class Clock(Numbers):
 
     Members are `time`, the number of steps `step_number`, `origin` and `origin_number`, the time and step number since which the
     step has been constant, `contact_energy` and `friction_energy`, the work of contact reactions, and `sparsified`, the contacts
-    that sparsification removed in the last step.
+    that sparsification removed in the last step.  `idle` says after a step what has to be done: 0: something is due, since time has come to
+    the `alarm`; 1: nothing; 1 + 2: a look at the world, since the last one was `patience` seconds ago (`since`, in ticks of the
+    computer's clock); 4 more: constraints are `unsolved`.
     """
 
     def __init__(self):
         reals = dict.fromkeys(("time", "origin", "contact_energy", "friction_energy"), "f8")
-        super().__init__(**reals, step_number="i8", origin_number="i8", sparsified="i4")
+        numbers = dict.fromkeys(("step_number", "origin_number", "since"), "i8")
+        super().__init__(**reals, **numbers, **dict.fromkeys(("sparsified", "unsolved", "idle"), "i4"), alarm="f8", patience="f8")
+        self.wake_at(-inf, 0.0)
+
+    def wake_at(self, time: float, patience: float) -> None:
+        """Nobody has to look at steps that end before this time, for so many seconds by the computer's clock."""
+        self["alarm"][0], self["since"][0], self["patience"][0] = time, 0, patience
 
     def instant(self, step: np.ndarray, share: float, reached: Numbers) -> Call:
         """The call that finds the time a `share` of the `step` (1,) after its start, as the number `reached`."""
@@ -51,7 +64,7 @@ class Advance(Phase):
         return [
             Call(
                 "step_clock.advance", self._given["step"], clock["origin"], clock["origin_number"], works["contact_work"],
-                works["friction_work"], self.removed, clock["time"], clock["step_number"], clock["contact_energy"],
-                clock["friction_energy"], clock["sparsified"],
+                works["friction_work"], self.removed, clock["unsolved"], clock["alarm"], clock["patience"], clock["since"], clock["time"],
+                clock["step_number"], clock["contact_energy"], clock["friction_energy"], clock["sparsified"], clock["idle"],
             )
         ]  # fmt: skip

@@ -28,9 +28,9 @@ from .shapes.mesh import Mesh
 from .shapes.resolution import check_resolution
 from .shapes.rest_adjacency import adjoin_overlapping
 from .kernel_programs import remembered
-from .solvers.gauss_seidel import Solution
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
+from .solvers.solution import Solution
 from .tables import Noted, Table, note_reallocation
 from .time_series import TimeSeries
 from .time_step import TimeStep
@@ -174,6 +174,7 @@ class Domain:
     @report.setter
     def report(self, report: SolverReport | None) -> None:
         self.solution["unread"][0], self._report = 0, report
+        self.clock["unsolved"][0] = report is not None and report.status != "OK"
 
     @property
     def _within_step(self) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 
 from . import results
 from .bodies import turned_over
+from .clock import UNSOLVED, WAITED
 from .domain import Domain
 from .errors import SolfecError
 from .progress import Percentage, Progress
@@ -26,6 +27,7 @@ from .solvers.gauss_seidel import GaussSeidelSolver, warn
 from .solvers.unsolved import UnsolvedSteps
 
 NAMES_OF_SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "TERM", signal.SIGHUP: "HUP"}
+PATIENCE = 0.1  # seconds between looks at what happens outside of a run: a file STOP
 TOLERANCE = 1e-6  # of a step or an interval: what counts as "due" in spite of rounding
 
 
@@ -56,6 +58,12 @@ class Schedule:
             self.count = passed
             return True
         return False
+
+    def quiet_until(self, step: float) -> float:
+        """A time before which it is not due, for steps of this length at most."""
+        if self.interval <= TOLERANCE * step:
+            return -math.inf
+        return self.start + (self.count + 1) * self.interval - 2.0 * TOLERANCE * step
 
     @property
     def state(self) -> tuple[float, float, int, float]:
@@ -262,7 +270,7 @@ class Simulation:
                 self.notify(text)
         finally:
             if domain.report is not None and getattr(solver, "failure", "CONTINUE") != "CALLBACK":
-                unsolved.end(domain.report.solver)
+                unsolved.end(domain.report.solver, domain.step_number)
             if text := domain.swallowed.told():
                 self.notify(text)
 
@@ -280,12 +288,25 @@ class Simulation:
             self._discard_stale_stop()
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
+            unsolved.begin(domain.step_number)
             progress.begin(domain, max(end - domain.time, 0.0))
-            written = domain.step_number
+            written, idle, since = domain.step_number, domain.clock["idle"], domain.clock["since"]
+            stop = os.path.join(self.outpath, "STOP")
             while running and domain.time < end - TOLERANCE * domain.step:
+                domain.clock.wake_at(self._quiet_until(end), min(PATIENCE, progress.interval))
                 domain.advance(solver)
+                while (rest := idle[0]) and interruption.signal is None:  # nothing is due
+                    if rest & WAITED:
+                        since[0] = 0
+                        progress.after_step(domain)
+                        if os.access(stop, os.F_OK):
+                            break
+                    if rest & UNSOLVED:
+                        unsolved.after_step(domain.report, domain.local_dynamics, domain.time)
+                    domain.advance(solver)
                 progress.after_step(domain)
-                unsolved.after_step(domain.report, domain.local_dynamics, domain.time)
+                if domain.clock["unsolved"][0]:
+                    unsolved.after_step(domain.report, domain.local_dynamics, domain.time)
                 if self._output.due(domain.time, domain.step):
                     self._write()
                     written = domain.step_number
@@ -301,6 +322,19 @@ class Simulation:
                 progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[interruption.signal]}")
             progress.end(domain)
             interruption.honour()
+
+    def _quiet_until(self, end: float) -> float:
+        """A time before which steps ask for nothing but the next one."""
+        step = self.domain.step
+        times = [end - 2.0 * TOLERANCE * step, self._output.quiet_until(step)]
+        if self._callback is not None:
+            times.append(self._callback[0].quiet_until(step))
+        for snapshots, schedule in self._snapshots:
+            if snapshots.listed:
+                return -math.inf
+            if schedule is not None:
+                times.append(schedule.quiet_until(step))
+        return min(times)
 
     def _resume(self, solver, duration: float) -> tuple[bool, float]:
         """Go to the last frame; whether the callback lets the run go on from there, and the time at which it ends.

@@ -22,7 +22,6 @@ from .constraints.element_points import ContactPlaces
 from .contact.phase import Detection
 from .kernel_programs import CONDET, CONSOL, CONUPD, PHASES, TIMINT, Preparation, Program, PythonPhase, arrange
 from .solvers import supports
-from .solvers.gauss_seidel import GaussSeidelSolver, Sweeps
 from .tables import Table
 
 
@@ -93,13 +92,13 @@ class TimeStep:
         for one in implicit.elements:
             if one.linear:  # what a factor looks like decides which phases there are
                 one.refresh(bodies, model.step, model.dynamic)
-        plain = isinstance(solver, GaussSeidelSolver) and solver.is_one_kernel and not model.constraints.has_functions()
+        plain = getattr(solver, "is_one_kernel", False) and not model.constraints.has_functions()
         held = bool(users) and model.exact_supports and not model.dynamic
         plain = plain and not held
         key = (
             solver, plain, implicit, elements, users > 0, model.dynamic, model.loads.on_bodies, bool(model.loads.callbacks),
             model.loads.series.n > 0, model.constraints.series.n > 0, bodies.embedded > 0, settings.symmetric,
-            settings.depth < inf, plain and solver.failure, held, model.extents is None,
+            settings.depth < inf, plain and getattr(solver, "failure", None), held, model.extents is None,
             element_points.carries_directions(model.constraints, bodies),
             [*model.local_dynamics.choose_phases(model.constraints, bodies)],
         )  # fmt: skip
@@ -154,7 +153,7 @@ class TimeStep:
             *([PythonPhase(CONDET, self.detection.sparsify)] if model.settings.symmetric else []),
             *([self.places] if elements.count else []),
             *self._assembly(solver),
-            Sweeps(solver, model) if plain else PythonPhase(CONSOL, lambda: self._solve(solver)),
+            solver.phase(model) if plain else PythonPhase(CONSOL, lambda: self._solve(solver)),
             local.reactions,
             *([self.overload] if users else []),
             *([self.lost] if self.lost else []),
@@ -214,7 +213,7 @@ class TimeStep:
                 getattr(solver, "stored_form", None), getattr(solver, "colouring", "OFF"),
             )  # fmt: skip
 
-        once = isinstance(solver, GaussSeidelSolver) and not model.constraints.has_functions()  # whose settings are noted
+        once = getattr(solver, "settings_noted", False) and not model.constraints.has_functions()
         return [Preparation(prepare, once), *local.assembly]
 
     def _solve(self, solver) -> None:

@@ -30,6 +30,8 @@ from solfec.solvers import implicit_rows  # noqa: E402
 from solfec.solvers.auto import AcceleratedGaussSeidel  # noqa: E402
 from solfec.solvers.dump import dump  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+from solfec.solvers.newton import NewtonSolver  # noqa: E402
+from solfec.solvers.penalty import PenaltySolver  # noqa: E402
 from solfec.tables import note_reallocation  # noqa: E402
 from solfec.time_series import TimeSeries  # noqa: E402
 
@@ -230,6 +232,38 @@ def test_kernels_called_one_by_one_from_the_arrays_themselves_give_the_same_bits
     joined = run(MODELS[name](), steps)
     monkeypatch.setattr(kernel_programs, "stepwise", True)  # which also compares addresses before each kernel
     assert run(MODELS[name](), steps) == joined
+
+
+OTHERS = {
+    "penalty": PenaltySolver,
+    "explicit penalty": lambda: PenaltySolver("EXPLICIT"),
+    "newton": lambda: NewtonSolver(1e-8, 200),
+    "diagonal newton": lambda: NewtonSolver(1e-6, 500, linver="DIAG"),
+    "newton that falls back": lambda: NewtonSolver(1e-14, 2),
+    "newton that fails": lambda: NewtonSolver(1e-14, 2, gsflag=False),
+}
+
+
+@pytest.mark.parametrize("name", ["block", "soft", "mixed", "chains", "springs", "loaded statics", "bases"])
+@pytest.mark.parametrize("solver", OTHERS)
+def test_other_solvers_in_programs_give_the_bits_of_calls_from_python(name, solver, monkeypatch):
+    def course(steps=12):
+        model, one = MODELS[name](), OTHERS[solver]()
+        try:
+            states = [(run(model, 1, one), repr(model.report), getattr(one, "iters", 0), getattr(one, "error", "")) for _ in range(steps)]
+        except SolfecError as error:
+            return str(error), None
+        return states, [type(part) for part in model._time_step._parts]
+
+    joined, parts = course()
+    assert parts in (None, [Program])
+    monkeypatch.setattr(kernel_programs, "stepwise", True)
+    assert course()[0] == joined
+    monkeypatch.setattr(kernel_programs, "stepwise", False)
+    monkeypatch.setattr(type(OTHERS[solver]()), "is_one_kernel", False)
+    apart, parts = course()
+    assert apart == joined
+    assert parts in (None, [Program, PythonPhase, Program])
 
 
 @pytest.mark.parametrize("name", MODELS)

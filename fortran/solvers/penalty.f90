@@ -12,7 +12,7 @@ contains
 
   !> Reactions of contacts from their own diagonal blocks, coupling between contacts ignored.
   !>
-  !>   contacts      leading rows that are contacts
+  !>   left, users   rows, the last of which are the user's constraints; contacts: out: the others, which are contacts
   !>   implicit_law  1: IMPLICIT, 0: EXPLICIT variant
   !>   law           (8,0:nrow-1) laws (row_block); diagonal (3,3,0:nrow-1) W_aa; b, v (3,0:nrow-1) B, V
   !>   step          h [time]
@@ -20,16 +20,17 @@ contains
   !>   u             (3,0:nrow-1) out: U = B + W_aa R of the contact alone [velocity]
   !>   lost          (0:nrow-1) out: 1 where cohesion ends for good
   !>   failed        row with a singular tangential block (its old R_T stays), or -1
-  subroutine penalty_contacts(contacts, implicit_law, nrow, law, diagonal, b, v, step, reaction, u, lost, failed)
-    integer(i4), intent(in) :: contacts, implicit_law, nrow
+  subroutine penalty_contacts(left, users, implicit_law, nrow, law, diagonal, b, v, step, reaction, u, lost, contacts, failed)
+    integer(i4), intent(in) :: left, users, implicit_law, nrow
     real(dp), intent(in) :: law(8,0:nrow-1), diagonal(3,3,0:nrow-1), b(3,0:nrow-1), v(3,0:nrow-1)
     real(dp), intent(in) :: step
     real(dp), intent(inout) :: reaction(3,0:nrow-1), u(3,0:nrow-1)
     integer(i4), intent(inout) :: lost(0:nrow-1)
-    integer(i4), intent(out) :: failed
+    integer(i4), intent(out) :: contacts, failed
     logical :: broken, regular
     integer :: a
 
+    contacts = left - users
     failed = -1
     !$omp parallel do if (contacts > parallel_from) schedule(static) private(broken, regular) reduction(max: failed)
     do a = 0, contacts - 1

@@ -17,11 +17,11 @@ from ..tables import Noted, note_reallocation
 from . import diagnosis, merit, parameters
 from .local_dynamics import NO_ROWS, LocalDynamics
 from .report import SolverReport
+from .solution import STATUS, note_call, set_solver
 from .spring_functions import SpringFunctions
 
 _sweep_rows = _kernels.gauss_seidel.iterate
 
-STATUS = ("OK", "DIVERGED", "DIAGONAL_DIVERGED", "DIAGONAL_FAILED")
 SUSPICIOUS = 1e-2  # residual of a solution that settled: reactions may be growing, slowly by comparison
 FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
 COLOURINGS = ("AUTO", "ON", "OFF")
@@ -209,6 +209,10 @@ class GaussSeidelSolver:
         """Whether the options leave nothing to Python between sweeps, so that the solution can be a `Sweeps`."""
         return True
 
+    def phase(self, model) -> Sweeps:
+        """The solution as a phase of the steps of a model."""
+        return Sweeps(self, model)
+
     def _solved(self, local: LocalDynamics) -> SolverReport:
         """What options of a derived class replace."""
         return self.sweep(local, 0, True)
@@ -277,18 +281,14 @@ class GaussSeidelSolver:
             self.notify(f"GAUSS_SEIDEL_SOLVER: {fault}")
 
 
-class Solution(Numbers):
-    """What the last Gauss-Seidel solution of a model came to, in memory of kernels; `unread` 1: no report has been made of it."""
-
-    NAMES = {"iterations": "i4", "error": "f8", "g": "f8", "total": "f8", "status": "i4", "fallbacks": "i4", "failed": "i4"}
-
-    def __init__(self):
-        super().__init__(**self.NAMES, unread="i4")
-
-    def report(self) -> SolverReport:
-        """It as a report."""
-        iterations, error, g, total, status, fallbacks, failed, _ = self.get()
-        return SolverReport(iterations, error, g, total, STATUS[status], fallbacks, failed_row=failed)
+def sweep_call(solver: GaussSeidelSolver, local: LocalDynamics, first: np.ndarray, given: Numbers, results: Numbers) -> Call:
+    """`GaussSeidelSolver.sweep` from the row `first` on, without cohesion, as a call; `given`: triples, half_step and step."""
+    assembled = local.assembly[-1].results
+    return Call(
+        "gauss_seidel.iterate", local.constraints.counts["left"], first, assembled["stored"], assembled["colours"],
+        given["triples"], given["half_step"], given["step"], solver.diagonal_solver, solver.diagepsilon, solver.diagmaxiter,
+        solver.reverse, solver.epsilon, solver.maxiter, solver.meritval, 0, *_sweep_columns(local), *solver.history, results=results,
+    )  # fmt: skip
 
 
 class Sweeps(Phase):
@@ -298,7 +298,7 @@ class Sweeps(Phase):
     ----------
     solver : GaussSeidelSolver
     model
-        Has `local_dynamics`, `solution` and `report`.
+        Has `local_dynamics`, `solution`, `clock` and `report`.
     """
 
     phase = CONSOL
@@ -311,6 +311,7 @@ class Sweeps(Phase):
 
     def settle(self) -> None:
         solver, local = self.solver, self.local
+        set_solver(self.model, "GAUSS_SEIDEL")
         # what is said about failures that do not end a run are contradictions of the user's constraints
         silent = solver.failure == "CONTINUE" and not local.constraints.user_count
         solver.make_room()
@@ -321,7 +322,6 @@ class Sweeps(Phase):
 
     def calls(self) -> list[Call]:
         solver, local, given, assembled = self.solver, self.local, self._given, self.local.assembly[-1].results
-        solution, latest = self.model.solution, solver.latest
         # a failure has to be seen at once where it may end the run; what is only told can be told afterwards
         stops = {} if solver.failure == "CONTINUE" else {"wanted": {"status": 0}}
         return [
@@ -330,12 +330,9 @@ class Sweeps(Phase):
                 given["triples"], given["half_step"], given["step"], given["solver"], given["diagepsilon"], given["diagmaxiter"],
                 given["reverse"], given["epsilon"], given["maxiter"], given["meritval"], 1,
                 *_sweep_columns(local), *solver.history,
-                results=solution, **stops,
+                results=self.model.solution, **stops,
             ),
-            Call(
-                "solution_notes.note_solution", solution["status"], solution["total"], solution["iterations"], SUSPICIOUS,
-                given["silent"], given["always"], solution["unread"], latest["iterations"], latest["status"], results=self._notes,
-            ),
+            note_call(self.model, solver.latest, given["silent"], given["always"], self._notes, SUSPICIOUS),
             Pause(self._notes["notable"]),
         ]  # fmt: skip
 

@@ -308,12 +308,10 @@ class LocalDynamics:
 
     def velocities(self, result: np.ndarray) -> np.ndarray:
         """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
-        rows, entries, blocks = self.rows, self.entries, self.blocks
+        rows = self.rows
         _kernels.newton.relative_velocities(
-            self.n, self.stored, rows.diagonal, rows.block_ptr, blocks.column, blocks.block,
-            rows.entry_ptr, entries.triple, entries.operator, self.bodies.triples.n, self.triples.momentum,
-            rows.R, rows.B, result,
-        )  # fmt: skip
+            self.n, self.stored, *velocity_columns(self), self.bodies.triples.n, self.triples.momentum, rows.R, rows.B, result
+        )
         return result
 
     def name(self, row: int) -> str:
@@ -359,6 +357,12 @@ class LocalDynamics:
         dense[row, :, self.blocks.column[:count], :] = self.blocks.block[..., :count].transpose(2, 0, 1)
         dense[np.arange(n), :, np.arange(n), :] = self.rows.diagonal[..., :n].transpose(2, 0, 1)
         return dense.reshape(3 * n, 3 * n)
+
+
+def velocity_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
+    """W in both of its forms, as `relative_velocities` takes it."""
+    rows, entries, blocks = local.rows, local.entries, local.blocks
+    return rows.diagonal, rows.block_ptr, blocks.column, blocks.block, rows.entry_ptr, entries.triple, entries.operator
 
 
 def _alone(phases: list[Phase]) -> Program:

@@ -24,13 +24,16 @@ class UnsolvedSteps:
     def __init__(self, notify: Callable[[str], None], names_contradictions: bool = True):
         self._notify = notify
         self._contradictions = diagnosis.Contradictions() if names_contradictions else None
-        self._steps = self._unsolved = 0
+        self._first = self._unsolved = 0
         self._worst = -1.0
         self._text = ""
 
+    def begin(self, step_number: int) -> None:
+        """Steps from this number on are those of the run."""
+        self._first = step_number
+
     def after_step(self, report: SolverReport, local: LocalDynamics, time: float) -> None:
-        """Take note of a step that led to `time`."""
-        self._steps += 1
+        """Take note of a step that led to `time`; those that were solved may be left out."""
         if report.status == "OK" or not local.n:
             return
         self._unsolved += 1
@@ -42,9 +45,10 @@ class UnsolvedSteps:
             self._worst = residual
             self._text = f"the worst one, at time {time:g}, left a residual of {residual:.2g}: {diagnosis.worst_row(local, report)}{report.cause}"
 
-    def end(self, solver: str) -> None:
-        """Tell, once, what there is to tell."""
+    def end(self, solver: str, step_number: int) -> None:
+        """Tell, once, what there is to tell of steps up to this number."""
         if self._unsolved:
-            steps = "1 step" if self._steps == 1 else f"{self._steps} steps"
+            count = step_number - self._first
+            steps = "1 step" if count == 1 else f"{count} steps"
             self._notify(f"{solver}_SOLVER did not reach its accuracy in {self._unsolved} of {steps}; {self._text}")
             self._unsolved = 0
