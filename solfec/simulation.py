@@ -195,12 +195,14 @@ class Simulation:
     def output(self, interval: float, compression: bool = False) -> None:
         """Write frames every `interval` from now on (manual, OUTPUT)."""
         if self.mode == "WRITE":
+            self._look()
             self._output = Schedule(self.domain.time, interval)
             self._writer.compression = compression
 
     def callback(self, interval: float, function: Callable[[], object]) -> None:
         """Call `function()` after the next step and then every `interval`; a returned 0 ends the run (manual, CALLBACK)."""
         if self.mode == "WRITE":
+            self._look()
             self._callback = (Schedule(self.domain.time, interval, at_once=True), function)
 
     def sample(self, identifiers: list[int], sampling: list[float] | float | None) -> list:
@@ -211,7 +213,12 @@ class Simulation:
         snapshots = Snapshots(identifiers, sampling if isinstance(sampling, list) else None)
         schedule = None if snapshots.listed or sampling is None else Schedule(self.domain.time, sampling)
         self._snapshots.append((snapshots, schedule))
+        self._look()
         return snapshots.taken
+
+    def _look(self) -> None:
+        """See after the step at hand, in whose midst a function of the user may be, what is due."""
+        self.domain.clock.wake_at(-math.inf, 0.0)
 
     def _sample(self, written: bool) -> None:
         """Take the snapshots that are due now that a frame was `written` or not."""

@@ -102,6 +102,22 @@ def test_callback_data_become_arguments(good, data, arguments):
     assert good(text) == arguments + "\n"
 
 
+def test_what_a_force_function_asks_of_a_run_in_the_midst_of_a_step_is_heard_at_its_end(good):
+    text = FALL + """
+    def force(q, u, t, h):
+        if not seen and t > 0.0034:
+            seen.append(t)
+            CALLBACK(solfec, 1E9, (), lambda: seen.append(solfec.time))
+        return (0,) * 9
+    seen = []
+    FORCE(body, 'SPATIAL', (0, 0, 0), (0, 0, 1), force)
+    OUTPUT(solfec, 1E9)
+    RUN(solfec, gs, 0.01)
+    print(len(seen), '%.4f' % seen[1])
+    """
+    assert good(text) == "2 0.0040\n"
+
+
 def test_callback_may_insert_and_delete_bodies(good):
     text = FALL + """
     born = []
