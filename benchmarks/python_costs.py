@@ -8,7 +8,6 @@ seconds; and how often a step leaves Python.  With --run whole RUNs are measured
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from collections.abc import Callable
@@ -24,6 +23,7 @@ import models
 import numpy as np
 import overhead
 import springs
+import words
 from finite_elements import CUBE, SOFT
 
 from solfec.bodies.table import BodyKind, Form, Scheme
@@ -225,11 +225,14 @@ def _summary(spent) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = words.parser(__doc__)
     parser.add_argument("--solver", choices=SOLVERS, default="gauss-seidel")
     parser.add_argument("--run", action="store_true")
     parser.add_argument("cases", nargs="*")
     given = parser.parse_args()
+    for name in given.cases:
+        if name not in CASES:
+            parser.error(f"no case {name!r}; there are {', '.join(CASES)}")
     for name in given.cases or list(CASES):
         measure = costs_of_run if given.run else costs
         least, median, calls, model = measure(name, solver=given.solver)
