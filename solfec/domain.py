@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, quasi_static, state
+from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, state
 from .bodies.failures import named
-from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled, deformation_gradients, find, within_step
+from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled, deformation_gradients, find
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial, Law
 from .bodies.step_limit import StepLimit

@@ -309,11 +309,11 @@ class Simulation:
                         if os.access(stop, os.F_OK):
                             break
                     if rest & UNSOLVED:
-                        unsolved.after_step(domain.report, domain.local_dynamics, domain.time)
+                        unsolved.after_step(domain)
                     domain.advance(solver)
                 progress.after_step(domain)
                 if domain.clock["unsolved"][0]:
-                    unsolved.after_step(domain.report, domain.local_dynamics, domain.time)
+                    unsolved.after_step(domain)
                 if self._output.due(domain.time, domain.step):
                     self._write()
                     written = domain.step_number

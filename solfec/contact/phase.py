@@ -16,7 +16,7 @@ from ..errors import SolfecError
 from ..kernel_programs import CONDET, CONUPD, PHASES, TIMINT, Call, Numbers, Pause, Phase, Program, remembered
 from . import narrow
 from .current_faces import current_faces, edge_columns, split_columns
-from .detection import Settings, search, shape_columns, sparsify_symmetrically
+from .detection import search, shape_columns, sparsify_symmetrically
 from .workspace import LONGEST_PAUSE, SHORT_LIFE, SKIN, Workspace, workspace_of
 
 FOLLOW, JOIN, FIND = 2, 3, 4  # stages of the kernel `detect`

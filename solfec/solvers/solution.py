@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 
 from ..kernel_programs import Call, Numbers
 from .report import SolverReport

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable
 
 from . import diagnosis
-from .local_dynamics import LocalDynamics
-from .report import SolverReport
 
 
 class UnsolvedSteps:
@@ -32,8 +30,13 @@ class UnsolvedSteps:
         """Steps from this number on are those of the run."""
         self._first = step_number
 
-    def after_step(self, report: SolverReport, local: LocalDynamics, time: float) -> None:
-        """Take note of a step that led to `time`; those that were solved may be left out."""
+    def after_step(self, model) -> None:
+        """Take note of a step of a model; those that were solved may be left out."""
+        solution = model.solution
+        if solution["unread"][0] and solution["status"][0] and solution["total"][0] <= self._worst and not self._contradictions:
+            self._unsolved += 1  # its report, of which nothing would be told, costs more than all else
+            return
+        report, local, time = model.report, model.local_dynamics, model.time
         if report.status == "OK" or not local.n:
             return
         self._unsolved += 1
