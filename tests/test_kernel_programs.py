@@ -340,6 +340,37 @@ def test_columns_iterated_for_are_those_of_the_factor_itself(monkeypatch):
         assert np.abs(one - two).max() < 1e-9
 
 
+def test_bodies_without_constraints_iterate_once_a_step():
+    """For velocities; again for W would renew factors twice as often, and run longer.  A force that a function gives has predictions made in Python."""
+    spent = []
+    for called in (False, True):
+        model, _ = models.domain(0.5, 1e-3)
+        mesh = python_costs.hex_mesh.hex_mesh(python_costs.CUBE.tolist(), 3, 3, 3, 1, [1] * 6)
+        body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], python_costs.SOFT, form=Form.TL)
+        row = model.body_row(body)
+        model.bodies.scheme[row] = Scheme.DEF_LIM
+        model.set_velocity(body, (0, 0, 0), (0, 30, 10))
+        if called:
+            model.loads.add_callback(row, lambda q, u, t, h: (0.0,) * len(u))
+        solver = GaussSeidelSolver(1e-6, 100)
+        counts = []
+        for _ in range(8):
+            model.advance(solver)
+            (iterated,) = model.bodies.finite_elements.implicit.elements
+            counts.append((iterated.memory.fewest, iterated.memory.spent))
+        spent.append(counts)
+    assert spent[0] == spent[1]
+    assert any(products for _, products in spent[0])  # factors of former steps were used
+
+
+def test_a_copied_newton_solver_remembers_its_own_solutions():
+    one = NewtonSolver(1e-8, 7)
+    other = copy.copy(one)
+    run(models.block(2), 3, one)
+    assert other.maxiter == 7
+    assert other.iters == 0 != one.iters
+
+
 @pytest.mark.parametrize("name", ["tangents", "held tangents"])
 def test_iterations_that_fail_are_made_up_for_by_a_new_factor(name, monkeypatch):
     expected = MODELS[name]()

@@ -73,6 +73,7 @@ contains
     course(together) = merge(1_i4, 0_i4, used > 0 .and. (course(fresh) == 1 .or. course(renewing) == 1))
     course(separate) = merge(1_i4, 0_i4, used > 0 .and. course(together) == 0)
     course(column) = 0
+    course(iterating) = 0      ! the right-hand side is still that of velocities
   end subroutine choose_columns
 
   !> The right-hand side of the present column, to iterate for.

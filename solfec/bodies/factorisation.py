@@ -140,7 +140,7 @@ class Cholesky:
 
     def room(self, count: int) -> np.ndarray:
         """What the kernel needs to solve for so many right-hand sides."""
-        return np.zeros((LANES, len(self.vector), min(GROUPS, -(-count // LANES))), order="F")
+        return np.zeros((LANES, len(self.vector), min(GROUPS, max(-(-count // LANES), 1))), order="F")
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times a vector or columns."""

@@ -227,7 +227,7 @@ class BODY(Handle):
     def damping(self, value: float) -> None:
         damping = checks.nonnegative(value, "damping")
         if damping and self._kind in (BodyKind.OBSTACLE, BodyKind.RIGID):
-            session.warn(f"BODY.damping is for deformable bodies; body {self._id} is {self.kind}, nothing is damped")
+            session.warn(f"BODY.damping is for deformable bodies; one of kind {self.kind} is not damped")
         self._simulation.domain.bodies.damping[self._row] = damping
 
     @property

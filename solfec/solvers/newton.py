@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 
 import numpy as np
 
@@ -115,6 +116,14 @@ class NewtonSolver:
         self._products = np.zeros(0, np.int32)
         self._operator = np.zeros((3, 3, 3, 0), order="F")
         self._vectors = np.zeros((3, 0, 0), order="F")
+
+    def __copy__(self) -> NewtonSolver:
+        """A solver with the same settings, and memory of its own."""
+        copied = type(self).__new__(type(self))
+        copied.__dict__.update(self.__dict__, latest=copy(self.latest))
+        for name in ("_merits", "_products", "_operator", "_vectors"):
+            setattr(copied, name, getattr(self, name).copy(order="F"))
+        return copied
 
     @property
     def error(self) -> str:

@@ -81,7 +81,7 @@ IGNORED = [
     ("BODY(solfec, 'RIGID', blocks(1), bulk, form='BC')", "BODY: 'form' is for finite element bodies; 'BC' means nothing to one of kind 'RIGID'"),
     ("soft(blocks(1), form='BC', base=([0], [1.0]*24))", "BODY: 'base' is for the forms 'BC-MODAL' and 'BC-RO'"),
     ("FORCE(first, 'SPATIAL', (9, 9, 9), (1, 0, 0), 5, data=(1, 2))", "FORCE: 'data' is for a 'value' that is called"),
-    ("first.damping = 1E-3", "BODY.damping is for deformable bodies; body 1 is RIGID"),
+    ("first.damping = 1E-3", "BODY.damping is for deformable bodies; one of kind RIGID"),
 ]
 
 
