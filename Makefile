@@ -88,8 +88,8 @@ bench: build
 	$(BIN)/python benchmarks/run.py
 
 lint: $(VENV)/.packages
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check ruff
-	$(BIN)/ruff check solfec tests benchmarks
+	@$(call install,ruff)
+	$(BIN)/ruff check solfec tests benchmarks tools
 
 clean:
 	rm -rf build $(VENV) .pytest_cache .hypothesis

@@ -8,7 +8,6 @@ import numpy as np
 
 from .kernel_programs import TIMINT, Call, Numbers, Phase
 
-
 WAITED, UNSOLVED = 2, 4  # what `Clock` can say of a step besides 1
 
 

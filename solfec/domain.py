@@ -23,11 +23,11 @@ from .contact import detection
 from .contact.geometry import Geometry, PrimitiveKind
 from .contact.swallowed import Swallowed
 from .errors import SolfecError
+from .kernel_programs import remembered
 from .shapes import characteristics, point_query, primitives
 from .shapes.mesh import Mesh
 from .shapes.resolution import check_resolution
 from .shapes.rest_adjacency import adjoin_overlapping
-from .kernel_programs import remembered
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
 from .solvers.solution import Solution

@@ -20,7 +20,17 @@ from .clock import Advance
 from .constraints import element_points, user
 from .constraints.element_points import ContactPlaces
 from .contact.phase import Detection
-from .kernel_programs import CONDET, CONSOL, CONUPD, PHASES, TIMINT, Preparation, Program, PythonPhase, arrange
+from .kernel_programs import (
+    CONDET,
+    CONSOL,
+    CONUPD,
+    PHASES,
+    TIMINT,
+    Preparation,
+    Program,
+    PythonPhase,
+    arrange,
+)
 from .solvers import supports
 from .tables import Table
 

@@ -19,9 +19,9 @@ import springs  # noqa: E402
 from test_step import loaded_boxes, state  # noqa: E402
 
 from solfec import kernel_programs  # noqa: E402
+from solfec.bodies import tangent_phases  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
-from solfec.bodies import tangent_phases  # noqa: E402
 from solfec.contact import detection  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.kernel_programs import Call, Numbers, Pause, Phase, Preparation, Program, PythonPhase  # noqa: E402

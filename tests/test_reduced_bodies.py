@@ -279,7 +279,7 @@ def test_thousand_bodies_step_in_a_few_calls():
             domain.insert_body(BodyKind.FINITE_ELEMENT, [cube(low)], SOFT, form=Form.BC_MODAL, base=MODAL)
         run(domain, 1)
         calls = []
-        replaced = kernel_checks.wrap(lambda kernel, name: lambda *a, **k: calls.append(name) or kernel(*a, **k))
+        replaced = kernel_checks.wrap(lambda kernel, name: lambda *a, **k: calls.append(name) or kernel(*a, **k))  # noqa: B023
         run(domain, 1)
         kernel_checks.unwrap(replaced)
         found.append(calls)

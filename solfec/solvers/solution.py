@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from ..kernel_programs import Call, Numbers
 from .report import SolverReport
 

@@ -146,7 +146,7 @@ def test_a_mode_vibrates_with_the_frequency_of_the_midpoint_rule_and_decays_with
         model.initialise()
         amplitude = []
         project = vectors[7] * modal.matrices(model.bodies, 0)[0] / 1e-6
-        model.run(step, 500, lambda n: amplitude.append(project @ model.velo()[:, : len(start)].T.ravel()))
+        model.run(step, 500, lambda n: amplitude.append(project @ model.velo()[:, : len(start)].T.ravel()))  # noqa: B023
         t = step * np.arange(1, 501)
         turning = 2 / step * np.arctan(omega * step / 2)
         if zeta:

@@ -20,6 +20,7 @@ from solfec import (
     EXTENTS,
     FIX_POINT,
     FORCE,
+    GAUSS_SEIDEL_SOLVER,
     GEOMETRIC_EPSILON,
     GRAVITY,
     HERE,
@@ -27,6 +28,7 @@ from solfec import (
     INITIAL_VELOCITY,
     MASS_CENTER,
     PUT_RIGID_LINK,
+    RUN,
     SET_VELOCITY,
     SOLFEC,
     SPHERE,
@@ -345,14 +347,37 @@ def test_members_of_a_constraint_that_is_gone_are_none(model, bulk):
 # --- loads and settings ------------------------------------------------------------------------------------
 
 
-def test_gravity_and_forces_take_numbers_and_series(model, bulk):
-    series = TIME_SERIES([0, 0, 1, 10])
-    GRAVITY(model, [0, 0, series])
-    GRAVITY(model, np.array([0, 0, -9.81]))
+def velocity_after_a_step(model, body, cause):
+    """Velocity of the body's centre after one step of 1 ms under the load that `cause` sets."""
+    cause(body)
+    RUN(model, GAUSS_SEIDEL_SOLVER(1e-6, 10), 1e-3)
+    return body.velo[3:]
+
+
+@pytest.mark.parametrize("make", [lambda: [0, 0, -8.0], lambda: np.array([0, 0, -8.0]), lambda: [0, 0, TIME_SERIES([0, -8, 1, -8])]])
+def test_gravity_takes_numbers_arrays_and_series(model, bulk, make):
     body = ball(model, bulk)
-    FORCE(body, "SPATIAL", (0, 0, 0), (0, 0, 1), 5)
-    FORCE(body, "CONVECTED", (0, 0, 0), (0, 0, 1), series)
-    FORCE(body, "SPATIAL", (0, 0, 0), (0, 0, 1), lambda *all: (0,) * 9, data=(1, 2))
+    assert velocity_after_a_step(model, body, lambda body: GRAVITY(model, make())) == pytest.approx((0, 0, -8e-3), abs=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["SPATIAL", "CONVECTED"])
+@pytest.mark.parametrize("make", [lambda: 5, lambda: TIME_SERIES([0, 5, 1, 5])])
+def test_forces_take_numbers_and_series(model, bulk, kind, make):
+    body = ball(model, bulk)
+    velocity = velocity_after_a_step(model, body, lambda body: FORCE(body, kind, body.center, (0, 0, 1), make()))
+    assert velocity == pytest.approx((0, 0, 5e-3 / body.mass), rel=1e-12)
+
+
+def test_forces_take_functions_and_their_data(model, bulk):
+    body, seen = ball(model, bulk), []
+
+    def push(*given):
+        seen.append(given[:2])
+        return (0, 0, 5, 0, 0, 0, 0, 0, 0)  # force, spatial torque, referential torque
+
+    velocity = velocity_after_a_step(model, body, lambda body: FORCE(body, "SPATIAL", body.center, (0, 0, 1), push, data=(1, 2)))
+    assert velocity == pytest.approx((0, 0, 5e-3 / body.mass), rel=1e-12)
+    assert set(seen) == {(1, 2)}
 
 
 def test_direction_that_is_not_a_unit_vector_warns_with_the_factor(model, bulk):
