@@ -186,9 +186,14 @@ contains
     x(3,3) = rho
     limit = mu*s(3)
     length = sqrt(s(1)**2 + s(2)**2)
-    if (length <= limit) then
+    if (length <= limit .and. limit > 0.0_dp) then
       x(1,1) = rho
       x(2,2) = rho
+      return
+    else if (limit <= 0.0_dp) then
+      ! without friction F_T is r_T, whether or not s_T is zero
+      y(1,1) = 1.0_dp
+      y(2,2) = 1.0_dp
       return
     end if
     t = s(1:2)/length

@@ -44,7 +44,7 @@ contains
           m(1:2,:) = 0.0_dp
           m(1,1) = 1.0_dp
           m(2,2) = 1.0_dp
-          x(1:2) = -r(1:2) - residual(1:2)
+          x(1:2) = -r(1:2)
         else if (length >= limit) then
           direction = d(1:2)/length
           e = limit/length
@@ -102,20 +102,41 @@ contains
   !> would be rounding alone where reactions are large and velocities small.
   pure function contact_map(mu, rho, u, r) result(c)
     real(dp), intent(in) :: mu, rho, u(3), r(3)
-    real(dp) :: c(3), s(3), length, beyond
+    real(dp) :: c(3), s(3), length, beyond(2)
 
     c = scaled_velocity(mu, rho, u)
     s = r - c
     length = sqrt(s(1)**2 + s(2)**2)
-    if (length <= mu*s(3)) return
+    if (in_cone(mu, length, s(3))) return
     if (mu*length <= -s(3)) then
       c = r
     else
-      beyond = (length - mu*s(3))/(1.0_dp + mu**2)
-      c(1:2) = c(1:2) + s(1:2)*(beyond/length)
-      c(3) = c(3) - mu*beyond
+      beyond = parts(mu, length, -s(3))
+      c(1:2) = c(1:2) + s(1:2)*(beyond(1)/length)
+      c(3) = c(3) - beyond(2)
     end if
   end function contact_map
+
+  !> Whether |s_T| = `length` and s_N are those of a vector in the friction cone.  Without friction that is the half line s_T = 0,
+  !> s_N >= 0: there |s_T| <= mu s_N alone holds for every s_N where s_T is zero.
+  pure function in_cone(mu, length, normal) result(answer)
+    real(dp), intent(in) :: mu, length, normal
+    logical :: answer
+    answer = normal >= 0.0_dp .and. length <= mu*normal
+  end function in_cone
+
+  !> (a, mu a) with a = (x + mu y)/(1 + mu^2), for mu of any size.
+  pure function parts(mu, x, y) result(pair)
+    real(dp), intent(in) :: mu, x, y
+    real(dp) :: pair(2)
+    if (mu <= 1.0_dp) then
+      pair(1) = (x + mu*y)/(1.0_dp + mu**2)
+      pair(2) = mu*pair(1)
+    else
+      pair(2) = (x/mu + y)/(1.0_dp + (1.0_dp/mu)**2)
+      pair(1) = pair(2)/mu
+    end if
+  end function parts
 
   !> rho F.
   pure function scaled_velocity(mu, rho, u) result(f)
@@ -245,9 +266,10 @@ contains
       y(3,1:2) = cc*t
       y(3,3) = dd
     else
-      do i = 1, 3
-        y(i,i) = p1
-      end do
+      ! without friction C_T is r_T whatever the normal reaction
+      y(1,1) = merge(p1, 1.0_dp, mu > 0.0_dp)
+      y(2,2) = y(1,1)
+      y(3,3) = p1
     end if
     df = identity()
     if (slip > 0.0_dp) df(3,1:2) = mu*u(1:2)/slip
@@ -265,16 +287,17 @@ contains
   !> Projection on the cone |s_T| <= mu s_N.
   pure function project_on_cone(mu, s) result(p)
     real(dp), intent(in) :: mu, s(3)
-    real(dp) :: p(3), length, beyond
+    real(dp) :: p(3), length, along(2)
     length = sqrt(s(1)**2 + s(2)**2)
-    if (length <= mu*s(3)) then
+    if (in_cone(mu, length, s(3))) then
       p = s
     else if (mu*length <= -s(3)) then
       p = 0.0_dp
     else
-      beyond = (length - mu*s(3))/(1.0_dp + mu**2)
-      p(1:2) = s(1:2)*(1.0_dp - beyond/length)
-      p(3) = s(3) + mu*beyond
+      ! from its place along the boundary, where the result lies to the last digit, whatever cancels
+      along = parts(mu, s(3), length)
+      p(1:2) = s(1:2)*(along(2)/length)
+      p(3) = along(1)
     end if
   end function project_on_cone
 
