@@ -101,7 +101,7 @@ contains
       case (laws_stage)
         call assemble_laws(n, dynamic, step, ncon, kind, material, point, other_point, base, gap, area, cohesion, length, &
           value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
-          diagonal, b, free, v, failed, status)
+          diagonal, b, free, v, r, failed, status)
       case (blocks_stage)
         if (stored == 0) cycle
         call assemble_matrix(n, ncon, master, slave, nbody, body_kind, dense_ptr, nrow, order, row_kind, entry_ptr, &

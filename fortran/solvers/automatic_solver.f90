@@ -6,7 +6,7 @@ module automatic_solver
   use kinds, only: dp, i4
   use diagonal_block, only: block_size, b_friction, b_rho, prepare_block
   use island_factor, only: island_lu, analyse_island
-  use island_problem, only: island, pack_island, pack_operators, row_measure
+  use island_problem, only: cone_none, island, pack_island, pack_operators, row_measure
   use anderson_sweeps, only: sweep_island, measure_rows
   use static_sweeps, only: hold_still
   use admm, only: admm_state, start_admm, factor_admm, iterate_admm, grow_without_end
@@ -240,6 +240,7 @@ contains
     counts = 0
     warm = .false.
     do i = 0, n - 1
+      if (kind(rows(i)) == cone_none) r(:,rows(i)) = 0.0_dp
       warm = warm .or. any(r(:,rows(i)) /= 0.0_dp)
     end do
     call measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)

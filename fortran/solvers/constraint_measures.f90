@@ -3,7 +3,7 @@ module constraint_measures
   use kinds, only: dp, i4
   use contact_iterations, only: contact_map
   use diagonal_block, only: block_size, b_friction, b_rho, b_cohesion
-  use row_block, only: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, &
+  use row_block, only: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, open_row, &
     law_size, l_shift, l_link, l_length, l_target, link_length_error
   use spring_law, only: spring_row, spring_error, s_implicit
   implicit none
@@ -92,8 +92,12 @@ contains
       error = spring_error(w(3,3), block(1:14), implicit_law, u(3), reaction(3))
       member = inverse_nn(w)*error**2
       residual = abs(error)
+    case (open_row)
+      ! whatever an open contact carries is too much
+      member = weighted(w, reaction)
+      residual = norm2(reaction)/block(b_rho)
     case default
-      ! spring-dashpot and open contacts follow laws that the merit function does not know
+      ! spring-dashpot contacts follow laws that the merit function does not know
       member = 0.0_dp
       residual = 0.0_dp
     end select

@@ -190,8 +190,10 @@ contains
       scaled = u(3)**2
       unscaled = scaled
     case default
-      scaled = 0.0_dp
-      unscaled = 0.0_dp
+      ! what carries nothing may have no law either, and no rho
+      unscaled = sum(r**2)
+      scaled = unscaled
+      if (rho > 0.0_dp) scaled = unscaled/rho**2
     end select
   end subroutine row_measure
 

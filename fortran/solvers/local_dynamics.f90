@@ -5,7 +5,7 @@
 module local_dynamics
   use kinds, only: dp, i4, i8
   use velocity_operator, only: velocity_blocks, finite_element_kind
-  use row_block, only: contact_row, law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion
+  use row_block, only: contact_row, open_row, law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion
   use row_order, only: attach, acts_on
   use row_colours, only: order_rows
   use row_laws, only: contact_laws, bilateral_laws
@@ -226,10 +226,11 @@ contains
   !>   row_kind          (0:nrow-1) out: kind of row (row_block)
   !>   block, law        (16,0:nrow-1), (8,0:nrow-1) out: contact numbers (diagonal_block), laws (row_block)
   !>   free              (3,0:nrow-1) out: B as the sweep sees it [velocity]
+  !>   r                 (3,0:nrow-1) R to start from; 0 in rows that are open
   !>   status            0 done; 3 singular W_aa, in row `failed`
   subroutine assemble_laws(n, dynamic, step, ncon, kind, material, point, other_point, base, gap, area, cohesion, length, &
       value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
-      diagonal, b, free, v, failed, status)
+      diagonal, b, free, v, r, failed, status)
     integer(i4), intent(in) :: n, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), material(0:ncon-1)
     real(dp), intent(in) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1)
@@ -247,6 +248,7 @@ contains
     real(dp), intent(in) :: diagonal(3,3,0:nrow-1), b(3,0:nrow-1)
     real(dp), intent(inout) :: free(3,0:nrow-1)
     real(dp), intent(in) :: v(3,0:nrow-1)
+    real(dp), intent(inout) :: r(3,0:nrow-1)
     integer(i4), intent(out) :: failed, status
     integer(i4) :: a
 
@@ -282,6 +284,7 @@ contains
         materials(l_cohesion) = cohesion(i)*area(i)
         call contact_laws(model(m), dynamic, gap_aware(m) > 0.0_dp, step, materials, diagonal(:,:,a), b(:,a), v(3,a), &
                           row_kind(a), law(:,a), block(:,a), free(:,a))
+        if (row_kind(a) == open_row) r(:,a) = 0.0_dp
       else
         call bilateral_laws(kind(i), dynamic, base(:,:,i), point(:,i) - other_point(:,i), length(i), value(:,i), &
                             b(:,a), v(:,a), row_kind(a), law(:,a), block(:,a), free(:,a))

@@ -81,7 +81,7 @@ contains
     status = 3
     do a = 0, n - 1
       if (.not. known_row(kind(a))) failed = a
-      call rigid_contact(v(3,a), half_step, step, kind(a), law(:,a))
+      call rigid_contact(v(3,a), half_step, step, kind(a), law(:,a), reaction(:,a))
     end do
     if (failed >= 0) return
     vectors(:,0:n-1,v_zero) = 0.0_dp

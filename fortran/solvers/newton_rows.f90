@@ -26,14 +26,18 @@ contains
   end function known_row
 
   !> A spring-dashpot contact as what this solver takes it for: Signorini-Coulomb.
-  pure subroutine rigid_contact(normal_v, half_step, step, kind, law)
+  pure subroutine rigid_contact(normal_v, half_step, step, kind, law, r)
     real(dp), intent(in) :: normal_v, half_step, step
     integer(i4), intent(inout) :: kind
     real(dp), intent(inout) :: law(law_size)
+    real(dp), intent(inout) :: r(3)      !< R to start from: 0 where the contact is open
 
     if (kind /= spring_dashpot_row) return
     kind = contact_row
-    if (half_step < step .and. law(l_gap) > 0.0_dp) kind = open_row
+    if (half_step < step .and. law(l_gap) > 0.0_dp) then
+      kind = open_row
+      r = 0.0_dp
+    end if
     if (half_step < step) then
       law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
     else
@@ -89,7 +93,7 @@ contains
         rhs(3) = w(3,3)*(force - r(3))
       end if
     case default
-      ! a cohesive contact with an open gap carries nothing
+      ! an open contact carries nothing
       y(1,1) = 1.0_dp
       y(2,2) = 1.0_dp
       y(3,3) = 1.0_dp

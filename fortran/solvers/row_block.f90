@@ -16,7 +16,7 @@ module row_block
   integer(i4), parameter :: contact_row = 0, fixpnt_row = 1, fixdir_row = 2, velodir_row = 3, velodir3_row = 4
   integer(i4), parameter :: link_row = 5
   integer(i4), parameter :: spring_dashpot_row = 7  !< contact of a SPRING_DASHPOT material
-  integer(i4), parameter :: open_row = 8            !< cohesive contact with an open gap (dynamics): R = 0, U = B
+  integer(i4), parameter :: open_row = 8            !< contact with an open gap (dynamics): R = 0, U = B
 
   !> Layout of the law data of a row: contacts ...
   integer, parameter :: law_size = 8

@@ -172,14 +172,21 @@ class AutoSolver:
             if lines:
                 lines.unscale()
             total = counts.copy() if total is None else _added(total, counts)
-            if unmet <= 0.1 * self.epsilon * size or not counts[0].any():  # the newest lines needed no iteration
+            if unmet <= 0.1 * self.epsilon * size:
                 break
-        if lines or dashpots:
-            local.velocities(rows.U)
-            missed = math.hypot(lines.missed() if lines else 0.0, dashpots.missed() if dashpots else 0.0)
-            if not missed <= 2.0 * self.epsilon * size:
-                return None
+            if not counts[0].any() and self._missed(local, lines, dashpots) <= self.epsilon * size:
+                break  # the newest lines needed no iteration, and hold
+        if not self._missed(local, lines, dashpots) <= 2.0 * self.epsilon * size:
+            return None
         return summary(reactions[:, :n], rows.U[:, :n], math.nan, math.nan, self._islands.count, total)
+
+    @staticmethod
+    def _missed(local: LocalDynamics, lines: SpringRows | None, dashpots: DashpotRows | None) -> float:
+        """Norm by which velocities, which are renewed, miss the laws of springs and SPRING_DASHPOT contacts."""
+        if not (lines or dashpots):
+            return 0.0
+        local.velocities(local.rows.U)
+        return math.hypot(lines.missed() if lines else 0.0, dashpots.missed() if dashpots else 0.0)
 
 
 def _added(before: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -42,7 +42,7 @@ class RowKind(IntEnum):
     RIGLNK = 5
     SPRING = 6  # with a tabulated curve
     SPRING_DASHPOT = 7  # contact of a SPRING_DASHPOT material
-    OPEN = 8  # cohesive contact with an open gap: R = 0, U = B
+    OPEN = 8  # contact with an open gap: R = 0, U = B
     HELD = 9  # spring with a Python function: sweeps leave its reaction alone
 
 

@@ -30,8 +30,8 @@ def evaluate(local: LocalDynamics, velocities: np.ndarray | None = None) -> tupl
 
     Notes
     -----
-    SPRING_DASHPOT contacts, and cohesive ones whose gap is open, follow laws that neither figure knows; they count as
-    fulfilled.  Springs with Python functions count in the residual alone, with what their last visit found.
+    SPRING_DASHPOT contacts follow laws that neither figure knows; they count as fulfilled.  What an open contact carries counts
+    as an error in both.  Springs with Python functions count in the residual alone, with what their last visit found.
     """
     rows = local.rows
     merit, residual = _kernels.merit.evaluate(

@@ -73,7 +73,6 @@ class SiconosSolver:
         rows, n = local.rows, local.n
         kind = rows.kind[:n]
         local.require_blocks()
-        rows.R[:, np.flatnonzero(kind == RowKind.OPEN)] = 0.0
         start = rows.R[:, :n].copy()
         self.iters = self.alternations = 0
         converged = self._solved(local, np.flatnonzero(np.isin(kind, CONES)))

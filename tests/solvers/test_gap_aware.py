@@ -7,6 +7,7 @@ import pytest
 from particle_scene import Scene
 
 from solfec.constraints.table import SurfaceModel
+from solfec.solvers import merit
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
@@ -54,15 +55,39 @@ def test_restitution_returns_its_share_of_the_speed():
     assert scene.linear[2, 0] == pytest.approx(0.55, abs=0.03)
 
 
-def test_an_open_contact_of_other_materials_carries_nothing():
-    for solver in (GaussSeidelSolver(1e-8, 100), NewtonSolver(), PenaltySolver("EXPLICIT"), PenaltySolver()):
-        for model in SurfaceModel:
-            scene = Scene(STEP)
-            material = scene.material(model=model, spring=1e4, dashpot=10.0)
-            row = scene.contact(scene.body(velocity=(0, 0, -1.0)), scene.obstacle(), material=material, gap=1e-4)
-            scene.advance(solver)
-            np.testing.assert_array_equal(scene.reaction(row), 0.0)
-            assert scene.linear[2, 0] == -1.0
+ALL_SOLVERS = {
+    "sweeps": lambda: GaussSeidelSolver(1e-8, 100), "merit": lambda: GaussSeidelSolver(1e-8, 100, meritval=1e-10), "newton": NewtonSolver,
+    "auto": AutoSolver, "implicit": PenaltySolver, "explicit": lambda: PenaltySolver("EXPLICIT"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("model", list(SurfaceModel), ids=lambda model: model.name)
+@pytest.mark.parametrize("make", ALL_SOLVERS.values(), ids=list(ALL_SOLVERS))
+@pytest.mark.parametrize("last", [(0.0, 0.0, 0.0), (30.0, -10.0, 2400.0)], ids=["new", "after an impact"])
+def test_an_open_contact_of_other_materials_carries_nothing(make, model, last):
+    scene = Scene(STEP)
+    material = scene.material(model=model, spring=1e4, dashpot=10.0, friction=0.3)
+    row = scene.contact(scene.body(velocity=(0, 0, -1.0)), scene.obstacle(), material=material, gap=1e-4)
+    scene.constraints.R[:, row] = last
+    scene.advance(make())
+    np.testing.assert_array_equal(scene.reaction(row), 0.0)
+    assert scene.linear[2, 0] == -1.0
+    assert scene.report.residual == 0.0
+
+
+def test_what_an_open_contact_carries_is_an_error():
+    scene = Scene(STEP)
+    mass = 2.0
+    scene.contact(scene.body(mass=mass, velocity=(0, 0, -1.0)), scene.obstacle(), gap=1e-4)
+    scene.predict()
+    local = scene.assemble()
+    local.rows.R[:, 0] = 3.0, 0.0, 4.0
+    local.velocities(local.rows.U)
+    figures = merit.evaluate(local)
+    jump = 5.0 * STEP / mass  # of the velocity, by these forces
+    assert figures[1] == pytest.approx(jump)  # over |B| = 1
+    assert local.rows.residual[0] == pytest.approx(jump)
+    assert figures[0] == pytest.approx(25.0)  # unit scaling: the force itself, over the velocity
 
 
 def test_overlap_is_not_pushed_out():
