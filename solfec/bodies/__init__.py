@@ -1,1 +1,1 @@
-"""Rigid and pseudo-rigid bodies: their table, motion, loads and bulk materials."""
+"""Bodies: their table, motion, elements, loads and bulk materials."""

@@ -24,7 +24,7 @@ class SolverReport:
     fallbacks : int
         Block solutions that the chosen block solver failed to give and another one gave.
     solver : str
-        'GAUSS_SEIDEL' or 'PENALTY'.
+        Name of the solver: 'GAUSS_SEIDEL', 'NEWTON', 'PENALTY', 'AUTO' or 'SICONOS'.
     failed_row : int
         Row left unsolved in the last iteration, or -1.
     cause : str
