@@ -9,9 +9,38 @@ deleted, identifiers (`id`) do not.
 
 from __future__ import annotations
 
+import copy
 from operator import attrgetter
 
 import numpy as np
+
+from . import _kernels
+from ._table_types import TABLES
+
+_bind, _free = _kernels.table_handles.bind_table, _kernels.table_handles.free_table
+
+
+def layout(columns: dict) -> str:
+    """The columns of a table in one line, as tools/table_types.py writes those that the compiled module knows."""
+    return " ".join(f"{name}:{dtype}{list(shape)}".replace(" ", "") for name, (shape, dtype, _) in columns.items())
+
+
+class _Place:
+    """The memory that holds a table's handle, which becomes void when the table is gone."""
+
+    def __init__(self):
+        self.memory = np.zeros(1, np.longlong)  # f2py's letter for int64
+
+    def move(self, memory: np.ndarray) -> None:
+        """Keep the handle in other memory from now on, an array of one number."""
+        memory[0] = self.memory[0]
+        self.memory = memory
+
+    def __del__(self):
+        _free(self.memory[0])
+
+    def __deepcopy__(self, memo: dict):
+        return _Place()  # a copied table registers columns of its own
 
 
 class Table:
@@ -33,12 +62,49 @@ class Table:
     reallocations = 0  # of all tables, see `note_reallocation`
 
     def __init__(self, capacity: int = 16):
+        self._place = _Place()
+        self._rows = np.zeros(1, np.int64)  # where kernels find `n`
         self.n = 0
         self.capacity = capacity
         self.generation = self.edits = 0
         for name, (shape, dtype, fill) in self.COLUMNS.items():
             setattr(self, name, np.full((*shape, capacity), fill, dtype, order="F"))
+        self._register()
+
+    @property
+    def n(self) -> int:
+        return int(self._rows[0])
+
+    @n.setter
+    def n(self, rows: int) -> None:
+        self._rows[0] = rows
+
+    def _register(self) -> None:
+        """Tell kernels where the columns are now."""
         note_reallocation()
+        number, known = TABLES.get(type(self).__name__, (0, ""))
+        if not number:
+            return
+        if layout(self.COLUMNS) != known:
+            raise RuntimeError(f"the compiled module of solfec knows other columns of {type(self).__name__}; build it again (make)")
+        columns = [getattr(self, name).ctypes.data for name in self.COLUMNS]
+        self._place.memory[0] = _bind(self.handle, number, self.capacity, self._rows.ctypes.data, columns)
+
+    @property
+    def handle(self) -> int:
+        """Number by which kernels know the table; another one whenever columns are reallocated, 0: they do not."""
+        return int(self._place.memory[0])
+
+    def __setattr__(self, name: str, value) -> None:
+        if name in self.COLUMNS and self._place.memory[0]:
+            raise AttributeError(f"kernels know where column {name!r} of {type(self).__name__} is; write into it, do not replace it")
+        object.__setattr__(self, name, value)
+
+    def __deepcopy__(self, memo: dict):
+        copied = memo[id(self)] = type(self).__new__(type(self))
+        vars(copied).update(copy.deepcopy(vars(self), memo))
+        copied._register()
+        return copied
 
     def reserve(self, rows: int) -> None:
         """Make room for `rows` rows in all, keeping contents."""
@@ -48,10 +114,10 @@ class Table:
         for name, (shape, dtype, fill) in self.COLUMNS.items():
             column = np.full((*shape, capacity), fill, dtype, order="F")
             column[..., : self.n] = getattr(self, name)[..., : self.n]
-            setattr(self, name, column)
+            vars(self)[name] = column
         self.capacity = capacity
         self.generation += 1
-        note_reallocation()
+        self._register()
 
     def append(self, count: int = 1, **values) -> int:
         """Append `count` rows, set the given columns (the others get their fill value) and return the first row."""

@@ -447,7 +447,7 @@ def test_pairs_are_searched_within_the_program_as_by_python(monkeypatch):
     assert states[0] == states[1]
 
 
-@pytest.mark.parametrize("table, column", [("constraints", "R"), ("bodies", "tensor"), ("surface_materials", "friction")])
+@pytest.mark.parametrize("table, column", [("constraints", "R"), ("surface_materials", "friction")])
 def test_a_replaced_array_that_was_not_noted_is_found(table, column, monkeypatch):
     monkeypatch.setattr(kernel_programs, "stepwise", True)
     model, solver = models.stacks(2, 1, 2), GaussSeidelSolver(1e-4, 100)

@@ -1,21 +1,20 @@
 !> One time step of all bodies of the table: initial inertia, drift to mid-step, free velocity, correction.  Finite
 !> element bodies are passed over, finite_element_motion moves them.
 !>
-!> Columns of the body table: kind, scheme, rotation_disabled, conf_ptr, velo_ptr (0:nb-1); mass, volume, damping
-!> (0:nb-1); lame (2,0:nb-1) [pressure]; tensor (3,3,0:nb-1): inertia J of rigid bodies and obstacles, Euler tensor
-!> of the others; momentum (3,0:nb-1); energy (6,0:nb-1): kinetic, internal, external, contact, friction, dissipated.
-!> Triples: conf (3,0:nconf-1); velo, velo_prev, force, reaction (3,0:nvelo-1); inverse_inertia (3,3,0:nvelo-1).
-!> The first argument is always the number of bodies in use.
+!> `handles` are BodyTable.handles: bodies, their velocity triples, their configuration triples.
 !>
 !> `failure` is 0, or says what went wrong with the first (lowest) `row`:
 !>   1 mass not positive; 2 tensor not positive definite; 3 scheme not available for the kind; 4 unknown kind;
 !>   5 determinant of the deformation gradient not positive; 6 RIG_IMP does not converge;
-!>   7 rotation with a determinant that is not positive; 8 state not finite; 9 reaction not finite.
+!>   7 rotation with a determinant that is not positive; 8 state not finite; 9 reaction not finite;
+!>   `table_unknown` (with row -1): a handle is not that of the table as it is now.
 module body_motion
   use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
   use matrix3, only: determinant, inverse, positive_definite, all_finite
   use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind, finite_element_kind
   use rigid, only: lanes, rigid_kinetic_energy, scheme_positive, scheme_implicit
+  use table_registry, only: table_open
   use rigid_motion, only: find_rigid, predict_rigid, finish_rigid
   use pseudo_rigid, only: pseudo_rigid_free_velocity, pseudo_rigid_finish, &
                           pseudo_rigid_kinetic_energy, pseudo_rigid_internal_energy, pseudo_rigid_damping_power
@@ -33,19 +32,25 @@ module body_motion
 contains
 
   !> A^-1 of every body (blocks J^-1 or E0^-1, then I/m; zero for disabled rotations), kinetic and internal energy.
-  subroutine initialise_inertia(n, kind, rotation_disabled, mass, volume, lame, tensor, conf_ptr, velo_ptr, conf, velo, &
-                                inverse_inertia, energy, failure, row, nb, nconf, nvelo)
-    integer(i4), intent(in) :: n, nb, nconf, nvelo
-    integer(i4), intent(in) :: kind(0:nb-1), rotation_disabled(0:nb-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: mass(0:nb-1), volume(0:nb-1), lame(2,0:nb-1), tensor(3,3,0:nb-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1)
-    real(dp), intent(inout) :: inverse_inertia(3,3,0:nvelo-1)
-    real(dp), intent(inout) :: energy(6,0:nb-1)
+  !>
+  !> Reads kind, rotation_disabled, mass, volume, lame, tensor, pointers and conf; writes inverse_inertia and energy, and velo where
+  !> rotations are disabled.
+  subroutine initialise_inertia(handles, failure, row)
+    integer(i8), intent(in) :: handles(3)
     integer(i4), intent(out) :: failure, row
+    type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, i, last, v
+    integer(i4) :: b, c, n, i, last, v
 
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    n = int(state%bodies%rows, i4)
+    associate (kind => state%bodies%kind, rotation_disabled => state%bodies%rotation_disabled, mass => state%bodies%mass, &
+               volume => state%bodies%volume, lame => state%bodies%lame, tensor => state%bodies%tensor, &
+               conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, energy => state%bodies%energy, &
+               conf => state%configurations%conf, velo => state%triples%velo, &
+               inverse_inertia => state%triples%inverse_inertia)
     first = no_failure
     !$omp parallel do schedule(static) if(n > parallel_from) private(c, i, last, v) reduction(min:first)
     do b = 0, n - 1
@@ -87,6 +92,7 @@ contains
     end do
     !$omp end parallel do
     call decode(first, failure, row)
+    end associate
   end subroutine initialise_inertia
 
   !> `stage` 1: conf(t) -> conf(t+h/2), velo_prev = u(t), force = 0, momentum = referential angular momentum at mid-step;
@@ -94,37 +100,41 @@ contains
   !> `force` becomes the generalised force whose work counts as EXTERNAL, applied loads and gravity less the gyroscopic
   !> moment; 0: both, with gravity as the only load.  `implicit` is the number of bodies of scheme DEF_LIM, whose u* is
   !> found afterwards.
-  subroutine predict(n, stage, step, gravity, kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, &
-                     conf_ptr, velo_ptr, inverse_inertia, conf, velo, velo_prev, force, momentum, failure, row, implicit, &
-                     nb, nconf, nvelo)
-    integer(i4), intent(in) :: n, stage, nb, nconf, nvelo
+  !>
+  !> Reads kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, pointers and inverse_inertia; writes conf, velo,
+  !> velo_prev, force and momentum.
+  subroutine predict(handles, stage, step, gravity, failure, row, implicit)
+    integer(i8), intent(in) :: handles(3)
+    integer(i4), intent(in) :: stage
     real(dp), intent(in) :: step                  !< time step h
     real(dp), intent(in) :: gravity(3)            !< acceleration [length/time**2]
-    integer(i4), intent(in) :: kind(0:nb-1), scheme(0:nb-1), rotation_disabled(0:nb-1)
-    real(dp), intent(in) :: mass(0:nb-1), volume(0:nb-1), damping(0:nb-1), lame(2,0:nb-1), tensor(3,3,0:nb-1)
-    integer(i4), intent(in) :: conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: inverse_inertia(3,3,0:nvelo-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
-    real(dp), intent(inout) :: momentum(3,0:nb-1)
     integer(i4), intent(out) :: failure, row, implicit
+    type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, count, found, i, l, rows(0:batch-1), start, v
+    integer(i4) :: b, c, n, count, found, i, l, rows(0:batch-1), start, v
     integer :: wrong
     logical :: drift, kick, finite(lanes)
 
+    implicit = 0
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    n = int(state%bodies%rows, i4)
+    associate (kind => state%bodies%kind, scheme => state%bodies%scheme, mass => state%bodies%mass, &
+               volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
+               conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, conf => state%configurations%conf, &
+               velo => state%triples%velo, velo_prev => state%triples%velo_prev, force => state%triples%force, &
+               inverse_inertia => state%triples%inverse_inertia)
     drift = stage /= 2
     kick = stage /= 1
     first = no_failure
-    implicit = 0
     !$omp parallel do schedule(static) if(n > parallel_from) private(b, c, count, finite, found, i, l, rows, v, wrong) &
     !$omp   reduction(min:first) reduction(+:implicit)
     do start = 0, n - 1, batch
-      call find_rigid(start, min(start + batch, n) - 1, kind, found, rows, nb)
+      call find_rigid(start, min(start + batch, n) - 1, kind, found, rows)
       do i = 0, found - 1, lanes
         count = min(lanes, found - i)
-        call predict_rigid(drift, kick, count, rows(i:), step, gravity, kind, rotation_disabled, mass, tensor, conf_ptr, &
-                           velo_ptr, conf, velo, velo_prev, force, momentum, finite, nb, nconf, nvelo)
+        call predict_rigid(drift, kick, count, rows(i:), step, gravity, state, finite)
         do l = 1, count
           b = rows(i+l-1)
           if (.not. finite(l)) first = min(first, code(b, 8))
@@ -158,6 +168,7 @@ contains
     end do
     !$omp end parallel do
     call decode(first, failure, row)
+    end associate
   end subroutine predict
 
   !> q(t) -> q(t+h/2) of one pseudo-rigid body; 0, or what is wrong with it.
@@ -178,34 +189,36 @@ contains
 
   !> u(t+h) = u* + h A^-1 r and the scheme's rule for rotations;  conf(t+h/2) -> conf(t+h);  energies, with the work
   !> h/2 (u(t) + u(t+h)) . (force + reaction) added to EXTERNAL, that of damping forces to DISSIPATED.  Obstacles report no energy.
-  subroutine finish(n, step, kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, conf_ptr, velo_ptr, &
-                    inverse_inertia, velo_prev, force, reaction, conf, velo, momentum, energy, failure, row, nb, nconf, nvelo)
-    integer(i4), intent(in) :: n, nb, nconf, nvelo
+  !>
+  !> Reads what `predict` reads and wrote, and reaction; writes conf, velo, momentum and energy.
+  subroutine finish(handles, step, failure, row)
+    integer(i8), intent(in) :: handles(3)
     real(dp), intent(in) :: step                  !< time step h
-    integer(i4), intent(in) :: kind(0:nb-1), scheme(0:nb-1), rotation_disabled(0:nb-1)
-    real(dp), intent(in) :: mass(0:nb-1), volume(0:nb-1), damping(0:nb-1), lame(2,0:nb-1), tensor(3,3,0:nb-1)
-    integer(i4), intent(in) :: conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: inverse_inertia(3,3,0:nvelo-1)
-    real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1), reaction(3,0:nvelo-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1)
-    real(dp), intent(inout) :: momentum(3,0:nb-1)
-    real(dp), intent(inout) :: energy(6,0:nb-1)
     integer(i4), intent(out) :: failure, row
+    type(bodies_and_triples) :: state
     integer(i8) :: first
-    integer(i4) :: b, c, count, found, i, l, rows(0:batch-1), start, v
+    integer(i4) :: b, c, n, count, found, i, l, rows(0:batch-1), start, v
     real(dp) :: middle(3,4), work
     logical :: finite(lanes), converged(lanes), regular(lanes)
 
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    n = int(state%bodies%rows, i4)
+    associate (kind => state%bodies%kind, scheme => state%bodies%scheme, mass => state%bodies%mass, &
+               volume => state%bodies%volume, damping => state%bodies%damping, lame => state%bodies%lame, &
+               tensor => state%bodies%tensor, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
+               conf => state%configurations%conf, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
+               force => state%triples%force, reaction => state%triples%reaction, &
+               inverse_inertia => state%triples%inverse_inertia, energy => state%bodies%energy)
     first = no_failure
     !$omp parallel do schedule(static) if(n > parallel_from) &
     !$omp   private(b, c, count, found, i, l, rows, v, middle, work, finite, converged, regular) reduction(min:first)
     do start = 0, n - 1, batch
-      call find_rigid(start, min(start + batch, n) - 1, kind, found, rows, nb)
+      call find_rigid(start, min(start + batch, n) - 1, kind, found, rows)
       do i = 0, found - 1, lanes
         count = min(lanes, found - i)
-        call finish_rigid(count, rows(i:), step, kind, scheme, rotation_disabled, mass, tensor, conf_ptr, velo_ptr, &
-                          velo_prev, force, reaction, conf, velo, momentum, energy, finite, &
-                          converged, regular, nb, nconf, nvelo)
+        call finish_rigid(count, rows(i:), step, state, finite, converged, regular)
         do l = 1, count
           if (.not. finite(l)) first = min(first, code(rows(i+l-1), 9))
         end do
@@ -248,6 +261,7 @@ contains
     end do
     !$omp end parallel do
     call decode(first, failure, row)
+    end associate
   end subroutine finish
 
   !> A failure as a number whose minimum is the lowest row, whatever the order of threads.

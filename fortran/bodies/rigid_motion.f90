@@ -1,10 +1,11 @@
 !> Rigid bodies and obstacles among the rows of the body table, handed to rigid.f90 eight at a time: in place where the eight
 !> lie side by side in all columns, in copies elsewhere.
 !>
-!> Columns and triples as in body_motion.  `rows` (0:count-1), at most eight, are rows of the table; the last one stands in
+!> `state` holds the tables (body_state).  `rows` (0:count-1), at most eight, are rows of the table; the last one stands in
 !> for those that eight are short of, and is put back once.
 module rigid_motion
   use kinds, only: dp, i4
+  use body_state, only: bodies_and_triples
   use velocity_operator, only: obstacle_kind, rigid_kind
   use rigid, only: lanes, rigid_drift, rigid_kick, rigid_finish, scheme_positive, scheme_implicit
   implicit none
@@ -14,9 +15,9 @@ module rigid_motion
 contains
 
   !> Rigid bodies and obstacles among the rows first to last.
-  pure subroutine find_rigid(first, last, kind, found, rows, nb)
-    integer(i4), intent(in) :: first, last, nb
-    integer(i4), intent(in) :: kind(0:nb-1)
+  pure subroutine find_rigid(first, last, kind, found, rows)
+    integer(i4), intent(in) :: first, last
+    integer(i4), intent(in) :: kind(0:*)
     integer(i4), intent(out) :: found
     integer(i4), intent(inout) :: rows(0:*)
     integer(i4) :: b
@@ -30,48 +31,47 @@ contains
 
   !> `drift`: conf(t) -> conf(t+h/2), velo_prev = u(t), force = 0, momentum = referential angular momentum at mid-step.
   !> `kick`: u* = u(t) + h A^-1 f(t+h/2), and `force` becomes what counts as EXTERNAL.  Both, where no loads act between.
-  pure subroutine predict_rigid(drift, kick, count, rows, step, gravity, kind, rotation_disabled, mass, tensor, conf_ptr, &
-                                velo_ptr, conf, velo, velo_prev, force, momentum, finite, nb, nconf, nvelo)
+  subroutine predict_rigid(drift, kick, count, rows, step, gravity, state, finite)
     logical, intent(in) :: drift, kick
     integer(i4), intent(in) :: count              !< bodies, 1 to 8
-    integer(i4), intent(in) :: nb, nconf, nvelo
     integer(i4), intent(in) :: rows(0:count-1)
     real(dp), intent(in) :: step
     real(dp), intent(in) :: gravity(3)            !< acceleration, not of obstacles
-    integer(i4), intent(in) :: kind(0:nb-1), rotation_disabled(0:nb-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: mass(0:nb-1), tensor(3,3,0:nb-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
-    real(dp), intent(inout) :: momentum(3,0:nb-1)
+    type(bodies_and_triples), intent(in) :: state
     logical, intent(inout) :: finite(lanes)       !< false: the state is not; none of the eight moves
     real(dp) :: falls(lanes), turns(lanes), weight(lanes), inertia(9,lanes), angular(3,lanes)
     real(dp) :: place(12,lanes), velocity(6,lanes), before(6,lanes), applied(6,lanes)
     integer(i4) :: b(lanes), c(lanes), v(lanes)
     logical :: dense
 
-    call find_places(count, rows, kind, rotation_disabled, conf_ptr, velo_ptr, b, c, v, dense, falls, turns, nb)
-    if (dense) then
-      call predict_eight(drift, kick, 9, 12, 6, 3, step, gravity, falls, turns, mass(b(1)), tensor(1,1,b(1)), conf(1,c(1)), &
-                         velo(1,v(1)), velo_prev(1,v(1)), force(1,v(1)), momentum(1,b(1)), finite)
-      return
-    end if
-    call fetch(1, 1, b, mass, weight, nb)
-    call fetch(9, 9, b, tensor, inertia, 9*nb)
-    call fetch(3, 3, b, momentum, angular, 3*nb)
-    call fetch(12, 3, c, conf, place, 3*nconf)
-    call fetch(6, 3, v, velo, velocity, 3*nvelo)
-    call fetch(6, 3, v, velo_prev, before, 3*nvelo)
-    call fetch(6, 3, v, force, applied, 3*nvelo)
-    call predict_eight(drift, kick, 9, 12, 6, 3, step, gravity, falls, turns, weight, inertia, place, velocity, before, applied, &
-                       angular, finite)
-    call put(12, count, c, place, conf, 3*nconf)
-    call put(6, count, v, velocity, velo, 3*nvelo)
-    call put(6, count, v, before, velo_prev, 3*nvelo)
-    call put(6, count, v, applied, force, 3*nvelo)
-    call put(3, count, b, angular, momentum, 3*nb)
+    call find_places(count, rows, state, b, c, v, dense, falls, turns)
+    associate (mass => state%bodies%mass, tensor => state%bodies%tensor, momentum => state%bodies%momentum, &
+               conf => state%configurations%conf, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
+               force => state%triples%force)
+      if (dense) then
+        call predict_eight(drift, kick, 9, 12, 6, 3, step, gravity, falls, turns, mass(b(1):b(8)), tensor(:,:,b(1):b(8)), &
+                           conf(:,c(1):c(8)+3), velo(:,v(1):v(8)+1), velo_prev(:,v(1):v(8)+1), force(:,v(1):v(8)+1), &
+                           momentum(:,b(1):b(8)), finite)
+        return
+      end if
+      call fetch(1, 1, b, mass, weight, size(mass))
+      call fetch(9, 9, b, tensor, inertia, size(tensor))
+      call fetch(3, 3, b, momentum, angular, size(momentum))
+      call fetch(12, 3, c, conf, place, size(conf))
+      call fetch(6, 3, v, velo, velocity, size(velo))
+      call fetch(6, 3, v, velo_prev, before, size(velo_prev))
+      call fetch(6, 3, v, force, applied, size(force))
+      call predict_eight(drift, kick, 9, 12, 6, 3, step, gravity, falls, turns, weight, inertia, place, velocity, before, applied, &
+                         angular, finite)
+      call put(12, count, c, place, conf, size(conf))
+      call put(6, count, v, velocity, velo, size(velo))
+      call put(6, count, v, before, velo_prev, size(velo_prev))
+      call put(6, count, v, applied, force, size(force))
+      call put(3, count, b, angular, momentum, size(momentum))
+    end associate
   end subroutine predict_rigid
 
-  !> The same of eight bodies that lie side by side; nt, nc, nv, nm as in rigid.f90.
+  !> Moves eight bodies that lie side by side; nt, nc, nv, nm as in rigid.f90.
   pure subroutine predict_eight(drift, kick, nt, nc, nv, nm, step, gravity, falls, turns, mass, tensor, conf, velo, velo_prev, &
                                 force, momentum, finite)
     logical, intent(in) :: drift, kick
@@ -91,20 +91,11 @@ contains
   end subroutine predict_eight
 
   !> u(t+h), conf(t+h) and the energies of rigid bodies; obstacles report none.
-  pure subroutine finish_rigid(count, rows, step, kind, scheme, rotation_disabled, mass, tensor, conf_ptr, velo_ptr, &
-                               velo_prev, force, reaction, conf, velo, momentum, energy, finite, converged, regular, &
-                               nb, nconf, nvelo)
+  subroutine finish_rigid(count, rows, step, state, finite, converged, regular)
     integer(i4), intent(in) :: count              !< bodies, 1 to 8
-    integer(i4), intent(in) :: nb, nconf, nvelo
     integer(i4), intent(in) :: rows(0:count-1)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: kind(0:nb-1), scheme(0:nb-1), rotation_disabled(0:nb-1)
-    real(dp), intent(in) :: mass(0:nb-1), tensor(3,3,0:nb-1)
-    integer(i4), intent(in) :: conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1), reaction(3,0:nvelo-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1)
-    real(dp), intent(inout) :: momentum(3,0:nb-1)
-    real(dp), intent(inout) :: energy(6,0:nb-1)
+    type(bodies_and_triples), intent(in) :: state
     logical, intent(inout) :: finite(lanes)       !< false: a reaction is not; none of the eight moves
     logical, intent(inout) :: converged(lanes), regular(lanes)
     real(dp) :: falls(lanes), turns(lanes), kinetic(lanes), work(lanes), weight(lanes), inertia(9,lanes), angular(3,lanes)
@@ -112,42 +103,48 @@ contains
     integer(i4) :: b(lanes), c(lanes), l, rule(lanes), v(lanes)
     logical :: dense
 
-    call find_places(count, rows, kind, rotation_disabled, conf_ptr, velo_ptr, b, c, v, dense, falls, turns, nb)
-    do l = 1, lanes
-      rule(l) = scheme(b(l))
-      if (kind(b(l)) == obstacle_kind) rule(l) = scheme_implicit
-      if (rotation_disabled(b(l)) /= 0) rule(l) = scheme_positive   ! nothing turns: the cheapest rule will do
-    end do
-    finite = .true.
-    if (dense) then
-      call rigid_finish(9, 12, 6, 3, step, turns, rule, mass(b(1)), tensor(1,1,b(1)), velo_prev(1,v(1)), force(1,v(1)), &
-                        reaction(1,v(1)), conf(1,c(1)), velo(1,v(1)), momentum(1,b(1)), kinetic, work, finite, converged, regular)
-    else
-      call fetch(1, 1, b, mass, weight, nb)
-      call fetch(9, 9, b, tensor, inertia, 9*nb)
-      call fetch(3, 3, b, momentum, angular, 3*nb)
-      call fetch(12, 3, c, conf, place, 3*nconf)
-      call fetch(6, 3, v, velo, velocity, 3*nvelo)
-      call fetch(6, 3, v, velo_prev, before, 3*nvelo)
-      call fetch(6, 3, v, force, applied, 3*nvelo)
-      call fetch(6, 3, v, reaction, reacting, 3*nvelo)
-      call rigid_finish(9, 12, 6, 3, step, turns, rule, weight, inertia, before, applied, reacting, place, velocity, angular, &
-                        kinetic, work, finite, converged, regular)
-      call put(12, count, c, place, conf, 3*nconf)
-      call put(6, count, v, velocity, velo, 3*nvelo)
-      call put(3, count, b, angular, momentum, 3*nb)
-    end if
-    if (.not. all(finite)) return
-    do l = 1, count
-      energy(1,b(l)) = falls(l)*kinetic(l)
-      energy(3,b(l)) = energy(3,b(l)) + falls(l)*work(l)
-    end do
+    call find_places(count, rows, state, b, c, v, dense, falls, turns)
+    associate (mass => state%bodies%mass, tensor => state%bodies%tensor, momentum => state%bodies%momentum, &
+               energy => state%bodies%energy, conf => state%configurations%conf, velo => state%triples%velo, &
+               velo_prev => state%triples%velo_prev, force => state%triples%force, reaction => state%triples%reaction)
+      do l = 1, lanes
+        rule(l) = state%bodies%scheme(b(l))
+        if (state%bodies%kind(b(l)) == obstacle_kind) rule(l) = scheme_implicit
+        if (state%bodies%rotation_disabled(b(l)) /= 0) rule(l) = scheme_positive   ! nothing turns: the cheapest rule will do
+      end do
+      finite = .true.
+      if (dense) then
+        call rigid_finish(9, 12, 6, 3, step, turns, rule, mass(b(1):b(8)), tensor(:,:,b(1):b(8)), velo_prev(:,v(1):v(8)+1), &
+                          force(:,v(1):v(8)+1), reaction(:,v(1):v(8)+1), conf(:,c(1):c(8)+3), velo(:,v(1):v(8)+1), &
+                          momentum(:,b(1):b(8)), kinetic, work, finite, converged, regular)
+      else
+        call fetch(1, 1, b, mass, weight, size(mass))
+        call fetch(9, 9, b, tensor, inertia, size(tensor))
+        call fetch(3, 3, b, momentum, angular, size(momentum))
+        call fetch(12, 3, c, conf, place, size(conf))
+        call fetch(6, 3, v, velo, velocity, size(velo))
+        call fetch(6, 3, v, velo_prev, before, size(velo_prev))
+        call fetch(6, 3, v, force, applied, size(force))
+        call fetch(6, 3, v, reaction, reacting, size(reaction))
+        call rigid_finish(9, 12, 6, 3, step, turns, rule, weight, inertia, before, applied, reacting, place, velocity, angular, &
+                          kinetic, work, finite, converged, regular)
+        call put(12, count, c, place, conf, size(conf))
+        call put(6, count, v, velocity, velo, size(velo))
+        call put(3, count, b, angular, momentum, size(momentum))
+      end if
+      if (.not. all(finite)) return
+      do l = 1, count
+        energy(1,b(l)) = falls(l)*kinetic(l)
+        energy(3,b(l)) = energy(3,b(l)) + falls(l)*work(l)
+      end do
+    end associate
   end subroutine finish_rigid
 
   !> Rows and first triples of eight bodies; `dense`: they follow one another without gaps; what rigid.f90 calls falls and turns.
-  pure subroutine find_places(count, rows, kind, rotation_disabled, conf_ptr, velo_ptr, b, c, v, dense, falls, turns, nb)
-    integer(i4), intent(in) :: count, nb
-    integer(i4), intent(in) :: rows(0:count-1), kind(0:nb-1), rotation_disabled(0:nb-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
+  subroutine find_places(count, rows, state, b, c, v, dense, falls, turns)
+    integer(i4), intent(in) :: count
+    integer(i4), intent(in) :: rows(0:count-1)
+    type(bodies_and_triples), intent(in) :: state
     integer(i4), intent(inout) :: b(lanes), c(lanes), v(lanes)
     logical, intent(inout) :: dense
     real(dp), intent(inout) :: falls(lanes), turns(lanes)
@@ -156,11 +153,11 @@ contains
     gaps = 0
     do l = 1, lanes
       b(l) = rows(min(l, count) - 1)
-      c(l) = conf_ptr(b(l))
-      v(l) = velo_ptr(b(l))
+      c(l) = state%bodies%conf_ptr(b(l))
+      v(l) = state%bodies%velo_ptr(b(l))
       gaps = ior(gaps, ior(b(l) - b(1) - (l - 1), ior(c(l) - c(1) - 4*(l - 1), v(l) - v(1) - 2*(l - 1))))
-      falls(l) = merge(0.0_dp, 1.0_dp, kind(b(l)) == obstacle_kind)
-      turns(l) = merge(1.0_dp, 0.0_dp, rotation_disabled(b(l)) == 0)
+      falls(l) = merge(0.0_dp, 1.0_dp, state%bodies%kind(b(l)) == obstacle_kind)
+      turns(l) = merge(1.0_dp, 0.0_dp, state%bodies%rotation_disabled(b(l)) == 0)
     end do
     dense = gaps == 0
   end subroutine find_places

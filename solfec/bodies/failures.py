@@ -8,6 +8,7 @@ from ..errors import NotBuiltYet, SolfecError
 from .reduced_base import BadBase
 from .table import BodyKind, BodyTable, Scheme
 
+TABLE_UNKNOWN = 100  # as in fortran/tables/table_registry.f90
 
 @contextmanager
 def named(name: str):
@@ -24,6 +25,8 @@ def named(name: str):
 
 def raise_failure(bodies: BodyTable, failure: int, row: int) -> None:
     """Turn a kernel's failure into an exception that names the body."""
+    if failure == TABLE_UNKNOWN:
+        raise RuntimeError("a kernel got the handle of a table whose columns are elsewhere by now; please report this")
     body = bodies.name(int(bodies.id[row]))
     kind = int(bodies.kind[row])
     name = BodyKind(kind).name if kind in BodyKind._value2member_map_ else str(kind)

@@ -41,22 +41,7 @@ def initialise_inertia(bodies: BodyTable) -> None:
     SolfecError
         A mass that is not positive or a tensor that is not positive definite.
     """
-    triples = bodies.triples
-    failure, row = _initialise(
-        bodies.n,
-        bodies.kind,
-        bodies.rotation_disabled,
-        bodies.mass,
-        bodies.volume,
-        bodies.lame,
-        bodies.tensor,
-        bodies.conf_ptr,
-        bodies.velo_ptr,
-        bodies.configurations.conf,
-        triples.velo,
-        triples.inverse_inertia,
-        bodies.energy,
-    )
+    failure, row = _initialise(bodies.handles)
     if not failure:
         failure, row = finite_element_motion.initialise(bodies)
     if failure:
@@ -104,20 +89,20 @@ def predict_implicit(bodies: BodyTable, step: float, count: int) -> None:
 
 def _predict_explicit(bodies: BodyTable, elements, loads: Loads, time: float, step: float) -> int:
     """Explicit predictions, with loads at mid-step; the number of bodies of scheme DEF_LIM."""
-    columns = bodies.columns.of(predict_columns, bodies)
+    handles = bodies.handles
     if not (elements.count or loads.on_bodies):
-        failure, row, implicit_bodies = _predict(bodies.n, BOTH, step, loads.apply(bodies, time + 0.5 * step, step), *columns)
+        failure, row, implicit_bodies = _predict(handles, BOTH, step, loads.apply(bodies, time + 0.5 * step, step))
         if failure:
             _raise(bodies, failure, row)
         return implicit_bodies
-    failure, row, _ = _predict(bodies.n, DRIFT, step, loads.gravity, *columns)
+    failure, row, _ = _predict(handles, DRIFT, step, loads.gravity)
     damped = False
     if elements.count and not failure:
         damped, failure, row = finite_element_motion.drift(elements, bodies, step)
     if failure:
         _raise(bodies, failure, row)
     gravity = loads.apply(bodies, time + 0.5 * step, step)
-    failure, row, implicit_bodies = _predict(bodies.n, KICK, step, gravity, *columns)
+    failure, row, implicit_bodies = _predict(handles, KICK, step, gravity)
     if failure:
         _raise(bodies, failure, row)
     if elements.count:
@@ -141,7 +126,7 @@ def correct(bodies: BodyTable, step: float) -> None:
         finite_element_motion.dissipate(elements, bodies, step)
     if implicit.reduced and (row := implicit.reduced.end(bodies, step)) >= 0:
         _raise(bodies, finite_element_motion.TURNED_INSIDE_OUT, row)
-    failure, row = _finish(bodies.n, step, *bodies.columns.of(_finish_columns, bodies))
+    failure, row = _finish(bodies.handles, step)
     if elements.count and not failure:
         failure, row = finite_element_motion.finish(elements, bodies, step)
     if failure:
@@ -203,7 +188,7 @@ class Prediction(Phase):
     def _predict(self, stage: int) -> Call:
         model, given = self.model, self._given
         return Call(
-            "body_motion.predict", given["bodies"], stage, given["step"], model.loads.gravity, *predict_columns(model.bodies),
+            "body_motion.predict", model.bodies.handles, stage, given["step"], model.loads.gravity,
             results=self._results, wanted={"failure": 0} if stage == DRIFT else self._wanted,
         )  # fmt: skip
 
@@ -223,17 +208,15 @@ class Correction(Phase):
 
     def __init__(self, model):
         self.model = model
-        self._given, self._results = Numbers(bodies="i4", step="f8"), Numbers(failure="i4", row="i4")
+        self._given, self._results = Numbers(step="f8"), Numbers(failure="i4", row="i4")
 
     def settle(self) -> None:
-        self._given.set(self.model.bodies.n, self.model.step)
+        self._given.set(self.model.step)
 
     def calls(self) -> list[Call]:
-        bodies, given = self.model.bodies, self._given
         return [
             Call(
-                "body_motion.finish", given["bodies"], given["step"], *_finish_columns(bodies), results=self._results,
-                wanted={"failure": 0},
+                "body_motion.finish", self.model.bodies.handles, self._given["step"], results=self._results, wanted={"failure": 0},
             )  # fmt: skip
         ]
 
@@ -281,25 +264,6 @@ def refined_critical_step(bodies: BodyTable, exactly: bool) -> tuple[float, int]
         return critical_step(bodies)
     finally:
         elements.square_present[:] = np.inf
-
-
-def predict_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `predict`."""
-    triples = bodies.triples
-    return (
-        bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.damping, bodies.lame,
-        bodies.tensor, bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia, bodies.configurations.conf,
-        triples.velo, triples.velo_prev, triples.force, bodies.momentum,
-    )  # fmt: skip
-
-
-def _finish_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    triples = bodies.triples
-    return (
-        bodies.kind, bodies.scheme, bodies.rotation_disabled, bodies.mass, bodies.volume, bodies.damping, bodies.lame, bodies.tensor,
-        bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia, triples.velo_prev, triples.force, triples.reaction,
-        bodies.configurations.conf, triples.velo, bodies.momentum, bodies.energy,
-    )  # fmt: skip
 
 
 def critical_step_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:

@@ -156,6 +156,18 @@ class BodyTable(Table):
         self.bases: dict = {}  # ReducedBase by body identifier
         self.labels: dict[int, str] = {}  # of those bodies that have one
         self.finite_elements = None  # what finite_elements.compiled made of them, None: to be made anew
+        self._join_handles()
+
+    def __deepcopy__(self, memo: dict):
+        copied = super().__deepcopy__(memo)
+        copied._join_handles()
+        return copied
+
+    def _join_handles(self) -> None:
+        """Keep the handles of bodies, triples and configurations side by side (fortran/tables/body_state.f90)."""
+        self.handles = np.zeros(3, np.longlong)
+        for k, table in enumerate((self, self.triples, self.configurations)):
+            table._place.move(self.handles[k : k + 1])
 
     def name(self, identifier: int, *words: str) -> str:
         """A body in the user's words: its number, and in brackets its label, if it has one, and other words."""

@@ -105,7 +105,7 @@ def test_kernels_receive_columns_as_they_are(monkeypatch):
 
     def watched(kernel):
         ranks = re.findall(r"(\w+) : .*?rank-(\d) array\('(.)'\)", kernel.__doc__)
-        names = re.search(r"\(([^[\]]*)", kernel.__doc__).group(1).strip(",").split(",")
+        names = re.search(r"\(([^[\])]*)", kernel.__doc__).group(1).strip(",").split(",")
         expected = {name: (int(rank), letter) for name, rank, letter in ranks}
 
         def call(*arguments):
@@ -126,7 +126,7 @@ def test_kernels_receive_columns_as_they_are(monkeypatch):
     model = crowd(40)  # more than the first capacity of the tables
     model.run(1e-4, 1)
     motion.critical_step(model.bodies)
-    assert len(calls) > 60
+    assert {"handles", "gravity", "tensor", "direction"} <= set(calls)
 
 
 @pytest.mark.parametrize("count", [10, 400])

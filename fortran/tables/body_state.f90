@@ -1,0 +1,29 @@
+!> The three tables that hold the state of bodies, opened together.
+module body_state
+  use kinds, only: i4, i8
+  use state_tables, only: body_table, triple_table, configuration_table, open_table
+  use table_registry, only: table_open
+  implicit none
+  private
+  public :: bodies_and_triples, open_bodies
+
+  !> Bodies, and the 3-vectors to which their `velo_ptr` and `conf_ptr` point.
+  type :: bodies_and_triples
+    type(body_table) :: bodies
+    type(triple_table) :: triples
+    type(configuration_table) :: configurations
+  end type bodies_and_triples
+
+contains
+
+  !> The tables of BodyTable.handles; `status` is `table_open`, or that of the first one that is not known.
+  subroutine open_bodies(handles, state, status)
+    integer(i8), intent(in) :: handles(3)
+    type(bodies_and_triples), intent(out) :: state
+    integer(i4), intent(out) :: status
+
+    call open_table(handles(1), state%bodies, status)
+    if (status == table_open) call open_table(handles(2), state%triples, status)
+    if (status == table_open) call open_table(handles(3), state%configurations, status)
+  end subroutine open_bodies
+end module body_state

@@ -1,0 +1,34 @@
+!> How Python's tables tell kernels where their columns are (table_registry).
+module table_handles
+  use kinds, only: i4, i8
+  use table_registry, only: register_table, release_table
+  implicit none
+  private
+  public :: bind_table, free_table
+
+contains
+
+  !> Registers the columns of a table.
+  !>
+  !>   handle     of the table so far, which becomes void; 0: it is new
+  !>   kind       number of its type, as tools/table_types.py counts them
+  !>   capacity   rows allocated
+  !>   rows       address of the number of rows in use (int64)
+  !>   column     (:) addresses of the columns in their order
+  !>   bound      the handle from now on
+  subroutine bind_table(handle, kind, capacity, rows, column, bound, columns)
+    integer(i8), intent(in) :: handle, rows
+    integer(i4), intent(in) :: kind, capacity, columns
+    integer(i8), intent(in) :: column(columns)
+    integer(i8), intent(out) :: bound
+
+    call register_table(handle, kind, capacity, rows, column, bound)
+  end subroutine bind_table
+
+  !> Makes a handle void.
+  subroutine free_table(handle)
+    integer(i8), intent(in) :: handle
+
+    call release_table(handle)
+  end subroutine free_table
+end module table_handles

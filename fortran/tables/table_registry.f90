@@ -1,0 +1,117 @@
+!> Where the columns of Python's tables are: addresses by handle.
+!>
+!> f2py passes arrays and numbers, not tables.  A table registers the addresses of its columns whenever it allocates them and gets a
+!> handle; kernels take handles and open them as the types of `state_tables`.  A handle holds the place in the registry and a
+!> generation, so that one from before a table grew, or from one that is gone, is refused instead of followed.
+!> This module and the types' own are the only ones that know addresses.
+module table_registry
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr
+  use kinds, only: i4, i8
+  implicit none
+  private
+  public :: register_table, release_table, columns_of, table_open, table_unknown
+
+  !> Outcome of opening a table: there it is; the handle is of another table, of an older generation, or none at all.
+  integer(i4), parameter :: table_open = 0, table_unknown = 100
+
+  integer(i8), parameter :: places = 2_i8**24   !< a handle is place + generation*places
+
+  type :: registration
+    integer(i4) :: kind = 0                     !< number of the type, 0: the place is free
+    integer(i8) :: generation = 0
+    integer(i4) :: capacity = 0
+    integer(i8) :: rows = 0                     !< address of the number of rows in use
+    integer(i8), allocatable :: column(:)       !< addresses
+  end type registration
+
+  type(registration), allocatable, save :: known(:)
+
+contains
+
+  !> Registers the columns of a table.
+  !>
+  !>   handle     of the table so far, which becomes void; 0: it is new
+  !>   kind       number of its type, as tools/table_types.py counts them
+  !>   capacity   rows allocated
+  !>   rows       address of the number of rows in use (int64)
+  !>   column     (:) addresses of the columns in their order
+  !>   bound      the handle from now on
+  subroutine register_table(handle, kind, capacity, rows, column, bound)
+    integer(i8), intent(in) :: handle, rows
+    integer(i4), intent(in) :: kind, capacity
+    integer(i8), intent(in) :: column(:)
+    integer(i8), intent(out) :: bound
+    integer(i8) :: place
+
+    place = place_of(handle)
+    if (place == 0) place = free_place()
+    known(place)%kind = kind
+    known(place)%generation = known(place)%generation + 1
+    known(place)%capacity = capacity
+    known(place)%rows = rows
+    known(place)%column = column
+    bound = place + known(place)%generation*places
+  end subroutine register_table
+
+  !> Forgets a table; nothing happens for a handle that is void already.
+  subroutine release_table(handle)
+    integer(i8), intent(in) :: handle
+    integer(i8) :: place
+
+    place = place_of(handle)
+    if (place == 0) return
+    known(place)%kind = 0
+    known(place)%generation = known(place)%generation + 1
+    deallocate (known(place)%column)
+  end subroutine release_table
+
+  !> Addresses of the columns of a table of type number `kind`.
+  subroutine columns_of(handle, kind, capacity, rows, column, status)
+    integer(i8), intent(in) :: handle
+    integer(i4), intent(in) :: kind
+    integer(i4), intent(out) :: capacity, status
+    type(c_ptr), intent(out) :: rows, column(:)
+    integer(i8) :: place
+    integer :: k
+
+    capacity = 0
+    rows = c_null_ptr
+    status = table_unknown
+    place = place_of(handle)
+    if (place == 0) return
+    if (known(place)%kind /= kind .or. size(known(place)%column) /= size(column)) return
+    capacity = known(place)%capacity
+    rows = transfer(known(place)%rows, rows)
+    do k = 1, size(column)
+      column(k) = transfer(known(place)%column(k), rows)
+    end do
+    status = table_open
+  end subroutine columns_of
+
+  !> The place of a handle in the registry; 0: it is void.
+  integer(i8) function place_of(handle)
+    integer(i8), intent(in) :: handle
+
+    place_of = 0
+    if (.not. allocated(known) .or. handle <= places) return
+    if (mod(handle, places) < 1 .or. mod(handle, places) > size(known)) return
+    if (known(mod(handle, places))%generation /= handle/places) return
+    place_of = mod(handle, places)
+  end function place_of
+
+  !> A place that no table has.
+  integer(i8) function free_place()
+    type(registration), allocatable :: more(:)
+    integer :: k
+
+    if (.not. allocated(known)) allocate (known(64))
+    do k = 1, size(known)
+      free_place = k
+      if (known(k)%kind == 0) return
+    end do
+    allocate (more(2*size(known)))
+    more(1:size(known)) = known
+    free_place = size(known) + 1
+    call move_alloc(more, known)
+  end function free_place
+end module table_registry

@@ -1,0 +1,118 @@
+"""Tables keep their rows when they grow, shrink and are copied, and kernels find the columns of today only."""
+
+import copy
+import gc
+
+import numpy as np
+import pytest
+
+from solfec import _kernels, tables
+from solfec.bodies import motion
+from solfec.bodies.materials import BulkMaterial
+from solfec.bodies.table import BodyKind, BodyTable
+from solfec.domain import Domain
+from solfec.shapes.sphere import Sphere
+
+INITIALISE, PREDICT = _kernels.body_motion.initialise_inertia, _kernels.body_motion.predict
+UNKNOWN = 100
+
+
+def falling(count):
+    """Table of so many rigid bodies of different masses at rest."""
+    bodies = BodyTable()
+    for k in range(count):
+        bodies.add(BodyKind.RIGID, id=k + 1, mass=1.0 + k, volume=1.0, tensor=np.eye(3))
+    motion.initialise_inertia(bodies)
+    return bodies
+
+
+def drop(bodies, handles=None):
+    """One prediction under gravity; what the kernel says of it."""
+    return PREDICT(bodies.handles if handles is None else handles, 0, 0.5, np.array([0.0, 0.0, -2.0]))[0]
+
+
+def test_kernels_follow_a_table_that_grows():
+    bodies = falling(3)
+    first = bodies.handles.tolist()
+    while bodies.capacity < 100:
+        bodies.add(BodyKind.RIGID, id=bodies.n + 1, mass=1.0, volume=1.0, tensor=np.eye(3))
+    motion.initialise_inertia(bodies)
+    assert not set(first) & set(bodies.handles.tolist())
+    assert drop(bodies) == 0
+    assert (bodies.triples.view("velo")[:, 1::2] == np.array([[0], [0], [-1]])).all()
+
+
+def test_handles_of_yesterday_are_refused_and_nothing_moves():
+    bodies = falling(3)
+    old = bodies.handles.copy()
+    for k in range(40):
+        bodies.add(BodyKind.RIGID, id=4 + k, mass=1.0, volume=1.0, tensor=np.eye(3))
+    for wrong in (old, 0 * old, old + 1, -old, old[::-1].copy(), bodies.handles[::-1].copy(), bodies.handles + 2**24):
+        assert drop(bodies, wrong) == UNKNOWN
+        assert INITIALISE(wrong)[0] == UNKNOWN
+    assert not bodies.triples.velo.any()
+    with pytest.raises(RuntimeError, match="handle"):
+        motion._raise(bodies, *INITIALISE(old))
+
+
+def test_only_rows_in_use_are_treated():
+    bodies = falling(5)
+    bodies.n = 2
+    assert drop(bodies) == 0
+    assert bodies.triples.velo[2].tolist()[:10] == [0, -1, 0, -1, 0, 0, 0, 0, 0, 0]
+
+
+def test_handles_of_tables_that_are_gone_are_void_and_their_places_are_used_again():
+    bodies = falling(2)
+    handles, places = bodies.handles.copy(), set()
+    del bodies
+    gc.collect()
+    assert INITIALISE(handles)[0] == UNKNOWN
+    for _ in range(500):
+        places.add(BodyTable().handle % 2**24)
+        gc.collect(0)
+    assert len(places) < 10
+
+
+def test_a_copied_table_has_columns_of_its_own():
+    bodies = falling(4)
+    copied = copy.deepcopy(bodies)
+    assert drop(copied) == 0
+    assert copied.triples.velo.any() and not bodies.triples.velo.any()
+    assert set(bodies.handles.tolist()).isdisjoint(copied.handles.tolist())
+    bodies.mass[:4] = 7.0
+    assert copied.mass[:4].tolist() == [1, 2, 3, 4]
+
+
+def test_columns_are_written_in_place_or_not_at_all():
+    bodies = falling(2)
+    with pytest.raises(AttributeError, match="column 'mass' of BodyTable"):
+        bodies.mass = bodies.mass.copy()
+    bodies.mass[:2] = 3.0
+    motion.initialise_inertia(bodies)
+    assert bodies.triples.inverse_inertia[0, 0, 1] == 1 / 3
+
+
+def test_columns_that_the_compiled_module_does_not_know_are_refused(monkeypatch):
+    columns = dict(BodyTable.COLUMNS, temperature=((), "f8", 0.0))
+    monkeypatch.setattr(BodyTable, "COLUMNS", columns)
+    with pytest.raises(RuntimeError, match="build it again"):
+        BodyTable()
+
+
+def test_layouts_of_the_build_are_those_of_the_classes():
+    assert set(tables.TABLES) == {"TripleTable", "ConfigurationTable", "BodyTable"}
+    for number, layout in tables.TABLES.values():
+        assert number > 0 and ":" in layout
+
+
+def test_many_models_find_their_own_tables():
+    models = []
+    for k in range(70):  # more than the registry begins with
+        model = Domain(1e-3)
+        model.insert_body(BodyKind.RIGID, [Sphere((0, 0, 0), 0.1, 1, 1)], BulkMaterial(density=1000.0 + k))
+        model.initialise()
+        models.append(model)
+    for k, model in enumerate(models):
+        assert drop(model.bodies) == 0
+        assert model.bodies.triples.inverse_inertia[0, 0, 1] == pytest.approx(1 / (4 / 3 * np.pi * 1e-3 * (1000 + k)), rel=1e-12)
