@@ -273,9 +273,9 @@ class Simulation:
         try:
             with progress.among_prints():
                 self._steps(solver, duration, progress, unsolved)
+        finally:
             if text := turned_over.told(domain.bodies, domain.dynamic):
                 self.notify(text)
-        finally:
             if domain.report is not None and getattr(solver, "failure", "CONTINUE") != "CALLBACK":
                 unsolved.end(domain.report.solver, domain.step_number)
             if text := domain.swallowed.told():

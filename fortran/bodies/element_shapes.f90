@@ -5,11 +5,11 @@
 !> triangle (0,0), (1,0), (0,1) at height -1, then at 1; hexahedron (-,-), (+,-), (+,+), (-,+) at height -1, then at 1.
 module element_shapes
   use kinds, only: dp
-  use matrix3, only: determinant, inverse, multiply
+  use matrix3, only: determinant, inverse
   implicit none
   private
-  public :: shape_values, shape_derivatives, quadrature, mass_quadrature, natural_coordinates, reference_gradients, &
-            inverse_jacobian
+  public :: shape_values, shape_derivatives, quadrature, mass_quadrature, reference_gradients, inverse_jacobian, &
+            node_coordinates
 
   !> Corner signs of the hexahedron.
   real(dp), parameter :: corner(3,8) = reshape([-1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, 1.0_dp, -1.0_dp, &
@@ -96,6 +96,31 @@ contains
       end select
     end associate
   end function shape_derivatives
+
+  !> Natural coordinates of the nodes; zeros beyond the element's nodes.
+  pure function node_coordinates(size) result(natural)
+    integer, intent(in) :: size
+    real(dp) :: natural(3,8)
+    integer :: a
+
+    natural = 0
+    select case (size)
+    case (4)
+      do a = 1, 3
+        natural(a,a+1) = 1
+      end do
+    case (5)
+      natural(1:2,1:4) = base
+      natural(3,5) = 1
+    case (6)
+      natural(1,[2, 5]) = 1
+      natural(2,[3, 6]) = 1
+      natural(3,1:3) = -1
+      natural(3,4:6) = 1
+    case (8)
+      natural = corner
+    end select
+  end function node_coordinates
 
   !> The rule of second order: stiffness, internal force, energy.
   pure subroutine quadrature(size, count, points, weights)
@@ -202,53 +227,5 @@ contains
     derivatives = 0
     if (jacobian > 0) derivatives = inverse(map)
   end subroutine inverse_jacobian
-
-  !> Natural coordinates of a point by Newton's method from an interior start, clamped to each coordinate's interval.
-  pure subroutine natural_coordinates(size, nodes, point, natural, converged)
-    integer, intent(in) :: size
-    real(dp), intent(in) :: nodes(3,8), point(3)
-    real(dp), intent(out) :: natural(3)
-    logical, intent(out) :: converged
-    real(dp), parameter :: accuracy = 1e-9_dp
-    integer, parameter :: most = 64
-    real(dp) :: d(3,8), map(3,3), increment(3), rest(3), n(8)
-    integer :: a, iteration, j
-
-    natural = 0
-    converged = .false.
-    do iteration = 1, most
-      n = shape_values(size, natural)
-      d = shape_derivatives(size, natural)
-      map = 0
-      rest = point
-      do a = 1, size
-        do j = 1, 3
-          map(:,j) = map(:,j) + nodes(:,a)*d(j,a)
-        end do
-        rest = rest - nodes(:,a)*n(a)
-      end do
-      if (.not. abs(determinant(map)) > 0) return
-      increment = multiply(inverse(map), rest)
-      natural = natural + increment
-      ! the pyramid's functions are singular beyond the apex
-      if (size == 5) natural(3) = min(natural(3), 1.0_dp)
-      if (.not. sum(abs(natural)) < 1e6_dp) return
-      ! one more pass after a small increment brings the rest to round-off
-      if (converged) exit
-      converged = norm2(increment) <= accuracy
-    end do
-    select case (size)
-    case (4)
-      natural = min(max(natural, 0.0_dp), 1.0_dp)
-    case (5)
-      natural(1:2) = min(max(natural(1:2), -1.0_dp), 1.0_dp)
-      natural(3) = min(max(natural(3), 0.0_dp), 1.0_dp)
-    case (6)
-      natural(1:2) = min(max(natural(1:2), 0.0_dp), 1.0_dp)
-      natural(3) = min(max(natural(3), -1.0_dp), 1.0_dp)
-    case (8)
-      natural = min(max(natural, -1.0_dp), 1.0_dp)
-    end select
-  end subroutine natural_coordinates
 
 end module element_shapes

@@ -6,7 +6,8 @@
 module finite_element_points
   use kinds, only: dp, i4, i8
   use velocity_operator, only: finite_element_kind
-  use element_shapes, only: natural_coordinates, shape_values, reference_gradients
+  use element_shapes, only: shape_values, reference_gradients
+  use inverse_maps, only: natural_coordinates
   implicit none
   private
   public :: refer_contacts, place_constraints, weigh_points, deformation_gradients
@@ -28,7 +29,7 @@ contains
   !>   overlap_ptr     (0:nb-1) of bodies with a background mesh: where the pointers of their primitives begin in
   !>   overlap_first   (0:) first of the elements of a primitive in (the next number is behind the last)
   !>   overlap         (0:) elements that primitives overlap, numbered within their body
-  !>   failed          first row whose point has no natural coordinates, or -1
+  !>   failed          first row whose point or element is not finite, or -1
   subroutine refer_contacts(first, last, now, only_held, ncon, master, slave, master_primitive, slave_primitive, base, &
                             gap, cohesion, birth, point, master_point, slave_point, element, weights, nprimitive, primitive_kind, &
                             primitive_element, primitive_number, nfirst, overlap_first, noverlap, overlap, &

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from ..errors import NotBuiltYet, SolfecError
 from .reduced_base import BadBase
 from .table import BodyKind, BodyTable, Scheme
+from .turned_over import worst_corner
 
 TABLE_UNKNOWN = 100  # as in fortran/tables/table_registry.f90
 
@@ -39,7 +40,13 @@ def raise_failure(bodies: BodyTable, failure: int, row: int) -> None:
         raise NotBuiltYet(f"{body}: scheme {scheme} of {name} bodies is not built yet or does not exist")
     if failure == 4:
         raise NotBuiltYet(f"{body}: bodies of kind {name} are not built yet")
-    raise SolfecError(f"{bodies.name(int(bodies.id[row]), name)}: {_REASONS[failure]}")
+    text = f"{bodies.name(int(bodies.id[row]), name)}: {_REASONS[failure]}"
+    if kind == BodyKind.FINITE_ELEMENT and failure in SHAPES and (corner := worst_corner(bodies, row)):
+        text += f" ({corner})"
+    raise SolfecError(text)
+
+
+SHAPES = (5, 8)  # what elements out of shape lead to
 
 
 _REASONS = {

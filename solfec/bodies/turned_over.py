@@ -4,38 +4,81 @@ from __future__ import annotations
 
 import numpy as np
 
-from .finite_elements import compiled, deformation_gradients
+from .finite_elements import deformation_gradients, within_step
 from .materials import Law
+from .point_values import CORNERS
 from .table import BodyKind, BodyTable, Form
 
-MIDDLE = np.zeros((9, 3))  # natural coordinates by the number of nodes
-MIDDLE[4], MIDDLE[5], MIDDLE[6] = (0.25, 0.25, 0.25), (0.0, 0.0, 0.25), (1 / 3, 1 / 3, 0.0)
 FAR = 0.1  # Frobenius norm of Green's strain; where an element is flat it is a half at least
 
 
+def _inner(corners) -> np.ndarray:
+    """Natural coordinates (n, 3) of an element's middle, and of places as far from it as Gauss points of hexahedra are."""
+    corners = np.asarray(corners, float)
+    middle = corners.mean(0)
+    return np.vstack([middle, middle + (corners - middle) / np.sqrt(3.0)])
+
+
+INNER = {size: _inner(corners) for size, corners in CORNERS.items()}
+
+
 def told(bodies: BodyTable, dynamic: bool) -> str:
-    """A warning about elements of form 'TL' whose deformation gradient in the middle has a negative determinant, or ''.
+    """A warning about elements of form 'TL' whose deformation gradient has a negative determinant inside, or ''.
 
     The Neo-Hookean material ends a run there; bodies of form 'BC' end it when they are turned as a whole.  In dynamics the largest
     strains of bodies are known, and only those far from rest are looked at.
     """
     mine = (bodies.view("kind") == BodyKind.FINITE_ELEMENT) & (bodies.view("form") == Form.TL) & (bodies.view("law") == Law.KIRCHHOFF)
     if dynamic and mine.any():
-        fe = compiled(bodies)
+        fe = within_step(bodies)
         mine[fe.rows[fe.strain < FAR]] = False
-    rows = np.flatnonzero(mine)
-    if not rows.size:
+    first, count = "", 0
+    for row in np.flatnonzero(mine).tolist():
+        element, _, determinant = _determinants(bodies, row, INNER)
+        turned = np.unique(element[determinant < 0.0])
+        if turned.size and not count:
+            first = f"{bodies.name(int(bodies.id[row]))}, element {turned[0]}"
+        count += turned.size
+    if not count:
         return ""
-    sizes = [bodies.meshes[number].sizes for number in bodies.id[rows].tolist()]
-    row = np.repeat(rows, [len(each) for each in sizes])
-    element = np.concatenate([np.arange(len(each)) for each in sizes])
-    middle = MIDDLE[np.concatenate(sizes)].T
-    turned = np.flatnonzero(np.linalg.det(deformation_gradients(bodies, row, element, middle).transpose(2, 0, 1)) < 0.0)
-    if not turned.size:
-        return ""
-    first = f"{bodies.name(int(bodies.id[row[turned[0]]]))}, element {element[turned[0]]}"
-    elements = "1 element lies" if turned.size == 1 else f"{turned.size} elements lie"
+    elements = "1 element lies" if count == 1 else f"{count} elements lie"
     return (
         f"{elements} inside out ({first}): material 'KIRCHHOFF' goes soft under strong compression, and what follows means little; "
         "take smaller loads, another mesh, or model 'NEO_HOOKEAN'"
     )
+
+
+def worst_corner(bodies: BodyTable, row: int) -> str:
+    """The corner of a body's elements that is pressed together or turned most, in words, or '' where all are sound."""
+    element, corner, determinant = _determinants(bodies, row, CORNERS)
+    if not np.isfinite(determinant).any() or not np.nanmin(determinant) <= 0.0:
+        return ""
+    k = int(np.nanargmin(determinant))
+    mesh = bodies.meshes[int(bodies.id[row])]
+    node = int(mesh.elements[element[k], corner[k]])
+    advice = (
+        "material 'KIRCHHOFF' goes soft under strong compression: model 'NEO_HOOKEAN' does not"
+        if bodies.form[row] == Form.TL and bodies.law[row] == Law.KIRCHHOFF
+        else "use a smaller step or smaller loads"
+    )
+    return (
+        f"corner {corner[k]} of element {element[k]} (node {node}) is turned inside out, det F = {determinant[k]:.3g}; {advice}, "
+        "and more points of contact (SOLFEC.patch = 'ON') or another mesh may keep corners from being pressed in"
+    )
+
+
+def _determinants(bodies: BodyTable, row: int, places: dict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Elements (n,), numbers of places in them (n,), and det F there (n,) at the present displacements of one body."""
+    sizes = bodies.meshes[int(bodies.id[row])].sizes
+    element, number, natural = [], [], []
+    for size in np.unique(sizes).tolist():
+        points = np.asarray(places[size], float)
+        mine = np.flatnonzero(sizes == size)
+        element.append(np.repeat(mine, len(points)))
+        number.append(np.tile(np.arange(len(points)), len(mine)))
+        natural.append(np.tile(points, (len(mine), 1)))
+    element, number = np.concatenate(element), np.concatenate(number)
+    order = np.argsort(element, kind="stable")
+    element, number = element[order], number[order]
+    gradients = deformation_gradients(bodies, np.full(len(element), row), element, np.concatenate(natural)[order].T)
+    return element, number, np.linalg.det(gradients.transpose(2, 0, 1))

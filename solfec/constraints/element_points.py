@@ -55,13 +55,21 @@ class ContactPlaces(Phase):
         self.fail()
 
     def fail(self) -> None:
-        """Raise SolfecError: a point without natural coordinates, since the element is turned inside out."""
+        """Raise SolfecError: a point, or nodes of its element, that are not finite."""
         constraints, bodies = self.model.constraints, self.model.bodies
         (failed,) = self._found.get()
         rows = constraints.master[failed], constraints.slave[failed]
         one, two = (int(bodies.id[row]) for row in rows)
         x, y, z = constraints.point[:, failed]
-        raise SolfecError(f"the contact of bodies {one} and {two} at ({x:g}, {y:g}, {z:g}) has no place in its element")
+        elements = ", ".join(
+            f"element {int(constraints.element[side, failed])} of {bodies.name(body)}"
+            for side, (row, body) in enumerate(zip(rows, (one, two)))
+            if bodies.kind[row] == BodyKind.FINITE_ELEMENT
+        )
+        raise SolfecError(
+            f"the contact of bodies {one} and {two} at ({x:g}, {y:g}, {z:g}) has no place in {elements}: its point or nodes are not "
+            "finite; use a smaller step or smaller loads"
+        )
 
 
 def _reference_columns(constraints, geometry, bodies, elements) -> tuple[np.ndarray, ...]:

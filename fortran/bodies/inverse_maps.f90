@@ -1,0 +1,283 @@
+!> Natural coordinates of points in elements, whatever shape these have been pressed into.
+!>
+!> Newton's method finds them in sound elements.  Where the determinant of the map is not positive at a corner, which the element's
+!> integration does not see, the map is not one to one: Newton's method may find no place or one far outside.  The element then
+!> gets its place that is nearest to the point.
+module inverse_maps
+  use kinds, only: dp
+  use matrix3, only: determinant, inverse, multiply
+  use element_shapes, only: shape_values, shape_derivatives, node_coordinates
+  implicit none
+  private
+  public :: natural_coordinates
+
+  real(dp), parameter :: accuracy = 1e-9_dp       !< of natural coordinates
+  integer, parameter :: most = 64                 !< passes of Newton's method
+  integer, parameter :: most_damped = 200         !< of the search for the nearest place
+
+contains
+
+  !> Natural coordinates of a point, clamped to each coordinate's interval; not found only where numbers are not finite.
+  pure subroutine natural_coordinates(size, nodes, point, natural, found)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8), point(3)
+    real(dp), intent(out) :: natural(3)
+    logical, intent(out) :: found
+    real(dp) :: free(3)
+
+    call newton(size, nodes, point, free, found)
+    natural = clamped(size, free)
+    if (found) then
+      if (inside(size, free)) return
+      if (.not. corner_inside_out(size, nodes)) return
+    end if
+    natural = nearest_place(size, nodes, point)
+    found = distance(size, nodes, point, natural) <= huge(1.0_dp)
+  end subroutine natural_coordinates
+
+  !> Newton's method from the centre.
+  pure subroutine newton(size, nodes, point, natural, converged)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8), point(3)
+    real(dp), intent(out) :: natural(3)
+    logical, intent(out) :: converged
+    real(dp) :: map(3,3), increment(3), rest(3)
+    integer :: iteration
+
+    natural = 0
+    converged = .false.
+    do iteration = 1, most
+      call linearise(size, nodes, point, natural, map, rest)
+      if (.not. abs(determinant(map)) > 0) exit
+      increment = multiply(inverse(map), rest)
+      natural = natural + increment
+      ! the pyramid's functions are singular beyond the apex
+      if (size == 5) natural(3) = min(natural(3), 1.0_dp)
+      if (.not. sum(abs(natural)) < 1e6_dp) exit
+      ! one more pass after a small increment brings the rest to round-off
+      if (converged) return
+      converged = norm2(increment) <= accuracy
+    end do
+    converged = .false.
+  end subroutine newton
+
+  !> Derivatives of the place by natural coordinates (3,3), and what is left to the point.
+  pure subroutine linearise(size, nodes, point, natural, map, rest)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8), point(3), natural(3)
+    real(dp), intent(out) :: map(3,3), rest(3)
+    real(dp) :: d(3,8), n(8)
+    integer :: a, j
+
+    n = shape_values(size, natural)
+    d = shape_derivatives(size, natural)
+    map = 0
+    rest = point
+    do a = 1, size
+      do j = 1, 3
+        map(:,j) = map(:,j) + nodes(:,a)*d(j,a)
+      end do
+      rest = rest - nodes(:,a)*n(a)
+    end do
+  end subroutine linearise
+
+  pure function clamped(size, natural) result(within)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: natural(3)
+    real(dp) :: within(3), low(3), high(3)
+
+    call intervals(size, low, high)
+    within = min(max(natural, low), high)
+  end function clamped
+
+  !> Whether natural coordinates are of the element, to their accuracy.
+  pure logical function inside(size, natural)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: natural(3)
+
+    inside = maxval(abs(clamped(size, natural) - natural)) <= accuracy
+    select case (size)
+    case (4)
+      inside = inside .and. sum(natural) <= 1 + accuracy
+    case (5)
+      inside = inside .and. maxval(abs(natural(1:2))) + natural(3) <= 1 + accuracy
+    case (6)
+      inside = inside .and. sum(natural(1:2)) <= 1 + accuracy
+    end select
+  end function inside
+
+  !> What each coordinate lies between.
+  pure subroutine intervals(size, low, high)
+    integer, intent(in) :: size
+    real(dp), intent(out) :: low(3), high(3)
+
+    high = 1
+    select case (size)
+    case (4)
+      low = 0
+    case (5)
+      low = [-1, -1, 0]
+    case (6)
+      low = [0, 0, -1]
+    case default
+      low = -1
+    end select
+  end subroutine intervals
+
+  !> Whether the map has no positive determinant at a node.
+  pure logical function corner_inside_out(size, nodes)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8)
+    real(dp) :: places(3,8), map(3,3), rest(3)
+    integer :: a
+
+    places = node_coordinates(size)
+    corner_inside_out = .false.
+    do a = 1, size
+      call linearise(size, nodes, nodes(:,1), places(:,a), map, rest)
+      corner_inside_out = corner_inside_out .or. .not. determinant(map) > 0
+    end do
+  end function corner_inside_out
+
+  pure real(dp) function distance(size, nodes, point, natural)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8), point(3), natural(3)
+    real(dp) :: map(3,3), rest(3)
+
+    call linearise(size, nodes, point, natural, map, rest)
+    distance = norm2(rest)
+  end function distance
+
+  !> The place of the element that is nearest to a point: the best that damped searches come to from those places of a grid over the
+  !> element that are nearer than their neighbours.
+  pure function nearest_place(size, nodes, point) result(best)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8), point(3)
+    real(dp) :: best(3)
+    integer, parameter :: grid = 4
+    real(dp) :: away(0:grid+1,0:grid+1,0:grid+1), cube(3), least, reached, near
+    integer :: i, j, k
+
+    away = huge(least)
+    do k = 1, grid
+      do j = 1, grid
+        do i = 1, grid
+          away(i,j,k) = distance(size, nodes, point, from_cube(size, middle([i, j, k])))
+        end do
+      end do
+    end do
+    best = from_cube(size, [0.5_dp, 0.5_dp, 0.5_dp])
+    least = huge(least)
+    do k = 1, grid
+      do j = 1, grid
+        do i = 1, grid
+          near = min(away(i-1,j,k), away(i+1,j,k), away(i,j-1,k), away(i,j+1,k), away(i,j,k-1), away(i,j,k+1))
+          if (.not. away(i,j,k) <= near) cycle
+          cube = middle([i, j, k])
+          call search(size, nodes, point, cube, reached)
+          if (.not. reached < least) cycle
+          least = reached
+          best = from_cube(size, cube)
+        end do
+      end do
+    end do
+
+  contains
+
+    pure function middle(cell) result(cube)
+      integer, intent(in) :: cell(3)
+      real(dp) :: cube(3)
+      cube = (cell - 0.5_dp)/grid
+    end function middle
+  end function nearest_place
+
+  !> Natural coordinates from those in the unit cube of which the element is the image, with edges or faces that collapse.
+  pure function from_cube(size, cube) result(natural)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: cube(3)
+    real(dp) :: natural(3)
+
+    select case (size)
+    case (4)
+      natural = [cube(1)*(1 - cube(2))*(1 - cube(3)), cube(2)*(1 - cube(3)), cube(3)]
+    case (5)
+      natural = [(2*cube(1:2) - 1)*(1 - cube(3)), cube(3)]
+    case (6)
+      natural = [cube(1)*(1 - cube(2)), cube(2), 2*cube(3) - 1]
+    case default
+      natural = 2*cube - 1
+    end select
+  end function from_cube
+
+  !> Derivatives (natural, cube) of these.
+  pure function cube_derivatives(size, cube) result(d)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: cube(3)
+    real(dp) :: d(3,3)
+    integer :: i
+
+    d = 0
+    select case (size)
+    case (4)
+      d(:,1) = [(1 - cube(2))*(1 - cube(3)), 0.0_dp, 0.0_dp]
+      d(:,2) = [-cube(1)*(1 - cube(3)), 1 - cube(3), 0.0_dp]
+      d(:,3) = [-cube(1)*(1 - cube(2)), -cube(2), 1.0_dp]
+    case (5)
+      d(1,1) = 2*(1 - cube(3))
+      d(2,2) = d(1,1)
+      d(:,3) = [1 - 2*cube(1), 1 - 2*cube(2), 1.0_dp]
+    case (6)
+      d(1,1) = 1 - cube(2)
+      d(:,2) = [-cube(1), 1.0_dp, 0.0_dp]
+      d(3,3) = 2
+    case default
+      do i = 1, 3
+        d(i,i) = 2
+      end do
+    end select
+  end function cube_derivatives
+
+  !> Makes the distance smaller by steps of Levenberg and Marquardt's within the unit cube.
+  pure subroutine search(size, nodes, point, cube, least)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: nodes(3,8), point(3)
+    real(dp), intent(inout) :: cube(3)
+    real(dp), intent(out) :: least
+    real(dp), parameter :: first_damping = 1e-3_dp, most_damping = 1e10_dp, least_damping = 1e-12_dp
+    real(dp) :: map(3,3), rest(3), normal(3,3), gradient(3), tried(3), damping, scale, away
+    integer :: pass, i
+
+    damping = first_damping
+    call linearise(size, nodes, point, from_cube(size, cube), map, rest)
+    least = norm2(rest)
+    do pass = 1, most_damped
+      map = matmul(map, cube_derivatives(size, cube))
+      do
+        gradient = matmul(rest, map)
+        normal = matmul(transpose(map), map)
+        scale = (normal(1,1) + normal(2,2) + normal(3,3))/3
+        if (.not. scale > 0) return
+        do i = 1, 3
+          normal(i,i) = normal(i,i) + damping*scale
+          ! a coordinate at its bound, beyond which the point lies, stays there
+          if ((cube(i) >= 1 .and. gradient(i) > 0) .or. (cube(i) <= 0 .and. gradient(i) < 0)) then
+            normal(:,i) = 0
+            normal(i,:) = 0
+            normal(i,i) = scale
+            gradient(i) = 0
+          end if
+        end do
+        tried = min(max(cube + multiply(inverse(normal), gradient), 0.0_dp), 1.0_dp)
+        away = distance(size, nodes, point, from_cube(size, tried))
+        if (away < least) exit
+        damping = damping*10
+        if (damping > most_damping) return
+      end do
+      cube = tried
+      call linearise(size, nodes, point, from_cube(size, cube), map, rest)
+      least = norm2(rest)
+      damping = max(damping/10, least_damping)
+    end do
+  end subroutine search
+
+end module inverse_maps
