@@ -1,6 +1,8 @@
 !> The critical time step of explicitly integrated pseudo-rigid and finite element bodies.
 module critical_time_step
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use table_registry, only: table_open
   use velocity_operator, only: pseudo_rigid_kind
   use pseudo_rigid, only: second_piola_kirchhoff
   implicit none
@@ -73,23 +75,24 @@ contains
   !> (manual, BODY.scheme).  With omega**2 the largest eigenvalue of M^-1/2 K M^-1/2, M = blockdiag(E0, E0, E0),
   !> K = V dP/dF, and the damping force eta K u(t), the step is stable while h**2 omega**2 + 2 h eta omega**2 <= 4;
   !> half of that limit fulfils h (h + eta) = 1/omega**2, which is 1/omega without damping.
-  subroutine critical_step(n, kind, scheme, volume, damping, lame, tensor, conf_ptr, conf, step, row, failure, nb, nconf)
-    integer(i4), intent(in) :: n                  !< bodies in use
-    integer(i4), intent(in) :: nb, nconf
-    integer(i4), intent(in) :: kind(0:nb-1), scheme(0:nb-1)
-    real(dp), intent(in) :: volume(0:nb-1)
-    real(dp), intent(in) :: damping(0:nb-1)       !< eta [time]
-    real(dp), intent(in) :: lame(2,0:nb-1)        !< lambda, mu [pressure]
-    real(dp), intent(in) :: tensor(3,3,0:nb-1)    !< Euler tensors
-    integer(i4), intent(in) :: conf_ptr(0:nb-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1)     !< configuration triples (rows of F)
+  subroutine critical_step(handles, step, row, failure)
+    integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
     real(dp), intent(out) :: step                 !< largest real number when nothing bounds the step
     integer(i4), intent(out) :: row               !< body that bounds the step (-1: none; with a failure: the body at fault)
-    integer(i4), intent(out) :: failure           !< 0, or 1: no positive eigenvalue (a body without stiffness)
+    integer(i4), intent(out) :: failure           !< 0; 10: no positive eigenvalue (a body without stiffness); `table_unknown`
+    type(bodies_and_triples) :: state
     real(dp) :: eigenvalue, matrix(9,9)
     real(dp) :: largest, mine, demand             ! 1/h**2
-    integer(i4) :: b, c, at_fault, my_row, stiffest
+    integer(i4) :: b, c, n, at_fault, my_row, stiffest
 
+    step = huge(step)
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    n = int(state%bodies%rows, i4)
+    associate (kind => state%bodies%kind, scheme => state%bodies%scheme, volume => state%bodies%volume, &
+               damping => state%bodies%damping, lame => state%bodies%lame, tensor => state%bodies%tensor, &
+               conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf)
     largest = 0
     stiffest = -1
     at_fault = huge(at_fault)
@@ -127,12 +130,11 @@ contains
     end if
     !$omp end critical (smallest_step)
     !$omp end parallel
-    step = huge(step)
+    end associate
     row = stiffest
-    failure = 0
     if (stiffest >= 0) step = 1/sqrt(largest)
     if (at_fault < n) then
-      failure = 1
+      failure = 10
       row = at_fault
     end if
   end subroutine critical_step

@@ -1,6 +1,8 @@
 !> Motion of points of bodies: placement, its inverse, velocity.
 module point_motion
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use table_registry, only: table_open
   use velocity_operator, only: velocity_blocks, pseudo_rigid_kind
   use matrix3, only: multiply, multiply_transposed, inverse, determinant
   implicit none
@@ -10,20 +12,24 @@ module point_motion
 contains
 
   !> Current images x = centre(t) + R (X - centre) or F (X - centre) of referential points.
-  subroutine spatial_points(n, rows, points, kind, centre, conf_ptr, conf, images, np, nb, nconf)
-    integer(i4), intent(in) :: n                  !< number of points
-    integer(i4), intent(in) :: np, nb, nconf
+  subroutine spatial_points(handles, rows, points, images, failure, row, np)
+    integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
+    integer(i4), intent(in) :: np                 !< number of points
     integer(i4), intent(in) :: rows(0:np-1)       !< bodies
     real(dp), intent(in) :: points(3,0:np-1)      !< referential points [length]
-    integer(i4), intent(in) :: kind(0:nb-1)
-    real(dp), intent(in) :: centre(3,0:nb-1)
-    integer(i4), intent(in) :: conf_ptr(0:nb-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1)
     real(dp), intent(inout) :: images(3,0:np-1)   !< current points [length]
+    integer(i4), intent(out) :: failure           !< 0, `table_unknown`
+    integer(i4), intent(out) :: row               !< body at fault, -1: none
+    type(bodies_and_triples) :: state
     real(dp) :: arm(3)
     integer(i4) :: b, c, k
 
-    do k = 0, n - 1
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    associate (kind => state%bodies%kind, centre => state%bodies%centre, conf_ptr => state%bodies%conf_ptr, &
+               conf => state%configurations%conf)
+    do k = 0, np - 1
       b = rows(k)
       c = conf_ptr(b)
       arm = points(:,k) - centre(:,b)
@@ -33,27 +39,28 @@ contains
         images(:,k) = conf(:,c+3) + multiply(conf(:,c:c+2), arm)
       end if
     end do
+    end associate
   end subroutine spatial_points
 
   !> Referential points X of current points x, the inverse of `spatial_points`.
-  subroutine referential_points(n, rows, points, kind, centre, conf_ptr, conf, images, failure, row, np, nb, nconf)
-    integer(i4), intent(in) :: n                  !< number of points
-    integer(i4), intent(in) :: np, nb, nconf
+  subroutine referential_points(handles, rows, points, images, failure, row, np)
+    integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
+    integer(i4), intent(in) :: np                 !< number of points
     integer(i4), intent(in) :: rows(0:np-1)       !< bodies
     real(dp), intent(in) :: points(3,0:np-1)      !< current points [length]
-    integer(i4), intent(in) :: kind(0:nb-1)
-    real(dp), intent(in) :: centre(3,0:nb-1)
-    integer(i4), intent(in) :: conf_ptr(0:nb-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1)
     real(dp), intent(inout) :: images(3,0:np-1)   !< referential points [length]
-    integer(i4), intent(out) :: failure           !< 0, or 5: determinant of a deformation gradient not positive
-    integer(i4), intent(out) :: row               !< body at fault
+    integer(i4), intent(out) :: failure           !< 0, `table_unknown`, or 5: determinant of a deformation gradient not positive
+    integer(i4), intent(out) :: row               !< body at fault, -1: none
+    type(bodies_and_triples) :: state
     real(dp) :: arm(3)
     integer(i4) :: b, c, k
 
-    failure = 0
     row = -1
-    do k = 0, n - 1
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    associate (kind => state%bodies%kind, centre => state%bodies%centre, conf_ptr => state%bodies%conf_ptr, &
+               conf => state%configurations%conf)
+    do k = 0, np - 1
       b = rows(k)
       c = conf_ptr(b)
       arm = points(:,k) - conf(:,c+3)
@@ -68,24 +75,29 @@ contains
         images(:,k) = centre(:,b) + multiply_transposed(conf(:,c:c+2), arm)
       end if
     end do
+    end associate
   end subroutine referential_points
 
   !> Spatial velocities of referential points, by the operator H with the identity as base.
-  subroutine point_velocities(n, rows, points, kind, centre, conf_ptr, velo_ptr, conf, velo, velocities, np, nb, nconf, nvelo)
-    integer(i4), intent(in) :: n                  !< number of points
-    integer(i4), intent(in) :: np, nb, nconf, nvelo
+  subroutine point_velocities(handles, rows, points, velocities, failure, row, np)
+    integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
+    integer(i4), intent(in) :: np                 !< number of points
     integer(i4), intent(in) :: rows(0:np-1)       !< bodies
     real(dp), intent(in) :: points(3,0:np-1)      !< referential points [length]
-    integer(i4), intent(in) :: kind(0:nb-1)
-    real(dp), intent(in) :: centre(3,0:nb-1)
-    integer(i4), intent(in) :: conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1), velo(3,0:nvelo-1)
-    real(dp), intent(inout) :: velocities(3,0:np-1) !< [length/time]
+    real(dp), intent(inout) :: velocities(3,0:np-1)   !< [length/time]
+    integer(i4), intent(out) :: failure           !< 0, `table_unknown`
+    integer(i4), intent(out) :: row               !< body at fault, -1: none
+    type(bodies_and_triples) :: state
     real(dp), parameter :: identity(3,3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
     real(dp) :: blocks(3,3,4)
     integer(i4) :: b, c, count, k, m, v
 
-    do k = 0, n - 1
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    associate (kind => state%bodies%kind, centre => state%bodies%centre, conf_ptr => state%bodies%conf_ptr, &
+               velo_ptr => state%bodies%velo_ptr, velo => state%triples%velo, conf => state%configurations%conf)
+    do k = 0, np - 1
       b = rows(k)
       c = conf_ptr(b)
       v = velo_ptr(b)
@@ -95,6 +107,7 @@ contains
         velocities(:,k) = velocities(:,k) + multiply(blocks(:,:,m), velo(:,v+m-1))
       end do
     end do
+    end associate
   end subroutine point_velocities
 
 end module point_motion

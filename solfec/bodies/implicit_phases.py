@@ -46,19 +46,17 @@ class Options(Phase):
 
     def __init__(self, model):
         self.model = model
-        self._given, self._found = Numbers(bodies="i4"), Numbers(changed="i4")
+        self._found = Numbers(changed="i4")
 
     def settle(self) -> None:
         bodies = self.model.bodies
-        self._given.set(bodies.n)
         self._known = bodies.scheme.copy(), bodies.damping.copy()
 
     def calls(self) -> list[Call]:
         bodies = self.model.bodies
         return [
             Call(
-                "body_options.compare_options", self._given["bodies"], bodies.scheme, bodies.damping, *self._known,
-                results=self._found, wanted={"changed": 0},
+                "body_options.compare_options", bodies.handles[:1], *self._known, results=self._found, wanted={"changed": 0},
             )  # fmt: skip
         ]
 

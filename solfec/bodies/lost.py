@@ -30,11 +30,10 @@ class Lost(Phase):
     def __init__(self, model, notice: Callable[[], None]):
         self.model, self.notice = model, notice
         self.outside = np.zeros(0, np.int32)
-        self._given, self.found = Numbers(bodies="i4"), Numbers(count="i4")
+        self.found = Numbers(count="i4")
 
     def settle(self) -> None:
         bodies = self.model.bodies
-        self._given.set(bodies.n)
         self._scene = np.array(self.model.extents, float)
         if len(self.outside) != bodies.capacity:
             self.outside = np.zeros(bodies.capacity, np.int32)
@@ -43,8 +42,7 @@ class Lost(Phase):
         bodies = self.model.bodies
         return [
             Call(
-                "body_options.find_outside", self._given["bodies"], self._scene, bodies.extents, self.outside,
-                results=self.found,
+                "body_options.find_outside", bodies.handles[:1], self._scene, self.outside, results=self.found,
             ),
             Pause(self.found["count"]),
         ]  # fmt: skip

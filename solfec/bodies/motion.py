@@ -1,7 +1,7 @@
 """Time integration of all bodies: drift, kick, drift (theory, "Time integration"; Solfec-1.0's `bod`).
 
 A step is `predict`, then contact reactions from elsewhere in `bodies.triples.reaction`, then `correct`.  Every
-function is one to three kernel calls on whole columns of the body table.
+function is one to three kernel calls on the whole body table.
 """
 
 from __future__ import annotations
@@ -238,9 +238,9 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
     SolfecError
         A pseudo-rigid body without stiffness.
     """
-    step, row, failure = _critical_step(bodies.n, *bodies.columns.of(critical_step_columns, bodies))
+    step, row, failure = _critical_step(bodies.handles)
     if failure:
-        _raise(bodies, 10, row)
+        _raise(bodies, failure, row)
     if row < 0:
         step = math.inf
     other = finite_element_motion.critical_step(bodies)
@@ -266,14 +266,6 @@ def refined_critical_step(bodies: BodyTable, exactly: bool) -> tuple[float, int]
         elements.square_present[:] = np.inf
 
 
-def critical_step_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `critical_step`."""
-    return (
-        bodies.kind, bodies.scheme, bodies.volume, bodies.damping, bodies.lame, bodies.tensor, bodies.conf_ptr,
-        bodies.configurations.conf,
-    )  # fmt: skip
-
-
 def stability_limit(bodies: BodyTable, row: int, admissible: float) -> float:
     """The step beyond which explicit integration of a body grows without bound; `admissible` is what it asks for.
 
@@ -286,18 +278,7 @@ def stability_limit(bodies: BodyTable, row: int, admissible: float) -> float:
 
 def spatial_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Current images (3, n) of the referential points (3, n) of the bodies `rows` (n)."""
-    rows, points, result = _point_arrays(rows, points)
-    _spatial_points(
-        rows.size,
-        rows,
-        points,
-        bodies.kind,
-        bodies.centre,
-        bodies.conf_ptr,
-        bodies.configurations.conf,
-        result,
-    )
-    return result
+    return _of_points(_spatial_points, bodies, rows, points)
 
 
 def referential_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -308,43 +289,22 @@ def referential_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) 
     SolfecError
         A pseudo-rigid body that is turned inside out.
     """
-    rows, points, result = _point_arrays(rows, points)
-    failure, row = _referential_points(
-        rows.size,
-        rows,
-        points,
-        bodies.kind,
-        bodies.centre,
-        bodies.conf_ptr,
-        bodies.configurations.conf,
-        result,
-    )
-    if failure:
-        _raise(bodies, failure, row)
-    return result
+    return _of_points(_referential_points, bodies, rows, points)
 
 
 def point_velocities(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Spatial velocities (3, n) of the referential points (3, n) of the bodies `rows` (n)."""
-    rows, points, result = _point_arrays(rows, points)
-    _point_velocities(
-        rows.size,
-        rows,
-        points,
-        bodies.kind,
-        bodies.centre,
-        bodies.conf_ptr,
-        bodies.velo_ptr,
-        bodies.configurations.conf,
-        bodies.triples.velo,
-        result,
-    )
-    return result
+    return _of_points(_point_velocities, bodies, rows, points)
 
 
-def _point_arrays(rows, points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _of_points(kernel, bodies: BodyTable, rows, points) -> np.ndarray:
+    """What a kernel finds of points (3, n) of the bodies `rows` (n): vectors (3, n)."""
     rows = np.ascontiguousarray(rows, np.int32)
     points = np.asfortranarray(points, float)
     if rows.ndim != 1 or points.shape != (3, rows.size):
         raise ValueError(f"points must have the shape (3, {rows.size}), one column per row number, not {points.shape}")
-    return rows, points, np.empty(points.shape, order="F")
+    result = np.empty(points.shape, order="F")
+    failure, row = kernel(bodies.handles, rows, points, result)
+    if failure:
+        _raise(bodies, failure, row)
+    return result

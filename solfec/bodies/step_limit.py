@@ -24,20 +24,15 @@ class Limits(Phase):
 
     def __init__(self, bodies: BodyTable):
         self.bodies = bodies
-        self._given = Numbers(bodies="i4")
         self._massive = Numbers(step="f8", row="i4", failure="i4")
         self._elements = Numbers(least="f8", worst="i4", unknown="i4", changed="i4")
-
-    def settle(self) -> None:
-        self._given.set(self.bodies.n)
 
     def calls(self) -> list[Call]:
         bodies = self.bodies
         fe = bodies.finite_elements or compiled(bodies)
         calls = [
             Call(
-                "critical_time_step.critical_step", self._given["bodies"], *motion.critical_step_columns(bodies),
-                results=self._massive, wanted={"failure": 0},
+                "critical_time_step.critical_step", bodies.handles, results=self._massive, wanted={"failure": 0},
             )
         ]  # fmt: skip
         if fe.count:
@@ -100,7 +95,6 @@ class WithinLimit(Limits):
         self._step, self._exceeded = Numbers(step="f8"), Numbers(exceeded="i4")
 
     def settle(self) -> None:
-        super().settle()
         self._step.set(self.model.step)
 
     def calls(self) -> list[Call]:
