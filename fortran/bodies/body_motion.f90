@@ -10,6 +10,7 @@
 !>   `table_unknown` (with row -1): a handle is not that of the table as it is now.
 module body_motion
   use kinds, only: dp, i4, i8
+  use kind_numbers, only: explicit_scheme => scheme_def_exp, implicit_scheme => scheme_def_lim
   use body_state, only: bodies_and_triples, open_bodies
   use matrix3, only: determinant, inverse, positive_definite, all_finite
   use velocity_operator, only: obstacle_kind, rigid_kind, pseudo_rigid_kind, finite_element_kind
@@ -26,7 +27,6 @@ module body_motion
   integer(i4), parameter :: parallel_from = 500
   !> Rows in which rigid bodies are looked for, to be moved eight at a time.
   integer(i4), parameter :: batch = 64
-  integer(i4), parameter :: explicit_scheme = 3, implicit_scheme = 4
   integer(i8), parameter :: no_failure = huge(0_i8)
 
 contains

@@ -1,6 +1,7 @@
 !> The critical time step of explicitly integrated pseudo-rigid and finite element bodies.
 module critical_time_step
   use kinds, only: dp, i4, i8
+  use kind_numbers, only: explicit_scheme => scheme_def_exp, neo_hookean_law => law_neo_hookean
   use body_state, only: bodies_and_triples, open_bodies
   use table_registry, only: table_open
   use velocity_operator, only: pseudo_rigid_kind
@@ -11,7 +12,6 @@ module critical_time_step
 
   !> Fewer bodies than this are not worth waking other threads.
   integer(i4), parameter :: parallel_from = 500
-  integer(i4), parameter :: explicit_scheme = 3, neo_hookean_law = 2
 
 contains
 

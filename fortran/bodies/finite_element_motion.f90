@@ -10,6 +10,7 @@
 !> Vectors of co-rotated bodies are brought to the element kernels, and back, by the body's rotation (3,3,0:nbody-1).
 module finite_element_motion
   use kinds, only: dp, i4
+  use kind_numbers, only: explicit_scheme => scheme_def_exp
   use matrix3, only: all_finite, determinant, inverse
   use element_blocks, only: gather_nodes
   implicit none
@@ -17,7 +18,6 @@ module finite_element_motion
   public :: materials_changed, drift, kick, damped_velocities, add_dissipation, finish
   public :: local_displacements, to_body_frame, polar_rotation
 
-  integer(i4), parameter :: explicit_scheme = 3                                          !< of Scheme
   integer(i4), parameter :: turned_inside_out = 5, not_finite = 8, bad_reaction = 9      !< failures as in body_motion
   integer, parameter :: parallel_from = 2000   !< nodes from which threads pay
 

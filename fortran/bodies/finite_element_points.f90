@@ -5,6 +5,7 @@
 !> reference (3,0:nnode-1) nodes of all bodies [length]; conf (3,0:nconf-1).
 module finite_element_points
   use kinds, only: dp, i4, i8
+  use kind_numbers, only: sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid
   use velocity_operator, only: finite_element_kind
   use element_shapes, only: shape_values, reference_gradients
   use inverse_maps, only: natural_coordinates
@@ -12,7 +13,6 @@ module finite_element_points
   private
   public :: refer_contacts, place_constraints, weigh_points, deformation_gradients
 
-  integer(i4), parameter :: sphere_kind = 2, ellipsoid_kind = 3   !< of PrimitiveKind
   integer, parameter :: parallel_from = 200                       !< rows from which threads pay
 
 contains

@@ -4,6 +4,7 @@
 !> V S + B V + c1 (T:V) T + c2 T V^T T, in blocks of eight points, arguments as in `kirchhoff`.
 module material_laws
   use kinds, only: dp
+  use kind_numbers, only: kirchhoff_law => law_kirchhoff, linear_law => law_linear, neo_hookean_law => law_neo_hookean
   use kirchhoff, only: kirchhoff_stress, kirchhoff_energy, kirchhoff_tangent, green_strain
   use neo_hookean, only: neo_hookean_stress, neo_hookean_energy, neo_hookean_tangent, neo_hookean_bound
   use linear_elasticity, only: linear_stress, linear_energy, linear_tangent
@@ -12,7 +13,6 @@ module material_laws
   public :: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
 
   !> The numbers of Law.
-  integer, parameter :: kirchhoff_law = 0, linear_law = 1, neo_hookean_law = 2
 
 contains
 

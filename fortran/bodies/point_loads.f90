@@ -1,15 +1,14 @@
 !> Point forces and torques as generalised forces of their bodies.
 module point_loads
   use kinds, only: dp, i4
+  use kind_numbers, only: spatial_force => load_spatial_force, convected_force => load_convected_force, &
+    spatial_torque => load_spatial_torque, convected_torque => load_convected_torque
   use velocity_operator, only: rigid_kind, pseudo_rigid_kind, finite_element_kind
   use element_shapes, only: reference_gradients
   use matrix3, only: cross, multiply, multiply_transposed
   implicit none
   private
   public :: add_point_loads
-
-  !> The numbers of LoadKind.
-  integer(i4), parameter :: spatial_force = 0, convected_force = 1, spatial_torque = 2, convected_torque = 3
 
 contains
 

@@ -12,6 +12,7 @@
 !> conditions in these loops, not even merge().
 module rigid
   use kinds, only: dp, i4, i8
+  use kind_numbers, only: scheme_positive => scheme_rig_pos, scheme_negative => scheme_rig_neg, scheme_implicit => scheme_rig_imp
   use matrix3, only: cross, multiply, multiply_transposed, inverse, determinant
   use rotation, only: exponential_map, exponential_coefficients, exponential_tangent, nearest_rotation
   implicit none
@@ -22,7 +23,6 @@ module rigid
   integer, parameter :: lanes = 8
 
   !> The numbers of Scheme.
-  integer(i4), parameter :: scheme_positive = 0, scheme_negative = 1, scheme_implicit = 2
 
   !> Sum of the entries of R^T R - I, in magnitude, that is left alone.
   real(dp), parameter :: orthogonality_limit = 1e-12_dp

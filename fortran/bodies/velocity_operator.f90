@@ -1,16 +1,15 @@
 !> The operator H from the velocity triples of a body to the velocity of one of its points in a local base.
 module velocity_operator
   use kinds, only: dp, i4
+  use kind_numbers, only: obstacle_kind => body_obstacle, rigid_kind => body_rigid, pseudo_rigid_kind => body_pseudo_rigid, &
+    finite_element_kind => body_finite_element
   implicit none
   private
   public :: velocity_blocks, obstacle_kind, rigid_kind, pseudo_rigid_kind, finite_element_kind
 
-  !> The numbers of BodyKind; `velocity_blocks` does not know the last one, whose blocks are N_a base^T.
-  integer(i4), parameter :: obstacle_kind = 0, rigid_kind = 1, pseudo_rigid_kind = 2, finite_element_kind = 3
-
 contains
 
-  !> The 3x3 blocks of H, one per velocity triple, so that base^T v(point) = sum_k blocks(:,:,k) velo(:,k)
+  !> The 3x3 blocks of H, one per velocity triple of a body without elements (the blocks of elements are N_a base^T), so that base^T v(point) = sum_k blocks(:,:,k) velo(:,k)
   !> (theory, section "Body kinematics"; manual, BODY.velo).
   !>
   !>   kind      BodyKind: obstacle, rigid (2 blocks) or pseudo-rigid (4 blocks)

@@ -2,6 +2,9 @@
 !> FIX_DIRECTION, SET_VELOCITY, PUT_RIGID_LINK, PUT_SPRING).
 module user_constraints
   use kinds, only: dp, i4
+  use kind_numbers, only: fixpnt => constraint_fixpnt, fixdir => constraint_fixdir, velodir => constraint_velodir, &
+    link => constraint_riglnk, spring => constraint_spring, follow => direction_update_follow, &
+    by_master => direction_update_conv1, by_slave => direction_update_conv2
   use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
   use matrix3, only: inverse, multiply, multiply_transposed
   use local_frame, only: frame_of_normal
@@ -9,8 +12,6 @@ module user_constraints
   private
   public :: update_user_constraints, find_overloaded
 
-  integer(i4), parameter :: fixpnt = 1, fixdir = 2, velodir = 3, link = 5, spring = 6   !< of ConstraintKind
-  integer(i4), parameter :: follow = 0, by_master = 2, by_slave = 3                     !< of DirectionUpdate
   real(dp), parameter :: aligned = 1e-6_dp         !< a normal this close to e_x takes e_y to build its base
 
 contains

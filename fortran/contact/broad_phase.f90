@@ -1,6 +1,7 @@
 !> Broad phase: candidate pairs of primitives, in the order of their keys.
 module broad_phase
   use kinds, only: sp, dp, i4, i8
+  use kind_numbers, only: obstacle_kind => body_obstacle, deformable_from => body_pseudo_rigid, sphere_kind => primitive_sphere
   use cell_grid, only: grid_type, build_grid, store_grid, restore_grid, absent, immovable
   use pair_search, only: pair_store, pair_list, exclusion_list, search_pairs, search_between, piece
   use pair_sort, only: prepare_store, sort_pairs
@@ -10,7 +11,6 @@ module broad_phase
   private
   public :: sort_still, find_pairs, search_again
 
-  integer(i4), parameter :: obstacle_kind = 0, deformable_from = 2, sphere_kind = 2
   integer, parameter :: parallel_from = 4000
 
 contains

@@ -1,11 +1,11 @@
 !> Patches of up to four points where faces of two polyhedra lie on each other.
 module contact_patch
   use kinds, only: dp, i4
+  use kind_numbers, only: sphere => primitive_sphere
   implicit none
   private
   public :: find_patches
 
-  integer(i4), parameter :: sphere = 2
   real(dp), parameter :: facing = 0.985_dp     !< cosine of the angle (10 degrees) up to which faces lie on each other
   real(dp), parameter :: turned = 0.9817_dp    !< angle of the first slot's direction from the slave face's first edge:
                                                !< not along diagonals or edges that regular shapes have

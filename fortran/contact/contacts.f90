@@ -1,12 +1,12 @@
 !> Life of contacts: creation from what the narrow phase found, update, removal, penetration depth.
 module contacts
   use kinds, only: dp, i4, i8
+  use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, contact_kind => constraint_contact
   use contact_record, only: contact_place
   implicit none
   private
   public :: update_rows, create_rows, keep_rows, deepest_row
 
-  integer(i4), parameter :: pseudo_rigid_kind = 2, contact_kind = 0
   integer(i4), parameter :: any_surface = huge(1_i4)
   integer, parameter :: parallel_from = 500
 

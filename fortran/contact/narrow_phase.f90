@@ -3,6 +3,7 @@
 !> Pairs are independent of each other, so results do not depend on the number of threads.
 module narrow_phase
   use kinds, only: dp, i4
+  use kind_numbers, only: sphere => primitive_sphere, ellipsoid => primitive_ellipsoid  !< lower ones: polyhedra
   use polyhedra, only: shape_tables, polyhedron, reserve_polyhedron, gather_polyhedron, mark_vertices
   use facets, only: boundary
   use overlap, only: clip_work, reserve_overlap, intersect
@@ -15,7 +16,6 @@ module narrow_phase
   private
   public :: find_contacts, overlap_volumes, primitive_distances
 
-  integer(i4), parameter :: sphere = 2, ellipsoid = 3  !< kinds of primitives (PrimitiveKind); lower ones: polyhedra
   integer(i4), parameter :: no_error = 0, row_out_of_range = 2
   real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size are one
   real(dp), parameter :: last_places = 16*epsilon(1.0_dp)  !< so are planes nearer than this part of the coordinates

@@ -5,12 +5,12 @@
 !> many bodies in one place do not look through the contacts of one another.
 module sparsify
   use kinds, only: dp, i4, i8
+  use kind_numbers, only: element_kind => primitive_element, convex_kind => primitive_convex
   use contact_tables, only: area_table, point_table, tabulate_areas, largest_area, tabulate_points, cell_of, hash_of
   implicit none
   private
   public :: sparsify_rows
 
-  integer(i4), parameter :: element_kind = 1, convex_kind = 0
   integer, parameter :: parallel_from = 500
 
 contains

@@ -1,11 +1,12 @@
 !> Shapes follow their bodies: current vertices, face normals, boxes of primitives and extents of bodies.
 module update_geometry
   use kinds, only: dp, i4, i8
+  use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, finite_element_kind => body_finite_element, &
+    sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid
   implicit none
   private
   public :: update_shapes
 
-  integer(i4), parameter :: pseudo_rigid_kind = 2, finite_element_kind = 3, sphere_kind = 2, ellipsoid_kind = 3
   !> Bodies' extents reach this many geometric epsilons beyond the boxes of their primitives.
   real(dp), parameter :: extents_margin = 10.0_dp
   !> Below this number of vertices one thread is faster.

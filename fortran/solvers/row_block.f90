@@ -2,6 +2,9 @@
 !> kept of their laws, and the solution of each kind (contacts: see diagonal_block).
 module row_block
   use kinds, only: dp, i4
+  use kind_numbers, only: contact_row => row_contact, fixpnt_row => row_fixpnt, fixdir_row => row_fixdir, &
+    velodir_row => row_velodir, velodir3_row => row_velodir3, link_row => row_riglnk, &
+    spring_dashpot_row => row_spring_dashpot, open_row => row_open
   use contact_iterations, only: solve3, status_solved, status_failed
   use diagonal_block, only: block_size, b_cohesion, solve_contact
   use spring_law, only: spring_row, held_row, spring_reaction
@@ -11,12 +14,6 @@ module row_block
   public :: law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift
   public :: l_link, l_length, l_target
   public :: solve_row, penalty_block, link_length_error
-
-  !> Kinds of rows: those of ConstraintKind, and contacts that follow another law in this step.
-  integer(i4), parameter :: contact_row = 0, fixpnt_row = 1, fixdir_row = 2, velodir_row = 3, velodir3_row = 4
-  integer(i4), parameter :: link_row = 5
-  integer(i4), parameter :: spring_dashpot_row = 7  !< contact of a SPRING_DASHPOT material
-  integer(i4), parameter :: open_row = 8            !< contact with an open gap (dynamics): R = 0, U = B
 
   !> Layout of the law data of a row: contacts ...
   integer, parameter :: law_size = 8

@@ -1,14 +1,12 @@
 !> The force of a spring between two points: a tabulated curve with a dashpot, held by rigid stops (manual, PUT_SPRING).
 module spring_law
   use kinds, only: dp, i4
+  use kind_numbers, only: spring_row => row_spring, held_row => row_held
   implicit none
   private
   public :: spring_row, held_row, window
   public :: s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
   public :: spring_reaction, spring_error, step_force, stopped
-
-  integer(i4), parameter :: spring_row = 6   !< kind of row: spring with a tabulated curve
-  integer(i4), parameter :: held_row = 9     !< kind of row: its reaction comes from elsewhere (spring with a Python function)
 
   !> Law data of a spring, in dynamics and in quasi-statics.
   integer, parameter :: s_stroke = 1         !< s where constraints are evaluated: at mid step; at the start

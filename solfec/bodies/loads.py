@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
 from ..kernel_programs import Call, Numbers
+from ..kinds import LoadKind
 from ..tables import Table, note_reallocation
 from ..time_series import SeriesTable, TimeSeries
 from . import finite_elements, state
@@ -20,15 +20,6 @@ from .table import BodyKind, BodyTable
 _add_point_loads = _kernels.point_loads.add_point_loads
 
 RIGID_CALLBACK_SIZE = 9  # spatial force, spatial torque, referential torque
-
-
-class LoadKind(IntEnum):
-    """What a row of the table of point loads is."""
-
-    SPATIAL_FORCE = 0
-    CONVECTED_FORCE = 1
-    SPATIAL_TORQUE = 2
-    CONVECTED_TORQUE = 3
 
 
 class PointLoadTable(Table):

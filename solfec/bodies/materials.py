@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import IntEnum
 
 from ..errors import NotBuiltYet
-
-
-class Law(IntEnum):
-    """Material laws of the element kernels (fortran/bodies/material_laws.f90)."""
-
-    KIRCHHOFF = 0
-    LINEAR = 1  # the stiffness at zero displacement, of bodies of form 'BC'
-    NEO_HOOKEAN = 2
-
+from ..kinds import Law
 
 MODELS = (Law.KIRCHHOFF.name, Law.NEO_HOOKEAN.name)
 

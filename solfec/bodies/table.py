@@ -17,59 +17,12 @@ The meshes of finite element bodies are in `BodyTable.meshes`, the bases of thos
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 
+from ..kinds import BodyKind, Energy, Form, Scheme  # noqa: F401  # known here, too
 from ..tables import KernelColumns, Table
 
-
-class BodyKind(IntEnum):
-    """Kinematic model of a body (manual, BODY)."""
-
-    OBSTACLE = 0
-    RIGID = 1
-    PSEUDO_RIGID = 2
-    FINITE_ELEMENT = 3
-
-
-class Scheme(IntEnum):
-    """Time integration scheme of a body (manual, BODY.scheme)."""
-
-    RIG_POS = 0
-    RIG_NEG = 1
-    RIG_IMP = 2
-    DEF_EXP = 3
-    DEF_LIM = 4
-
-
-class Form(IntEnum):
-    """Formulation of a finite element body (manual, BODY: form)."""
-
-    NONE = 0
-    TL = 1
-    BC = 2
-    BC_MODAL = 3
-    BC_RO = 4
-
-    @property
-    def label(self) -> str:
-        """As the manual writes it."""
-        return self.name.replace("_", "-")
-
-
 REDUCED_FORMS = (Form.BC_MODAL, Form.BC_RO)  # velocities in a base
-
-
-class Energy(IntEnum):
-    """Columns of `BodyTable.energy`, in the manual's order, which ends with FRICTION."""
-
-    KINETIC = 0
-    INTERNAL = 1
-    EXTERNAL = 2
-    CONTACT = 3
-    FRICTION = 4
-    DISSIPATED = 5
 
 
 _CONF_TRIPLES, _VELO_TRIPLES = np.array([4, 4, 4, 0]), np.array([2, 2, 4, 0])  # by BodyKind; nodes come on top

@@ -8,35 +8,14 @@ handle can only find nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import IntEnum
 
 import numpy as np
 
 from ..kernel_programs import Numbers, remembered
+from ..kinds import ConstraintKind, DirectionUpdate, SurfaceModel  # noqa: F401  # known here, too
 from ..tables import Table
 from ..time_series import SeriesTable
 from .curves import CurveTable
-
-
-class ConstraintKind(IntEnum):
-    """Kind of a constraint (manual, CONSTRAINT.kind)."""
-
-    CONTACT = 0
-    FIXPNT = 1
-    FIXDIR = 2
-    VELODIR = 3
-    VELODIR3 = 4
-    RIGLNK = 5
-    SPRING = 6
-
-
-class DirectionUpdate(IntEnum):
-    """What becomes of the direction of a constraint while bodies move (manual, PUT_SPRING.update)."""
-
-    FOLLOW = 0  # it points from the slave's point to the master's
-    FIXED = 1  # fixed in space
-    CONV1 = 2  # convected with the master
-    CONV2 = 3  # convected with the slave
 
 
 class ConstraintTable(Table):
@@ -126,13 +105,6 @@ class ConstraintTable(Table):
             if row < last and self.id[row] == identifier:
                 return row
         return -1
-
-
-class SurfaceModel(IntEnum):
-    """Surface material models (manual, SURFACE_MATERIAL)."""
-
-    SIGNORINI_COULOMB = 0
-    SPRING_DASHPOT = 1
 
 
 ANY_SURFACE = 2**31 - 1  # wildcard of the look-up: "every other surface"

@@ -7,20 +7,10 @@ nodes; faces list vertices by *global* vertex number, counter-clockwise seen fro
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 
+from ..kinds import PrimitiveKind  # noqa: F401  # known here, too
 from ..tables import KernelColumns, Table
-
-
-class PrimitiveKind(IntEnum):
-    """What a primitive is; the narrow phase is chosen by the pair of kinds."""
-
-    CONVEX = 0
-    ELEMENT = 1
-    SPHERE = 2
-    ELLIPSOID = 3
 
 
 class VertexTable(Table):

@@ -8,8 +8,6 @@ neighbours a row has.
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 
 from .. import _kernels
@@ -18,6 +16,7 @@ from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..kernel_programs import PHASES, Phase, Program
+from ..kinds import RowKind  # noqa: F401  # known here, too
 from ..tables import KernelColumns, Table, note_reallocation
 from . import implicit_rows
 from .assembly import BLOCKS, LAWS, ROWS, TAKEN, Assembly, Reactions, Springs
@@ -29,21 +28,6 @@ NOTHING = np.full(1, TAKEN)
 COLOURED_FROM = 2000
 NEVER = 2**31 - 1
 MOST_COLOURS = 63
-
-
-class RowKind(IntEnum):
-    """Kinds of rows: the constraint's kind, and contacts that follow another law in this step."""
-
-    CONTACT = 0
-    FIXPNT = 1
-    FIXDIR = 2
-    VELODIR = 3
-    VELODIR3 = 4
-    RIGLNK = 5
-    SPRING = 6  # with a tabulated curve
-    SPRING_DASHPOT = 7  # contact of a SPRING_DASHPOT material
-    OPEN = 8  # contact with an open gap: R = 0, U = B
-    HELD = 9  # spring with a Python function: sweeps leave its reaction alone
 
 
 class RowTable(Table):
