@@ -169,7 +169,8 @@ contains
   !>   count, island_ptr, island_row   islands (find_islands)
   !>   method        0 automatic, 1 Gauss-Seidel, 2 with Anderson acceleration, 3 ADMM, 4 Newton, 5 projected gradient, 6 interior point
   !>   unscaled      1: the unscaled natural map must be as small as the residual
-  !>   tolerance     residual relative to the norm `size` of q over all rows
+  !>   tolerance     residual relative to the norm `size` of q over all rows but those that drive obstacles (driving (0:nrow-1)
+  !>                 is 1), which nothing else couples to: it is relative to their norm `driven_size` for theirs
   !>   maxiter       iterations allowed to each method (Newton: steps)
   !>   window        columns of Anderson acceleration
   !>   r             (3,0:nrow-1) reactions: initial guess and solution
@@ -182,7 +183,8 @@ contains
   !>                 point steps, alternations
   !>   residuals     (0:nisland-1) out: norms of the residuals of islands
   subroutine solve_islands(n, nrow, nblock, nptr, nisland, nfirst, nentry, ntriple, kind, block, diagonal, q, row_ptr, column, &
-                           off_diagonal, count, island_ptr, island_row, method, unscaled, size, tolerance, maxiter, window, &
+                           off_diagonal, count, island_ptr, island_row, method, unscaled, driving, size, driven_size, tolerance, &
+                           maxiter, window, &
                            operators, first_entry, triple, entry, r, local, local_triple, counts, residuals)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: nrow, nblock, nptr, nisland, nfirst, nentry, ntriple
@@ -192,8 +194,8 @@ contains
     integer(i4), intent(in) :: row_ptr(0:nptr-1), column(0:nblock-1)
     real(dp), intent(in) :: off_diagonal(3,3,0:nblock-1)
     integer(i4), intent(in) :: count, island_ptr(0:nptr-1), island_row(0:nrow-1)
-    integer(i4), intent(in) :: method, unscaled
-    real(dp), intent(in) :: size, tolerance
+    integer(i4), intent(in) :: method, unscaled, driving(0:nrow-1)
+    real(dp), intent(in) :: size, driven_size, tolerance
     integer(i4), intent(in) :: maxiter, window
     integer(i4), intent(in) :: operators, first_entry(0:nfirst-1), triple(0:nentry-1)
     real(dp), intent(in) :: entry(3,3,0:nentry-1)
@@ -208,7 +210,8 @@ contains
       first = island_ptr(k)
       rows = island_ptr(k+1) - first
       ! shares of the tolerance add up to it in the square
-      share = tolerance*size*sqrt(real(rows, dp)/real(n, dp))
+      share = merge(driven_size, size, all(driving(island_row(first:first+rows-1)) /= 0))
+      share = tolerance*share*sqrt(real(rows, dp)/real(n, dp))
       call solve_island(rows, island_row(first:first+rows-1), kind, block, diagonal, q, row_ptr, column, off_diagonal, &
                         method, unscaled /= 0, share, maxiter, window, operators, first_entry, triple, entry, r, local, &
                         local_triple, counts(:,k), residuals(k))

@@ -8,7 +8,7 @@ module constraint_measures
   use spring_law, only: spring_row, spring_error, s_implicit
   implicit none
   private
-  public :: measure
+  public :: measure, larger
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
 
@@ -17,46 +17,70 @@ contains
   !> Merit and residual as in `merit`; `exact` (the Newton solver): links have their length at the end of the
   !> step, springs the force of its mean stroke and velocity; else the merit of a link takes the elongation at mid step and the
   !> normal velocity alone, as Solfec-1.0 does for Gauss-Seidel, and a spring follows the law that its row asks for.
-  subroutine measure(n, exact, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+  !> Rows that drive obstacles (`driving` 1) are measured apart, so that no obstacle's weight or speed excuses errors of others.
+  subroutine measure(n, exact, unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
     integer(i4), intent(in) :: n
     logical, intent(in) :: exact
-    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: unit         !< of force, in which the merit adds reactions to velocities: 1 in Solfec-1.0
+    integer(i4), intent(in) :: kind(0:*), driving(0:*)
     real(dp), intent(in) :: block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
     real(dp), intent(in) :: b(3,0:*), reaction(3,0:*), u(3,0:*)
     real(dp), intent(in) :: half_step
     real(dp), intent(inout) :: member(0:*), residual(0:*)
     real(dp), intent(out) :: g, total
-    real(dp) :: energy, numerator, size
-    integer :: a
+    real(dp) :: energy(0:1), numerator(0:1), size(0:1), unmet(0:1)   ! of rows that drive obstacles (1), of others (0)
+    integer :: a, k
 
     ! Sums run serially in the order of rows; only the rows' own numbers are computed by threads.
     !$omp parallel do if (n > parallel_from) schedule(static)
     do a = 0, n - 1
-      call row_measures(kind(a), exact, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
+      call row_measures(kind(a), exact, unit, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
                         member(a), residual(a))
     end do
     !$omp end parallel do
     energy = 0.0_dp
     numerator = 0.0_dp
     size = 0.0_dp
-    total = 0.0_dp
+    unmet = 0.0_dp
     do a = 0, n - 1
-      energy = energy + 0.5_dp*free_energy(kind(a), law(:,a), diagonal(:,:,a), b(:,a))
-      numerator = numerator + 0.5_dp*member(a)
-      size = size + (b(1,a)**2 + b(2,a)**2 + b(3,a)**2)
-      total = total + residual(a)**2
+      k = driving(a)
+      energy(k) = energy(k) + 0.5_dp*free_energy(kind(a), law(:,a), diagonal(:,:,a), b(:,a))
+      numerator(k) = numerator(k) + 0.5_dp*member(a)
+      size(k) = size(k) + (b(1,a)**2 + b(2,a)**2 + b(3,a)**2)
+      unmet(k) = unmet(k) + residual(a)**2
     end do
-    if (energy < epsilon(1.0_dp)) energy = 1.0_dp
-    g = numerator/energy
-    member(0:n-1) = member(0:n-1)/energy
-    if (.not. size > 0.0_dp) size = 1.0_dp
-    total = sqrt(total/size)
+    do a = 0, n - 1
+      member(a) = share(member(a), energy(driving(a)))
+    end do
+    g = larger(share(numerator(0), energy(0)), share(numerator(1), energy(1)))
+    where (.not. size > 0.0_dp) size = 1.0_dp
+    total = larger(sqrt(unmet(0)/size(0)), sqrt(unmet(1)/size(1)))
   end subroutine measure
 
+  !> An energy of errors over the free energy.  Without any a row that does not move is right, and one that moves wholly wrong.
+  pure function share(errors, free) result(part)
+    real(dp), intent(in) :: errors, free
+    real(dp) :: part
+    if (free > tiny(1.0_dp)) then
+      part = errors/free
+    else
+      part = merge(huge(1.0_dp), errors, errors > 0.0_dp)   ! what is no number stays none
+    end if
+  end function share
+
+  !> The larger of two errors, and no number where one of them is none.
+  pure function larger(one, other) result(error)
+    real(dp), intent(in) :: one, other
+    real(dp) :: error
+    error = one
+    if (one == one .and. .not. other <= one) error = other
+  end function larger
+
   !> P.A P and the residual of one row.
-  pure subroutine row_measures(kind, exact, block, law, w, u, reaction, half_step, member, residual)
+  pure subroutine row_measures(kind, exact, unit, block, law, w, u, reaction, half_step, member, residual)
     integer(i4), intent(in) :: kind
     logical, intent(in) :: exact
+    real(dp), intent(in) :: unit
     real(dp), intent(in) :: block(block_size), law(law_size), w(3,3)
     real(dp), intent(in) :: u(3)         !< U
     real(dp), intent(in) :: reaction(3)
@@ -70,7 +94,7 @@ contains
       r(3) = r(3) + block(b_cohesion)
       unmet = [u(1), u(2), u(3) + law(l_shift)]
       ! Solfec-1.0's map mixes velocity and force with unit scaling; the residual scales by rho
-      p = contact_map(block(b_friction), 1.0_dp, unmet, r)
+      p = contact_map(block(b_friction), 1.0_dp, unmet, r/unit)
       member = weighted(w, p)
       residual = norm2(contact_map(block(b_friction), block(b_rho), unmet, r))/block(b_rho)
     case (fixpnt_row, velodir3_row)
@@ -94,7 +118,7 @@ contains
       residual = abs(error)
     case (open_row)
       ! whatever an open contact carries is too much
-      member = weighted(w, reaction)
+      member = weighted(w, reaction/unit)
       residual = norm2(reaction)/block(b_rho)
     case default
       ! spring-dashpot contacts follow laws that the merit function does not know

@@ -6,6 +6,7 @@ module gauss_seidel
   use row_block, only: l_shift
   use stored_form, only: stored_sweep, stored_velocities
   use velocity_form, only: velocity_sweep, gather_momenta, momentum_velocities
+  use constraint_measures, only: larger
   use merit, only: evaluate
   implicit none
   private
@@ -20,7 +21,8 @@ contains
   !>   stored         1: W in block-CSR, 0: velocity form
   !>   colours        colours that contacts stand in, 0 for none; colour_ptr (0:ncolourptr-1), chunk_ptr (0:nrow-1): their
   !>                  chunks of rows (row_colours).  Not looked at unless first_row is 0.
-  !>   kind           (0:nrow-1) kinds of rows (row_block)
+  !>   kind           (0:nrow-1) kinds of rows (row_block); driving 1: the row drives an obstacle.  Such rows are judged
+  !>                  apart, by velocities (count_driving), so that it does not matter what the obstacle weighs
   !>   block, law     (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block) and laws (row_block)
   !>   diagonal       (3,3,0:nrow-1) W_aa [velocity/force]
   !>   b, free, v     (3,0:nrow-1) B, B in the reduced form, V [velocity]
@@ -43,12 +45,12 @@ contains
   !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 the same, singular or not finite
   subroutine iterate(n, first_row, stored, colours, triples, half_step, step, solver, diag_epsilon, diag_maxiter, reverse, &
       epsilon, maxiter, meritval, check_cohesion, ncolourptr, colour_ptr, chunk_ptr, nrow, nblock, nentry, ntriple, nhistory, &
-      kind, block, law, diagonal, b, free, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, momentum, reaction, u, &
-      member, residual, lost, errors, merits, fallbacks, iterations, error, g, total, failed, status)
+      kind, driving, block, law, diagonal, b, free, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, momentum, &
+      reaction, u, member, residual, lost, errors, merits, fallbacks, iterations, error, g, total, failed, status)
     integer(i4), intent(in) :: n, first_row, stored, colours, ncolourptr
     integer(i4), intent(in) :: nrow, nblock, nentry, ntriple, nhistory
     integer(i4), intent(in) :: colour_ptr(0:ncolourptr-1), chunk_ptr(0:nrow-1)
-    integer(i4), intent(in) :: kind(0:nrow-1)
+    integer(i4), intent(in) :: kind(0:nrow-1), driving(0:nrow-1)
     real(dp), intent(inout) :: block(16,0:nrow-1)
     real(dp), intent(in) :: law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
     real(dp), intent(in) :: b(3,0:nrow-1), free(3,0:nrow-1), v(3,0:nrow-1)
@@ -73,11 +75,11 @@ contains
     integer(i4), intent(out) :: fallbacks, iterations
     real(dp), intent(out) :: error, g, total
     integer(i4), intent(out) :: failed, status
-    real(dp) :: change, size, postponed
+    real(dp) :: change(0:1), size(0:1), postponed   ! of rows that drive obstacles (1), of others (0)
     integer(i4) :: counts(3)                    ! blocks: resolved by a fall-back; left because of a bound, of a failure
     integer(i4) :: start, finish, stride, before(3), chunks, coloured_rows
     logical :: converged
-    real(dp), allocatable :: sums(:,:)          ! per chunk: change, size, postponed
+    real(dp), allocatable :: sums(:,:)          ! per chunk: change (2), size (2), postponed
     integer(i4), allocatable :: tallies(:,:)    ! per chunk: counts, failed
 
     counts = 0
@@ -91,7 +93,9 @@ contains
     if (first_row == 0) chunks = colour_ptr(colours)
     coloured_rows = first_row
     if (chunks > 0) coloured_rows = chunk_ptr(chunks)
-    allocate(sums(3,0:chunks), tallies(4,0:chunks))
+    allocate(sums(5,0:chunks), tallies(4,0:chunks))
+    ! reactions of the last step are no start where nothing has to be stopped
+    if (meritval < 1.0_dp .and. first_row == 0 .and. .not. any(b(:,0:n-1) /= 0.0_dp)) reaction(:,0:n-1) = 0.0_dp
     if (stored == 0) call gather_momenta(n, entry_ptr, triple, entry, reaction, triples, momentum)
     do iterations = 1, maxiter
       start = first_row
@@ -105,23 +109,24 @@ contains
       failed = -1
       before = counts
       call sweep_rows(start, finish, stride)
-      error = sqrt(change)
-      if (size > 0.0_dp) error = error/sqrt(size)
+      error = larger(relative(change(0), size(0)), relative(change(1), size(1)))
       if (meritval < 1.0_dp) then
         call velocities()
-        call evaluate(n, nrow, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+        call evaluate(n, nrow, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
         where (reaction(3,0:n-1) + block(b_cohesion,0:n-1) <= 0.0_dp) block(b_opening,0:n-1) = u(3,0:n-1) + law(l_shift,0:n-1)
       end if
       errors(iterations-1) = error
       merits(iterations-1) = g
       if (.not. (error <= huge(1.0_dp) .and. g <= huge(1.0_dp))) exit
-      converged = error <= epsilon .and. postponed <= epsilon**2*size .and. (meritval >= 1.0_dp .or. g <= meritval)
+      converged = error <= epsilon .and. postponed <= epsilon**2*size(0) .and. (meritval >= 1.0_dp .or. g <= meritval)
       if (converged) exit
     end do
     iterations = min(iterations, maxiter)
     call velocities()
     if (check_cohesion /= 0) call end_cohesion(n, kind, law, reaction, lost)
-    if (first_row == 0) call evaluate(n, nrow, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+    if (first_row == 0) then
+      call evaluate(n, nrow, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+    end if
     status = 0
     if (.not. converged) status = 1
     fallbacks = counts(1)
@@ -147,33 +152,33 @@ contains
       if (stride < 0) then
         first_colour = colours - 1
         last_colour = 0
-        call sweep_range(start, coloured_rows, stride, sums(1,chunks), sums(2,chunks), tallies(1:3,chunks), &
-                         tallies(4,chunks), sums(3,chunks))
+        call sweep_range(start, coloured_rows, stride, sums(1:2,chunks), sums(3:4,chunks), tallies(1:3,chunks), &
+                         tallies(4,chunks), sums(5,chunks))
       end if
       !$omp parallel private(c)
       do c = first_colour, last_colour, stride
         !$omp do schedule(static)
         do k = colour_ptr(c), colour_ptr(c+1) - 1
           if (stride > 0) then
-            call sweep_range(chunk_ptr(k), chunk_ptr(k+1) - 1, stride, sums(1,k), sums(2,k), tallies(1:3,k), &
-                             tallies(4,k), sums(3,k))
+            call sweep_range(chunk_ptr(k), chunk_ptr(k+1) - 1, stride, sums(1:2,k), sums(3:4,k), tallies(1:3,k), &
+                             tallies(4,k), sums(5,k))
           else
-            call sweep_range(chunk_ptr(k+1) - 1, chunk_ptr(k), stride, sums(1,k), sums(2,k), tallies(1:3,k), &
-                             tallies(4,k), sums(3,k))
+            call sweep_range(chunk_ptr(k+1) - 1, chunk_ptr(k), stride, sums(1:2,k), sums(3:4,k), tallies(1:3,k), &
+                             tallies(4,k), sums(5,k))
           end if
         end do
         !$omp end do
       end do
       !$omp end parallel
-      if (stride > 0) call sweep_range(coloured_rows, finish, stride, sums(1,chunks), sums(2,chunks), tallies(1:3,chunks), &
-                                       tallies(4,chunks), sums(3,chunks))
+      if (stride > 0) call sweep_range(coloured_rows, finish, stride, sums(1:2,chunks), sums(3:4,chunks), tallies(1:3,chunks), &
+                                       tallies(4,chunks), sums(5,chunks))
       change = 0.0_dp
       size = 0.0_dp
       postponed = 0.0_dp
       do k = 0, chunks
-        change = change + sums(1,k)
-        size = size + sums(2,k)
-        postponed = postponed + sums(3,k)
+        change = change + sums(1:2,k)
+        size = size + sums(3:4,k)
+        postponed = postponed + sums(5,k)
         counts = counts + tallies(1:3,k)
         failed = max(failed, tallies(4,k))
       end do
@@ -181,15 +186,15 @@ contains
 
     subroutine sweep_range(first, last, stride, change, size, counts, failed, postponed)
       integer(i4), intent(in) :: first, last, stride
-      real(dp), intent(out) :: change, size, postponed
+      real(dp), intent(out) :: change(0:1), size(0:1), postponed
       integer(i4), intent(inout) :: counts(3), failed
 
       if (stored /= 0) then
-        call stored_sweep(first, last, stride, kind, block, law, diagonal, free, v, row_ptr, column, off_diagonal, &
+        call stored_sweep(first, last, stride, kind, driving, block, law, diagonal, free, v, row_ptr, column, off_diagonal, &
                           half_step, step, solver, diag_epsilon, diag_maxiter, reaction, change, size, counts, &
                           failed, postponed)
       else
-        call velocity_sweep(first, last, stride, kind, block, law, diagonal, free, v, entry_ptr, triple, entry, &
+        call velocity_sweep(first, last, stride, kind, driving, block, law, diagonal, free, v, entry_ptr, triple, entry, &
                             half_step, step, solver, diag_epsilon, diag_maxiter, momentum, reaction, change, size, &
                             counts, failed, postponed)
       end if
@@ -205,4 +210,12 @@ contains
       end if
     end subroutine velocities
   end subroutine iterate
+
+  !> Root of a sum of squared changes over that of squared sizes, where these are any.
+  pure function relative(change, size) result(error)
+    real(dp), intent(in) :: change, size
+    real(dp) :: error
+    error = sqrt(change)
+    if (size > 0.0_dp) error = error/sqrt(size)
+  end function relative
 end module gauss_seidel

@@ -4,7 +4,7 @@
 !> W_ab = sum H'_a H'_b^T for rows sharing triples (theory, section "Local dynamics"; manual, CONSTRAINT).
 module local_dynamics
   use kinds, only: dp, i4, i8
-  use velocity_operator, only: velocity_blocks, finite_element_kind
+  use velocity_operator, only: velocity_blocks, finite_element_kind, obstacle_kind
   use row_block, only: contact_row, open_row, law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion
   use row_order, only: attach, acts_on
   use row_colours, only: order_rows
@@ -34,6 +34,7 @@ contains
   !>   b, v              (3,0:nrow-1) out: B; V [velocity]
   !>   r, u              (3,0:nrow-1) out: R and U of the last step
   !>   lost              (0:nrow-1) out: 0
+  !>   driving           (0:nrow-1) out: 1 where a user's constraint acts on obstacles alone
   !>   entry_ptr, slave_entry   (0:nrow-1), entry n in use too: first entry of every row; first one of its slave
   !>   triple, entry     (0:nentry-1), (3,3,0:nentry-1) out: velocity triple and H'
   !>   factor            (3,3,0:ntriple-1) out: L of every triple
@@ -44,8 +45,9 @@ contains
   subroutine assemble_rows(n, users, coloured, bodies, triples, step, ncon, kind, master, slave, birth, master_point, &
       slave_point, base, reaction, velocity, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, &
       element, weights, ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, nrow, order, chunk_ptr, &
-      ncolourptr, colour_ptr, diagonal, b, v, r, u, lost, entry_ptr, slave_entry, nentry, triple, entry, factor, nbodyptr, &
-      body_ptr, nattached, attached_row, attached_entry, colours, entries, attachments, visits, failed, status)
+      ncolourptr, colour_ptr, diagonal, b, v, r, u, lost, driving, entry_ptr, slave_entry, nentry, &
+      triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
+      colours, entries, attachments, visits, failed, status)
     integer(i4), intent(in) :: n, users, coloured, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
     integer(i8), intent(in) :: birth(0:ncon-1)
@@ -70,7 +72,7 @@ contains
     integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
     real(dp), intent(inout) :: diagonal(3,3,0:nrow-1)
     real(dp), intent(inout) :: b(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
-    integer(i4), intent(inout) :: lost(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
+    integer(i4), intent(inout) :: lost(0:nrow-1), driving(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
     integer(i4), intent(in) :: nentry
     integer(i4), intent(inout) :: triple(0:nentry-1)
     real(dp), intent(inout) :: entry(3,3,0:nentry-1)
@@ -114,6 +116,7 @@ contains
       r(:,a) = reaction(:,order(a))
       u(:,a) = velocity(:,order(a))
       lost(a) = 0
+      driving(a) = merge(1_i4, 0_i4, drives(order(a)))
     end do
     !$omp end parallel do
     if (failed >= 0) then
@@ -122,6 +125,14 @@ contains
     end if
 
   contains
+
+    !> Whether constraint i, one of the user's, has obstacles on all of its sides.
+    pure function drives(i) result(answer)
+      integer(i4), intent(in) :: i
+      logical :: answer
+      answer = kind(i) /= contact_row .and. body_kind(master(i)) == obstacle_kind
+      if (answer .and. slave(i) >= 0) answer = body_kind(slave(i)) == obstacle_kind
+    end function drives
 
     !> L = I
     subroutine set_identity(first, last)

@@ -12,7 +12,7 @@ contains
   !> the residual: per contact (r - P_K(r - rho F))/rho, per other row the unmet part of its velocity condition.
   !>
   !>   n            rows in use
-  !>   kind         (0:nrow-1) kinds of rows (row_block)
+  !>   kind         (0:nrow-1) kinds of rows (row_block); driving 1: the row drives an obstacle
   !>   block, law   (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block), laws (row_block)
   !>   diagonal     (3,3,0:nrow-1) W_aa [velocity/force]
   !>   b            (3,0:nrow-1) free velocity [velocity]
@@ -20,18 +20,20 @@ contains
   !>   half_step    h/2 (dynamics) or h (quasi-statics)
   !>   member       (0:nrow-1) out: merit of every row (the members sum to 2 g)
   !>   residual     (0:nrow-1) out: residual of every row [velocity]
-  !>   g            merit; the denominator is 1 when it would be below the machine epsilon
+  !>   g            merit; without free energy 0 where no row is wrong, or the largest number
   !>   total        norm of the residuals over the norm of B (over 1 where B is zero)
-  subroutine evaluate(n, nrow, kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+  !>
+  !> Rows that drive obstacles have an energy and a norm of B of their own, and the larger of both figures counts.
+  subroutine evaluate(n, nrow, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: nrow
-    integer(i4), intent(in) :: kind(0:nrow-1)
+    integer(i4), intent(in) :: kind(0:nrow-1), driving(0:nrow-1)
     real(dp), intent(in) :: block(16,0:nrow-1), law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
     real(dp), intent(in) :: b(3,0:nrow-1), reaction(3,0:nrow-1), u(3,0:nrow-1)
     real(dp), intent(in) :: half_step
     real(dp), intent(inout) :: member(0:nrow-1), residual(0:nrow-1)
     real(dp), intent(out) :: g, total
 
-    call measure(n, .false., kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+    call measure(n, .false., 1.0_dp, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
   end subroutine evaluate
 end module merit

@@ -4,6 +4,8 @@ module newton
   use end_of_cohesion, only: end_cohesion
   use krylov_basis, only: ordered_dot, add_scaled, rotate_column, back_substitute
   use constraint_measures, only: measure
+  use diagonal_block, only: b_rho
+  use row_block, only: contact_row
   use newton_rows, only: known_row, rigid_contact, linear_row, projected
   use stored_form, only: stored_velocities
   use velocity_form, only: gather_momenta, momentum_velocities
@@ -20,6 +22,7 @@ contains
   !> Newton steps on C(U(R), R) = 0, each projected on the friction cones, until the merit is at most `meritval`.
   !>
   !>   n, stored       rows in use; 1: products with W from its blocks, 0: through body velocities
+  !>   driving         (0:nrow-1) 1: the row drives an obstacle (merit)
   !>   kind            (0:nrow-1) kinds of rows (row_block); spring-dashpot contacts become Signorini-Coulomb ones
   !>   block, law      (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block) and laws (row_block)
   !>   diagonal        (3,3,0:nrow-1) W_aa [velocity/force]
@@ -41,13 +44,14 @@ contains
   !>   iterations, matvecs, g, total   out: steps and products made, merit, residual (merit)
   !>   failed          row whose diagonal block is singular, or of a kind that is not known here, or -1
   !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row
-  subroutine iterate(n, stored, nrow, nblock, nentry, ntriple, nhistory, nvector, kind, block, law, diagonal, b, v, &
+  subroutine iterate(n, stored, nrow, nblock, nentry, ntriple, nhistory, nvector, kind, driving, block, law, diagonal, b, v, &
                      row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, half_step, step, &
                      averaged, linmaxiter, maxmatvec, epsilon, delta, theta, omega, maxiter, meritval, check_cohesion, &
                      reaction, u, member, residual, lost, operator, vectors, merits, products, &
                      iterations, matvecs, g, total, failed, status)
     integer(i4), intent(in) :: n, stored, nrow, nblock, nentry, ntriple, nhistory, nvector
     integer(i4), intent(inout) :: kind(0:nrow-1)
+    integer(i4), intent(in) :: driving(0:nrow-1)
     real(dp), intent(in) :: block(16,0:nrow-1)
     real(dp), intent(inout) :: law(8,0:nrow-1)
     real(dp), intent(in) :: diagonal(3,3,0:nrow-1), b(3,0:nrow-1), v(3,0:nrow-1)
@@ -71,6 +75,7 @@ contains
     integer(i4), intent(out) :: iterations, matvecs
     real(dp), intent(out) :: g, total
     integer(i4), intent(out) :: failed, status
+    real(dp) :: unit
     integer :: a
 
     failed = -1
@@ -84,10 +89,17 @@ contains
       call rigid_contact(v(3,a), half_step, step, kind(a), law(:,a), reaction(:,a))
     end do
     if (failed >= 0) return
+    unit = unit_of_force(n, kind, block)
     vectors(:,0:n-1,v_zero) = 0.0_dp
     vectors(:,0:n-1,v_step) = 0.0_dp
     call multiply(reaction, b, u)
-    call measure(n, .true., kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+    call measure(n, .true., unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+    if (g >= huge(1.0_dp)) then
+      ! nothing has to be stopped: reactions of the last step are no start
+      reaction(:,0:n-1) = 0.0_dp
+      call multiply(reaction, b, u)
+      call measure(n, .true., unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+    end if
     do while (iterations < maxiter .and. g > meritval .and. g <= huge(1.0_dp))
       if (averaged == 0 .and. matvecs >= maxmatvec) exit
       call linearise_rows()
@@ -99,7 +111,7 @@ contains
       end if
       call take_step()
       call multiply(reaction, b, u)
-      call measure(n, .true., kind, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+      call measure(n, .true., unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
       merits(iterations) = g
       products(iterations) = matvecs
       iterations = iterations + 1
@@ -126,7 +138,7 @@ contains
 
       !$omp parallel do if (n > parallel_from) schedule(static) private(t, regular, j) reduction(max: failed)
       do a = 0, n - 1
-        call linear_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), half_step, omega, &
+        call linear_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), unit, half_step, omega, &
                         operator(:,:,1,a), operator(:,:,2,a), vectors(:,a,v_rhs))
         if (averaged == 0) then
           do j = 1, 3
@@ -236,6 +248,27 @@ contains
       !$omp end parallel do
     end subroutine precondition
   end subroutine iterate
+
+  !> The unit of force in which reactions are added to velocities: that of the model, or a smaller one where forces of this unit would
+  !> throw contacts about faster than at one unit of velocity in a step, so that the reactions of small bodies are as large as their
+  !> velocities, and neither the merit nor the smoothing misses them.
+  pure function unit_of_force(n, kind, block) result(unit)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: block(16,0:*)
+    real(dp) :: unit, velocity
+    integer :: a, contacts
+
+    velocity = 0.0_dp
+    contacts = 0
+    do a = 0, n - 1
+      if (kind(a) /= contact_row) cycle
+      velocity = velocity + 1.0_dp/block(b_rho,a)
+      contacts = contacts + 1
+    end do
+    unit = 1.0_dp
+    if (velocity > contacts) unit = contacts/velocity
+  end function unit_of_force
 
   !> U = B + W R of all rows, in either form of W (arrays as in `iterate`).
   subroutine relative_velocities(n, stored, nrow, nblock, nentry, ntriple, diagonal, row_ptr, column, off_diagonal, &

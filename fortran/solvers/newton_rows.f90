@@ -46,12 +46,13 @@ contains
   end subroutine rigid_contact
 
   !> Row of the linear system  x (W dR) + y dR = rhs  at U, R.
-  pure subroutine linear_row(kind, w, block, law, u, r, half_step, omega, x, y, rhs)
+  pure subroutine linear_row(kind, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: w(3,3)       !< W_aa
     real(dp), intent(in) :: block(*), law(law_size), u(3), r(3)
     real(dp), intent(in) :: half_step    !< h/2 (dynamics) or h (quasi-statics)
-    real(dp), intent(in) :: omega        !< smoothing
+    real(dp), intent(in) :: unit         !< of force, in which reactions are added to velocities
+    real(dp), intent(in) :: omega        !< smoothing [velocity]
     real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
     real(dp) :: force, slope
     integer :: piece
@@ -60,9 +61,10 @@ contains
     y = 0.0_dp
     select case (kind)
     case (contact_row)
-      call linearise(block(b_friction), omega, [u(1), u(2), u(3) + law(l_shift)], [r(1), r(2), r(3) + block(b_cohesion)], &
-                     rhs, x, y)
+      call linearise(block(b_friction), omega, [u(1), u(2), u(3) + law(l_shift)], &
+                     [r(1), r(2), r(3) + block(b_cohesion)]/unit, rhs, x, y)
       rhs = -rhs
+      y = y/unit
     case (fixpnt_row, velodir3_row)
       x(1,1) = 1.0_dp
       x(2,2) = 1.0_dp

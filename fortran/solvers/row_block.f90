@@ -13,7 +13,7 @@ module row_block
   public :: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, spring_dashpot_row, open_row
   public :: law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift
   public :: l_link, l_length, l_target
-  public :: solve_row, penalty_block, link_length_error
+  public :: solve_row, penalty_block, link_length_error, count_driving
 
   !> Layout of the law data of a row: contacts ...
   integer, parameter :: law_size = 8
@@ -81,6 +81,15 @@ contains
       status = status_failed
     end if
   end subroutine solve_row
+
+  !> Adds to the sums of squares by which sweeps judge rows that drive obstacles: the velocities that a change of R makes, and those that
+  !> there are.  Forces would not do: those of an obstacle that moves as it should are rounding, however large it makes them.
+  pure subroutine count_driving(w, v, r, dr, change, size)
+    real(dp), intent(in) :: w(3,3), v(3), r(3), dr(3)
+    real(dp), intent(inout) :: change, size
+    change = change + sum(matmul(w, dr)**2)
+    size = size + sum(v**2) + sum(matmul(w, r)**2)
+  end subroutine count_driving
 
   !> R_N of a rigid link: the length at the end of the step is d, |y + k (b + W_N R_N)| = d; of the two solutions the
   !> smaller force.  Without a solution (the points are too fast to be held) the normal velocity is made zero.

@@ -7,7 +7,7 @@ module velocity_form
   use kinds, only: dp, i4
   use contact_iterations, only: status_solved, status_failed
   use diagonal_block, only: block_size, b_cohesion, block_product, visit_contact
-  use row_block, only: contact_row, law_size, solve_row
+  use row_block, only: contact_row, law_size, solve_row, count_driving
   implicit none
   private
   public :: gather_momenta, momentum_velocities, velocity_sweep
@@ -47,10 +47,10 @@ contains
   end subroutine momentum_velocities
 
   !> One sweep over rows first, first + stride, ..., last; momenta follow every change of a reaction.
-  subroutine velocity_sweep(first, last, stride, kind, block, law, diagonal, free, v, entry_ptr, triple, entry, &
+  subroutine velocity_sweep(first, last, stride, kind, driving, block, law, diagonal, free, v, entry_ptr, triple, entry, &
                             half_step, step, solver, tolerance, bound, momentum, reaction, change, size, counts, failed, postponed)
     integer(i4), intent(in) :: first, last, stride
-    integer(i4), intent(in) :: kind(0:*)
+    integer(i4), intent(in) :: kind(0:*), driving(0:*)
     real(dp), intent(inout) :: block(block_size,0:*)
     real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*), free(3,0:*), v(3,0:*)
     integer(i4), intent(in) :: entry_ptr(0:*), triple(0:*)
@@ -58,7 +58,7 @@ contains
     real(dp), intent(in) :: half_step, step, tolerance
     integer(i4), intent(in) :: solver, bound
     real(dp), intent(inout) :: momentum(3,0:*), reaction(3,0:*)
-    real(dp), intent(out) :: change, size        !< sums of |dR|^2 and |R|^2
+    real(dp), intent(out) :: change(0:1), size(0:1)   !< sums of |dR|^2 and |R|^2; (1): see count_driving
     integer(i4), intent(inout) :: counts(3)      !< resolved, diverged and failed block solves
     integer(i4), intent(inout) :: failed         !< last row left unsolved, or -1
     real(dp), intent(out) :: postponed           !< |r|^2 owed by contacts that are still to close (visit_contact)
@@ -88,15 +88,19 @@ contains
                        b, r, status)
         if (status /= status_solved) counts(status) = counts(status) + 1
         if (status > 1) failed = a
-        if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) change = b(1) + b(2) + b(3)
+        if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) change(0) = b(1) + b(2) + b(3)
       end if
       difference = r - old
       if (any(difference /= 0.0_dp)) then
         call push(entry_ptr(a), entry_ptr(a+1), triple, entry, difference, momentum)
         reaction(:,a) = r
       end if
-      change = change + (difference(1)**2 + difference(2)**2 + difference(3)**2)
-      size = size + (r(1)**2 + r(2)**2 + r(3)**2)
+      if (driving(a) == 0) then
+        change(0) = change(0) + (difference(1)**2 + difference(2)**2 + difference(3)**2)
+        size(0) = size(0) + (r(1)**2 + r(2)**2 + r(3)**2)
+      else
+        call count_driving(diagonal(:,:,a), v(:,a), r, difference, change(1), size(1))
+      end if
     end do
   end subroutine velocity_sweep
 

@@ -145,7 +145,7 @@ class AutoSolver:
         matrix = diagonal, q_used, rows.block_ptr, local.blocks.column, off_diagonal
         links = np.flatnonzero(rows.kind[:n] == RowKind.RIGLNK)
         operators = local.operators()
-        size = norm(rows.B[:, :n]) or 1.0
+        size, driven_size = local.free_size(), local.free_size(driving=True)
         reactions, unmet, total = rows.R, 0.0, None
         bent = links.size or lines or dashpots  # rows that are not linear in U
         for _ in range(MOST_UPDATES if bent else 1):
@@ -167,6 +167,7 @@ class AutoSolver:
             counts = self._islands.solve(
                 n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size,
                 lines.scaled(operators) if lines else operators, yields=bool(lines or dashpots),
+                driving=rows.driving, driven_size=driven_size,
             )  # fmt: skip
             reactions[2, :n] -= cohesion
             if lines:

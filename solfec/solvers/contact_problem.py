@@ -247,13 +247,15 @@ class Islands:
         self._counts = np.zeros((8, 0), np.int32, order="F")
 
     def solve(
-        self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None, operators=None, yields=False
-    ) -> np.ndarray:
+        self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None, operators=None, yields=False,
+        driving=None, driven_size=1.0,
+    ) -> np.ndarray:  # fmt: skip
         """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island.
 
         The tolerance is relative to `size`, the norm of q when omitted.  `operators` are those of rows with W_ab = sum H'_a H'_b^T
         (first entry of every row, triple and block of every entry): then large islands can be factorised by bodies; where W
-        `yields`, diagonal blocks may hold more than that sum.
+        `yields`, diagonal blocks may hold more than that sum.  Islands of rows that are `driving` obstacles, (n,) int32, are solved to the
+        tolerance relative to `driven_size`.
         """
         diagonal, q, row_ptr, column, off_diagonal = matrix
         if self._rows.shape[1] != kind.size:
@@ -276,7 +278,7 @@ class Islands:
             self._triples = np.zeros(triples, np.int32)
         kernels.solve_islands(
             n, kind, block, diagonal, q, row_ptr, column, off_diagonal, self.count, self._pointers, island_row,
-            method, unscaled, self.size, tolerance, maxiter, window,
+            method, unscaled, np.zeros_like(kind) if driving is None else driving, self.size, driven_size, tolerance, maxiter, window,
             0 if operators is None else 2 if yields else 1, first_entry, triple, entry, reactions, local, self._triples, self._counts, self.residuals,
         )  # fmt: skip
         return self._counts[:, : self.count]

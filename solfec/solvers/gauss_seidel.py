@@ -35,7 +35,7 @@ def warn(text: str) -> None:
 def _sweep_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
     rows, entries, blocks = local.rows, local.entries, local.blocks
     return (
-        local.colour_ptr, rows.chunk_ptr, rows.kind, rows.block, rows.law, rows.diagonal,
+        local.colour_ptr, rows.chunk_ptr, rows.kind, rows.driving, rows.block, rows.law, rows.diagonal,
         rows.B, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
         rows.entry_ptr, entries.triple, entries.operator, local.triples.momentum,
         rows.R, rows.U, rows.merit, rows.residual, rows.lost,
@@ -252,7 +252,8 @@ class GaussSeidelSolver:
             report = self._iterate(local, first_row, check_cohesion, 1, 2 if self.reverse and k % 2 else 0)
             fallbacks += report.fallbacks
             change = springs.visit()
-            size = float((local.rows.R[:, first_row : local.n] ** 2).sum())
+            counted = local.rows.driving[first_row : local.n] == 0
+            size = float((local.rows.R[:, first_row : local.n][:, counted] ** 2).sum())
             report.error = math.sqrt(report.error**2 + change / (size or 1.0))
             errors[k], merits[k] = report.error, report.merit if self.meritval < 1.0 else 0.0
             converged = report.error <= self.epsilon and report.status == "OK"

@@ -47,6 +47,7 @@ class RowTable(Table):
         "merit": ((), "f8", 0.0),
         "residual": ((), "f8", 0.0),
         "lost": ((), "i4", 0),  # 1: cohesion ended in this step
+        "driving": ((), "i4", 0),  # 1: a constraint that moves or holds obstacles alone
         "entry_ptr": ((), "i4", 0),  # first entry of the row
         "slave_entry": ((), "i4", 0),  # first entry of its slave
         "block_ptr": ((), "i4", 0),  # first off-diagonal block of the row
@@ -235,6 +236,12 @@ class LocalDynamics:
         self.take_counts()
         self.colours, _, _, _, stored, _, _, _, self.visits = self.assembly[-1].results.get()
         self.stored = stored > 0
+
+    def free_size(self, driving: bool = False) -> float:
+        """Norm of B over the rows that do not drive obstacles, or over those that do; 1 where it is zero."""
+        free = self.rows.B[:, : self.n][:, (self.rows.driving[: self.n] > 0) == driving]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.linalg.norm(free)) or 1.0
 
     @property
     def coupled(self) -> bool:

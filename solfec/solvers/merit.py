@@ -30,17 +30,18 @@ def evaluate(local: LocalDynamics, velocities: np.ndarray | None = None) -> tupl
 
     Notes
     -----
+    Constraints that drive obstacles have a free energy and a norm of B of their own; the larger of both figures counts.
     SPRING_DASHPOT contacts follow laws that neither figure knows; they count as fulfilled.  What an open contact carries counts
     as an error in both.  Springs with Python functions count in the residual alone, with what their last visit found.
     """
     rows = local.rows
     merit, residual = _kernels.merit.evaluate(
-        local.n, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.R,
+        local.n, rows.kind, rows.driving, rows.block, rows.law, rows.diagonal, rows.B, rows.R,
         rows.U if velocities is None else velocities, local.half_step,
         rows.merit, rows.residual,
     )  # fmt: skip
     if local.held.size:
         rows.residual[local.held] = local.unmet
-        size = float((rows.B[:, : local.n] ** 2).sum()) or 1.0
+        size = local.free_size() ** 2
         residual = math.sqrt(residual**2 + float((local.unmet**2).sum()) / size)
     return merit, residual

@@ -122,7 +122,7 @@ class Penalty(Phase):
             rows.R, rows.B, self._velocities,
         )  # fmt: skip
         residual = Call(
-            "merit.evaluate", left, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.R, self._velocities,
+            "merit.evaluate", left, rows.kind, rows.driving, rows.block, rows.law, rows.diagonal, rows.B, rows.R, self._velocities,
             given["half_step"], rows.merit, rows.residual, results=(solution, self._merit),
         )  # fmt: skip
         named = "iterations", "error", "g", "status", "fallbacks", "failed", "unread"

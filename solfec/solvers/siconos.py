@@ -88,7 +88,7 @@ class SiconosSolver:
     def _solved(self, local: LocalDynamics, cones: np.ndarray) -> bool:
         """Reactions in `local.rows.R`: others and contacts in turn until what the others ask for holds with both."""
         rows, n, contacts = local.rows, local.n, local.contacts
-        size = norm(rows.B[:, :n]) or 1.0
+        size, counted = local.free_size(), contacts + np.flatnonzero(rows.driving[contacts:n] == 0)
         problem = _Contacts(local, cones) if cones.size else None
         for _ in range(MOST_ALTERNATIONS):
             solved = n == contacts or self._others.sweep(local, contacts, False).status == "OK"
@@ -99,7 +99,7 @@ class SiconosSolver:
                 return code == 0 and solved
             local.velocities(rows.U)
             merit.evaluate(local)
-            if norm(rows.residual[contacts:n]) <= self.epsilon * size:
+            if norm(rows.residual[counted]) <= self.epsilon * size:
                 return True
         return False
 
