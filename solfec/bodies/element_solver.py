@@ -58,11 +58,14 @@ class Memory:
         Products with A in the first step after that, 0: it has not come yet.
     spent : int
         Products beyond these since then.
+    pivoted : bool
+        Whether A had no Cholesky factor once, so that SuperLU makes all of them.
     """
 
     displacement: np.ndarray
     fewest: int = 0
     spent: int = 0
+    pivoted: bool = False
 
 
 class ElementSolver:
@@ -181,8 +184,10 @@ class ElementSolver:
         self.direct = not dynamic
         fe = self.fe
         if fe.recalled is not None:  # be as the solver of the run that is continued here
-            known, memory = fe.recalled
+            _, known, memory = fe.recalled
             fe.recalled = None
+            if memory.pivoted:
+                self._use(SuperLU(self.pattern))
             if key == known and memory.displacement.shape[1] == len(self.nodes):
                 self._factorise(memory.displacement)
                 self.memory = memory
@@ -191,7 +196,7 @@ class ElementSolver:
     def memory(self) -> Memory | None:
         """What a continued run has to know; None: the next step factorises."""
         known, _, _, fewest, spent = self.course[:5].tolist()
-        return Memory(self.made.copy(order="F"), fewest, spent) if known else None
+        return Memory(self.made.copy(order="F"), fewest, spent, isinstance(self.factor, SuperLU)) if known else None
 
     @memory.setter
     def memory(self, memory: Memory | None) -> None:

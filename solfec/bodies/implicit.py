@@ -129,6 +129,11 @@ def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
     return Implicit(key, elements, PseudoRigidSolver(bodies, rows) if rows.size else None, reduced)
 
 
+def population(bodies: BodyTable) -> tuple:
+    """What changes whenever bodies come, go, or change their schemes: solvers are then made anew."""
+    return bodies.n, bodies.generation, bodies.scheme.tobytes()
+
+
 def implicit_of(bodies: BodyTable, fe, count: int) -> Implicit:
     """The solvers for the `count` bodies of scheme DEF_LIM, made anew when bodies or schemes changed."""
     if not count:
@@ -136,9 +141,11 @@ def implicit_of(bodies: BodyTable, fe, count: int) -> Implicit:
             fe.implicit = NONE
             note_reallocation()
         return NONE
-    key = (bodies.n, bodies.generation, bodies.scheme.tobytes())
+    key = population(bodies)
     if fe.implicit is None or fe.implicit.key != key:
         fe.implicit = _solvers(bodies, fe, key)
+        if fe.recalled is not None and fe.recalled[0] != key:  # the run that is continued here made its solvers anew, too
+            fe.recalled = None
         note_reallocation()
     return fe.implicit
 
@@ -162,9 +169,10 @@ def memory(bodies: BodyTable, step: float, dynamic: bool = True) -> Memory | Non
     if fe is None or not fe.count or fe.outdated(bodies):
         return None
     rows, known = _nonlinear(bodies), fe.implicit
+    present = population(bodies)
     if fe.recalled is not None:  # no step since
-        return fe.recalled[1] if fe.recalled[0] == step_key(bodies, rows, step, dynamic) else None
-    if known is None:
+        return fe.recalled[2] if fe.recalled[:2] == (present, step_key(bodies, rows, step, dynamic)) else None
+    if known is None or known.key != present:  # the next step makes its solvers anew
         return None
     for solver in known.elements:
         if not solver.linear and np.array_equal(solver.rows, rows) and solver.key == step_key(bodies, rows, step, dynamic):
@@ -174,7 +182,7 @@ def memory(bodies: BodyTable, step: float, dynamic: bool = True) -> Memory | Non
 
 def recall(bodies: BodyTable, fe, step: float, dynamic: bool, remembered: Memory) -> None:
     """Let the next step's solver take up where another run's was."""
-    fe.recalled = step_key(bodies, _nonlinear(bodies), step, dynamic), remembered
+    fe.recalled = population(bodies), step_key(bodies, _nonlinear(bodies), step, dynamic), remembered
     note_reallocation()
 
 

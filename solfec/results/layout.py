@@ -107,7 +107,7 @@ STEP = np.dtype(
     + [("solver", "S24"), ("energy", "<f8", (6,))]
     + [(phase, "<f8") for phase in PHASES]
     + [("clock_time", "<f8"), ("clock_step", "<i8"), ("next_body_id", "<i8"), ("next_constraint_id", "<i8")]
-    + [("factor_nodes", "<i8"), ("factor_first", "<i8"), ("factor_fewest", "<i8"), ("factor_spent", "<i8")]
+    + [("factor_nodes", "<i8"), ("factor_first", "<i8"), ("factor_fewest", "<i8"), ("factor_spent", "<i8"), ("factor_pivoted", "<i8")]
     + [("settings", "<i8"), ("run", "<i8"), ("output", "<f8", (4,)), ("callback", "<f8", (4,))]
 )
 STEP_DESCRIPTIONS = {
@@ -137,7 +137,7 @@ STEP_DESCRIPTIONS = {
     "next_constraint_id": ("1", "identifier of the next constraint"),
     "factor_nodes": ("1", "nodes of bodies of scheme DEF_LIM and form TL whose factor is kept, 0: none; factor_first: row in "
                      "/frames/factors (frames with the same factor share it); factor_fewest, factor_spent: its first iterations "
-                     "and those that came on top"),
+                     "and those that came on top; factor_pivoted: 1 from when a matrix had no Cholesky factor"),
     "settings": ("1", "row of /model/settings that holds in this frame"),
     "run": ("1", "which call of RUN wrote the frame, from 1 on; 0: none"),
     "output": ("T", "schedule of frames: start, interval, events passed, time of the last one; NaN: none"),

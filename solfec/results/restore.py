@@ -55,7 +55,7 @@ def restore(reader, domain, number: int) -> None:
     domain.update_shapes()
     if frame.factor is not None:
         counts = int(frame.step["factor_fewest"]), int(frame.step["factor_spent"])
-        memory = Memory(np.asfortranarray(frame.factor.T), *counts)
+        memory = Memory(np.asfortranarray(frame.factor.T), *counts, bool(frame.step["factor_pivoted"]))
         implicit.recall(bodies, compiled(bodies), domain.step, domain.dynamic, memory)
 
 

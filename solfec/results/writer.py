@@ -320,7 +320,7 @@ class ResultsWriter:
             self._factor_first = self._columns["frames/factors"].append(memory.displacement.T)
             self._factor = memory.displacement
         row["factor_nodes"], row["factor_first"] = memory.displacement.shape[1], self._factor_first
-        row["factor_fewest"], row["factor_spent"] = memory.fewest, memory.spent
+        row["factor_fewest"], row["factor_spent"], row["factor_pivoted"] = memory.fewest, memory.spent, memory.pivoted
 
     def _store_model(self, domain) -> int:
         """Shapes and labels of new bodies; their number."""
