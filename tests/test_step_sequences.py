@@ -6,6 +6,7 @@ pairs of models: one is left to itself, the other gets new work arrays, a new li
 
 import gc
 import sys
+import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -27,7 +28,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import models  # noqa: E402
 from test_step import state  # noqa: E402
 
-from solfec import _kernels  # noqa: E402
+from solfec import _kernels, results  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.step_limit import StepLimit  # noqa: E402
 from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
@@ -120,10 +121,14 @@ class Pair:
     ----------
     identifiers : list of int
         Of the user's constraints that have been put.
+    functions : bool
+        Whether a Python function acts, which no frame can hold.
     """
 
     def __init__(self, name: str):
         self.name = name
+        self.functions = False
+        self._directory = self._writer = None
         with Apart():
             double = MODELS[name]()
         self.both = MODELS[name](), double
@@ -156,6 +161,21 @@ class Pair:
         """A referential point in a body."""
         bodies = self.both[0].bodies
         return bodies.centre[:, self.both[0].body_row(body)].copy()
+
+    def store(self) -> None:
+        """Write a frame of the model that is left to itself."""
+        if self._writer is None:
+            self._directory = tempfile.TemporaryDirectory()
+            self._writer = results.ResultsWriter.create(self._directory.name + "/run")
+        self._writer.write_frame(self.both[0])
+
+    def stop(self) -> None:
+        """Put in the double's place a model that goes on from a frame of the one that is left to itself."""
+        self.store()
+        with Apart(), results.open(self._directory.name + "/run") as reader:
+            continued = MODELS[self.name]()
+            results.resume(reader, continued, None)
+        self.both = self.both[0], continued
 
     def is_alike(self) -> None:
         """Compare the models, energies and reports included."""
@@ -199,6 +219,8 @@ class Sequences(RuleBasedStateMachine):
     Steps follow every change.
     """
 
+    stops = False
+
     def __init__(self):
         super().__init__()
         self.pairs: list[Pair] = []
@@ -232,15 +254,24 @@ class Sequences(RuleBasedStateMachine):
                 self.pairs.remove(pair)  # the midst of a step is nowhere to go on from
                 return
             pair.is_alike()
+            if self.stops and not pair.functions:
+                pair.stop()
 
     def advance_all(self, steps: int = 2) -> None:
         for pair in list(self.pairs):
             self.advance_pair(pair, steps)
 
+    def add_pair(self, name: str) -> None:
+        """Another model and its double, at the beginning."""
+        self.pairs.append(Pair(name))
+        if self.stops:
+            self.pairs[-1].do(lambda model: model.initialise())
+            self.pairs[-1].store()
+
     def pair(self, number: int) -> Pair:
         """One of the pairs; there is always one."""
         if not self.pairs:
-            self.pairs.append(Pair("block"))
+            self.add_pair("block")
         return self.pairs[number % len(self.pairs)]
 
     def change(self, number: int, action) -> None:
@@ -253,13 +284,14 @@ class Sequences(RuleBasedStateMachine):
 
     @initialize(names=st.lists(st.sampled_from(sorted(MODELS)), min_size=1, max_size=2))
     def begin(self, names):
-        self.pairs += [Pair(name) for name in names]
+        for name in names:
+            self.add_pair(name)
         self.advance_all(6)
 
     @precondition(lambda self: len(self.pairs) < 3)
     @rule(name=st.sampled_from(sorted(MODELS)))
     def make(self, name):
-        self.pairs.append(Pair(name))
+        self.add_pair(name)
         self.advance_all()
 
     @precondition(lambda self: len(self.pairs) > 1)
@@ -438,6 +470,7 @@ class Sequences(RuleBasedStateMachine):
         here, there = pair.place(body), pair.place(other)
         if kind in ("link", "spring", "function") and body == other:
             return
+        pair.functions = pair.functions or kind == "function"
         pair.put({
             "point": lambda model: model.fix_point(body, here),
             "weak point": lambda model: model.fix_point(body, here, 1e3),
@@ -466,6 +499,7 @@ class Sequences(RuleBasedStateMachine):
         if kind == "torque":
             self.change(k, lambda model: model.loads.add_torque(model.body_row(body), "SPATIAL", (0.0, 0.0, 1.0), 3.0))
             return
+        pair.functions = pair.functions or kind in ("function", "failing")
         value = {"constant": 20.0, "varying": TimeSeries([0, 1], [0, 50 + number])}.get(kind) or Failing()
         self.change(k, lambda model: model.loads.add_force(model.body_row(body), "SPATIAL", here, (1.0, 0.0, 0.0), value))
         if kind == "failing" and pair in self.pairs and pair.both[0].bodies.kind[pair.both[0].body_row(body)] != BodyKind.OBSTACLE:
@@ -489,9 +523,15 @@ class Sequences(RuleBasedStateMachine):
         self.advance_all()
 
 
-def sequences(examples: int, steps: int) -> None:
+class Stopped(Sequences):
+    """The same, where doubles are models that go on from a frame which holds what the step at hand has left."""
+
+    stops = True
+
+
+def sequences(examples: int, steps: int, machine: type = Sequences) -> None:
     run_state_machine_as_test(
-        Sequences,
+        machine,
         settings=settings(
             max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=list(HealthCheck), database=None
         ),
@@ -521,6 +561,16 @@ def test_contacts_that_come_all_at_once_are_those_of_a_model_that_remembers_noth
 
 def test_no_sequence_of_changes_leaves_anything_behind():
     sequences(10, 40)
+
+
+def test_models_that_go_on_from_frames_take_the_same_course():
+    sequences(6, 25, Stopped)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_models_that_go_on_from_frames_take_the_same_course_in_many_tries():
+    sequences(100, 50, Stopped)
 
 
 @pytest.mark.slow

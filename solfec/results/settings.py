@@ -28,9 +28,11 @@ ABSENT = object()
 def fingerprint(domain, solver=None) -> tuple:
     """Changes whenever the settings do; cheaper than their description."""
     loads, surface = domain.loads, domain.surface_materials
-    gravity = None if loads.gravity_series else loads.gravity.tobytes()
+    gravity: list = loads.gravity.tolist()
+    for component, row in loads.gravity_series:  # its value changes with time
+        gravity[component] = None, row
     return (
-        gravity, len(loads.gravity_series), loads.series.n, domain.epsilon, domain.extents is not None and tuple(domain.extents),
+        gravity, loads.series.n, domain.epsilon, domain.extents is not None and tuple(domain.extents),
         tuple(map(_plain, vars(domain.settings).values())), [callback.body for callback in loads.callbacks],
         *(loads.table.view(name).tobytes() for name in LOAD_COLUMNS),
         *(table.view(name).tobytes() for table in (loads.pressures.table, loads.pressures.nodes) for name in table.COLUMNS),

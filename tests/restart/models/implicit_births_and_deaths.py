@@ -14,10 +14,13 @@ for x in (-1.5, 1.5):
 leaver = BODY(solfec, 'RIGID', SPHERE((3.7, 0, 1), 0.1, 1, 1), soft)
 INITIAL_VELOCITY(leaver, (25, 0, 0), (0, 0, 0))
 
+heavier, lighter = TIME_SERIES([0, -1, 1, -3]), TIME_SERIES([0, 1, 1, 4])
+
 def change():
     k = round(solfec.time * 1000)
     young = [body for body in solfec.bodies if body.label]
     what = k % 7
+    GRAVITY(solfec, (0, heavier if k % 4 else lighter, -9 - k % 3))
     x, y = 0.3 * (k * 17 % 11 - 5), 0.3 * (k * 29 % 11 - 5)
     if what == 0:
         new = BODY(solfec, 'RIGID', SPHERE((x, y, 0.5), 0.1, 1, 1), soft, label='%d' % k)
