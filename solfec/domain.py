@@ -31,6 +31,7 @@ from .shapes.rest_adjacency import adjoin_overlapping
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
 from .solvers.solution import Solution
+from .solvers.supports import Left
 from .tables import Noted, Table, note_reallocation
 from .time_series import TimeSeries
 from .time_step import TimeStep
@@ -96,6 +97,7 @@ class Domain:
         self.local_dynamics = LocalDynamics()
         self.solution, self._report = Solution(), None
         self.swallowed = Swallowed()
+        self.supports_left = Left()
         self._step_limit = StepLimit(self.bodies)
         self._time_step = TimeStep(self)
         self.timings = self._time_step.timings
@@ -106,7 +108,7 @@ class Domain:
         self.deformable = True  # whether any body may bound the time step
         self._standing = READY
         self.step_kept = False  # whether explicit bodies may not lower the step
-        self.exact_supports = False  # whether quasi-static steps meet supports to round-off after the solver
+        self.exact_supports = not dynamic  # whether quasi-static steps meet supports to round-off after the solver
 
     # --- the time step -------------------------------------------------------------------------------------
 

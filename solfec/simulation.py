@@ -17,7 +17,7 @@ from contextlib import suppress
 import numpy as np
 
 from . import results
-from .bodies import turned_over
+from .bodies import instability, turned_over
 from .clock import UNSOLVED, WAITED
 from .domain import Domain
 from .errors import SolfecError
@@ -274,12 +274,14 @@ class Simulation:
             with progress.among_prints():
                 self._steps(solver, duration, progress, unsolved)
         finally:
-            if text := turned_over.told(domain.bodies, domain.dynamic):
-                self.notify(text)
+            for text in (turned_over.told(domain.bodies, domain.dynamic), instability.told(domain.bodies)):
+                if text:
+                    self.notify(text)
             if domain.report is not None and getattr(solver, "failure", "CONTINUE") != "CALLBACK":
                 unsolved.end(domain.report.solver, domain.step_number)
-            if text := domain.swallowed.told():
-                self.notify(text)
+            for text in (domain.swallowed.told(), domain.supports_left.told()):
+                if text:
+                    self.notify(text)
 
     def _steps(self, solver, duration: float, progress: Progress, unsolved: UnsolvedSteps) -> None:
         """The steps of `_run`."""

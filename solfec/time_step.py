@@ -16,6 +16,7 @@ from .bodies.finite_elements import compiled, within_step
 from .bodies.implicit import present_implicit
 from .bodies.lost import Lost
 from .bodies.step_limit import WithinLimit
+from .bodies.support_stiffness import Release, SupportStiffness
 from .clock import Advance
 from .constraints import element_points, user
 from .constraints.element_points import ContactPlaces
@@ -32,7 +33,7 @@ from .kernel_programs import (
     arrange,
 )
 from .solvers import supports
-from .tables import Table
+from .tables import Table, note_reallocation
 
 
 class Timings(MutableMapping):
@@ -99,6 +100,7 @@ class TimeStep:
         bodies, settings, users = model.bodies, model.settings, model.constraints.user_count
         elements = within_step(bodies)
         implicit = present_implicit(bodies, elements)
+        self._support(implicit)
         for one in implicit.elements:
             if one.linear:  # what a factor looks like decides which phases there are
                 one.refresh(bodies, model.step, model.dynamic)
@@ -121,6 +123,16 @@ class TimeStep:
         self._looks = (limited and not within) or (elements.count and not model.dynamic)
         self.solver, self._arranged_at = solver, Table.reallocations
 
+    def _support(self, implicit) -> None:
+        """Supports may be part of the matrices of quasi-static bodies of form 'TL'."""
+        model = self.model
+        wanted = not model.dynamic and model.constraints.user_count > 0
+        for solver in implicit.elements:
+            if solver.linear or bool(solver.supports) == wanted:
+                continue
+            solver.supports = SupportStiffness(solver, model) if wanted else None
+            note_reallocation()
+
     def _go_on(self, limit: bool) -> None:
         """The step is too long, or has begun with another idea of which bodies are implicit, and how they are."""
         model, solver = self.model, self.solver
@@ -129,7 +141,9 @@ class TimeStep:
             model.limit_step()
             self._often_too_long = model.step == step
         else:
-            count = len(present_implicit(model.bodies, within_step(model.bodies)).solvers)
+            implicit = present_implicit(model.bodies, within_step(model.bodies))
+            self._support(implicit)
+            count = len(implicit.solvers)
             if model.dynamic:
                 motion.predict_implicit(model.bodies, model.step, count)
             else:
@@ -165,6 +179,7 @@ class TimeStep:
             *self._assembly(solver),
             solver.phase(model) if plain else PythonPhase(CONSOL, lambda: self._solve(solver)),
             local.reactions,
+            *(Release(solver.supports) for solver in implicit.elements if solver.supports),
             *([self.overload] if users else []),
             *([self.lost] if self.lost else []),
             *correction,
@@ -230,7 +245,7 @@ class TimeStep:
         """R such that C(B + W R, R) = 0."""
         report, model = solver.solve(self.model.local_dynamics), self.model
         if model.exact_supports and not model.dynamic and model.constraints.user_count:
-            supports.hold(model.local_dynamics, report)
+            model.supports_left.note(supports.hold(model.local_dynamics, report), model.time)
         model.report = report
 
     def _correct(self) -> None:

@@ -35,10 +35,9 @@ def checks(lines) -> list[list[str]]:
 
 
 def test_a_pulled_cylinder_of_hexahedra_and_wedges(run):
-    """BM04: Code_Aster's fifteen figures; two miss the program's tolerance of 1.1E-3 by up to 1E-4, since its solver lets supports creep."""
+    """BM04: Code_Aster's fifteen figures within the program's tolerance of 1.1E-3."""
     rows = checks(run("bm04-cylinder-pulled"))
-    assert len(rows) == 15 and sum(row[-1] == "passed" for row in rows) >= 13
-    assert max(float(row[-3]) for row in rows) < 1.25e-3
+    assert len(rows) == 15 and all(row[-1] == "passed" for row in rows)
 
 
 def test_a_pulled_cylinder_of_tetrahedra(run):
@@ -46,13 +45,23 @@ def test_a_pulled_cylinder_of_tetrahedra(run):
     assert row[-1] == "passed"
 
 
+def test_a_thin_cylinder_under_its_weight(run):
+    """BM10: Solfec-1.0's stresses at two nodes, with the program's tolerance of 1E-4; supports that crept missed them."""
+    rows = figures(run("bm10-thin-cylinder", "gravity"), "at")
+    assert rows[:2, 2] == pytest.approx([-9685.46, -9670.40], rel=1e-4)
+
+
 def test_a_thick_cylinder(run):
-    """BM07: displacements that Solfec-1.0 computed where the mesh agrees to its rounding."""
+    """BM07: displacements that Solfec-1.0 computed where the mesh agrees to its rounding.
+
+    Its stresses contain the creep of its supports: SX and SZ at this node, which are the same by symmetry, differ by 4E-3.
+    """
     rows = figures([[line[0], *line[3:]] for line in run("bm07-thick-cylinder") if line[:1] == ["at"]], "at")
     assert rows.shape == (10, 6)
     assert rows[2, :3] == pytest.approx([4.13e-5, 3.0e-6, 4.13e-5], rel=4e-3)
-    assert rows[2, 3:] == pytest.approx([2.2657e7, 1.6092e6, 2.2754e7], rel=3e-3)
-    assert rows[0, [0, 2]] == pytest.approx(rows[9, [2, 0]], rel=1e-5)  # its mirror image
+    assert rows[2, 3:] == pytest.approx([2.2657e7, 1.6092e6, 2.2754e7], rel=6e-3)
+    assert rows[2, 3] == pytest.approx(rows[2, 5], rel=1e-9)
+    assert rows[0, [0, 2]] == pytest.approx(rows[9, [2, 0]], rel=1e-9)  # its mirror image
 
 
 def test_a_bar_that_hits_a_wall_with_supports_of_its_own(run):

@@ -17,7 +17,7 @@ import numpy as np
 from .. import _kernels
 from ..tables import note_reallocation
 from .conjugate_gradients import ConjugateGradients, NoConvergence
-from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU
+from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU, indefinite_blocks
 from .table import BodyTable
 
 LANES = 8
@@ -85,6 +85,10 @@ class ElementSolver:
         What kernels decide by, and have decided (tangent_factors.f90).
     newton : energy_momentum.NewtonIterations or None
         Of bodies that conserve energy, once there are any.
+    supports : support_stiffness.SupportStiffness or None
+        Supports in A, of quasi-statics and form 'TL'.
+    unstable : list of int
+        Of quasi-statics: bodies, numbered within `rows`, whose A was the first that was not positive definite.
     inverses : ndarray (n, n, k) or None
         A^-1 of the bodies where they are small.
     kept : Cholesky or None
@@ -110,7 +114,8 @@ class ElementSolver:
         self.node = self.nodes.astype(np.int32)
         self.beta = np.zeros(len(which))
         self.solution = np.zeros(self.size)  # of programs
-        self.key = self.inverses = self.kept = self.newton = None
+        self.key = self.inverses = self.kept = self.newton = self.supports = None
+        self.unstable: list[int] = []
         self.direct = False
         self.course, self.made = np.zeros(12, np.int32), np.zeros((3, len(self.nodes)), order="F")  # of kernels, `tangent_factors`
         if not self.linear:
@@ -155,6 +160,8 @@ class ElementSolver:
         self.settle(bodies, step, dynamic)
         if self.linear:
             return
+        if self.supports:
+            self.supports.settle()
         now = self.present
         _begin_step(self.factor.WORTH, self.direct, self.course)
         if self.fresh:
@@ -248,15 +255,26 @@ class ElementSolver:
         self.make_room()
         self.assembly.element_stiffness(displacement, self.dense)
         _assemble_matrix(*self.matrix_columns())
+        if self.supports:
+            self.supports.add()
         try:
             self.factor.factorise(self.values)
         except NotPositiveDefinite:
             self.resort_to_lu()
 
     def resort_to_lu(self) -> None:
-        """Factorise the assembled matrix, of a body that is about to buckle, otherwise."""
+        """Factorise the assembled matrix, of a body that is about to buckle, otherwise: with its supports, or by LU factors."""
+        if self.supports and not self.supports.added and isinstance(self.factor, Cholesky):
+            self.supports.add(always=True)
+            if self.supports.added:
+                try:
+                    return self.factor.factorise(self.values)
+                except NotPositiveDefinite:
+                    pass
         self._use(SuperLU(self.pattern))
         self.factor.factorise(self.values)
+        if self.direct and not self.unstable:
+            self.unstable = indefinite_blocks(self.pattern, self.values, [*self.dof_first.tolist(), self.size])
 
     def factorise_otherwise(self) -> None:
         """`resort_to_lu` for A of the present step, which a program has assembled."""
@@ -337,7 +355,10 @@ class ElementSolver:
             _add_solutions(step, by_row, self.number, self.rotation, self.inverses, *nodes, source, velocities)
             return
         bodywise = self.linear, self.number, self.rotation, *nodes
-        if not _collect(by_row, *bodywise, source, self.unknowns):
+        nonzero = np.array([_collect(by_row, *bodywise, source, self.unknowns)], np.int32)
+        if self.supports and not by_row:
+            self.supports.pull(nonzero)
+        if not nonzero[0]:
             return
         solution = self.solve(self.unknowns.ravel(order="F")).reshape(3, -1, order="F")
         _add_unknowns(step, *bodywise, solution, velocities)

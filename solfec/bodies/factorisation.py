@@ -238,6 +238,25 @@ class SuperLU:
         return self.solved
 
 
+def indefinite_blocks(pattern: LowerPattern, data: np.ndarray, starts: list[int]) -> list[int]:
+    """Numbers of those diagonal blocks of a block-diagonal matrix, of rows starts[k] to starts[k + 1], that are not positive definite."""
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import splu
+
+    indptr, indices, repeated = pattern.whole()
+    matrix = csc_matrix((data[repeated], indices, indptr), (pattern.size, pattern.size))
+    found = []
+    for k, (first, last) in enumerate(zip(starts, starts[1:])):
+        try:  # pivots of an elimination in symmetric order have the signs of eigenvalues
+            factor = splu(matrix[first:last, first:last], "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+            definite = (factor.U.diagonal() > 0.0).all()
+        except RuntimeError:
+            definite = False
+        if not definite:
+            found.append(k)
+    return found
+
+
 def cholmod_present() -> bool:
     """Whether CHOLMOD can be used."""
     try:

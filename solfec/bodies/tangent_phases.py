@@ -27,6 +27,8 @@ def renewal(solver: ElementSolver, failed: Numbers) -> Named:
     wanted, seen = flag(solver, RENEWING), solver.displacement
     calls = [group.stiffness_call(seen, dense, wanted) for group, dense in zip(solver.assembly.groups, solver.dense)]
     calls.append(Call("element_tangents.assemble_matrix", *solver.matrix_columns(), unless_zero=wanted))
+    if solver.supports:
+        calls.append(solver.supports.add_call(wanted))
     factor = Call(
         "supernodal_cholesky.factorise", *solver.factor.factor_arrays(solver.values), results=failed, wanted={"failed": 0},
         unless_zero=wanted,
@@ -74,6 +76,8 @@ class Tangents(Phase):
         self._given.set(model.step)
         if not self.reacting:  # and nothing else: `Options` gives up where damping has changed
             self.solver.settle(model.bodies, model.step, model.dynamic)
+            if self.solver.supports:
+                self.solver.supports.settle()
 
     def calls(self) -> list[Call]:
         bodies, solver, found = self.model.bodies, self.solver, self._found
@@ -98,7 +102,9 @@ class Tangents(Phase):
         right, solution = (part.reshape(-1, order="F") for part in (solver.unknowns, solver.gradients.solution))
         choose = Call("tangent_factors.choose_solution", direct, self._found["nonzero"], solver.course)
         alone = Call("supernodal_solution.solve_vector", *solver.factor.arrays_between(right, solution), unless_zero=flag(solver, ALONE))
-        return [*([] if self.reacting else self._beginning(direct)), ("choose", choose), ("alone", alone), *iterations(solver)]
+        pull = [("pull", solver.supports.pull_call(self._found["nonzero"]))] if solver.supports else []
+        begin = [] if self.reacting else [*self._beginning(direct), *pull]
+        return [*begin, ("choose", choose), ("alone", alone), *iterations(solver)]
 
     def _beginning(self, direct: bool) -> Named:
         """`ElementSolver.refresh`."""
@@ -119,13 +125,14 @@ class Tangents(Phase):
         if place == "newton":
             energy_momentum.iterate(within_step(bodies), bodies, solver, model.step, self.reacting)
             return call + 1
-        right = solver.unknowns.ravel(order="F")
         if place == "factor":  # the present matrix has none
             solver.factorise_otherwise()
-            solution = solver.solve(right)
-        elif place == "pause":
-            if not self.reacting:
-                solver.refresh(bodies, model.step, model.dynamic)
+        elif place == "pause" and not self.reacting:
+            solver.refresh(bodies, model.step, model.dynamic)
+        if place in ("factor", "pause") and solver.supports and not self.reacting:
+            solver.supports.pull(self._found["nonzero"])
+        right = solver.unknowns.ravel(order="F")
+        if place in ("factor", "pause"):
             solution = solver.solve(right)
         else:
             solution = solver.solve_afresh(right)

@@ -319,8 +319,10 @@ class LocalDynamics:
         sides = (int(side[constraint]) for side in (self.constraints.master, self.constraints.slave))
         if any(k >= 0 and self.implicit[k] for k in sides):
             return (
-                f"{self.name(row)} cannot act: the tangent matrix of a body with scheme 'DEF_LIM' is not positive definite, as of one"
-                " that buckles; take a smaller step, smaller loads, or form 'BC'"
+                f"{self.name(row)} cannot act: the tangent matrix of a body with scheme 'DEF_LIM'"
+                f"{'' if self.dynamic else ', supports included,'} is not positive definite, as of one that buckles"
+                f"{'' if self.dynamic else ' or that contacts alone hold'}; take a smaller step, smaller loads,"
+                f"{' or form' if self.dynamic else ' more supports, or form'} 'BC'"
             )
         return f"{self.name(row)} cannot act: zero inverse inertia or an unknown kind of body"
 

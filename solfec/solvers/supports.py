@@ -2,7 +2,7 @@
 
 What a solver leaves unmet of them moves supports in every step, and nothing brings them back: equilibrium would be that of other
 supports.  Contacts correct themselves, since their condition holds the gap.  The rows of supports are linear, so one direct solution
-with the reactions of all others as they are is enough.
+with the reactions of all others as they are is enough; many of them are iterated for.  It works whatever the solver came to.
 """
 
 from __future__ import annotations
@@ -14,36 +14,135 @@ from .diagnosis import ALL_DIRECTIONS, NORMAL_ONLY
 from .local_dynamics import LocalDynamics
 from .report import SolverReport
 
-LARGEST = 1500  # unknowns of the dense matrix
+LARGEST = 3000  # unknowns of a dense matrix
+MOST_ITERATIONS = 1000  # of conjugate gradients, where there are more
 ROUND_OFF = 1e-10  # of free velocities: what is left below it is as good as it gets
+LINEAR = 1e-8  # residual below which a step that has nothing but supports is solved
 
 
-def hold(local: LocalDynamics, report: SolverReport) -> None:
+class Left:
+    """What was left unmet of supports in a run, for its end."""
+
+    def __init__(self):
+        self.steps, self.worst, self.time = 0, 0.0, 0.0
+
+    def note(self, left: float, time: float) -> None:
+        """After a step: what is left of velocities, over the free ones."""
+        if not left <= ROUND_OFF:
+            self.steps += 1
+            if not left <= self.worst:
+                self.worst, self.time = left, time
+
+    def told(self) -> str:
+        """A warning, once, or ''."""
+        if not self.steps:
+            return ""
+        steps, self.steps = self.steps, 0
+        worst, self.worst = self.worst, 0.0
+        return (
+            f"exact_supports: fixed points and prescribed velocities could not be met to round-off in {'1 step' if steps == 1 else f'{steps} steps'}; "
+            f"the worst one, at time {self.time:g}, left {worst:.2g} of the free velocities: they contradict one another, or the step is too long "
+            "for the stiffness of the bodies"
+        )
+
+
+def hold(local: LocalDynamics, report: SolverReport) -> float:
     """Correct the reactions of supports by W_bb dR = -(what they leave unmet); R, U and the measures in `report` follow.
 
-    Nothing happens where the solver failed, which has something to say about it, is the penalty solver, or where supports are too many.
+    Returns what is left unmet, over the norm of the free velocities.
     """
     rows, contacts, n = local.rows, local.contacts, local.n
     kind = rows.kind[contacts:n]
     whole, normal = np.isin(kind, list(ALL_DIRECTIONS)), np.isin(kind, list(NORMAL_ONLY))
     size = 3 * int(whole.sum()) + int(normal.sum())
-    if report.status != "OK" or report.solver == "PENALTY" or not 0 < size <= LARGEST:
-        return
-    local.require_blocks()
+    if not size or not np.isfinite(rows.R[:, :n]).all():
+        return 0.0
     row = contacts + np.flatnonzero(whole | normal)
     component = np.repeat(row, 3) * 3 + np.tile([0, 1, 2], len(row))
     component = component[np.repeat(whole[row - contacts], 3) | (component % 3 == 2)]
+    penalty = report.solver == "PENALTY"  # whose contacts have velocities from their own reactions alone
+    apart = rows.U[:, :contacts].copy() if penalty else None
+    scale = np.linalg.norm(rows.B[:, :n])
     before = unmet(local, component)
-    if np.linalg.norm(before) <= ROUND_OFF * np.linalg.norm(rows.B[:, :n]):
-        return
+    left = np.linalg.norm(before)
+    if left > ROUND_OFF * scale:
+        left = _corrected(local, component, before, left, scale)
+        report.merit, report.residual = merit.evaluate(local)
+    if report.status != "OK" and n == len(row) and left <= LINEAR * scale and report.residual <= LINEAR:
+        report.status, report.failed_row, report.cause = "OK", -1, ""
+    if penalty:
+        rows.U[:, :contacts] = apart
+    return float(left / scale) if left else 0.0
+
+
+def _corrected(local: LocalDynamics, component: np.ndarray, before: np.ndarray, left: float, scale: float) -> float:
+    """Correct reactions of some components; returns the norm of what they leave unmet then, `left` being that of `before`."""
+    rows = local.rows
     reaction = rows.R.T.reshape(-1)  # the same memory
-    kept = reaction[component]
-    reaction[component] += _least(_matrix(local, component), -before)
-    # a matrix near the limits of round-off leads nowhere
-    if not np.linalg.norm(unmet(local, component)) < 0.1 * np.linalg.norm(before):
-        reaction[component] = kept
+    if len(component) > LARGEST:
+        kept = reaction[component]
+        reaction[component] += _iterated(local, component, -before, 1e-2 * ROUND_OFF * scale)
+        now = float(np.linalg.norm(unmet(local, component)))
+    else:
+        local.require_blocks()
+        solve = factorised(_matrix(local, component))
+        for _ in range(3):  # the second time refines
+            kept = reaction[component]
+            reaction[component] -= solve(before)
+            before = unmet(local, component)
+            now = float(np.linalg.norm(before))
+            if not 1e-2 * ROUND_OFF * scale < now < 0.1 * left:
+                break
+            left = now
+    if now < left:
+        return now
+    reaction[component] = kept  # a matrix near the limits of round-off leads nowhere
+    local.velocities(rows.U)
+    return left
+
+
+def _iterated(local: LocalDynamics, component: np.ndarray, right: np.ndarray, enough: float) -> np.ndarray:
+    """W_bb^-1 times a vector by conjugate gradients, blocks of rows for a preconditioner: products with W are all that it needs."""
+    rows, n = local.rows, local.n
+    diagonal = np.zeros((n, 3, 3))
+    used = np.zeros(3 * n, bool)
+    used[component] = True
+    used = used.reshape(n, 3)
+    both = used[:, :, None] & used[:, None, :]
+    diagonal[both] = np.moveaxis(rows.diagonal[..., :n], 2, 0)[both]
+    inverse = np.linalg.pinv(diagonal, hermitian=True)
+    kept, free = rows.R.copy(order="F"), rows.B[:, :n].copy()
+    reaction, velocity = rows.R.T.reshape(-1), rows.U.T.reshape(-1)
+
+    def product(x: np.ndarray) -> np.ndarray:
+        reaction[: 3 * n] = 0.0
+        reaction[component] = x
         local.velocities(rows.U)
-    report.merit, report.residual = merit.evaluate(local)
+        rows.U[:, :n] -= free
+        return velocity[component]
+
+    def preconditioned(x: np.ndarray) -> np.ndarray:
+        whole = np.zeros(3 * n)
+        whole[component] = x
+        return np.einsum("aij,aj->ai", inverse, whole.reshape(n, 3)).reshape(-1)[component]
+
+    result, residual = np.zeros_like(right), right.copy()
+    change = preconditioned(residual)
+    direction, power = change.copy(), residual @ change
+    for _ in range(MOST_ITERATIONS):
+        image = product(direction)
+        curvature = direction @ image
+        if not curvature > 0.0:
+            break
+        result += power / curvature * direction
+        residual -= power / curvature * image
+        if np.linalg.norm(residual) <= enough:
+            break
+        change = preconditioned(residual)
+        power, before = residual @ change, power
+        direction = change + power / before * direction
+    rows.R[...] = kept
+    return result
 
 
 def unmet(local: LocalDynamics, component: np.ndarray) -> np.ndarray:
@@ -71,8 +170,8 @@ def _matrix(local: LocalDynamics, component: np.ndarray) -> np.ndarray:
     return matrix
 
 
-def _least(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """A solution of a positive semidefinite system: supports may be fixed twice, and the second time carries nothing."""
+def factorised(matrix: np.ndarray):
+    """What solves a positive semidefinite system: supports may be fixed twice, and the second time carries nothing."""
     from scipy.linalg import cho_solve  # slow to import
     from scipy.linalg.lapack import dpstrf
 
@@ -80,7 +179,14 @@ def _least(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     scale[scale == 0.0] = np.inf
     scale = 1.0 / scale
     factor, order, rank, _ = dpstrf(0.5 * (matrix + matrix.T) * scale * scale[:, None], lower=1)
-    kept = order[:rank] - 1
-    result = np.zeros_like(right)
-    result[kept] = cho_solve((factor[:rank, :rank], True), (scale * right)[kept]) * scale[kept]
-    return result
+    kept, factor = order[:rank] - 1, factor[:rank, :rank]
+    scale = scale[kept]
+
+    def solve(right: np.ndarray) -> np.ndarray:
+        """For a vector or columns."""
+        result = np.zeros_like(right)
+        by = scale if right.ndim == 1 else scale[:, None]
+        result[kept] = cho_solve((factor, True), by * right[kept], check_finite=False) * by
+        return result
+
+    return solve

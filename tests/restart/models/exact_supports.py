@@ -1,4 +1,4 @@
-"""A quasi-static beam under a growing load, whose supports are met to round-off."""
+"""Quasi-static beams under growing loads, whose supports are met to round-off, and move in one case at a velocity that changes."""
 solfec = SOLFEC('QUASI_STATIC', 1E-2, 'out/model')
 solfec.exact_supports = 'ON'
 soft = BULK_MATERIAL(solfec, young=1E6, poisson=0.3, density=1000.0)
@@ -10,4 +10,6 @@ for form in ('TL', 'BC'):
         for z in (0, 1):
             FIX_POINT(beam, (0, y + a, z))
     FORCE(beam, 'SPATIAL', (4, y, 0.5), (0, 0, -1), TIME_SERIES([0, 0, 1, 1E4]))
+    if form == 'TL':
+        SET_VELOCITY(beam, (4, y - 0.5, 0), (0, 0.6, 0.8), TIME_SERIES([0, 0.01, 1, 0.2]))
 RUN(solfec, NEWTON_SOLVER(1E-4, 100), int(NON_SOLFEC_ARGV()[0]) * 1E-2)
