@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 EXPLORING = os.environ.get("HYPOTHESIS_PROFILE", "gate") == "explore"
 
 
 def examples(count: int):
     """So many examples in the gate, twenty times as many when exploring."""
-    unmended = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=count * (20 if EXPLORING else 1), deadline=None, suppress_health_check=unmended)
+    more = {} if EXPLORING else {"phases": [Phase.explicit, Phase.generate]}  # seeds do not shrink to anything simpler
+    return settings(max_examples=count * (20 if EXPLORING else 1), deadline=None, suppress_health_check=[HealthCheck.too_slow], **more)
 
 
 def random_block(random, condition=100.0) -> np.ndarray:
