@@ -84,7 +84,8 @@ def test_both_are_rounding_at_a_solution_and_rise_when_any_component_is_off(name
             wrong[axis] += amount * size
             g_wrong, residual_wrong, (member, row) = measured(ball(b, v, **law), [wrong])
             assert residual_wrong > 1e-6 * min(1.0, W) and g_wrong > 1e-13, (axis, amount, residual_wrong, g_wrong)
-            assert member[0] == pytest.approx(2 * g_wrong, rel=1e-12)
+            if np.any(b):  # without free energy any error is the largest number
+                assert member[0] == pytest.approx(2 * g_wrong, rel=1e-12)
             assert row[0] == pytest.approx(residual_wrong * (np.linalg.norm(b) or 1.0), rel=1e-12)
 
 
@@ -185,10 +186,7 @@ def test_the_residual_has_no_unit(scale):
         assert residual == pytest.approx(expected, rel=1e-12)
 
 
-FLOOR = pytest.mark.xfail(strict=True, reason="merit's denominator counts as 1 below 2E-16 J (decision 36)")
-
-
-@pytest.mark.parametrize("mass", [pytest.param(1e-20, marks=FLOOR), pytest.param(1e-12, marks=FLOOR), 1.0, 1e12])
+@pytest.mark.parametrize("mass", [1e-20, 1e-12, 1.0, 1e12])
 def test_the_merit_of_no_reactions_is_one_however_small_the_bodies(mass):
     """Half the free energy over half the free energy; energies below 2E-16 J are those of bodies of micrometres."""
     g, residual, _ = measured(ball((0, 0, -1e-3), mass=mass), [(0, 0, 0)])

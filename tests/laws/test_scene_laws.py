@@ -54,7 +54,6 @@ def step_by_step(model: Model, name: str, steps: int, accuracy=1e-10) -> None:
 def test_laws_hold_in_every_step(name, kind, option, seed):
     model = pile(seed, kind, option)
     step_by_step(model, name, 6)
-    assert model.contacts()
 
 
 @pytest.mark.parametrize("name", SOLVERS)
