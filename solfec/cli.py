@@ -13,6 +13,7 @@ import os
 import shlex
 import signal
 import sys
+import sysconfig
 import traceback
 import types
 import warnings
@@ -212,8 +213,10 @@ def _input_of(path: str) -> tuple[str, str | None]:
 def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
     """Run one input file as the main module; return the exit status."""
     main_before, argv, module_path = sys.modules.get("__main__"), sys.argv, list(sys.path)
+    programs = os.environ.get("PATH")
     terminate = _set_handler(_terminated)
     now = session.Session(
+        command=True,
         input_path=path,
         arguments=arguments.words or None,
         output_directory=directory,
@@ -226,6 +229,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
     )
     before = session.begin(now)
     try:
+        _let_solfec_be_found()
         with _warnings_by_line():
             return _guarded(path, now, arguments)
     finally:
@@ -233,6 +237,18 @@ def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
         loader.remove()
         sys.modules["__main__"], sys.argv, sys.path[:] = main_before, argv, module_path
         _set_handler(terminate)
+        if programs is None:
+            os.environ.pop("PATH", None)
+        else:
+            os.environ["PATH"] = programs
+
+
+def _let_solfec_be_found() -> None:
+    """Put the directory of this installation's `solfec` first in PATH: inputs that run further inputs look it up there."""
+    for directory in (os.path.dirname(sys.executable), sysconfig.get_path("scripts")):
+        if directory and os.access(os.path.join(directory, "solfec"), os.X_OK):
+            os.environ["PATH"] = os.pathsep.join(filter(None, (directory, os.environ.get("PATH"))))
+            return
 
 
 def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:

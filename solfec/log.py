@@ -7,6 +7,7 @@ import sys
 from contextlib import contextmanager
 from time import monotonic, strftime
 
+from .directories import make_directory_of
 from .terminal import REWRITE
 
 
@@ -21,6 +22,11 @@ class Log:
 
     def __init__(self, path: str):
         self.path = path
+        try:
+            make_directory_of(path)
+        except OSError as error:
+            error.filename = path
+            raise
         self._file = open(path, "a", encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
         self._within_line = False
 

@@ -131,8 +131,8 @@ class Simulation:
     ----------
     step : float
         Time step.
-    outpath : str
-        Output directory; its last component names the files in it.
+    outpath : str or None
+        Output directory; its last component names the files in it.  None: a run in memory, which writes no file.
     mode : str
         'WRITE', 'READ', or 'CONTINUE': WRITE mode that goes on from the last frame of results that are there.
     epsilon : float
@@ -145,12 +145,14 @@ class Simulation:
         Dynamics, or quasi-statics.
     quiet : bool
         Print nothing, whatever `verbose` says.
+    keep_old : bool
+        In mode 'WRITE': results that are there are renamed to those of `<outpath>.old`, not overwritten.
     """
 
     def __init__(
         self,
         step: float,
-        outpath: str,
+        outpath: str | None,
         mode: str,
         epsilon: float = 1e-6,
         input_text: str = "",
@@ -158,6 +160,7 @@ class Simulation:
         interval: float = 1.0,
         dynamic: bool = True,
         quiet: bool = False,
+        keep_old: bool = False,
     ):
         self.outpath = outpath
         self.input = input_text, list(arguments or [])
@@ -179,11 +182,23 @@ class Simulation:
         self._running = False
         self._runs = 0  # calls of RUN so far
         self._continues = mode == "CONTINUE"
-        self._writer = self._reader = None
-        if self._continues:
-            self._writer = results.ResultsWriter.append(outpath)
-        elif mode == "WRITE":
-            self._writer = results.ResultsWriter.create(outpath, input_text, arguments or [])
+        self._writer = self._reader = self._claim = None
+        self._gave_way = False  # to another object that writes to the same directory
+        self.how_to_write = ""  # how the user gets WRITE mode where results exist
+        if mode != "READ" and outpath is not None:
+            self._open(keep_old)
+
+    def _open(self, keep_old: bool) -> None:
+        """Take the output directory and prepare writing to it."""
+        self._claim = results.Claim(self.outpath, self)
+        try:
+            if self._continues:
+                self._writer = results.ResultsWriter.append(self.outpath)
+            else:
+                self._writer = results.ResultsWriter.create(self.outpath, *self.input, keep_old=keep_old)
+        except BaseException:
+            self._claim.release()
+            raise
 
     @property
     def frames_written(self) -> int:
@@ -197,7 +212,8 @@ class Simulation:
         if self.mode == "WRITE":
             self._look()
             self._output = Schedule(self.domain.time, interval)
-            self._writer.compression = compression
+            if self._writer is not None:
+                self._writer.compression = compression
 
     def callback(self, interval: float, function: Callable[[], object]) -> None:
         """Call `function()` after the next step and then every `interval`; a returned 0 ends the run (manual, CALLBACK)."""
@@ -238,6 +254,11 @@ class Simulation:
         if self.mode == "READ":
             self._pass_over()
             return
+        if self._gave_way:
+            raise SolfecError(
+                f"RUN: {self.outpath} belongs to a SOLFEC object that was made later with the same output path; give each its own,"
+                " or output = None"
+            )
         if self._running:
             raise SolfecError("RUN: this simulation is running already; a callback of it cannot run it")
         if self._continues and self._runs:
@@ -259,6 +280,9 @@ class Simulation:
         """
         self._runs += 1
         steps = self.reader.steps
+        if self._runs == 1 and not self._quiet and sys.stderr is not None:
+            where = f"frame {self.frame or 0} of {len(steps)} in {self.outpath}"
+            print(f"RUN: results exist, nothing computed; {where}{self.how_to_write}", file=sys.stderr)
         if (run := np.flatnonzero(steps["run"] == self._runs)).size:
             last = steps[run[-1]]
             self.domain.next_body_id = max(self.domain.next_body_id, int(last["next_body_id"]))
@@ -300,7 +324,7 @@ class Simulation:
             unsolved.begin(domain.step_number)
             progress.begin(domain, max(end - domain.time, 0.0))
             written, idle, since = domain.step_number, domain.clock["idle"], domain.clock["since"]
-            stop = os.path.join(self.outpath, "STOP")
+            stop = self._stop_file
             while running and domain.time < end - TOLERANCE * domain.step:
                 domain.clock.wake_at(self._quiet_until(end), min(PATIENCE, progress.interval))
                 domain.advance(solver)
@@ -308,7 +332,7 @@ class Simulation:
                     if rest & WAITED:
                         since[0] = 0
                         progress.after_step(domain)
-                        if os.access(stop, os.F_OK):
+                        if stop and os.access(stop, os.F_OK):
                             break
                     if rest & UNSOLVED:
                         unsolved.after_step(domain)
@@ -326,7 +350,6 @@ class Simulation:
                 running = running and interruption.signal is None and not self._stop_requested()
             if written != domain.step_number:
                 self._write()
-            self._writer.flush()
             if interruption.signal is not None and self.verbose == "ON":
                 progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[interruption.signal]}")
             progress.end(domain)
@@ -380,6 +403,8 @@ class Simulation:
         return True, end
 
     def _write(self) -> None:
+        if self._writer is None:
+            return
         callback = None if self._callback is None else self._callback[0].state
         record = results.RunRecord(self._runs, self._solver, self._output.state, callback)
         self._writer.write_frame(self.domain, record)
@@ -394,8 +419,8 @@ class Simulation:
 
     def _stop_requested(self) -> bool:
         """A file STOP in the output directory ends the run; it is used up, so that the next run is not stopped."""
-        path = os.path.join(self.outpath, "STOP")
-        if not os.path.exists(path):
+        path = self._stop_file
+        if path is None or not os.path.exists(path):
             return False
         left = ""
         try:
@@ -405,9 +430,14 @@ class Simulation:
         self._progress.note(f"stopped at time {self.domain.time:g} by the file {path}{left}")
         return True
 
+    @property
+    def _stop_file(self) -> str | None:
+        """The file that ends the run when somebody makes it; None for runs in memory."""
+        return None if self.outpath is None else os.path.join(self.outpath, "STOP")
+
     def _discard_stale_stop(self) -> None:
-        path = os.path.join(self.outpath, "STOP")
-        if os.path.exists(path):
+        path = self._stop_file
+        if path is not None and os.path.exists(path):
             try:
                 os.remove(path)
             except OSError as error:
@@ -418,6 +448,21 @@ class Simulation:
         """Finish writing."""
         if self._writer is not None:
             self._writer.close()
+        if self._claim is not None:
+            self._claim.release()
+
+    def give_way(self) -> None:
+        """Finish writing, for good: another object of this process takes the output directory.
+
+        Raises
+        ------
+        SolfecError
+            While this simulation runs.
+        """
+        if self._running:
+            raise SolfecError(f"{self.outpath} is being written by the SOLFEC object that is running; choose another 'output'")
+        self.close()
+        self._gave_way = True
 
     # --- reading -------------------------------------------------------------------------------------------
 

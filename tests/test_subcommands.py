@@ -122,7 +122,7 @@ def test_plots_draw_a_panel_for_each_kind_of_item(say, tmp_path, ending):
         (["block:dz"], "is no item"),
         (["SPIN"], "unknown"),
         (["STEP", "-o", "picture.xyz"], "xyz"),
-        (["STEP", "-o", "nowhere/picture.png"], "nowhere/picture.png: cannot be written"),
+        (["STEP", "-o", "input.py/picture.png"], "input.py/picture.png: cannot be written"),
         (["STEP", "--from", "2", "--to", "1"], "t0 = 2 is larger than t1 = 1"),
     ],
 )
@@ -197,8 +197,8 @@ def test_a_log_holds_all_that_is_printed_run_after_run(say, tmp_path, monkeypatc
 
 
 def test_a_log_that_cannot_be_opened_is_named(say):
-    status, out, err = say("--log", "missing/run.log", "input.py")
-    assert status == 2 and "--log: missing/run.log: No such file or directory" in err and out == ""
+    status, out, err = say("--log", "input.py/run.log", "input.py")
+    assert status == 2 and "--log: input.py/run.log: Not a directory" in err and out == ""
 
 
 # --- tables ------------------------------------------------------------------------------------------------

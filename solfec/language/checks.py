@@ -10,6 +10,7 @@ import functools
 import inspect
 import math
 import operator
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -164,6 +165,16 @@ def string(value, name: str) -> str:
     if "\0" in value:
         raise BadValue(f"'{name}' must not hold null characters")
     return str(value)
+
+
+def path(value, name: str) -> str:
+    """The path of a file or directory: a string or a pathlib.Path."""
+    if not isinstance(value, str) and hasattr(type(value), "__fspath__"):
+        value = os.fspath(value)
+    result = string(value, name)
+    if not result:
+        raise BadValue(f"'{name}' must not be empty")
+    return result
 
 
 def choice(value, name: str, options: Sequence[str]) -> str:

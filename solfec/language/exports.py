@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
@@ -15,6 +14,7 @@ from .bodies import BODY
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
 from .model import SOLFEC
+from .written import writing
 
 DEFAULT_ATTRIBUTES = ("DISP", "VELO", "REAC", "GAP")
 
@@ -44,8 +44,8 @@ def XDMF_EXPORT(
         'DISP', 'VELO', 'STRESS' of bodies, 'REAC', 'RELV', 'GAP' of constraints; by default all but 'STRESS' and 'RELV'.
     """
     attributes = _attributes(attributes)
-    simulation, time, path = simulation_of(solfec), _time(time), checks.string(path, "path")
-    with _writable(path):
+    simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
+    with writing(path):
         xdmf.write(path, _scenes(simulation, time, subset), attributes, _labels(simulation))
 
 
@@ -67,10 +67,9 @@ def VTK_EXPORT(
         File path; '.vtkhdf' is appended unless it ends so.
     """
     attributes = _attributes(attributes)
-    simulation, time, path = simulation_of(solfec), _time(time), checks.string(path, "path")
+    simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
     path += "" if path.endswith(".vtkhdf") else ".vtkhdf"
-    with _writable(path):
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with writing(path):
         vtkhdf.write(path, _scenes(simulation, time, subset), attributes)
 
 
@@ -94,8 +93,8 @@ def SOLFEC_EXPORT(
     -----
     What the solver said about the steps is not copied.
     """
-    simulation, time, path = simulation_of(solfec), _time(time), checks.string(path, "path")
-    with _writable(path), _reader(simulation) as reader:
+    simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
+    with writing(path), _reader(simulation) as reader:
         numbers = _frames(reader, simulation, time)
         export.write_results(reader, numbers, path, _subset(subset, simulation, reader))
 
@@ -110,10 +109,10 @@ def MBFCP_EXPORT(solfec: SOLFEC, path: str) -> None:
     path : str
         File path.
     """
-    simulation, path = simulation_of(solfec), checks.string(path, "path")
+    simulation, path = simulation_of(solfec), checks.path(path, "path")
     simulation.load_first()
     text = mbfcp.text_of(simulation.domain)
-    with _writable(path), open(path, "w", encoding="utf-8") as file:
+    with writing(path), open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
 
@@ -138,15 +137,6 @@ def _attributes(attributes) -> list[str]:
     if not isinstance(attributes, list):
         raise BadValue(f"'attributes' must be a list of names out of {', '.join(xdmf.ATTRIBUTES)}, not {checks.kind_of(attributes)}")
     return [checks.choice(name, "attributes", xdmf.ATTRIBUTES) for name in attributes]
-
-
-@contextmanager
-def _writable(path: str):
-    """Report what keeps an export from being written, and what is wrong with its choice of frames and bodies."""
-    try:
-        yield
-    except OSError as error:
-        raise BadValue(f"'path': {path!r} cannot be written ({error.strerror or error})") from None
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from os import PathLike
 from typing import Literal
 
 import numpy as np
@@ -26,36 +27,53 @@ class SOLFEC(Model):
         'DYNAMIC', or 'QUASI_STATIC': every step is a correction towards equilibrium, without inertia from step to step.
     step : float
         Time step, an upper bound: explicit integration of deformable bodies may lower it for good.
-    output : str
-        Output directory.  READ mode when it holds results, WRITE mode otherwise or with the switches -w and -c.
+    output : str or pathlib.Path, optional
+        Output directory.  Left out or None: a run in memory, which writes and reads no files.
+    mode : str, optional
+        'WRITE' computes; earlier results are renamed to those of the directory `<output>.old` once the first new frame is
+        written.  'READ' reads results.  'AUTO' reads where there are results and computes where there are none.
+        Default: 'WRITE' in Python programs, notebooks and tests; under the command `solfec` 'AUTO', with its switches -w and
+        -c.
     """
 
     __slots__ = ()
 
     @command("SOLFEC")
-    def __init__(self, analysis: Literal["DYNAMIC", "QUASI_STATIC"], step: float, output: str) -> None:
+    def __init__(
+        self,
+        analysis: Literal["DYNAMIC", "QUASI_STATIC"],
+        step: float,
+        output: str | PathLike | None = None,
+        mode: Literal["WRITE", "READ", "AUTO"] | None = None,
+    ) -> None:
         analysis = checks.choice(analysis, "analysis", ("DYNAMIC", "QUASI_STATIC"))
         step = checks.positive(step, "step")
-        path = _output_path(checks.string(output, "output"))
+        path = None if output is None else _output_path(checks.path(output, "output"))
+        asked = None if mode is None else checks.choice(mode, "mode", ("WRITE", "READ", "AUTO"))
         now = session.current()
-        mode = _mode(now, path)
+        asked = asked or ("AUTO" if now.command else "WRITE")
         simulation = Simulation(
             step,
             path,
-            mode,
+            _mode(now, path, asked),
             epsilon=now.epsilon,
             input_text=now.input_text,
             arguments=now.arguments,
             interval=now.interval,
             quiet=now.quiet,
             dynamic=analysis == "DYNAMIC",
+            keep_old=asked == "WRITE",
         )
+        if asked == "AUTO":
+            own = simulation.mode == "READ" and _writer_of(path, now) is not None
+            simulation.how_to_write = " (the switch -w computes again)" if now.command and not own else " (mode = 'WRITE' computes again)"
         simulation.notify = session.warn
         now.simulations.append(simulation)
         self._simulation, self._id = simulation, 0
 
     def __repr__(self):
-        return f"SOLFEC({self.analysis!r}, {self.step:g}, {self.outpath!r})  # {self.mode}, time {self.time:g}"
+        place = "" if self.outpath is None else f", {self.outpath!r}"
+        return f"SOLFEC({self.analysis!r}, {self.step:g}{place})  # {self.mode}, time {self.time:g}"
 
     @property
     def _domain(self):
@@ -77,8 +95,8 @@ class SOLFEC(Model):
         return self._simulation.mode
 
     @property
-    def outpath(self) -> str:
-        """Output directory, with the sub-directory of the switch -s."""
+    def outpath(self) -> str | None:
+        """Output directory, with the sub-directory of the switch -s; None for runs in memory."""
         return self._simulation.outpath
 
     @property
@@ -172,12 +190,22 @@ def results_exist(path: str) -> bool:
     return os.path.isfile(file) and os.access(file, os.R_OK)
 
 
-def _mode(now: session.Session, path: str) -> str:
-    """READ, WRITE or CONTINUE for a new SOLFEC object; may ask, and may end the process."""
+def _mode(now: session.Session, path: str | None, asked: str) -> str:
+    """READ, WRITE or CONTINUE for a new SOLFEC object that was asked to be 'READ', 'WRITE' or 'AUTO'; may end the process."""
+    if path is None:
+        if asked == "READ":
+            raise BadValue("'mode' is 'READ', and there is no 'output' to read from")
+        return "WRITE"
     exist = results_exist(path)
-    for simulation in now.simulations:
-        if simulation.mode == "WRITE" and os.path.abspath(simulation.outpath) == os.path.abspath(path):
-            return "READ" if exist and simulation.frames_written else "WRITE"
+    if asked == "READ" and not exist:
+        raise BadValue(f"'mode' is 'READ', and there are no results in {path}")
+    if asked == "READ":
+        return "READ"
+    earlier = _writer_of(path, now)
+    if asked == "WRITE":
+        return "CONTINUE" if exist and now.resume and earlier is None else "WRITE"
+    if earlier is not None:
+        return "READ" if exist and earlier.frames_written else "WRITE"
     if not exist:
         return "WRITE"
     if now.resume:
@@ -188,6 +216,13 @@ def _mode(now: session.Session, path: str) -> str:
         print(f"the results in {path} were left as they are", file=sys.stderr)
         raise SystemExit(1)
     return "WRITE"
+
+
+def _writer_of(path: str, now: session.Session) -> Simulation | None:
+    """The first simulation of this very run that writes, or has written, to an output directory."""
+    path = os.path.abspath(path)
+    writing = (simulation for simulation in now.simulations if simulation.mode == "WRITE" and simulation.outpath is not None)
+    return next((simulation for simulation in writing if os.path.abspath(simulation.outpath) == path), None)
 
 
 def _may_overwrite(path: str) -> bool:

@@ -19,6 +19,7 @@ from .checks import BadType, BadValue, command
 from .handles import simulation_of
 from .hints import Base, Numbers, Switch
 from .model import SOLFEC
+from .written import writing
 
 
 @command("MODAL_ANALYSIS")
@@ -52,7 +53,7 @@ def MODAL_ANALYSIS(
     tuple
         Eigenvalues omega**2 [radian**2/time**2], and eigenvectors one after another, orthonormal in the mass norm.
     """
-    path = None if path is None else checks.string(path, "path")
+    path = None if path is None else checks.path(path, "path")
     abstol, maxiter = checks.positive(abstol, "abstol"), checks.integer(maxiter, "maxiter", minimum=1)
     verbose = checks.switch(verbose, "verbose")
     if body is None:
@@ -133,12 +134,8 @@ def _computed(body: BODY, num: int, mass, stiffness, abstol: float, maxiter: int
 
 
 def _write(path: str, base: ReducedBase, fingerprint: np.ndarray) -> None:
-    try:
+    with writing(path + ".h5"):
         modal_file.write(path + ".h5", base, fingerprint)
-    except OSError as error:
-        missing = not os.path.isdir(os.path.dirname(path) or ".")
-        why = f"there is no directory '{os.path.dirname(path)}'" if missing else error.strerror or error
-        raise BadValue(f"'path': '{path}.h5' cannot be written: {why}") from None
 
 
 def _print(base: ReducedBase, mass, stiffness) -> None:
@@ -289,14 +286,12 @@ def BODY_MM_EXPORT(body: BODY, pathM: str, pathK: str, spdM: Switch = "ON", spdK
         'ON': the lower triangle, declared symmetric; 'OFF': all entries.
     """
     body = _element_body(body)
-    paths = checks.string(pathM, "pathM"), checks.string(pathK, "pathK")
+    paths = checks.path(pathM, "pathM"), checks.path(pathK, "pathK")
     halves = checks.switch(spdM, "spdM"), checks.switch(spdK, "spdK")
     mass, stiffness = modal.matrices(body._simulation.domain.bodies, body._row)
     for name, path, half, matrix in zip(("pathM", "pathK"), paths, halves, (mass, stiffness)):
-        try:
+        with writing(path, name):
             modal_file.write_matrix_market(path, matrix, half)
-        except OSError as error:
-            raise BadValue(f"'{name}': '{path}' cannot be written: {error.strerror or error}") from None
 
 
 @command("POD_BASE")

@@ -267,7 +267,7 @@ def HISTORY(
     skip: int = 1,
     progress: Switch | None = None,
 ) -> tuple[list[float], ...] | None:
-    """Time histories of entities; None in WRITE mode.
+    """Time histories of entities; None in WRITE mode, an error for runs in memory.
 
     Parameters
     ----------
@@ -296,6 +296,8 @@ def HISTORY(
         raise BadValue(f"'t0' ({t0:g}) must not be larger than 't1' ({t1:g})")
     skip = checks.integer(skip, "skip", minimum=1)
     shown = progress is not None and checks.switch(progress, "progress")
+    if simulation.outpath is None:
+        raise BadValue("the run stays in memory (output = None) and keeps no frames; give SOLFEC an 'output', or collect values in a CALLBACK")
     if simulation.mode == "WRITE":
         return None
     return tuple(np.asarray(values).tolist() for values in simulation.history(items, t0, t1, skip, shown))

@@ -28,6 +28,8 @@ class Session:
 
     Attributes
     ----------
+    command : bool
+        Whether the `solfec` command runs the input; else a plain Python program, a notebook, a test does.
     input_path : str or None
         Path of the input file.
     input_text : str
@@ -50,6 +52,7 @@ class Session:
         Manual, GEOMETRIC_EPSILON.
     """
 
+    command: bool = False
     input_path: str | None = None
     input_text: str = ""
     arguments: list[str] | None = None
@@ -110,7 +113,7 @@ def _of_script() -> Session:
 
 def _remove_unused(simulation) -> None:
     """Remove the output directory of a WRITE simulation that has written no frame; only if nothing else is in it."""
-    if simulation.mode == "WRITE" and simulation.frames_written == 0:
+    if simulation.mode == "WRITE" and simulation.frames_written == 0 and simulation.outpath is not None:
         try:
             os.rmdir(simulation.outpath)
         except OSError:

@@ -54,13 +54,13 @@ def RIGID_TO_FEM(path: str, time: float, solfec: SOLFEC, subset: str | Sequence[
 
 
 def _initialise(simulation, name: str, path, time, subset, rigid_to_elements: bool) -> None:
-    path = checks.string(path, "path")
+    path = checks.path(path, "path")
     time = checks.nonnegative(time, "time")
     chosen = label_filter(subset)
     if simulation.mode == "READ":
         session.warn(f"{name} is ignored in READ mode")
         return
-    if os.path.realpath(path) == os.path.realpath(simulation.outpath):
+    if simulation.outpath is not None and os.path.realpath(path) == os.path.realpath(simulation.outpath):
         raise BadValue(f"'path' {path!r} is where this simulation writes; take the results of another run")
     if not os.path.isfile(results_file(path)):
         raise BadValue(f"'path': there are no results in {path!r} (no file {results_file(path)})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from typing import Literal
 
 from ..solvers import dump, fclib
@@ -16,6 +15,7 @@ from .handles import simulation_of
 from .hints import Switch, Vector
 from .materials import BULK_MATERIAL, SURFACE_MATERIAL, bulk_by_label
 from .model import SOLFEC
+from .written import writing
 
 
 @command("IMBALANCE_TOLERANCE")
@@ -319,7 +319,7 @@ def LOCDYN_DUMP(solfec: SOLFEC, path: str) -> None:
         File path.
     """
     local = _last_step(solfec)
-    with _written(checks.string(path, "path")) as path:
+    with writing(checks.path(path, "path")) as path:
         dump.dump(local, path)
 
 
@@ -335,17 +335,9 @@ def FCLIB_EXPORT(solfec: SOLFEC, path: str) -> None:
     """
     simulation = simulation_of(solfec)
     local = _last_step(solfec)
-    with _written(checks.string(path, "path")) as path:
-        fclib.write_step(path, local, f"{os.path.basename(simulation.outpath)}, time {simulation.domain.time:g}")
-
-
-@contextmanager
-def _written(path: str):
-    """Report what keeps a file from being written."""
-    try:
-        yield path
-    except OSError as error:
-        raise BadValue(f"'path': the file {path!r} cannot be written ({error.strerror or error})") from None
+    with writing(checks.path(path, "path")) as path:
+        name = os.path.basename(simulation.outpath or "model")
+        fclib.write_step(path, local, f"{name}, time {simulation.domain.time:g}")
 
 
 def _last_step(solfec):

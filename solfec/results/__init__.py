@@ -5,6 +5,7 @@
 ...     times, gap = run.history([(None, "GAP")])
 """
 
+from .claims import Claim
 from .layout import results_file
 from .reader import Frame, ResultsReader
 from .records import RunRecord, version
@@ -12,7 +13,7 @@ from .restore import mismatch
 from .resume import resume
 from .writer import ResultsWriter
 
-__all__ = ["Frame", "ResultsReader", "ResultsWriter", "RunRecord", "mismatch", "open", "results_file", "resume", "version"]
+__all__ = ["Claim", "Frame", "ResultsReader", "ResultsWriter", "RunRecord", "mismatch", "open", "results_file", "resume", "version"]
 
 
 def open(path: str) -> ResultsReader:  # noqa: A001 - reads well as results.open

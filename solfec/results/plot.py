@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 from ..bodies.table import Energy
+from ..directories import make_directory_of
 from ..errors import SolfecError
 from ..kernel_programs import PHASES
 from . import history
@@ -62,6 +63,7 @@ def plot(path: str, picture: str | None = None) -> str:
 def save(figure, picture: str) -> str:
     """Write a figure; SolfecError when that fails."""
     try:
+        make_directory_of(picture)
         figure.savefig(picture, facecolor=SURFACE)
     except OSError as error:
         raise SolfecError(f"{picture}: cannot be written: {error.strerror or error}") from error

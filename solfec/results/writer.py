@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 
 from ..bodies import implicit
+from ..directories import check_place
 from ..errors import SolfecError
 from . import layout, meshes, settings, shapes
 from .bases import BaseRows
@@ -43,7 +44,7 @@ class ResultsWriter:
         The results file.
     """
 
-    def __init__(self, path: str, input_text: str = "", arguments: list[str] | None = None):
+    def __init__(self, path: str, input_text: str = "", arguments: list[str] | None = None, keep_old: bool = False):
         self.path = os.path.abspath(path)
         self.file = layout.results_file(path)
         self.compression = False
@@ -51,6 +52,7 @@ class ResultsWriter:
         self.last_time: float | None = None
         self._input_text = input_text
         self._arguments = list(arguments or [])
+        self._keep_old = keep_old
         self._journalled: JournalledFile | None = None
         self._hdf5: h5py.File | None = None
         self._columns: dict[str, Column] = {}
@@ -69,22 +71,20 @@ class ResultsWriter:
         self._failed = False
 
     @classmethod
-    def create(cls, path: str, input_text: str = "", arguments: list[str] | None = None) -> ResultsWriter:
+    def create(
+        cls, path: str, input_text: str = "", arguments: list[str] | None = None, keep_old: bool = False
+    ) -> ResultsWriter:
         """New results in directory `path`; nothing is written before the first frame.
+
+        With `keep_old` earlier results are renamed to those of the directory `<path>.old`, whose own ones go.
 
         Raises
         ------
         SolfecError
             When the directory cannot be written or another process is writing these results.
         """
-        writer = cls(path, input_text, arguments)
-        existing = writer.path
-        while not os.path.lexists(existing) and os.path.dirname(existing) != existing:
-            existing = os.path.dirname(existing)
-        if not os.path.isdir(existing):
-            raise SolfecError(f"{writer.path}: cannot hold results, since {existing} is not a directory")
-        if not os.access(existing, os.W_OK | os.X_OK):
-            raise SolfecError(f"{writer.path}: cannot hold results, since {existing} is not writable")
+        writer = cls(path, input_text, arguments, keep_old)
+        check_place(writer.path)
         if os.path.isdir(writer.file):
             raise SolfecError(f"{writer.path}: cannot hold results, since {writer.file} is a directory")
         writer._finish_interrupted()
@@ -148,9 +148,6 @@ class ResultsWriter:
             raise
         self.frames += 1
         self.last_time = domain.time
-
-    def flush(self) -> None:
-        """Every frame is complete when `write_frame` returns: there is nothing to do."""
 
     def close(self) -> None:
         """Close the file; further frames need `append`."""
@@ -217,9 +214,27 @@ class ResultsWriter:
         if self._input_text:
             with open(copy + ".new", "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
                 file.write(self._input_text)
+        if self._keep_old:
+            self._set_aside()
         self._journalled.rename(self.file)
         if self._input_text:
             os.replace(copy + ".new", copy)
+
+    def _set_aside(self) -> None:
+        """Rename the results that are there, and their input copy, to those of `<path>.old`; one generation is kept."""
+        if not os.path.exists(self.file):
+            return
+        directory = self.path + ".old"
+        os.makedirs(directory, exist_ok=True)
+        old = layout.results_file(directory)
+        with suppress(FileNotFoundError):
+            os.unlink(journal_path(old))
+        os.replace(self.file, old)
+        copy, old_copy = (name[: -len(".h5")] + ".py" for name in (self.file, old))
+        if os.path.exists(copy):
+            os.replace(copy, old_copy)
+        elif os.path.exists(old_copy):
+            os.unlink(old_copy)  # that of the generation before
 
     def _resume(self) -> None:
         """Take up counters where the last frame left them."""

@@ -51,7 +51,7 @@ class World:
     def build(self, number: int) -> None:
         s = solfec
         self.number = number
-        self.solfec = s.SOLFEC("DYNAMIC", 1e-3, f"out/{number}")
+        self.solfec = s.SOLFEC("DYNAMIC", 1e-3, f"out/{number}", "AUTO")
         self.solfec.verbose = "OFF"
         self.material = s.BULK_MATERIAL(self.solfec, young=1e6)
         s.SURFACE_MATERIAL(self.solfec, friction=0.3)

@@ -158,8 +158,8 @@ def test_the_problem_of_a_step_is_exported_and_solved_again(good, run, capsys):
     good(DUMP.format(path="a.txt", duration=0.01) + "FCLIB_EXPORT(solfec, 'step.hdf5')")
     assert cli.main(["fclib", "step.hdf5"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split()[:4] == ["step.hdf5", "6", "AUTO", "OK"]
-    outcome = run(DUMP.format(path="a.txt", duration=0.01) + "FCLIB_EXPORT(solfec, 'no/where.hdf5')", "-w", "-y", "PATH")
-    assert outcome.status == 1 and "'no/where.hdf5' cannot be written" in outcome.err
+    outcome = run(DUMP.format(path="a.txt", duration=0.01) + "FCLIB_EXPORT(solfec, 'input.py/step.hdf5')", "-w", "-y", "PATH")
+    assert outcome.status == 1 and "'input.py/step.hdf5' cannot be written" in outcome.err
     outcome = run("solfec = SOLFEC('DYNAMIC', 1, 'out/none')\nFCLIB_EXPORT(solfec, 'step.hdf5')")
     assert outcome.status == 1 and "there is no step of this run" in outcome.err
 

@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_refused(spun, tmp_path):
     other, _ = bars(tmp_path / "elements", ["FINITE_ELEMENT"], cells=(2, 20, 2))  # as many nodes
     with pytest.raises(RuntimeError, match=r"body 1 \(bar 0\) and body 1 in .* have as many nodes, but not the same elements"):
         INITIALIZE_STATE(other, str(tmp_path / "kinds"), 0)
-    reading = SOLFEC("DYNAMIC", 1e-3, path)
+    reading = SOLFEC("DYNAMIC", 1e-3, path, "READ")
     with pytest.warns(SolfecWarning, match="ignored in READ mode"):
         INITIALIZE_STATE(reading, str(tmp_path / "kinds"), 0)
     BODY(reading, "RIGID", SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(reading))

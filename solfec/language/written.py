@@ -1,0 +1,25 @@
+"""Files that commands write: their directories are made, and what keeps them from being written is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..directories import make_directory_of
+from .checks import BadValue
+
+
+@contextmanager
+def writing(path: str, name: str = "path") -> Iterator[str]:
+    """Make the directory of a file and yield its path; an OSError becomes an error of the argument `name`.
+
+    Raises
+    ------
+    BadValue
+        When the directory or the file cannot be written.
+    """
+    try:
+        make_directory_of(path)
+        yield path
+    except OSError as error:
+        raise BadValue(f"'{name}': '{path}' cannot be written: {error.strerror or error}") from None
