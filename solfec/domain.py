@@ -11,13 +11,13 @@ import numpy as np
 
 from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, state
 from .bodies.failures import named
-from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled, deformation_gradients, find
+from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial, Law
 from .bodies.step_limit import StepLimit
 from .bodies.table import REDUCED_FORMS, BodyKind, BodyTable, Energy, Form, Scheme, body_name
 from .clock import Clock
-from .constraints import element_points, user
+from .constraints import element_points, joint_starts, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
 from .contact.geometry import Geometry, PrimitiveKind
@@ -109,6 +109,8 @@ class Domain:
         self._standing = READY
         self.step_kept = False  # whether explicit bodies may not lower the step
         self.exact_supports = not dynamic  # whether quasi-static steps meet supports to round-off after the solver
+        self.joint_impacts = True  # whether the first step of a joint stops its points
+        self._impacts = False  # whether the next step stops joints
 
     # --- the time step -------------------------------------------------------------------------------------
 
@@ -133,6 +135,9 @@ class Domain:
             self._standing = BROKEN_OFF if self._standing == WITHIN else READY
             raise
         self._standing = READY
+        if self._impacts:
+            joint_starts.finish(self.constraints, self.bodies, self.time)
+            self._impacts = False
         if step.ends_constraints:
             self._remove_overloaded_and_lost()
 
@@ -142,6 +147,7 @@ class Domain:
         if self._inertia_changed:
             self.initialise()
         self.limit_step()
+        self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts)
         self._standing = WITHIN
         self._time_step.arrange(solver)
 
@@ -487,6 +493,7 @@ class Domain:
     def set_velocity(self, identifier: int, linear, angular) -> None:
         """Overwrite the velocity (manual, INITIAL_VELOCITY): referential angular, spatial linear."""
         bodies, row = self.bodies, self.body_row(identifier)
+        joint_starts.mark(self.constraints, row)
         velo = bodies.triples.velo[:, bodies.velo_slice(row)]
         if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             arm = bodies.meshes[identifier].nodes - bodies.centre[:, row]
@@ -518,12 +525,14 @@ class Domain:
     def set_velo(self, identifier: int, values) -> None:
         """Overwrite a body's velocity."""
         self._refuse_within_step("set velocities")
+        joint_starts.mark(self.constraints, self.body_row(identifier))
         state.set_velocity(self.bodies, self.body_row(identifier), values)
         self._inertia_changed = True
 
     def set_state(self, identifier: int, conf: np.ndarray, velo: np.ndarray, energy: np.ndarray) -> None:
         """Overwrite a body's triples of configuration (n, 3) and velocity (m, 3), and its energies (6,)."""
         self._refuse_within_step("set states")
+        joint_starts.mark(self.constraints, self.body_row(identifier))
         bodies, row = self.bodies, self.body_row(identifier)
         bodies.configurations.conf[:, bodies.conf_slice(row)] = conf.T
         bodies.triples.velo[:, bodies.velo_slice(row)] = velo.T
@@ -607,7 +616,7 @@ class Domain:
             slave=self.body_row(other),
             master_point=point,
             slave_point=other_point,
-            direction=self._referential(row, direction, point),
+            direction=point_values.referential_direction(self.bodies, row, direction, point, self.epsilon),
             update=DirectionUpdate.CONV1,
         )
 
@@ -673,7 +682,8 @@ class Domain:
         master, slave = self.body_row(one), self.body_row(two)
         carrier = {DirectionUpdate.CONV1: master, DirectionUpdate.CONV2: slave}.get(update)
         if carrier is not None:
-            direction = self._referential(carrier, direction, point1 if update == DirectionUpdate.CONV1 else point2)
+            onto = point1 if update == DirectionUpdate.CONV1 else point2
+            direction = point_values.referential_direction(self.bodies, carrier, direction, onto, self.epsilon)
         identifier = self._add_constraint(
             ConstraintKind.SPRING,
             master=master,
@@ -694,18 +704,6 @@ class Domain:
             self.constraints.functions[identifier] = law
         return identifier
 
-    def _referential(self, row: int, direction, point) -> np.ndarray:
-        """The unit direction that a body carries into the given one at a referential point."""
-        if self.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
-            element, natural, _ = find(self.bodies, row, point, self.epsilon)
-            gradient = deformation_gradients(self.bodies, np.array([row]), np.array([element]), natural[:, None])[:, :, 0]
-        else:
-            gradient = self.bodies.configurations.conf[:, self.bodies.conf_slice(row)][:, :3]
-        if self.bodies.kind[row] == BodyKind.PSEUDO_RIGID:
-            gradient = gradient.T
-        found = np.linalg.solve(gradient, np.asarray(direction, float))
-        return found / np.linalg.norm(found)
-
     def _add_constraint(self, kind: ConstraintKind, **columns) -> int:
         """Insert a row behind the user's other constraints and before the contacts."""
         self._refuse_within_step("insert constraints")
@@ -715,6 +713,8 @@ class Domain:
         row = constraints.append(kind=int(kind), id=identifier, birth=self.step_number)
         for name, value in columns.items():
             getattr(constraints, name)[..., row] = value
+        if kind in joint_starts.JOINTS:
+            constraints.start[row] = joint_starts.Start.NEW
         if constraints.contact_count > 1:
             first = constraints.user_count
             for name in constraints.COLUMNS:

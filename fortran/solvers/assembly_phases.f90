@@ -30,7 +30,7 @@ contains
   !>               `stage` on.  Springs want their laws before the last stage (`assemble_springs`).
   subroutine assemble(from, to, n, users, coloured_above, bodies, triples, dynamic, step, form, most, &
       known_colours, known_visits, ndense, dense, &
-      ncon, kind, master, slave, birth, master_point, slave_point, base, reaction, velocity, &
+      ncon, kind, master, slave, birth, start, master_point, slave_point, base, reaction, velocity, &
       material, point, other_point, gap, area, cohesion, length, value, element, weights, &
       nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, dense_ptr, nconf, conf, &
       ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, &
@@ -45,6 +45,7 @@ contains
     integer(i4), intent(in) :: ncon, nbody, nconf, ne, ntriple, nmat, nrow, ncolourptr, nentry, nbodyptr, nattached, nblock
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
     integer(i8), intent(in) :: birth(0:ncon-1)
+    integer(i4), intent(in) :: start(0:ncon-1)
     real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
     real(dp), intent(in) :: base(3,3,0:ncon-1), reaction(3,0:ncon-1), velocity(3,0:ncon-1)
     integer(i4), intent(in) :: material(0:ncon-1)
@@ -100,7 +101,7 @@ contains
           nbodyptr, body_ptr, nattached, attached_row, attached_entry, colours, entries, attachments, visits, failed, status)
         if (form < 0) stored = merge(1_i4, 0_i4, real(visits, dp) <= most*n)
       case (laws_stage)
-        call assemble_laws(n, dynamic, step, ncon, kind, material, point, other_point, base, gap, area, cohesion, length, &
+        call assemble_laws(n, dynamic, step, ncon, kind, start, material, point, other_point, base, gap, area, cohesion, length, &
           value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
           diagonal, b, free, v, r, failed, status)
       case (blocks_stage)

@@ -231,6 +231,7 @@ contains
 
   !> What the rows ask for, once W_aa is complete: laws and numbers of the contacts' block solves.
   !>
+  !>   start             (0:ncon-1) 2: the step stops the points of a joint (joint_starts.py)
   !>   kind ... value, materials   columns of the constraint and surface-material tables (0:ncon-1), (0:nmat-1)
   !>   dynamic, step     1: dynamics; h [time]
   !>   order, diagonal, b, v   as assemble_rows left them
@@ -239,11 +240,11 @@ contains
   !>   free              (3,0:nrow-1) out: B as the sweep sees it [velocity]
   !>   r                 (3,0:nrow-1) R to start from; 0 in rows that are open
   !>   status            0 done; 3 singular W_aa, in row `failed`
-  subroutine assemble_laws(n, dynamic, step, ncon, kind, material, point, other_point, base, gap, area, cohesion, length, &
+  subroutine assemble_laws(n, dynamic, step, ncon, kind, start, material, point, other_point, base, gap, area, cohesion, length, &
       value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
       diagonal, b, free, v, r, failed, status)
     integer(i4), intent(in) :: n, ncon
-    integer(i4), intent(in) :: kind(0:ncon-1), material(0:ncon-1)
+    integer(i4), intent(in) :: kind(0:ncon-1), start(0:ncon-1), material(0:ncon-1)
     real(dp), intent(in) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1)
     real(dp), intent(in) :: gap(0:ncon-1), area(0:ncon-1), cohesion(0:ncon-1), length(0:ncon-1), value(3,0:ncon-1)
     integer(i4), intent(in) :: nmat
@@ -297,7 +298,7 @@ contains
                           row_kind(a), law(:,a), block(:,a), free(:,a))
         if (row_kind(a) == open_row) r(:,a) = 0.0_dp
       else
-        call bilateral_laws(kind(i), dynamic, base(:,:,i), point(:,i) - other_point(:,i), length(i), value(:,i), &
+        call bilateral_laws(kind(i), dynamic, start(i) == 2, base(:,:,i), point(:,i) - other_point(:,i), length(i), value(:,i), &
                             b(:,a), v(:,a), row_kind(a), law(:,a), block(:,a), free(:,a))
       end if
     end subroutine assemble_law

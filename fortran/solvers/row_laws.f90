@@ -44,8 +44,10 @@ contains
   end subroutine contact_laws
 
   !> Velocity asked for (manual: FIX_POINT, FIX_DIRECTION, SET_VELOCITY), or link vector and length (PUT_RIGID_LINK).
-  pure subroutine bilateral_laws(kind, dynamic, base, link, length, value, b, v, row_kind, law, block, free)
+  !> In the first step of a joint whose points move (`impact`) they are to be at rest, U = 0; a link is a fixed direction then.
+  pure subroutine bilateral_laws(kind, dynamic, impact, base, link, length, value, b, v, row_kind, law, block, free)
     integer(i4), intent(in) :: kind, dynamic
+    logical, intent(in) :: impact
     real(dp), intent(in) :: base(3,3), link(3), length, value(3), b(3), v(3)
     integer(i4), intent(out) :: row_kind
     real(dp), intent(out) :: law(law_size), block(block_size), free(3)
@@ -55,14 +57,19 @@ contains
     block = 0.0_dp
     select case (kind)
     case (fixpnt_row)
-      if (dynamic /= 0) law(l_target:l_target+2) = -v
+      if (dynamic /= 0 .and. .not. impact) law(l_target:l_target+2) = -v
     case (fixdir_row)
-      if (dynamic /= 0) law(l_target+2) = -v(3)
+      if (dynamic /= 0 .and. .not. impact) law(l_target+2) = -v(3)
     case (velodir_row)
       law(l_target+2) = value(1)
     case (velodir3_row)
       law(l_target:l_target+2) = value
     case (link_row)
+      if (impact) then
+        row_kind = fixdir_row
+        free = b
+        return
+      end if
       law(l_link:l_link+2) = link(1)*base(1,:) + link(2)*base(2,:) + link(3)*base(3,:)
       law(l_length) = length
     end select

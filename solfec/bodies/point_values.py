@@ -27,6 +27,19 @@ def velocity(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
     return _interpolated(bodies, row, point, epsilon, bodies.triples.velo[:, bodies.velo_slice(row)])
 
 
+def referential_direction(bodies: BodyTable, row: int, direction, point, epsilon: float) -> np.ndarray:
+    """The unit direction (3,) that a body carries into the spatial `direction` at a referential point."""
+    if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+        element, natural, _ = find(bodies, row, point, epsilon)
+        gradient = deformation_gradients(bodies, np.array([row]), np.array([element]), natural[:, None])[:, :, 0]
+    else:
+        gradient = bodies.configurations.conf[:, bodies.conf_slice(row)][:, :3]
+    if bodies.kind[row] == BodyKind.PSEUDO_RIGID:
+        gradient = gradient.T
+    found = np.linalg.solve(gradient, np.asarray(direction, float))
+    return found / np.linalg.norm(found)
+
+
 def _interpolated(bodies: BodyTable, row: int, point, epsilon: float, values: np.ndarray) -> np.ndarray:
     element, _, weights = find(bodies, row, point, epsilon)
     nodes = nodes_of(bodies, row, element)

@@ -67,6 +67,7 @@ class ConstraintTable(Table):
         "limits": ((2,), "f8", 0.0),  # strokes at which a spring's rigid stops begin
         "curve": ((), "i4", -1),  # curve of a spring, -1: a Python function
         "dashpot": ((), "f8", 0.0),  # of a spring with a curve
+        "start": ((), "i4", 0),  # joint_starts.Start: whether the next step stops the joint's points
         "implicit": ((), "i4", 0),  # 1: a spring's force follows from the mean stroke and velocity of the step
     }
 

@@ -157,6 +157,15 @@ class SOLFEC(Model):
         self._domain.hold_supports(exact)
 
     @property
+    def joint_impacts(self) -> str:
+        """'ON': the first step of a joint whose points move stops them; 'OFF': their velocity turns round in every step, as in Solfec-1.0."""
+        return checks.on_off(self._domain.joint_impacts)
+
+    @joint_impacts.setter
+    def joint_impacts(self, value: Switch) -> None:
+        self._domain.joint_impacts = checks.switch(value, "joint_impacts")
+
+    @property
     def verbose(self) -> str:
         """'ON', 'OFF', or '%' (also for the form with a newline)."""
         return self._simulation.verbose.rstrip("\n")

@@ -31,7 +31,7 @@ DERIVED = ("element", "weights")  # follow from referential points
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
 USER_ONLY = (  # meaningful for the user's constraints alone
     *("other_point", "length", "strength", "value", "series_rows"),
-    *("direction", "update", "limits", "curve", "dashpot", "implicit"),
+    *("direction", "update", "limits", "curve", "dashpot", "implicit", "start"),
 )
 
 DESCRIPTIONS = {
@@ -78,6 +78,7 @@ DESCRIPTIONS = {
     "limits": ("L", "strokes at which a spring's rigid stops begin"),
     "curve": ("1", "row of functions that gives a spring's force, -1: a Python function"),
     "dashpot": ("F T/L", "dashpot of a spring with a curve"),
+    "start": ("1", "joints: 0 met; 1 new, to be looked at before the next step; 2 the step stops its points"),
     "implicit": ("1", "1: a spring's force follows from the mean stroke and velocity of the step"),
 }  # fmt: skip
 

@@ -166,7 +166,7 @@ def _columns(local) -> tuple[np.ndarray, ...]:
     constraints, bodies, materials, rows = local.constraints, local.bodies, local.materials, local.rows
     elements, triples = within_step(bodies), bodies.triples
     return (
-        constraints.kind, constraints.master, constraints.slave, constraints.birth,
+        constraints.kind, constraints.master, constraints.slave, constraints.birth, constraints.start,
         constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
         constraints.material, constraints.point, constraints.other_point, constraints.gap, constraints.area,
         constraints.cohesion, constraints.length, constraints.value, constraints.element, constraints.weights,

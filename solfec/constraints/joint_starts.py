@@ -1,0 +1,126 @@
+"""Joints that begin with a velocity: the first step stops their points (an impact), later ones conserve energy.
+
+The law of joints, U = -V (theory, "Joints"), is of second order for points that are at rest already, and turns the velocity of points
+that are not round in every step, for ever.  So a joint that is new, or whose bodies have been given velocities, is looked at in the
+configuration in which the step begins: where its points move against each other there, the step asks for U = 0 instead.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from ..bodies import finite_elements, motion
+from ..bodies.table import BodyKind, BodyTable
+from . import user
+from .table import ConstraintKind, ConstraintTable
+
+JOINTS = (ConstraintKind.FIXPNT, ConstraintKind.FIXDIR, ConstraintKind.RIGLNK)
+ROUNDING = 1e-9  # part of the velocities of its bodies that counts as no velocity of a joint
+
+
+class Start(IntEnum):
+    """What the column `start` of a joint says."""
+
+    MET = 0  # its points are at rest against each other
+    NEW = 1  # nobody has looked yet
+    IMPACT = 2  # the step at hand stops them
+
+
+def mark(constraints: ConstraintTable, body: int) -> None:
+    """Look at the joints of a body (its row) anew before the next step, since its velocity has been set."""
+    users = slice(0, constraints.user_count)
+    attached = (constraints.master[users] == body) | (constraints.slave[users] == body)
+    constraints.start[users][attached & np.isin(constraints.kind[users], JOINTS)] = Start.NEW
+
+
+def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: bool) -> bool:
+    """Decide for new joints whether the next step stops their points, at the configuration in which it begins.
+
+    Parameters
+    ----------
+    constraints, bodies
+        State tables; column `start` is set.
+    time : float
+        Beginning of the step.
+    impacts : bool
+        Whether joints are to be stopped at all.
+
+    Returns
+    -------
+    bool
+        Whether there are such joints.
+    """
+    rows = np.flatnonzero(constraints.start[: constraints.user_count])
+    if not rows.size:
+        return False
+    if impacts:
+        user.update(constraints, bodies, time, 0.0)
+        velocity, size = _relative_velocities(constraints, bodies, rows)
+        local = np.einsum("ijn,in->jn", constraints.base[:, :, rows], velocity)
+        held = np.where(constraints.kind[rows] == ConstraintKind.FIXPNT, np.linalg.norm(velocity, axis=0), np.abs(local[2]))
+        constraints.start[rows] = np.where(held > ROUNDING * size, Start.IMPACT, Start.MET)
+        _stop_links_beside(constraints)
+    else:
+        constraints.start[rows] = Start.MET
+    return bool((constraints.start[: constraints.user_count] == Start.IMPACT).any())
+
+
+def _stop_links_beside(constraints: ConstraintTable) -> None:
+    """Stop also the links of bodies that an impact stops.
+
+    Points have moved by half a step when they stop, so a link would ask for its length where a fixed point holds its end.
+    """
+    users = slice(0, constraints.user_count)
+    start, master, slave = constraints.start[users], constraints.master[users], constraints.slave[users]
+    stopped = start == Start.IMPACT
+    bodies = np.concatenate((master[stopped], slave[stopped & (slave >= 0)]))
+    start[(constraints.kind[users] == ConstraintKind.RIGLNK) & (np.isin(master, bodies) | np.isin(slave, bodies))] = Start.IMPACT
+
+
+def finish(constraints: ConstraintTable, bodies: BodyTable, time: float) -> None:
+    """After the step: joints are met, and links keep the length that they have when their points are at rest."""
+    rows = np.flatnonzero(constraints.start[: constraints.user_count] == Start.IMPACT)
+    constraints.start[rows] = Start.MET
+    links = rows[constraints.kind[rows] == ConstraintKind.RIGLNK]
+    if links.size:
+        user.update(constraints, bodies, time, 0.0)
+        constraints.length[links] += constraints.gap[links]
+        constraints.gap[links] = 0.0
+
+
+def _relative_velocities(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Velocity (3, n) of the master's points less that of the slave's, and the size (n,) of what it is made of."""
+    velocity, size = _velocities(bodies, constraints.master[rows], constraints.master_point[:, rows], constraints, rows, 0)
+    paired = np.flatnonzero(constraints.slave[rows] >= 0)
+    if paired.size:
+        both = rows[paired]
+        other, other_size = _velocities(bodies, constraints.slave[both], constraints.slave_point[:, both], constraints, both, 1)
+        velocity[:, paired] -= other
+        size[paired] += other_size
+    return velocity, size
+
+
+def _velocities(
+    bodies: BodyTable, body: np.ndarray, point: np.ndarray, constraints: ConstraintTable, rows: np.ndarray, side: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Spatial velocities (3, n) of points of bodies, and the sum of the lengths of their parts (n,)."""
+    velocity, size = np.zeros((3, len(rows)), order="F"), np.zeros(len(rows))
+    velo, first = bodies.triples.velo, bodies.velo_ptr[body]
+    elastic = bodies.kind[body] == BodyKind.FINITE_ELEMENT
+    if elastic.any():
+        elements, chosen = finite_elements.compiled(bodies), rows[elastic]
+        nodes = elements.element_node[:, bodies.element_ptr[body[elastic]] + constraints.element[side, chosen]]
+        weights = constraints.weights[:, side, chosen]
+        parts = weights * velo[:, first[elastic] + np.where(weights != 0.0, nodes, 0)]
+        velocity[:, elastic] = parts.sum(axis=1)
+        size[elastic] = np.linalg.norm(parts, axis=0).sum(axis=0)
+    for kind, turning in ((BodyKind.OBSTACLE, 1), (BodyKind.RIGID, 1), (BodyKind.PSEUDO_RIGID, 3)):
+        of = np.flatnonzero(bodies.kind[body] == kind)
+        if of.size:
+            velocity[:, of] = motion.point_velocities(bodies, body[of], point[:, of])
+            arm = np.linalg.norm(point[:, of] - bodies.centre[:, body[of]], axis=0)
+            rates = sum(np.linalg.norm(velo[:, first[of] + k], axis=0) for k in range(turning))
+            size[of] = arm * rates + np.linalg.norm(velo[:, first[of] + turning], axis=0)
+    return velocity, size
