@@ -229,9 +229,9 @@ contains
         guesses = int(sum(merge(1, 0, status(0:found-1) == 1 .and. degenerate(0:found-1) == 1)), i4)
       end if
       if (left == start) return
-      call sparsify_rows(first, start, left, threshold, min_area, min_distance, nbody, next_id, slave, master, slave_primitive, &
-        master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, id, keep, removed, rows, primitives, &
-        neighbours)
+      call sparsify_rows(first, start, left, threshold, min_area, min_distance, merge(1_i4, 0_i4, patched /= 0), nbody, &
+        next_id, slave, master, slave_primitive, master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, id, &
+        keep, removed, rows, primitives, neighbours)
       if (removed > 0) call keep_from(start)
     end subroutine find_new_contacts
 

@@ -24,20 +24,24 @@ contains
   !> 3. its point is within 2 `min_distance` (largest coordinate difference) of that of another contact of one
   !>    of its bodies which is old, or new but later in the list, and not larger as in 2.
   !>
+  !> With `within` the other contact of rule 3 is of the same two bodies: corners of patches coincide with those of other pairs
+  !> wherever three bodies meet in a point, and all of them are needed.
+  !>
   !> Contacts marked already still count as "another contact".
   !>
   !>   first, new, last   rows first <= k < last are contacts, those from `new` on are new
   !>   threshold, min_area [length^2], min_distance [length]   settings
+  !>   within             1: points are compared with those of the same two bodies only
   !>   slave ... area     columns of the constraint table
   !>   kind, adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows
   !>   nbody              number of bodies
   !>   next_id            identifier of the first row that stays, the others follow; id (:) those of rows from `new` on, out
   !>   keep               (:) 1: stays, row by row from `new`, out
   !>   removed            number of contacts that do not
-  subroutine sparsify_rows(first, new, last, threshold, min_area, min_distance, nbody, next_id, slave, master, &
+  subroutine sparsify_rows(first, new, last, threshold, min_area, min_distance, within, nbody, next_id, slave, master, &
       slave_primitive, master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, id, keep, removed, rows, &
       primitives, neighbours)
-    integer(i4), intent(in) :: first, new, last, nbody
+    integer(i4), intent(in) :: first, new, last, nbody, within
     real(dp), intent(in) :: threshold, min_area, min_distance
     integer(i4), intent(in) :: rows, primitives, neighbours
     integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1)
@@ -143,6 +147,8 @@ contains
       if (.not. all(abs(point(:,k) - point(:,other)) < 2.0_dp*min_distance)) return
       if (.not. any([slave(other) == slave(k), slave(other) == master(k), master(other) == slave(k), &
         master(other) == master(k)])) return
+      if (within /= 0 .and. (min(slave(k), master(k)) /= min(slave(other), master(other)) .or. &
+        max(slave(k), master(k)) /= max(slave(other), master(other)))) return
       is_witness = .not. area(k) < threshold*area(other)
     end function is_witness
 

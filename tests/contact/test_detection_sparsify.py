@@ -85,7 +85,7 @@ def test_a_new_contact_yields_to_an_old_one_at_the_same_point():
     assert model.pairs() == [(0, 1)]
 
 
-def as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distance):
+def as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distance, within):
     """The rules word by word: rows of new contacts that go."""
     gone = set()
     for c in range(new, len(contacts)):
@@ -103,6 +103,8 @@ def as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distanc
                     itself = own == other and kind[own] == ELEMENT
                     if same_kind and kind[own] != SPHERE and (itself or (own != other and other in adjacent[own])):
                         gone.add(c)
+            elif within and {s, m} != {slave, master}:
+                continue
             elif np.abs(np.subtract(point, x)).max() < 2 * min_distance and (k < new or c < k):
                 gone.add(c)
     return gone
@@ -114,8 +116,9 @@ def as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distanc
     threshold=st.sampled_from((0.0, 0.01, 0.3, 1.0)),
     min_area=st.sampled_from((0.0, 0.1)),
     min_distance=st.sampled_from((0.0, 1e-6, 0.05, 0.4)),
+    within=st.integers(0, 1),
 )
-def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance):
+def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance, within):
     rng = np.random.default_rng(seed)
     bodies, per_body = 4, 5
     owner = np.repeat(np.arange(bodies), per_body)
@@ -132,12 +135,12 @@ def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance):
     counts = np.array([len(a) for a in adjacent], np.int32)
     keep, ids = np.zeros(60, np.int32), np.zeros(60, np.int64)
     removed = _kernels.sparsify.sparsify_rows(
-        0, new, 60, threshold, min_area, min_distance, bodies, 7, *columns,
+        0, new, 60, threshold, min_area, min_distance, within, bodies, 7, *columns,
         np.asfortranarray(np.array([c[4] for c in contacts]).T), np.array([c[5] for c in contacts]),
         kind, (np.cumsum(counts) - counts).astype(np.int32), counts,
         np.array(sum(adjacent, []) + [0], np.int32), ids, keep,
     )  # fmt: skip
-    gone = as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distance)
+    gone = as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distance, within)
     assert {new + k for k in np.flatnonzero(keep[: 60 - new] == 0)} == gone
     assert removed == len(gone)
     assert ids[new:][keep[: 60 - new] == 1].tolist() == list(range(7, 67 - new - removed))
