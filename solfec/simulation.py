@@ -179,6 +179,8 @@ class Simulation:
         self._callback: tuple[Schedule, Callable[[], object]] | None = None
         self._snapshots: list[tuple[Snapshots, Schedule | None]] = []
         self.notify = warn
+        self.ended: Callable[[Simulation], object] = lambda simulation: None  # told when nobody holds it any more
+        self._process = os.getpid()
         self._running = False
         self._runs = 0  # calls of RUN so far
         self._continues = mode == "CONTINUE"
@@ -270,8 +272,13 @@ class Simulation:
         self._runs += 1
         try:
             self._run(solver, duration)
-        finally:
+        except BaseException:
             self._running = False
+            with suppress(SolfecError):  # what went wrong first is what the user should read
+                self.close()
+            raise
+        self._running = False
+        self.close()
 
     def _pass_over(self) -> None:
         """Leave out the identifiers that this RUN gave away when it was computed, to bodies that callbacks made, say.
@@ -445,11 +452,9 @@ class Simulation:
             self._progress.note(f"an old file {path} was removed")
 
     def close(self) -> None:
-        """Finish writing."""
+        """Close the results, until another RUN goes on with them."""
         if self._writer is not None:
             self._writer.close()
-        if self._claim is not None:
-            self._claim.release()
 
     def give_way(self) -> None:
         """Finish writing, for good: another object of this process takes the output directory.
@@ -463,6 +468,24 @@ class Simulation:
             raise SolfecError(f"{self.outpath} is being written by the SOLFEC object that is running; choose another 'output'")
         self.close()
         self._gave_way = True
+
+    def end(self) -> None:
+        """Close all files, and remove an output directory in which nothing was written where `cleanup` asks for it."""
+        if os.getpid() != self._process:  # one that was forked: files are its parent's
+            return
+        if self._reader is not None:
+            self._reader.close()
+        self.close()
+        if self._claim is not None:
+            self._claim.release()
+        if self.cleanup and self.mode == "WRITE" and not self.frames_written and self.outpath is not None:
+            with suppress(OSError):  # something else is in it
+                os.rmdir(self.outpath)
+
+    def __del__(self):
+        with suppress(Exception):  # as when its making has failed
+            self.ended(self)
+            self.end()
 
     # --- reading -------------------------------------------------------------------------------------------
 

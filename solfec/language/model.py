@@ -65,10 +65,10 @@ class SOLFEC(Model):
             keep_old=asked == "WRITE",
         )
         if asked == "AUTO":
-            own = simulation.mode == "READ" and _writer_of(path, now) is not None
+            own = simulation.mode == "READ" and (_writer_of(path, now) is not None or os.path.abspath(path) in now.written)
             simulation.how_to_write = " (the switch -w computes again)" if now.command and not own else " (mode = 'WRITE' computes again)"
         simulation.notify = session.warn
-        now.simulations.append(simulation)
+        now.enter(simulation)
         self._simulation, self._id = simulation, 0
 
     def __repr__(self):
@@ -211,10 +211,11 @@ def _mode(now: session.Session, path: str | None, asked: str) -> str:
     if asked == "READ":
         return "READ"
     earlier = _writer_of(path, now)
+    own = earlier is not None or os.path.abspath(path) in now.written
     if asked == "WRITE":
-        return "CONTINUE" if exist and now.resume and earlier is None else "WRITE"
-    if earlier is not None:
-        return "READ" if exist and earlier.frames_written else "WRITE"
+        return "CONTINUE" if exist and now.resume and not own else "WRITE"
+    if own:
+        return "READ" if exist and (earlier is None or earlier.frames_written) else "WRITE"
     if not exist:
         return "WRITE"
     if now.resume:

@@ -6,12 +6,14 @@ describe the script itself.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import sysconfig
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
+from weakref import WeakValueDictionary
 
 from ..errors import SolfecWarning
 
@@ -20,6 +22,7 @@ LIBRARIES = tuple(
     {os.path.realpath(path) + os.sep for name, path in sysconfig.get_paths().items() if name != "data"}
     | {os.path.realpath(os.path.dirname(os.__file__)) + os.sep}
 )
+COLLECTED = 10_000  # rows of dropped models that are worth looking for
 
 
 @dataclass
@@ -67,15 +70,36 @@ class Session:
     warnings: bool = True
     warned: set[tuple] = field(default_factory=set)  # lines and texts of the warnings given so far
     series_labels: set[str] = field(default_factory=set)
-    simulations: list = field(default_factory=list)
+    written: set[str] = field(default_factory=set)  # output directories into which simulations wrote that nobody holds any more
+    _simulations: WeakValueDictionary = field(default_factory=WeakValueDictionary)  # in the order in which they were made
+    _made: int = 0
+    _left: int = 0  # rows of tables of models that nobody holds, and that may still be in memory
+
+    @property
+    def simulations(self) -> list:
+        """The simulations that somebody holds, in the order in which they were made."""
+        return list(self._simulations.values())
+
+    def enter(self, simulation) -> None:
+        """Take note of a new simulation; large ones that were dropped make room for it."""
+        if self._left > COLLECTED:
+            gc.collect()  # phases of a step and their model refer to one another, and Python takes its time to see that nobody else does
+            self._left = 0
+        self._made += 1
+        self._simulations[self._made] = simulation
+        simulation.ended = self._take_leave
+
+    def _take_leave(self, simulation) -> None:
+        """Remember of a simulation what decides on the mode of later ones."""
+        if simulation.mode == "WRITE" and simulation.frames_written and simulation.outpath is not None:
+            self.written.add(os.path.abspath(simulation.outpath))
+        self._left += simulation.domain.bodies.triples.n + simulation.domain.constraints.n
 
     def close(self) -> None:
         """Finish all files of the simulations that were made, remove empty output directories."""
         for simulation in self.simulations:
-            simulation.close()
-            if simulation.cleanup:
-                _remove_unused(simulation)
-        self.simulations.clear()
+            simulation.end()
+        self._simulations.clear()
 
 
 _current: Session | None = None
@@ -109,15 +133,6 @@ def _of_script() -> Session:
     session = Session(input_path=path, input_text=text, arguments=words or None)
     atexit.register(session.close)
     return session
-
-
-def _remove_unused(simulation) -> None:
-    """Remove the output directory of a WRITE simulation that has written no frame; only if nothing else is in it."""
-    if simulation.mode == "WRITE" and simulation.frames_written == 0 and simulation.outpath is not None:
-        try:
-            os.rmdir(simulation.outpath)
-        except OSError:
-            pass
 
 
 # --- where the user is -------------------------------------------------------------------------------------

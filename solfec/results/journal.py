@@ -181,8 +181,15 @@ class JournalledFile(PagedFile):
             journal.apply(self._journal, self._file)
         self._sequence = journal.sequence
         self._committed = self._size = os.fstat(self._file).st_size
+        self._extent = self._size  # how far this process has written: a file that is shorter has been cut
         self._pages = {}
+        self._process, self._watched = os.getpid(), False
         self.error: OSError | None = None  # the first error of a write
+
+    @property
+    def foreign(self) -> bool:
+        """Whether this is a process that has been forked since: the file and its journal are its parent's."""
+        return os.getpid() != self._process
 
     # -- what h5py calls, besides reading -------------------------------------------------------------------
 
@@ -193,11 +200,14 @@ class JournalledFile(PagedFile):
         its own state in pieces.  After one everything stays in memory.
         """
         start, size = self._position, len(data)
+        if not self._watched:  # once for every commit
+            self._watch()
         boundary = -(-self._committed // PAGE) * PAGE  # the page holding the end counts as committed
         inside = size if self.error else min(max(boundary - start, 0), size)
         if inside < size:
             try:
                 write_all(self._file, memoryview(data)[inside:], start + inside)
+                self._extent = max(self._extent, start + size)
             except OSError as error:
                 self.error = error
                 inside = size
@@ -219,10 +229,8 @@ class JournalledFile(PagedFile):
 
     def commit(self) -> None:
         """Bring all writes since the last commit into effect, or raise the OSError that one of them met."""
+        self._watch()
         if self.error:
-            raise self.error
-        if os.fstat(self._file).st_nlink == 0:
-            self.error = OSError(errno.ENOENT, "the results were removed meanwhile", self.path)
             raise self.error
         self._sequence += 1
         journal = Journal(self._sequence, self._sequence - 1, self._size, self._pages)
@@ -237,8 +245,26 @@ class JournalledFile(PagedFile):
         except OSError as error:
             self.error = error
             raise
-        self._committed = self._size
+        self._committed = self._extent = self._size
         self._pages = {}
+        self._watched = False
+
+    def _watch(self) -> None:
+        """Note as an error what others have done to the file, and that nobody but the process that opened it may write it."""
+        self._watched = not self.foreign
+        if self.error:
+            return
+        status = os.fstat(self._file)
+        if self.foreign:
+            self.error = OSError(errno.EPERM, "they belong to the process that this one was forked from", self.path)
+        elif status.st_nlink == 0:
+            self.error = OSError(errno.ENOENT, "the results were removed or replaced meanwhile", self.path)
+        elif status.st_size < self._extent:
+            self.error = OSError(errno.ESTALE, f"somebody else cut them from {self._extent} bytes to {status.st_size}", self.path)
+        else:
+            with suppress(OSError):  # their directory may have been renamed, which does no harm
+                if not os.path.samestat(os.stat(self.path), status):
+                    self.error = OSError(errno.ESTALE, "somebody else put another file in their place", self.path)
 
     def rename(self, path: str) -> None:
         """Put the file in the place of another one."""
@@ -249,7 +275,7 @@ class JournalledFile(PagedFile):
     def close(self) -> None:
         """Close the files without a commit; the journal goes, unless pages in it are still to be applied."""
         if self._file >= 0:
-            if not Journal.read(self._journal).outstanding:
+            if not self.foreign and not Journal.read(self._journal).outstanding:
                 os.ftruncate(self._file, self._committed)
                 self._remove_journal()
             os.close(self._file)

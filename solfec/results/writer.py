@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from contextlib import suppress
@@ -69,6 +70,8 @@ class ResultsWriter:
         self._room = np.empty(0, layout.CONSTRAINT)
         self._bases = BaseRows()
         self._failed = False
+        self._left: tuple = ()  # what tells whether the file is as `close` left it, with the last row of frames/steps
+        self._last_step = b""
 
     @classmethod
     def create(
@@ -129,10 +132,12 @@ class ResultsWriter:
         """
         if self._failed:
             raise SolfecError(f"{self.file}: writing failed before; no more frames are written")
-        fresh = self._hdf5 is None
+        fresh = self._hdf5 is None and not self._left
         try:
             if fresh:
                 self._begin(domain)
+            elif self._hdf5 is None:
+                self._reopen()
             self._store(domain, run or RunRecord())
             self._hdf5.flush()
             self._journalled.commit()
@@ -150,14 +155,28 @@ class ResultsWriter:
         self.last_time = domain.time
 
     def close(self) -> None:
-        """Close the file; further frames need `append`."""
-        if self._hdf5 is not None:
+        """Close the file, until there is another frame to write.
+
+        Raises
+        ------
+        SolfecError
+            When what is left to be written cannot be; frames written before remain readable.
+        """
+        if self._hdf5 is None:
+            return
+        journalled, self._journalled = self._journalled, None
+        self._columns = {}
+        try:
             self._hdf5.close()
+            if not journalled.foreign:
+                journalled.commit()
+        except (OSError, RuntimeError) as error:
+            self._failed = True
+            raise self._failure("the results cannot be completed", journalled.error or error) from error
+        finally:
             self._hdf5 = None
-            self._columns = {}
-            self._journalled.commit()
-            self._journalled.close()
-            self._journalled = None
+            journalled.close()
+        self._left = self._marks()
 
     def __enter__(self) -> ResultsWriter:
         return self
@@ -170,6 +189,25 @@ class ResultsWriter:
     def _open(self, file: str, mode: str) -> None:
         self._journalled = JournalledFile(file, fresh=mode == "w")
         self._hdf5 = h5py.File(self._journalled, mode, libver="earliest")
+
+    def _marks(self) -> tuple:
+        """What is another after somebody else has written the file."""
+        try:
+            status = os.stat(self.file)
+        except OSError:  # their directory has been renamed, say
+            return (None,)
+        return status.st_dev, status.st_ino, status.st_size
+
+    def _reopen(self) -> None:
+        """Go on with the file that `close` has closed."""
+        changed = OSError(errno.ESTALE, "somebody else has changed or replaced them since this run wrote its last frame")
+        if self._marks() != self._left:
+            raise changed
+        self._open(self.file, "r+")
+        steps = self._hdf5["frames/steps"]
+        if len(steps) != self.frames or steps[-1].tobytes() != self._last_step:  # wall times in it tell runs apart
+            raise changed
+        self._columns = {name: Column(self._hdf5[name]) for name in layout.DATASETS}
 
     def _finish_interrupted(self) -> None:
         """Complete old results whose writer was killed, so that their journal can go."""
@@ -253,7 +291,7 @@ class ResultsWriter:
         steps = self._hdf5["frames/steps"]
         last = steps[-1]
         self.frames = len(steps)
-        self.last_time = float(last["time"])
+        self.last_time, self._last_step = float(last["time"]), last.tobytes()
         self._list_first = int(last["list_first"])
         self._list = self._hdf5["frames/body_lists"][self._list_first : self._list_first + last["bodies"]]
         if last["factor_nodes"]:
@@ -266,7 +304,8 @@ class ResultsWriter:
 
     def _failure(self, what: str, cause: OSError) -> SolfecError:
         reason = getattr(cause, "strerror", None) or str(cause)
-        intact = self.last_time is not None and os.path.exists(self.file)
+        spoilt = getattr(cause, "errno", None) in (errno.ESTALE, errno.ENOENT)  # by others
+        intact = self.last_time is not None and not spoilt and os.path.exists(self.file)
         kept = f"; the frames up to time {self.last_time:g} are intact" if intact else ""
         return SolfecError(f"{self.file}: {what}: {reason}{kept}")
 
@@ -319,6 +358,7 @@ class ResultsWriter:
         self._store_factor(domain, row)
         describe_step(row, domain, run)
         append["frames/steps"](row)
+        self._last_step = row.tobytes()
 
     def _room_for(self, constraints: int) -> np.ndarray:
         """Memory for records of constraints, kept from frame to frame: fresh pages cost as much as the packing."""
