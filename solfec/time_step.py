@@ -233,6 +233,7 @@ class TimeStep:
         local = model.local_dynamics
 
         def prepare() -> None:
+            local.epsilon = model.epsilon
             local.prepare(
                 model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic,
                 getattr(solver, "stored_form", None), getattr(solver, "colouring", "OFF"),

@@ -17,7 +17,7 @@ contains
   !> A contact is kept while its primitives overlap, a cohesive one always.  Kept contacts get a new point,
   !> referential points, frame, gap, area and surfaces; R and U keep their local components.  Cohesive ones
   !> keep their referential points and are placed by the one on the master.  When the surfaces changed, the
-  !> material is looked up again and cohesion is lost (it exists only from the time 0 on).
+  !> material is looked up again and cohesion is lost (it exists only from the time 0 on, between bodies that touch).
   !>
   !>   first, last     rows first <= k < last are contacts
   !>   epsilon, time, now   geometric epsilon; time at the start of the step; number of the last update of shapes
@@ -92,7 +92,7 @@ contains
         if (any(surface(:,k) /= result_surface(:,r))) then
           surface(:,k) = result_surface(:,r)
           call look_up(surface(:,k), nmaterial, material_surface, material(k))
-          cohesion(k) = merge(material_cohesion(material(k)), 0.0_dp, time == 0.0_dp)
+          cohesion(k) = merge(material_cohesion(material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
         end if
         base(:,:,k) = frame(normal(:,r), epsilon)
         gap(k) = at%gap
@@ -202,7 +202,7 @@ contains
       area(k) = at%area
       surface(:,k) = result_surface(:,c)
       call look_up(surface(:,k), nmaterial, material_surface, material(k))
-      cohesion(k) = merge(material_cohesion(material(k)), 0.0_dp, time == 0.0_dp)
+      cohesion(k) = merge(material_cohesion(material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
       R(:,k) = 0.0_dp
       U(:,k) = 0.0_dp
       V(:,k) = 0.0_dp

@@ -28,27 +28,29 @@ contains
   !>   status      0 done; 1 `entries` entries or `attachments` attachments must have room; 2 bad kind of body and 3 singular
   !>               W_aa, in row `failed`; 4 `blocks` blocks, 5 n + 1 rows must have room.  Call again from
   !>               `stage` on.  Springs want their laws before the last stage (`assemble_springs`).
-  subroutine assemble(from, to, n, users, coloured_above, bodies, triples, dynamic, step, form, most, &
+  subroutine assemble(from, to, n, users, coloured_above, bodies, triples, dynamic, epsilon, step, form, most, &
       known_colours, known_visits, ndense, dense, &
       ncon, kind, master, slave, birth, start, master_point, slave_point, base, reaction, velocity, &
-      material, point, other_point, gap, area, cohesion, length, value, element, weights, &
+      material, point, other_point, gap, area, cohesion, length, master_primitive, slave_primitive, &
+      value, element, weights, &
       nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, dense_ptr, nconf, conf, &
       ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, &
       nmat, model, friction, restitution, spring, dashpot, power, gap_aware, &
-      nrow, order, chunk_ptr, row_kind, block, law, diagonal, b, free, v, r, u, lost, driving, entry_ptr, slave_entry, row_ptr, &
+      nrow, order, chunk_ptr, row_kind, block, law, diagonal, b, free, v, r, u, lost, driving, patch, entry_ptr, slave_entry, &
+      row_ptr, &
       ncolourptr, colour_ptr, nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
       nblock, column, off_diagonal, colours, entries, attachments, blocks, visits, stored, stage, failed, status)
     integer(i4), intent(in) :: from, to, n, users, coloured_above, bodies, triples, dynamic, form, known_colours
     integer(i4), intent(in) :: ndense
     integer(i8), intent(in) :: known_visits
-    real(dp), intent(in) :: step, most, dense(3,3,0:ndense-1)
+    real(dp), intent(in) :: epsilon, step, most, dense(3,3,0:ndense-1)
     integer(i4), intent(in) :: ncon, nbody, nconf, ne, ntriple, nmat, nrow, ncolourptr, nentry, nbodyptr, nattached, nblock
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
     integer(i8), intent(in) :: birth(0:ncon-1)
     integer(i4), intent(in) :: start(0:ncon-1)
     real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
     real(dp), intent(in) :: base(3,3,0:ncon-1), reaction(3,0:ncon-1), velocity(3,0:ncon-1)
-    integer(i4), intent(in) :: material(0:ncon-1)
+    integer(i4), intent(in) :: material(0:ncon-1), master_primitive(0:ncon-1), slave_primitive(0:ncon-1)
     real(dp), intent(in) :: point(3,0:ncon-1), other_point(3,0:ncon-1)
     real(dp), intent(in) :: gap(0:ncon-1), area(0:ncon-1), cohesion(0:ncon-1), length(0:ncon-1), value(3,0:ncon-1)
     integer(i4), intent(in) :: element(2,0:ncon-1)
@@ -66,7 +68,8 @@ contains
     integer(i4), intent(inout) :: order(0:nrow-1), chunk_ptr(0:nrow-1), row_kind(0:nrow-1)
     real(dp), intent(inout) :: block(16,0:nrow-1), law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
     real(dp), intent(inout) :: b(3,0:nrow-1), free(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
-    integer(i4), intent(inout) :: lost(0:nrow-1), driving(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1), row_ptr(0:nrow-1)
+    integer(i4), intent(inout) :: lost(0:nrow-1), driving(0:nrow-1), patch(0:nrow-1)
+    integer(i4), intent(inout) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), row_ptr(0:nrow-1)
     integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
     integer(i4), intent(inout) :: triple(0:nentry-1)
     real(dp), intent(inout) :: entry(3,3,0:nentry-1), factor(3,3,0:ntriple-1)
@@ -101,9 +104,11 @@ contains
           nbodyptr, body_ptr, nattached, attached_row, attached_entry, colours, entries, attachments, visits, failed, status)
         if (form < 0) stored = merge(1_i4, 0_i4, real(visits, dp) <= most*n)
       case (laws_stage)
-        call assemble_laws(n, dynamic, step, ncon, kind, start, material, point, other_point, base, gap, area, cohesion, length, &
-          value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
-          diagonal, b, free, v, r, failed, status)
+        call assemble_laws(n, dynamic, epsilon, step, ncon, kind, start, material, point, other_point, base, gap, area, &
+      cohesion, length, &
+          master_primitive, slave_primitive, value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, &
+          nrow, order, row_kind, block, law, &
+          diagonal, b, free, v, r, patch, failed, status)
       case (blocks_stage)
         if (stored == 0) cycle
         call assemble_matrix(n, ncon, master, slave, nbody, body_kind, dense_ptr, nrow, order, row_kind, entry_ptr, &

@@ -8,9 +8,10 @@ module constraint_measures
   use spring_law, only: spring_row, spring_error, s_implicit
   implicit none
   private
-  public :: measure, larger
+  public :: measure, larger, unbounded
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
+  real(dp), parameter :: unbounded = 1e300_dp !< terms of the merit of rows that are wrong where there is no free energy
 
 contains
 
@@ -52,7 +53,7 @@ contains
     do a = 0, n - 1
       member(a) = share(member(a), energy(driving(a)))
     end do
-    g = larger(share(numerator(0), energy(0)), share(numerator(1), energy(1)))
+    g = 0.5_dp*larger(share(2.0_dp*numerator(0), energy(0)), share(2.0_dp*numerator(1), energy(1)))
     where (.not. size > 0.0_dp) size = 1.0_dp
     total = larger(sqrt(unmet(0)/size(0)), sqrt(unmet(1)/size(1)))
   end subroutine measure
@@ -64,7 +65,7 @@ contains
     if (free > tiny(1.0_dp)) then
       part = errors/free
     else
-      part = merge(huge(1.0_dp), errors, errors > 0.0_dp)   ! what is no number stays none
+      part = merge(unbounded, errors, errors > 0.0_dp)   ! what is no number stays none
     end if
   end function share
 

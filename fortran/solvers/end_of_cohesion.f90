@@ -1,39 +1,78 @@
 !> The end of cohesion after a solution.
 module end_of_cohesion
   use kinds, only: dp, i4
-  use row_block, only: contact_row, open_row, spring_dashpot_row, law_size, l_cohesion, l_friction
+  use row_block, only: contact_row, spring_dashpot_row, law_size, l_cohesion, l_friction, l_shift
   implicit none
   private
   public :: end_cohesion
 
+  real(dp), parameter :: at_limit = 1e-8_dp   !< of the cohesive force: reactions this near to a limit are at it
+  real(dp), parameter :: near_limit = 1e-2_dp !< the same where velocities tell
+  real(dp), parameter :: moving = 1e-2_dp     !< of the velocity that the limiting force makes: above, a point opens or slides
+
 contains
 
   !> Cohesion ends where the contact opens or slides at its limit (manual, SURFACE_MATERIAL); frictionless contacts only open.
-  pure subroutine end_cohesion(n, kind, law, reaction, lost)
+  !>
+  !>   patch      (0:n-1) first row of the points that two primitives share; rows of a patch stand together
+  !>   diagonal   (3,3,0:n-1) W_aa; reaction, u (3,0:n-1) R, U
+  !>   lost       (0:n-1) out: 1 where cohesion ends
+  pure subroutine end_cohesion(n, kind, law, patch, diagonal, reaction, u, lost)
     integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: kind(0:*)
-    real(dp), intent(in) :: law(law_size,0:*), reaction(3,0:*)
+    integer(i4), intent(in) :: kind(0:*), patch(0:*)
+    real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*), reaction(3,0:*), u(3,0:*)
     integer(i4), intent(inout) :: lost(0:*)
-    real(dp) :: cohesion, margin, normal, tangential
+    logical :: shared
     integer :: a
 
     do a = 0, n - 1
-      lost(a) = 0
-      cohesion = law(l_cohesion,a)
-      if (.not. cohesion > 0.0_dp) cycle
-      margin = 1e-8_dp*cohesion
-      tangential = sqrt(reaction(1,a)**2 + reaction(2,a)**2)
-      select case (kind(a))
-      case (contact_row, open_row)
-        normal = reaction(3,a) + cohesion
-        if (normal < margin) lost(a) = 1
-      case (spring_dashpot_row)
-        normal = abs(reaction(3,a))
-        if (reaction(3,a) < margin - cohesion) lost(a) = 1
-      case default
-        cycle
-      end select
-      if (law(l_friction,a) > 0.0_dp .and. tangential + margin >= law(l_friction,a)*normal) lost(a) = 1
+      shared = patch(a) < a
+      if (a + 1 < n .and. .not. shared) shared = patch(a+1) == a
+      if (shared) then
+        lost(a) = merge(1_i4, 0_i4, gives(law(:,a), diagonal(:,:,a), reaction(:,a), u(:,a)))
+      else
+        lost(a) = merge(1_i4, 0_i4, ends(kind(a), law(:,a), reaction(:,a)))
+      end if
     end do
   end subroutine end_cohesion
+
+  !> A contact of one point: its reactions are those of the bodies, and tell.
+  pure function ends(kind, law, r) result(lost)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: law(law_size), r(3)
+    logical :: lost
+    real(dp) :: margin, normal
+
+    lost = .false.
+    if (.not. law(l_cohesion) > 0.0_dp) return
+    margin = at_limit*law(l_cohesion)
+    select case (kind)
+    case (contact_row)
+      normal = r(3) + law(l_cohesion)
+      lost = normal < margin
+    case (spring_dashpot_row)
+      normal = abs(r(3))
+      lost = r(3) < margin - law(l_cohesion)
+    case default
+      return
+    end select
+    if (law(l_friction) > 0.0_dp) lost = lost .or. sqrt(r(1)**2 + r(2)**2) + margin >= law(l_friction)*normal
+  end function ends
+
+  !> One of several points of a patch, which share what passes through it in a way that only solvers decide: points may be at their
+  !> limits, by stresses that hold one another, where nothing gives.  So a point ends where it opens or slides indeed.  A patch that carries less
+  !> than its points together can does not move, and one that carries more does, whichever solution was found.
+  pure function gives(law, w, r, u) result(lost)
+    real(dp), intent(in) :: law(law_size), w(3,3), r(3), u(3)
+    logical :: lost
+    real(dp) :: cohesion, friction, normal
+
+    cohesion = law(l_cohesion)
+    friction = law(l_friction)
+    normal = r(3) + cohesion
+    lost = normal < near_limit*cohesion .and. u(3) + law(l_shift) > moving*w(3,3)*cohesion
+    if (lost .or. .not. friction > 0.0_dp) return
+    lost = norm2(r(1:2)) >= friction*(normal - near_limit*cohesion) .and. norm2(u(1:2)) > &
+      moving*max(w(1,1), w(2,2))*friction*cohesion
+  end function gives
 end module end_of_cohesion

@@ -23,6 +23,7 @@ contains
   !>                  chunks of rows (row_colours).  Not looked at unless first_row is 0.
   !>   kind           (0:nrow-1) kinds of rows (row_block); driving 1: the row drives an obstacle.  Such rows are judged
   !>                  apart, by velocities (count_driving), so that it does not matter what the obstacle weighs
+  !>   patch          (0:nrow-1) first row of a patch of cohesive points (end_of_cohesion)
   !>   block, law     (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block) and laws (row_block)
   !>   diagonal       (3,3,0:nrow-1) W_aa [velocity/force]
   !>   b, free, v     (3,0:nrow-1) B, B in the reduced form, V [velocity]
@@ -45,12 +46,12 @@ contains
   !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 the same, singular or not finite
   subroutine iterate(n, first_row, stored, colours, triples, half_step, step, solver, diag_epsilon, diag_maxiter, reverse, &
       epsilon, maxiter, meritval, check_cohesion, ncolourptr, colour_ptr, chunk_ptr, nrow, nblock, nentry, ntriple, nhistory, &
-      kind, driving, block, law, diagonal, b, free, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, momentum, &
+      kind, driving, patch, block, law, diagonal, b, free, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, momentum, &
       reaction, u, member, residual, lost, errors, merits, fallbacks, iterations, error, g, total, failed, status)
     integer(i4), intent(in) :: n, first_row, stored, colours, ncolourptr
     integer(i4), intent(in) :: nrow, nblock, nentry, ntriple, nhistory
     integer(i4), intent(in) :: colour_ptr(0:ncolourptr-1), chunk_ptr(0:nrow-1)
-    integer(i4), intent(in) :: kind(0:nrow-1), driving(0:nrow-1)
+    integer(i4), intent(in) :: kind(0:nrow-1), driving(0:nrow-1), patch(0:nrow-1)
     real(dp), intent(inout) :: block(16,0:nrow-1)
     real(dp), intent(in) :: law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
     real(dp), intent(in) :: b(3,0:nrow-1), free(3,0:nrow-1), v(3,0:nrow-1)
@@ -123,7 +124,7 @@ contains
     end do
     iterations = min(iterations, maxiter)
     call velocities()
-    if (check_cohesion /= 0) call end_cohesion(n, kind, law, reaction, lost)
+    if (check_cohesion /= 0) call end_cohesion(n, kind, law, patch, diagonal, reaction, u, lost)
     if (first_row == 0) then
       call evaluate(n, nrow, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
     end if

@@ -233,18 +233,22 @@ contains
   !>
   !>   start             (0:ncon-1) 2: the step stops the points of a joint (joint_starts.py)
   !>   kind ... value, materials   columns of the constraint and surface-material tables (0:ncon-1), (0:nmat-1)
-  !>   dynamic, step     1: dynamics; h [time]
+  !>   dynamic, step     1: dynamics; h [time]; epsilon   gap up to which bodies touch [length]
   !>   order, diagonal, b, v   as assemble_rows left them
   !>   row_kind          (0:nrow-1) out: kind of row (row_block)
   !>   block, law        (16,0:nrow-1), (8,0:nrow-1) out: contact numbers (diagonal_block), laws (row_block)
   !>   free              (3,0:nrow-1) out: B as the sweep sees it [velocity]
   !>   r                 (3,0:nrow-1) R to start from; 0 in rows that are open
+  !>   patch             (0:nrow-1) out: first row of the cohesive points of the same two primitives, which stand together
   !>   status            0 done; 3 singular W_aa, in row `failed`
-  subroutine assemble_laws(n, dynamic, step, ncon, kind, start, material, point, other_point, base, gap, area, cohesion, length, &
-      value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, nrow, order, row_kind, block, law, &
-      diagonal, b, free, v, r, failed, status)
+  subroutine assemble_laws(n, dynamic, epsilon, step, ncon, kind, start, material, point, other_point, base, gap, area, &
+      cohesion, length, &
+      master_primitive, slave_primitive, value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, &
+      nrow, order, row_kind, block, law, &
+      diagonal, b, free, v, r, patch, failed, status)
     integer(i4), intent(in) :: n, ncon
     integer(i4), intent(in) :: kind(0:ncon-1), start(0:ncon-1), material(0:ncon-1)
+    integer(i4), intent(in) :: master_primitive(0:ncon-1), slave_primitive(0:ncon-1)
     real(dp), intent(in) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1)
     real(dp), intent(in) :: gap(0:ncon-1), area(0:ncon-1), cohesion(0:ncon-1), length(0:ncon-1), value(3,0:ncon-1)
     integer(i4), intent(in) :: nmat
@@ -252,7 +256,7 @@ contains
     real(dp), intent(in) :: friction(0:nmat-1), restitution(0:nmat-1), spring(0:nmat-1), dashpot(0:nmat-1), power(0:nmat-1)
     real(dp), intent(in) :: gap_aware(0:nmat-1)
     integer(i4), intent(in) :: dynamic
-    real(dp), intent(in) :: step
+    real(dp), intent(in) :: epsilon, step
     integer(i4), intent(in) :: nrow
     integer(i4), intent(in) :: order(0:nrow-1)
     integer(i4), intent(inout) :: row_kind(0:nrow-1)
@@ -261,6 +265,7 @@ contains
     real(dp), intent(inout) :: free(3,0:nrow-1)
     real(dp), intent(in) :: v(3,0:nrow-1)
     real(dp), intent(inout) :: r(3,0:nrow-1)
+    integer(i4), intent(inout) :: patch(0:nrow-1)
     integer(i4), intent(out) :: failed, status
     integer(i4) :: a
 
@@ -272,11 +277,24 @@ contains
     end do
     !$omp end parallel do
     do a = 0, n - 1
+      patch(a) = a
+      if (continues_patch(a)) patch(a) = patch(a-1)
       if (.not. min(diagonal(1,1,a), diagonal(2,2,a), diagonal(3,3,a)) > 0.0_dp) failed = a
     end do
     if (failed >= 0) status = 3
 
   contains
+
+    !> Whether row a is a further cohesive point of the two primitives of the row before.
+    function continues_patch(a) result(answer)
+      integer(i4), intent(in) :: a
+      logical :: answer
+
+      answer = a > 0 .and. row_kind(a) == contact_row .and. law(l_cohesion,a) > 0.0_dp
+      if (answer) answer = row_kind(a-1) == contact_row .and. law(l_cohesion,a-1) > 0.0_dp
+      if (answer) answer = master_primitive(order(a)) == master_primitive(order(a-1)) .and. &
+        slave_primitive(order(a)) == slave_primitive(order(a-1))
+    end function continues_patch
 
     !> What row a, constraint i, asks for.
     subroutine assemble_law(a, i)
@@ -294,7 +312,7 @@ contains
         materials(l_friction) = friction(m)
         materials(l_restitution) = restitution(m)
         materials(l_cohesion) = cohesion(i)*area(i)
-        call contact_laws(model(m), dynamic, gap_aware(m) > 0.0_dp, step, materials, diagonal(:,:,a), b(:,a), v(3,a), &
+        call contact_laws(model(m), dynamic, gap_aware(m) > 0.0_dp, epsilon, step, materials, diagonal(:,:,a), b(:,a), v(3,a), &
                           row_kind(a), law(:,a), block(:,a), free(:,a))
         if (row_kind(a) == open_row) r(:,a) = 0.0_dp
       else

@@ -20,7 +20,7 @@ contains
   !>   half_step    h/2 (dynamics) or h (quasi-statics)
   !>   member       (0:nrow-1) out: merit of every row (the members sum to 2 g)
   !>   residual     (0:nrow-1) out: residual of every row [velocity]
-  !>   g            merit; without free energy 0 where no row is wrong, or the largest number
+  !>   g            merit; without free energy 0 where no row is wrong, else beyond all others
   !>   total        norm of the residuals over the norm of B (over 1 where B is zero)
   !>
   !> Rows that drive obstacles have an energy and a norm of B of their own, and the larger of both figures counts.

@@ -3,7 +3,7 @@ module newton
   use kinds, only: dp, i4
   use end_of_cohesion, only: end_cohesion
   use krylov_basis, only: ordered_dot, add_scaled, rotate_column, back_substitute
-  use constraint_measures, only: measure
+  use constraint_measures, only: measure, unbounded
   use diagonal_block, only: b_rho
   use row_block, only: contact_row
   use newton_rows, only: known_row, rigid_contact, linear_row, projected
@@ -22,7 +22,7 @@ contains
   !> Newton steps on C(U(R), R) = 0, each projected on the friction cones, until the merit is at most `meritval`.
   !>
   !>   n, stored       rows in use; 1: products with W from its blocks, 0: through body velocities
-  !>   driving         (0:nrow-1) 1: the row drives an obstacle (merit)
+  !>   driving, patch  (0:nrow-1) 1: the row drives an obstacle (merit); first row of a patch of cohesive points (end_of_cohesion)
   !>   kind            (0:nrow-1) kinds of rows (row_block); spring-dashpot contacts become Signorini-Coulomb ones
   !>   block, law      (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block) and laws (row_block)
   !>   diagonal        (3,3,0:nrow-1) W_aa [velocity/force]
@@ -44,14 +44,14 @@ contains
   !>   iterations, matvecs, g, total   out: steps and products made, merit, residual (merit)
   !>   failed          row whose diagonal block is singular, or of a kind that is not known here, or -1
   !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row
-  subroutine iterate(n, stored, nrow, nblock, nentry, ntriple, nhistory, nvector, kind, driving, block, law, diagonal, b, v, &
-                     row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, half_step, step, &
+  subroutine iterate(n, stored, nrow, nblock, nentry, ntriple, nhistory, nvector, kind, driving, patch, block, law, &
+                     diagonal, b, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, half_step, step, &
                      averaged, linmaxiter, maxmatvec, epsilon, delta, theta, omega, maxiter, meritval, check_cohesion, &
                      reaction, u, member, residual, lost, operator, vectors, merits, products, &
                      iterations, matvecs, g, total, failed, status)
     integer(i4), intent(in) :: n, stored, nrow, nblock, nentry, ntriple, nhistory, nvector
     integer(i4), intent(inout) :: kind(0:nrow-1)
-    integer(i4), intent(in) :: driving(0:nrow-1)
+    integer(i4), intent(in) :: driving(0:nrow-1), patch(0:nrow-1)
     real(dp), intent(in) :: block(16,0:nrow-1)
     real(dp), intent(inout) :: law(8,0:nrow-1)
     real(dp), intent(in) :: diagonal(3,3,0:nrow-1), b(3,0:nrow-1), v(3,0:nrow-1)
@@ -86,7 +86,7 @@ contains
     status = 3
     do a = 0, n - 1
       if (.not. known_row(kind(a))) failed = a
-      call rigid_contact(v(3,a), half_step, step, kind(a), law(:,a), reaction(:,a))
+      call rigid_contact(v(3,a), half_step, step, kind(a), law(:,a))
     end do
     if (failed >= 0) return
     unit = unit_of_force(n, kind, block)
@@ -94,7 +94,7 @@ contains
     vectors(:,0:n-1,v_step) = 0.0_dp
     call multiply(reaction, b, u)
     call measure(n, .true., unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
-    if (g >= huge(1.0_dp)) then
+    if (g >= 0.5_dp*unbounded) then
       ! nothing has to be stopped: reactions of the last step are no start
       reaction(:,0:n-1) = 0.0_dp
       call multiply(reaction, b, u)
@@ -118,7 +118,7 @@ contains
     end do
     status = merge(0, 1, g <= meritval)
     if (failed >= 0 .or. .not. g <= huge(1.0_dp)) status = 2
-    if (check_cohesion /= 0 .and. status < 2) call end_cohesion(n, kind, law, reaction, lost)
+    if (check_cohesion /= 0 .and. status < 2) call end_cohesion(n, kind, law, patch, diagonal, reaction, u, lost)
 
   contains
 

@@ -26,18 +26,13 @@ contains
   end function known_row
 
   !> A spring-dashpot contact as what this solver takes it for: Signorini-Coulomb.
-  pure subroutine rigid_contact(normal_v, half_step, step, kind, law, r)
+  pure subroutine rigid_contact(normal_v, half_step, step, kind, law)
     real(dp), intent(in) :: normal_v, half_step, step
     integer(i4), intent(inout) :: kind
     real(dp), intent(inout) :: law(law_size)
-    real(dp), intent(inout) :: r(3)      !< R to start from: 0 where the contact is open
 
     if (kind /= spring_dashpot_row) return
     kind = contact_row
-    if (half_step < step .and. law(l_gap) > 0.0_dp) then
-      kind = open_row
-      r = 0.0_dp
-    end if
     if (half_step < step) then
       law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
     else

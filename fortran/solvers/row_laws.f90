@@ -12,36 +12,51 @@ contains
 
   !> Law of a contact and its reduced free velocity (diagonal_block).
   !>
-  !> Gap-aware contacts without cohesion may approach until they touch: 0 <= U_N + gap/h  _|_  R_N >= 0 for gap > 0.  With
-  !> restitution e, one that would close within the step, gap + h V_N <= 0, leaves it at e times the speed of approach.
-  pure subroutine contact_laws(model, dynamic, gap_aware, step, materials, w, b, normal_v, row_kind, law, block, free)
+  !> Contacts whose gap is larger than epsilon are open, but for cohesive ones, which hold until their law lets go of them,
+  !> gap-aware ones, and those in quasi-statics, which may approach until they touch.
+  pure subroutine contact_laws(model, dynamic, gap_aware, epsilon, step, materials, w, b, normal_v, row_kind, law, block, free)
     integer(i4), intent(in) :: model             !< 0 Signorini-Coulomb, 1 spring-dashpot
     integer(i4), intent(in) :: dynamic
     logical, intent(in) :: gap_aware
+    real(dp), intent(in) :: epsilon              !< gap up to which bodies touch
     real(dp), intent(in) :: step, materials(law_size), w(3,3), b(3), normal_v
     integer(i4), intent(out) :: row_kind
     real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    logical :: cohesive
 
     law = materials
+    cohesive = law(l_cohesion) > 0.0_dp
     call prepare_block(w, law(l_friction), law(l_cohesion), block)
     free = b
     row_kind = contact_row
-    if (model == 1 .and. .not. (dynamic /= 0 .and. law(l_gap) > 0.0_dp .and. law(l_cohesion) <= 0.0_dp)) then
-      row_kind = spring_dashpot_row
-    else if (dynamic /= 0 .and. law(l_gap) > 0.0_dp .and. (model == 1 .or. law(l_cohesion) > 0.0_dp .or. .not. gap_aware)) then
+    if (model == 1) then
+      row_kind = merge(open_row, spring_dashpot_row, dynamic /= 0 .and. law(l_gap) > 0.0_dp .and. .not. cohesive)
+    else if (dynamic == 0) then
+      law(l_shift) = max(law(l_gap), 0.0_dp)/step
+    else if (gap_aware .and. .not. cohesive) then
+      law(l_shift) = approach_allowed(law(l_gap), law(l_restitution), step, normal_v)
+    else if (law(l_gap) > epsilon .and. .not. cohesive) then
       row_kind = open_row
     else
-      if (dynamic /= 0) then
-        law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
-        if (law(l_gap) > 0.0_dp .and. (law(l_restitution) <= 0.0_dp .or. law(l_gap) + step*normal_v > 0.0_dp)) &
-          law(l_shift) = law(l_gap)/step
-      else
-        law(l_shift) = max(law(l_gap), 0.0_dp)/step
-      end if
-      free(3) = free(3) + law(l_shift)
-      if (law(l_cohesion) > 0.0_dp) free = free - law(l_cohesion)*w(:,3)
+      law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
     end if
+    if (row_kind /= contact_row) return
+    free(3) = free(3) + law(l_shift)
+    if (cohesive) free = free - law(l_cohesion)*w(:,3)
   end subroutine contact_laws
+
+  !> s of a gap-aware contact, 0 <= U_N + s  _|_  R_N >= 0.
+  !>
+  !> One that would close within the step, gap + h V_N <= 0, leaves at e times the speed of its approach, s = e V_N.  Others may close the
+  !> gap and no more, s = gap/h; but one that parts and is pushed back in the same step may come back at e times the speed at
+  !> which it parts.  So s >= e V_N in every contact, which is what keeps impacts at several contacts from making energy.
+  pure function approach_allowed(gap, restitution, step, normal_v) result(speed)
+    real(dp), intent(in) :: gap, restitution, step, normal_v
+    real(dp) :: speed
+
+    speed = restitution*normal_v
+    if (restitution <= 0.0_dp .or. gap + step*normal_v > 0.0_dp .or. normal_v >= 0.0_dp) speed = max(speed, max(gap, 0.0_dp)/step)
+  end function approach_allowed
 
   !> Velocity asked for (manual: FIX_POINT, FIX_DIRECTION, SET_VELOCITY), or link vector and length (PUT_RIGID_LINK).
   !> In the first step of a joint whose points move (`impact`) they are to be at rest, U = 0; a link is a fixed direction then.

@@ -39,7 +39,7 @@ class Assembly(Phase):
     def __init__(self, local, first: int = ROWS, last: int = BLOCKS, before: Assembly | None = None, form=None):
         self.local, self._stages = local, (first, last)
         names = ("stage", "last", "users", "coloured_above", "bodies", "triples", "dynamic", "form", "colours")
-        self._given = Numbers(**dict.fromkeys(names, "i4"), visits="i8", step="f8")
+        self._given = Numbers(**dict.fromkeys(names, "i4"), visits="i8", epsilon="f8", step="f8")
         names = ("colours", "entries", "attachments", "blocks", "stored", "stage", "failed", "status")
         self.results = Numbers(**dict.fromkeys(names, "i4"), visits="i8")
         self.results["stage"][0] = TAKEN
@@ -54,7 +54,7 @@ class Assembly(Phase):
         local = self.local
         self._given.set(
             stage, self._stages[1], local.constraints.user_count, local.coloured_above, local.bodies.n, local.bodies.triples.n,
-            local.dynamic, form, local.colours, local.visits, local.step,
+            local.dynamic, form, local.colours, local.visits, local.epsilon, local.step,
         )  # fmt: skip
 
     def calls(self) -> list[Call]:
@@ -62,7 +62,7 @@ class Assembly(Phase):
         return [
             Call(
                 "assembly_phases.assemble", given["stage"], given["last"], local.constraints.counts["left"], given["users"],
-                given["coloured_above"], given["bodies"], given["triples"], given["dynamic"], given["step"], self._form,
+                given["coloured_above"], given["bodies"], given["triples"], given["dynamic"], given["epsilon"], given["step"], self._form,
                 VELOCITY_FORM_FROM, known["colours"], known["visits"], local.dense, *_columns(local),
                 results=self.results, wanted={"status": 0},
             )  # fmt: skip
@@ -169,14 +169,14 @@ def _columns(local) -> tuple[np.ndarray, ...]:
         constraints.kind, constraints.master, constraints.slave, constraints.birth, constraints.start,
         constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
         constraints.material, constraints.point, constraints.other_point, constraints.gap, constraints.area,
-        constraints.cohesion, constraints.length, constraints.value, constraints.element, constraints.weights,
+        constraints.cohesion, constraints.length, constraints.master_primitive, constraints.slave_primitive, constraints.value, constraints.element, constraints.weights,
         bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, local.implicit, local.dense_ptr,
         bodies.configurations.conf, elements.element_size, elements.element_node,
         triples.velo, triples.velo_prev, triples.inverse_inertia,
         materials.model, materials.friction, materials.restitution, materials.spring, materials.dashpot, materials.hpow,
         materials.gap_aware,
         rows.order, rows.chunk_ptr, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V, rows.R, rows.U,
-        rows.lost, rows.driving, rows.entry_ptr, rows.slave_entry, rows.block_ptr, local.colour_ptr,
+        rows.lost, rows.driving, rows.patch, rows.entry_ptr, rows.slave_entry, rows.block_ptr, local.colour_ptr,
         local.entries.triple, local.entries.operator, local.triples.factor,
         local.pointers.attachment, local.attachments.row, local.attachments.entry,
         local.blocks.column, local.blocks.block,

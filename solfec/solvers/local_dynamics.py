@@ -47,6 +47,7 @@ class RowTable(Table):
         "merit": ((), "f8", 0.0),
         "residual": ((), "f8", 0.0),
         "lost": ((), "i4", 0),  # 1: cohesion ended in this step
+        "patch": ((), "i4", 0),  # first row of the cohesive points of the same two primitives
         "driving": ((), "i4", 0),  # 1: a constraint that moves or holds obstacles alone
         "entry_ptr": ((), "i4", 0),  # first entry of the row
         "slave_entry": ((), "i4", 0),  # first entry of its slave
@@ -113,6 +114,8 @@ class LocalDynamics:
         True: W is in block-CSR (`blocks`); False: velocity form.
     visits : int
         Upper bound of the number of off-diagonal blocks of W.
+    epsilon : float
+        Gap up to which bodies touch.
     held : ndarray
         Rows of springs with Python functions; solvers take their reactions from `spring_functions`.
     unmet : ndarray
@@ -144,6 +147,7 @@ class LocalDynamics:
         self.colours = 0
         self.colour_ptr = np.zeros(MOST_COLOURS + 1, np.int32)
         self.step = 0.0
+        self.epsilon = 0.0
         self.dynamic = True
 
     @property

@@ -91,7 +91,7 @@ def test_command_prints_a_table_and_tells_what_failed(tmp_path, capsys):
 
 
 def jointed() -> Scene:
-    """Contacts, a fixed point, a prescribed velocity, a link, an open cohesive contact and one that bounces."""
+    """Contacts, a fixed point, a prescribed velocity, a link, an open contact and one that bounces."""
     scene = Scene(0.01, (0, 0, -10.0))
     scene.materials.friction[0] = 0.5
     glue = scene.material(friction=0.5, cohesion=2.0, restitution=0.3)
@@ -103,7 +103,7 @@ def jointed() -> Scene:
     scene.contact(low, floor, (0, 0, -0.5))
     scene.contact(high, low, (0, 0, 0.5))
     scene.contact(held, low, (1, 0, 0), (1.0, 0, 0), glue, cohesion=2.0)
-    scene.contact(side, low, (1, 0, 0), (1.0, 0, 0), glue, gap=0.1, cohesion=2.0)
+    scene.contact(side, low, (1, 0, 0), (1.0, 0, 0), glue, gap=0.1)
     return scene
 
 

@@ -173,7 +173,7 @@ def test_user_constraints_are_met(stored, linver):
 
 
 @LINEAR
-def test_restitution_cohesion_and_open_cohesive_gaps(linver):
+def test_restitution_cohesion_and_open_gaps(linver):
     scene = Scene(0.01)
     material = scene.material(restitution=0.5)
     glue = scene.material(friction=0.5, cohesion=2.0)
@@ -182,7 +182,7 @@ def test_restitution_cohesion_and_open_cohesive_gaps(linver):
     floor = scene.obstacle()
     bounce = scene.contact(ball, floor, material=material)
     held = scene.contact(stuck, floor, material=glue, cohesion=2.0)
-    open_gap = scene.contact(away, floor, material=glue, cohesion=2.0, gap=0.1)
+    open_gap = scene.contact(away, floor, material=glue, gap=0.1)
     scene.constraints.R[2, open_gap] = 3.0
     scene.advance(NewtonSolver(1e-24, 4000, linver=linver, omega=1e-20, gsflag=False))
     assert scene.reaction(bounce)[2] == pytest.approx(150.0)

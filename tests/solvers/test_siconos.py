@@ -122,7 +122,7 @@ def test_restitution_and_cohesion_count(library):
     floor = scene.obstacle()
     bounce = scene.contact(ball, floor, material=bouncing)
     held = scene.contact(stuck, floor, material=glue, cohesion=2.0)
-    open_gap = scene.contact(away, floor, material=glue, cohesion=2.0, gap=0.1)
+    open_gap = scene.contact(away, floor, material=glue, gap=0.1)
     scene.constraints.R[2, open_gap] = 3.0
     scene.advance(SiconosSolver(1e-10, 1000))
     assert scene.reaction(bounce)[2] == pytest.approx(150.0)
