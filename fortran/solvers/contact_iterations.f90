@@ -210,7 +210,7 @@ contains
 
     scaled = rho*w
     size = max(rho*norm2(b), tiny(1.0_dp))
-    omega = 1e-14_dp*size
+    omega = 1e-14_dp*size/max(1.0_dp, mu**2)   ! the map is smoothed by mu^2 omega
     status = status_diverged
     do iterations = 1, bound
       call linearise(mu, omega, rho*b + matmul(scaled, r), r, c, x, y)

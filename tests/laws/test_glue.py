@@ -38,10 +38,7 @@ def test_glue_holds_below_its_strength(name, force):
 @pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize("option", ["patch", "margin", "margin and patch", "all three"])
 @pytest.mark.parametrize("force", [20.0, 38.0])
-def test_glue_holds_with_every_option(name, option, force, request):
-    if option != "margin" and (name, option, force) != ("NEWTON GMRES", "patch", 20.0):
-        lost = "cohesion of patches ends by gaps of rounding and by self-stress (issue 13, item 3)"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=lost))
+def test_glue_holds_with_every_option(name, option, force):
     model, block = pulled(name, option, (0, 0, force))
     assert np.abs(model.mean_velocity(block)).max() < 1e-6
 
