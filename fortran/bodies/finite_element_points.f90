@@ -11,7 +11,7 @@ module finite_element_points
   use inverse_maps, only: natural_coordinates
   implicit none
   private
-  public :: refer_contacts, place_constraints, weigh_points, deformation_gradients
+  public :: refer_contacts, place_constraints, weigh_points, extend_weights, deformation_gradients
 
   integer, parameter :: parallel_from = 200                       !< rows from which threads pay
 
@@ -228,6 +228,32 @@ contains
       if (.not. found) distance(k) = huge(1.0_dp)
     end do
   end subroutine weigh_points
+
+  !> Shape functions at referential points outside of their elements: those at natural coordinates nearby, continued along their
+  !> gradients.  So a displacement that is linear in space is met exactly.  Arguments are those of weigh_points.
+  subroutine extend_weights(n, points, natural, element, node_start, ne, element_size, element_node, nnode, reference, weights)
+    integer(i4), intent(in) :: n, ne, nnode
+    real(dp), intent(in) :: points(3,0:n-1), natural(3,0:n-1)
+    integer(i4), intent(in) :: element(0:n-1), node_start(0:n-1)
+    integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
+    real(dp), intent(in) :: reference(3,0:nnode-1)
+    real(dp), intent(inout) :: weights(8,0:n-1)
+    real(dp) :: nodes(3,8), g(3,8), jacobian
+    integer :: a, e, k, size
+
+    do k = 0, n - 1
+      e = element(k)
+      size = element_size(e)
+      nodes = 0
+      do a = 1, size
+        nodes(:,a) = reference(:,node_start(k)+element_node(a,e))
+      end do
+      call reference_gradients(size, nodes, natural(:,k), g, jacobian)
+      weights(:,k) = shape_values(size, natural(:,k))
+      if (.not. jacobian > 0) cycle  ! a corner that is inside out
+      weights(:size,k) = weights(:size,k) + matmul(points(:,k) - matmul(nodes, weights(:,k)), g(:,:size))
+    end do
+  end subroutine extend_weights
 
   !> By how much natural coordinates break the conditions that tie them to each other.
   pure real(dp) function excess(size, natural)

@@ -13,6 +13,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from ..kernel_programs import Numbers
+from ..shapes.point_query import in_hulls
 from ..tables import note_reallocation
 from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import highest_element, largest_frequency
@@ -364,12 +365,13 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
     element : int
         The nearest element, numbered within the body (of equally near ones the first).
     natural, weights : ndarray (3,), (8,)
-        Natural coordinates and shape functions there.
+        Natural coordinates of its place that is nearest to the point, and shape functions at the point. A point between
+        the hollow of a warped face and the hull of the element's nodes is outside of the element, which carries it all the same.
 
     Raises
     ------
     SolfecError
-        A point further than `epsilon` from every element.
+        A point further than `epsilon` from the hulls of the nodes of all elements.
     """
     fe = compiled(bodies)
     point = np.asarray(point, float)
@@ -385,6 +387,10 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
         if inside.size:
             best = inside[np.argmin(distance[inside])] if distance[inside[0]] > 0.5 * epsilon else inside[0]
             return int(near[best]), natural[:, best], weights[:, best]
+        held = np.flatnonzero(in_hulls(corners[near][used[near]], mesh.sizes[near], point, epsilon))
+        if held.size:
+            best = held[np.argmin(distance[held])]
+            return int(near[best]), natural[:, best], _extended(fe, bodies, row, near[best], natural[:, best], point)
     x, y, z = point
     away = np.sqrt((np.maximum(np.maximum(low - point, point - high), 0.0) ** 2).sum(1))
     nearest = int(np.argmin(away))
@@ -392,6 +398,17 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
         f"{bodies.name(int(bodies.id[row]))}: the point ({x:g}, {y:g}, {z:g}) is outside of its elements"
         f" (element {nearest} is nearest{f', {away[nearest]:.3g} away' if away[nearest] > 0.0 else ''})"
     )
+
+
+def _extended(fe: FiniteElements, bodies: BodyTable, row: int, element: int, natural: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """Shape functions (8,) of an element at a referential point outside of it; `natural` is its nearest place."""
+    weights = np.zeros((8, 1), order="F")
+    _points.extend_weights(
+        np.asfortranarray(point[:, None]), np.asfortranarray(natural[:, None]),
+        np.array([bodies.element_ptr[row] + element], np.int32), bodies.node_ptr[row : row + 1],
+        fe.element_size, fe.element_node, fe.reference, weights,
+    )  # fmt: skip
+    return weights[:, 0]
 
 
 def weigh(fe: FiniteElements, bodies: BodyTable, rows, elements, points):

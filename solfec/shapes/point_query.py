@@ -71,28 +71,38 @@ def _in_ellipsoid(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsil
 
 
 def _in_polyhedron(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> np.ndarray:
-    """Signed distances to all planes decide, but for points near edges and corners, which need the true distance."""
-    primitives, faces = geometry.primitives, geometry.faces
-    counts = primitives.face_count[rows]
-    listed = spans(primitives.face_ptr[rows], counts)
-    lead = geometry.corners.vertex[faces.corner_ptr[listed, None] + np.arange(3)]
-    a, b, c = (geometry.vertices.reference[:, lead[:, i]].T for i in range(3))
-    normal = np.cross(b - a, c - a)
-    length = np.sqrt((normal**2).sum(1))
-    height = ((point - a) * normal).sum(1) / np.where(length > 0.0, length, 1.0)
-    highest = np.maximum.reduceat(height, np.cumsum(counts) - counts)
-    holding = highest <= 0.0
-    close = ~holding & (highest <= epsilon)
-    if not close.any():
-        return holding
-    near = rows[close]
-    clouds = [
-        geometry.vertices.reference[:, geometry.vertex_lists.vertex[start : start + n]].T
-        for start, n in zip(primitives.vertex_ptr[near].tolist(), primitives.vertex_count[near].tolist())
-    ]
-    number = np.arange(len(near))
-    limit = np.nextafter(epsilon, np.inf)
-    holding[close] = closer([*clouds, point[None]], number, np.full(len(near), len(near)), limit)
+    """Convexes and mesh elements: by the hull of their vertices, as faces of elements need not be plane."""
+    primitives = geometry.primitives
+    counts = primitives.vertex_count[rows]
+    listed = geometry.vertex_lists.vertex[spans(primitives.vertex_ptr[rows], counts)]
+    return in_hulls(geometry.vertices.reference[:, listed].T, counts, point, epsilon)
+
+
+def in_hulls(vertices: np.ndarray, counts: np.ndarray, point: np.ndarray, epsilon: float) -> np.ndarray:
+    """Tell which convex hulls are no further than `epsilon` from a point.
+
+    Parameters
+    ----------
+    vertices : ndarray (sum of counts, 3)
+        Vertices of one set after another, in units of length.
+    counts : ndarray (n,) of int
+        Number of vertices of every set.
+    point : ndarray (3,)
+    epsilon : float
+        Geometric epsilon, in units of length.
+
+    Returns
+    -------
+    ndarray (n,) of bool
+    """
+    starts = np.cumsum(counts) - counts
+    lower, upper = np.minimum.reduceat(vertices, starts), np.maximum.reduceat(vertices, starts)
+    holding = ((point >= lower - epsilon) & (point <= upper + epsilon)).all(1)
+    near = np.flatnonzero(holding)
+    if near.size:
+        clouds = [vertices[start : start + n] for start, n in zip(starts[near].tolist(), counts[near].tolist())]
+        limit = np.nextafter(epsilon, np.inf)
+        holding[near] = closer([*clouds, point[None]], np.arange(near.size), np.full(near.size, near.size), limit)
     return holding
 
 

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_shapes import cube, unit_mesh
+from scipy.optimize import nnls
 
 from solfec.contact.geometry import Geometry
 from solfec.shapes.hull import hull
+from solfec.shapes.mesh import Mesh
 from solfec.shapes.point_query import contains
 from solfec.shapes.primitives import compile
 from solfec.shapes.sphere import Sphere
@@ -76,3 +78,35 @@ def test_convex_combinations_of_vertices_are_inside(seed):
     weights = rng.dirichlet(np.ones(15))
     assert contains(*where, weights @ points, EPSILON)
     assert not contains(*where, points.max(0) + 1e-3, EPSILON)
+
+
+def hull_distance(vertices, point):
+    """Distance of a point to a convex hull, by non-negative least squares over the vertices' weights."""
+    heavy = 1e6  # holds the sum of the weights at one
+    system = np.vstack([(vertices - point).T, np.full(len(vertices), heavy)])
+    weights, _ = nnls(system, np.array([0.0, 0.0, 0.0, heavy]))
+    return np.linalg.norm((weights / weights.sum()) @ (vertices - point))
+
+
+WARPED = {  # corners of elements, and how far each of their coordinates is moved by chance
+    4: np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float),
+    5: np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 1]], float),
+    6: np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]], float),
+    8: np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float),
+}
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["split", "whole"])
+@pytest.mark.parametrize("size", [4, 5, 6, 8])
+def test_warped_elements_hold_the_hull_of_their_nodes_and_nothing_beyond(size, whole):
+    rng = np.random.default_rng(size)
+    for _ in range(20):
+        nodes = WARPED[size] + rng.uniform(-0.15, 0.15, (size, 3))
+        geometry = Geometry()
+        where = geometry, *geometry.add(0, compile(Mesh.from_records(nodes.ravel(), [size, *range(size), 0], 1), EPSILON, whole), whole)
+        for node in nodes:
+            assert contains(*where, node, EPSILON)
+        for point in rng.uniform(-0.3, 1.3, (40, 3)):
+            distance = hull_distance(nodes, point)
+            if abs(distance - EPSILON) > 1e-7:
+                assert contains(*where, point, EPSILON) is bool(distance < EPSILON)
