@@ -323,6 +323,8 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
             setattr(module, name, language.load(name))
     sys.modules["__main__"] = module
     sys.argv = [path, *arguments.words]
+    import scipy  # noqa: F401  # parts of it are imported later, when a scipy.py beside the input would be found first
+
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))  # as Python does: where a link leads to
     loader.install(path, reading, arguments.python)
     loader.prepare(module, reading)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _kernels
+from .. import _kernels, installed
 from ..errors import SolfecError
 
 PERMUTED = 7  # CHOLMOD's number of the permutation of a vector
@@ -75,12 +75,12 @@ class LowerPattern:
             library = SuperLU(self)
             library.factorise(data)
             return library.order
-        from cvxopt import cholmod, matrix, spmatrix
+        cvxopt, cholmod = installed.load("cvxopt"), installed.load("cvxopt.cholmod")
 
-        lower = spmatrix(matrix(data), self.indices.tolist(), columns.tolist(), (self.size, self.size))
+        lower = cvxopt.spmatrix(cvxopt.matrix(data), self.indices.tolist(), columns.tolist(), (self.size, self.size))
         factor = cholmod.symbolic(lower)
         cholmod.numeric(lower, factor)
-        numbers = matrix(np.arange(self.size, dtype=float))
+        numbers = cvxopt.matrix(np.arange(self.size, dtype=float))
         cholmod.solve(factor, numbers, sys=PERMUTED)
         return np.array(numbers).ravel().astype(np.int32)
 
@@ -260,7 +260,7 @@ def indefinite_blocks(pattern: LowerPattern, data: np.ndarray, starts: list[int]
 def cholmod_present() -> bool:
     """Whether CHOLMOD can be used."""
     try:
-        from cvxopt import cholmod  # noqa: F401
+        installed.load("cvxopt.cholmod")
     except ImportError:
         return False
     return True

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 
+from .. import installed
 from ..bodies.table import Energy
 from ..directories import make_directory_of
 from ..errors import SolfecError
@@ -72,11 +73,10 @@ def save(figure, picture: str) -> str:
 
 def draw(steps: np.ndarray, name: str):
     """A matplotlib figure of five panels over one axis of time."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    canvas, figures = installed.load("matplotlib.backends.backend_agg"), installed.load("matplotlib.figure")
 
-    figure = Figure(figsize=(8.0, 10.0), dpi=150, layout="constrained", facecolor=SURFACE)
-    FigureCanvasAgg(figure)
+    figure = figures.Figure(figsize=(8.0, 10.0), dpi=150, layout="constrained", facecolor=SURFACE)
+    canvas.FigureCanvasAgg(figure)
     panels = figure.subplots(5, 1, sharex=True, gridspec_kw={"height_ratios": (2.4, 1, 1, 1, 1)})
     last = steps[-1]
     figure.suptitle(
@@ -173,12 +173,11 @@ def _entity(item) -> str:
 
 def draw_items(times: np.ndarray, curves: dict[str, np.ndarray], titles: list[str], name: str):
     """A matplotlib figure with a panel for each of the titles; `titles` says which one a curve belongs to."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    canvas, figures = installed.load("matplotlib.backends.backend_agg"), installed.load("matplotlib.figure")
 
     panels = list(dict.fromkeys(titles))
-    figure = Figure(figsize=(8.0, 1.2 + 2.6 * len(panels)), dpi=150, layout="constrained", facecolor=SURFACE)
-    FigureCanvasAgg(figure)
+    figure = figures.Figure(figsize=(8.0, 1.2 + 2.6 * len(panels)), dpi=150, layout="constrained", facecolor=SURFACE)
+    canvas.FigureCanvasAgg(figure)
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     figure.suptitle(name, x=0.02, ha="left", color=INK, fontsize=13, fontweight="bold")
     for axis, title in zip(axes, panels):

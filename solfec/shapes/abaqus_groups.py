@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 
+from .. import installed
+
 SIDES = {
     "tetra": ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)),
     "wedge": ((0, 1, 2), (3, 5, 4), (0, 3, 4, 1), (1, 4, 5, 2), (2, 5, 3, 0)),
@@ -67,7 +69,7 @@ def add_groups(source, path: str) -> None:
 
 def _add_surfaces(source, surfaces: dict, places: dict, sets: dict) -> None:
     """Append the faces of surfaces to the blocks, and cell sets for them; shells of a surface join its set themselves."""
-    import meshio
+    meshio = installed.load("meshio")
 
     solid = len(source.cells)
     owned = {name: [[] for _ in range(solid)] for name in surfaces}

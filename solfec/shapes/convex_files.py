@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from .. import installed
 from ..errors import SolfecWarning
 from .convex import Convex
 from .coplanar import components
@@ -90,7 +91,7 @@ def read_convexes(path: str, volume_id=0, surface_id=0, concavity: float | None 
 def decomposed(points: np.ndarray, triangles: np.ndarray, concavity: float) -> list[np.ndarray]:
     """Vertices of convex parts that nearly fill a closed surface; always the same ones."""
     try:
-        import coacd
+        coacd = installed.load("coacd")
     except ImportError:
         raise MissingPackage(
             f"convex decomposition needs the package coacd, which is not installed; run: {INSTALL}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import installed
+
 SIDES = {
     "tetra": ((0, 1, 3), (1, 2, 3), (2, 0, 3), (0, 2, 1)),
     "pyramid": ((0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4), (0, 3, 2, 1)),
@@ -23,10 +25,8 @@ def add_groups(source, path: str) -> None:
     path : str
         The file.
     """
-    import meshio
-    import netCDF4
-
-    with netCDF4.Dataset(path) as file:
+    meshio, netcdf = installed.load("meshio"), installed.load("netCDF4")
+    with netcdf.Dataset(path) as file:
         variables = file.variables
         blocks = _names(variables, "eb_names", "eb_prop1", "block", len(source.cells))
         count = len(variables["ss_prop1"][:]) if "ss_prop1" in variables else 0

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .. import installed
 from ..errors import SolfecWarning
 from . import abaqus_groups, exodus_groups, gmsh_groups
 from .coordinates import check_size
@@ -115,7 +116,7 @@ def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None, st
 def _load(path: str, step: int | None):
     """What meshio reads; all its failures, some of which would end the program, become ValueError."""
     try:
-        import meshio
+        meshio = installed.load("meshio")
     except ImportError:
         raise MissingPackage(f"reading meshes needs the package meshio, which is not installed; run: {INSTALL}") from None
     said = io.StringIO()
@@ -124,7 +125,7 @@ def _load(path: str, step: int | None):
         raise ValueError(f"'step' is for MED files with several mesh steps, not for '{path}'")
     try:
         with _readable(path, ending, step) as (single, entities):
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            with installed.alone(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
                 source = meshio.read(single)
         if entities is not None:
             gmsh_groups.add_groups(source, entities)

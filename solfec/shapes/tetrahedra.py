@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+from .. import installed
 from .adjacency import box_pairs
 from .mesh import Mesh
 from .mesh_topology import MeshTopology
@@ -22,12 +23,12 @@ class MissingPackage(ImportError):
 def backend():
     """The package's own mesher; MissingPackage, naming the command that installs it, when it is not there."""
     try:
-        from tetgen._tetgen import PyTetgen
+        mesher = installed.load("tetgen._tetgen")
     except ImportError:
         raise MissingPackage(
             f"tetrahedral meshing needs the package tetgen, which is not installed; run: {INSTALL}"
         ) from None
-    return PyTetgen()
+    return mesher.PyTetgen()
 
 
 def tetrahedralize(points: np.ndarray, triangles: np.ndarray, surfaces: np.ndarray, volume: float | None = None,

@@ -1,0 +1,106 @@
+"""Optional packages, from where packages are installed: files beside an input may have their names."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import site
+import sys
+import sysconfig
+from contextlib import contextmanager
+from importlib.machinery import PathFinder
+
+import numpy
+
+OUR_OWN = {"__main__", "solfec", "abaqusreader"}
+
+_hidden: dict[str, object] = {}  # modules of packages whose names modules beside the input have, too
+
+
+def load(name: str):
+    """Import a module of an installed package, whatever modules of the user have its name or those of its dependencies.
+
+    Parameters
+    ----------
+    name : str
+        Such as 'meshio' or 'matplotlib.figure'.
+
+    Raises
+    ------
+    ImportError
+        The package is not installed; a module of the user with its name does not count.
+    """
+    known = _hidden.get(name) or sys.modules.get(name)
+    if known is not None and not _is_in(known, _folders_of_input()):
+        return known
+    with alone():
+        return importlib.import_module(name)
+
+
+@contextmanager
+def alone():
+    """Imports find installed packages only, for calls of a package that imports more as it goes.
+
+    The user's own modules are set aside meanwhile. Afterwards they are what `import` finds, also where a package has the same name.
+    """
+    path, folders = list(sys.path), _folders_of_input()
+    theirs = {key: module for key, module in sys.modules.items() if _is_in(module, folders) and not _tops([key]) & OUR_OWN}
+    for key in theirs:
+        del sys.modules[key]
+    sys.modules.update(_hidden)
+    before = _tops(sys.modules)
+    try:
+        sys.path[:] = _packages_first(path, folders)
+        yield
+    finally:
+        sys.path[:] = path
+        names = _tops(theirs) | _tops(_hidden) | {name for name in _tops(sys.modules) - before if _has_module(folders, name)}
+        for key in [key for key in sys.modules if key.split(".")[0] in names]:
+            _hidden[key] = sys.modules.pop(key)
+        sys.modules.update(theirs)
+
+
+def _tops(names) -> set[str]:
+    """Packages and modules that are in none."""
+    return {name.split(".")[0] for name in names}
+
+
+def _folders_of_input() -> list[str]:
+    """Of the module search path: the folder of the program that runs and the working directory."""
+    program = getattr(sys.modules.get("__main__"), "__file__", None)
+    own = {os.path.realpath("."), *([os.path.dirname(os.path.realpath(program))] if program else [])}
+    listed = {os.path.realpath(folder or ".") for folder in sys.path if isinstance(folder, str)}
+    return sorted((own & listed) - _package_folders())
+
+
+def _package_folders() -> set[str]:
+    """Where Python's own library and packages are."""
+    known = [*sysconfig.get_paths().values(), os.path.dirname(os.path.dirname(numpy.__file__))]
+    known += [*site.getsitepackages(), site.getusersitepackages()]
+    return {os.path.realpath(folder) for folder in known}
+
+
+def _packages_first(path: list, folders: list[str]) -> list:
+    """The search path without the input's folders; what has been added to it comes behind installed packages."""
+    known = _package_folders()
+    real = {folder: os.path.realpath(folder or ".") for folder in path if isinstance(folder, str)}
+    kept = [folder for folder in path if real.get(folder) not in folders]
+    return sorted(kept, key=lambda folder: not known & {real.get(folder), os.path.dirname(real.get(folder, ""))})
+
+
+def _is_in(module, folders: list[str]) -> bool:
+    """Whether a module's file is in one of the input's folders, and in none of installed packages below these."""
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str):
+        return False
+    file = os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
+    return any(_below(file, folder) for folder in folders) and not any(_below(file, folder) for folder in _package_folders())
+
+
+def _below(file: str, folder: str) -> bool:
+    return file.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _has_module(folders: list[str], name: str) -> bool:
+    found = PathFinder.find_spec(name, folders)
+    return found is not None and found.loader is not None
