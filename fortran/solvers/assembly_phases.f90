@@ -14,13 +14,17 @@ module assembly_phases
   !> Status besides those of `assemble_rows` and `assemble_laws`.
   integer(i4), parameter :: blocks_lack = 4, rows_lack = 5
 
+  real(dp), parameter :: full_rows = 300.0_dp       !< off-diagonal blocks per row
+  real(dp), parameter :: small_matrix = 1e6_dp      !< off-diagonal blocks that are always stored
+
 contains
 
   !> Stages `from` to `to` of 1 rows and operators (`assemble_rows`), 2 laws (`assemble_laws`), 3 off-diagonal blocks of W
   !> (`assemble_matrix`), where the arguments are described, but for
   !>
   !>   coloured_above   contacts stand by colours where there are more rows than this
-  !>   form        1: W is stored in blocks; 0: it is not (velocity form); -1: as counts of stage 1 make it cheaper
+  !>   form        1: W is stored in blocks; 0: it is not (velocity form); -1: as counts of stage 1 make it cheaper;
+  !>               -2: W is stored unless it is large and its rows are fuller than what can be factorised
   !>   most        off-diagonal blocks per row up to which storing them is cheaper
   !>   visits      bound of off-diagonal blocks, of stage 1
   !>   known_colours, known_visits   what an interrupted call returned as `colours` and `visits`
@@ -102,7 +106,8 @@ contains
           chunk_ptr, ncolourptr, colour_ptr, diagonal, b, v, r, u, lost, driving, entry_ptr, slave_entry, &
           nentry, triple, entry, factor, &
           nbodyptr, body_ptr, nattached, attached_row, attached_entry, colours, entries, attachments, visits, failed, status)
-        if (form < 0) stored = merge(1_i4, 0_i4, real(visits, dp) <= most*n)
+        if (form == -1) stored = merge(1_i4, 0_i4, real(visits, dp) <= most*n)
+        if (form == -2) stored = merge(1_i4, 0_i4, real(visits, dp) <= max(full_rows*n, small_matrix))
       case (laws_stage)
         call assemble_laws(n, dynamic, epsilon, step, ncon, kind, start, material, point, other_point, base, gap, area, &
       cohesion, length, &

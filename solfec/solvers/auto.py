@@ -15,6 +15,7 @@ from ..tables import Noted, note_reallocation
 from . import merit, parameters
 from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, norm, summary
 from .dashpot_rows import DashpotRows
+from .eliminated import Eliminated
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
@@ -71,7 +72,7 @@ class AutoSolver:
     """
 
     SETTINGS = ("epsilon", "maxiter", "anderson")  # kept with results
-    stored_form = True  # factorisations need the blocks of W
+    stored_form = -2  # factorisations need the blocks of W, where these are not too many
 
     def __init__(
         self, epsilon: float = 1e-6, maxiter: int = 1000, anderson: int = 5, method: Method = Method.AUTO,
@@ -103,6 +104,8 @@ class AutoSolver:
         springs = np.isin(rows.kind[:n], SPRINGS)
         if n == 0 or DashpotRows.cohesive(local):
             return self._swept(local)
+        if self.method == Method.AUTO and local.form == -2 and not local.stored:
+            return self._swept_long(local)
         local.require_blocks()
         solution = self._solved(local, kind, SpringTangents(local) if springs.any() else None)
         if solution is None:
@@ -127,6 +130,26 @@ class AutoSolver:
         report.solver = "AUTO"
         return report
 
+    def _swept_long(self, local: LocalDynamics) -> SolverReport:
+        """By sweeps alone, in the velocity form of W, until the residual is small enough or sweeps are used up.
+
+        Many contacts of one pair of bodies couple all with all: the blocks of W grow with their square, though it has the rank of the bodies'
+        freedom.  Sweeps end when reactions stand still, wherever the residual is.
+        """
+        sweeps, iterations, accuracy = self._sweeps, 0, self._sweeps.epsilon
+        try:
+            while True:
+                report = self._swept(local)
+                iterations += report.iterations
+                if report.residual <= self.epsilon or report.status != "OK" or sweeps.epsilon <= 1e-6 * accuracy:
+                    break
+                sweeps.epsilon *= 0.1
+        finally:
+            sweeps.epsilon = accuracy
+        self.iters = report.iterations = iterations
+        self.error = report.status = "OK" if report.residual <= 2.0 * self.epsilon else "DIVERGED"
+        return report
+
     def _solved(self, local: LocalDynamics, kind: np.ndarray, springs: SpringTangents | None):
         """Reactions in `local.rows.R`; links and springs, which are not linear in U, are linearised anew until they hold.
 
@@ -147,6 +170,7 @@ class AutoSolver:
         operators = local.operators()
         size, driven_size = local.free_size(), local.free_size(driving=True)
         reactions, unmet, total = rows.R, 0.0, None
+        reduced = None if lines or dashpots or cohesion.any() or self.method != Method.AUTO else Eliminated.of(local, kind)
         bent = links.size or lines or dashpots  # rows that are not linear in U
         for _ in range(MOST_UPDATES if bent else 1):
             if bent:
@@ -163,6 +187,15 @@ class AutoSolver:
                 if not lines:
                     np.copyto(q_used, q)
                 unmet = math.hypot(unmet, dashpots.renew(q_used))
+            if reduced:
+                given = self.method, self.epsilon, self.maxiter, self.anderson
+                counts = reduced.solve(self._islands, kind, q, size, driven_size, given)
+                if reduced.missed(q) <= self.epsilon * size:
+                    total = counts.copy() if total is None else _added(total, counts)
+                    if unmet <= 0.1 * self.epsilon * size:
+                        break
+                    continue
+                reduced = total = None  # W is too near to being singular for that
             reactions[2, :n] += cohesion
             counts = self._islands.solve(
                 n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size,
@@ -179,7 +212,12 @@ class AutoSolver:
                 break  # the newest lines needed no iteration, and hold
         if not self._missed(local, lines, dashpots) <= 2.0 * self.epsilon * size:
             return None
-        return summary(reactions[:, :n], rows.U[:, :n], math.nan, math.nan, self._islands.count, total)
+        if reduced and not len(reduced.kept):
+            self._islands.count = 0
+        solution = summary(reactions[:, :n], rows.U[:, :n], math.nan, math.nan, self._islands.count, total)
+        if reduced:
+            solution.methods["DIRECT"] = 1
+        return solution
 
     @staticmethod
     def _missed(local: LocalDynamics, lines: SpringRows | None, dashpots: DashpotRows | None) -> float:

@@ -60,7 +60,9 @@ def contradiction(local: LocalDynamics) -> str:
         return ""
     scale = np.linalg.norm(equations, axis=1)
     equations, wanted = equations / scale[:, None], wanted / scale
-    left, singular, _ = np.linalg.svd(equations)
+    # E = R^T Q^T: combinations of rows that vanish are those of the square matrix R^T
+    triangle = np.linalg.qr(equations.T, mode="r") if equations.shape[1] > len(owner) else equations.T
+    left, singular, _ = np.linalg.svd(triangle.T)
     rank = int((singular > DEPENDENT * singular[0]).sum())
     dependent = left[:, rank:]
     unmet = np.abs(dependent @ (dependent.T @ wanted))
@@ -71,18 +73,26 @@ def contradiction(local: LocalDynamics) -> str:
 
 
 def _equations(local: LocalDynamics) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """Row of every velocity equation of the user's constraints, its coefficients, and the velocity change it wants."""
+    """Row of every velocity equation of the user's constraints, its coefficients at the unknowns that any of them has, and the velocity
+    change it wants.
+
+    There are no more unknowns than the constraints' own entries have, however many the model has.
+    """
     rows, entries = local.rows, local.entries
-    owner, equations, wanted = [], [], []
-    for row in range(local.contacts, local.n):
-        components = (0, 1, 2) if rows.kind[row] in ALL_DIRECTIONS else (2,) if rows.kind[row] in NORMAL_ONLY else ()
-        used = slice(rows.entry_ptr[row], rows.entry_ptr[row + 1])
-        for component in components:
-            equation = np.zeros((3, local.bodies.triples.n))
-            equation[:, entries.triple[used]] = entries.operator[component, :, used]
-            owner.append(row)
-            equations.append(equation.ravel())
-            wanted.append(-rows.free[component, row])
-        if len(owner) > LARGEST:
-            break
-    return owner, np.array(equations), np.array(wanted)
+    kind = rows.kind[local.contacts : local.n]
+    whole, normal = np.isin(kind, list(ALL_DIRECTIONS)), np.isin(kind, list(NORMAL_ONLY))
+    count = np.where(whole, 3, np.where(normal, 1, 0))
+    if count.sum() > LARGEST:
+        return list(range(int(count.sum()))), np.zeros((0, 0)), np.zeros(0)
+    mine = local.contacts + np.flatnonzero(count)
+    owner = np.repeat(mine, count[mine - local.contacts])
+    component = np.concatenate([np.arange(3) if k == 3 else [2] for k in count[mine - local.contacts].tolist()] or [[]]).astype(int)
+    first, last = rows.entry_ptr[owner], rows.entry_ptr[owner + 1]
+    length = last - first
+    equation = np.repeat(np.arange(len(owner)), length)
+    entry = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length) + np.repeat(first, length)
+    triples, place = np.unique(entries.triple[entry], return_inverse=True)
+    equations = np.zeros((len(owner), 3, len(triples)))
+    values = entries.operator[component[equation], :, entry]
+    np.add.at(equations, (equation[:, None], np.arange(3), place[:, None]), values)
+    return owner.tolist(), equations.reshape(len(owner), 3 * len(triples)), -rows.free[component, owner]

@@ -176,7 +176,7 @@ class LocalDynamics:
         dynamic : bool
             Dynamics (True) or quasi-statics.
         stored : bool, optional
-            Force block-CSR (True) or the velocity form (False); chosen by counts when omitted.
+            Force block-CSR (True) or the velocity form (False); chosen by counts when omitted; -2: block-CSR unless W is large and full.
         colouring : str
             'ON': contacts stand by colours, which threads sweep side by side; 'OFF': in the order of keys; 'AUTO': by
             colours above `COLOURED_FROM` rows.

@@ -85,7 +85,7 @@ def _corrected(local: LocalDynamics, component: np.ndarray, before: np.ndarray, 
         now = float(np.linalg.norm(unmet(local, component)))
     else:
         local.require_blocks()
-        solve = factorised(_matrix(local, component))
+        solve = factorised(matrix_between(local, component))
         for _ in range(3):  # the second time refines
             kept = reaction[component]
             reaction[component] -= solve(before)
@@ -151,20 +151,22 @@ def unmet(local: LocalDynamics, component: np.ndarray) -> np.ndarray:
     return (local.velocities(rows.U) - rows.B + rows.free).T.reshape(-1)[component]
 
 
-def _matrix(local: LocalDynamics, component: np.ndarray) -> np.ndarray:
-    """W between components 3 * row + axis of rows."""
+def matrix_between(local: LocalDynamics, component: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
+    """W between components 3 * row + axis of the user's rows and others, or themselves."""
     rows, blocks, n = local.rows, local.blocks, local.n
-    place = np.full(3 * n, -1)
+    place, beside = np.full((2, 3 * n), -1)
     place[component] = np.arange(len(component))
+    others = component if others is None else others
+    beside[others] = np.arange(len(others))
     head = rows.block_ptr[: n + 1]
     first, last = int(head[local.contacts]), int(head[n])
     one = np.concatenate([np.repeat(np.arange(local.contacts, n), np.diff(head[local.contacts :])), np.arange(local.contacts, n)])
     other = np.concatenate([blocks.column[first:last], np.arange(local.contacts, n)])
     values = np.concatenate([blocks.block[..., first:last], rows.diagonal[..., local.contacts : n]], axis=2)
-    matrix = np.zeros((len(component), len(component)))
+    matrix = np.zeros((len(component), len(others)))
     for i in range(3):
         for j in range(3):
-            a, b = place[3 * one + i], place[3 * other + j]
+            a, b = place[3 * one + i], beside[3 * other + j]
             used = (a >= 0) & (b >= 0)
             matrix[a[used], b[used]] = values[i, j, used]
     return matrix
