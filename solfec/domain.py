@@ -17,7 +17,7 @@ from .bodies.materials import BulkMaterial, Law
 from .bodies.step_limit import StepLimit
 from .bodies.table import REDUCED_FORMS, BodyKind, BodyTable, Energy, Form, Scheme, body_name
 from .clock import Clock
-from .constraints import element_points, joint_starts, user
+from .constraints import element_points, joint_correction, joint_starts, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
 from .contact.geometry import Geometry, PrimitiveKind
@@ -110,6 +110,7 @@ class Domain:
         self.step_kept = False  # whether explicit bodies may not lower the step
         self.exact_supports = not dynamic  # whether quasi-static steps meet supports to round-off after the solver
         self.joint_impacts = True  # whether the first step of a joint stops its points
+        self.joint_correction = False  # whether the points of joints are brought together again after every step
         self._impacts = False  # whether the next step stops joints
 
     # --- the time step -------------------------------------------------------------------------------------
@@ -135,11 +136,18 @@ class Domain:
             self._standing = BROKEN_OFF if self._standing == WITHIN else READY
             raise
         self._standing = READY
-        if self._impacts:
-            joint_starts.finish(self.constraints, self.bodies, self.time)
-            self._impacts = False
+        if self._impacts or self.joint_correction:
+            self._finish_joints()
         if step.ends_constraints:
             self._remove_overloaded_and_lost()
+
+    def _finish_joints(self) -> None:
+        """What joints need after a step: those that were impacts are met, and drift is taken back on request."""
+        if self._impacts:
+            joint_starts.finish(self.constraints, self.bodies, self.time, keep_lengths=self.joint_correction)
+            self._impacts = False
+        if self.joint_correction and self.dynamic and self.constraints.user_count:
+            joint_correction.correct(self.constraints, self.bodies, self.time, self.epsilon)
 
     def _prepare(self, solver) -> None:
         """What a step needs after changes, and some models before every step."""
@@ -576,8 +584,8 @@ class Domain:
 
     def fix_point(self, identifier: int, point, strength: float = math.inf) -> int:
         """Fix a referential point in space (manual, FIX_POINT); return the constraint's identifier."""
-        row = self.body_row(identifier)
-        return self._add_constraint(ConstraintKind.FIXPNT, master=row, master_point=point, strength=strength)
+        row, place = self.body_row(identifier), np.add(point, self.displacement(identifier, point))
+        return self._add_constraint(ConstraintKind.FIXPNT, master=row, master_point=point, slave_point=place, strength=strength)
 
     def rigid_link(self, one: int | None, two: int | None, point1, point2, strength: float = math.inf) -> int:
         """Keep the distance of two referential points (manual, PUT_RIGID_LINK); return the constraint's identifier.
@@ -608,7 +616,12 @@ class Domain:
         row = self.body_row(identifier)
         if other is None:
             return self._add_constraint(
-                ConstraintKind.FIXDIR, master=row, master_point=point, direction=direction, update=DirectionUpdate.FIXED
+                ConstraintKind.FIXDIR,
+                master=row,
+                master_point=point,
+                slave_point=np.add(point, self.displacement(identifier, point)),
+                direction=direction,
+                update=DirectionUpdate.FIXED,
             )
         return self._add_constraint(
             ConstraintKind.FIXDIR,
@@ -780,16 +793,6 @@ class Domain:
         rows = np.array([self.body_row(identifier)], np.int32)
         reference = np.asfortranarray(np.reshape(np.asarray(point, float), (3, 1)))
         return motion.point_velocities(self.bodies, rows, reference)[:, 0]
-
-    def corotated_displacements(self, identifiers: list[int]) -> np.ndarray:
-        """R^T x - X of the nodes (b, 3n), of those of the given finite element bodies that exist; all have n nodes."""
-        rows = [self._row_of_id[identifier] for identifier in identifiers if identifier in self._row_of_id]
-        if not rows:
-            return np.zeros((0, 0))
-        seen, failed = finite_element_motion.corotated(compiled(self.bodies), self.bodies, rows)
-        if failed >= 0:
-            raise SolfecError(f"COROTATED_DISPLACEMENTS: body {int(self.bodies.id[failed])} is turned inside out")
-        return np.stack([displacement.T.ravel() for displacement in seen])
 
     def stress(self, identifier: int, point) -> np.ndarray:
         """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point (manual, STRESS)."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from .bodies import finite_element_motion
+from .bodies.finite_elements import compiled
 from .domain import Domain
+from .errors import SolfecError
 
 TOLERANCE = 1e-6  # of a step: two instants this close are one
 
@@ -30,7 +35,7 @@ class Snapshots:
 
     def take(self, domain: Domain) -> None:
         """Add what the present configuration gives."""
-        self.taken += domain.corotated_displacements(self.identifiers).tolist()
+        self.taken += _corotated_displacements(domain, self.identifiers).tolist()
 
     def take_listed(self, domain: Domain) -> None:
         """Add the present configuration for every listed instant that it is nearest to."""
@@ -43,3 +48,16 @@ class Snapshots:
     def listed(self) -> bool:
         """Whether instants are listed; else the simulation says when to `take`."""
         return self._ahead is not None
+
+
+def _corotated_displacements(domain: Domain, identifiers: list[int]) -> np.ndarray:
+    """R^T x - X of the nodes (b, 3n), of those of the given finite element bodies that exist; all have n nodes."""
+    bodies = domain.bodies
+    present = {int(identifier): row for row, identifier in enumerate(bodies.view("id"))}
+    rows = [present[identifier] for identifier in identifiers if identifier in present]
+    if not rows:
+        return np.zeros((0, 0))
+    seen, failed = finite_element_motion.corotated(compiled(bodies), bodies, rows)
+    if failed >= 0:
+        raise SolfecError(f"COROTATED_DISPLACEMENTS: body {int(bodies.id[failed])} is turned inside out")
+    return np.stack([displacement.T.ravel() for displacement in seen])

@@ -79,12 +79,12 @@ def _stop_links_beside(constraints: ConstraintTable) -> None:
     start[(constraints.kind[users] == ConstraintKind.RIGLNK) & (np.isin(master, bodies) | np.isin(slave, bodies))] = Start.IMPACT
 
 
-def finish(constraints: ConstraintTable, bodies: BodyTable, time: float) -> None:
-    """After the step: joints are met, and links keep the length that they have when their points are at rest."""
+def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_lengths: bool) -> None:
+    """After the step: joints are met, and links take the length at which their points came to rest, unless they are to keep theirs."""
     rows = np.flatnonzero(constraints.start[: constraints.user_count] == Start.IMPACT)
     constraints.start[rows] = Start.MET
     links = rows[constraints.kind[rows] == ConstraintKind.RIGLNK]
-    if links.size:
+    if links.size and not keep_lengths:
         user.update(constraints, bodies, time, 0.0)
         constraints.length[links] += constraints.gap[links]
         constraints.gap[links] = 0.0

@@ -166,6 +166,18 @@ class SOLFEC(Model):
         self._domain.joint_impacts = checks.switch(value, "joint_impacts")
 
     @property
+    def joint_correction(self) -> str:
+        """'ON': after every step of dynamics the points of joints are brought together again; 'OFF' (default): they drift apart slowly."""
+        return checks.on_off(self._domain.joint_correction)
+
+    @joint_correction.setter
+    def joint_correction(self, value: Switch) -> None:
+        correct = checks.switch(value, "joint_correction")
+        if correct and not self._domain.dynamic:
+            raise BadValue("'joint_correction' is for dynamics; quasi-static supports are met exactly")
+        self._domain.joint_correction = correct
+
+    @property
     def verbose(self) -> str:
         """'ON', 'OFF', or '%' (also for the form with a newline)."""
         return self._simulation.verbose.rstrip("\n")

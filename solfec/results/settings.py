@@ -39,6 +39,7 @@ def fingerprint(domain, solver=None) -> tuple:
         [tuple(vars(material).values()) for material in domain.bulk_materials],
         list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
         list(solver_settings(solver).values()), domain.step_kept, domain.exact_supports, domain.joint_impacts,
+        domain.joint_correction,
     )  # fmt: skip
 
 
@@ -58,6 +59,7 @@ def describe(domain, functions: Functions, solver=None) -> dict:
         "step kept": domain.step_kept,
         "exact supports": domain.exact_supports,
         "joint impacts": domain.joint_impacts,
+        "joint correction": domain.joint_correction,
         "extents": None if domain.extents is None else domain.extents.tolist(),
         "detection": {field.name: _plain(getattr(domain.settings, field.name)) for field in fields(domain.settings)},
         "gravity": gravity,
@@ -124,6 +126,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     domain.epsilon, domain.step_kept = settings["epsilon"], settings["step kept"]
     domain.hold_supports(settings.get("exact supports", False))
     domain.joint_impacts = settings.get("joint impacts", False)
+    domain.joint_correction = settings.get("joint correction", False)
     domain.extents = None if settings["extents"] is None else np.array(settings["extents"])
     for name, value in settings["detection"].items():
         present = getattr(domain.settings, name, ABSENT)

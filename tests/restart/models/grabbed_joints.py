@@ -1,8 +1,9 @@
-"""Joints that start with a velocity: at the beginning, put on moving bodies by a callback, and after velocities were set."""
+"""Joints that start with a velocity: at the beginning, put on moving bodies by a callback, and after velocities were set; with correction of places."""
 solfec = SOLFEC('DYNAMIC', 1E-3, 'out/model')
 bulk = BULK_MATERIAL(solfec, density=1000.0)
 GRAVITY(solfec, (0, 0, -9.81))
 balls = []
+solfec.joint_correction = 'ON'
 for k in range(6):
     ball = BODY(solfec, 'RIGID', SPHERE((k, 0, 0), 0.1, 1, 1), bulk, label='ball %d' % k)
     INITIAL_VELOCITY(ball, (1.0 + k, 0.5 * k, 0), (0.1 * k, 1, 2))

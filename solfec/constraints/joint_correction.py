@@ -1,0 +1,163 @@
+"""Position correction of joints: after a step their points are brought together again (on request).
+
+Joints are solved for velocities, so the places of their points drift apart by the error of the time integration, which grows with
+time.  The correction moves bodies by the smallest displacement, in the metric of their masses, that closes the gaps g:
+
+    dq = M^-1 H^T x,   (H M^-1 H^T) x = -g
+
+with H of the joints' rows at the end of the step.  Velocities stay, but for the referential angular velocity of a body that is
+turned, which keeps its angular momentum in space.  Forces between bodies come in pairs in H^T x, so the common mass centre stays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csc_matrix, diags
+from scipy.sparse.linalg import splu
+from scipy.spatial.transform import Rotation
+
+from ..bodies import finite_elements
+from ..bodies.table import BodyKind, BodyTable
+from ..errors import SolfecError
+from . import user
+from .table import ConstraintKind, ConstraintTable
+
+REFRESHED = ("point", "other_point", "base", "gap", "master_point")  # columns that hold the state of mid-step after a step
+REDUNDANT = 1e-12  # added to the diagonal: joints that say the same twice share the displacement
+
+
+def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilon: float) -> None:
+    """Close the gaps of the user's joints at the end of a step.
+
+    Parameters
+    ----------
+    constraints, bodies
+        State tables at the end of the step.
+    time : float
+        End of the step.
+    epsilon : float
+        Geometric epsilon [length]; gaps below 1E-12 of it are left.
+
+    Raises
+    ------
+    SolfecError
+        A joint on a body in a reduced base, whose points cannot be moved one by one.
+    """
+    users = slice(0, constraints.user_count)
+    kept = {name: constraints.view(name)[..., users].copy() for name in REFRESHED}
+    user.update(constraints, bodies, time, 0.0)
+    rows, components, gaps = _gaps(constraints, bodies)
+    if gaps.size and np.abs(gaps).max() > 1e-12 * epsilon:
+        operator = _operator(constraints, bodies, rows, components)
+        _move(bodies, _displacement(bodies, operator, gaps))
+    for name, column in kept.items():
+        constraints.view(name)[..., users] = column
+
+
+def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Constraint rows (n,), components of their local frames (n,), and by how much points are out of place there [length]."""
+    users = slice(0, constraints.user_count)
+    kind, slave = constraints.kind[users], constraints.slave[users]
+    apart = np.einsum("ijn,in->jn", constraints.base[:, :, users], constraints.point[:, users] - constraints.other_point[:, users])
+    held = [
+        (np.flatnonzero(kind == ConstraintKind.FIXPNT), range(3), apart),
+        # between two bodies the plane follows the slave, so that there is no place to come back to
+        (np.flatnonzero((kind == ConstraintKind.FIXDIR) & (slave < 0)), (2,), apart),
+        (np.flatnonzero(kind == ConstraintKind.RIGLNK), (2,), np.tile(constraints.gap[users], (3, 1))),
+        # prescribed motions are where they are: nothing is moved along them
+        (np.flatnonzero(kind == ConstraintKind.VELODIR), (2,), np.zeros_like(apart)),
+        (np.flatnonzero(kind == ConstraintKind.VELODIR3), range(3), np.zeros_like(apart)),
+    ]
+    parts = [(rows, np.full(rows.size, c), values[c, rows]) for rows, components, values in held for c in components]
+    return tuple(np.concatenate(column) for column in zip(*parts))
+
+
+def _operator(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray, components: np.ndarray) -> csc_matrix:
+    """H (n, 3 triples) of components of rows: from displacements of triples to displacements of points in their local frames."""
+    places, values, numbers = [], [], []
+    for side, sign, body, point in (
+        (0, 1.0, constraints.master[rows], constraints.master_point[:, rows]),
+        (1, -1.0, constraints.slave[rows], constraints.slave_point[:, rows]),
+    ):
+        there = np.flatnonzero(body >= 0)
+        direction = sign * constraints.base[:, components, rows][:, there]
+        for triple, block, chosen in _blocks(bodies, body[there], point[:, there], direction, constraints, rows[there], side):
+            numbers.append(np.repeat(there[chosen], 3))
+            places.append((3 * triple[:, None] + np.arange(3)).ravel())
+            values.append(block.T.ravel())
+    shape = (rows.size, 3 * bodies.triples.n)
+    return csc_matrix((np.concatenate(values), (np.concatenate(numbers), np.concatenate(places))), shape)
+
+
+def _blocks(bodies: BodyTable, body, point, direction, constraints, rows, side):
+    """Triples (m,), rows of H there (3, m) and which of the given points they are of (m,), kind by kind."""
+    kind, first, conf_ptr, conf = bodies.kind[body], bodies.velo_ptr[body], bodies.conf_ptr[body], bodies.configurations.conf
+    arm = point - bodies.centre[:, body]
+    rigid = np.flatnonzero(kind <= BodyKind.RIGID)
+    if rigid.size:
+        rotation = np.stack([conf[:, conf_ptr[rigid] + k] for k in range(3)], axis=1)  # columns of R
+        turned = np.einsum("ijn,in->jn", rotation, direction[:, rigid])  # R^T d
+        yield first[rigid], np.cross(arm[:, rigid], turned, axis=0), rigid
+        yield first[rigid] + 1, direction[:, rigid], rigid
+    soft = np.flatnonzero(kind == BodyKind.PSEUDO_RIGID)
+    if soft.size:
+        for k in range(3):
+            yield first[soft] + k, direction[k, soft] * arm[:, soft], soft
+        yield first[soft] + 3, direction[:, soft], soft
+    elastic = np.flatnonzero(kind == BodyKind.FINITE_ELEMENT)
+    if elastic.size:
+        if bodies.mode_count[body[elastic]].any():
+            raise SolfecError("SOLFEC.joint_correction: joints on bodies of form 'BC-MODAL' or 'BC-RO' cannot be corrected; switch it 'OFF'")
+        elements = finite_elements.compiled(bodies)
+        nodes = elements.element_node[:, bodies.element_ptr[body[elastic]] + constraints.element[side, rows[elastic]]]
+        weights = constraints.weights[:, side, rows[elastic]]
+        for a in range(8):
+            used = np.flatnonzero(weights[a] != 0.0)
+            yield first[elastic[used]] + nodes[a, used], weights[a, used] * direction[:, elastic[used]], elastic[used]
+
+
+def _displacement(bodies: BodyTable, operator: csc_matrix, gaps: np.ndarray) -> np.ndarray:
+    """The displacement (3, triples) of least mass that closes the gaps."""
+    triples = bodies.triples.n
+    inverse = bodies.triples.inverse_inertia[:, :, :triples]
+    place = 3 * np.arange(triples)
+    row, column = np.meshgrid(range(3), range(3), indexing="ij")
+    where = (place[:, None] + row.ravel()).ravel(), (place[:, None] + column.ravel()).ravel()
+    metric = csc_matrix((inverse.transpose(2, 0, 1).ravel(), where), (3 * triples, 3 * triples))
+    spread = metric @ operator.T
+    matrix = (operator @ spread).tocsc()
+    diagonal = matrix.diagonal()
+    regular = matrix + diags(REDUNDANT * diagonal + (diagonal <= 0.0))
+    forces = splu(regular.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(-gaps)
+    return (spread @ forces).reshape(triples, 3).T
+
+
+def _move(bodies: BodyTable, moved: np.ndarray) -> None:
+    """Add displacements of triples (3, n) to the configurations."""
+    kind, first, conf_ptr = bodies.view("kind"), bodies.view("velo_ptr"), bodies.view("conf_ptr")
+    conf, velo = bodies.configurations.conf, bodies.triples.velo
+    rigid = np.flatnonzero(kind <= BodyKind.RIGID)
+    angle = moved[:, first[rigid]]
+    turned = angle.any(axis=0)
+    conf[:, conf_ptr[rigid] + 3] += moved[:, first[rigid] + 1]
+    rigid, angle = rigid[turned], angle[:, turned]
+    if rigid.size:
+        turn = _rotations(angle)
+        rotation = np.stack([conf[:, conf_ptr[rigid] + k] for k in range(3)], axis=1)
+        rotation = np.einsum("ijn,jkn->ikn", rotation, turn)
+        for k in range(3):
+            conf[:, conf_ptr[rigid] + k] = rotation[:, k]
+        inertia = bodies.tensor[:, :, rigid]
+        momentum = np.einsum("jin,jkn,kn->in", turn, inertia, velo[:, first[rigid]])  # exp(-angle) J w
+        velo[:, first[rigid]] = np.linalg.solve(inertia.transpose(2, 0, 1), momentum.T[..., None])[..., 0].T
+    soft = np.flatnonzero(kind == BodyKind.PSEUDO_RIGID)
+    for k in range(4):
+        conf[:, conf_ptr[soft] + k] += moved[:, first[soft] + k]
+    elements = finite_elements.compiled(bodies)
+    if elements.count:
+        conf[:, elements.conf_row] += moved[:, elements.velo_row]
+
+
+def _rotations(angle: np.ndarray) -> np.ndarray:
+    """exp of the skew matrices of vectors (3, n): rotations (3, 3, n)."""
+    return Rotation.from_rotvec(angle.T).as_matrix().transpose(1, 2, 0)

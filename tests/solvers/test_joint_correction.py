@@ -1,0 +1,204 @@
+"""SOLFEC.joint_correction brings the points of joints together again and leaves momentum, energy and second order alone."""
+
+import numpy as np
+import pytest
+
+from solfec import (
+    AUTO_SOLVER,
+    BODY,
+    BULK_MATERIAL,
+    CONTACT_EXCLUDE_SURFACES,
+    DISPLACEMENT,
+    ENERGY,
+    FIX_DIRECTION,
+    FIX_POINT,
+    GAUSS_SEIDEL_SOLVER,
+    GRAVITY,
+    HEX,
+    HULL,
+    INITIAL_VELOCITY,
+    NEWTON_SOLVER,
+    PUT_RIGID_LINK,
+    RUN,
+    SET_VELOCITY,
+    SOLFEC,
+    SPHERE,
+    TRANSLATE,
+)
+from solfec.language import session
+
+LENGTH = 0.1
+
+
+@pytest.fixture
+def new(tmp_path):
+    """Makes models in a session of their own."""
+    before = session.begin(session.Session())
+    count = iter(range(100))
+
+    def make(correction="ON", step=1e-3, analysis="DYNAMIC"):
+        model = SOLFEC(analysis, step, str(tmp_path / f"out{next(count)}"))
+        model.verbose = "OFF"
+        model.joint_correction = correction
+        return model
+
+    yield make
+    session.begin(before)
+
+
+def bar(model, x, material, kind="RIGID"):
+    return BODY(model, kind, HULL([c for a in (x, x + LENGTH) for y in (-0.01, 0.01) for z in (-0.01, 0.01) for c in (a, y, z)], 1, 1), material)
+
+
+def chain(model, count, hung=True):
+    """Bars that are coupled at their ends, in a row along x."""
+    CONTACT_EXCLUDE_SURFACES(model, 1, 1)
+    material = BULK_MATERIAL(model, density=7800.0)
+    bars = [bar(model, LENGTH * k, material) for k in range(count)]
+    if hung:
+        FIX_POINT(bars[0], (0, 0, 0))
+    for k in range(1, count):
+        PUT_RIGID_LINK(bars[k - 1], bars[k], (LENGTH * k, 0, 0), (LENGTH * k, 0, 0))
+    return bars
+
+
+def gaps(bars, hung=True):
+    """Distances of the points of each joint."""
+    def place(body, x):
+        return np.array((x, 0, 0)) + DISPLACEMENT(body, (x, 0, 0))
+
+    found = [np.linalg.norm(place(bars[k - 1], LENGTH * k) - place(bars[k], LENGTH * k)) for k in range(1, len(bars))]
+    return found + ([np.linalg.norm(place(bars[0], 0))] if hung else [])
+
+
+def momenta(bars):
+    """Linear and angular momentum about the origin, from masses, tensors and the members of bodies."""
+    linear, angular = np.zeros(3), np.zeros(3)
+    for body in bars:
+        rotation = np.reshape(body.conf[:9], (3, 3)).T
+        spin, velocity = np.array(body.velo[:3]), np.array(body.velo[3:])
+        inertia = np.reshape(body.tensor, (3, 3)).T
+        linear += body.mass * velocity
+        angular += body.mass * np.cross(body.conf[9:], velocity) + rotation @ inertia @ spin
+    return linear, angular
+
+
+def test_a_hanging_chain_stays_together_and_keeps_its_energy(new):
+    found = {}
+    for correction in ("OFF", "ON"):
+        model = new(correction)
+        GRAVITY(model, (0, 0, -9.81))
+        bars = chain(model, 12)
+        RUN(model, NEWTON_SOLVER(1e-22, 100), 0.6)
+        energy = ENERGY(model)
+        assert energy.kinetic == pytest.approx(energy.external, rel=1e-9)
+        found[correction] = max(gaps(bars)), bars[-1].conf[9:], energy.external
+    assert found["OFF"][0] > 1e-7 and found["ON"][0] < 1e-10
+    assert found["ON"][1] == pytest.approx(found["OFF"][1], abs=1e-3)
+    assert found["ON"][2] == pytest.approx(found["OFF"][2], rel=1e-3)
+
+
+@pytest.mark.slow
+def test_a_chain_of_sixty_links_stays_together_for_seconds(new):
+    model = new()
+    GRAVITY(model, (0, 0, -9.81))
+    bars = chain(model, 60)
+    RUN(model, NEWTON_SOLVER(1e-20, 100), 2.5)
+    assert max(gaps(bars)) < 1e-6
+    energy = ENERGY(model)
+    assert energy.kinetic == pytest.approx(energy.external, rel=1e-7)
+
+
+def test_a_free_chain_keeps_its_momenta_and_mass_centre(new):
+    model = new()
+    bars = chain(model, 6, hung=False)
+    spin = np.array((0.0, 0.0, 4.0))
+    for body in bars:  # a velocity field that joints allow: turning about z, and sliding along
+        INITIAL_VELOCITY(body, tuple(np.cross(spin, body.center) + (0.3, 0.0, 0.1)), tuple(spin))
+    linear, angular = momenta(bars)
+    RUN(model, NEWTON_SOLVER(1e-24, 100), 0.5)
+    after = momenta(bars)
+    assert after[0] == pytest.approx(linear, abs=1e-12 * np.abs(linear).max() + 1e-14)
+    assert after[1] == pytest.approx(angular, abs=1e-8 * np.abs(angular).max())
+    mass = sum(body.mass for body in bars)
+    centre = sum(body.mass * np.array(body.conf[9:]) for body in bars) / mass
+    start = np.array((0.3, 0, 0))
+    assert centre == pytest.approx(start + 0.5 * linear / mass, abs=1e-11)
+    assert max(gaps(bars, hung=False)) < 1e-10
+
+
+def test_the_pendulum_converges_with_second_order(new):
+    """Angle after a fixed time, against steps four times shorter."""
+    def angle(step):
+        model = new(step=step)
+        GRAVITY(model, (0, 0, -9.81))
+        body = chain(model, 1)[0]
+        RUN(model, NEWTON_SOLVER(1e-24, 100), 0.2)
+        return np.arctan2(-body.conf[11], body.conf[9])
+
+    coarse, middle, fine, exact = (angle(step) for step in (4e-3, 2e-3, 1e-3, 1.25e-4))
+    assert (coarse - exact) / (middle - exact) == pytest.approx(4.0, rel=0.15)
+    assert (middle - exact) / (fine - exact) == pytest.approx(4.0, rel=0.15)
+
+
+@pytest.mark.parametrize("solver", [lambda: GAUSS_SEIDEL_SOLVER(1e-10, 5000), lambda: AUTO_SOLVER(1e-11), lambda: NEWTON_SOLVER(1e-22, 100)])
+def test_a_point_that_was_stopped_comes_back_to_where_it_was_fixed(new, solver):
+    model = new()
+    ball = BODY(model, "RIGID", SPHERE((1, 2, 3), 0.1, 1, 1), BULK_MATERIAL(model, density=1000.0))
+    INITIAL_VELOCITY(ball, (5, 0, 0), (0, 0, 0))
+    FIX_POINT(ball, (1, 2, 3))
+    link = BODY(model, "RIGID", SPHERE((4, 2, 3), 0.1, 1, 1), BULK_MATERIAL(model, density=1000.0))
+    INITIAL_VELOCITY(link, (5, 0, 0), (0, 0, 0))
+    PUT_RIGID_LINK(link, None, (4, 2, 3), (5, 2, 3))
+    rail = BODY(model, "RIGID", SPHERE((7, 2, 3), 0.1, 1, 1), BULK_MATERIAL(model, density=1000.0))
+    INITIAL_VELOCITY(rail, (1, 0, 2), (0, 0, 0))
+    FIX_DIRECTION(rail, (7, 2, 3), (0, 0, 1))
+    RUN(model, solver(), 0.01)
+    assert ball.conf[9:] == pytest.approx((1, 2, 3), abs=1e-12)
+    assert link.conf[9:] == pytest.approx((4, 2, 3), abs=1e-12)
+    assert rail.conf[9:] == pytest.approx((7.01, 2, 3), abs=1e-9)
+    for body in (ball, link):
+        assert np.abs(body.velo).max() < 1e-8
+
+
+def test_joints_between_rigid_and_deformable_bodies_stay_together(new):
+    model = new(step=5e-4)
+    GRAVITY(model, (0, 0, -9.81))
+    CONTACT_EXCLUDE_SURFACES(model, 1, 1)
+    CONTACT_EXCLUDE_SURFACES(model, 1, 2)
+    CONTACT_EXCLUDE_SURFACES(model, 2, 2)
+    stiff = BULK_MATERIAL(model, young=1e7, poisson=0.25, density=1000.0)
+    nodes = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    arm = BODY(model, "RIGID", HULL(nodes, 1, 1), stiff)
+    soft = BODY(model, "FINITE_ELEMENT", TRANSLATE(HEX(nodes, 1, 1, 1, 2, [2] * 6), (1, 0, 0)), stiff, form="TL")
+    soft.scheme = "DEF_LIM"
+    cube = BODY(model, "PSEUDO_RIGID", TRANSLATE(HULL(nodes, 2, 2), (2, 0, 0)), stiff)
+    cube.scheme = "DEF_LIM"
+    FIX_POINT(arm, (0, 0, 0))
+    PUT_RIGID_LINK(arm, soft, (1, 0, 0), (1, 0, 0))
+    PUT_RIGID_LINK(soft, cube, (2, 1, 1), (2, 1, 1))
+    RUN(model, NEWTON_SOLVER(1e-18, 100), 0.1)
+    for one, two, point in ((arm, soft, (1, 0, 0)), (soft, cube, (2, 1, 1))):
+        assert DISPLACEMENT(one, point) == pytest.approx(DISPLACEMENT(two, point), abs=1e-9)
+    assert np.abs(DISPLACEMENT(arm, (1, 1, 1))).max() > 1e-2
+
+
+def test_driven_points_are_not_moved_by_the_correction(new):
+    places = []
+    for correction in ("OFF", "ON"):
+        model = new(correction)
+        crank, rod = chain(model, 2, hung=False)
+        for direction, speed in (((1, 0, 0), 1.0), ((0, 1, 0), 0.0), ((0, 0, 1), 0.0)):
+            SET_VELOCITY(crank, (0, 0, 0), direction, speed)
+        for body in (crank, rod):
+            INITIAL_VELOCITY(body, (1, 0, 0), (0, 0, 0))
+        GRAVITY(model, (0, 0, -9.81))
+        RUN(model, NEWTON_SOLVER(1e-22, 100), 0.2)
+        places.append(DISPLACEMENT(crank, (0, 0, 0)))
+    assert places[1] == pytest.approx(places[0], abs=2e-6)
+    assert max(gaps([crank, rod], hung=False)) < 1e-10
+
+
+def test_the_member_is_for_dynamics(new):
+    with pytest.raises(ValueError, match="joint_correction.*dynamics"):
+        new(analysis="QUASI_STATIC")
