@@ -17,7 +17,7 @@ import sysconfig
 import traceback
 import types
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 
 from . import language, subcommands
@@ -136,6 +136,8 @@ def _number(switch: str, text: str) -> float:
 def main(words: list[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     words = sys.argv[1:] if words is None else words
+    if words[:1] == ["check"]:
+        return _check(words[1:])
     if words and words[0] in subcommands.COMMANDS:
         return subcommands.run(words[0], words[1:])
     try:
@@ -170,6 +172,26 @@ def main(words: list[str] | None = None) -> int:
             raise
         print(f"solfec: --log: {arguments.log}: {error.strerror}\n{USAGE}", file=sys.stderr)
         return 2
+
+
+def _check(words: list[str]) -> int:
+    """Build the models of an input and say what they are like before their first step."""
+    asked = subcommands.check_options(words)
+    if isinstance(asked, int):
+        return asked
+    as_json, rest = asked
+    try:
+        arguments = parse(rest)
+        if arguments.path is None:
+            raise UsageError(_missing(arguments.words) or "check needs an input file")
+        input_path, directory = _input_of(arguments.path)
+    except UsageError as error:
+        print(f"solfec check: {error}", file=sys.stderr)
+        return 2
+    found: list[dict] = []
+    with redirect_stdout(sys.stderr):  # what the input prints; the report alone is on the standard output
+        status = run_input(input_path, directory, arguments, found)
+    return max(status, subcommands.tell_check(found, as_json)) if found or not status else status
 
 
 def _convert(path: str, arguments: Arguments) -> int:
@@ -210,8 +232,8 @@ def _input_of(path: str) -> tuple[str, str | None]:
     return copy, directory
 
 
-def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
-    """Run one input file as the main module; return the exit status."""
+def run_input(path: str, directory: str | None, arguments: Arguments, checked: list[dict] | None = None) -> int:
+    """Run one input file as the main module; return the exit status.  A list `checked` is filled, and no step is taken."""
     main_before, argv, module_path = sys.modules.get("__main__"), sys.argv, list(sys.path)
     programs = os.environ.get("PATH")
     terminate = _set_handler(_terminated)
@@ -226,6 +248,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments) -> int:
         subdirectory=arguments.subdirectory,
         interval=arguments.interval,
         quiet=arguments.quiet,
+        checked=checked,
     )
     before = session.begin(now)
     try:
@@ -262,12 +285,17 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
             with suppress(Exception):  # what went wrong first is what the user should read
                 now.close()
             raise
+        if now.checked is not None:
+            _check_what_never_runs(now)
         now.close()
     except SystemExit as request:
-        status = _status(request.code)
+        status = 0 if now.checked else _status(request.code)  # what an input says of a run that has taken no steps
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT
     except BaseException as error:
+        if now.checked:  # after its first RUN an input may ask for what only a run has
+            report(error, path, arguments.traceback, "the check ends here, after a RUN that took no steps: ")
+            return 0
         _hand_over_output()
         status = 1 if arguments.strict or not loader.is_failed_plot(error) else 0
         report(error, path, arguments.traceback, "" if status else "warning: plotting failed: ")
@@ -276,6 +304,14 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
 
         kernel_checks.unwrap(watched)
     return _hand_over_output() or status
+
+
+def _check_what_never_runs(now: session.Session) -> None:
+    """Inspect the models that the input has made and not run."""
+    from .language.model import look_at
+
+    for simulation in list(now.simulations):
+        look_at(simulation)
 
 
 def _hand_over_output() -> int:

@@ -145,6 +145,8 @@ class Simulation:
         Dynamics, or quasi-statics.
     quiet : bool
         Print nothing, whatever `verbose` says.
+    check : callable, optional
+        ``check(simulation, duration)`` takes the place of a RUN's steps; nothing is written or read then.
     keep_old : bool
         In mode 'WRITE': results that are there are renamed to those of `<outpath>.old`, not overwritten.
     """
@@ -161,6 +163,7 @@ class Simulation:
         dynamic: bool = True,
         quiet: bool = False,
         keep_old: bool = False,
+        check: Callable[[Simulation, float], None] | None = None,
     ):
         self.outpath = outpath
         self.input = input_text, list(arguments or [])
@@ -187,7 +190,8 @@ class Simulation:
         self._writer = self._reader = self._claim = None
         self._gave_way = False  # to another object that writes to the same directory
         self.how_to_write = ""  # how the user gets WRITE mode where results exist
-        if mode != "READ" and outpath is not None:
+        self._check = check
+        if mode != "READ" and outpath is not None and check is None:
             self._open(keep_old)
 
     def _open(self, keep_old: bool) -> None:
@@ -201,6 +205,11 @@ class Simulation:
         except BaseException:
             self._claim.release()
             raise
+
+    @property
+    def interval(self) -> float:
+        """Time between frames; 0: after every step."""
+        return self._output.interval
 
     @property
     def frames_written(self) -> int:
@@ -255,6 +264,9 @@ class Simulation:
         """
         if self.mode == "READ":
             self._pass_over()
+            return
+        if self._check is not None:
+            self._check(self, duration)
             return
         if self._gave_way:
             raise SolfecError(
@@ -478,7 +490,7 @@ class Simulation:
         self.close()
         if self._claim is not None:
             self._claim.release()
-        if self.cleanup and self.mode == "WRITE" and not self.frames_written and self.outpath is not None:
+        if self.cleanup and self.mode == "WRITE" and not self.frames_written and self.outpath is not None and self._check is None:
             with suppress(OSError):  # something else is in it
                 os.rmdir(self.outpath)
 

@@ -1,4 +1,4 @@
-"""Sub-commands of the command line: `solfec info`, `plot`, `fclib`, `compare` and `completion`."""
+"""Sub-commands of the command line: `solfec info`, `plot`, `fclib`, `compare` and `completion`; what is said about `check`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 
 from .errors import SolfecError
 
@@ -17,6 +18,13 @@ penetration.  An item is one word:
   arch:KINETIC  arch:GAP  7:R             of the body labelled arch, or number 7
   arch:0,0,1:DZ  arch:0,0,1:MISES         at a referential point: CX ... DX ... VX ... SX ... MISES
   arch:0,0,1:1,2:R  *:-:1,2:CU            of constraints along a direction (-: the normal) and of contacts between two surfaces
+"""
+
+
+CHECK_HELP = """\
+Builds the models of an input and says, without a step, a callback or a file of results, what they are like: counts, masses, overlaps and
+gaps, faces that share one averaged point, joints that contradict one another or start with a velocity, bodies that nothing holds, the
+critical step, memory and size of results.  What the input prints goes to the standard error.  Status: 0, or 1 where there is an error.
 """
 
 
@@ -66,6 +74,30 @@ def fclib(words: list[str]) -> int:
     return fclib_table.main(words)
 
 
+def check_options(words: list[str]) -> tuple[bool, list[str]] | int:
+    """Whether JSON is asked for and the command line of the input; or the exit status when there is nothing more to do."""
+    parser = _parser("check", CHECK_HELP)
+    parser.usage = "solfec check [--json] [switches] path [arguments]"
+    parser.add_argument("--json", action="store_true", help="for programs: a list of objects, one per model")
+    if words[:1] in (["-h"], ["--help"]):
+        parser.print_help()
+        return 0
+    return words[:1] == ["--json"], words[1:] if words[:1] == ["--json"] else words
+
+
+def tell_check(found: list[dict], as_json: bool) -> int:
+    """Print what was found; 1 where it holds an error."""
+    return run("check", [], lambda _: _tell(found, as_json))
+
+
+def _tell(found: list[dict], as_json: bool) -> int:
+    from .inspection import text
+
+    facts = [{key: value for key, value in one.items() if key != "simulation"} for one in found]
+    print(json.dumps(facts, indent=1) if as_json else "\n\n".join(map(text, facts)) or "the input makes no SOLFEC object")
+    return int(any(level == "error" for one in facts for level, _ in one["findings"]))
+
+
 def completion(words: list[str]) -> int:
     """Scripts for shells."""
     from .completion import SHELLS
@@ -79,10 +111,10 @@ def completion(words: list[str]) -> int:
 COMMANDS = {"info": info, "plot": plot, "compare": compare, "fclib": fclib, "completion": completion}
 
 
-def run(name: str, words: list[str]) -> int:
+def run(name: str, words: list[str], command: Callable[[list[str]], int] | None = None) -> int:
     """Run a sub-command; return the exit status."""
     try:
-        status = COMMANDS[name](words)
+        status = (command or COMMANDS[name])(words)
         sys.stdout.flush()  # here, where a reader that has gone can still be told from an error
         return status
     except BrokenPipeError:  # as in `solfec info DIR | head -1`: nothing is wrong, and nobody reads on

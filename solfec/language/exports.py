@@ -14,12 +14,13 @@ from .bodies import BODY
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
 from .model import SOLFEC
-from .written import writing
+from .written import writes, writing
 
 DEFAULT_ATTRIBUTES = ("DISP", "VELO", "REAC", "GAP")
 
 
 @command("XDMF_EXPORT")
+@writes
 def XDMF_EXPORT(
     solfec: SOLFEC,
     time: float | Sequence[float],
@@ -50,6 +51,7 @@ def XDMF_EXPORT(
 
 
 @command("VTK_EXPORT")
+@writes
 def VTK_EXPORT(
     solfec: SOLFEC,
     time: float | Sequence[float],
@@ -74,6 +76,7 @@ def VTK_EXPORT(
 
 
 @command("SOLFEC_EXPORT")
+@writes
 def SOLFEC_EXPORT(
     solfec: SOLFEC,
     time: float | Sequence[float],
@@ -100,6 +103,7 @@ def SOLFEC_EXPORT(
 
 
 @command("MBFCP_EXPORT")
+@writes
 def MBFCP_EXPORT(solfec: SOLFEC, path: str) -> None:
     """Write the model as text in the MBFCP format (manual, 4.6).
 

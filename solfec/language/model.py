@@ -63,6 +63,7 @@ class SOLFEC(Model):
             quiet=now.quiet,
             dynamic=analysis == "DYNAMIC",
             keep_old=asked == "WRITE",
+            check=None if now.checked is None else look_at,
         )
         if asked == "AUTO":
             own = simulation.mode == "READ" and (_writer_of(path, now) is not None or os.path.abspath(path) in now.written)
@@ -196,6 +197,18 @@ class SOLFEC(Model):
         self._simulation.cleanup = checks.switch(value, "cleanup")
 
 
+def look_at(simulation: Simulation, duration: float | None = None) -> None:
+    """Inspect a model in the place of its first RUN, for `solfec check`."""
+    from ..inspection import inspect  # imports parts of SciPy, which runs do not need
+
+    now, name = session.current(), simulation.outpath or "in memory"
+    if any(facts["simulation"] is simulation for facts in now.checked):
+        return
+    frame = session.users_frame() if duration is not None else None
+    facts = inspect(simulation.domain, duration, simulation.interval)
+    now.checked.append({"name": name, "line": frame.f_lineno if frame else None, "simulation": simulation} | facts)
+
+
 def _output_path(path: str) -> str:
     """Output directory: that of the command line when results are the input, with -s appended."""
     now = session.current()
@@ -213,6 +226,8 @@ def results_exist(path: str) -> bool:
 
 def _mode(now: session.Session, path: str | None, asked: str) -> str:
     """READ, WRITE or CONTINUE for a new SOLFEC object that was asked to be 'READ', 'WRITE' or 'AUTO'; may end the process."""
+    if now.checked is not None:
+        return "WRITE"
     if path is None:
         if asked == "READ":
             raise BadValue("'mode' is 'READ', and there is no 'output' to read from")

@@ -19,7 +19,7 @@ from .checks import BadType, BadValue, command
 from .handles import simulation_of
 from .hints import Base, Numbers, Switch
 from .model import SOLFEC
-from .written import writing
+from .written import writes, writing
 
 
 @command("MODAL_ANALYSIS")
@@ -134,6 +134,8 @@ def _computed(body: BODY, num: int, mass, stiffness, abstol: float, maxiter: int
 
 
 def _write(path: str, base: ReducedBase, fingerprint: np.ndarray) -> None:
+    if session.current().checked is not None:
+        return
     with writing(path + ".h5"):
         modal_file.write(path + ".h5", base, fingerprint)
 
@@ -273,6 +275,7 @@ def _chosen(item, name: str, simulation) -> list[int]:
 
 
 @command("BODY_MM_EXPORT")
+@writes
 def BODY_MM_EXPORT(body: BODY, pathM: str, pathK: str, spdM: Switch = "ON", spdK: Switch = "ON") -> None:
     """Write the matrices of a finite element body in the Matrix Market format.
 

@@ -70,8 +70,10 @@ class Session:
     warnings: bool = True
     warned: set[tuple] = field(default_factory=set)  # lines and texts of the warnings given so far
     series_labels: set[str] = field(default_factory=set)
+    checked: list[dict] | None = None  # what `solfec check` has found; None: inputs run
     written: set[str] = field(default_factory=set)  # output directories into which simulations wrote that nobody holds any more
     _simulations: WeakValueDictionary = field(default_factory=WeakValueDictionary)  # in the order in which they were made
+    _unchecked: list = field(default_factory=list)  # keeps models in memory until `solfec check` has seen them
     _made: int = 0
     _left: int = 0  # rows of tables of models that nobody holds, and that may still be in memory
 
@@ -87,6 +89,8 @@ class Session:
             self._left = 0
         self._made += 1
         self._simulations[self._made] = simulation
+        if self.checked is not None:
+            self._unchecked.append(simulation)
         simulation.ended = self._take_leave
 
     def _take_leave(self, simulation) -> None:
@@ -100,6 +104,7 @@ class Session:
         for simulation in self.simulations:
             simulation.end()
         self._simulations.clear()
+        self._unchecked.clear()
 
 
 _current: Session | None = None

@@ -15,7 +15,7 @@ from .handles import simulation_of
 from .hints import Switch, Vector
 from .materials import BULK_MATERIAL, SURFACE_MATERIAL, bulk_by_label
 from .model import SOLFEC
-from .written import writing
+from .written import writes, writing
 
 
 @command("IMBALANCE_TOLERANCE")
@@ -309,6 +309,7 @@ def CONTACT_OPTIONS(solfec: SOLFEC, margin: float = 0.0, patch: Switch = "OFF", 
 
 
 @command("LOCDYN_DUMP")
+@writes
 def LOCDYN_DUMP(solfec: SOLFEC, path: str) -> None:
     """Write the local dynamics of the last step to a text file (manual, 4.6); `solfec compare A B` compares two.
 
@@ -324,6 +325,7 @@ def LOCDYN_DUMP(solfec: SOLFEC, path: str) -> None:
 
 
 @command("FCLIB_EXPORT")
+@writes
 def FCLIB_EXPORT(solfec: SOLFEC, path: str) -> None:
     """Write the contact problem of the last step to a file in the FCLIB format.  Not in the manual.
 

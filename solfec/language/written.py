@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import TypeVar, cast
 
 from ..directories import make_directory_of
+from . import session
 from .checks import BadValue
+
+F = TypeVar("F", bound=Callable)
+
+
+def writes(command: F) -> F:
+    """Decorate a command that does nothing but write files: `solfec check` passes over it."""
+
+    @wraps(command)
+    def call(*arguments, **keywords):
+        return None if session.current().checked is not None else command(*arguments, **keywords)
+
+    return cast(F, call)
 
 
 @contextmanager
