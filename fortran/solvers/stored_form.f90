@@ -45,12 +45,14 @@ contains
     integer(i4), intent(inout) :: failed         !< last row left unsolved, or -1
     real(dp), intent(out) :: postponed           !< |r|^2 owed by contacts that are still to close (visit_contact)
     real(dp) :: b(3), r(3)
+    real(dp) :: moved, whole, sums(2)   ! sums of rows that do not drive obstacles, and of those that do
     integer(i4) :: a, status
     logical :: solved
 
     postponed = 0.0_dp
-    change = 0.0_dp
-    size = 0.0_dp
+    moved = 0.0_dp
+    whole = 0.0_dp
+    sums = 0.0_dp
     do a = first, last, stride
       b = neighbours(row_ptr(a), row_ptr(a+1), column, off_diagonal, reaction, free(:,a))
       solved = .false.
@@ -64,16 +66,18 @@ contains
                        b, r, status)
         if (status /= status_solved) counts(status) = counts(status) + 1
         if (status > 1) failed = a
-        if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) change(0) = b(1) + b(2) + b(3)
+        if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) moved = b(1) + b(2) + b(3)
       end if
       if (driving(a) == 0) then
-        change(0) = change(0) + ((r(1) - reaction(1,a))**2 + (r(2) - reaction(2,a))**2 + (r(3) - reaction(3,a))**2)
-        size(0) = size(0) + (r(1)**2 + r(2)**2 + r(3)**2)
+        moved = moved + ((r(1) - reaction(1,a))**2 + (r(2) - reaction(2,a))**2 + (r(3) - reaction(3,a))**2)
+        whole = whole + (r(1)**2 + r(2)**2 + r(3)**2)
       else
-        call count_driving(diagonal(:,:,a), v(:,a), r, r - reaction(:,a), change(1), size(1))
+        call count_driving(diagonal(:,:,a), v(:,a), r, r - reaction(:,a), sums(1), sums(2))
       end if
       reaction(:,a) = r
     end do
+    change = [moved, sums(1)]
+    size = [whole, sums(2)]
   end subroutine stored_sweep
 
   !> b + sum of W_ab R_b over blocks first .. last-1; nine sums side by side, so that none waits for another.

@@ -63,12 +63,14 @@ contains
     integer(i4), intent(inout) :: failed         !< last row left unsolved, or -1
     real(dp), intent(out) :: postponed           !< |r|^2 owed by contacts that are still to close (visit_contact)
     real(dp) :: b(3), r(3), old(3), difference(3)
+    real(dp) :: moved, whole, sums(2)   ! sums of rows that do not drive obstacles, and of those that do
     integer(i4) :: a, status
     logical :: solved
 
     postponed = 0.0_dp
-    change = 0.0_dp
-    size = 0.0_dp
+    moved = 0.0_dp
+    whole = 0.0_dp
+    sums = 0.0_dp
     do a = first, last, stride
       old = reaction(:,a)
       b = pulled(entry_ptr(a), entry_ptr(a+1), triple, entry, momentum, free(:,a))
@@ -88,7 +90,7 @@ contains
                        b, r, status)
         if (status /= status_solved) counts(status) = counts(status) + 1
         if (status > 1) failed = a
-        if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) change(0) = b(1) + b(2) + b(3)
+        if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) moved = b(1) + b(2) + b(3)
       end if
       difference = r - old
       if (any(difference /= 0.0_dp)) then
@@ -96,12 +98,14 @@ contains
         reaction(:,a) = r
       end if
       if (driving(a) == 0) then
-        change(0) = change(0) + (difference(1)**2 + difference(2)**2 + difference(3)**2)
-        size(0) = size(0) + (r(1)**2 + r(2)**2 + r(3)**2)
+        moved = moved + (difference(1)**2 + difference(2)**2 + difference(3)**2)
+        whole = whole + (r(1)**2 + r(2)**2 + r(3)**2)
       else
-        call count_driving(diagonal(:,:,a), v(:,a), r, difference, change(1), size(1))
+        call count_driving(diagonal(:,:,a), v(:,a), r, difference, sums(1), sums(2))
       end if
     end do
+    change = [moved, sums(1)]
+    size = [whole, sums(2)]
   end subroutine velocity_sweep
 
   !> b + sum of H' p over entries first .. last-1.
