@@ -11,7 +11,7 @@ import numpy as np
 
 from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, state
 from .bodies.failures import named
-from .bodies.finite_elements import FiniteElementMesh, boundary_normals, compiled
+from .bodies.finite_elements import FiniteElementMesh, compiled
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial, Law
 from .bodies.step_limit import StepLimit
@@ -20,7 +20,7 @@ from .clock import Clock
 from .constraints import element_points, joint_correction, joint_starts, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
-from .contact.geometry import Geometry, PrimitiveKind
+from .contact.geometry import Geometry
 from .contact.swallowed import Swallowed
 from .errors import SolfecError
 from .kernel_programs import remembered
@@ -469,29 +469,6 @@ class Domain:
         bodies.centre[:, row] = centre
         bodies.tensor[:, :, row] = tensor
         self._inertia_changed = True
-
-    def add_pressure(self, identifier: int, surface: int, value) -> None:
-        """Put a pressure on the faces of a mesh with a surface identifier (manual, PRESSURE).
-
-        Raises
-        ------
-        ValueError
-            A body whose shape is not a single mesh, an identifier that none of its outer faces has.
-        """
-        row = self.body_row(identifier)
-        held = self.bodies.meshes.get(identifier)
-        meshes = [] if held is not None and held.background is not None else self.meshes_of(identifier)
-        if len(meshes) != 1 or not (self.geometry_kinds(row) == PrimitiveKind.ELEMENT).all():
-            raise ValueError(f"the shape of body {identifier} is not a single mesh")
-        mesh, topology = meshes[0], meshes[0].topology
-        faces = topology.face_nodes[topology.boundary & (topology.face_surface == surface)]
-        if not len(faces):
-            known = ", ".join(map(str, np.unique(topology.face_surface[topology.boundary]).tolist()))
-            raise ValueError(f"no outer face of body {identifier} has the surface identifier {surface} (there are {known})")
-        quads = faces[faces[:, 3] >= 0]
-        triangles = mesh.nodes[np.concatenate((faces[:, :3], quads[:, [0, 2, 3]]))]
-        nodal = boundary_normals(mesh.nodes, faces) if held is not None else None
-        self.loads.add_pressure(row, triangles, nodal, value)
 
     def geometry_kinds(self, row: int) -> np.ndarray:
         """Kinds of the primitives of a body."""

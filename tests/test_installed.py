@@ -51,7 +51,7 @@ def write_inputs(folder):
     for k in range(6):
         (a, b), (c, d) = ANGLE[k], ANGLE[(k + 1) % 6]
         facets += [[(a, b, 0), (c, d, 0), (c, d, 1)], [(a, b, 0), (c, d, 1), (a, b, 1)]]
-    lines = ["facet normal 0 0 0\nouter loop\n%s\nendloop\nendfacet" % "\n".join("vertex %g %g %g" % p for p in facet) for facet in facets]
+    lines = ["facet normal 0 0 0\nouter loop\n%s\nendloop\nendfacet" % "\n".join("vertex %g %g %g" % p for p in facet) for facet in facets]  # noqa: UP031
     (folder / "l.stl").write_text(STL.format("\n".join(lines)))
 
 

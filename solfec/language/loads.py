@@ -6,7 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
+from ..bodies.finite_elements import boundary_normals
 from ..bodies.table import BodyKind
+from ..contact.geometry import PrimitiveKind
 from ..errors import SolfecError
 from . import checks, session
 from .bodies import BODY, body_of
@@ -125,7 +129,7 @@ def PRESSURE(body: BODY, surfid: int, value: float | TIME_SERIES) -> None:
     if body._kind == BodyKind.OBSTACLE:
         raise BadValue(f"'body' {body.id} is an obstacle; pressures do not move obstacles")
     try:
-        body._simulation.domain.add_pressure(body._id, surface, value)
+        press_surface(body._simulation.domain, body._id, surface, value)
     except ValueError as error:
         raise BadValue(str(error)) from None
 
@@ -147,3 +151,27 @@ def unit(vector: tuple[float, ...], name: str, command_name: str) -> tuple[float
     if abs(length - 1.0) > 1e-8:
         session.warn(f"{command_name}: '{name}' is normalised; Solfec-1.0 would scale the value by {length:g}")
     return tuple(x / length for x in vector)
+
+
+def press_surface(domain, identifier: int, surface: int, value) -> None:
+    """Put a pressure on the faces of a mesh with a surface identifier (manual, PRESSURE).
+
+    Raises
+    ------
+    ValueError
+        A body whose shape is not a single mesh, an identifier that none of its outer faces has.
+    """
+    row = domain.body_row(identifier)
+    held = domain.bodies.meshes.get(identifier)
+    meshes = [] if held is not None and held.background is not None else domain.meshes_of(identifier)
+    if len(meshes) != 1 or not (domain.geometry_kinds(row) == PrimitiveKind.ELEMENT).all():
+        raise ValueError(f"the shape of body {identifier} is not a single mesh")
+    mesh, topology = meshes[0], meshes[0].topology
+    faces = topology.face_nodes[topology.boundary & (topology.face_surface == surface)]
+    if not len(faces):
+        known = ", ".join(map(str, np.unique(topology.face_surface[topology.boundary]).tolist()))
+        raise ValueError(f"no outer face of body {identifier} has the surface identifier {surface} (there are {known})")
+    quads = faces[faces[:, 3] >= 0]
+    triangles = mesh.nodes[np.concatenate((faces[:, :3], quads[:, [0, 2, 3]]))]
+    nodal = boundary_normals(mesh.nodes, faces) if held is not None else None
+    domain.loads.add_pressure(row, triangles, nodal, value)

@@ -10,6 +10,7 @@ from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.reduced_base import ReducedBase
 from solfec.bodies.table import REDUCED_FORMS, BodyKind, Energy, Form, Scheme
 from solfec.domain import Domain
+from solfec.language.loads import press_surface
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.time_series import TimeSeries
@@ -99,7 +100,7 @@ def test_energies_balance_under_all_loads(kind, form, scheme):
         domain.loads.set_gravity((0.0, 0.0, TimeSeries([0, 1], [0, -10])))
         domain.loads.add_force(0, "SPATIAL", (1, 1, 1), (1, 0, 0), 200.0)
         domain.loads.add_force(0, "CONVECTED", (0, 1, 1), (0, 1, 0), TimeSeries([0, 1], [0, 500]))
-        domain.add_pressure(body, 6, -300.0)
+        press_surface(domain, body, 6, -300.0)
         domain.initialise()
         before, worst = None, 0.0
         for _ in range(round(0.1 / step)):

@@ -2,7 +2,19 @@
 
 import pytest
 
-from solfec import *
+from solfec import (
+    AUTO_SOLVER,
+    BODY,
+    BULK_MATERIAL,
+    CONTACT_OPTIONS,
+    GAUSS_SEIDEL_SOLVER,
+    GRAVITY,
+    HULL,
+    NEWTON_SOLVER,
+    RUN,
+    SOLFEC,
+    SURFACE_MATERIAL,
+)
 
 LENGTH, WIDTH, HEIGHT = 0.4, 0.3, 0.2
 
