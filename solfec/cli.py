@@ -21,7 +21,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 
 from . import language, subcommands
-from .errors import NotBuiltYet, SolfecError, SolfecWarning
+from .errors import NotBuiltYet, SolfecError, SolfecWarning, shown
 from .language import session
 from .language.legacy import loader
 from .log import logged
@@ -396,13 +396,13 @@ def _set_handler(handler):
 def _warnings_by_line():
     """Print the language's warnings as 'file:line: warning: text'."""
     with warnings.catch_warnings():
-        shown = warnings.showwarning
+        usual = warnings.showwarning
 
         def show(message, category, filename, lineno, file=None, line=None):
             if issubclass(category, SolfecWarning):
-                print(f"{filename}:{lineno}: warning: {message}", file=file or sys.stderr)
+                print(f"{filename}:{lineno}: warning: {shown(message)}", file=file or sys.stderr)
             else:
-                shown(message, category, filename, lineno, file, line)
+                usual(message, category, filename, lineno, file, line)
 
         warnings.simplefilter("default", SolfecWarning)
         warnings.showwarning = show
@@ -433,7 +433,7 @@ def report(error: BaseException, path: str, everything: bool = False, prefix: st
     for file, line, name in reversed(frames[:-1]):
         text.append(f"called from {file}:{line}" + ("" if name == "<module>" else f", in {name}"))
         text += _source(file, line)
-    print("\n".join(text), file=sys.stderr)
+    print(shown("\n".join(text)), file=sys.stderr)
 
 
 def _below_input(frames: list, path: str) -> list:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import localtime, monotonic, strftime
 
 from .bodies.table import BodyKind
@@ -166,7 +166,9 @@ class Progress:
         ]
         temporary = os.path.join(self.directory, "STATE.new")
         try:
-            with open(temporary, "w") as file:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)  # it may be a link to another file
+            with open(temporary, "x") as file:
                 file.write("\n".join(lines) + "\n")
             os.replace(temporary, os.path.join(self.directory, "STATE"))
         except OSError:

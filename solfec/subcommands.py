@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from .errors import SolfecError
+from .errors import SolfecError, shown
 
 PLOT_HELP = """\
 Draws histories of results against time, items of one kind in one panel; without items energies, contacts, iterations, time step and
@@ -123,7 +123,7 @@ def run(name: str, words: list[str], command: Callable[[list[str]], int] | None 
     except SystemExit as request:  # argparse's
         return int(request.code or 0)
     except (SolfecError, ValueError) as error:
-        print(f"solfec {name}: {error}", file=sys.stderr)
+        print(f"solfec {name}: {shown(error)}", file=sys.stderr)
         return 2 if name == "compare" else 1
 
 

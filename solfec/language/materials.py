@@ -203,7 +203,7 @@ def bulk_material(domain, value, name: str) -> BulkMaterial:
 
 
 def _reach(value, name: str) -> float:
-    return 0.0 if value is None or value == "OFF" else checks.positive(value, name)
+    return 0.0 if value is None or (isinstance(value, str) and value == "OFF") else checks.positive(value, name)
 
 
 def _surface_member(name: str, check: Callable[[Any, str], float], doc: str) -> Member[float]:

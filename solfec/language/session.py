@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from weakref import WeakValueDictionary
 
-from ..errors import SolfecWarning
+from ..errors import SolfecWarning, shown
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIBRARIES = tuple(
@@ -172,7 +172,7 @@ def location() -> str:
 
 def warn(text: str) -> None:
     """Warn about the user's present line, once for each line and text; WARNINGS ('OFF') silences it."""
-    now, frame = current(), users_frame()
+    now, frame, text = current(), users_frame(), shown(text)
     file, line = ("<unknown>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
     if now.warnings and (file, line, text) not in now.warned:
         now.warned.add((file, line, text))  # Python's own registry is emptied whenever a filter changes

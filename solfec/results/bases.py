@@ -7,6 +7,7 @@ import numpy as np
 from ..bodies.reduced_base import ReducedBase
 from ..errors import SolfecError
 from .layout import BASE
+from .validation import Checks
 
 
 class BaseRows:
@@ -50,6 +51,11 @@ class StoredBases:
         entry = self._index[which[-1]]
         first, k, unknowns = int(entry["first"]), int(entry["modes"]), int(entry["unknowns"])
         if first not in self._known:
+            checks = Checks(self._reader.file)
+            checks.within("model/bases: modes", np.array([k]), 1, 2**20)
+            checks.within("model/bases: unknowns", np.array([unknowns]), 1, 2**31)
             numbers = self._reader.read(lambda file: file["model/base_numbers"][first : first + k * (1 + unknowns)])
+            checks.count("model/base_numbers", len(numbers), k * (1 + unknowns))
+            checks.finite("model/base_numbers", numbers)
             self._known[first] = ReducedBase(numbers[:k].copy(), numbers[k:].reshape(k, unknowns))
         return self._known[first]

@@ -9,6 +9,7 @@ from time import localtime, strftime
 import numpy as np
 
 from ..bodies.table import Energy
+from ..errors import shown
 from .journal import journal_path
 from .reader import ResultsReader
 
@@ -21,7 +22,7 @@ def describe(path: str) -> dict:
     SolfecError
         When there are no readable results.
     """
-    with ResultsReader(path) as reader:
+    with ResultsReader(path) as reader, reader.undamaged("what it holds"):
         steps = reader.steps
         status = os.stat(reader.file)
         facts = {
@@ -65,22 +66,22 @@ def frames(reader) -> dict:
 
 def text(facts: dict) -> str:
     """Facts as lines for people."""
-    lines = [facts["file"]]
+    lines = [shown(facts["file"])]
 
     def line(name: str, value) -> None:
         lines.append(f"  {name:<12} {value}")
 
-    line("written", f"{facts['written']} by solfec {facts['version']}, {facts['megabytes']:g} MB")
+    line("written", f"{facts['written']} by solfec {shown(facts['version'])}, {facts['megabytes']:g} MB")
     if facts["unfinished"]:
         line("", "a run is writing it, or was killed: solfec -c goes on from the last frame")
     if facts["arguments"]:
-        line("arguments", " ".join(facts["arguments"]))
+        line("arguments", shown(" ".join(map(str, facts["arguments"]))))
     if not facts["frames"]:
         line("frames", "none")
         return "\n".join(lines)
     first, last = facts["time"]
     line("frames", f"{facts['frames']}, time {first:g} to {last:g}")
-    line("analysis", f"{facts['analysis']}, {facts['steps']} steps, the last one {facts['step']:g}" + (f", {facts['solver']}" if facts["solver"] else ""))
+    line("analysis", f"{facts['analysis']}, {facts['steps']} steps, the last one {facts['step']:g}" + (f", {shown(facts['solver'])}" if facts["solver"] else ""))
     line("bodies", _counts(facts["bodies"]) + _changes(facts))
     if facts["labels"]:
         line("labels", _some(facts["labels"]))
@@ -105,4 +106,4 @@ def _changes(facts: dict) -> str:
 
 def _some(labels: list[str]) -> str:
     """The first few of many labels."""
-    return ", ".join(labels[:12]) + (f" and {len(labels) - 12} more" if len(labels) > 12 else "")
+    return ", ".join(map(shown, labels[:12])) + (f" and {len(labels) - 12} more" if len(labels) > 12 else "")

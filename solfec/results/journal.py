@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
 import zlib
 from contextlib import contextmanager, suppress
@@ -26,9 +27,9 @@ from contextlib import contextmanager, suppress
 from .locks import EXCLUSIVE, SHARED, lock, unlock
 
 PAGE = 4096
-HEADER = struct.Struct("<8sQQQQI")  # magic, sequence, applied sequence, file size, pages, checksum
+HEADER = struct.Struct("<8sQQQQI")  # magic, sequence, applied sequence, file size, pages, checksum of all but the applied sequence
 APPLIED_OFFSET = 16  # where the second number of the header is
-MAGIC = b"SOLFJRN1"
+MAGIC = b"SOLFJRN2"
 WRITER, APPLY = 0, 1  # bytes of the journal that are locked
 PATIENCE = 1.0  # seconds a commit waits for readers before it goes ahead without them
 
@@ -66,8 +67,10 @@ class Journal:
         if magic != MAGIC or applied == sequence:
             return cls(sequence, sequence, size)
         length = count * (8 + PAGE)
+        if length > os.fstat(descriptor).st_size - HEADER.size:
+            return cls(sequence, sequence, size)
         body = os.pread(descriptor, length, HEADER.size)
-        if len(body) < length or zlib.crc32(body, sequence & 0xFFFFFFFF) != checksum:
+        if len(body) < length or cls._checksum(sequence, size, count, body) != checksum:
             return cls(sequence, sequence, size)
         numbers = struct.unpack_from(f"<{count}Q", body)
         start = 8 * count
@@ -76,12 +79,16 @@ class Journal:
             {number: body[start + k * PAGE : start + (k + 1) * PAGE] for k, number in enumerate(numbers)},
         )  # fmt: skip
 
+    @staticmethod
+    def _checksum(sequence: int, size: int, count: int, body: bytes) -> int:
+        return zlib.crc32(body, zlib.crc32(struct.pack("<QQQ", sequence, size, count)))
+
     def write(self, descriptor: int) -> None:
         """Write the pages, then the header that makes them valid."""
         numbers = sorted(self.pages)
         body = b"".join([struct.pack(f"<{len(numbers)}Q", *numbers), *(self.pages[number] for number in numbers)])
         write_all(descriptor, body, HEADER.size)
-        checksum = zlib.crc32(body, self.sequence & 0xFFFFFFFF)
+        checksum = self._checksum(self.sequence, self.size, len(numbers), body)
         header = HEADER.pack(MAGIC, self.sequence, self.applied, self.size, len(numbers), checksum)
         write_all(descriptor, header, 0)
 
@@ -156,7 +163,7 @@ class JournalledFile(PagedFile):
 
     def __init__(self, path: str, fresh: bool = False):
         self.path = path
-        self._journal = os.open(journal_path(path), os.O_RDWR | os.O_CREAT, 0o666)
+        self._journal = self._open_journal()
         try:
             if not lock(self._journal, WRITER, EXCLUSIVE, wait=0.0):
                 raise Busy(errno.EBUSY, "another run is writing these results", path)
@@ -166,16 +173,18 @@ class JournalledFile(PagedFile):
             os.close(self._journal)
             raise
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            if fresh:  # only now that the lock says that nobody else is at it; whatever is there may be a link to another file
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | (os.O_EXCL if fresh else 0), 0o666)
         except OSError:
             if os.fstat(self._journal).st_size == 0:  # else it is a killed writer's
                 with suppress(OSError):
                     self._remove_journal()
             os.close(self._journal)
             raise
-        if fresh:  # only now that the lock says that nobody else is at it
+        if fresh:
             os.ftruncate(self._journal, 0)
-            os.ftruncate(self._file, 0)
         journal = Journal.read(self._journal)
         if journal.outstanding:
             journal.apply(self._journal, self._file)
@@ -190,6 +199,15 @@ class JournalledFile(PagedFile):
     def foreign(self) -> bool:
         """Whether this is a process that has been forked since: the file and its journal are its parent's."""
         return os.getpid() != self._process
+
+    def _open_journal(self) -> int:
+        """Open or make the journal; never what a link in its place leads to."""
+        name = journal_path(self.path)
+        with suppress(FileNotFoundError):
+            status = os.lstat(name)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:  # nothing that this program has made
+                os.unlink(name)
+        return os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
 
     # -- what h5py calls, besides reading -------------------------------------------------------------------
 
@@ -324,22 +342,25 @@ class Snapshot:
             with open(journal_path(self.path), "rb", buffering=0) as file:
                 applied = HEADER.unpack(file.read(HEADER.size))[2]
                 return (status.st_ino, os.fstat(file.fileno()).st_ino, applied)
-        except (FileNotFoundError, struct.error):
+        except (OSError, struct.error):  # none, or one that cannot be read: the file itself may be whole
             return (status.st_ino, status.st_size, status.st_mtime_ns)
 
     @contextmanager
     def held(self):
         """Hold the file as it is; yields an object for `h5py.File` (the path, or the file under its journal)."""
-        try:
-            journal = os.open(journal_path(self.path), os.O_RDWR)
-        except FileNotFoundError:
+        journal = -1
+        for access in (os.O_RDWR, os.O_RDONLY):  # a directory we may only read: no locks, the caller compares stamps
+            with suppress(OSError):
+                journal = os.open(journal_path(self.path), access)
+                break
+        if journal < 0:
             yield self.path
             return
-        except OSError:  # a directory we may only read: no locks, the caller compares stamps
-            journal = os.open(journal_path(self.path), os.O_RDONLY)
         try:
             lock(journal, APPLY, SHARED, wait=PATIENCE)
-            left = Journal.read(journal)
+            left = Journal()
+            with suppress(OSError):  # a directory in its place, say
+                left = Journal.read(journal)
             yield Overlay(self.path, left) if left.outstanding else self.path
         finally:
             os.close(journal)

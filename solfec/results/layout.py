@@ -38,7 +38,7 @@ DESCRIPTIONS = {
     "id": ("1", "identifier, never reused"),
     "kind": ("1", "bodies: 0 OBSTACLE, 1 RIGID, 2 PSEUDO_RIGID, 3 FINITE_ELEMENT; constraints: 0 CONTACT, 1 FIXPNT, 2 FIXDIR, 3 VELODIR, "
              "4 VELODIR3, 5 RIGLNK, 6 SPRING; "
-             "primitives: 0 CONVEX, 1 ELEMENT, 2 SPHERE"),
+             "primitives: 0 CONVEX, 1 ELEMENT, 2 SPHERE, 3 ELLIPSOID"),
     "form": ("1", "of finite elements: 1 TL, 2 BC, 3 BC-MODAL, 4 BC-RO"),
     "node_count": ("1", "nodes of a finite element body"),
     "mode_count": ("1", "vectors of the base of a finite element body, 0: none"),
@@ -297,6 +297,8 @@ def completed(packed: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Records of an older file with zeros for the fields that have been added since."""
     if packed.dtype == dtype:
         return packed
+    if packed.dtype.names is None:
+        raise ValueError(f"numbers stand where there should be records of {', '.join(dtype.names[:3])} ...")
     result = np.zeros(packed.shape, dtype)
     for name in set(dtype.names) & set(packed.dtype.names):
         result[name] = packed[name]

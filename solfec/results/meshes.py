@@ -10,6 +10,7 @@ from ..bodies.materials import BulkMaterial
 from ..bodies.point_values import enhancement, stress_places
 from ..bodies.table import BodyKind, BodyTable
 from .layout import MESH, MESH_ELEMENT, MESH_NODE, MESH_OVERLAP, MESH_PARTS, MESH_PLACE, MESH_POINT
+from .validation import Checks
 
 
 def pack(bodies, geometry, first: int, lengths: dict[str, int], materials: list) -> dict[str, np.ndarray]:
@@ -89,19 +90,25 @@ def stored_elements(reader):
     return of
 
 
-def stored_mesh(reader, body: int, material=None) -> tuple[FiniteElementMesh, np.ndarray, np.ndarray] | None:
+def stored_mesh(reader, body: int, material=None, size: tuple | None = None) -> tuple[FiniteElementMesh, np.ndarray, np.ndarray] | None:
     """Mesh of a body, nodes of its vertices and elements of its primitives; None when the file has none.
 
     ``material(number)`` gives the bulk materials of elements that have their own, by default new ones.
+    `size` is the body's row of `/model/shapes`, and its number of nodes.
     """
     index = reader.table("model/meshes")
     which = np.flatnonzero(index["body"] == body)
     if not which.size:
         return None
     entry = index[which[-1]]
-    nodes, elements, vertices, primitives, *held = (
-        reader.table("model/" + part)[entry[part + "_first"] : entry[part + "_first"] + entry[part]] for part in MESH_PARTS
-    )
+    checks, parts = Checks(reader.file), {}
+    for name in MESH_PARTS:
+        table = reader.table("model/" + name)
+        checks.spans(f"model/meshes: {name}", entry[name + "_first"], entry[name], len(table))
+        parts[name] = table[entry[name + "_first"] : entry[name + "_first"] + entry[name]]
+    nodes, elements, vertices, primitives, *held = parts.values()
+    shape, count = size or (_shape_of(reader, body), len(nodes))
+    checks.mesh(parts, entry, shape, count, len(reader.materials["bulk"]))
     mesh = FiniteElementMesh(
         nodes["place"].copy(), elements["size"].copy(), elements["node"].copy(), nodes["normal"].copy(),
         stored_background(*held), float(entry["density"]),
@@ -110,6 +117,12 @@ def stored_mesh(reader, body: int, material=None) -> tuple[FiniteElementMesh, np
         own = material(number) if material else BulkMaterial(**reader.materials["bulk"][number])
         mesh.apply(own, elements["material"] == number)
     return mesh, vertices, primitives
+
+
+def _shape_of(reader, body: int) -> np.void:
+    """A body's row of `/model/shapes`."""
+    index = reader.table("model/shapes")
+    return index[np.flatnonzero(index["body"] == body)[-1]]
 
 
 class MeshPoint:

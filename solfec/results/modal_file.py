@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import h5py
 import numpy as np
@@ -17,7 +18,9 @@ def write(file: str, base: ReducedBase, fingerprint: np.ndarray) -> None:
     """Store modes and the fingerprint of their matrices; an old file is replaced once the new one is complete."""
     unfinished = file + ".new"
     try:
-        with h5py.File(unfinished, "w") as target:
+        with suppress(FileNotFoundError):
+            os.unlink(unfinished)
+        with h5py.File(unfinished, "x") as target:
             target.attrs["format"] = FORMAT
             target["values"] = base.values
             target["values"].attrs["description"] = "eigenvalues omega**2 [1/T^2]"

@@ -20,8 +20,10 @@ from .functions import Functions
 from .history import history
 from .journal import Snapshot
 from .restore import restore
+from .validation import Checks, refuse_foreign
 
 ATTEMPTS = 40  # of a read that a writer disturbs
+DAMAGE = (ValueError, IndexError, KeyError, TypeError, OverflowError, AttributeError, MemoryError, ZeroDivisionError)  # what it leads to
 
 
 @dataclass
@@ -82,7 +84,7 @@ class ResultsReader:
 
     def refresh(self) -> int:
         """Look for new frames; return the number of frames."""
-        steps = layout.completed(self.read(lambda file: file["frames/steps"][...]), layout.STEP)
+        steps = self.read(lambda file: layout.completed(file["frames/steps"][...], layout.STEP))
         if self._stamp[0] != self._run:  # replaced by another run
             self._run = self._stamp[0]
             self._forget()
@@ -120,9 +122,10 @@ class ResultsReader:
     @property
     def functions(self) -> Functions:
         """Time series and curves, by number."""
-        return self.read(
-            lambda file: Functions(file["model/functions"][...], file["model/function_knots"][...])
-        )
+        index, knots = self.read(lambda file: (file["model/functions"][...], file["model/function_knots"][...]))
+        with self.undamaged("model/functions"):
+            Checks(self.file).functions(index, knots)
+            return Functions(index, knots)
 
     def settings(self, number: int) -> dict:
         """Loads, materials and settings that hold in a frame."""
@@ -150,6 +153,7 @@ class ResultsReader:
         """Labels by body identifier."""
         rows, texts = self.read(lambda file: (file["model/labels"][...], bytes(file["model/label_texts"][...])))
         with self.undamaged("labels"):
+            Checks(self.file).spans("model/labels", rows["first"], rows["length"], len(texts))
             return {body: texts[first : first + length].decode() for body, first, length in rows.tolist()}
 
     def table(self, name: str) -> np.ndarray:
@@ -207,6 +211,7 @@ class ResultsReader:
     def read(self, function):
         """`function(h5py file)` on a consistent state of the file; it may be called several times."""
         failure: Exception | None = None
+        stamp: tuple | None = None
         for attempt in range(ATTEMPTS):
             try:
                 with self._snapshot.held() as target:
@@ -216,7 +221,7 @@ class ResultsReader:
                     value = function(self._hdf5)
                     if self._snapshot.stamp() == stamp:
                         return value
-            except (OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
+            except (OSError, RuntimeError, MemoryError, *DAMAGE) as error:
                 failure = error
                 self._stamp = ()
                 if isinstance(error, SolfecError) or (attempt > 3 and stamp == self._snapshot.stamp()):
@@ -240,7 +245,7 @@ class ResultsReader:
         """Numbers that make no sense come from a damaged file."""
         try:
             yield
-        except (ValueError, IndexError, KeyError, TypeError, OverflowError) as error:
+        except DAMAGE as error:
             raise SolfecError(f"{self.file}: {what} cannot be read, the file seems damaged: {error}") from error
 
     def close(self) -> None:
@@ -275,6 +280,11 @@ class ResultsReader:
                 f"{self.file}: written in format version {version} by solfec {program}; this program reads version "
                 f"{' to '.join(str(v) for v in sorted({layout.OLDEST, layout.VERSION}))}, {advice}"
             )
+        try:
+            refuse_foreign(file, self.file)
+        except BaseException:
+            file.close()
+            raise
         self._hdf5, self._stamp = file, stamp
 
 

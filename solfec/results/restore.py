@@ -14,6 +14,7 @@ from ..errors import SolfecError
 from ..kernel_programs import PHASES
 from . import layout, meshes, settings, shapes
 from .bases import StoredBases
+from .validation import Checks
 
 
 def restore(reader, domain, number: int) -> None:
@@ -27,11 +28,12 @@ def restore(reader, domain, number: int) -> None:
     SolfecError
         When a body of the frame is of another kind in the domain, or the file does not define it.
     """
-    frame = reader.frame(number)
-    definitions = reader.table("model/bodies")
-    if len(frame.listed) and frame.listed["definition"].max() >= len(definitions):
-        raise SolfecError(f"{reader.file}: a body of frame {number} has no definition")
+    frame, checks = reader.frame(number), Checks(reader.file)
+    definitions = layout.completed(reader.table("model/bodies"), layout.DEFINITION)
+    checks.listed(frame, len(definitions))
     defined = definitions[frame.listed["definition"]]
+    checks.step(frame.step)
+    checks.bodies(frame, defined)
     check_kinds(reader, domain, frame, defined)
     bodies = domain.bodies
     if not np.array_equal(bodies.view("id"), frame.listed["id"]):
@@ -43,17 +45,21 @@ def restore(reader, domain, number: int) -> None:
     layout.unpack(frame.bodies, bodies, layout.BODY_STATE, everything)
     if len(frame.configurations) != bodies.configurations.n:
         raise SolfecError(f"{reader.file}: meshes of the results and of the input differ; do they belong together?")
+    functions = reader.functions if len(frame.user_constraints) else None
+    checks.constraints(frame, bodies.view("id"), bodies.view("primitive_count"), len(functions.numbers) if functions else 0)
     bodies.configurations.view("conf")[:] = frame.configurations.T
     bodies.triples.view("velo")[:] = frame.velocities.T
     stored = reader.settings(number)
     settings.apply_bulk_materials(domain, stored["bulk materials"])  # elements may have their own
     domain.initialise()
     bodies.view("energy")[:] = frame.bodies["energy"].T
-    restore_constraints(domain, frame, reader.functions if len(frame.user_constraints) else None)
+    restore_constraints(domain, frame, functions)
     restore_surface_materials(domain, stored)
     restore_scalars(domain, frame.step, reader.steps["deleted"][: number + 1].sum())
     domain.update_shapes()
     if frame.factor is not None:
+        checks.count("frames/factors", len(frame.factor), int(frame.step["factor_nodes"]))
+        checks.finite("frames/factors", frame.factor)
         counts = int(frame.step["factor_fewest"]), int(frame.step["factor_spent"])
         memory = Memory(np.asfortranarray(frame.factor.T), *counts, bool(frame.step["factor_pivoted"]))
         implicit.recall(bodies, compiled(bodies), domain.step, domain.dynamic, memory)
@@ -100,19 +106,23 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
     bodies.meshes, bodies.bases, bodies.finite_elements = {}, {}, None
     for table in (bodies, bodies.configurations, bodies.triples, *geometry.tables):
         table.keep(np.zeros(table.n, bool))
+    checks = Checks(reader.file)
     for k, identifier in enumerate(frame.listed["id"].tolist()):
         if identifier not in places:
             raise SolfecError(f"{reader.file}: the shape of body {identifier} is missing")
+        shape = index[places[identifier]]
+        checks.shape(shape, tables)
         stored = base = None
         if defined["kind"][k] == BodyKind.FINITE_ELEMENT:
-            stored = meshes.stored_mesh(reader, identifier, lambda number: domain.bulk_materials[materials.row(number)])
+            size = shape, int(defined["node_count"][k])
+            stored = meshes.stored_mesh(reader, identifier, lambda number: domain.bulk_materials[materials.row(number)], size)
             if stored is None:
                 raise SolfecError(f"{reader.file}: the mesh of body {identifier} is missing")
             if defined["form"][k] in REDUCED_FORMS:
                 base = bases.of(identifier)
         row = bodies.add(BodyKind(int(defined["kind"][k])), stored and stored[0], base, id=identifier)
         deforms = defined["kind"][k] == BodyKind.FINITE_ELEMENT
-        first, count = geometry.add(row, shapes.unpack(index[places[identifier]], tables), deforms)
+        first, count = geometry.add(row, shapes.unpack(shape, tables), deforms)
         if stored and stored[0].background is None:
             geometry.vertices.view("node")[-len(stored[1]) :] = stored[1]
             geometry.primitives.element[first : first + count] = stored[2]

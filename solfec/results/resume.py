@@ -7,6 +7,7 @@ import numpy as np
 from ..errors import SolfecError
 from . import layout, settings
 from .restore import restore
+from .validation import Checks
 
 INPUTS = ("value", "strength", "limits", "dashpot", "implicit")  # of the user's constraints, as the input gives them
 PLACE = ("id", "kind", "form", "node_count", "centre")  # of bodies: what makes them the same
@@ -25,19 +26,33 @@ def resume(reader, domain, solver) -> tuple[np.void, np.void]:
     SolfecError
         The input builds other bodies than the run did, or lacks a Python function that the run used.
     """
+    with reader.undamaged("the last frame"):
+        return _resume(reader, domain, solver)
+
+
+def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
+    """`resume`, where errors of Python's own come from a damaged file."""
     number = len(reader.steps) - 1
     stored = reader.settings(0), reader.settings(number)
     if reader.dynamic != domain.dynamic:
         kinds = ("QUASI_STATIC", "DYNAMIC")
         raise SolfecError(f"{reader.file}: the run was {kinds[reader.dynamic]}, the input makes a {kinds[domain.dynamic]} model")
     first, functions = reader.frame(0), reader.functions
-    definitions = reader.table("model/bodies")[first.listed["definition"]]
+    definitions = reader.table("model/bodies")
+    checks = Checks(reader.file)
+    checks.listed(first, len(definitions))
+    checks.step(first.step)
+    definitions = definitions[first.listed["definition"]]
     built = layout.records(layout.DEFINITION, domain.bodies, layout.DEFINITION_COLUMNS, slice(0, domain.bodies.n))
     check_bodies(reader, built, definitions, first.listed["id"])
     users = edited_constraints(domain, first, functions)
     now, step = settings.describe(domain, functions, solver), domain.step
     restore(reader, domain, number)
-    settings.apply(domain, settings.merged(*stored, now), functions, solver)
+    wanted = settings.merged(*stored, now)
+    checks.point_loads(wanted["point loads"])
+    nodes = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("node_count").tolist()))
+    checks.pressures(wanted.get("pressures", ()), nodes)
+    settings.apply(domain, wanted, functions, solver)
     apply_edited_bodies(domain, built, definitions)
     for identifier, columns in users.items():
         row = domain.constraints.row_of(identifier)

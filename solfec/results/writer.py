@@ -18,8 +18,9 @@ from .bases import BaseRows
 from .columns import Column
 from .functions import Functions
 from .journal import Busy, JournalledFile, journal_path
-from .reader import ResultsReader
+from .reader import DAMAGE, ResultsReader
 from .records import RunRecord, constraint_records, describe_step, user_records, version
+from .validation import Checks, refuse_foreign
 
 SMALLEST_CHUNK, LARGEST_CHUNK = 8192, 1 << 19  # bytes
 ONE_FRAME_DATASETS = {  # dataset: rows of a frame, from (bodies, constraints, user's constraints)
@@ -109,11 +110,14 @@ class ResultsWriter:
         try:
             writer._open(writer.file, "r+")
             writer._resume()
+        except SolfecError:
+            writer._give_up(False)
+            raise
         except OSError as error:
             raise writer._failure("the results cannot be continued", error) from error
-        except SolfecError:
-            writer.close()
-            raise
+        except (RuntimeError, *DAMAGE) as error:
+            writer._give_up(False)
+            raise SolfecError(f"{writer.file}: the results cannot be continued, the file seems damaged: {error}") from error
         return writer
 
     def write_frame(self, domain, run: RunRecord | None = None) -> None:
@@ -250,7 +254,9 @@ class ResultsWriter:
         """The first frame is complete: put it in the place of old results, and the input copy beside it."""
         copy = self.file[: -len(".h5")] + ".py"
         if self._input_text:
-            with open(copy + ".new", "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+            with suppress(FileNotFoundError):
+                os.unlink(copy + ".new")  # it may be a link to another file
+            with open(copy + ".new", "x", encoding="utf-8", errors="surrogateescape", newline="") as file:
                 file.write(self._input_text)
         if self._keep_old:
             self._set_aside()
@@ -276,6 +282,7 @@ class ResultsWriter:
 
     def _resume(self) -> None:
         """Take up counters where the last frame left them."""
+        refuse_foreign(self._hdf5, self.file)
         missing = [name for name in layout.DATASETS if name not in self._hdf5]
         other = [name for name, (dtype, *_) in layout.DATASETS.items() if name not in missing and self._hdf5[name].dtype != dtype.base]
         if missing or other:
@@ -284,7 +291,9 @@ class ResultsWriter:
                 f"({', '.join(missing + other)}); results of another version can be read, but not continued"
             )
         self._columns = {name: Column(self._hdf5[name]) for name in layout.DATASETS}
-        self._functions = Functions(self._hdf5["model/functions"][...], self._hdf5["model/function_knots"][...])
+        functions = self._hdf5["model/functions"][...], self._hdf5["model/function_knots"][...]
+        Checks(self.file).functions(*functions)
+        self._functions = Functions(*functions)
         self._settings_row = len(self._hdf5["model/settings"]) - 1
         first, length = self._hdf5["model/settings"][self._settings_row]
         self._settings_text = bytes(self._hdf5["model/texts"][first : first + length]).decode()
@@ -300,6 +309,7 @@ class ResultsWriter:
         definitions = self._hdf5["model/bodies"][...]
         self._last_id = int(definitions["id"].max(initial=0))
         self._deleted = -1  # as the domain says when the first frame comes
+        Checks(self.file).within("frames/body_lists: definition", self._list["definition"], 0, len(definitions))
         self._definitions = self._columns_of(definitions[self._list["definition"]])
 
     def _failure(self, what: str, cause: OSError) -> SolfecError:

@@ -13,6 +13,8 @@ import signal
 import sys
 import warnings
 
+import numpy as np
+
 import solfec
 from solfec.errors import NotBuiltYet, SolfecError
 from solfec.language import COMMANDS
@@ -34,7 +36,7 @@ MEANINGLESS = [Odd(), float("nan"), [float("nan")], (0, float("nan"), 0), {"a": 
 DOUBTFUL = [
     None, True, 0, 1, -1, 3, 2**31, 2**63, 10**400, -(2**70), 0.0, -0.0, 0.5, 1e308, -1e308, 5e-324, float("inf"), "", "x", "ON", "\0",
     "a" * 5000, "\udcff", (), [], [0], (0, 0, 0), (1, 0, 0), (1e308, 0, 0), [1, 2], list(range(50)), [None], [[1, 2], [3, 4]], ["a"],
-    range(3), (1,) * 9, [0.0] * 24, lambda *a: None, lambda: 1 / 0, "/nonexistent/x", ".",
+    range(3), np.array([1.0, 2.0]), np.array(["a", "b"]), np.zeros((2, 2)), (1,) * 9, [0.0] * 24, lambda *a: None, lambda: 1 / 0, "/nonexistent/x", ".",
 ]  # fmt: skip
 
 

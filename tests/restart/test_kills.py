@@ -14,18 +14,19 @@ from test_restart_bits import assert_equal, frames_of, solfec
 from solfec import _kernels, cli, results
 
 MODEL = Path(__file__).parent / "models" / "births_and_deaths.py"
+DELETING = MODEL.with_name("implicit_births_and_deaths.py")  # callbacks delete bodies beside implicit elements
 STEPS = 120
 
 
-def start(steps: int) -> int:
-    """Continue the model in a process of its own; its identifier."""
+def start(steps: int, model: Path = MODEL) -> int:
+    """Continue a model in a process of its own; its identifier."""
     process = os.fork()
     if process == 0:
         status = 70
         try:
             with open(os.devnull, "w") as nowhere:
                 os.dup2(nowhere.fileno(), 1)
-            status = cli.main(["-c", str(MODEL), str(steps)])
+            status = cli.main(["-c", str(model), str(steps)])
         finally:
             os._exit(status)
     return process
@@ -62,12 +63,12 @@ def whole(one_run, tmp_path, monkeypatch, capsys):
     return one_run
 
 
-def kill_again_and_again(kills: int, whole, directory: Path) -> int:
+def kill_again_and_again(kills: int, whole, directory: Path, model: Path = MODEL) -> int:
     """Kill a run at random moments, again from the start when it is complete; returns the number of kills that met it."""
     met, wait = 0, 0.02
     while met < kills:
         before = frames_so_far()
-        process = start(STEPS)
+        process = start(STEPS, model)
         time.sleep(random.uniform(0.0, wait))
         if end(process, signal.SIGKILL) == -signal.SIGKILL:
             met += 1
@@ -78,7 +79,7 @@ def kill_again_and_again(kills: int, whole, directory: Path) -> int:
             assert_equal(whole, frames_of(directory))
             for file in ("model.h5", "model.py"):
                 os.unlink(f"out/model/{file}")
-    assert os.waitstatus_to_exitcode(os.waitpid(start(STEPS), 0)[1]) == 0
+    assert os.waitstatus_to_exitcode(os.waitpid(start(STEPS, model), 0)[1]) == 0
     assert_equal(whole, frames_of(directory))
     return met
 
@@ -91,6 +92,21 @@ def test_a_run_killed_five_times_and_continued_has_the_frames_of_one_run(whole, 
 @pytest.mark.timeout(1200)
 def test_a_run_killed_two_hundred_times_and_continued_has_the_frames_of_one_run(whole, tmp_path):
     assert kill_again_and_again(200, whole, tmp_path) == 200
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_run_whose_callbacks_delete_bodies_killed_a_hundred_times_has_the_frames_of_one_run(tmp_path, monkeypatch, capsys):
+    _kernels.threads.set_threads(1)
+    frames = []
+    for place, kills in (("whole", 0), ("parts", 100)):
+        (tmp_path / place).mkdir()
+        monkeypatch.chdir(tmp_path / place)
+        if kills:
+            assert kill_again_and_again(kills, frames[0], tmp_path / place, DELETING) == kills
+        else:
+            solfec("-c", DELETING, STEPS)
+        frames.append(frames_of(tmp_path / place))
 
 
 @pytest.mark.parametrize("how", ["INT", "TERM", "STOP"])
