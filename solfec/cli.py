@@ -350,7 +350,10 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
         source = file.read()
     loader.remember_lines(path, source)  # also for when the input changes the directory
     now.input_text = source.decode("utf-8", errors="surrogateescape")
-    reading = loader.read_input(source, path, arguments.python)
+    try:
+        reading = loader.read_input(source, path, arguments.python)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     module = types.ModuleType("__main__")
     module.__file__ = path
     module.__builtins__ = builtins
@@ -364,7 +367,7 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))  # as Python does: where a link leads to
     loader.install(path, reading, arguments.python)
     loader.prepare(module, reading)
-    if reading.why.startswith("line ") and not arguments.python and not arguments.quiet:
+    if reading.told and not arguments.python and not arguments.quiet:
         print(f"{path}: read as Python 2 ({reading.why})", file=sys.stderr)
     exec(reading.code, module.__dict__)
     loader.finish(reading)

@@ -313,7 +313,7 @@ class Domain:
         identifier = self.next_body_id
         with named(body_name(identifier, label)):
             shape = primitives.compile(shapes, self.epsilon, kind == BodyKind.FINITE_ELEMENT, self.settings.seams)
-        volume, centre, euler = characteristics.characteristics(shapes)
+        volume, centre, euler = characteristics.characteristics(shapes, bilinear=kind == BodyKind.FINITE_ELEMENT)
         if not volume > 0.0:
             raise SolfecError(f"BODY: the shape's volume is {volume:g}; it must be positive")
         if not material.density > 0.0:

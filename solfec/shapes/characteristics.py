@@ -11,8 +11,9 @@ from .ellipsoid import Ellipsoid
 from .mesh import Mesh
 from .sphere import Sphere
 
+PLANE = 1e-13  # volume that the corners of a quadrilateral span by rounding, over the cube of its size
 
-def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
+def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, np.ndarray]:
     """Volume, centre and centred Euler tensor of a shape or a list of shapes; overlaps count twice.
 
     Faces are cut into fans about their first vertices, so planar faces are integrated exactly; of meshes those of the boundary.
@@ -20,6 +21,9 @@ def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
     Parameters
     ----------
     shapes : Convex, Mesh, Sphere, Ellipsoid or list of these
+    bilinear : bool
+        Whether quadrilaterals of meshes that are not plane are the patches that finite elements have there, instead of fans:
+        then the volume is that of the elements, whatever the order of their nodes.
 
     Returns
     -------
@@ -37,7 +41,7 @@ def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
         shapes = [shapes]
     origin = _some_point(shapes[0])
     volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
-    triangles = []
+    triangles, patches = [], []
     for shape in shapes:
         if isinstance(shape, (Sphere, Ellipsoid)):
             size, inner = ball_moments(shape)
@@ -45,6 +49,10 @@ def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
             volume += size
             first += size * arm
             second += inner + size * np.outer(arm, arm)
+        elif isinstance(shape, Mesh) and bilinear:
+            flat, warped = _faces(shape)
+            triangles.append(flat)
+            patches.append(warped)
         elif isinstance(shape, Mesh):
             triangles.append(shape.nodes[shape.topology.triangles])
         else:
@@ -52,6 +60,9 @@ def characteristics(shapes) -> tuple[float, np.ndarray, np.ndarray]:
     if triangles:
         points = (triangles[0] if len(triangles) == 1 else np.concatenate(triangles)) - origin
         moments = triangle_moments(points)
+        volume, first, second = volume + moments[0], first + moments[1], second + moments[2]
+    for warped in patches:
+        moments = patch_moments(warped - origin)
         volume, first, second = volume + moments[0], first + moments[1], second + moments[2]
     if not volume > 0.0:
         raise ValueError("the shape has no positive volume; are its faces listed counter-clockwise from outside?")
@@ -77,6 +88,39 @@ def triangle_moments(points: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]
     corners = points.reshape(-1, 3)
     second = (corners * np.repeat(jacobian, 3)[:, None]).T @ corners + weighted.T @ sums
     return float(jacobian.sum()) / 6.0, weighted.sum(0) / 24.0, second / 120.0
+
+
+def patch_moments(corners: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """What bilinear patches (n, 4, 3), seen counter-clockwise from outside, add to volume, first and second moments.
+
+    By the divergence theorem; 3 x 3 points integrate polynomials of fifth degree in each coordinate, here they are of fourth.
+    """
+    places, weights = np.polynomial.legendre.leggauss(3)
+    volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    for u, u_weight in zip(places, weights):
+        for v, v_weight in zip(places, weights):
+            shapes = 0.25 * np.array([(1 - u) * (1 - v), (1 + u) * (1 - v), (1 + u) * (1 + v), (1 - u) * (1 + v)])
+            along_u = 0.25 * np.array([v - 1, 1 - v, 1 + v, -1 - v])
+            along_v = 0.25 * np.array([u - 1, -1 - u, 1 + u, 1 - u])
+            point, tangents = shapes @ corners, (along_u @ corners, along_v @ corners)
+            share = u_weight * v_weight * (point * np.cross(*tangents)).sum(1)
+            volume += share.sum() / 3.0
+            first += share @ point / 4.0
+            second += (point * share[:, None]).T @ point / 5.0
+    return float(volume), first, second
+
+
+def _faces(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
+    """Of a mesh's boundary: triangles (nt, 3, 3), those of plane quadrilaterals too, and quadrilaterals (n, 4, 3) that are not plane."""
+    topology = mesh.topology
+    outer = topology.boundary
+    quads = mesh.nodes[topology.face_nodes[outer & (topology.face_size == 4)]]
+    sides = quads[:, 1:] - quads[:, :1]
+    size = np.sqrt((sides**2).sum(2)).max(1, initial=0.0)
+    warped = np.abs(np.linalg.det(sides)) > PLANE * size**3
+    plane = quads[~warped]
+    triangles = mesh.nodes[topology.face_nodes[outer & (topology.face_size == 3)][:, :3]]
+    return np.concatenate((triangles, plane[:, :3], plane[:, (0, 2, 3)])), quads[warped]
 
 
 def _some_point(shape) -> np.ndarray:

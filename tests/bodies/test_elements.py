@@ -252,3 +252,30 @@ def test_points_have_the_gradients_of_the_reference_and_the_true_stress(case):
         assert np.abs(gradient[:, :, k] - f).max() < 1e-12
         p, _ = svk(f, lame)
         assert close(cauchy_stress(gradient[:, :, k], lame), p @ f.T / np.linalg.det(f), 1e-11, lame[1])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_masses_of_warped_meshes_are_the_sums_of_their_nodes_masses(seed):
+    """Inner faces, too, are not plane; a rigid body keeps the polyhedra of Solfec-1.0, whose mass is another."""
+    from solfec import BODY, BULK_MATERIAL, HEX, MESH, SOLFEC
+    from solfec.bodies.finite_elements import compiled
+
+    rng = np.random.default_rng(seed)
+    solfec = SOLFEC("DYNAMIC", 1e-3, None)
+    bulk = BULK_MATERIAL(solfec, young=1e6, poisson=0.25, density=7.0)
+    even = HEX([0, 0, 0, 2, 0, 0, 2, 1, 0, 0, 1, 0, 0, 0, 1, 2, 0, 1, 2, 1, 1, 0, 1, 1], 3, 2, 2, 0, [0] * 6)
+    nodes = np.array([even.node(k) for k in range(even.nnod)]) + rng.uniform(-0.12, 0.12, (even.nnod, 3))
+    number = {tuple(np.round(even.node(k), 9)): k for k in range(even.nnod)}
+    records = []
+    for x in range(3):
+        for y in range(2):
+            for z in range(2):
+                corners = [(x, y, z), (x + 1, y, z), (x + 1, y + 1, z), (x, y + 1, z)]
+                corners += [(a, b, c + 1) for a, b, c in corners]
+                records += [8, *(number[tuple(np.round((2 * a / 3, b / 2, c / 2), 9))] for a, b, c in corners), 0]
+    soft = BODY(solfec, "FINITE_ELEMENT", MESH(nodes.ravel().tolist(), records, 0), bulk)
+    rigid = BODY(solfec, "RIGID", MESH(nodes.ravel().tolist(), records, 0), bulk)
+    masses = compiled(solfec._simulation.domain.bodies).mass
+    assert soft.mass == pytest.approx(masses.sum(), rel=1e-13)
+    assert np.array(soft.center) == pytest.approx(masses @ nodes / masses.sum(), abs=0.02)  # row sums of warped elements
+    assert abs(rigid.mass / soft.mass - 1.0) > 1e-6

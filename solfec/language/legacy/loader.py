@@ -11,6 +11,7 @@ import types
 
 from .. import session
 from . import names, surroundings, watch
+from .preference import preference
 from .reading import Reading, read
 from .surroundings import Surroundings, is_users_module, remember_lines
 
@@ -18,8 +19,8 @@ from .surroundings import Surroundings, is_users_module, remember_lines
 
 
 def read_input(content: bytes, path: str, forced: int | None) -> Reading:
-    """Read the main input."""
-    return read(content, path, forced)
+    """Read the main input; ValueError: a preference for neither Python."""
+    return read(content, path, forced, preferred=preference(path))
 
 
 def prepare(module: types.ModuleType, reading: Reading) -> None:

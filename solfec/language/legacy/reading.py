@@ -1,7 +1,8 @@
 """Is an input Python 2 or Python 3?  And the code that it becomes.
 
 A switch decides, else a comment `# solfec: python2` or the first line's `#!`; else a file is Python 2 when it does not
-parse as Python 3 or uses names that only Python 2 has.  A file that parses as both is read as Python 3 and watched.
+parse as Python 3 or uses names that only Python 2 has.  A file that parses as both is what the user prefers
+(`preference`); without a preference it is read as Python 3 and watched.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from types import CodeType
 
 from . import cache
+from .preference import Preference
 from .source import Masked, decode, expand_tabs, layout, mask
 
 # The grammar's parser is slow to load: it waits for the first file that needs it.
@@ -29,6 +31,9 @@ _OLD_MEMBERS = {"has_key", "iteritems", "itervalues", "iterkeys", "maxint"}
 _OLD_MODULES = {"ConfigParser", "Queue", "Tkinter", "StringIO", "cStringIO", "cPickle", "commands", "sets", "__builtin__", "urllib2",
                 "tkSimpleDialog", "tkFileDialog", "tkMessageBox", "copy_reg", "exceptions"}  # fmt: skip
 _OLD_WORD = re.compile(rf"\b(?:{'|'.join(sorted(_OLD_NAMES | _OLD_MEMBERS | _OLD_MODULES))}|clock)\b")
+
+
+SWITCH, COMMENT = "--python2", "its comment asks for it"
 
 
 @dataclass
@@ -51,8 +56,15 @@ class Reading:
     why: str = ""
     watched: bool = False
 
+    @property
+    def told(self) -> bool:
+        """Whether the user may not know why the file is Python 2."""
+        return self.version == 2 and self.why not in (SWITCH, COMMENT)
 
-def read(content: bytes, path: str, forced: int | None = None, prefers_old: bool = False) -> Reading:
+
+def read(
+    content: bytes, path: str, forced: int | None = None, prefers_old: bool = False, preferred: Preference | None = None
+) -> Reading:
     """Read a file's content.
 
     Parameters
@@ -64,22 +76,26 @@ def read(content: bytes, path: str, forced: int | None = None, prefers_old: bool
         2 or 3: the switch.
     prefers_old : bool
         Whether a file that parses as both is Python 2: a module of an old input.
+    preferred : Preference, optional
+        What else decides for files that parse as both.
 
     Raises
     ------
     SyntaxError
         With the file and line, for what neither language is.
     """
-    words = (path, str(forced), str(prefers_old))
+    if preferred is None and prefers_old:
+        preferred = Preference(2, "a module of an old input")
+    words = (path, str(forced), repr(preferred))
     if forced != 3 and (kept := cache.load(content, *words)) is not None:
         return Reading(*kept)
-    reading = _read(content, path, forced, prefers_old)
+    reading = _read(content, path, forced, preferred)
     if reading.version == 2 or reading.watched:
         cache.save((reading.version, reading.code, reading.why, reading.watched), content, *words)
     return reading
 
 
-def _read(content: bytes, path: str, forced: int | None, prefers_old: bool) -> Reading:
+def _read(content: bytes, path: str, forced: int | None, preferred: Preference | None) -> Reading:
     if forced == 3:
         return Reading(3, compile_deep(content, path), "--python3")
     text = decode(content, path)
@@ -87,7 +103,7 @@ def _read(content: bytes, path: str, forced: int | None, prefers_old: bool) -> R
     if magic == 3:
         return Reading(3, compile_deep(content, path), "comment")
     if forced == 2 or magic == 2:
-        return Reading(2, compile_old(text, path), "--python2" if forced else "its comment asks for it")
+        return Reading(2, compile_old(text, path), SWITCH if forced else COMMENT)
     masked = mask(text)
     try:
         compile_deep(masked.text, path)
@@ -95,7 +111,7 @@ def _read(content: bytes, path: str, forced: int | None, prefers_old: bool) -> R
         return _old_or_neither(text, path, refusal, masked)
     if why := _uses_old_names(text, path):
         return Reading(2, compile_old(text, path), why)
-    return _of_both(content, text, path, prefers_old, masked)
+    return _of_both(content, text, path, preferred, masked)
 
 
 def _magic(text: str) -> int:
@@ -151,9 +167,10 @@ def _uses_old_names(text: str, path: str) -> str:
     return f"line {found[0][0]}: {found[0][1]}" if found else ""
 
 
-def _of_both(content: bytes, text: str, path: str, prefers_old: bool, masked: Masked) -> Reading:
+def _of_both(content: bytes, text: str, path: str, preferred: Preference | None, masked: Masked) -> Reading:
     """A file that Python 3 parses: does Python 2, too?"""
-    interesting = prefers_old or "/" in text or "random" in text
+    prefers_old = preferred is not None and preferred.version == 2
+    interesting = prefers_old or preferred is None and ("/" in text or "random" in text)
     if not interesting or layout(text).formatted:
         return Reading(3, compile_deep(content, path))
     from . import grammar
@@ -171,7 +188,7 @@ def _of_both(content: bytes, text: str, path: str, prefers_old: bool, masked: Ma
     if grammar.is_only_python_3(tree):
         return Reading(3, compile_deep(content, path))
     if prefers_old:
-        return Reading(2, compile_old(text, path), "a module of an old input")
+        return Reading(2, compile_old(text, path), preferred.why)
     watched = translate_watched(tree, masked, path)
     return Reading(3, compile_deep(watched or content, path), watched=watched is not None)
 

@@ -11,15 +11,18 @@ from .. import session
 from . import modules
 
 _told: set[tuple[str, int]] = set()
-HINT = "(solfec --python2 reads the file so; a comment '# solfec: python3' silences this)"
+HINT = (
+    "(choose by '# solfec: python2' or '# solfec: python3' in the file's first lines, by --python2 or --python3, or for all of a "
+    "directory by 'python2' or 'python3' in a file .solfec)"
+)
 
 
 def _tell(text: str) -> None:
     frame = sys._getframe(2)
     place = (frame.f_code.co_filename, frame.f_lineno)
     if place not in _told:
+        session.warn(text if _told else f"{text} {HINT}")
         _told.add(place)
-        session.warn(f"{text} {HINT}")
 
 
 def divide(a, b):

@@ -57,7 +57,7 @@ def test_divisions_of_files_that_are_both_are_watched(run):
     text = "def half (n): return n / 2\nfor n in (4, 7, 9):\n  half (n)\nprint (7. / 2, 8 / 4)\n"
     outcome = run(text.replace("7. / 2, 8 / 4", "8 / 4"))
     assert outcome.out == "2.0\n"
-    assert outcome.err.startswith("input.py:1: warning: 7 / 2 is 3.5 here and 3 in Python 2 (solfec --python2")
+    assert outcome.err.startswith("input.py:1: warning: 7 / 2 is 3.5 here and 3 in Python 2 (choose by")
     assert outcome.err.count("\n") == 1
     assert run("# solfec: python3\n" + text).err == ""
     assert run("x = f'{1}'\n" + text).err == "", "evidently Python 3"
@@ -318,3 +318,50 @@ def test_nothing_of_an_old_input_stays_behind(run):
     assert run("import leftover\nprint 3,\n").out == "loaded 0\n3\n"
     assert sys.meta_path == before and "leftover" not in sys.modules
     assert 7 / 2 == 3.5 and run("print(7. / 2)\n").out == "3.5\n"
+
+
+# --- preferences -------------------------------------------------------------------------------------------
+
+BOTH = "from random import seed, randint\nseed (1)\nx = randint (8, 32)\nprint (7 / 2)\n"
+
+
+@pytest.mark.parametrize("how", ["variable", "file"])
+@pytest.mark.parametrize("version, out", [(2, "3\n"), (3, "3.5\n")])
+def test_a_directory_or_session_chooses_for_what_both_read(run, tmp_path, monkeypatch, how, version, out):
+    if how == "variable":
+        monkeypatch.setenv("SOLFEC_PYTHON", str(version))
+    else:
+        (tmp_path / ".solfec").write_text(f"# all inputs here\npython{version}\n")
+    outcome = run(BOTH)
+    assert outcome.status == 0 and outcome.out == out
+    why = "SOLFEC_PYTHON is 2" if how == "variable" else ".solfec beside it says python2"
+    assert outcome.err == (f"input.py: read as Python 2 ({why})\n" if version == 2 else "")
+    other = "# solfec: python3\n" if version == 2 else "# solfec: python2\n"
+    assert run(other + BOTH).out == ("3.5\n" if version == 2 else "3\n"), "the file itself knows better"
+    assert run("print 7 / 2\n").out == "3\n", "what Python 3 does not parse"
+    assert run("print (f'{7 / 2}')\n").out == "3.5\n", "what Python 2 does not parse"
+
+
+def test_the_environment_goes_before_the_directory(run, tmp_path, monkeypatch):
+    (tmp_path / ".solfec").write_text("python3\n")
+    monkeypatch.setenv("SOLFEC_PYTHON", "2")
+    assert run(BOTH).out == "3\n"
+
+
+@pytest.mark.parametrize("how", ["variable", "file"])
+def test_other_preferences_are_refused(run, tmp_path, monkeypatch, how):
+    if how == "variable":
+        monkeypatch.setenv("SOLFEC_PYTHON", "2.7")
+        words = "SOLFEC_PYTHON must be 2 or 3, it is '2.7'"
+    else:
+        (tmp_path / ".solfec").write_text("\npyton2\n")
+        words = ".solfec:2: a line must be 'python2' or 'python3', it is 'pyton2'"
+    outcome = run(BOTH)
+    assert outcome.status == 1 and words in outcome.err and "Traceback" not in outcome.err
+
+
+def test_one_line_tells_how_to_choose(run):
+    outcome = run(BOTH)
+    first, second = outcome.err.splitlines()
+    assert "'# solfec: python2'" in first and "--python2" in first and ".solfec" in first
+    assert second == "input.py:4: warning: 7 / 2 is 3.5 here and 3 in Python 2"
