@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .coordinates import check_size
+from .polygons import triangulate
 
 
 @dataclass
@@ -60,15 +61,23 @@ def read_surface(path: str) -> Surface:
     return surface
 
 
-def _triangulated(points, faces, marks, regions=()) -> Surface:
-    """Fans of convex polygons; repeated vertices are an error."""
-    triangles, kept = [], []
-    for number, (face, mark) in enumerate(zip(faces, marks)):
-        if len(set(face)) < len(face) or len(face) < 3:
-            raise ValueError(f"face {number} repeats a vertex or has fewer than three")
-        triangles += [(face[0], face[i], face[i + 1]) for i in range(1, len(face) - 1)]
-        kept += [mark] * (len(face) - 2)
+def _triangulated(points, facets, marks, regions=()) -> Surface:
+    """Triangles of facets: each a polygon, or (polygons, points of holes); repeated vertices are an error."""
     points = np.array(points, float).reshape(-1, 3)
+    triangles, kept = [], []
+    for number, (facet, mark) in enumerate(zip(facets, marks)):
+        rings, holes = facet if isinstance(facet, tuple) else ([facet], ())
+        for ring in rings:
+            if len(set(ring)) < len(ring) or len(ring) < 3:
+                raise ValueError(f"face {number} repeats a vertex or has fewer than three")
+            if min(ring) < 0 or max(ring) >= len(points):
+                raise ValueError(f"face {number} uses a vertex number out of range")
+        try:
+            cut = [tuple(rings[0])] if len(rings) == 1 and len(rings[0]) == 3 else triangulate(points, rings, holes)
+        except ValueError as error:
+            raise ValueError(f"face {number}: {error}") from None
+        triangles += cut
+        kept += [mark] * len(cut)
     return Surface(points, np.array(triangles, int).reshape(-1, 3), np.array(kept, int), list(regions))
 
 
@@ -181,31 +190,35 @@ def _read_poly(data: bytes) -> Surface:
     base = int(rows[0][0])
     points = [[float(w) for w in row[1:4]] for row in rows]
     header = [int(w) for w in next(lines)]
-    marked, faces, marks = len(header) > 1 and header[1] > 0, [], []
+    marked, facets, marks = len(header) > 1 and header[1] > 0, [], []
     text = iter(lines)
     for number in range(header[0]):
         words = [int(float(w)) for w in next(text)]
-        face, mark = _poly_facet(words, text, marked, number)
-        faces.append([v - base for v in face])
+        rings, holes, mark = _poly_facet(words, text, marked, number)
+        facets.append(([[v - base for v in ring] for ring in rings], holes))
         marks.append(mark)
     holes = next(text, ["0"])
     if int(holes[0]):
         raise ValueError("holes are not supported: leave out the hole's point and give regions instead")
     regions = [next(text) for _ in range(int(next(text, ["0"])[0]))]
-    return _triangulated(points, faces, marks, [([float(w) for w in r[1:4]], int(float(r[4]))) for r in regions if len(r) > 4])
+    return _triangulated(points, facets, marks, [([float(w) for w in r[1:4]], int(float(r[4]))) for r in regions if len(r) > 4])
 
 
-def _poly_facet(words: list[int], lines, marked: bool, number: int) -> tuple[list[int], int]:
-    """Corners and marker of one facet."""
+def _poly_facet(words: list[int], lines, marked: bool, number: int) -> tuple[list[list[int]], list[list[float]], int]:
+    """Polygons, points of holes and marker of one facet."""
     if words[0] >= 3 and len(words) > words[0]:  # SMESH: corners on the same line
-        return words[1 : words[0] + 1], words[words[0] + 1] if marked and len(words) > words[0] + 1 else 0
-    if words[0] != 1 or len(words) > 1 and words[1]:
-        raise ValueError(f"facet {number} has several polygons or holes; triangulate it")
-    corners = [int(w) for w in next(lines)]
-    count = corners.pop(0)
-    while len(corners) < count:
-        corners += [int(w) for w in next(lines)]
-    return corners[:count], words[2] if marked and len(words) > 2 else 0
+        return [words[1 : words[0] + 1]], [], words[words[0] + 1] if marked and len(words) > words[0] + 1 else 0
+    rings = []
+    for _ in range(words[0]):
+        corners = [int(w) for w in next(lines)]
+        count = corners.pop(0)
+        while len(corners) < count:
+            corners += [int(w) for w in next(lines)]
+        rings.append(corners[:count])
+    if not rings or min(len(ring) for ring in rings) < 3:
+        raise ValueError(f"facet {number} has no polygons, or single points or lines among them; leave these out")
+    holes = [[float(w) for w in next(lines)[1:4]] for _ in range(words[1] if len(words) > 1 else 0)]
+    return rings, holes, words[2] if marked and len(words) > 2 else 0
 
 
 READERS = {".stl": _read_stl, ".obj": _read_obj, ".off": _read_off, ".ply": _read_ply, ".poly": _read_poly, ".smesh": _read_poly}
