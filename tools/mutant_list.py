@@ -1,0 +1,176 @@
+"""Small faults, each in one place of the sources, that the property suite must notice (see mutants.py)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """`old` in `file`, where it stands once, becomes `new`; `killers`: tests that are likely to notice."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    killers: tuple[str, ...]
+
+
+KERNELS, MEASURES, SYSTEMS = "test_contact_kernels.py", "test_measures.py", "test_random_problems.py"
+SCENES, JOINTS, POINTS, GLUE, SAME = "test_scene_laws.py", "test_joint_laws.py", "test_contact_points.py", "test_glue.py", "test_invariance.py"
+
+
+def _of(file: str, killers: tuple[str, ...], *changes: tuple[str, str, str]) -> list[Mutant]:
+    return [Mutant(name, file, old, new, killers) for name, old, new in changes]
+
+
+MUTANTS = [
+    *_of(
+        "fortran/solvers/contact_iterations.f90", (KERNELS, MEASURES),
+        ("the cone without friction is a line", "answer = normal >= 0.0_dp .and. length <= mu*normal", "answer = length <= mu*normal"),
+        ("a wider cone", "answer = normal >= 0.0_dp .and. length <= mu*normal", "answer = normal >= 0.0_dp .and. length <= 1.01_dp*mu*normal"),
+        ("no polar cone in the map", "    if (mu*length <= -s(3)) then\n      c = r\n", "    if (mu*length <= -2.0_dp*s(3)) then\n      c = r\n"),
+        ("the map's normal part turned", "      c(3) = c(3) - beyond(2)\n", "      c(3) = c(3) + beyond(2)\n"),
+        ("the map's tangential part turned", "      c(1:2) = c(1:2) + s(1:2)*(beyond(1)/length)", "      c(1:2) = c(1:2) - s(1:2)*(beyond(1)/length)"),
+        ("associated sliding in the map", "f = rho*[u(1), u(2), u(3) + mu*sqrt(u(1)**2 + u(2)**2)]", "f = rho*[u(1), u(2), u(3)]"),
+        ("the projection's share for small friction", "pair(1) = (x + mu*y)/(1.0_dp + mu**2)", "pair(1) = (x + mu*y)/(1.0_dp + mu)"),
+        ("the projection's share for large friction", "pair(2) = (x/mu + y)/(1.0_dp + (1.0_dp/mu)**2)", "pair(2) = (x/mu + y)/(1.0_dp + 1.0_dp/mu)"),
+        ("gradient: pressure may be tension", "r(3) = max(0.0_dp, r(3) - rho*u(3))", "r(3) = r(3) - rho*u(3)"),
+        ("gradient: disc of the wrong radius", "      limit = mu*r(3)\n", "      limit = 0.9_dp*mu*r(3)\n"),
+        ("gradient: friction along the sliding", "r(1:2) = r(1:2) - rho*u(1:2)", "r(1:2) = r(1:2) + rho*u(1:2)"),
+        ("derivative: sliding velocity", "if (slip > 0.0_dp) df(3,1:2) = mu*u(1:2)/slip", "if (slip > 0.0_dp) df(3,1:2) = -mu*u(1:2)/slip"),
+        ("derivative: coupling of parts", "      cc = mu*(p1 - p2)/k", "      cc = mu*(p2 - p1)/k"),
+        ("derivative: across the sliding direction", "      bb = (mu**2*p1 + p2)/k", "      bb = (p1 + mu**2*p2)/k"),
+        ("elimination: no pivots", "if (abs(m(i,k)) > abs(m(pivot,k))) pivot = i", "if (abs(m(i,k)) > huge(1.0_dp)) pivot = i"),
+        ("an iteration is solved too early", "change <= tolerance*max(norm2(r), rho*norm2(b))) then", "change <= 1e-3_dp*max(norm2(r), rho*norm2(b))) then"),
+    ),
+    *_of(
+        "fortran/solvers/diagonal_block.f90", (KERNELS, SYSTEMS),
+        ("Schur complement: no coupling", "block(b_schur)   = w(1,1) - w(1,3)*w(3,1)*inverse", "block(b_schur)   = w(1,1)"),
+        ("Schur complement: an index", "block(b_schur+3) = w(2,2) - w(2,3)*w(3,2)*inverse", "block(b_schur+3) = w(2,2) - w(1,3)*w(3,1)*inverse"),
+        ("an open contact decided the other way", "    if (b(3) >= 0.0_dp) then\n", "    if (b(3) >= abs(b(1))*1e-2_dp) then\n"),
+        ("stick in a smaller cone", "inverse_det**2 <= (mu*rn)**2) then", "inverse_det**2 <= (0.9_dp*mu*rn)**2) then"),
+        ("stick: an index", "      r(2) = x2*inverse_det\n", "      r(2) = x1*inverse_det\n"),
+        ("pressure without the coupling", "rn = -bn - (wn1*x1 + wn2*x2)*inverse_det", "rn = -bn"),
+        ("slip: a sign of the quadratic", "    q0 = -bn*det - (wn1*x1 + wn2*x2)", "    q0 = -bn*det + (wn1*x1 + wn2*x2)"),
+        ("slip: friction of the wrong size", "      misfit = (mu*q)**2 - p\n", "      misfit = (1.01_dp*mu*q)**2 - p\n"),
+        ("slip: an index of the reaction", "    r(2) = (x2 - lambda*c2)*inverse", "    r(2) = (x2 - lambda*c1)*inverse"),
+        ("frictionless contacts are not pressed enough", "      r(3) = -bn\n", "      r(3) = -0.99_dp*bn\n"),
+        ("the largest eigenvalue is too small", "value = mean + 2.0_dp*p*cos(", "value = mean + 0.5_dp*p*cos("),
+    ),
+    *_of(
+        "fortran/solvers/row_laws.f90", (SCENES, SYSTEMS, MEASURES),
+        ("restitution of contacts that part", "law(l_restitution)*min(normal_v, 0.0_dp)", "law(l_restitution)*normal_v"),
+        ("restitution upside down", "law(l_restitution)*min(normal_v, 0.0_dp)", "-law(l_restitution)*min(normal_v, 0.0_dp)"),
+        ("gaps count double", "          law(l_shift) = law(l_gap)/step\n", "          law(l_shift) = 2.0_dp*law(l_gap)/step\n"),
+        ("quasi-static gaps pull", "law(l_shift) = max(law(l_gap), 0.0_dp)/step", "law(l_shift) = -max(law(l_gap), 0.0_dp)/step"),
+        ("cohesion's share of the velocity", "free = free - law(l_cohesion)*w(:,3)", "free = free + law(l_cohesion)*w(:,3)"),
+        ("the shift is forgotten", "      free(3) = free(3) + law(l_shift)\n", "      free(3) = free(3)\n"),
+        ("fixed points do not move back", "      if (dynamic /= 0) law(l_target:l_target+2) = -v\n", "      if (dynamic /= 0) law(l_target:l_target+2) = v\n"),
+        ("fixed directions do not move back", "      if (dynamic /= 0) law(l_target+2) = -v(3)\n", "      law(l_target+2) = 0.0_dp\n"),
+        ("the prescribed velocity is another's", "      law(l_target+2) = value(1)\n", "      law(l_target+2) = value(2)\n"),
+        ("links: a base's row", "link(1)*base(1,:) + link(2)*base(2,:) + link(3)*base(3,:)", "link(1)*base(:,1) + link(2)*base(:,2) + link(3)*base(:,3)"),
+    ),
+    *_of(
+        "fortran/solvers/row_block.f90", (JOINTS, SYSTEMS),
+        ("fixed points pushed the wrong way", "      reduced = -b\n", "      reduced = b\n"),
+        ("links by the larger force", "rn = -c/(half_b + sign(sqrt(root), half_b))", "rn = -c/(half_b - sign(sqrt(root), half_b))"),
+        ("links at mid step", "    p = y + k*b\n", "    p = y + 0.5_dp*k*b\n"),
+        ("spring-dashpot: damping of the wrong sign", "r(3) = (force - 0.5_dp*dashpot*(bn + normal_v))/", "r(3) = (force + 0.5_dp*dashpot*(bn + normal_v))/"),
+        ("spring-dashpot: gap at the end of the step", "-(law(l_gap) + 0.25_dp*step*(bn - normal_v))", "-(law(l_gap) + 0.5_dp*step*(bn - normal_v))"),
+        ("spring-dashpot: friction beyond the disc", "    limit = law(l_friction)*abs(r(3))\n", "    limit = 2.0_dp*law(l_friction)*abs(r(3))\n"),
+        ("spring-dashpot: contacts pull", "    if (.not. cohesive .and. r(3) < 0.0_dp) then", "    if (.not. cohesive .and. r(3) < -1e30_dp) then"),
+        ("spring-dashpot: an index of sticking", "r(2) = -(w(1,1)*t(2) - w(2,1)*t(1))/det", "r(2) = -(w(2,2)*t(2) - w(2,1)*t(1))/det"),
+    ),
+    *_of(
+        "fortran/solvers/constraint_measures.f90", (MEASURES, SYSTEMS),
+        ("the residual forgets the shift", "unmet = [u(1), u(2), u(3) + law(l_shift)]", "unmet = [u(1), u(2), u(3)]"),
+        ("cohesion is forgotten", "      r(3) = r(3) + block(b_cohesion)\n      unmet", "      unmet"),
+        ("weights: an index", "y3 = p(3) - w(3,1)/w(1,1)*p(1)", "y3 = p(3) - w(3,1)/w(1,1)*p(2)"),
+        ("weights: no coupling", "    d2 = w(2,2) - w(2,1)*w(2,1)/w(1,1)\n", "    d2 = w(2,2)\n"),
+        ("energy of prescribed velocities", "if (kind == velodir_row) energy = energy + inverse_nn(w)*law(l_target+2)**2", "continue"),
+        ("open contacts have no residual", "      residual = norm2(reaction)/block(b_rho)", "      residual = 0.0_dp*norm2(reaction)/block(b_rho)"),
+        ("joints are measured along the normal alone", "      unmet = u - law(l_target:l_target+2)\n      member = weighted(w, unmet)\n      residual = norm2(unmet)", "      unmet = u - law(l_target:l_target+2)\n      member = weighted(w, unmet)\n      residual = abs(unmet(3))"),
+    ),
+    *_of(
+        "fortran/solvers/newton_rows.f90", (SYSTEMS, MEASURES, JOINTS),
+        ("projection forgets cohesion", "    p(3) = p(3) - block(b_cohesion)\n", "    p(3) = p(3)\n"),
+        ("prescribed velocities of the wrong sign", "        rhs(3) = law(l_target+2) - u(3)\n", "        rhs(3) = law(l_target+2) + u(3)\n"),
+        ("links: a sign", "normal = (sqrt(root) - y(3))/k", "normal = (sqrt(root) + y(3))/k"),
+        ("fixed points: an entry", "      rhs = law(l_target:l_target+2) - u\n", "      rhs = law(l_target:l_target+2)\n"),
+    ),
+    *_of(
+        "fortran/solvers/alart_curnier.f90", (SYSTEMS, SCENES),
+        ("no disc", "        if (length > limit) s(1:2) = s(1:2)*(limit/length)\n", "        if (length > 2.0_dp*limit) s(1:2) = s(1:2)*(limit/length)\n"),
+        ("pressure of the wrong sign", "        f(3,i) = r(3,i) - max(s(3), 0.0_dp)\n", "        f(3,i) = r(3,i) + max(s(3), 0.0_dp)\n"),
+        ("joints are free", "        f(:,i) = rho*u(:,i)\n", "        f(:,i) = r(:,i)\n"),
+    ),
+    *_of(
+        "fortran/solvers/automatic_solver.f90", (SYSTEMS, SCENES, SAME),
+        ("islands lose a row", "        island_row(tail) = column(k)\n", "        island_row(tail) = a\n"),
+        ("every residual will do", "    if (residual <= tolerance) return\n    width", "    if (residual <= 1e4_dp*tolerance) return\n    width"),
+        ("better reactions are thrown away", "      if (measured < residual) then\n        x = trial\n", "      if (measured > residual) then\n        x = trial\n"),
+    ),
+    *_of(
+        "solfec/solvers/auto.py", (SYSTEMS, GLUE, JOINTS),
+        ("cohesion is added twice", "            reactions[2, :n] -= cohesion\n", "            reactions[2, :n] += cohesion\n"),
+        ("links of the wrong sign", "                q[2, links] = rows.B[2, links] - targets\n", "                q[2, links] = rows.B[2, links] + targets\n"),
+        ("fixed points held along the normal alone", "    RowKind.FIXPNT: Cone.FIXED,\n", "    RowKind.FIXPNT: Cone.NORMAL,\n"),
+    ),
+    *_of(
+        "fortran/solvers/gauss_seidel.f90", (SYSTEMS, MEASURES),
+        ("sweeps end too early", "converged = error <= epsilon", "converged = error <= 1e5_dp*epsilon"),
+    ),
+    *_of(
+        "fortran/constraints/user_constraints.f90", (JOINTS, SYSTEMS),
+        ("links point the other way", "      vector = point(:,i) - other_point(:,i)\n", "      vector = other_point(:,i) - point(:,i)\n"),
+        ("elongation of the wrong sign", "        distance = norm2(vector)\n        gap(i) = distance - length(i)", "        distance = norm2(vector)\n        gap(i) = length(i) - distance"),
+        ("links break by compression", "breaks = -reaction(3,i) > strength(i)", "breaks = reaction(3,i) > strength(i)"),
+        ("fixed points break by the normal part", "breaks = norm2(reaction(:,i)) > strength(i)", "breaks = abs(reaction(3,i)) > strength(i)"),
+    ),
+    *_of(
+        "solfec/constraints/user.py", (JOINTS,),
+        ("every user's constraint breaks", "constraints.overloaded[: constraints.user_count] == 1", "constraints.overloaded[: constraints.user_count] >= 0"),
+    ),
+    *_of(
+        "fortran/solvers/end_of_cohesion.f90", (GLUE,),
+        ("cohesion never ends by opening", "        if (normal < margin) lost(a) = 1\n", "        if (normal < -margin) lost(a) = 1\n"),
+        ("sliding is judged without the glue", "        normal = reaction(3,a) + cohesion\n", "        normal = reaction(3,a)\n"),
+    ),
+    *_of(
+        "fortran/contact/contact_patch.f90", (POINTS, SCENES),
+        ("a patch's gap at the wrong place", "level(k) = dot_product(slope, polygon(:,m) - from)", "level(k) = dot_product(slope, polygon(:,m))"),
+        ("points beside the gap", "points(:,k) = origin + place(:,k) + 0.5_dp*level(k)*normal", "points(:,k) = origin + place(:,k) - 2.0_dp*level(k)*normal"),
+        ("clipping keeps the outside", "      if (here <= 0.0_dp) then\n        kept = kept + 1", "      if (here >= 0.0_dp) then\n        kept = kept + 1"),
+        ("clipping cuts at the wrong place", "polygon(:,k) + (here/(here - there))*(polygon", "polygon(:,k) + (there/(there - here))*(polygon"),
+        ("one corner serves four slots", "        if (dot_product(direction(:,k), polygon(:,m)) <= best(k)) cycle\n", "            if (dot_product(direction(:,0), polygon(:,m)) <= best(k)) cycle\n"),
+    ),
+    *_of(
+        "fortran/contact/contacts.f90", (POINTS, SCENES),
+        ("shares of the area", "    at%area = whole%area/popcnt(slots)\n", "    at%area = whole%area\n"),
+        ("the frame is right-handed", "base(1,2) = base(2,1)*normal(3) - base(3,1)*normal(2)", "base(1,2) = -base(2,1)*normal(3) + base(3,1)*normal(2)"),
+        ("referential points of rotated bodies", "point(2) = conf(1,2)*arm(1) + conf(2,2)*arm(2) + conf(3,2)*arm(3)", "point(2) = conf(2,1)*arm(1) + conf(2,2)*arm(2) + conf(3,2)*arm(3)"),
+        ("slave and master change places", "slave_primitive(k) = merge(first(c), second(c), outward(c) == 0)", "slave_primitive(k) = merge(first(c), second(c), outward(c) /= 0)"),
+        ("all contacts are glued", "cohesion(k) = merge(material_cohesion(material(k)), 0.0_dp, time == 0.0_dp)\n      R(:,k)", "cohesion(k) = material_cohesion(material(k))\n      R(:,k)"),
+    ),
+    *_of(
+        "fortran/contact/curved.f90", (POINTS, SCENES),
+        ("gaps of balls", "    contact%gap = distance - radii\n", "    contact%gap = distance - slave_radius\n"),
+        ("points of balls", "contact%slave_point = slave_centre + slave_radius*contact%normal", "contact%slave_point = slave_centre + master_radius*contact%normal"),
+        ("normals of balls on blocks", "      contact%normal = (centre - closest)/distance\n", "      contact%normal = (closest - centre)/distance\n"),
+        ("balls float", "      contact%gap = distance - radius\n", "      contact%gap = distance - 1.01_dp*radius\n"),
+    ),
+    *_of(
+        "fortran/contact/overlap.f90", (POINTS, SCENES),
+        ("signs of facets", "    if (.not. is_first) sign = -sign\n", "    if (is_first) sign = -sign\n"),
+        ("a cut at the wrong place", "x = x + (inside(leave)/(inside(leave) - inside(begin)))*(y - x)", "x = x + (inside(begin)/(inside(begin) - inside(leave)))*(y - x)"),
+    ),
+    *_of(
+        "fortran/solvers/local_dynamics.f90", (SYSTEMS, SCENES),
+        ("slaves are pushed like masters", "call pull(i, k, 2, slave_point(:,i), -r(:,a))", "call pull(i, k, 2, slave_point(:,i), r(:,a))"),
+        ("torques of slaves at the master's point", "call pull(i, k, 2, slave_point(:,i), -r(:,a))", "call pull(i, k, 2, master_point(:,i), -r(:,a))"),
+        ("reactions are not turned into space", "(h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))", "(h(j,1,c)*r(1) + h(j,2,c)*r(2) + h(j,3,c)*r(3))"),
+        ("glue of any area", "materials(l_cohesion) = cohesion(i)*area(i)", "materials(l_cohesion) = cohesion(i)"),
+        ("open contacts keep their force", "if (row_kind(a) == open_row) r(:,a) = 0.0_dp", "continue"),
+        ("a root of the inverse mass", "entry(:,2,e) = h(:,2,k)*l(2,2) + h(:,3,k)*l(3,2)", "entry(:,2,e) = h(:,2,k)*l(2,2)"),
+    ),
+]  # fmt: skip

@@ -1,0 +1,143 @@
+"""Does the property suite see faults?  Applies small faults one by one, and counts those that `tests/laws` catches.
+
+    python tools/mutants.py                 all of them (hours of a busy core; `make mutants`)
+    python tools/mutants.py --only cone     those whose name contains the word
+    python tools/mutants.py --part 1/2      every second one, to share them among two processes
+    python tools/mutants.py --list          names only
+
+The sources are copied to a directory of their own and built there with little optimisation.  A mutant is one change of text in one place; it
+is built (ninja builds what changed), tests run until the first failure, the likely ones first, and the text is put back.  A mutant that hangs is
+caught.  One that does not build, or whose original text is not found exactly once, is a fault of the list and ends the script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from mutant_list import MUTANTS, Mutant
+
+ROOT = Path(__file__).resolve().parent.parent
+LAWS = Path("tests/laws")
+WANTED = 0.95
+PATIENCE = 600  # seconds of one run of the tests
+
+
+def main() -> int:
+    """Run the mutants asked for; 0 where enough are caught."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="names that contain this")
+    parser.add_argument("--part", default="1/1", help="k/n: every n-th, from the k-th on")
+    parser.add_argument("--list", action="store_true", help="names only")
+    parser.add_argument("--keep", type=Path, help="directory of the copy, kept for the next time")
+    options = parser.parse_args()
+    part, parts = map(int, options.part.split("/"))
+    chosen = [mutant for mutant in MUTANTS if options.only in mutant.name][part - 1 :: parts]
+    check(ROOT)
+    if options.list:
+        print(*(f"{mutant.file}: {mutant.name}" for mutant in chosen), sep="\n")
+        return 0
+    place = options.keep or Path(tempfile.mkdtemp(prefix="mutants-"))
+    try:
+        return run_all(chosen, prepare(place))
+    finally:
+        if not options.keep:
+            shutil.rmtree(place)
+
+
+def check(root: Path) -> None:
+    """Raise where the list does not fit the sources any more."""
+    wrong = [f"{m.file}: {m.name}: found {count} times" for m in MUTANTS if (count := (root / m.file).read_text().count(m.old)) != 1]
+    names = [mutant.name for mutant in MUTANTS]
+    wrong += [f"two mutants are called {name!r}" for name in sorted(set(names)) if names.count(name) > 1]
+    if wrong:
+        raise SystemExit("the list of mutants is out of date:\n  " + "\n  ".join(wrong))
+
+
+def prepare(place: Path) -> Path:
+    """A copy of the sources with a build directory and an environment of its own."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, listed.split("\0")):
+        source, target = ROOT / name, place / name
+        if not source.is_file() or name.startswith(("inp/", "docs/", "benchmarks/")):
+            continue
+        if target.is_file() and target.read_bytes() == source.read_bytes():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target)
+    if not (place / "venv").exists():
+        # packages are those of this environment, but not its editable install of the sources
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], check=True)
+        site = next((place / "venv" / "lib").glob("python*/site-packages"))
+        packages = next(path for path in sys.path if path.endswith("site-packages"))
+        (site / "packages.pth").write_text(packages + "\n")
+    if not (place / "build").exists():
+        compiler = os.environ.get("FC", "gfortran")
+        flags = "-Dkernel_flags=['-O1','-fno-math-errno']"
+        command = [sys.executable, "-m", "mesonbuild.mesonmain", "setup", place / "build", place, flags]
+        subprocess.run(command, check=True, cwd=place, env=environment(place) | {"FC": compiler}, stdout=subprocess.DEVNULL)
+    build(place)
+    for made in (place / "build" / "fortran").glob("_*.*"):  # the module, and what describes its arguments
+        if made.suffix in (".so", ".py"):
+            link = place / "solfec" / made.name
+            link.unlink(missing_ok=True)
+            link.symlink_to(made)
+    return place
+
+
+def environment(place: Path) -> dict:
+    """Programs of the copy's environment first, the copy's package, one thread."""
+    path = f"{place / 'venv' / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(place), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def build(place: Path) -> None:
+    """Raise where the sources do not build."""
+    made = subprocess.run(["ninja", "-C", place / "build"], env=environment(place), capture_output=True, text=True)
+    if made.returncode:
+        raise SystemExit("the build failed:\n" + made.stdout[-4000:] + made.stderr[-2000:])
+
+
+def survives(place: Path, first: tuple[str, ...]) -> tuple[bool, str]:
+    """Whether all tests of the suite pass; which one did not."""
+    others = sorted(path.name for path in (place / LAWS).glob("test_*.py"))
+    files = [LAWS / name for name in (*first, *(name for name in others if name not in first))]
+    command = [place / "venv" / "bin" / "python", "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", *files]
+    try:
+        done = subprocess.run(command, cwd=place, env=environment(place), capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return False, "it hangs"
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return done.returncode == 0, failed[0].split(" - ")[0] if failed else (done.stdout + done.stderr).strip()[-200:]
+
+
+def run_all(chosen: list[Mutant], place: Path) -> int:
+    """Apply every mutant in turn; print a line for each and the sum."""
+    passed, why = survives(place, ())
+    if not passed:
+        raise SystemExit(f"the suite fails without any mutant: {why}")
+    caught = 0
+    for number, mutant in enumerate(chosen, 1):
+        path, start = place / mutant.file, time.monotonic()
+        original = path.read_text()
+        path.write_text(original.replace(mutant.old, mutant.new))
+        try:
+            build(place)
+            passed, why = survives(place, mutant.killers)
+        finally:
+            path.write_text(original)
+        caught += not passed
+        verdict = "SURVIVES" if passed else "caught"
+        print(f"{number:3d} {verdict:8s} {time.monotonic() - start:5.0f} s  {mutant.file}: {mutant.name}  {'' if passed else why}", flush=True)
+    print(f"{caught} of {len(chosen)} mutants caught")
+    return 0 if caught >= WANTED * len(chosen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
