@@ -5,7 +5,7 @@
     python tools/mutants.py --part 1/2      every second one, to share them among two processes
     python tools/mutants.py --list          names only
 
-The sources are copied to a directory of their own and built there with little optimisation.  A mutant is one change of text in one place; it
+The sources are copied to a directory of their own and built there without optimisation.  A mutant is one change of text in one place; it
 is built (ninja builds what changed), tests run until the first failure, the likely ones first, and the text is put back.  A mutant that hangs is
 caught.  One that does not build, or whose original text is not found exactly once, is a fault of the list and ends the script.
 """
@@ -79,7 +79,7 @@ def prepare(place: Path) -> Path:
         (site / "packages.pth").write_text(packages + "\n")
     if not (place / "build").exists():
         compiler = os.environ.get("FC", "gfortran")
-        flags = "-Dkernel_flags=['-O1','-fno-math-errno']"
+        flags = "-Dkernel_flags=['-O0']"
         command = [sys.executable, "-m", "mesonbuild.mesonmain", "setup", place / "build", place, flags]
         subprocess.run(command, check=True, cwd=place, env=environment(place) | {"FC": compiler}, stdout=subprocess.DEVNULL)
     build(place)

@@ -54,6 +54,20 @@ def test_glue_breaks_above_its_strength_in_the_first_step(name, option):
     assert model.mean_velocity(block)[2] == pytest.approx(48.0 * STEP, rel=1e-2)
 
 
+@pytest.mark.parametrize("option", ["default", "margin", "all three"])
+@pytest.mark.parametrize("height", [1e-3, 5e-3])
+def test_only_what_touches_at_the_start_is_glued(option, height):
+    """A block that lands later can be lifted like any other."""
+    model = Model(option, 0.3, 0.0, 1e4, gravity=(0, 0, -10.0))
+    model.floor()
+    block = model.box((0, 0, height), (0.2, 0.1, 0.05 + height), velocity=(0, 0, -0.5))
+    model.advance(SOLVERS["AUTO AUTO"](1e-10), 25, check_step)
+    assert model.contacts() and not (model.domain.constraints.view("cohesion") > 0).any()
+    model.domain.set_velocity(block, (0, 0, 0.1), (0, 0, 0))
+    model.advance(SOLVERS["AUTO AUTO"](1e-10), 2, check_step)
+    assert model.mean_velocity(block)[2] == pytest.approx(0.1 - 0.02, abs=1e-6)
+
+
 def particle(mu, glue, b, dynamic=True) -> System:
     system = System(0.5, dynamic)
     system.body(mass=0.5, before=np.zeros(6), free=[0, 0, 0, *b])
