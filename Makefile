@@ -21,7 +21,7 @@ ifeq ($(OMP_NUM_THREADS),)
 unexport OMP_NUM_THREADS
 endif
 
-.PHONY: FORCE all build run test test-slow bench clean lint settings
+.PHONY: FORCE all build run test test-slow mutants bench clean lint settings
 
 all: build $(VENV)/.testing
 
@@ -83,6 +83,10 @@ test: all
 
 test-slow: all
 	HYPOTHESIS_PROFILE=explore OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q -m "slow or not slow"
+
+# Small faults, one by one: does tests/laws catch them?  An hour of a core (tools/mutants.py)
+mutants: all
+	$(BIN)/python tools/mutants.py
 
 bench: build
 	$(BIN)/python benchmarks/run.py
