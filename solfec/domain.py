@@ -93,6 +93,7 @@ class Domain:
         self.loads = Loads(self.bodies)
         self.loads.epsilon = epsilon
         self.settings = detection.Settings(min_distance=epsilon)
+        self.manifold_contacts = False  # what contact options are by default
         self.extents: np.ndarray | None = None
         self.local_dynamics = LocalDynamics()
         self.solution, self._report = Solution(), None

@@ -8,6 +8,7 @@ module contact_phases
   use pair_cache, only: boxes_inside, select_pairs, note_apart, select_contacts
   use narrow_phase, only: find_contacts
   use contact_patch, only: find_patches
+  use manifolds, only: find_manifolds
   use contacts, only: update_rows, create_rows, keep_rows
   use sparsify, only: sparsify_rows
   implicit none
@@ -15,6 +16,7 @@ module contact_phases
   public :: detect
 
   integer(i4), parameter :: move_shapes = 1, follow = 2, join = 3, find = 4   !< stages
+  integer(i4), parameter :: manifold_points = 2, sphere = 2   !< value of `patched`; kinds of primitives below are polyhedra
   integer(i4), parameter :: done = 0, search = 1, results_lack = 2, rows_lack = 3   !< outcomes
 
 contains
@@ -30,7 +32,7 @@ contains
   !>   searched, sorted, member, still   see `boxes_inside`
   !>   first, last     rows first <= k < last are contacts
   !>   looked, new     what an interrupted call returned as `count` and `start`
-  !>   patched         1: faces that lie on each other share several contacts
+  !>   patched         1: faces that lie on each other share several contacts; 2: polyhedra have those of `manifold`
   !>   known_one, known_two   pairs of known contacts; one, two: those of new ones
   !>   outcome         0 done; 1 pairs must be searched anew; 2 `needed` results, 3 `needed` rows must have room (call again
   !>                   from `stage` on, of which nothing has been changed)
@@ -240,12 +242,21 @@ contains
       integer(i4), intent(in) :: n, room, frozen
       integer(i4), intent(in) :: one(0:room-1), two(0:room-1)
 
-      call find_contacts(n, one, two, epsilon, margin, frozen, &
+      call find_contacts(n, one, two, epsilon, margin, frozen, merge(1_i4, 0_i4, patched == manifold_points), &
         kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, edge_count, &
         vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
         status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
         error, error_row, room, primitives, listed, faces, corners, vertices, results)
       if (error /= 0 .or. patched == 0) return
+      if (patched == manifold_points) then
+        call find_manifolds(n, one, two, epsilon, margin, kind, primitive_surface, box, vertex_ptr, vertex_count, face_ptr, &
+          face_count, outer_count, edge_count, primitive_body, body_kind, vertex_list, corner_ptr, corner_count, face_surface, &
+          face_normal, corner, edge, current, status, outward, degenerate, normal, result_slave, result_master, result_gap, &
+          result_area, result_surface, patch_slots, patch_point, patch_gap, room, primitives, bodies, listed, faces, corners, &
+          vertices, results, patches)
+        where (max(kind(one(0:n-1)), kind(two(0:n-1))) >= sphere) patch_slots(0:n-1) = 1
+        return
+      end if
       call find_patches(n, one, two, max(epsilon, margin), merge(1_i4, 0_i4, margin > 0), kind, face_ptr, outer_count, &
         corner_ptr, corner_count, corner_vertex, face_normal, current, status, normal, result_gap, result_slave, &
         result_master, patch_slots, patch_point, patch_gap, room, primitives, faces, corners, vertices, results, patches)

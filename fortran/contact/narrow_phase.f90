@@ -27,7 +27,7 @@ contains
   !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs`; manual, contact points.
   !>
   !> Results of a pair without contact are left as they were, except `status`.
-  subroutine find_contacts(pairs, first, second, epsilon, margin, frozen, &
+  subroutine find_contacts(pairs, first, second, epsilon, margin, frozen, curved, &
                            kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
                            edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
                            status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, &
@@ -39,6 +39,7 @@ contains
     real(dp), intent(in) :: epsilon       !< geometric tolerance (length)
     real(dp), intent(in) :: margin        !< pairs nearer than this are in contact with their gap; 0: gaps are not positive
     integer(i4), intent(in) :: frozen     !< 1: of two spheres or ellipsoids the first is the slave, else the one with the smaller centre
+    integer(i4), intent(in) :: curved     !< 1: results of pairs of polyhedra are left as they are
     integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
     real(dp), intent(in), target :: radius(0:nprimitive-1)       !< per primitive (length)
     real(dp), intent(in), target :: axes(3, 3, 0:nprimitive-1)   !< per ellipsoid: columns are the semi-axes (length)
@@ -97,6 +98,7 @@ contains
     call reserve_overlap(work, most_vertices, most_faces)
     !$omp do schedule(dynamic, 32)
     do k = 0, pairs - 1
+      if (curved /= 0 .and. max(kind(first(k)), kind(second(k))) < sphere) cycle
       call contact_of_pair(tables, first(k), second(k), epsilon, margin, frozen, one, two, work, contact, &
                            outward(k), surfaces(:, k))
       status(k) = merge(1, 0, contact%found)

@@ -15,6 +15,7 @@ import numpy as np
 from .. import _kernels
 from ..tables import note_reallocation
 from .current_faces import current_faces, split
+from .manifold import WITHIN_MARGIN, margin_of
 from .workspace import Workspace, workspace_of
 
 _update_shapes = _kernels.update_geometry.update_shapes
@@ -59,6 +60,8 @@ class Settings:
         Faces between the convexes of a body are parts of its surface; counts for bodies made later.
     symmetric : bool
         Sparsification treats both bodies alike (Solfec-1.0 looks at the master only).
+    manifold : bool
+        Polyhedra share points on features that face each other (`manifold`), instead of averaged ones.
     """
 
     threshold: float = 0.01
@@ -73,6 +76,10 @@ class Settings:
     patch: bool = False
     seams: bool = True
     symmetric: bool = False
+    manifold: bool = False
+
+    _suited = None  # the geometry for which the margin was chosen
+    _distance = 0.0  # that the user's materials ask for
 
     def __setattr__(self, name: str, value) -> None:
         super().__setattr__(name, value)
@@ -97,7 +104,19 @@ class Settings:
 
     def widen(self, distances: np.ndarray) -> None:
         """Set the margin to the largest of what was asked for and the distances of gap-aware materials."""
-        self.margin = max(self.asked_margin, float(np.max(distances, initial=0.0)))
+        margin = max(self.asked_margin, float(np.max(distances, initial=0.0)))
+        self.__dict__.update(_distance=margin, _suited=None)
+        if not (self.manifold and margin <= WITHIN_MARGIN):
+            self.margin = margin
+
+    def suit(self, geometry) -> None:
+        """Let the margin of 'MANIFOLD' follow the primitives there are, unless the user chose one."""
+        if not self.manifold or self.asked_margin > 0.0 or self._suited == (geometry.version, geometry.primitives.n):
+            return
+        self.__dict__["_suited"] = geometry.version, geometry.primitives.n
+        margin = max(margin_of(geometry), self._distance)
+        if margin != self.margin:
+            self.margin = margin
 
 
 def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:

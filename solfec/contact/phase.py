@@ -19,6 +19,7 @@ from .current_faces import current_faces, edge_columns, split_columns
 from .detection import search, shape_columns, sparsify_symmetrically
 from .workspace import LONGEST_PAUSE, SHORT_LIFE, SKIN, Workspace, workspace_of
 
+MANIFOLD_POINTS = 2  # of `patched`
 FOLLOW, JOIN, FIND = 2, 3, 4  # stages of the kernel `detect`
 DONE, SEARCH, RESULTS = 0, 1, 2  # its outcomes; another one: rows are lacking
 
@@ -72,9 +73,10 @@ class Detection(Phase):
         model = self.model
         constraints, geometry, bodies, settings = model.constraints, model.geometry, model.bodies, model.settings
         work = self.work = workspace_of(geometry, bodies, constraints)
+        settings.suit(geometry)
         current_faces(geometry)
-        if work.options != (settings.margin, settings.patch):
-            work.options = (settings.margin, settings.patch)
+        if work.options != (settings.margin, settings.patch, settings.manifold):
+            work.options = (settings.margin, settings.patch, settings.manifold)
             constraints.view("evaluated")[:] = -1
         primitives = geometry.primitives.n
         work.shape(geometry.version, model.epsilon)
@@ -83,7 +85,8 @@ class Detection(Phase):
             work.fresh = -1
         self._sorted.set(work.still.sorted)
         self._given.set(
-            geometry.vertices.n, primitives, bodies.n, constraints.user_count, settings.patch, settings.symmetric,
+            geometry.vertices.n, primitives, bodies.n, constraints.user_count,
+            MANIFOLD_POINTS if settings.manifold else settings.patch, settings.symmetric,
             model.surface_materials.n, settings.excluded_surfaces.shape[1], model.epsilon, settings.margin,
             settings.threshold, settings.min_area, settings.min_distance, settings.depth,
         )  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 from ..bodies.materials import MODELS, BulkMaterial
 from ..bodies.table import BodyKind
 from ..constraints.table import ANY_SURFACE, SurfaceModel
+from ..contact.manifold import WITHIN_MARGIN
 from . import checks, session
 from .checks import BadType, BadValue, command
 from .fields import FIELD, field_labels
@@ -206,6 +207,13 @@ def _reach(value, name: str) -> float:
     return 0.0 if value is None or (isinstance(value, str) and value == "OFF") else checks.positive(value, name)
 
 
+def _distance(simulation, value) -> float:
+    """What a surface material's `gap_aware` is in its table."""
+    if value is None and simulation.domain.settings.manifold:
+        return WITHIN_MARGIN
+    return _reach(value, "gap_aware")
+
+
 def _surface_member(name: str, check: Callable[[Any, str], float], doc: str) -> Member[float]:
     """A number of a surface material, read and written in its table."""
 
@@ -236,7 +244,8 @@ class SURFACE_MATERIAL(Handle):
         Normal stiffness >= 0, damping (negative: critical), power >= 0 of Hertz's law.
     gap_aware : float, optional
         Distance > 0 from which contacts are found, and may close up to touching within a step; 'OFF' (default): contacts
-        are found once they overlap, and keep what they overlap by.
+        are found once they overlap, and keep what they overlap by.  With SOLFEC (..., contacts = 'MANIFOLD') the default is the
+        margin of contacts.
     """
 
     __slots__ = ()
@@ -270,7 +279,7 @@ class SURFACE_MATERIAL(Handle):
             "spring": checks.nonnegative(spring, "spring"),
             "dashpot": checks.number(dashpot, "dashpot"),
             "hpow": checks.nonnegative(hpow, "hpow"),
-            "gap_aware": _reach(gap_aware, "gap_aware"),
+            "gap_aware": _distance(simulation, gap_aware),
         }
         pair = sorted([*given, ANY_SURFACE, ANY_SURFACE][:2])
         table = domain.surface_materials
@@ -335,9 +344,10 @@ class SURFACE_MATERIAL(Handle):
     @property
     def gap_aware(self) -> float | str:
         """Distance from which open contacts count, or 'OFF'."""
-        return float(self._table.gap_aware[self._id]) or "OFF"
+        distance = float(self._table.gap_aware[self._id])
+        return (self._simulation.domain.settings.margin if distance == WITHIN_MARGIN else distance) or "OFF"
 
     @gap_aware.setter
     def gap_aware(self, value: float | Literal["OFF"] | None) -> None:
-        self._table.gap_aware[self._id] = _reach(value, "gap_aware")
+        self._table.gap_aware[self._id] = _distance(self._simulation, value)
         self._refresh()

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..contact import manifold
 from ..results import results_file
 from ..simulation import Simulation
 from . import checks, session
@@ -34,6 +35,9 @@ class SOLFEC(Model):
         written.  'READ' reads results.  'AUTO' reads where there are results and computes where there are none.
         Default: 'WRITE' in Python programs, notebooks and tests; under the command `solfec` 'AUTO', with its switches -w and
         -c.
+    contacts : str
+        'CLASSIC' (default): contact points as in Solfec-1.0, one averaged point for a pair of primitives.  'MANIFOLD': up to
+        four points on features that face each other, from a small distance on.
     """
 
     __slots__ = ()
@@ -45,8 +49,10 @@ class SOLFEC(Model):
         step: float,
         output: str | PathLike | None = None,
         mode: Literal["WRITE", "READ", "AUTO"] | None = None,
+        contacts: Literal["CLASSIC", "MANIFOLD"] = "CLASSIC",
     ) -> None:
         analysis = checks.choice(analysis, "analysis", ("DYNAMIC", "QUASI_STATIC"))
+        contacts = checks.choice(contacts, "contacts", ("CLASSIC", "MANIFOLD"))
         step = checks.positive(step, "step")
         path = None if output is None else _output_path(checks.path(output, "output"))
         asked = None if mode is None else checks.choice(mode, "mode", ("WRITE", "READ", "AUTO"))
@@ -68,6 +74,8 @@ class SOLFEC(Model):
         if asked == "AUTO":
             own = simulation.mode == "READ" and (_writer_of(path, now) is not None or os.path.abspath(path) in now.written)
             simulation.how_to_write = " (the switch -w computes again)" if now.command and not own else " (mode = 'WRITE' computes again)"
+        if contacts == "MANIFOLD":
+            manifold.choose(simulation.domain)
         simulation.notify = session.warn
         now.enter(simulation)
         self._simulation, self._id = simulation, 0
@@ -84,6 +92,11 @@ class SOLFEC(Model):
     def analysis(self) -> str:
         """'DYNAMIC' or 'QUASI_STATIC'."""
         return "DYNAMIC" if self._domain.dynamic else "QUASI_STATIC"
+
+    @property
+    def contacts(self) -> str:
+        """'CLASSIC' or 'MANIFOLD'."""
+        return "MANIFOLD" if self._domain.settings.manifold else "CLASSIC"
 
     @property
     def time(self) -> float:

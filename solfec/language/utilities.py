@@ -260,7 +260,7 @@ def CONTACT_SPARSIFY(
     threshold: float = 0.01,
     minarea: float = 0.0,
     mindist: float | None = None,
-    symmetric: Switch = "OFF",
+    symmetric: Switch | None = None,
 ) -> None:
     """Filter contact points (manual, 4.6 and 7.2).
 
@@ -274,37 +274,44 @@ def CONTACT_SPARSIFY(
     mindist : float
         Distance between distinct contact points (default: geometric epsilon).
     symmetric : str
-        'ON': both bodies are treated alike; 'OFF': as in Solfec-1.0.  Not in the manual.
+        'ON' (default with SOLFEC (..., contacts = 'MANIFOLD')): both bodies are treated alike; 'OFF' (default): as in Solfec-1.0.
+        Not in the manual.
     """
     simulation = simulation_of(solfec)
     threshold = checks.between(threshold, "threshold", 0.0, 1.0)
     minarea = checks.nonnegative(minarea, "minarea")
     mindist = session.current().epsilon if mindist is None else checks.nonnegative(mindist, "mindist")
-    symmetric = checks.switch(symmetric, "symmetric")
     settings = simulation.domain.settings
+    symmetric = simulation.domain.manifold_contacts if symmetric is None else checks.switch(symmetric, "symmetric")
     settings.threshold, settings.min_area, settings.min_distance = threshold, minarea, mindist
     settings.symmetric = symmetric
 
 
 @command("CONTACT_OPTIONS")
-def CONTACT_OPTIONS(solfec: SOLFEC, margin: float = 0.0, patch: Switch = "OFF", seams: Switch = "ON") -> None:
+def CONTACT_OPTIONS(
+    solfec: SOLFEC, margin: float | None = None, patch: Switch | None = None, seams: Switch | None = None
+) -> None:
     """Choose richer contacts than Solfec-1.0's.  Not in the manual.
 
     Parameters
     ----------
     solfec : SOLFEC
     margin : float
-        Bodies apart by less than this length are in contact too, with a positive gap; 0: once they overlap.
+        Bodies apart by less than this length are in contact too, with a positive gap; 0 (default): once they overlap.  With
+        SOLFEC (..., contacts = 'MANIFOLD') the default suits the smallest primitive.
     patch : str
-        'ON': faces that lie on each other share up to four contact points; 'OFF': one.
+        'ON' (default with 'MANIFOLD'): faces that lie on each other share up to four contact points; 'OFF' (default): one.
     seams : str
-        'OFF': faces that lie wholly against other convexes of their body are no surface; 'ON': they are.  Counts for bodies
-        made after the command.
+        'OFF' (default with 'MANIFOLD'): faces that lie wholly against other convexes of their body are no surface; 'ON' (default):
+        they are.  Counts for bodies made after the command.
     """
     simulation = simulation_of(solfec)
     settings = simulation.domain.settings
-    margin, patch = checks.nonnegative(margin, "margin"), checks.switch(patch, "patch")
-    settings.asked_margin, settings.patch, settings.seams = margin, patch, checks.switch(seams, "seams")
+    manifold = simulation.domain.manifold_contacts
+    settings.asked_margin = 0.0 if margin is None else checks.nonnegative(margin, "margin")
+    settings.patch = manifold if patch is None else checks.switch(patch, "patch")
+    settings.manifold = manifold and settings.patch
+    settings.seams = not manifold if seams is None else checks.switch(seams, "seams")
     settings.widen(simulation.domain.surface_materials.view("gap_aware"))
 
 

@@ -1,0 +1,451 @@
+!> Contacts of two polyhedra as sets of points on the features that face each other (contacts = 'MANIFOLD').
+!>
+!> The normal is that of a feature: of the face along whose normal the bodies are furthest apart (or overlap least), of
+!> two edges that cross, or the middle of the faces about two edges that lie on each other.  Where bodies are apart, or
+!> overlap by no more than a sliver, along two directions far from each other, they pass each other at an edge: neither
+!> direction is that of a contact.  So what slides over flush bodies meets no wall at their seams.
+module manifold
+  use kinds, only: dp, i4
+  use polyhedra, only: polyhedron
+  use polygon_cut, only: cut, cross
+  use gjk, only: closest_points
+  implicit none
+  private
+  public :: face_axes, manifold_work, manifold_points, reserve_manifold, find_manifold
+
+  real(dp), parameter :: facing = 0.985_dp    !< cosine of the angle (10 degrees) up to which faces lie on each other
+  real(dp), parameter :: turned = 0.9817_dp   !< see `contact_patch`
+  real(dp), parameter :: passing = 0.5_dp     !< directions further apart than 60 degrees are those of bodies that pass
+  real(dp), parameter :: same = 0.9986_dp     !< directions nearer than 3 degrees are one
+  real(dp), parameter :: aside = 0.02_dp      !< cosine below which an element's face does not face the other body
+  real(dp), parameter :: last_places = 1.0e-9_dp
+
+  !> Separations along the normals of faces, and polygons.
+  type :: manifold_work
+    real(dp), allocatable :: first(:), second(:)      !< per face of either body: distance of the other one from its plane
+    real(dp), allocatable :: polygon(:,:), spare(:,:)
+  end type manifold_work
+
+  !> What two bodies share; points relative to the centre of the pair.
+  type :: manifold_points
+    logical :: found
+    real(dp) :: normal(3), area
+    integer(i4) :: face(2)   !< of either body, counted from 1; 0: none
+    integer(i4) :: slots     !< bits of those in use
+    real(dp) :: point(3,0:3), gap(0:3)
+  end type manifold_points
+
+contains
+
+  subroutine reserve_manifold(work, faces, corners)
+    type(manifold_work), intent(inout) :: work
+    integer(i4), intent(in) :: faces, corners
+
+    allocate (work%first(faces), work%second(faces), work%polygon(3,2*corners+6), work%spare(3,2*corners+6))
+  end subroutine reserve_manifold
+
+  !> Distance of `other` from every plane of `body`, negative where it reaches beneath.
+  pure subroutine face_axes(body, other, separation)
+    type(polyhedron), intent(in) :: body, other
+    real(dp), intent(inout) :: separation(:)
+    integer(i4) :: i, k
+    real(dp) :: least
+
+    do i = 1, body%faces
+      least = huge(least)
+      do k = 1, other%padded
+        least = min(least, body%plane(1,i)*other%x(k,1) + body%plane(2,i)*other%x(k,2) + body%plane(3,i)*other%x(k,3))
+      end do
+      separation(i) = least - body%plane(4,i)
+    end do
+  end subroutine face_axes
+
+  !> The points that two bodies share.
+  !>
+  !>   corner_ptr, corner_count, corner, edge   of faces; see `shape_edges`
+  !>   touching   distance at which bodies touch; reach: the largest gap of a point; sliver: see above (lengths)
+  !>   spread     points are those of a quadrature of the common area (deformable bodies), not its corners
+  subroutine find_manifold(one, two, corner_ptr, corner_count, corner, edge, touching, reach, sliver, size, spread, work, made)
+    type(polyhedron), intent(in) :: one, two
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*), edge(0:*)
+    real(dp), intent(in) :: touching, reach, sliver, size
+    logical, intent(in) :: spread
+    type(manifold_work), intent(inout) :: work
+    type(manifold_points), intent(inout) :: made
+    real(dp) :: best, normal(3), second(3), distance, p(3), q(3), no_shift(3)
+    integer(i4) :: one_face, two_face
+    logical :: failed, supported, crossed
+
+    made%found = .false.
+    made%point = 0
+    made%gap = 0
+    if (one%outer == 0 .or. two%outer == 0) return
+    call face_axes(one, two, work%first)
+    if (maxval(work%first(1:one%faces)) > reach) return
+    call face_axes(two, one, work%second)
+    if (maxval(work%second(1:two%faces)) > reach) return
+    one_face = maxloc(work%first(1:one%outer), 1)
+    two_face = maxloc(work%second(1:two%outer), 1)
+    best = work%first(one_face)
+    normal = one%plane(1:3,one_face)
+    if (work%second(two_face) > best + last_places*size) then
+      best = work%second(two_face)
+      normal = -two%plane(1:3,two_face)
+      one_face = 0
+    else
+      two_face = 0
+    end if
+    if (beneath_inner_face(one, work%first, best) .or. beneath_inner_face(two, work%second, best)) return
+    call direction_aside(one, work%first, 1.0_dp, sliver, normal, second)
+    call direction_aside(two, work%second, -1.0_dp, sliver, normal, second)
+    if (dot_product(normal, second) < passing) return
+
+    call shared_points(one, two, corner_ptr, corner_count, corner, normal, one_face, two_face, touching, reach, sliver, size, &
+      spread, work, made, supported)
+    if (supported) return
+    call crossing_edges(one, two, corner_ptr, edge, best, reach, size, made, crossed)
+    if (crossed) return
+    if (best > touching) then
+      no_shift = 0
+      call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, no_shift, normal, size, &
+        distance, p, q, failed)
+      if (failed .or. .not. distance > touching .or. distance > reach) return
+      normal = (q - p)/distance
+    else if (dot_product(normal, second) < same) then
+      normal = (normal + second)/norm2(normal + second)
+    else
+      return
+    end if
+    call shared_points(one, two, corner_ptr, corner_count, corner, normal, 0_i4, 0_i4, touching, reach, sliver, size, spread, &
+      work, made, supported)
+  end subroutine find_manifold
+
+  !> Is the other body further from an inner face than from all outer ones, and overlaps none of these?  Then it is in
+  !> contact with the neighbour beyond that face.
+  pure logical function beneath_inner_face(body, separation, best)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: separation(:), best
+
+    beneath_inner_face = .false.
+    if (body%faces > body%outer) beneath_inner_face = best < 0 .and. &
+      maxval(separation(body%outer+1:body%faces)) > max(0.0_dp, 1.0e-3_dp*abs(best))
+  end function beneath_inner_face
+
+  !> The normal furthest from `normal` among those along which the bodies are apart, or overlap by no more than `sliver`.
+  pure subroutine direction_aside(body, separation, sense, sliver, normal, second)
+    type(polyhedron), intent(in) :: body
+    real(dp), intent(in) :: separation(:), sense, sliver, normal(3)
+    real(dp), intent(inout) :: second(3)
+    integer(i4) :: i
+
+    if (sense > 0) second = normal
+    do i = 1, body%outer
+      if (separation(i) < -sliver) cycle
+      if (sense*dot_product(body%plane(1:3,i), normal) < dot_product(second, normal)) second = sense*body%plane(1:3,i)
+    end do
+  end subroutine direction_aside
+
+  !> The face of a body that looks most along a direction, among those with a corner that is furthest along it; 0: none.
+  pure integer(i4) function foremost_face(body, corner_ptr, corner_count, corner, direction, size) result(face)
+    type(polyhedron), intent(in) :: body
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)
+    real(dp), intent(in) :: direction(3), size
+    real(dp) :: top, best, cosine
+    integer(i4) :: i, k
+
+    top = -huge(top)
+    do k = 1, body%vertices
+      top = max(top, dot_product(direction, body%point(1:3,k)))
+    end do
+    face = 0
+    best = merge(aside, last_places, body%outer < body%faces)
+    do i = 1, body%outer
+      cosine = dot_product(body%plane(1:3,i), direction)
+      if (cosine <= best) cycle
+      do k = corner_ptr(body%first_face+i-1), corner_ptr(body%first_face+i-1) + corner_count(body%first_face+i-1) - 1
+        if (dot_product(direction, body%point(1:3,corner(k)+1)) < top - 1.0e-6_dp*size) cycle
+        best = cosine
+        face = i
+        exit
+      end do
+    end do
+  end function foremost_face
+
+  !> Points of the area that faces share along a normal.  `supported`: the part of it that is nearest lies within the face
+  !> that the normal belongs to, not on its border.
+  subroutine shared_points(one, two, corner_ptr, corner_count, corner, normal, one_face, two_face, touching, reach, sliver, &
+      size, spread, work, made, supported)
+    type(polyhedron), intent(in) :: one, two
+    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*), one_face, two_face
+    real(dp), intent(in) :: normal(3), touching, reach, sliver, size
+    logical, intent(in) :: spread
+    type(manifold_work), intent(inout) :: work
+    type(manifold_points), intent(inout) :: made
+    logical, intent(out) :: supported
+    real(dp) :: edge(3), across(3), direction(3,0:3), best(0:3), place(3,0:3), level(0:3), height(4), lowest(3), nearest
+    real(dp) :: moments(6), deepest, middle(3), inside
+    integer(i4) :: i, j, k, m, count, own(2), at
+
+    supported = .false.
+    own(1) = one_face
+    own(2) = two_face
+    if (own(1) == 0) own(1) = foremost_face(one, corner_ptr, corner_count, corner, normal, size)
+    if (own(2) == 0) own(2) = foremost_face(two, corner_ptr, corner_count, corner, -normal, size)
+    if (any(own == 0)) return
+    at = corner_ptr(one%first_face + own(1) - 1)
+    edge = one%point(1:3,corner(at+1)+1) - one%point(1:3,corner(at)+1)
+    edge = edge - dot_product(edge, normal)*normal
+    if (.not. norm2(edge) > last_places*size) edge = one%point(1:3,corner(at+2)+1) - one%point(1:3,corner(at+1)+1)
+    edge = edge - dot_product(edge, normal)*normal
+    edge = edge/norm2(edge)
+    across = cross(normal, edge)
+    do k = 0, 3
+      direction(:,k) = cos(turned + k*2*atan(1.0_dp))*edge + sin(turned + k*2*atan(1.0_dp))*across
+    end do
+
+    best = -huge(best)
+    place = 0
+    level = 0
+    moments = 0
+    nearest = huge(nearest)
+    lowest = 0
+    inside = -huge(inside)
+    do i = 1, one%outer
+      if (i /= own(1) .and. dot_product(one%plane(1:3,i), normal) <= facing) cycle
+      do j = 1, two%outer
+        if (j /= own(2) .and. -dot_product(two%plane(1:3,j), normal) <= facing) cycle
+        call common_polygon(one, i, two, j, corner_ptr, corner_count, corner, normal, reach, count, work%polygon, work%spare, &
+          height)
+        if (count == 0) cycle
+        do m = 1, count
+          deepest = dot_product(height(1:3), work%polygon(:,m)) + height(4)
+          if (deepest < nearest) then
+            nearest = deepest
+            lowest = work%polygon(:,m)
+          end if
+          do k = 0, 3
+            if (dot_product(direction(:,k), work%polygon(:,m)) <= best(k)) cycle
+            best(k) = dot_product(direction(:,k), work%polygon(:,m))
+            place(:,k) = work%polygon(:,m)
+            level(k) = deepest
+          end do
+        end do
+        call cut(height(1:3), max(nearest, 0.0_dp) + touching - height(4), count, work%polygon, work%spare)
+        if (count == 0) cycle
+        call add_moments(count, work%polygon, edge, across, moments)
+        middle = sum(work%polygon(:,1:count), 2)/count
+        if (one_face > 0) then
+          inside = max(inside, within(one, i, corner_ptr, corner_count, corner, middle))
+        else if (two_face > 0) then
+          inside = max(inside, within(two, j, corner_ptr, corner_count, corner, middle))
+        end if
+      end do
+    end do
+    if (nearest >= huge(nearest)) return
+    supported = inside > sliver .or. one_face == 0 .and. two_face == 0
+    if (nearest > reach) return
+
+    made%found = .true.
+    made%normal = normal
+    made%face = own
+    made%area = moments(1)
+    made%slots = 0
+    if (spread .and. moments(1) > (last_places*size)*size) then
+      call spread_points(moments, edge, across, place)
+      height(1:3) = two%plane(1:3,own(2))/dot_product(two%plane(1:3,own(2)), normal) - &
+        one%plane(1:3,own(1))/dot_product(one%plane(1:3,own(1)), normal)
+      height(4) = two%plane(4,own(2))/dot_product(two%plane(1:3,own(2)), normal) - &
+        one%plane(4,own(1))/dot_product(one%plane(1:3,own(1)), normal)
+      do k = 0, 3
+        level(k) = height(4) - dot_product(height(1:3), place(:,k))
+      end do
+    else if (nearest < minval(level) - touching) then
+      k = maxloc(matmul(lowest - 0.25_dp*sum(place, 2), direction), 1) - 1
+      place(:,k) = lowest
+      level(k) = nearest
+    end if
+    do k = 0, 3
+      if (any([(maxval(abs(place(:,m) - place(:,k))) <= last_places*size, m = 0, k - 1)])) cycle
+      made%slots = ibset(made%slots, k)
+      made%gap(k) = level(k)
+      ! the plane of the slave's face is half a gap beneath the middle
+      made%point(:,k) = place(:,k) + (dot_product(one%plane(1:3,own(1)), place(:,k)) - one%plane(4,own(1))) &
+        /(-dot_product(one%plane(1:3,own(1)), normal))*normal + 0.5_dp*level(k)*normal
+    end do
+  end subroutine shared_points
+
+  !> The part of a face of the first body over a face of the second, seen along a normal, where the gap is at most `reach`;
+  !> the gap at x is height(1:3).x + height(4).  Corners lie in the plane of the first face.
+  subroutine common_polygon(one, i, two, j, corner_ptr, corner_count, corner, normal, reach, count, polygon, spare, height)
+    type(polyhedron), intent(in) :: one, two
+    integer(i4), intent(in) :: i, j, corner_ptr(0:*), corner_count(0:*), corner(0:*)
+    real(dp), intent(in) :: normal(3), reach
+    integer(i4), intent(out) :: count
+    real(dp), intent(inout) :: polygon(:,:), spare(:,:)
+    real(dp), intent(out) :: height(4)
+    real(dp) :: side(3), edge(3)
+    integer(i4) :: k, next, face
+
+    face = one%first_face + i - 1
+    count = corner_count(face)
+    do k = 1, count
+      polygon(:,k) = one%point(1:3,corner(corner_ptr(face)+k-1)+1)
+    end do
+    ! a point x of the slave's face is over the master's at x + g n: the master's plane there
+    height(1:3) = -two%plane(1:3,j)/dot_product(two%plane(1:3,j), normal)
+    height(4) = two%plane(4,j)/dot_product(two%plane(1:3,j), normal)
+    face = two%first_face + j - 1
+    do k = 0, corner_count(face) - 1
+      next = merge(0, k + 1, k == corner_count(face) - 1)
+      side = two%point(1:3,corner(corner_ptr(face)+k)+1)
+      edge = two%point(1:3,corner(corner_ptr(face)+next)+1) - side
+      edge = cross(normal, edge)   ! the master's face runs clockwise about the normal
+      call cut(edge, dot_product(edge, side), count, polygon, spare)
+      if (count == 0) return
+    end do
+    call cut(height(1:3), reach - height(4), count, polygon, spare)
+  end subroutine common_polygon
+
+  !> Distance of a point from the nearest side of a face, across its plane; negative outside.
+  pure real(dp) function within(body, i, corner_ptr, corner_count, corner, point)
+    type(polyhedron), intent(in) :: body
+    integer(i4), intent(in) :: i, corner_ptr(0:*), corner_count(0:*), corner(0:*)
+    real(dp), intent(in) :: point(3)
+    real(dp) :: side(3), edge(3)
+    integer(i4) :: k, next, face
+
+    within = huge(within)
+    face = body%first_face + i - 1
+    do k = 0, corner_count(face) - 1
+      next = merge(0, k + 1, k == corner_count(face) - 1)
+      side = body%point(1:3,corner(corner_ptr(face)+k)+1)
+      edge = cross(body%plane(1:3,i), body%point(1:3,corner(corner_ptr(face)+next)+1) - side)
+      within = min(within, dot_product(edge, point - side)/max(norm2(edge), tiny(1.0_dp)))
+    end do
+  end function within
+
+  !> Adds area and first and second moments of a polygon in the coordinates along `edge` and `across`.
+  pure subroutine add_moments(count, polygon, edge, across, moments)
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: polygon(:,:), edge(3), across(3)
+    real(dp), intent(inout) :: moments(6)  !< 1, x, y, x^2, x y, y^2
+    real(dp) :: a(2), b(2), c(2), area
+    integer(i4) :: k
+
+    a = flat(polygon(:,1))
+    do k = 2, count - 1
+      b = flat(polygon(:,k))
+      c = flat(polygon(:,k+1))
+      area = 0.5_dp*abs((b(1) - a(1))*(c(2) - a(2)) - (b(2) - a(2))*(c(1) - a(1)))
+      moments(1) = moments(1) + area
+      moments(2:3) = moments(2:3) + area*(a + b + c)/3
+      moments(4) = moments(4) + area*((a(1) + b(1) + c(1))**2 + a(1)**2 + b(1)**2 + c(1)**2)/12
+      moments(5) = moments(5) + area*((a(1) + b(1) + c(1))*(a(2) + b(2) + c(2)) + a(1)*a(2) + b(1)*b(2) + c(1)*c(2))/12
+      moments(6) = moments(6) + area*((a(2) + b(2) + c(2))**2 + a(2)**2 + b(2)**2 + c(2)**2)/12
+    end do
+
+  contains
+
+    pure function flat(x) result(y)
+      real(dp), intent(in) :: x(3)
+      real(dp) :: y(2)
+
+      y = [dot_product(edge, x), dot_product(across, x)]
+    end function flat
+  end subroutine add_moments
+
+  !> Four points of equal weight that integrate every polynomial of degree two over an area exactly, whatever its shape:
+  !> its centre +- its radii of gyration.  Uniform pressure then passes between linear and bilinear faces.
+  pure subroutine spread_points(moments, edge, across, place)
+    real(dp), intent(in) :: moments(6), edge(3), across(3)
+    real(dp), intent(inout) :: place(3,0:3)
+    real(dp) :: x, y, xx, xy, yy, root(3), off(2), height
+    integer(i4) :: k
+
+    x = moments(2)/moments(1)
+    y = moments(3)/moments(1)
+    xx = max(moments(4)/moments(1) - x*x, 0.0_dp)
+    xy = moments(5)/moments(1) - x*y
+    yy = max(moments(6)/moments(1) - y*y, 0.0_dp)
+    ! symmetric square root of [xx xy; xy yy]
+    root(2) = sqrt(max(xx*yy - xy*xy, 0.0_dp))
+    height = sqrt(xx + yy + 2*root(2))
+    root = [xx + root(2), xy, yy + root(2)]/height
+    do k = 0, 3
+      off = [merge(1.0_dp, -1.0_dp, k == 0 .or. k == 3), merge(1.0_dp, -1.0_dp, k < 2)]
+      place(:,k) = (x + root(1)*off(1) + root(2)*off(2))*edge + (y + root(2)*off(1) + root(3)*off(2))*across
+    end do
+  end subroutine spread_points
+
+  !> Two edges that cross, where the bodies are further apart along their common perpendicular than along any face's normal:
+  !> the contact is one point then.  Normals of two edges are those of arcs on the sphere, which must cross, too.
+  subroutine crossing_edges(one, two, corner_ptr, edge, best, reach, size, made, crossed)
+    type(polyhedron), intent(in) :: one, two
+    integer(i4), intent(in) :: corner_ptr(0:*), edge(0:*)
+    real(dp), intent(in) :: best, reach, size
+    type(manifold_points), intent(inout) :: made
+    logical, intent(out) :: crossed
+    real(dp) :: a(3), b(3), c(3), d(3), along(3), other(3), from(3), to(3), normal(3), most, gap, s, t, square
+    integer(i4) :: i, j, own(4), its(4)
+
+    crossed = .false.
+    most = best + last_places*size
+    do i = 0, one%edges - 1
+      own = unpacked(edge(corner_ptr(one%first_face)+i))
+      if (max(own(3), own(4)) > one%outer) cycle
+      a = one%plane(1:3,own(3))
+      b = one%plane(1:3,own(4))
+      from = one%point(1:3,own(1)+1)
+      along = one%point(1:3,own(2)+1) - from
+      do j = 0, two%edges - 1
+        its = unpacked(edge(corner_ptr(two%first_face)+j))
+        if (max(its(3), its(4)) > two%outer) cycle
+        c = -two%plane(1:3,its(3))
+        d = -two%plane(1:3,its(4))
+        if (.not. arcs_cross(a, b, c, d)) cycle
+        to = two%point(1:3,its(1)+1)
+        other = two%point(1:3,its(2)+1) - to
+        normal = cross(along, other)
+        square = dot_product(normal, normal)
+        if (.not. square > last_places**2*dot_product(along, along)*dot_product(other, other)) cycle
+        normal = normal/sqrt(square)
+        if (dot_product(normal, a + b) < 0) normal = -normal
+        gap = dot_product(normal, to - from)
+        if (gap <= most .or. gap > reach) cycle
+        s = dot_product(cross(to - from, other), cross(along, other))/square
+        t = dot_product(cross(to - from, along), cross(along, other))/square
+        if (min(s, t) < 0 .or. max(s, t) > 1) cycle
+        crossed = .true.
+        most = gap
+        made%normal = normal
+        made%gap(0) = gap
+        made%point(:,0) = 0.5_dp*(from + s*along + to + t*other)
+        made%face = [own(3), its(3)]
+      end do
+    end do
+    if (.not. crossed) return
+    made%found = .true.
+    made%slots = 1
+    made%area = 0
+  end subroutine crossing_edges
+
+  !> Ends of an edge, counted from 0, and the faces on either side, from 1.
+  pure function unpacked(code) result(numbers)
+    integer(i4), intent(in) :: code
+    integer(i4) :: numbers(4), k
+
+    numbers = [(iand(shiftr(code, 8*k), 255_i4), k = 0, 3)]
+  end function unpacked
+
+  !> Do the shorter arcs between the unit vectors a and b, and between c and d, cross?
+  pure logical function arcs_cross(a, b, c, d)
+    real(dp), intent(in) :: a(3), b(3), c(3), d(3)
+    real(dp) :: ba(3), dc(3)
+
+    ba = cross(b, a)
+    dc = cross(d, c)
+    arcs_cross = dot_product(c, ba)*dot_product(d, ba) < 0 .and. dot_product(a, dc)*dot_product(b, dc) < 0 .and. &
+      dot_product(c, ba)*dot_product(b, dc) > 0
+  end function arcs_cross
+
+end module manifold
