@@ -355,7 +355,8 @@ contains
   end subroutine add_moments
 
   !> Four points of equal weight that integrate every polynomial of degree two over an area exactly, whatever its shape:
-  !> its centre +- its radii of gyration.  Uniform pressure then passes between linear and bilinear faces.
+  !> they lie about its centre at sqrt 2 radii of gyration, turned so that no two areas beside each other share one.  Uniform
+  !> pressure then passes between linear and bilinear faces.
   pure subroutine spread_points(moments, edge, across, place)
     real(dp), intent(in) :: moments(6), edge(3), across(3)
     real(dp), intent(inout) :: place(3,0:3)
@@ -372,7 +373,7 @@ contains
     height = sqrt(xx + yy + 2*root(2))
     root = [xx + root(2), xy, yy + root(2)]/height
     do k = 0, 3
-      off = [merge(1.0_dp, -1.0_dp, k == 0 .or. k == 3), merge(1.0_dp, -1.0_dp, k < 2)]
+      off = sqrt(2.0_dp)*[cos(turned + k*2*atan(1.0_dp)), sin(turned + k*2*atan(1.0_dp))]
       place(:,k) = (x + root(1)*off(1) + root(2)*off(2))*edge + (y + root(2)*off(1) + root(3)*off(2))*across
     end do
   end subroutine spread_points
