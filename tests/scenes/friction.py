@@ -10,7 +10,6 @@ from .frame import WITH_PENALTY, Defect, Figure, G, Limit, box, centred, floor, 
 
 HINGE = "one averaged contact point per pair is a hinge"
 GHOST = "gap_aware: a body that slides over flush neighbours meets their edges as walls"
-DRIVEN = "NEWTON's merit is relative to what drives the heaviest obstacle"
 
 
 def inclined(model, material, angle, sizes, surface=1, size=3.0):
@@ -166,7 +165,6 @@ def turntable(setup, ratio):
 
 @scene(
     cases=[dict(acceleration=a, density=d) for a in (2.0, 4.0) for d in (1e3, 1e8)],
-    defects=[Defect(DRIVEN, solver="NEWTON", case=dict(density=1e8))],
 )
 def driven_ground(setup, acceleration, density):
     """A block on ground that accelerates sticks below mu g and slides with mu g above, however heavy the ground."""
