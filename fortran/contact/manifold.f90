@@ -245,6 +245,22 @@ contains
     supported = inside > sliver .or. one_face == 0 .and. two_face == 0
     if (nearest > reach) return
 
+    call set_points(one, two, own, normal, touching, size, spread, edge, across, direction, moments, nearest, lowest, place, &
+      level, made)
+  end subroutine shared_points
+
+  !> The contact of four `place`s with the gaps `level`, among them the nearest one, or of those that `spread` over the area.
+  subroutine set_points(one, two, own, normal, touching, size, spread, edge, across, direction, moments, nearest, lowest, place, &
+      level, made)
+    type(polyhedron), intent(in) :: one, two
+    integer(i4), intent(in) :: own(2)
+    real(dp), intent(in) :: normal(3), touching, size, edge(3), across(3), direction(3,0:3), moments(6), nearest, lowest(3)
+    logical, intent(in) :: spread
+    real(dp), intent(inout) :: place(3,0:3), level(0:3)
+    type(manifold_points), intent(inout) :: made
+    real(dp) :: height(4)
+    integer(i4) :: k, m
+
     made%found = .true.
     made%normal = normal
     made%face = own
@@ -272,7 +288,7 @@ contains
       made%point(:,k) = place(:,k) + (dot_product(one%plane(1:3,own(1)), place(:,k)) - one%plane(4,own(1))) &
         /(-dot_product(one%plane(1:3,own(1)), normal))*normal + 0.5_dp*level(k)*normal
     end do
-  end subroutine shared_points
+  end subroutine set_points
 
   !> The part of a face of the first body over a face of the second, seen along a normal, where the gap is at most `reach`;
   !> the gap at x is height(1:3).x + height(4).  Corners lie in the plane of the first face.
