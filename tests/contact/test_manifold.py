@@ -4,7 +4,24 @@ from math import acos, atan, atan2, cos, degrees, hypot, pi, radians, sin, sqrt
 
 import pytest
 
-from solfec import *
+from solfec import (
+    AUTO_SOLVER,
+    BODY,
+    BULK_MATERIAL,
+    CALLBACK,
+    FORCE,
+    GAUSS_SEIDEL_SOLVER,
+    GRAVITY,
+    HEX,
+    HULL,
+    INITIAL_VELOCITY,
+    NEWTON_SOLVER,
+    ROTATE,
+    RUN,
+    SOLFEC,
+    SURFACE_MATERIAL,
+    TRANSLATE,
+)
 
 SOLVERS = {"AUTO": lambda: AUTO_SOLVER(1e-8), "GS": lambda: GAUSS_SEIDEL_SOLVER(1e-8, 10000), "NEWTON": lambda: NEWTON_SOLVER(1e-14)}
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
