@@ -5,6 +5,7 @@
 * Surface materials are gap-aware within this margin, unless the user set a distance of their own.
 * Contacts are thinned out within a pair of bodies only, alike for both.
 * Faces along which convexes of a body are glued are no surface.
+* In dynamics the points of joints are brought together again after every step (constraints/joint_correction.py).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ WITHIN_MARGIN = sys.float_info.min  # a distance `gap_aware` that stands for the
 def choose(domain) -> None:
     """Let a domain without bodies have contacts as 'MANIFOLD' says."""
     domain.manifold_contacts = True
+    domain.joint_correction = domain.dynamic
     settings = domain.settings
     settings.manifold = settings.patch = settings.symmetric = True
     settings.seams = False

@@ -199,6 +199,15 @@ def test_driven_points_are_not_moved_by_the_correction(new):
     assert max(gaps([crank, rod], hung=False)) < 1e-10
 
 
+def test_manifold_contacts_switch_it_on(tmp_path):
+    before = session.begin(session.Session())
+    try:
+        for analysis, contacts, expected in (("DYNAMIC", "MANIFOLD", "ON"), ("DYNAMIC", "CLASSIC", "OFF"), ("QUASI_STATIC", "MANIFOLD", "OFF")):
+            assert SOLFEC(analysis, 1e-3, contacts=contacts).joint_correction == expected
+    finally:
+        session.begin(before)
+
+
 def test_the_member_is_for_dynamics(new):
     with pytest.raises(ValueError, match="joint_correction.*dynamics"):
         new(analysis="QUASI_STATIC")
