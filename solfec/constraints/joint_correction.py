@@ -11,16 +11,18 @@ turned, which keeps its angular momentum in space.  Forces between bodies come i
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.sparse import csc_matrix, diags
-from scipy.sparse.linalg import splu
-from scipy.spatial.transform import Rotation
 
 from ..bodies import finite_elements
 from ..bodies.table import BodyKind, BodyTable
 from ..errors import SolfecError
 from . import user
 from .table import ConstraintKind, ConstraintTable
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
 
 REFRESHED = ("point", "other_point", "base", "gap", "master_point")  # columns that hold the state of mid-step after a step
 REDUNDANT = 1e-12  # added to the diagonal: joints that say the same twice share the displacement
@@ -74,6 +76,8 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, 
 
 def _operator(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray, components: np.ndarray) -> csc_matrix:
     """H (n, 3 triples) of components of rows: from displacements of triples to displacements of points in their local frames."""
+    from scipy.sparse import csc_matrix  # slow to import
+
     places, values, numbers = [], [], []
     for side, sign, body, point in (
         (0, 1.0, constraints.master[rows], constraints.master_point[:, rows]),
@@ -118,6 +122,9 @@ def _blocks(bodies: BodyTable, body, point, direction, constraints, rows, side):
 
 def _displacement(bodies: BodyTable, operator: csc_matrix, gaps: np.ndarray) -> np.ndarray:
     """The displacement (3, triples) of least mass that closes the gaps."""
+    from scipy.sparse import csc_matrix, diags
+    from scipy.sparse.linalg import splu
+
     triples = bodies.triples.n
     inverse = bodies.triples.inverse_inertia[:, :, :triples]
     place = 3 * np.arange(triples)
@@ -160,4 +167,6 @@ def _move(bodies: BodyTable, moved: np.ndarray) -> None:
 
 def _rotations(angle: np.ndarray) -> np.ndarray:
     """exp of the skew matrices of vectors (3, n): rotations (3, 3, n)."""
+    from scipy.spatial.transform import Rotation
+
     return Rotation.from_rotvec(angle.T).as_matrix().transpose(1, 2, 0)

@@ -119,4 +119,4 @@ def test_a_notebook_has_no_arguments_of_the_user(tmp_path):
         "print(NON_SOLFEC_ARGV(), SOLFEC('DYNAMIC', 0.1, 'out/cell').mode)\n"
     )
     outcome = subprocess.run([sys.executable, "-c", cell], cwd=tmp_path, capture_output=True, text=True)
-    assert (outcome.stdout, outcome.stderr) == ("None READ\n", "")
+    assert (outcome.stdout, outcome.stderr) == ("None WRITE\n", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from solfec import _kernels
@@ -73,6 +75,7 @@ def test_who_handles_failures_or_wants_no_warnings_hears_nothing(run):
     lines = "def handle(solver): return 1\n"
     outcome, said = ended(run, "", lines, "GAUSS_SEIDEL_SOLVER(1E-12, 1, failure='CALLBACK', callback=handle)")
     assert outcome.status == 0 and said == []
+    shutil.rmtree("out")
     outcome, said = ended(run, "", "WARNINGS('OFF')", FEW["GAUSS_SEIDEL"])
     assert outcome.status == 0 and said == []
 
