@@ -58,7 +58,7 @@ def equal_bars(setup, scheme):
     length, side, n = 1.0, 0.05, 40
     young, rho, v = 1e9, 1e3, 1.0
     c = sqrt(young / rho)
-    model = setup.model(0.2 * length / n / c, gravity=STILL, margin=1e-5)
+    model = setup.model(0.2 * length / n / c, gravity=STILL)
     setup.surface(model)
     bulk = solfec.BULK_MATERIAL(model, young=young, poisson=0.0, density=rho)
     bars = []
@@ -91,7 +91,7 @@ def bar_on_wall(setup, e):
     length, side, n = 1.0, 0.05, 40
     young, rho, v = 1e9, 1e3, 1.0
     c = sqrt(young / rho)
-    model = setup.model(0.2 * length / n / c, gravity=STILL, margin=1e-5)
+    model = setup.model(0.2 * length / n / c, gravity=STILL)
     setup.surface(model, restitution=e)
     bulk = solfec.BULK_MATERIAL(model, young=young, poisson=0.0, density=rho)
     solfec.BODY(model, "OBSTACLE", box((-0.2, -0.2, -0.2), (0, 0.25, 0.25)), bulk)
@@ -112,13 +112,12 @@ def momentum_velocity(body):
 
 @scene(
     cases=[dict(upper=u, lower=w) for u, w in (("hex", "hex"), ("tet", "tet"), ("hex", "tet"), ("tet", "hex"))],
-    defects=[Defect("points of a patch do not share stress by area between other shapes of faces", "MANIFOLD", case=dict(upper="hex", lower="tet"))],
 )
 def patch_test(setup, upper, lower):
     """Uniform pressure passes through the joint of two meshes that do not match."""
     pressure, young = 1000.0, 1e6
     # A step of 0.1 s is ten times as long as the slowest vibration of a block: every step leaves a few per cent of the error before.
-    model = setup.model(0.1, gravity=STILL, analysis="QUASI_STATIC", margin=1e-4)
+    model = setup.model(0.1, gravity=STILL, analysis="QUASI_STATIC")
     model.exact_supports = "ON"
     setup.surface(model, friction=0.0)
     bulk = solfec.BULK_MATERIAL(model, young=young, poisson=0.0, density=1e3)
@@ -263,7 +262,7 @@ def sliding_block(setup, kind, mesh):
 @scene(cases=[dict(e=e) for e in (0.0, 1.0)])
 def pseudo_rigid_spheres(setup, e):
     """Two pseudo-rigid spheres collide head-on: momentum is kept, and what is not lost to restitution goes to vibration."""
-    model = setup.model(2e-5, gravity=STILL, margin=1e-4)
+    model = setup.model(2e-5, gravity=STILL)
     setup.surface(model, restitution=e)
     bulk = solfec.BULK_MATERIAL(model, young=1e7, poisson=0.25, density=1e3)
     balls = [solfec.BODY(model, "PSEUDO_RIGID", solfec.SPHERE((x, 0, 0), 0.1, 1, 1), bulk) for x in (0, 0.202)]
@@ -288,7 +287,7 @@ def hertz(setup):
     radius, d, young, nu = 1.0, 2e-3, 1e6, 0.3
     a = sqrt(radius * d)
     size, n = 8 * a, 10
-    model = setup.model(0.05, gravity=STILL, analysis="QUASI_STATIC", margin=1e-4)
+    model = setup.model(0.05, gravity=STILL, analysis="QUASI_STATIC")
     model.exact_supports = "ON"
     setup.surface(model, friction=0.0)
     bulk = solfec.BULK_MATERIAL(model, young=young, poisson=nu, density=1e3)
@@ -315,7 +314,6 @@ def hertz(setup):
 @scene(
     cases=[dict(mesh="hex"), dict(mesh="tet")],
     defects=[
-        Defect("a margin makes glue of meshes break early", options="MANIFOLD"),
         Defect("points of flush tetrahedra do not share the force by their areas", options="CLASSIC", case=dict(mesh="tet")),
     ],
 )
@@ -323,7 +321,7 @@ def tied_bars(setup, mesh):
     """Two bars glued end to end are pulled: they hold below the cohesion, and break above."""
     cohesion, side = 5000.0, 0.2
     made = hexes if mesh == "hex" else tetrahedra
-    model = setup.model(1e-3, gravity=STILL, margin=1e-4)
+    model = setup.model(1e-3, gravity=STILL)
     setup.surface(model, friction=0.5, cohesion=cohesion)
     bulk = solfec.BULK_MATERIAL(model, young=1e8, poisson=0.0, density=1e3)
     low = solfec.BODY(model, "FINITE_ELEMENT", made((0, 0, 0), (side, side, 0.4), (2, 2, 4)), bulk)

@@ -83,14 +83,12 @@ class Setup:
         """Whether flush faces share several contact points."""
         return self.options.name == "MANIFOLD"
 
-    def model(self, step: float, gravity=(0.0, 0.0, -G), analysis: str = "DYNAMIC", margin: float = settings.MARGIN):
+    def model(self, step: float, gravity=(0.0, 0.0, -G), analysis: str = "DYNAMIC"):
         """A SOLFEC object with the options, in memory."""
         model = solfec.SOLFEC(analysis, step, **self.options.arguments)
         model.verbose = "OFF"
         if analysis == "QUASI_STATIC":
             self.solver = settings.STRICT[self.solver_name]()
-        self.options.commands(model, margin)
-        self._margin = margin
         solfec.GRAVITY(model, tuple(gravity))
         return model
 
@@ -101,8 +99,6 @@ class Setup:
             arguments.update(model="SPRING_DASHPOT", spring=spring, dashpot=dashpot)
         elif more.get("model") != "SPRING_DASHPOT":
             arguments.update(restitution=restitution)
-        if self.options.gap_aware and arguments.get("model") != "SPRING_DASHPOT":
-            arguments.update(gap_aware=self._margin)
         return solfec.SURFACE_MATERIAL(model, *pair, **arguments)
 
     def run(self, model, duration: float) -> None:

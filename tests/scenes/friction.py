@@ -9,7 +9,6 @@ import solfec
 from .frame import WITH_PENALTY, Defect, Figure, G, Limit, box, centred, floor, holds, place, scene, speed
 
 HINGE = "one averaged contact point per pair is a hinge"
-GHOST = "gap_aware: a body that slides over flush neighbours meets their edges as walls"
 
 
 def inclined(model, material, angle, sizes, surface=1, size=3.0):
@@ -56,7 +55,7 @@ def tipping(setup, slope):
 
 @scene(
     cases=[dict(tiles=1), dict(tiles=10)],
-    defects=[Defect(GHOST, options="MANIFOLD", case=dict(tiles=10)), Defect("NEWTON solves tiles roughly", options="CLASSIC", solver="NEWTON", case=dict(tiles=10))],
+    defects=[Defect("NEWTON solves tiles roughly", options="CLASSIC", solver="NEWTON", case=dict(tiles=10))],
 )
 def braking(setup, tiles):
     """A sliding block stops after v^2 / (2 mu g) and v / (mu g), also where the ground is made of flush tiles."""
@@ -371,7 +370,7 @@ def chords(setup, angle):
     return [Figure("way", downhill(body, start, angle), length * (model.time / end) ** 2, 1e-4 * length)]
 
 
-@scene(defects=[Defect(GHOST, options="MANIFOLD")])
+@scene()
 def wall_glides(setup):
     """A block falls freely along a flush wall of tiles that it is pressed against without friction."""
     model = setup.model(5e-4)

@@ -190,7 +190,7 @@ def cards(setup, ratio):
     """Two cards lean on each other at the angle a to the vertical: they stand while mu > tan a / 2."""
     angle, length, t = radians(20), 0.1, 0.002
     mu = ratio * tan(angle) / 2
-    model = setup.model(5e-4, margin=2e-4)
+    model = setup.model(5e-4)
     setup.surface(model, friction=mu)
     bulk = solfec.BULK_MATERIAL(model)
     floor(model, bulk)
@@ -211,7 +211,7 @@ def cards(setup, ratio):
 def card_house(setup):
     """A house of cards of two storeys stands with friction well above what it needs."""
     angle, length, t = radians(20), 0.1, 0.002
-    model = setup.model(5e-4, margin=2e-4)
+    model = setup.model(5e-4)
     setup.surface(model, friction=0.8)
     bulk = solfec.BULK_MATERIAL(model)
     floor(model, bulk)
@@ -310,7 +310,7 @@ def large_pyramid(setup, n):
 def dominoes(setup):
     """A row of dominoes falls as a wave of steady speed, of the order of sqrt (g h)."""
     n, high, t, w, spacing = 20, 0.05, 0.01, 0.025, 0.03
-    model = setup.model(5e-4, margin=5e-4)
+    model = setup.model(5e-4)
     setup.surface(model, friction=0.3)
     bulk = solfec.BULK_MATERIAL(model)
     floor(model, bulk)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 import solfec
 
-MARGIN = 1e-3  # bodies closer than this are in contact (metres; scenes are about one metre large)
-
 
 @dataclass(frozen=True)
 class Options:
@@ -19,25 +17,14 @@ class Options:
     name : str
     arguments : dict
         Further arguments of SOLFEC.
-    commands : callable
-        Called with the new SOLFEC object and the margin, before anything else.
-    gap_aware : bool
-        Whether surface materials that iterate impulses (SIGNORINI_COULOMB) get `gap_aware` = margin.
     """
 
     name: str
     arguments: dict = field(default_factory=dict)
-    commands: Callable = lambda model, margin: None
-    gap_aware: bool = False
-
-
-def _points(model, margin: float) -> None:
-    solfec.CONTACT_OPTIONS(model, margin=margin, patch="ON")
-    solfec.CONTACT_SPARSIFY(model, symmetric="ON")
 
 
 CLASSIC = Options("CLASSIC")
-MANIFOLD = Options("MANIFOLD", commands=_points, gap_aware=True)
+MANIFOLD = Options("MANIFOLD", arguments={"contacts": "MANIFOLD"})
 ALL = (CLASSIC, MANIFOLD)
 
 SOLVERS: dict[str, Callable] = {

@@ -6,7 +6,7 @@ from scenes import ALL_SCENES
 
 
 def _parameter(run):
-    marks = [pytest.mark.slow]  # until the quick ones (not run.slow) are timed on a machine that does nothing else
+    marks = [pytest.mark.slow] if run.slow or run.solver != "AUTO" else []
     if run.defect is not None:
         marks.append(pytest.mark.xfail(strict=True, reason=run.defect.reason))
     return pytest.param(run, id=str(run), marks=marks)
