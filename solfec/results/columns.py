@@ -38,3 +38,15 @@ class Column:
             space = self._id.get_space()
             space.select_hyperslab((first, *(0 for _ in self._rest)), rows.shape)
             self._id.write(h5py.h5s.create_simple(rows.shape), space, rows, self._type)
+
+
+class Columns(dict):
+    """The columns of a file by the names of their datasets, made when they are first used: a frame of a small model needs few of them."""
+
+    def __init__(self, file: h5py.File):
+        super().__init__()
+        self._file = file
+
+    def __missing__(self, name: str) -> Column:
+        column = self[name] = Column(self._file[name])
+        return column

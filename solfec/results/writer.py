@@ -15,7 +15,7 @@ from ..directories import check_place
 from ..errors import SolfecError
 from . import layout, meshes, settings, shapes
 from .bases import BaseRows
-from .columns import Column
+from .columns import Columns
 from .functions import Functions
 from .journal import Busy, JournalledFile, journal_path
 from .reader import DAMAGE, ResultsReader
@@ -57,7 +57,7 @@ class ResultsWriter:
         self._keep_old = keep_old
         self._journalled: JournalledFile | None = None
         self._hdf5: h5py.File | None = None
-        self._columns: dict[str, Column] = {}
+        self._columns: dict = {}
         self._list = np.empty(0, layout.LISTED)
         self._list_first = 0
         self._factor: np.ndarray | None = None  # displacements in the last rows of frames/factors
@@ -211,7 +211,7 @@ class ResultsWriter:
         steps = self._hdf5["frames/steps"]
         if len(steps) != self.frames or steps[-1].tobytes() != self._last_step:  # wall times in it tell runs apart
             raise changed
-        self._columns = {name: Column(self._hdf5[name]) for name in layout.DATASETS}
+        self._columns = Columns(self._hdf5)
 
     def _finish_interrupted(self) -> None:
         """Complete old results whose writer was killed, so that their journal can go."""
@@ -248,7 +248,7 @@ class ResultsWriter:
                 name, (0, *dtype.shape), dtype.base, maxshape=(None, *dtype.shape), chunks=(chunk, *dtype.shape), **packing
             )
             layout.describe(dataset, name)
-        self._columns = {name: Column(file[name]) for name in layout.DATASETS}
+        self._columns = Columns(file)
 
     def _install(self) -> None:
         """The first frame is complete: put it in the place of old results, and the input copy beside it."""
@@ -290,7 +290,7 @@ class ResultsWriter:
                 f"{self.file}: written by version {layout.said(self._hdf5, 'solfec_version')} with other contents "
                 f"({', '.join(missing + other)}); results of another version can be read, but not continued"
             )
-        self._columns = {name: Column(self._hdf5[name]) for name in layout.DATASETS}
+        self._columns = Columns(self._hdf5)
         functions = self._hdf5["model/functions"][...], self._hdf5["model/function_knots"][...]
         Checks(self.file).functions(*functions)
         self._functions = Functions(*functions)
@@ -342,22 +342,22 @@ class ResultsWriter:
     def _store(self, domain, run: RunRecord) -> None:
         """Append one frame to all datasets."""
         bodies, constraints = domain.bodies, domain.constraints
-        append = {name: column.append for name, column in self._columns.items()}
+        columns = self._columns
         row = np.zeros(1, layout.STEP)
         born = self._store_model(domain)
         self._store_list(bodies)
         row["list_first"] = self._list_first
         row["bodies"] = bodies.n
-        row["bodies_first"] = append["frames/bodies"](
+        row["bodies_first"] = columns["frames/bodies"].append(
             layout.records(layout.BODY, bodies, layout.BODY_STATE, slice(0, bodies.n))
         )
-        row["conf_first"] = append["frames/configurations"](bodies.configurations.view("conf").T)
-        row["velo_first"] = append["frames/velocities"](bodies.triples.view("velo").T)
+        row["conf_first"] = columns["frames/configurations"].append(bodies.configurations.view("conf").T)
+        row["velo_first"] = columns["frames/velocities"].append(bodies.triples.view("velo").T)
         row["constraints"], row["user"] = constraints.n, constraints.user_count
-        row["constraints_first"] = append["frames/constraints"](
+        row["constraints_first"] = columns["frames/constraints"].append(
             constraint_records(constraints, domain, self._room_for(constraints.n))
         )
-        row["user_first"] = append["frames/user_constraints"](user_records(constraints, self._functions))
+        row["user_first"] = columns["frames/user_constraints"].append(user_records(constraints, self._functions))
         self._store_settings(domain, run)
         row["settings"] = self._settings_row
         if self._deleted < 0:
@@ -367,7 +367,7 @@ class ResultsWriter:
         self._deleted = domain.deleted_bodies
         self._store_factor(domain, row)
         describe_step(row, domain, run)
-        append["frames/steps"](row)
+        columns["frames/steps"].append(row)
         self._last_step = row.tobytes()
 
     def _room_for(self, constraints: int) -> np.ndarray:
