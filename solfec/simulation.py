@@ -320,7 +320,7 @@ class Simulation:
             for text in (turned_over.told(domain.bodies, domain.dynamic), instability.told(domain.bodies)):
                 if text:
                     self.notify(text)
-            if domain.report is not None and getattr(solver, "failure", "CONTINUE") != "CALLBACK":
+            if domain.report is not None and solver.failure != "CALLBACK":
                 unsolved.end(domain.report.solver, domain.step_number)
             for text in (domain.swallowed.told(), domain.supports_left.told()):
                 if text:

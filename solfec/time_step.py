@@ -104,13 +104,13 @@ class TimeStep:
         for one in implicit.elements:
             if one.linear:  # what a factor looks like decides which phases there are
                 one.refresh(bodies, model.step, model.dynamic)
-        plain = getattr(solver, "is_one_kernel", False) and not model.constraints.has_functions()
+        plain = solver.is_one_kernel and not model.constraints.has_functions()
         held = bool(users) and model.exact_supports and not model.dynamic
         plain = plain and not held
         key = (
             solver, plain, implicit, elements, users > 0, model.dynamic, model.loads.on_bodies, bool(model.loads.callbacks),
             model.loads.series.n > 0, model.constraints.series.n > 0, bodies.embedded > 0, settings.symmetric,
-            settings.depth < inf, plain and getattr(solver, "failure", None), held, model.extents is None,
+            settings.depth < inf, plain and solver.failure, held, model.extents is None,
             element_points.carries_directions(model.constraints, bodies),
             [*model.local_dynamics.choose_phases(model.constraints, bodies)],
         )  # fmt: skip
@@ -236,10 +236,10 @@ class TimeStep:
             local.epsilon = model.epsilon
             local.prepare(
                 model.constraints, model.bodies, model.surface_materials, model.step, model.dynamic,
-                getattr(solver, "stored_form", None), getattr(solver, "colouring", "OFF"),
+                solver.stored_form, solver.colouring,
             )  # fmt: skip
 
-        once = getattr(solver, "settings_noted", False) and not model.constraints.has_functions()
+        once = solver.settings_noted and not model.constraints.has_functions()
         return [Preparation(prepare, once), *local.assembly]
 
     def _solve(self, solver) -> None:

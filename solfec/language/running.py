@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..solvers.foreign_solver import ForeignSolver, Solves
 from . import checks, session
 from .checks import BadType, BadValue, command
 from .handles import simulation_of
@@ -16,22 +17,23 @@ from .solvers import Solver
 
 
 @command("RUN")
-def RUN(solfec: SOLFEC, solver: Solver, duration: float) -> None:
+def RUN(solfec: SOLFEC, solver: Solver | Solves, duration: float) -> None:
     """Run a simulation; nothing happens in READ mode.
 
     Parameters
     ----------
     solfec : SOLFEC
     solver
-        Constraint solver, e.g. GAUSS_SEIDEL_SOLVER.
+        Constraint solver, e.g. GAUSS_SEIDEL_SOLVER, or any object with a method ``solve (local)`` that leaves reactions in
+        ``local.rows.R`` (manual, 10.8).
     duration : float
         Time to simulate, from the present time on.
     """
     simulation = simulation_of(solfec)
-    if not isinstance(solver, Solver):
-        raise BadType(f"'solver' must be a constraint solver object, not {checks.kind_of(solver)}")
+    if isinstance(solver, type) or not isinstance(solver, (Solver, Solves)):
+        raise BadType(f"'solver' must be a constraint solver object, or one with a method solve (local), not {checks.kind_of(solver)}")
     duration = checks.positive(duration, "duration")
-    simulation.run(solver._solver, duration)
+    simulation.run(solver._solver if isinstance(solver, Solver) else ForeignSolver(solver), duration)
 
 
 @command("OUTPUT")

@@ -96,11 +96,10 @@ def surface_materials(domain) -> dict:
 
 
 def solver_settings(solver) -> dict:
-    """Class of a constraint solver and those of its members that its class lists in SETTINGS."""
+    """Class of a constraint solver and those of its members that results keep."""
     if solver is None:
         return {}
-    names = getattr(solver, "SETTINGS", ())
-    return {"class": type(solver).__name__, **{name: _plain(getattr(solver, name)) for name in names}}
+    return {"class": solver.class_name, **{name: _plain(value) for name, value in solver.settings().items()}}
 
 
 def merged(first, last, now):
@@ -137,10 +136,8 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     apply_bulk_materials(domain, settings["bulk materials"])
     apply_surface_materials(domain, settings["surface materials"])
     apply_loads(domain, settings, functions)
-    if solver is not None and settings["solver"].get("class") == type(solver).__name__:
-        for name, value in settings["solver"].items():
-            if name in getattr(solver, "SETTINGS", ()):
-                setattr(solver, name, value)
+    if solver is not None and settings["solver"].get("class") == solver.class_name:
+        solver.restore(settings["solver"])
 
 
 def apply_bulk_materials(domain, described: dict) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..tables import Noted, note_reallocation
 from . import merit, parameters
+from .constraint_solver import ConstraintSolver
 from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, norm, summary
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
@@ -41,7 +42,7 @@ MOST_UPDATES = 20  # of what links and springs ask for
 SOFT = 0.1  # change of a spring's velocity by its force, over that of its force by its velocity: below, the force counts as given
 
 
-class AutoSolver:
+class AutoSolver(ConstraintSolver):
     """Solve every island to a given residual, choosing among methods.
 
     Parameters
@@ -110,10 +111,7 @@ class AutoSolver:
         solution = self._solved(local, kind, SpringTangents(local) if springs.any() else None)
         if solution is None:
             return self._swept(local)
-        self._sweeps._errors = self._sweeps._merits = np.zeros(1)
-        last = self._sweeps._iterate(local, 0, True, 0, 0)  # no sweep: velocities, the end of cohesion, residual
-        if local.held is not NO_ROWS:
-            last.merit, last.residual = merit.evaluate(local)
+        last = self._sweeps.conclude(local)
         self.methods, self.iterations, self.islands = solution.methods, solution.iterations, solution.islands
         self.iters = solution.total_iterations
         self.error = "OK" if solution.status == "OK" and last.residual <= 2.0 * self.epsilon else "DIVERGED"

@@ -15,6 +15,7 @@ from ..errors import SolfecWarning
 from ..kernel_programs import CONSOL, Call, Numbers, Pause, Phase, remembered
 from ..tables import Noted, note_reallocation
 from . import diagnosis, merit, parameters
+from .constraint_solver import ConstraintSolver
 from .local_dynamics import NO_ROWS, LocalDynamics
 from .report import SolverReport
 from .solution import STATUS, note_call, set_solver
@@ -51,7 +52,7 @@ class DiagonalSolver(IntEnum):
     PROJECTED_NEWTON = 3
 
 
-class GaussSeidelSolver:
+class GaussSeidelSolver(ConstraintSolver):
     """Sweeps over the rows, each solved with the newest reactions of its neighbours, until reactions settle.
 
     Parameters
@@ -226,6 +227,14 @@ class GaussSeidelSolver:
         if local.held is not NO_ROWS:
             return self._sweep_with_functions(local, first_row, check_cohesion)
         return self._iterate(local, first_row, check_cohesion, self.maxiter, int(self.reverse))
+
+    def conclude(self, local: LocalDynamics) -> SolverReport:
+        """Velocities, the end of cohesion, merit and residual of the reactions in `local.rows`, which are somebody else's."""
+        self._errors = self._merits = np.zeros(1)
+        report = self._iterate(local, 0, True, 0, 0)  # no sweep
+        if local.held is not NO_ROWS:
+            report.merit, report.residual = merit.evaluate(local)
+        return report
 
     def make_room(self) -> None:
         """For the history of one solution."""

@@ -12,6 +12,7 @@ from ..errors import NotBuiltYet
 from ..kernel_programs import CONSOL, Call, Numbers, Pause, Phase, remembered
 from ..tables import Noted, note_reallocation
 from . import parameters
+from .constraint_solver import ConstraintSolver
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
@@ -27,7 +28,7 @@ FIXED_VECTORS = 5  # work vectors besides two per direction
 FELL_BACK = len(OUTCOMES)  # added to the number of an outcome, that of Gauss-Seidel
 
 
-class NewtonSolver:
+class NewtonSolver(ConstraintSolver):
     """Newton steps on the contact equation, projected on the friction cones, until the merit is small.
 
     Parameters

@@ -11,6 +11,7 @@ from ..errors import SolfecError
 from ..kernel_programs import CONSOL, Call, Numbers, Phase
 from ..tables import Noted
 from . import merit, parameters
+from .constraint_solver import ConstraintSolver
 from .gauss_seidel import GaussSeidelSolver, sweep_call
 from .local_dynamics import LocalDynamics, velocity_columns
 from .report import SolverReport
@@ -19,7 +20,7 @@ from .solution import set_solver
 VARIANTS = ("IMPLICIT", "EXPLICIT")
 
 
-class PenaltySolver:
+class PenaltySolver(ConstraintSolver):
     """Contact forces from gaps and velocities, without iteration; other constraints afterwards by Gauss-Seidel.
 
     Parameters

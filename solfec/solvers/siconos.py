@@ -10,6 +10,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from . import merit, parameters, siconos_process
+from .constraint_solver import ConstraintSolver
 from .auto import reduced_velocity
 from .contact_problem import Cone, ContactProblem, norm
 from .gauss_seidel import GaussSeidelSolver
@@ -22,7 +23,7 @@ CONES = (RowKind.CONTACT, RowKind.SPRING_DASHPOT)
 MOST_ALTERNATIONS = 200
 
 
-class SiconosSolver:
+class SiconosSolver(ConstraintSolver):
     """Contacts by Siconos; other constraints by Gauss-Seidel, in turn with the contacts.
 
     Parameters
@@ -79,11 +80,9 @@ class SiconosSolver:
         if not np.isfinite(rows.R[:, :n]).all():
             rows.R[:, :n] = start
             converged = False
-        self._others._errors = self._others._merits = np.zeros(1)
-        self._others._iterate(local, 0, True, 0, 0)  # no sweep: velocities and the end of cohesion
-        value, residual = merit.evaluate(local)
-        self.error = "OK" if converged and math.isfinite(residual) else "DIVERGED"
-        return SolverReport(self.iters, math.nan, value, residual, self.error, solver="SICONOS")
+        found = self._others.conclude(local)
+        self.error = "OK" if converged and math.isfinite(found.residual) else "DIVERGED"
+        return SolverReport(self.iters, math.nan, found.merit, found.residual, self.error, solver="SICONOS")
 
     def _solved(self, local: LocalDynamics, cones: np.ndarray) -> bool:
         """Reactions in `local.rows.R`: others and contacts in turn until what the others ask for holds with both."""
