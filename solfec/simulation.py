@@ -290,7 +290,8 @@ class Simulation:
                 self.close()
             raise
         self._running = False
-        self.close()
+        if self._writer is not None:
+            self._writer.rest()
 
     def _pass_over(self) -> None:
         """Leave out the identifiers that this RUN gave away when it was computed, to bodies that callbacks made, say.

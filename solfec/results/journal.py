@@ -163,15 +163,7 @@ class JournalledFile(PagedFile):
 
     def __init__(self, path: str, fresh: bool = False):
         self.path = path
-        self._journal = self._open_journal()
-        try:
-            if not lock(self._journal, WRITER, EXCLUSIVE, wait=0.0):
-                raise Busy(errno.EBUSY, "another run is writing these results", path)
-            if os.fstat(self._journal).st_nlink == 0:  # its last writer removed it while we came
-                raise Busy(errno.EBUSY, "another run has just written these results", path)
-        except OSError:
-            os.close(self._journal)
-            raise
+        self._take_journal()
         try:
             if fresh:  # only now that the lock says that nobody else is at it; whatever is there may be a link to another file
                 with suppress(FileNotFoundError):
@@ -199,6 +191,19 @@ class JournalledFile(PagedFile):
     def foreign(self) -> bool:
         """Whether this is a process that has been forked since: the file and its journal are its parent's."""
         return os.getpid() != self._process
+
+    def _take_journal(self) -> None:
+        """Open the journal and lock it against other writers."""
+        self._journal = self._open_journal()
+        try:
+            if not lock(self._journal, WRITER, EXCLUSIVE, wait=0.0):
+                raise Busy(errno.EBUSY, "another run is writing these results", self.path)
+            if os.fstat(self._journal).st_nlink == 0:  # its last writer removed it while we came
+                raise Busy(errno.EBUSY, "another run has just written these results", self.path)
+        except OSError:
+            os.close(self._journal)
+            self._journal = -1
+            raise
 
     def _open_journal(self) -> int:
         """Open or make the journal; never what a link in its place leads to."""
@@ -247,6 +252,8 @@ class JournalledFile(PagedFile):
 
     def commit(self) -> None:
         """Bring all writes since the last commit into effect, or raise the OSError that one of them met."""
+        if not self._pages and not self.error and self._size == self._extent == self._committed:
+            return
         self._watch()
         if self.error:
             raise self.error
@@ -266,6 +273,33 @@ class JournalledFile(PagedFile):
         self._committed = self._extent = self._size
         self._pages = {}
         self._watched = False
+
+    @property
+    def resting(self) -> bool:
+        """Whether the journal is away, since `rest`."""
+        return self._journal < 0 <= self._file
+
+    def rest(self) -> None:
+        """Remove the journal, and with it the lock, after a commit; the file stays open."""
+        self._remove_journal()
+        os.close(self._journal)
+        self._journal = -1
+        self._left = self._marks()
+
+    def wake(self) -> bool:
+        """Take the journal up again before the first write after `rest`; False when somebody else has been at the file since."""
+        if self.foreign or self._marks() != self._left:
+            return False
+        self._take_journal()
+        return os.fstat(self._journal).st_size == 0
+
+    def _marks(self) -> tuple:
+        """What changes whenever somebody writes or replaces the file."""
+        try:
+            status = os.stat(self.path)
+        except OSError:  # its directory has been renamed, say
+            return (None,)
+        return status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns
 
     def _watch(self) -> None:
         """Note as an error what others have done to the file, and that nobody but the process that opened it may write it."""
@@ -292,13 +326,16 @@ class JournalledFile(PagedFile):
 
     def close(self) -> None:
         """Close the files without a commit; the journal goes, unless pages in it are still to be applied."""
-        if self._file >= 0:
-            if not self.foreign and not Journal.read(self._journal).outstanding:
+        if self._file < 0:
+            return
+        if not self.foreign and not self.resting and not Journal.read(self._journal).outstanding:
+            if self._extent > self._committed:
                 os.ftruncate(self._file, self._committed)
-                self._remove_journal()
-            os.close(self._file)
+            self._remove_journal()
+        if not self.resting:
             os.close(self._journal)
-            self._file = self._journal = -1
+        os.close(self._file)
+        self._file = self._journal = -1
 
     def _remove_journal(self) -> None:
         """Remove the journal, unless somebody removed or moved the results and it is no longer ours."""

@@ -13,7 +13,7 @@ import numpy as np
 from ..bodies import implicit
 from ..directories import check_place
 from ..errors import SolfecError
-from . import layout, meshes, settings, shapes
+from . import layout, meshes, open_files, settings, shapes
 from .bases import BaseRows
 from .columns import Columns
 from .functions import Functions
@@ -137,10 +137,14 @@ class ResultsWriter:
         if self._failed:
             raise SolfecError(f"{self.file}: writing failed before; no more frames are written")
         fresh = self._hdf5 is None and not self._left
+        open_files.wake(self)
         try:
             if fresh:
                 self._begin(domain)
             elif self._hdf5 is None:
+                self._reopen()
+            elif self._journalled.resting and not self._journalled.wake():
+                self._drop()
                 self._reopen()
             self._store(domain, run or RunRecord())
             self._hdf5.flush()
@@ -158,6 +162,13 @@ class ResultsWriter:
         self.frames += 1
         self.last_time = domain.time
 
+    def rest(self) -> None:
+        """Leave the file as if it were closed, and keep it open for the next frame as long as few others are."""
+        if self._hdf5 is not None and not self._journalled.resting:
+            self._journalled.rest()
+            self._left = self._marks()
+            open_files.rest(self)
+
     def close(self) -> None:
         """Close the file, until there is another frame to write.
 
@@ -166,7 +177,11 @@ class ResultsWriter:
         SolfecError
             When what is left to be written cannot be; frames written before remain readable.
         """
+        open_files.wake(self)
         if self._hdf5 is None:
+            return
+        if self._journalled.resting:
+            self._drop()
             return
         journalled, self._journalled = self._journalled, None
         self._columns = {}
@@ -181,6 +196,15 @@ class ResultsWriter:
             self._hdf5 = None
             journalled.close()
         self._left = self._marks()
+
+    def _drop(self) -> None:
+        """Close a file in which nothing is left to be written."""
+        journalled, self._journalled = self._journalled, None
+        journalled.error = journalled.error or OSError("abandoned")  # what HDF5 writes from now on stays in memory
+        self._columns = {}
+        self._hdf5.close()
+        self._hdf5 = None
+        journalled.close()
 
     def __enter__(self) -> ResultsWriter:
         return self

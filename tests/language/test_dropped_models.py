@@ -1,4 +1,4 @@
-"""SOLFEC objects that nobody holds give back memory and files; results are closed when RUN ends; what forked processes may do."""
+"""SOLFEC objects that nobody holds give back memory and files; others may use results when RUN ends; what forked processes may do."""
 
 import gc
 import os
@@ -6,15 +6,20 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import warnings
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
+import h5py
 import pytest
 
 import solfec as s
 from solfec import _kernels, results
 from solfec.errors import SolfecError
 from solfec.language import session
+from solfec.results import journal
+from solfec.results import open_files as kept
 
 CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 
@@ -105,17 +110,66 @@ def test_a_dropped_model_is_gone_and_its_results_are_complete():
     assert sorted(os.listdir("out/m")) == ["STATE", "m.h5"]
 
 
-def test_results_are_closed_when_run_ends_and_another_run_goes_on_with_them():
-    solfec, files = model("out/m"), open_files()
+READ = """
+import h5py, sys
+from solfec import results
+with h5py.File("out/m/m.h5", "r+") as file:  # the mode that HDF5's own locks refuse first
+    print(len(file["frames/steps"]))
+with results.open("out/m") as reader:
+    print(len(reader.times))
+"""
+
+
+def test_when_run_has_ended_other_processes_read_and_lock_results_and_another_run_goes_on_with_them():
+    solfec = model("out/m")
     for runs in range(1, 4):
         run(solfec)
-        assert open_files() == files and sorted(os.listdir("out/m")) == ["STATE", "m.h5"]
-        with results.open("out/m") as reader:
-            assert len(reader.times) == 1 + 2 * runs
+        assert sorted(os.listdir("out/m")) == ["STATE", "m.h5"]
+        frames = str(1 + 2 * runs)
+        assert subprocess.run([sys.executable, "-c", READ], capture_output=True, text=True, check=True).stdout.split() == [frames, frames]
+        told = subprocess.run([sys.executable, "-m", "solfec.cli", "info", "out/m"], capture_output=True, text=True, check=True).stdout
+        assert f"frames       {frames}," in told
     whole = model("out/whole")
     run(whole, 6)
     with results.open("out/m") as one, results.open("out/whole") as other:
         assert one.frame(-1).velocities.tobytes() == other.frame(-1).velocities.tobytes()
+
+
+def test_few_results_stay_open_however_many_models_run_in_turn():
+    models, least = [model(f"out/{k}") for k in range(20)], open_files()
+    for _ in range(2):
+        for solfec in models:
+            run(solfec)
+    assert open_files() <= least + kept.MOST
+    assert all(len(results.open(f"out/{k}").times) == 5 for k in range(20))
+    del models, solfec
+    gc.collect()
+    assert open_files() <= least - 20  # a claim on each directory has gone, too
+
+
+def test_models_that_run_in_threads_share_the_few_open_files():
+    models = [model(f"out/{k}") for k in range(2 * kept.MOST)]
+
+    def go_on(own):
+        for _ in range(10):
+            for solfec in own:
+                run(solfec, 1)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(go_on, (models[k::4] for k in range(4))))
+    frames = [results.open(f"out/{k}").frame(-1) for k in range(len(models))]
+    assert all(len(results.open(f"out/{k}").times) == 11 for k in range(len(models)))
+    assert len({frame.velocities.tobytes() for frame in frames}) == 1
+
+
+def test_run_for_every_step_opens_results_once(monkeypatch):
+    opened = []
+    usual = journal.JournalledFile.__init__
+    monkeypatch.setattr(journal.JournalledFile, "__init__", lambda self, *a, **k: (opened.append(a), usual(self, *a, **k))[1])
+    solfec = model("out/m")
+    for _ in range(5):
+        run(solfec, 1)
+    assert len(opened) == 1
 
 
 def test_a_run_that_fails_closes_its_results():
@@ -141,6 +195,28 @@ def test_results_that_somebody_else_has_changed_between_runs_are_left_alone():
     with pytest.raises(SolfecError, match="out/m/m.h5: the frame at time 0.003 cannot be written: somebody else has changed or replaced"):
         run(solfec)
     assert open("out/m/m.h5", "rb").read() == before
+    assert sorted(os.listdir("out/m")) == ["STATE", "m.h5"]
+
+
+def test_results_that_somebody_else_has_written_as_many_bytes_to_between_runs_are_left_alone():
+    solfec = run(model("out/m"))
+    run(model("out/other"))
+    before = open("out/other/other.h5", "rb").read()
+    assert len(before) == os.path.getsize("out/m/m.h5")
+    time.sleep(0.02)  # clocks of file systems tick that slowly
+    with open("out/m/m.h5", "r+b") as file:
+        file.write(before)
+    with pytest.raises(SolfecError, match="the frame at time 0.003 cannot be written: somebody else has changed or replaced"):
+        run(solfec)
+    assert open("out/m/m.h5", "rb").read() == before
+
+
+def test_results_that_somebody_has_touched_between_runs_are_gone_on_with():
+    solfec = run(model("out/m"))
+    time.sleep(0.02)
+    os.utime("out/m/m.h5")
+    run(solfec)
+    assert len(results.open("out/m").times) == 5
 
 
 # --- in the midst of a run ---------------------------------------------------------------------------------
@@ -216,6 +292,16 @@ def test_a_forked_process_leaves_the_results_and_the_journal_of_its_parent_alone
     assert seen == [0, 3, 0]
     assert len(results.open("out/m").times) == 11 and sorted(os.listdir("out/m")) == ["STATE", "m.h5"]
     assert len(results.open("out/child").times) == 4
+
+
+def test_a_forked_process_may_go_on_with_a_model_between_runs_and_its_parent_then_may_not():
+    _kernels.threads.set_threads(1)
+    solfec = run(model("out/m"))
+    assert forked(lambda: None) == 0 and forked(lambda: run(solfec)) == 0
+    assert len(results.open("out/m").times) == 5
+    with pytest.raises(SolfecError, match="somebody else has changed or replaced"):
+        run(solfec)
+    assert len(results.open("out/m").times) == 5
 
 
 def test_an_input_whose_callback_forks_goes_on(tmp_path):

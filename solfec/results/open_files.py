@@ -1,0 +1,47 @@
+"""Results files that stay open between calls of RUN: those that this process has written last.
+
+Opening a file again takes HDF5 longer than a step of a small model, which matters to programs that call RUN for every step.  A
+file at rest is whole, is not locked and has no journal: readers in this and other processes find it as if it were closed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Protocol
+
+MOST = 8  # files at rest
+
+_lock = threading.RLock()  # models may run in several threads
+_resting: dict[int, Resting] = {}  # the latest one last
+
+
+class Resting(Protocol):
+    """A writer of results."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+def rest(writer: Resting) -> None:
+    """Keep the file of a writer open; close those that have been at rest for longer than the last few."""
+    with _lock:
+        _resting[id(writer)] = writer
+        for oldest in list(_resting.values())[:-MOST]:
+            oldest.close()
+
+
+def wake(writer: Resting) -> None:
+    """The writer needs its file from now on, or closes it."""
+    with _lock:
+        _resting.pop(id(writer), None)
+
+
+def _forget() -> None:
+    """Files at rest belong to the process that opened them, not to a child that it forks."""
+    global _lock
+    _lock = threading.RLock()
+    _resting.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
