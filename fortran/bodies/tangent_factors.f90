@@ -63,12 +63,12 @@ contains
     course(spent) = course(spent) + max(count - course(fewest), 0)
   end subroutine note_products
 
-  !> How to solve for so many columns.
-  subroutine choose_columns(worth, used, course)
-    integer(i4), intent(in) :: worth, used
+  !> How to solve for `used` columns, a slice of `most`.
+  subroutine choose_columns(worth, most, used, course)
+    integer(i4), intent(in) :: worth, most, used
     integer(i4), intent(inout) :: course(12)
 
-    course(renewing) = merge(1, 0, used*course(products) > worth .and. course(fresh) == 0)
+    course(renewing) = merge(1, 0, most*course(products) > worth .and. course(fresh) == 0)
     if (course(renewing) == 1) course(known) = 0
     course(together) = merge(1_i4, 0_i4, used > 0 .and. (course(fresh) == 1 .or. course(renewing) == 1))
     course(separate) = merge(1_i4, 0_i4, used > 0 .and. course(together) == 0)

@@ -10,7 +10,7 @@ module assembly_phases
   private
   public :: assemble
 
-  integer(i4), parameter :: rows_stage = 1, laws_stage = 2, blocks_stage = 3
+  integer(i4), parameter :: rows_stage = 1, pattern_stage = 2, laws_stage = 3, blocks_stage = 4
   !> Status besides those of `assemble_rows` and `assemble_laws`.
   integer(i4), parameter :: blocks_lack = 4, rows_lack = 5
 
@@ -19,7 +19,8 @@ module assembly_phases
 
 contains
 
-  !> Stages `from` to `to` of 1 rows and operators (`assemble_rows`), 2 laws (`assemble_laws`), 3 off-diagonal blocks of W
+  !> Stages `from` to `to` of 1 rows and operators (`assemble_rows`), 2 the layout of off-diagonal blocks where rows are on implicit
+  !> bodies (`assemble_matrix`), which then add their parts, 3 laws (`assemble_laws`), 4 off-diagonal blocks of W
   !> (`assemble_matrix`), where the arguments are described, but for
   !>
   !>   coloured_above   contacts stand by colours where there are more rows than this
@@ -28,26 +29,26 @@ contains
   !>   most        off-diagonal blocks per row up to which storing them is cheaper
   !>   visits      bound of off-diagonal blocks, of stage 1
   !>   known_colours, known_visits   what an interrupted call returned as `colours` and `visits`
-  !>   stored      1: W is stored
+  !>   stored      1: W is stored, as it must be where A^-1 of a body has no factor by triples
+  !>   coupled     1: there are rows on implicit bodies
   !>   status      0 done; 1 `entries` entries or `attachments` attachments must have room; 2 bad kind of body and 3 singular
   !>               W_aa, in row `failed`; 4 `blocks` blocks, 5 n + 1 rows must have room.  Call again from
   !>               `stage` on.  Springs want their laws before the last stage (`assemble_springs`).
   subroutine assemble(from, to, n, users, coloured_above, bodies, triples, dynamic, epsilon, step, form, most, &
-      known_colours, known_visits, ndense, dense, &
+      known_colours, known_visits, &
       ncon, kind, master, slave, birth, start, master_point, slave_point, base, reaction, velocity, &
       material, point, other_point, gap, area, cohesion, length, master_primitive, slave_primitive, &
       value, element, weights, &
-      nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, dense_ptr, nconf, conf, &
+      nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, &
       ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, &
       nmat, model, friction, restitution, spring, dashpot, power, gap_aware, &
       nrow, order, chunk_ptr, row_kind, block, law, diagonal, b, free, v, r, u, lost, driving, patch, entry_ptr, slave_entry, &
       row_ptr, &
       ncolourptr, colour_ptr, nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
-      nblock, column, off_diagonal, colours, entries, attachments, blocks, visits, stored, stage, failed, status)
+      nblock, column, off_diagonal, colours, entries, attachments, blocks, visits, stored, coupled, stage, failed, status)
     integer(i4), intent(in) :: from, to, n, users, coloured_above, bodies, triples, dynamic, form, known_colours
-    integer(i4), intent(in) :: ndense
     integer(i8), intent(in) :: known_visits
-    real(dp), intent(in) :: epsilon, step, most, dense(3,3,0:ndense-1)
+    real(dp), intent(in) :: epsilon, step, most
     integer(i4), intent(in) :: ncon, nbody, nconf, ne, ntriple, nmat, nrow, ncolourptr, nentry, nbodyptr, nattached, nblock
     integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
     integer(i8), intent(in) :: birth(0:ncon-1)
@@ -62,7 +63,7 @@ contains
     integer(i4), intent(in) :: body_kind(0:nbody-1)
     real(dp), intent(in) :: centre(3,0:nbody-1)
     integer(i4), intent(in) :: conf_ptr(0:nbody-1), velo_ptr(0:nbody-1), element_ptr(0:nbody-1)
-    integer(i4), intent(in) :: implicit(0:nbody-1), dense_ptr(0:nbody-1)
+    integer(i4), intent(in) :: implicit(0:nbody-1)
     real(dp), intent(in) :: conf(3,0:nconf-1)
     integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
     real(dp), intent(in) :: velo(3,0:ntriple-1), velo_prev(3,0:ntriple-1), inverse_inertia(3,3,0:ntriple-1)
@@ -81,7 +82,7 @@ contains
     integer(i4), intent(inout) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
     integer(i4), intent(inout) :: column(0:nblock-1)
     real(dp), intent(inout) :: off_diagonal(3,3,0:nblock-1)
-    integer(i4), intent(out) :: colours, entries, attachments, blocks, stored, stage, failed, status
+    integer(i4), intent(out) :: colours, entries, attachments, blocks, stored, coupled, stage, failed, status
     integer(i8), intent(out) :: visits
 
     colours = known_colours
@@ -90,6 +91,8 @@ contains
     blocks = 0
     visits = known_visits
     stored = max(form, 0_i4)
+    coupled = 0
+    if (from > rows_stage) coupled = on_implicit()
     failed = -1
     status = 0
     do stage = from, to
@@ -108,6 +111,11 @@ contains
           nbodyptr, body_ptr, nattached, attached_row, attached_entry, colours, entries, attachments, visits, failed, status)
         if (form == -1) stored = merge(1_i4, 0_i4, real(visits, dp) <= most*n)
         if (form == -2) stored = merge(1_i4, 0_i4, real(visits, dp) <= max(full_rows*n, small_matrix))
+        if (status == 0) coupled = on_implicit()
+        stored = max(stored, coupled)
+      case (pattern_stage)
+        if (coupled == 0) cycle
+        call assemble_blocks(.true., .false.)
       case (laws_stage)
         call assemble_laws(n, dynamic, epsilon, step, ncon, kind, start, material, point, other_point, base, gap, area, &
       cohesion, length, &
@@ -116,12 +124,32 @@ contains
           diagonal, b, free, v, r, patch, failed, status)
       case (blocks_stage)
         if (stored == 0) cycle
-        call assemble_matrix(n, ncon, master, slave, nbody, body_kind, dense_ptr, nrow, order, row_kind, entry_ptr, &
-          slave_entry, nentry, triple, entry, ndense, dense, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
-          row_ptr, nblock, column, off_diagonal, blocks, status)
-        if (status /= 0) status = blocks_lack
+        call assemble_blocks(coupled == 0, .true.)
       end select
       if (status /= 0) exit
     end do
+
+  contains
+
+    subroutine assemble_blocks(laying_out, adding)
+      logical, intent(in) :: laying_out, adding
+
+      call assemble_matrix(n, laying_out, adding, ncon, master, slave, nbody, body_kind, implicit, nrow, order, row_kind, &
+        entry_ptr, slave_entry, nentry, triple, entry, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
+        row_ptr, nblock, column, off_diagonal, blocks, status)
+      if (status /= 0) status = blocks_lack
+    end subroutine assemble_blocks
+
+    !> Whether there are rows on implicit bodies.
+    pure integer(i4) function on_implicit()
+      integer :: k
+
+      on_implicit = 0
+      do k = 0, bodies - 1
+        if (implicit(k) <= 0 .or. body_ptr(k+1) == body_ptr(k)) cycle
+        on_implicit = 1
+        exit
+      end do
+    end function on_implicit
   end subroutine assemble
 end module assembly_phases

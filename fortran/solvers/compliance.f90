@@ -3,45 +3,23 @@
 !>
 !> Bodies (0:nk-1) of one solver: body_row; first unknown of each (dof_first); rotation (3,3,0:nk-1) from its frame to space.
 !> Rows attached to bodies, entries: as local_dynamics.assemble_rows leaves them; the entries of these bodies are H itself.
+!>
+!> Columns of A^-1 H^T are made in slices, so that room for them grows with unknowns alone, and a body with many rows costs the
+!> others none.  A slice holds the columns of the rows from <= j < from + used/3 of every body, in the order of attachments.
 module compliance
   use kinds, only: dp, i4
   implicit none
   private
-  public :: place_blocks, most_columns, fill_columns, inverse_columns, add_compliance
+  public :: most_columns, next_columns, fill_columns, inverse_columns, add_compliance
 
   integer, parameter :: parallel_from = 16      !< bodies from which threads pay
 
 contains
 
-  !> Where the blocks of W of all pairs of rows on a body begin, body after body.
-  !>
-  !>   implicit     (0:nb-1) positive: the body's A^-1 couples its triples
-  !>   room         number of blocks that there is room for
-  !>   dense_ptr    (0:nb-1) out: first block; -1: none
-  !>   blocks       out: number of blocks; lacking 1: there is not enough room for them
-  !>   form         out: `asked`, or 1 where there are blocks: A^-1 has no factor by triples then, and W must be stored
-  subroutine place_blocks(bodies, room, asked, nb, implicit, nbodyptr, body_ptr, dense_ptr, blocks, form, lacking)
-    integer(i4), intent(in) :: bodies, room, asked, nb, nbodyptr
-    integer(i4), intent(in) :: implicit(0:nb-1), body_ptr(0:nbodyptr-1)
-    integer(i4), intent(inout) :: dense_ptr(0:nb-1)
-    integer(i4), intent(out) :: blocks, form, lacking
-    integer(i4) :: k, m
-
-    blocks = 0
-    do k = 0, bodies - 1
-      dense_ptr(k) = -1
-      m = body_ptr(k+1) - body_ptr(k)
-      if (implicit(k) <= 0 .or. m == 0) cycle
-      dense_ptr(k) = blocks
-      blocks = blocks + m**2
-    end do
-    form = merge(1_i4, asked, blocks > 0)
-    lacking = merge(1_i4, 0_i4, blocks > room)
-  end subroutine place_blocks
-
-  !> The columns of H^T of the one of these bodies that has the most rows, 3 of each row; lacking 1: they are more than `room`.
-  subroutine most_columns(room, nk, body_row, nbodyptr, body_ptr, most, lacking)
-    integer(i4), intent(in) :: room, nk, nbodyptr
+  !> The columns of H^T of the one of these bodies that has the most rows, 3 of each row; lacking 1: there is `room` for fewer than
+  !> these, or than `width`, if that is less.
+  subroutine most_columns(room, width, nk, body_row, nbodyptr, body_ptr, most, lacking)
+    integer(i4), intent(in) :: room, width, nk, nbodyptr
     integer(i4), intent(in) :: body_row(0:nk-1), body_ptr(0:nbodyptr-1)
     integer(i4), intent(out) :: most, lacking
     integer :: k
@@ -50,14 +28,24 @@ contains
     do k = 0, nk - 1
       most = max(most, 3*(body_ptr(body_row(k)+1) - body_ptr(body_row(k))))
     end do
-    lacking = merge(1_i4, 0_i4, most > room)
+    lacking = merge(1_i4, 0_i4, min(most, width) > room)
   end subroutine most_columns
 
-  !> columns(:, 3j+r) = component r of H^T of the j-th row of every body, in its frame; other numbers of the first `used`
-  !> columns become zero.
-  subroutine fill_columns(used, nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, attached_row, &
-                          attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, ndof, ncolumn, columns)
-    integer(i4), intent(in) :: used, nk, nb, nbodyptr, nattached, nrow, nentry, ndof, ncolumn
+  !> The next slice, of at most `width` columns: slice (3) becomes its first row, the number of its columns, and for programs
+  !> whether there are any.  The first slice comes with starting 1.
+  subroutine next_columns(starting, most, width, slice)
+    integer(i4), intent(in) :: starting, most, width
+    integer(i4), intent(inout) :: slice(3)
+
+    slice(1) = merge(0_i4, slice(1) + slice(2)/3, starting == 1)
+    slice(2) = max(min(width, most - 3*slice(1)), 0)
+    slice(3) = merge(1_i4, 0_i4, slice(2) > 0)
+  end subroutine next_columns
+
+  !> columns(:, 3(j-from)+r) = component r of H^T of row j of every body, in its frame; other numbers of the slice become zero.
+  subroutine fill_columns(from, used, nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, &
+                          attached_row, attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, ndof, ncolumn, columns)
+    integer(i4), intent(in) :: from, used, nk, nb, nbodyptr, nattached, nrow, nentry, ndof, ncolumn
     integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
     real(dp), intent(in) :: rotation(3,3,0:nk-1)
     integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
@@ -66,19 +54,20 @@ contains
     real(dp), intent(in) :: entry(3,3,0:nentry-1)
     real(dp), intent(inout) :: columns(0:ndof-1,0:ncolumn-1)
     real(dp) :: h(3,3)
-    integer :: a, c, dof, e, j, k, r, row
+    integer :: a, c, dof, e, j, k, r, row, start
 
     columns(:,0:used-1) = 0
     do k = 0, nk - 1
       row = body_row(k)
-      do j = body_ptr(row), body_ptr(row+1) - 1
+      start = body_ptr(row) + from
+      do j = start, min(body_ptr(row+1), start + used/3) - 1
         a = attached_row(j)
         do e = attached_entry(j), end_of(attached_entry(j), entry_ptr(a+1), slave_entry(a)) - 1
           h = multiply(entry(:,:,e), rotation(:,:,k))
           dof = dof_first(k) + 3*(triple(e) - velo_ptr(row))
           do r = 1, 3
             do c = 1, 3
-              columns(dof+c-1,3*(j-body_ptr(row))+r-1) = columns(dof+c-1,3*(j-body_ptr(row))+r-1) + h(r,c)
+              columns(dof+c-1,3*(j-start)+r-1) = columns(dof+c-1,3*(j-start)+r-1) + h(r,c)
             end do
           end do
         end do
@@ -86,13 +75,13 @@ contains
     end do
   end subroutine fill_columns
 
-  !> columns(:, 3j+r) = A^-1 times component r of H^T of the j-th row of every body, in its frame, from the bodies' symmetric
+  !> columns(:, 3(j-from)+r) = A^-1 times component r of H^T of row j of every body, in its frame, from the bodies' symmetric
   !> inverses (n,n,0:nk-1): a row has entries at the nodes of one element only, so few columns of an inverse are read.
   !> Columns beyond a body's rows are left alone.
-  subroutine inverse_columns(nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, attached_row, &
-                             attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, n, inverse, ndof, ncolumn, &
-                             columns)
-    integer(i4), intent(in) :: nk, nb, nbodyptr, nattached, nrow, nentry, n, ndof, ncolumn
+  subroutine inverse_columns(from, used, nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, &
+                             attached_row, attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, n, inverse, ndof, &
+                             ncolumn, columns)
+    integer(i4), intent(in) :: from, used, nk, nb, nbodyptr, nattached, nrow, nentry, n, ndof, ncolumn
     integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
     real(dp), intent(in) :: rotation(3,3,0:nk-1)
     integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
@@ -101,15 +90,16 @@ contains
     real(dp), intent(in) :: entry(3,3,0:nentry-1), inverse(n,n,0:nk-1)
     real(dp), intent(inout) :: columns(0:ndof-1,0:ncolumn-1)
     real(dp) :: h(3,3), x, y, z
-    integer :: a, at, dof, e, i, j, k, row, start
+    integer :: a, at, dof, e, first, i, j, k, row, start
 
-    !$omp parallel do if (nk > parallel_from) schedule(static) private(h, x, y, z, a, at, dof, e, i, j, row, start)
+    !$omp parallel do if (nk > parallel_from) schedule(static) private(h, x, y, z, a, at, dof, e, first, i, j, row, start)
     do k = 0, nk - 1
       row = body_row(k)
       start = dof_first(k)
-      do j = body_ptr(row), body_ptr(row+1) - 1
+      first = body_ptr(row) + from
+      do j = first, min(body_ptr(row+1), first + used/3) - 1
         a = attached_row(j)
-        at = 3*(j - body_ptr(row))
+        at = 3*(j - first)
         columns(start:start+n-1,at:at+2) = 0
         do e = attached_entry(j), end_of(attached_entry(j), entry_ptr(a+1), slave_entry(a)) - 1
           h = multiply(entry(:,:,e), rotation(:,:,k))
@@ -146,54 +136,69 @@ contains
     if (first < slave) end_of = slave
   end function end_of
 
-  !> W of all pairs of rows of these bodies, step H A^-1 H^T, from columns that hold A^-1 H^T now.
+  !> Adds the step H A^-1 H^T of these bodies to W, from columns that hold A^-1 H^T now: blocks of the rows i >= j of all j of the
+  !> slice, and their transposes.
   !>
-  !>   dense_ptr    (0:nb-1) where the blocks of a body begin: that of rows i, j (in the order of attachments) is i*m + j
-  !>   dense        (3,3,0:ndense-1) out
-  !>   diagonal     (3,3,0:nrow-1) those of equal rows are added
-  subroutine add_compliance(step, nk, body_row, dof_first, rotation, nb, velo_ptr, dense_ptr, nbodyptr, body_ptr, nattached, &
+  !>   row_ptr, column, off_diagonal, diagonal   W as coupling_blocks.assemble_matrix has laid it out
+  subroutine add_compliance(from, used, step, nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, &
                             attached_row, attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, ndof, ncolumn, &
-                            columns, ndense, dense, diagonal)
+                            columns, row_ptr, nblock, column, off_diagonal, diagonal)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nk, nb, nbodyptr, nattached, nrow, nentry, ndof, ncolumn, ndense
+    integer(i4), intent(in) :: from, used, nk, nb, nbodyptr, nattached, nrow, nentry, ndof, ncolumn, nblock
     integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
     real(dp), intent(in) :: rotation(3,3,0:nk-1)
-    integer(i4), intent(in) :: velo_ptr(0:nb-1), dense_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
+    integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
     integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
     integer(i4), intent(in) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), triple(0:nentry-1)
     real(dp), intent(in) :: entry(3,3,0:nentry-1), columns(0:ndof-1,0:ncolumn-1)
-    real(dp), intent(inout) :: dense(3,3,0:ndense-1), diagonal(3,3,0:nrow-1)
-    real(dp) :: h(3,3)
-    integer :: a, c, dof, e, i, j, k, m, one, row
+    integer(i4), intent(in) :: row_ptr(0:nrow-1), column(0:nblock-1)
+    real(dp), intent(inout) :: off_diagonal(3,3,0:nblock-1), diagonal(3,3,0:nrow-1)
+    real(dp) :: h(3,3), part(3,3,0:used/3-1)
+    integer :: a, c, dof, e, i, j, k, last, m, own, row, start, mirrored(0:used/3-1)
 
     do k = 0, nk - 1
       row = body_row(k)
-      m = body_ptr(row+1) - body_ptr(row)
+      start = body_ptr(row) + from
+      m = body_ptr(row+1) - start
+      do j = 0, min(m, used/3) - 1
+        mirrored(j) = row_ptr(attached_row(start+j))
+      end do
       do i = 0, m - 1
-        a = attached_row(body_ptr(row)+i)
-        do j = 0, i
-          dense(:,:,dense_ptr(row)+i*m+j) = 0
-        end do
-        do e = attached_entry(body_ptr(row)+i), end_of(attached_entry(body_ptr(row)+i), entry_ptr(a+1), slave_entry(a)) - 1
+        a = attached_row(start+i)
+        last = min(i, used/3 - 1)
+        part(:,:,0:last) = 0
+        do e = attached_entry(start+i), end_of(attached_entry(start+i), entry_ptr(a+1), slave_entry(a)) - 1
           h = step*multiply(entry(:,:,e), rotation(:,:,k))
           dof = dof_first(k) + 3*(triple(e) - velo_ptr(row))
-          do j = 0, i
-            one = dense_ptr(row) + i*m + j
+          do j = 0, last
             do c = 1, 3
-              dense(:,c,one) = dense(:,c,one) + (h(:,1)*columns(dof,3*j+c-1) + h(:,2)*columns(dof+1,3*j+c-1) &
-                                                 + h(:,3)*columns(dof+2,3*j+c-1))
+              part(:,c,j) = part(:,c,j) + (h(:,1)*columns(dof,3*j+c-1) + h(:,2)*columns(dof+1,3*j+c-1) &
+                                           + h(:,3)*columns(dof+2,3*j+c-1))
             end do
           end do
         end do
         ! W is symmetric to the last bit, whatever the solver's round-off
-        one = dense_ptr(row) + i*m + i
-        dense(:,:,one) = (dense(:,:,one) + transpose(dense(:,:,one)))/2
-        do j = 0, i - 1
-          dense(:,:,dense_ptr(row)+j*m+i) = transpose(dense(:,:,dense_ptr(row)+i*m+j))
+        if (last == i) diagonal(:,:,a) = diagonal(:,:,a) + (part(:,:,i) + transpose(part(:,:,i)))/2
+        own = row_ptr(a)
+        do j = 0, min(last, i - 1)
+          call advance(attached_row(start+j), own)
+          off_diagonal(:,:,own) = off_diagonal(:,:,own) + part(:,:,j)
+          call advance(a, mirrored(j))
+          off_diagonal(:,:,mirrored(j)) = off_diagonal(:,:,mirrored(j)) + transpose(part(:,:,j))
         end do
-        diagonal(:,:,a) = diagonal(:,:,a) + dense(:,:,one)
       end do
     end do
+
+  contains
+
+    !> From a block of a row to that of column b, which is further on.
+    subroutine advance(b, place)
+      integer, intent(in) :: b
+      integer, intent(inout) :: place
+      do while (column(place) < b)
+        place = place + 1
+      end do
+    end subroutine advance
   end subroutine add_compliance
 
 end module compliance

@@ -14,27 +14,30 @@ contains
 
   !> One summed block per pair of rows that share a body, columns ascending.
   !>
+  !> Implicit bodies, whose A^-1 couples all their velocity triples, add their parts themselves (compliance, reduced_compliance)
+  !> between two calls: the first lays W out, the second adds the parts of the others.
+  !>
+  !>   laying_out, adding    whether blocks are laid out, with zeros; whether parts of bodies that are not implicit are added
   !>   n, order, master, slave, kind, body_kind, entry_ptr, slave_entry, triple, entry, body_ptr, attached_*   as in
   !>                         assemble_rows
-  !>   dense_ptr, dense      (0:nbody-1), (3,3,0:ndense-1) blocks of all pairs of rows on implicit bodies (add_compliance)
+  !>   implicit              (0:nbody-1) positive: the body's A^-1 couples its triples
   !>   row_ptr               (0:nrow-1) out: first block of every row, entry n in use too
   !>   column, off_diagonal  (0:nblock-1), (3,3,0:nblock-1) out: column and block [velocity/force]
   !>   blocks                out: number of blocks; nothing is filled when it exceeds nblock (status 1)
-  subroutine assemble_matrix(n, ncon, master, slave, nbody, body_kind, dense_ptr, nrow, order, row_kind, entry_ptr, slave_entry, &
-                             nentry, triple, entry, ndense, dense, &
+  subroutine assemble_matrix(n, laying_out, adding, ncon, master, slave, nbody, body_kind, implicit, nrow, order, row_kind, &
+                             entry_ptr, slave_entry, nentry, triple, entry, &
                              nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
                              row_ptr, nblock, column, off_diagonal, blocks, status)
     integer(i4), intent(in) :: n, ncon
+    logical, intent(in) :: laying_out, adding
     integer(i4), intent(in) :: master(0:ncon-1), slave(0:ncon-1)
     integer(i4), intent(in) :: nbody
-    integer(i4), intent(in) :: body_kind(0:nbody-1), dense_ptr(0:nbody-1)
+    integer(i4), intent(in) :: body_kind(0:nbody-1), implicit(0:nbody-1)
     integer(i4), intent(in) :: nrow
     integer(i4), intent(in) :: order(0:nrow-1), row_kind(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
     integer(i4), intent(in) :: nentry
     integer(i4), intent(in) :: triple(0:nentry-1)
     real(dp), intent(in) :: entry(3,3,0:nentry-1)
-    integer(i4), intent(in) :: ndense
-    real(dp), intent(in) :: dense(3,3,0:ndense-1)
     integer(i4), intent(in) :: nbodyptr
     integer(i4), intent(in) :: body_ptr(0:nbodyptr-1)
     integer(i4), intent(in) :: nattached
@@ -46,21 +49,9 @@ contains
     integer(i4), intent(out) :: blocks, status
     integer(i4) :: a, k1, k2, e1, e2, first(2), last(2)
 
-    !$omp parallel do if (n > parallel_from) schedule(static) private(k1, k2, e1, e2, first, last)
-    do a = 0, n - 1
-      call sides(a, k1, k2, e1, e2)
-      call ranges(k1, k2, first, last)
-      row_ptr(a) = merged_length(a, first, last)
-    end do
-    !$omp end parallel do
     blocks = 0
-    do a = 0, n - 1
-      k1 = row_ptr(a)
-      row_ptr(a) = blocks
-      blocks = blocks + k1
-    end do
-    row_ptr(n) = blocks
-    status = merge(1, 0, blocks > nblock)
+    status = 0
+    if (laying_out) call place_rows()
     if (status /= 0) return
 
     !$omp parallel do if (n > parallel_from) schedule(static) private(k1, k2, e1, e2, first, last)
@@ -72,6 +63,26 @@ contains
     !$omp end parallel do
 
   contains
+
+    !> Counts the blocks of all rows.
+    subroutine place_rows()
+      integer(i4) :: length
+
+      !$omp parallel do if (n > parallel_from) schedule(static) private(k1, k2, e1, e2, first, last)
+      do a = 0, n - 1
+        call sides(a, k1, k2, e1, e2)
+        call ranges(k1, k2, first, last)
+        row_ptr(a) = merged_length(a, first, last)
+      end do
+      !$omp end parallel do
+      do a = 0, n - 1
+        length = row_ptr(a)
+        row_ptr(a) = blocks
+        blocks = blocks + length
+      end do
+      row_ptr(n) = blocks
+      status = merge(1, 0, blocks > nblock)
+    end subroutine place_rows
 
     !> The bodies row a acts on (-1: none) and the first of its entries for each.
     subroutine sides(a, k1, k2, e1, e2)
@@ -143,14 +154,16 @@ contains
           if (cj == c) j = j + 1
           cycle
         end if
-        column(place) = c
-        off_diagonal(:,:,place) = 0.0_dp
+        if (laying_out) then
+          column(place) = c
+          off_diagonal(:,:,place) = 0.0_dp
+        end if
         if (ci == c) then
-          call add_products(k1, a, e1, i, off_diagonal(:,:,place))
+          if (adding) call add_products(k1, a, e1, i, off_diagonal(:,:,place))
           i = i + 1
         end if
         if (cj == c) then
-          call add_products(k2, a, e2, j, off_diagonal(:,:,place))
+          if (adding) call add_products(k2, a, e2, j, off_diagonal(:,:,place))
           j = j + 1
         end if
         place = place + 1
@@ -161,12 +174,8 @@ contains
     subroutine add_products(k, a, ea, i, w)
       integer(i4), intent(in) :: k, a, ea, i
       real(dp), intent(inout) :: w(3,3)
-      integer(i4) :: eb, own, x, y
-      if (dense_ptr(k) >= 0) then
-        own = place_in(a, body_ptr(k), body_ptr(k+1) - 1)
-        w = w + dense(:,:,dense_ptr(k)+own*(body_ptr(k+1)-body_ptr(k))+i-body_ptr(k))
-        return
-      end if
+      integer(i4) :: eb, x, y
+      if (implicit(k) > 0) return
       eb = attached_entry(i)
       if (body_kind(k) /= finite_element_kind) then
         do x = 0, end_of(a, ea) - ea - 1
@@ -187,23 +196,6 @@ contains
       end_of = entry_ptr(a+1)
       if (e < slave_entry(a)) end_of = slave_entry(a)
     end function end_of
-
-    !> Place of row a among the rows attached from `first` to `last`, which ascend.
-    pure integer(i4) function place_in(a, first, last)
-      integer(i4), intent(in) :: a, first, last
-      integer(i4) :: low, high, middle
-      low = first
-      high = last
-      do while (low < high)
-        middle = (low + high)/2
-        if (attached_row(middle) < a) then
-          low = middle + 1
-        else
-          high = middle
-        end if
-      end do
-      place_in = low - first
-    end function place_in
   end subroutine assemble_matrix
 
   !> w = w + x y^T.

@@ -9,7 +9,8 @@ module reduced_compliance
   private
   public :: place_work, add_reduced_compliance
 
-  integer, parameter :: parallel_from = 8   !< bodies from which threads pay
+  integer, parameter :: parallel_from = 8         !< bodies from which threads pay
+  integer, parameter :: rows_parallel_from = 64   !< rows of one body from which they do
 
 contains
 
@@ -30,25 +31,24 @@ contains
     lacking = merge(1_i4, 0_i4, total > room)
   end subroutine place_work
 
-  !> W of all pairs of rows of these bodies.
+  !> Adds W of all pairs of rows of these bodies.
   !>
-  !>   dense_ptr    (0:nb-1) where the blocks of a body begin: that of rows i, j (in the order of attachments) is i*m + j
   !>   work         (0:nwork-1) room for 6 k m numbers of every body with m rows, from work_ptr (0:nk-1) on
-  !>   dense        (3,3,0:ndense-1) out
-  !>   diagonal     (3,3,0:nrow-1) those of equal rows are added
+  !>   row_ptr, column, off_diagonal, diagonal   W as coupling_blocks.assemble_matrix has laid it out
   subroutine add_reduced_compliance(step, nk, body_row, rotation, modes, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, &
-                                    inverse, nb, velo_ptr, dense_ptr, nbodyptr, body_ptr, nattached, attached_row, &
+                                    inverse, nb, velo_ptr, nbodyptr, body_ptr, nattached, attached_row, &
                                     attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, work_ptr, nwork, work, &
-                                    ndense, dense, diagonal)
+                                    row_ptr, nblock, column, off_diagonal, diagonal)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nk, nvector, nmatrix, nb, nbodyptr, nattached, nrow, nentry, nwork, ndense
+    integer(i4), intent(in) :: nk, nvector, nmatrix, nb, nbodyptr, nattached, nrow, nentry, nwork, nblock
     integer(i4), intent(in) :: body_row(0:nk-1), modes(0:nk-1), vector_ptr(0:nk-1), matrix_ptr(0:nk-1), work_ptr(0:nk-1)
     real(dp), intent(in) :: rotation(3,3,0:nk-1), vectors(0:nvector-1), inverse(0:nmatrix-1)
-    integer(i4), intent(in) :: velo_ptr(0:nb-1), dense_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
+    integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
     integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
     integer(i4), intent(in) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), triple(0:nentry-1)
     real(dp), intent(in) :: entry(3,3,0:nentry-1)
-    real(dp), intent(inout) :: work(0:nwork-1), dense(3,3,0:ndense-1), diagonal(3,3,0:nrow-1)
+    integer(i4), intent(in) :: row_ptr(0:nrow-1), column(0:nblock-1)
+    real(dp), intent(inout) :: work(0:nwork-1), off_diagonal(3,3,0:nblock-1), diagonal(3,3,0:nrow-1)
     integer :: a, i, k, m, place, row
 
     !$omp parallel do if (nk > parallel_from) schedule(dynamic) private(a, i, m, place, row)
@@ -62,17 +62,15 @@ contains
                          end_of(attached_entry(body_ptr(row)+i), entry_ptr(a+1), slave_entry(a)), nentry, triple, entry, &
                          work(place+3*modes(k)*i:place+3*modes(k)*(i+1)-1))
       end do
-      if (m > 0) call products(step, modes(k), m, inverse(matrix_ptr(k)), work(place), work(place+3*modes(k)*m), &
-                               dense(1,1,dense_ptr(row)))
+      if (m > 0) call solve(step, modes(k), m, inverse(matrix_ptr(k)), work(place), work(place+3*modes(k)*m))
     end do
     !$omp end parallel do
-    do k = 0, nk - 1   ! a row may have two of these bodies
+    do k = 0, nk - 1   ! one by one: two of these bodies may share blocks
       row = body_row(k)
       m = body_ptr(row+1) - body_ptr(row)
-      do i = 0, m - 1
-        a = attached_row(body_ptr(row)+i)
-        diagonal(:,:,a) = diagonal(:,:,a) + dense(:,:,dense_ptr(row)+i*m+i)
-      end do
+      place = work_ptr(k)
+      if (m > 0) call add_products(modes(k), m, attached_row(body_ptr(row)), work(place), work(place+3*modes(k)*m), nrow, &
+                                   row_ptr, nblock, column, off_diagonal, diagonal)
     end do
   end subroutine add_reduced_compliance
 
@@ -96,13 +94,13 @@ contains
     end do
   end subroutine project_row
 
-  !> Blocks h G_i^T A^-1 G_j, symmetric to the last bit.
-  pure subroutine products(step, k, m, inverse, g, solved, dense)
+  !> h A^-1 G_j of all rows.
+  subroutine solve(step, k, m, inverse, g, solved)
     real(dp), intent(in) :: step
     integer, intent(in) :: k, m
     real(dp), intent(in) :: inverse(k,k), g(k,3,m)
-    real(dp), intent(inout) :: solved(k,3,m), dense(3,3,0:m*m-1)
-    integer :: c, i, j, l, r
+    real(dp), intent(inout) :: solved(k,3,m)
+    integer :: c, j, l
 
     solved = 0
     do j = 1, m
@@ -112,25 +110,63 @@ contains
         end do
       end do
     end do
+  end subroutine solve
+
+  !> Blocks h G_i^T A^-1 G_j, symmetric to the last bit, of the attached rows i >= j to W, and their transposes.
+  subroutine add_products(k, m, attached, g, solved, nrow, row_ptr, nblock, column, off_diagonal, diagonal)
+    integer, intent(in) :: k, m
+    integer(i4), intent(in) :: nrow, nblock, attached(m), row_ptr(0:nrow-1), column(0:nblock-1)
+    real(dp), intent(in) :: g(k,3,m), solved(k,3,m)
+    real(dp), intent(inout) :: off_diagonal(3,3,0:nblock-1), diagonal(3,3,0:nrow-1)
+    real(dp) :: block(3,3)
+    integer :: a, b, c, i, j, own, r
+
+    ! every block has one thread, since only the later of its two rows makes it
+    !$omp parallel do if (m > rows_parallel_from) schedule(dynamic, 8) private(block, a, b, c, j, own, r)
     do i = 1, m
+      a = attached(i)
+      own = row_ptr(a)
       do j = 1, i
-        associate (block => dense(:,:,(i-1)*m+j-1))
-          do c = 1, 3
-            do r = 1, 3
-              if (i == j .and. r < c) cycle
-              block(r,c) = dot_product(g(:,r,i), solved(:,c,j))
-            end do
+        do c = 1, 3
+          do r = merge(c, 1, i == j), 3
+            block(r,c) = dot_product(g(:,r,i), solved(:,c,j))
           end do
-          if (i == j) then
-            block(1,2) = block(2,1)
-            block(1,3) = block(3,1)
-            block(2,3) = block(3,2)
-          end if
-          dense(:,:,(j-1)*m+i-1) = transpose(block)
-        end associate
+        end do
+        if (i == j) then
+          block(1,2) = block(2,1)
+          block(1,3) = block(3,1)
+          block(2,3) = block(3,2)
+          diagonal(:,:,a) = diagonal(:,:,a) + block
+          cycle
+        end if
+        do while (column(own) < attached(j))
+          own = own + 1
+        end do
+        off_diagonal(:,:,own) = off_diagonal(:,:,own) + block
+        b = place_of(a, row_ptr(attached(j)), row_ptr(attached(j)+1) - 1)
+        off_diagonal(:,:,b) = off_diagonal(:,:,b) + transpose(block)
       end do
     end do
-  end subroutine products
+    !$omp end parallel do
+
+  contains
+
+    !> The block of column b among those from `first` to `last`, which ascend.
+    pure integer function place_of(b, first, last)
+      integer, intent(in) :: b, first, last
+      integer :: high, middle
+      place_of = first
+      high = last
+      do while (place_of < high)
+        middle = (place_of + high)/2
+        if (column(middle) < b) then
+          place_of = middle + 1
+        else
+          high = middle
+        end if
+      end do
+    end function place_of
+  end subroutine add_products
 
   !> One past the last entry of a row on the body where its entries begin at `first`.
   pure integer(i4) function end_of(first, last, slave)

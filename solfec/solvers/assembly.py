@@ -10,13 +10,13 @@ from ..kernel_programs import LOCDYN, TIMINT, Call, Numbers, Pause, Phase
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
-ROWS, LAWS, BLOCKS = 1, 2, 3  # stages of the kernel `assemble`
+ROWS, PATTERN, LAWS, BLOCKS = 1, 2, 3, 4  # stages of the kernel `assemble`
 ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK = 1, 4, 5  # and what it may ask for
 TAKEN = -1  # in the place of a stage: nobody has to take the results
 
 
 class Assembly(Phase):
-    """Stages of the kernel `assemble`: rows, their laws, and the blocks that couple them.
+    """Stages of the kernel `assemble`: rows, where blocks are that implicit bodies add to, laws, and the blocks that couple rows.
 
     Parameters
     ----------
@@ -24,9 +24,7 @@ class Assembly(Phase):
     first, last : int
         The stages.
     before : Assembly, optional
-        What has done the stages before these.
-    form : ndarray of int32 (1,), optional
-        The form that W shall have then.
+        What has done the stages before these, and found the form that W has.
 
     Attributes
     ----------
@@ -36,15 +34,15 @@ class Assembly(Phase):
 
     phase = LOCDYN
 
-    def __init__(self, local, first: int = ROWS, last: int = BLOCKS, before: Assembly | None = None, form=None):
+    def __init__(self, local, first: int = ROWS, last: int = BLOCKS, before: Assembly | None = None):
         self.local, self._stages = local, (first, last)
         names = ("stage", "last", "users", "coloured_above", "bodies", "triples", "dynamic", "form", "colours")
         self._given = Numbers(**dict.fromkeys(names, "i4"), visits="i8", epsilon="f8", step="f8")
-        names = ("colours", "entries", "attachments", "blocks", "stored", "stage", "failed", "status")
+        names = ("colours", "entries", "attachments", "blocks", "stored", "coupled", "stage", "failed", "status")
         self.results = Numbers(**dict.fromkeys(names, "i4"), visits="i8")
         self.results["stage"][0] = TAKEN
         self._known = before.results if before else self._given  # colours, visits
-        self._form = self._given["form"] if form is None else form
+        self._form = before.results["stored"] if before else self._given["form"]
 
     def ask(self) -> None:
         """All stages, in the form that local dynamics wants W in."""
@@ -63,14 +61,14 @@ class Assembly(Phase):
             Call(
                 "assembly_phases.assemble", given["stage"], given["last"], local.constraints.counts["left"], given["users"],
                 given["coloured_above"], given["bodies"], given["triples"], given["dynamic"], given["epsilon"], given["step"], self._form,
-                VELOCITY_FORM_FROM, known["colours"], known["visits"], local.dense, *_columns(local),
+                VELOCITY_FORM_FROM, known["colours"], known["visits"], *_columns(local),
                 results=self.results, wanted={"status": 0},
             )  # fmt: skip
         ]
 
     def stopped(self, call: int) -> int:
         local = self.local
-        colours, entries, attachments, blocks, stored, stage, failed, status, visits = self.results.get()
+        colours, entries, attachments, blocks, stored, _, stage, failed, status, visits = self.results.get()
         for phase in (self, local.assembly[-1]):  # what the latter holds is of the step before
             phase.results["stage"][0] = TAKEN
         local.take_counts()
@@ -170,7 +168,7 @@ def _columns(local) -> tuple[np.ndarray, ...]:
         constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
         constraints.material, constraints.point, constraints.other_point, constraints.gap, constraints.area,
         constraints.cohesion, constraints.length, constraints.master_primitive, constraints.slave_primitive, constraints.value, constraints.element, constraints.weights,
-        bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, local.implicit, local.dense_ptr,
+        bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, local.implicit,
         bodies.configurations.conf, elements.element_size, elements.element_node,
         triples.velo, triples.velo_prev, triples.inverse_inertia,
         materials.model, materials.friction, materials.restitution, materials.spring, materials.dashpot, materials.hpow,

@@ -1,6 +1,6 @@
 """What implicit bodies add to W: their A^-1 couples all their velocity triples, so it is applied to all rows of a body at once.
 
-Phases between the stages `ROWS` and `LAWS` of the assembly.
+Phases between the stages `PATTERN` and `LAWS` of the assembly.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..bodies.tangent_phases import COLUMN, SEPARATE, TOGETHER, flag, iterations
 from ..kernel_programs import LOCDYN, Call, Numbers, Pause, Phase
 from ..tables import note_reallocation
 
+WIDTH = 96  # columns of a slice, three for each row: enough for solutions to be limited by arithmetic
 NO_ROOM = np.zeros((16, 0, 1), order="F")
 
 
@@ -30,50 +31,13 @@ def _kind(solver) -> type:
     return FactorRows if solver.kept else SolvedRows
 
 
-class Blocks(Phase):
-    """Where the blocks of all pairs of rows on a body are in `local.dense`.
-
-    Attributes
-    ----------
-    results : Numbers
-        `blocks` of all bodies, and the `form` that W must have.
-    """
-
-    phase = LOCDYN
-
-    def __init__(self, local, before):
-        self.local, self._before = local, before
-        self._given, self.results = Numbers(bodies="i4", room="i4"), Numbers(blocks="i4", form="i4", lacking="i4")
-
-    def ask(self) -> None:
-        """Numbers that kernels take."""
-        local = self.local
-        self._given.set(local.bodies.n, local.dense.shape[2])
-
-    def calls(self) -> list[Call]:
-        local, given = self.local, self._given
-        return [
-            Call(
-                "compliance.place_blocks", given["bodies"], given["room"], self._before.results["stored"], local.implicit,
-                local.pointers.attachment, local.dense_ptr, results=self.results, wanted={"lacking": 0},
-            )  # fmt: skip
-        ]
-
-    def stopped(self, call: int) -> int:
-        blocks = self.results.get()[0]
-        self.local.dense = np.zeros((3, 3, blocks + blocks // 4 + 1), order="F")
-        note_reallocation()
-        self.ask()
-        return 0
-
-
 class SolverRows(Phase):
-    """The part of one solver.
+    """The part of one solver, whose columns are made in slices.
 
     Attributes
     ----------
     columns : ndarray (size, n)
-        A^-1 H^T of its bodies, the rows of each from the first column on.
+        A^-1 H^T of its bodies for a slice of the rows of each, from the first column on.
     """
 
     phase = LOCDYN
@@ -82,39 +46,68 @@ class SolverRows(Phase):
         self.local, self.solver = local, solver
         self._given, self._found = Numbers(room="i4", step="f8"), Numbers(most="i4", lacking="i4")
         self.columns = np.zeros((solver.size, 0), order="F")
+        self._slice = np.zeros(3, np.int32)  # its first row, its columns, whether there are any
 
     def ask(self) -> None:
         """Numbers that kernels take."""
         self._given.set(self.columns.shape[1], self.local.step)
 
     def calls(self) -> list[Call]:
-        return [self._most(), *self._filled(), self._added()]
+        return [call for _, call in self._named()]
+
+    def _named(self) -> list[tuple[str, Call]]:
+        """The kernels, with names of those at which programs may stop or go on."""
+        filled = self._filled()
+        following = self._next(0, back=len(filled) + 1, unless_zero=self._any)
+        return [("most", self._most()), ("first", self._next(1)), *filled, ("add", self._added()), ("next", following)]
 
     def _most(self) -> Call:
         attachment = self.local.pointers.attachment
         return Call(
-            "compliance.most_columns", self._given["room"], self.solver.rows, attachment, results=self._found, wanted={"lacking": 0}
-        )
+            "compliance.most_columns", self._given["room"], WIDTH, self.solver.rows, attachment,
+            results=self._found, wanted={"lacking": 0},
+        )  # fmt: skip
 
-    def _filled(self) -> list[Call]:
-        """What puts A^-1 H^T into the columns."""
+    def _next(self, starting: int, **conditions) -> Call:
+        return Call("compliance.next_columns", starting, self._found["most"], WIDTH, self._slice, **conditions)
+
+    def _filled(self) -> list[tuple[str, Call]]:
+        """What puts A^-1 H^T of a slice into the columns."""
         raise NotImplementedError
+
+    @property
+    def _from(self) -> np.ndarray:
+        return self._slice[0:1]
+
+    @property
+    def _used(self) -> np.ndarray:
+        return self._slice[1:2]
+
+    @property
+    def _any(self) -> np.ndarray:
+        return self._slice[2:3]
 
     @property
     def _which(self) -> tuple:
         solver = self.solver
         return solver.rows, solver.dof_first, solver.rotation, self.local.bodies.velo_ptr
 
+    def _columns_of_rows(self) -> Call:
+        """H^T."""
+        return Call(
+            "compliance.fill_columns", self._from, self._used, *self._which, *_attached(self.local), self.columns, unless_zero=self._any
+        )
+
     def _added(self) -> Call:
         local = self.local
         return Call(
-            "compliance.add_compliance", self._given["step"], *self._which, local.dense_ptr, *_attached(local), self.columns,
-            local.dense, local.rows.diagonal,
+            "compliance.add_compliance", self._from, self._used, self._given["step"], *self._which, *_attached(local), self.columns,
+            *_matrix(local), unless_zero=self._any,
         )  # fmt: skip
 
     def stopped(self, call: int) -> int:
-        most = self._found.get()[0]
-        self.columns = np.zeros((self.solver.size, most + 3 * (most // 12)), order="F")
+        most = min(self._found.get()[0], WIDTH)
+        self.columns = np.zeros((self.solver.size, min(most + 3 * (most // 12), WIDTH)), order="F")
         note_reallocation()
         self.ask()
         return 0
@@ -123,8 +116,12 @@ class SolverRows(Phase):
 class InverseRows(SolverRows):
     """Of bodies that keep their inverses."""
 
-    def _filled(self) -> list[Call]:
-        return [Call("compliance.inverse_columns", *self._which, *_attached(self.local), self.solver.inverses, self.columns)]
+    def _filled(self) -> list[tuple[str, Call]]:
+        inverse = Call(
+            "compliance.inverse_columns", self._from, self._used, *self._which, *_attached(self.local), self.solver.inverses,
+            self.columns, unless_zero=self._any,
+        )  # fmt: skip
+        return [("inverse", inverse)]
 
 
 class FactorRows(SolverRows):
@@ -134,12 +131,11 @@ class FactorRows(SolverRows):
         super().__init__(local, solver)
         self._room = solver.kept.room(1)
 
-    def _filled(self) -> list[Call]:
-        kept, used = self.solver.kept, self._found["most"]
-        return [
-            Call("compliance.fill_columns", used, *self._which, *_attached(self.local), self.columns),
-            Call("supernodal_solution.solve_columns", used, *kept.panels, self._room, self.columns),
-        ]
+    def _filled(self) -> list[tuple[str, Call]]:
+        solve = Call(
+            "supernodal_solution.solve_columns", self._used, *self.solver.kept.panels, self._room, self.columns, unless_zero=self._any
+        )
+        return [("fill", self._columns_of_rows()), ("solve", solve)]
 
     def stopped(self, call: int) -> int:
         again = super().stopped(call)
@@ -155,23 +151,23 @@ class SolvedRows(SolverRows):
         self._failed, self._room = Numbers(failed="i4"), NO_ROOM
 
     def calls(self) -> list[Call]:
-        solver = self.solver
-        used, most, add = self._found["most"], self._most(), self._added()
-        fill = Call("compliance.fill_columns", used, *self._which, *_attached(self.local), self.columns)
-        solution = self._solution(used) if solver.kernel_factor else [("pause", Pause(used))]
-        named = [("most", most), ("fill", fill), *solution, ("add", add)]
+        named = self._named()
         self._names = [name for name, _ in named]
         return [call for _, call in named]
 
-    def _solution(self, used: np.ndarray) -> list[tuple[str, Call]]:
+    def _filled(self) -> list[tuple[str, Call]]:
+        solution = self._solution() if self.solver.kernel_factor else [("pause", Pause(self._any))]
+        return [("fill", self._columns_of_rows()), *solution]
+
+    def _solution(self) -> list[tuple[str, Call]]:
         """By kernels."""
-        solver = self.solver
+        solver, used = self.solver, self._used
         factor, course = solver.factor, solver.course
         if self._room.shape[1] != solver.size:
             self._room = factor.room(max(self.columns.shape[1], 1))
         right, solved = (part.reshape(-1, order="F") for part in (solver.unknowns, solver.gradients.solution))
         together, separate = flag(solver, TOGETHER), flag(solver, SEPARATE)
-        choose = Call("tangent_factors.choose_columns", factor.WORTH, used, course)
+        choose = Call("tangent_factors.choose_columns", factor.WORTH, self._found["most"], used, course)
         solve = Call("supernodal_solution.solve_columns", used, *factor.panels, self._room, self.columns, unless_zero=together)
         take = Call("tangent_factors.take_column", self.columns, right, course, unless_zero=separate)
         iterated = iterations(solver)
@@ -186,7 +182,7 @@ class SolvedRows(SolverRows):
         if place == "most":
             self._room = NO_ROOM
             return super().stopped(call)
-        first, used = 0, self._found.get()[0]
+        first, used = 0, int(self._used[0])
         if place == "broken":
             first = int(solver.course[COLUMN])
             solution = solver.solve_afresh(solver.unknowns.ravel(order="F"))
@@ -224,8 +220,8 @@ class ReducedRows(Phase):
             ),
             Call(
                 "reduced_compliance.add_reduced_compliance", self._given["step"], solver.rows, solver.rotation, solver.modes,
-                solver.vector_ptr, solver.matrix_ptr, solver.vectors, solver.inverse, local.bodies.velo_ptr, local.dense_ptr,
-                *_attached(local), self._work_ptr, self._work, local.dense, local.rows.diagonal,
+                solver.vector_ptr, solver.matrix_ptr, solver.vectors, solver.inverse, local.bodies.velo_ptr,
+                *_attached(local), self._work_ptr, self._work, *_matrix(local),
             ),
         ]  # fmt: skip
 
@@ -244,3 +240,8 @@ def _attached(local) -> tuple[np.ndarray, ...]:
         local.pointers.attachment, local.attachments.row, local.attachments.entry, rows.entry_ptr, rows.slave_entry,
         entries.triple, entries.operator,
     )  # fmt: skip
+
+
+def _matrix(local) -> tuple[np.ndarray, ...]:
+    """W as it has been laid out."""
+    return local.rows.block_ptr, local.blocks.column, local.blocks.block, local.rows.diagonal

@@ -19,7 +19,7 @@ from ..kernel_programs import PHASES, Phase, Program
 from ..kinds import RowKind  # noqa: F401  # known here, too
 from ..tables import KernelColumns, Table, note_reallocation
 from . import implicit_rows
-from .assembly import BLOCKS, LAWS, ROWS, TAKEN, Assembly, Reactions, Springs
+from .assembly import BLOCKS, LAWS, PATTERN, ROWS, TAKEN, Assembly, Reactions, Springs
 
 NO_ROWS = np.zeros(0, int)
 NOTHING = np.full(1, TAKEN)
@@ -132,14 +132,12 @@ class LocalDynamics:
         self.triples = TripleWork()
         self.assembly: list[Phase] = []
         self.n = self.contacts = self.visits = 0
-        self.dense = np.zeros((3, 3, 1), order="F")  # W of all pairs of rows on implicit bodies, if there are any
-        self._coupling: implicit_rows.Blocks | None = None
         self.reactions = Reactions(self)
         self._apply = _alone([self.reactions])
         self._blocks = Assembly(self, BLOCKS, BLOCKS)
         self._add_blocks = _alone([self._blocks])
         self._assembled_as = self._prepared_for = None
-        self.implicit = self.dense_ptr = np.zeros(0, np.int32)
+        self.implicit = np.zeros(0, np.int32)
         self.implicit_solvers, self._listed = [], None
         self.held = NO_ROWS
         self.unmet = np.zeros(0)
@@ -216,16 +214,14 @@ class LocalDynamics:
             return self.assembly
         self.take_results()
         self._assembled_as = key
-        rows = Assembly(self, ROWS, ROWS if self.implicit_solvers else LAWS if springs else BLOCKS)
-        self.assembly, form, self._coupling = [rows], rows.results["stored"], None
+        rows = Assembly(self, ROWS, PATTERN if self.implicit_solvers else LAWS if springs else BLOCKS)
+        self.assembly = [rows]
         if self.implicit_solvers:
-            blocks = self._coupling = implicit_rows.Blocks(self, rows)
-            self.assembly += [blocks, *(kind(self, solver) for kind, solver in zip(key[1], self.implicit_solvers))]
-            form = blocks.results["form"]
-            rows = Assembly(self, LAWS, LAWS if springs else BLOCKS, rows, form)
+            self.assembly += [kind(self, solver) for kind, solver in zip(key[1], self.implicit_solvers)]
+            rows = Assembly(self, LAWS, LAWS if springs else BLOCKS, rows)
             self.assembly.append(rows)
         if springs:
-            self.assembly += [Springs(self), Assembly(self, BLOCKS, BLOCKS, rows, form)]
+            self.assembly += [Springs(self), Assembly(self, BLOCKS, BLOCKS, rows)]
         self._assemble = _alone(self.assembly)
         return self.assembly
 
@@ -238,7 +234,7 @@ class LocalDynamics:
             return
         stage[0] = TAKEN
         self.take_counts()
-        self.colours, _, _, _, stored, _, _, _, self.visits = self.assembly[-1].results.get()
+        self.colours, _, _, _, stored, *_, self.visits = self.assembly[-1].results.get()
         self.stored = stored > 0
 
     def free_size(self, driving: bool = False) -> float:
@@ -250,7 +246,7 @@ class LocalDynamics:
     @property
     def coupled(self) -> bool:
         """Whether rows are on implicit bodies, so that W is no sum of H'_a H'_b^T."""
-        return self._coupling is not None and self._coupling.results.get()[0] > 0
+        return bool(self.implicit_solvers) and self.assembly[-1].results["coupled"].item() > 0
 
     @property
     def stands(self) -> bool:
@@ -269,7 +265,6 @@ class LocalDynamics:
             return
         self._listed, self.implicit_solvers = known, known.solvers
         self.implicit = np.zeros(bodies.capacity, np.int32)
-        self.dense_ptr = np.full(bodies.capacity, -1, np.int32)
         note_reallocation()
         for solver in self.implicit_solvers:
             self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
@@ -345,7 +340,8 @@ class LocalDynamics:
 
     def matrix(self) -> np.ndarray:
         """W as a dense (3n, 3n) array; for tests and dumps, whatever the form in use."""
-        self._assemble_matrix()
+        if not self.stored:
+            self._assemble_matrix()
         n = self.n
         dense = np.zeros((n, 3, n, 3))
         pointer = self.rows.block_ptr[: n + 1]

@@ -14,6 +14,7 @@ from solfec.bodies.table import BodyKind
 from solfec.domain import Domain
 from solfec.shapes.hull import hull
 from solfec.shapes.sphere import Sphere
+from solfec.solvers.constraint_solver import ConstraintSolver
 from solfec.solvers import auto, contact_problem, fclib
 from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -113,7 +114,7 @@ def pile() -> Domain:
     return model
 
 
-class Problem:
+class Problem(ConstraintSolver):
     """Takes the contact problem of a step along, and solves it as AUTO_SOLVER does."""
 
     stored_form, colouring = True, "OFF"

@@ -9,6 +9,7 @@ from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Form
 from solfec.domain import Domain
 from solfec.shapes import hex_mesh, hull
+from solfec.solvers.constraint_solver import ConstraintSolver
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.contact_problem import Method
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
@@ -42,7 +43,7 @@ def wall(columns: int, rows: int, kinds=(BodyKind.RIGID,)) -> Domain:
     return model
 
 
-class Recorder:
+class Recorder(ConstraintSolver):
     """Solves with two solvers, the second from the same reactions without the operators of rows; keeps both velocities."""
 
     colouring, stored_form = "OFF", True
