@@ -282,5 +282,5 @@ def test_thousand_bodies_step_in_a_few_calls():
         replaced = kernel_checks.wrap(lambda kernel, name: lambda *a, **k: calls.append(name) or kernel(*a, **k))  # noqa: B023
         run(domain, 1)
         kernel_checks.unwrap(replaced)
-        found.append(calls)
+        found.append([name for name in calls if name != "table_handles.free_table"])  # of models of other tests, collected now
     assert found[0] == found[1] and 0 < len(found[0]) <= (100 if kernel_programs.stepwise else 3)
