@@ -118,12 +118,29 @@ contains
     integer(i4), intent(in) :: nrow, nblock, attached(m), row_ptr(0:nrow-1), column(0:nblock-1)
     real(dp), intent(in) :: g(k,3,m), solved(k,3,m)
     real(dp), intent(inout) :: off_diagonal(3,3,0:nblock-1), diagonal(3,3,0:nrow-1)
-    real(dp) :: block(3,3)
-    integer :: a, b, c, i, j, own, r
+    integer :: i
 
-    ! every block has one thread, since only the later of its two rows makes it
-    !$omp parallel do if (m > rows_parallel_from) schedule(dynamic, 8) private(block, a, b, c, j, own, r)
-    do i = 1, m
+    ! every block has one thread, since only the later of its two rows makes it; a parallel region costs more than a few rows
+    if (m > rows_parallel_from) then
+      !$omp parallel do schedule(dynamic, 8)
+      do i = 1, m
+        call add_row(i)
+      end do
+      !$omp end parallel do
+    else
+      do i = 1, m
+        call add_row(i)
+      end do
+    end if
+
+  contains
+
+    !> Blocks of row i with the rows up to itself.
+    subroutine add_row(i)
+      integer, intent(in) :: i
+      real(dp) :: block(3,3)
+      integer :: a, b, c, j, own, r
+
       a = attached(i)
       own = row_ptr(a)
       do j = 1, i
@@ -146,10 +163,7 @@ contains
         b = place_of(a, row_ptr(attached(j)), row_ptr(attached(j)+1) - 1)
         off_diagonal(:,:,b) = off_diagonal(:,:,b) + transpose(block)
       end do
-    end do
-    !$omp end parallel do
-
-  contains
+    end subroutine add_row
 
     !> The block of column b among those from `first` to `last`, which ascend.
     pure integer function place_of(b, first, last)
