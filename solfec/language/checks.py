@@ -11,11 +11,14 @@ import inspect
 import math
 import operator
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
+
+from ..patterns import compiled
 
 F = TypeVar("F", bound=Callable)
 INTEGER_LIMIT = 2**31 - 1  # counts and identifiers are 32-bit integers
@@ -165,6 +168,15 @@ def string(value, name: str) -> str:
     if "\0" in value:
         raise BadValue(f"'{name}' must not hold null characters")
     return str(value)
+
+
+def pattern(value, name: str) -> re.Pattern:
+    """A POSIX basic regular expression, compiled."""
+    text = string(value, name)
+    try:
+        return compiled(text)
+    except ValueError as error:
+        raise BadValue(f"'{name}': {error}") from None
 
 
 def path(value, name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -200,8 +199,8 @@ def COROTATED_DISPLACEMENTS(
     ----------
     solfec : SOLFEC
     subset
-        Finite element bodies with equal numbers of nodes: a BODY, an identifier, a regular expression for labels, a box
-        (xlow, ylow, zlow, xhigh, yhigh, zhigh) that bodies overlap at present, or a list of any of these.
+        Finite element bodies with equal numbers of nodes: a BODY, an identifier, a POSIX basic regular expression for labels,
+        a box (xlow, ylow, zlow, xhigh, yhigh, zhigh) that bodies overlap at present, or a list of any of these.
     sampling : list or float, optional
         Instants, or the interval between snapshots; as frames are written when left out.
 
@@ -254,10 +253,7 @@ def _chosen(item, name: str, simulation) -> list[int]:
             raise BadValue(f"'{name}' belongs to another SOLFEC object")
         return [body_of(item, name).id]
     if isinstance(item, str):
-        try:
-            wanted = re.compile(item)
-        except re.error as error:
-            raise BadValue(f"'{name}': {item!r} is no regular expression ({error})") from None
+        wanted = checks.pattern(item, name)
         return sorted(body for body, label in domain.body_labels.items() if wanted.search(label))
     if checks.is_sequence(item):
         box = np.array(checks.vector(item, name, 6))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..results import ResultsReader, results_file
 from ..results.states import initialise
@@ -11,7 +11,6 @@ from . import checks, session
 from .checks import BadValue, command
 from .handles import simulation_of
 from .model import SOLFEC
-from .patterns import label_filter
 
 
 @command("INITIALIZE_STATE")
@@ -56,7 +55,7 @@ def RIGID_TO_FEM(path: str, time: float, solfec: SOLFEC, subset: str | Sequence[
 def _initialise(simulation, name: str, path, time, subset, rigid_to_elements: bool) -> None:
     path = checks.path(path, "path")
     time = checks.nonnegative(time, "time")
-    chosen = label_filter(subset)
+    chosen = _label_filter(subset)
     if simulation.mode == "READ":
         session.warn(f"{name} is ignored in READ mode")
         return
@@ -73,3 +72,16 @@ def _initialise(simulation, name: str, path, time, subset, rigid_to_elements: bo
     if not matched:
         how = "matches 'subset' in both" if subset is not None else "has an identifier that occurs in both"
         raise BadValue(f"no body was initialised: none {how}")
+
+
+def _label_filter(subset) -> Callable[[str], bool] | None:
+    """A function that tells whether a label matches the pattern or one of the patterns; None when there are none."""
+    if subset is None:
+        return None
+    if checks.is_sequence(subset):
+        patterns = [checks.pattern(item, f"subset[{i}]") for i, item in enumerate(subset)]
+        if not patterns:
+            raise BadValue("'subset' must hold at least one pattern")
+    else:
+        patterns = [checks.pattern(subset, "subset")]
+    return lambda label: any(pattern.search(label) for pattern in patterns)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from ..domain import Domain
 from ..errors import SolfecError
+from ..patterns import compiled
 from .reader import ResultsReader
 from .scene import Scene, scene_of
 from .writer import ResultsWriter
@@ -35,36 +35,13 @@ def frames(reader: ResultsReader, time) -> list[int]:
     return found.tolist()
 
 
-def basic_expression(text: str) -> re.Pattern:
-    """A POSIX basic regular expression: + ? | ( ) { } are ordinary characters, and special behind a backslash.
-
-    Raises
-    ------
-    ValueError
-        It is no regular expression.
-    """
-    swapped = re.sub(r"\\(.)|([+?|(){}])", lambda m: _exchange(m[1], m[2]), text, flags=re.DOTALL)
-    if swapped.startswith("*"):
-        swapped = "\\" + swapped
-    try:
-        return re.compile(swapped)
-    except re.error as error:
-        raise ValueError(f"{text!r} is not a regular expression: {error}") from None
-
-
-def _exchange(escaped: str | None, plain: str | None) -> str:
-    if plain is not None:
-        return "\\" + plain
-    return escaped if escaped in "+?|(){}" else "\\" + escaped
-
-
 def chosen(items: Iterable, labels: dict[int, str], domain, known: Iterable[int]) -> set[int]:
     """Identifiers of bodies that a subset lists.
 
     Parameters
     ----------
     items : iterable
-        Identifiers, expressions to be searched in labels, boxes of six numbers that extents of bodies overlap.
+        Identifiers, POSIX basic regular expressions to be searched for in labels, boxes of six numbers that extents of bodies overlap.
     labels : dict
         Of all bodies.
     domain : Domain
@@ -80,7 +57,7 @@ def chosen(items: Iterable, labels: dict[int, str], domain, known: Iterable[int]
     known, result = set(known), set()
     for item in items:
         if isinstance(item, str):
-            pattern = basic_expression(item)
+            pattern = compiled(item)
             found = {identifier for identifier, label in labels.items() if pattern.search(label)}
         elif isinstance(item, int):
             found = {item} & known

@@ -237,7 +237,7 @@ CASES = [
     ("snapshots of a rigid body", "COROTATED_DISPLACEMENTS(solfec, body)", ValueError, "body 1 is of kind RIGID, not FINITE_ELEMENT"),
     ("snapshots of nobody", "COROTATED_DISPLACEMENTS(solfec, ['none.*'])", ValueError, "'subset[0]' selects no body: 'none.*'"),
     ("snapshots of an empty list", "COROTATED_DISPLACEMENTS(solfec, [])", ValueError, "'subset' must not be empty"),
-    ("snapshots by a broken expression", "COROTATED_DISPLACEMENTS(solfec, '(')", ValueError, "is no regular expression"),
+    ("snapshots by a broken expression", "COROTATED_DISPLACEMENTS(solfec, '\\\\(')", ValueError, "is no regular expression"),
     ("snapshots of a body that is gone", "COROTATED_DISPLACEMENTS(solfec, gone)", ValueError, "does not exist (any more)"),
     ("snapshots of a number that is nobody", "COROTATED_DISPLACEMENTS(solfec, 99)", ValueError, "there is no body 99"),
     ("snapshots of another model", "COROTATED_DISPLACEMENTS(solfec, far)", ValueError, "belongs to another SOLFEC object"),

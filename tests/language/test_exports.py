@@ -222,7 +222,7 @@ def test_the_problem_as_text_lists_all_of_the_model(good, run):
         ("XDMF_EXPORT(solfec, (3, 4), 'x')", "'time': there is no frame between 3 and 4"),
         ("XDMF_EXPORT(solfec, 0, 'x', 'nobody')", "'subset': 'nobody' matches no body"),
         ("XDMF_EXPORT(solfec, 0, 'x', [99])", "'subset': 99 matches no body"),
-        ("XDMF_EXPORT(solfec, 0, 'x', '[')", "'subset': '[' is not a regular expression"),
+        ("XDMF_EXPORT(solfec, 0, 'x', '[')", "'subset': '[' has a '[' without its ']'"),
         ("XDMF_EXPORT(solfec, 0, 'x', attributes=['DISP', 'COLOUR'])", "'attributes'"),
         ("XDMF_EXPORT(solfec, 0, 'x', attributes='DISP')", "'attributes' must be a list of names"),
         ("VTK_EXPORT(solfec, 0, 'input.py/x')", "cannot be written"),

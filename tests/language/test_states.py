@@ -1,4 +1,4 @@
-"""INITIALIZE_STATE and RIGID_TO_FEM: what is taken, for which bodies, and what is refused; patterns of labels."""
+"""INITIALIZE_STATE and RIGID_TO_FEM: what is taken, for which bodies, and what is refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from solfec import (
     VELOCITY,
 )
 from solfec.errors import SolfecWarning
-from solfec.language import patterns, session
+from solfec.language import session
 
 CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
 POINTS = [(0.05, -0.05, 0.5), (0.01, 0.02, -0.3), (-0.05, -0.05, -0.5)]
@@ -150,33 +150,3 @@ def test_what_does_not_fit_is_refused(spun, tmp_path):
     with pytest.warns(SolfecWarning, match="ignored in READ mode"):
         INITIALIZE_STATE(reading, str(tmp_path / "kinds"), 0)
     BODY(reading, "RIGID", SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(reading))
-
-
-@pytest.mark.parametrize(
-    "pattern, label, matches",
-    [
-        ("^BOD.*A$", "BODY12A", True),
-        ("a+b", "a+b", True),
-        ("a+b", "aab", False),
-        (r"a\+b", "aab", True),
-        ("(1)", "part (1)", True),
-        (r"\(ab\)\{2\}c", "ababc", True),
-        ("a{2}", "aa", False),
-        ("x|y", "x", False),
-        (r"x\|y", "y", True),
-        ("*a", "*a", True),
-        ("[[:digit:]]*$", "b12", True),
-        ("^[^[:digit:]]$", "1", False),
-        ("[]x]", "]", True),
-        ("a.c", "abc", True),
-        (r"a\.c", "abc", False),
-    ],
-)
-def test_patterns_are_posix_basic(pattern, label, matches):
-    assert bool(patterns.compiled(pattern, "subset").search(label)) == matches
-
-
-@pytest.mark.parametrize("pattern", [r"\(a", "[a", 3])
-def test_broken_patterns_are_named(pattern):
-    with pytest.raises((ValueError, TypeError), match="subset"):
-        patterns.label_filter(pattern)
