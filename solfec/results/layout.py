@@ -7,6 +7,7 @@ table reaches the file without a change here, unless it is listed as one that fo
 from __future__ import annotations
 
 import os
+from enum import IntEnum
 from functools import cache
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintTable, SurfaceMaterialTable
 from ..kernel_programs import PHASES
+from ..kinds import BodyKind, ConstraintKind, Form, PrimitiveKind, Scheme
 
 FORMAT = "solfec results"
 VERSION = 3
@@ -34,15 +36,19 @@ USER_ONLY = (  # meaningful for the user's constraints alone
     *("direction", "update", "limits", "curve", "dashpot", "implicit", "start"),
 )
 
+
+def numbered(kinds: type[IntEnum]) -> str:
+    """Numbers and names of kinds, as a description lists them."""
+    return ", ".join(f"{kind.value} {kind.name}" for kind in kinds)
+
+
 DESCRIPTIONS = {
     "id": ("1", "identifier, never reused"),
-    "kind": ("1", "bodies: 0 OBSTACLE, 1 RIGID, 2 PSEUDO_RIGID, 3 FINITE_ELEMENT; constraints: 0 CONTACT, 1 FIXPNT, 2 FIXDIR, 3 VELODIR, "
-             "4 VELODIR3, 5 RIGLNK, 6 SPRING; "
-             "primitives: 0 CONVEX, 1 ELEMENT, 2 SPHERE, 3 ELLIPSOID"),
-    "form": ("1", "of finite elements: 1 TL, 2 BC, 3 BC-MODAL, 4 BC-RO"),
+    "kind": ("1", f"bodies: {numbered(BodyKind)}; constraints: {numbered(ConstraintKind)}; primitives: {numbered(PrimitiveKind)}"),
+    "form": ("1", "of finite elements: " + ", ".join(f"{form.value} {form.label}" for form in Form if form != Form.NONE)),
     "node_count": ("1", "nodes of a finite element body"),
     "mode_count": ("1", "vectors of the base of a finite element body, 0: none"),
-    "scheme": ("1", "0 RIG_POS, 1 RIG_NEG, 2 RIG_IMP, 3 DEF_EXP, 4 DEF_LIM"),
+    "scheme": ("1", numbered(Scheme)),
     "material": ("1", "row of bulk_materials (bodies) or surface_materials (constraints)"),
     "damping": ("1/T", "stiffness proportional damping"),
     "mass": ("M", "mass"),

@@ -240,3 +240,18 @@ def use(path):
         reader.bodies(), reader.constraints(), reader.frames(), reader.labels, reader.input_text, reader.arguments, reader.materials
         reader.history([(1, (0, 0, 0), "CX"), (None, "KINETIC"), (2, "R"), "STEP"])
         reader.load(StandIn(), len(reader.times) - 1)
+
+
+def test_files_name_every_kind(tmp_path):
+    write(tmp_path / "run", 1)
+    named = {
+        ("model/bodies", "kind"): ["0 OBSTACLE", "1 RIGID", "2 PSEUDO_RIGID", "3 FINITE_ELEMENT"],
+        ("model/bodies", "form"): ["1 TL", "2 BC,", "3 BC-MODAL", "4 BC-RO"],
+        ("model/bodies", "scheme"): ["0 RIG_POS", "1 RIG_NEG", "2 RIG_IMP", "3 DEF_EXP", "4 DEF_LIM"],
+        ("model/primitives", "kind"): ["0 CONVEX", "1 ELEMENT", "2 SPHERE", "3 ELLIPSOID"],
+        ("frames/constraints", "kind"): ["0 CONTACT", "1 FIXPNT", "2 FIXDIR", "3 VELODIR,", "4 VELODIR3", "5 RIGLNK", "6 SPRING"],
+    }
+    with h5py.File(tmp_path / "run/run.h5") as file:
+        for (dataset, field), kinds in named.items():
+            text = file[dataset].attrs["field " + field].decode()
+            assert [kind for kind in kinds if kind not in text] == [], (dataset, text)
