@@ -4,12 +4,9 @@ import importlib.util
 import sys
 from pathlib import Path
 
-import pytest
-
 TOOLS = Path(__file__).parent.parent / "tools"
 
 
-@pytest.mark.slow
 def test_every_fault_of_the_list_fits_the_sources(monkeypatch):
     monkeypatch.syspath_prepend(str(TOOLS))
     spec = importlib.util.spec_from_file_location("mutants", TOOLS / "mutants.py")
