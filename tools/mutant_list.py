@@ -61,7 +61,7 @@ MUTANTS = [
         "fortran/solvers/row_laws.f90", (SCENES, SYSTEMS, MEASURES),
         ("restitution of contacts that part", "law(l_restitution)*min(normal_v, 0.0_dp)", "law(l_restitution)*normal_v"),
         ("restitution upside down", "law(l_restitution)*min(normal_v, 0.0_dp)", "-law(l_restitution)*min(normal_v, 0.0_dp)"),
-        ("gaps count double", "speed = max(speed, max(gap, 0.0_dp)/step)", "speed = max(speed, 2.0_dp*max(gap, 0.0_dp)/step)"),
+        ("gaps count double", "speed = max(speed, max(gap, 0.0_dp)/step)", "speed = max(speed, max(2*gap, 0.0_dp)/step)"),
         ("gap-aware contacts rebound before they meet", "gap + step*normal_v > 0.0_dp .or. normal_v >= 0.0_dp", "gap - step*normal_v < 0.0_dp .or. normal_v >= 0.0_dp"),
         ("contacts within a margin carry forces", "    else if (law(l_gap) > epsilon .and. .not. cohesive) then", "    else if (law(l_gap) > 1e6_dp*epsilon .and. .not. cohesive) then"),
         ("quasi-static gaps pull", "law(l_shift) = max(law(l_gap), 0.0_dp)/step", "law(l_shift) = -max(law(l_gap), 0.0_dp)/step"),

@@ -34,11 +34,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="names that contain this")
     parser.add_argument("--part", default="1/1", help="k/n: every n-th, from the k-th on")
+    parser.add_argument("--start", type=int, default=1, help="number of the first one to try, to go on where a run has ended")
     parser.add_argument("--list", action="store_true", help="names only")
     parser.add_argument("--keep", type=Path, help="directory of the copy, kept for the next time")
     options = parser.parse_args()
     part, parts = map(int, options.part.split("/"))
-    chosen = [mutant for mutant in MUTANTS if options.only in mutant.name][part - 1 :: parts]
+    chosen = [mutant for mutant in MUTANTS if options.only in mutant.name][part - 1 :: parts][options.start - 1 :]
     check(ROOT)
     if options.list:
         print(*(f"{mutant.file}: {mutant.name}" for mutant in chosen), sep="\n")
