@@ -105,6 +105,7 @@ class Domain:
         self.next_body_id = 1
         self.deleted_bodies = 0
         self._row_of_id: dict[int, int] = {}
+        self.state_changes = 0  # by the user, who may do so between steps
         self._inertia_changed = False
         self.deformable = True  # whether any body may bound the time step
         self._standing = READY
@@ -179,6 +180,7 @@ class Domain:
     @_inertia_changed.setter
     def _inertia_changed(self, changed: bool) -> None:
         self._changed = changed
+        self.state_changes += changed
         self._time_step.reallocations = -1
 
     @property

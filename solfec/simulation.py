@@ -17,6 +17,7 @@ from contextlib import suppress
 import numpy as np
 
 from . import results
+from .balance import Balance, line, warning
 from .bodies import instability, turned_over
 from .clock import UNSOLVED, WAITED
 from .domain import Domain
@@ -339,6 +340,7 @@ class Simulation:
                 if domain.step_number == 0:
                     self._write()
             self._discard_stale_stop()
+            balance = Balance(domain)
             for snapshots, _ in self._snapshots:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
@@ -373,7 +375,19 @@ class Simulation:
             if interruption.signal is not None and self.verbose == "ON":
                 progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[interruption.signal]}")
             progress.end(domain)
+            self._tell_balance(balance, progress)
             interruption.honour()
+
+    def _tell_balance(self, balance: Balance, progress: Progress) -> None:
+        """Energy and momentum of the run: a line, and a warning where they are off by more than schemes allow."""
+        figures = balance.figures(self.domain)
+        if figures is None:
+            return
+        if self.verbose == "ON":
+            progress.note(line(figures))
+        materials = self.domain.surface_materials
+        if text := warning(figures, bool(materials.view("model").any())):
+            self.notify(f"RUN: {text}")
 
     def _quiet_until(self, end: float) -> float:
         """A time before which steps ask for nothing but the next one."""

@@ -1,0 +1,80 @@
+"""A run tells what has become of its energy and momentum, and warns where laws or schemes are broken."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import pytest
+
+import solfec as sf
+from solfec.errors import SolfecWarning
+
+CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+
+
+def falling(kind: str, step: float = 2e-4, contacts: str = "CLASSIC", **words):
+    solfec = sf.SOLFEC("DYNAMIC", step, output=None, contacts=contacts)
+    sf.SURFACE_MATERIAL(solfec, friction=0.3)
+    bulk = sf.BULK_MATERIAL(solfec, model="KIRCHHOFF", young=1e6, poisson=0.25, density=1000)
+    sf.GRAVITY(solfec, (1, 0, -10))
+    sf.BODY(solfec, "OBSTACLE", sf.TRANSLATE(sf.SCALE(sf.HULL(CUBE, 1, 1), (9, 9, 1)), (-4, -4, -1)), bulk)
+    shape = sf.HEX(CUBE, 2, 2, 2, 1, [1] * 6) if kind == "FINITE_ELEMENT" else sf.HULL(CUBE, 1, 1)
+    return solfec, sf.BODY(solfec, kind, sf.TRANSLATE(shape, (0, 0, 0.05)), bulk, **words)
+
+
+def missing(printed: str) -> tuple[float, float]:
+    (found,) = re.findall(r"^energy: .*; unaccounted (\S+) of the largest; momentum to (\S+)$", printed, re.M)
+    return float(found[0]), float(found[1])
+
+
+@pytest.mark.parametrize("contacts", ["CLASSIC", "MANIFOLD"])
+@pytest.mark.parametrize(("kind", "bound"), [("RIGID", 1e-12), ("PSEUDO_RIGID", 1e-4), ("FINITE_ELEMENT", 1e-4)])
+def test_a_fall_on_the_ground_is_accounted_for(capsys, kind, bound, contacts):
+    solfec, _ = falling(kind, contacts=contacts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.2)
+    energy, momentum = missing(capsys.readouterr().out)
+    assert energy < bound and momentum < 1e-7
+
+
+def test_nothing_is_printed_by_silent_runs_or_compared_where_states_are_set(capsys):
+    solfec, body = falling("RIGID")
+    sf.CALLBACK(solfec, 0.05, body, lambda body: sf.INITIAL_VELOCITY(body, (0, 0, 3), (0, 0, 0)) or 1)
+    sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.1)
+    assert "energy:" not in capsys.readouterr().out
+    solfec, _ = falling("RIGID")
+    solfec.verbose = "OFF"
+    sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.1)
+    assert capsys.readouterr().out == ""
+
+
+class Pushes:
+    """A broken law: three times the reaction that stops the approach."""
+
+    def solve(self, local):
+        rows = local.rows
+        for a in range(local.n):
+            approach = max(-rows.B[2, a], 0.0)
+            rows.R[:, a] = 0.0, 0.0, 3.0 * approach / rows.diagonal[2, 2, a] / max(local.n, 1)
+
+
+def test_a_law_that_gives_energy_is_told_of():
+    solfec, _ = falling("RIGID")
+    with pytest.warns(SolfecWarning, match="RUN: contacts have added energy, .* though their laws only take"):
+        sf.RUN(solfec, Pushes(), 0.3)
+
+
+def test_energy_that_appears_from_nowhere_is_told_of():
+    solfec, body = falling("RIGID")
+    domain = solfec._simulation.domain
+
+    def steal(_):
+        domain.bodies.triples.velo[2, domain.bodies.velo_ptr[domain.body_row(body.id)] + 1] *= 0.5  # behind the program's back
+        domain.bodies.energy[0] *= 0.25
+        return 1
+
+    sf.CALLBACK(solfec, 0.05, 0, steal)
+    with pytest.warns(SolfecWarning, match="of the largest energy of the run is not accounted for"):
+        sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.09)
