@@ -12,13 +12,13 @@ import math
 import numpy as np
 
 from ..tables import Noted, note_reallocation
-from . import merit, parameters
+from . import parameters
 from .constraint_solver import ConstraintSolver
 from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, norm, summary
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
 from .gauss_seidel import GaussSeidelSolver
-from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
+from .local_dynamics import LocalDynamics, RowKind
 from .report import SolverReport
 from .spring_functions import TARGET
 from .spring_tangents import SpringTangents

@@ -8,6 +8,7 @@ from typing import Any
 from .local_dynamics import LocalDynamics
 from .report import SolverReport
 
+
 class ConstraintSolver(ABC):
     """A solver of C(B + W R, R) = 0 for the reactions R of one step.
 

@@ -10,8 +10,8 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from . import merit, parameters, siconos_process
-from .constraint_solver import ConstraintSolver
 from .auto import reduced_velocity
+from .constraint_solver import ConstraintSolver
 from .contact_problem import Cone, ContactProblem, norm
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import LocalDynamics, RowKind

@@ -11,7 +11,6 @@ import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
-import h5py
 import pytest
 
 import solfec as s

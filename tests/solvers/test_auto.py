@@ -14,9 +14,9 @@ from solfec.bodies.table import BodyKind
 from solfec.domain import Domain
 from solfec.shapes.hull import hull
 from solfec.shapes.sphere import Sphere
-from solfec.solvers.constraint_solver import ConstraintSolver
 from solfec.solvers import auto, contact_problem, fclib
 from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
+from solfec.solvers.constraint_solver import ConstraintSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.local_dynamics import RowKind
 

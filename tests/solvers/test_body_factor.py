@@ -9,8 +9,8 @@ from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Form
 from solfec.domain import Domain
 from solfec.shapes import hex_mesh, hull
-from solfec.solvers.constraint_solver import ConstraintSolver
 from solfec.solvers.auto import AutoSolver
+from solfec.solvers.constraint_solver import ConstraintSolver
 from solfec.solvers.contact_problem import Method
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.local_dynamics import RowKind
