@@ -6,6 +6,7 @@ import numpy as np
 
 from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.table import BodyKind, Form, Scheme
+from solfec.contact.manifold import choose
 from solfec.domain import Domain
 from solfec.shapes import hex_mesh, hull, sphere
 
@@ -18,17 +19,19 @@ def box(lower, upper):
     return hull.hull([(x, y, z) for z in (z0, z1) for y in (y0, y1) for x in (x0, x1)], 1, 1)
 
 
-def domain(friction: float, step: float = 1e-3) -> tuple[Domain, BulkMaterial]:
-    """An empty model under gravity with one material (density 1000)."""
+def domain(friction: float, step: float = 1e-3, manifold: bool = False) -> tuple[Domain, BulkMaterial]:
+    """An empty model under gravity with one material (density 1000); `manifold`: its contacts are 'MANIFOLD'."""
     model = Domain(step)
+    if manifold:
+        choose(model)
     model.surface_materials.friction[0] = friction
     model.loads.set_gravity(GRAVITY)
     return model, BulkMaterial(density=1000.0)
 
 
-def cubes(columns: int, rows: int, layers: int, spacing: float, gap: float, friction: float) -> Domain:
+def cubes(columns: int, rows: int, layers: int, spacing: float, gap: float, friction: float, manifold: bool = False) -> Domain:
     """columns x rows stacks of unit cubes on one obstacle, `gap` apart vertically, `spacing` horizontally."""
-    model, material = domain(friction)
+    model, material = domain(friction, manifold=manifold)
     length, width = columns * spacing + 1, rows * spacing + 1
     model.insert_body(BodyKind.OBSTACLE, [box((-1, -1, -1), (length, width, 0))], material)
     unit = box((0, 0, 0), (1, 1, 1))
@@ -41,14 +44,14 @@ def cubes(columns: int, rows: int, layers: int, spacing: float, gap: float, fric
     return model
 
 
-def stacks(columns: int = 10, rows: int = 10, layers: int = 10) -> Domain:
+def stacks(columns: int = 10, rows: int = 10, layers: int = 10, manifold: bool = False) -> Domain:
     """Stacks of ten unit cubes with initial gaps of 5 mm, apart from one another."""
-    return cubes(columns, rows, layers, spacing=2.0, gap=0.005, friction=0.5)
+    return cubes(columns, rows, layers, spacing=2.0, gap=0.005, friction=0.5, manifold=manifold)
 
 
-def block(side: int = 10) -> Domain:
+def block(side: int = 10, manifold: bool = False) -> Domain:
     """side^3 unit cubes, face to face, on an obstacle."""
-    return cubes(side, side, side, spacing=1.0, gap=0.0, friction=0.5)
+    return cubes(side, side, side, spacing=1.0, gap=0.0, friction=0.5, manifold=manifold)
 
 
 def wall(columns: int = 100, rows: int = 100) -> Domain:
@@ -73,9 +76,9 @@ def crowd(count: int = 300) -> Domain:
     return model
 
 
-def soft_cubes(side: int = 10, cells: int = 3, implicit: bool = False) -> Domain:
+def soft_cubes(side: int = 10, cells: int = 3, implicit: bool = False, manifold: bool = False) -> Domain:
     """Cubes of finite elements on one obstacle; form TL, explicit, their faces warp; or BC, implicit."""
-    model, _ = domain(0.5, 1e-4)
+    model, _ = domain(0.5, 1e-4, manifold)
     material = BulkMaterial(density=1000.0, young=1e6, poisson=0.3)
     model.insert_body(BodyKind.OBSTACLE, [box((-1, -1, -1), (2 * side, 2 * side, 0))], material)
     for i in range(side):

@@ -25,9 +25,10 @@ import words
 
 from solfec import _kernels
 from solfec.kernel_programs import PHASES
+from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 
-CASES = {  # name: (model, Gauss-Seidel epsilon, steps before, steps timed)
+CASES = {  # name: (model, Gauss-Seidel epsilon or another solver, steps before, steps timed)
     "stacks of ten cubes, 1000 bodies": (models.stacks, 1e-4, 150, 150),
     "cube of 10x10x10 cubes, from rest": (models.block, 1e-3, 0, 100),
     "cube of 10x10x10 cubes, hard to solve": (models.block, 1e-4, 20, 40),
@@ -35,6 +36,9 @@ CASES = {  # name: (model, Gauss-Seidel epsilon, steps before, steps timed)
     "10000 spheres in a box": (lambda: models.spheres(10000), 1e-3, 300, 50),
     "300 spheres in one place": (models.crowd, 1e-3, 2, 20),
     "100 cubes of 3x3x3 finite elements": (models.soft_cubes, 1e-4, 20, 50),
+    "MANIFOLD, AUTO: stacks, 1000 bodies": (lambda: models.stacks(manifold=True), AutoSolver(1e-6), 150, 150),
+    "MANIFOLD, AUTO: cube of 10x10x10 cubes": (lambda: models.block(manifold=True), AutoSolver(1e-6), 20, 20),
+    "MANIFOLD: 100 cubes of elements": (lambda: models.soft_cubes(manifold=True), 1e-4, 20, 50),
     "one stack of ten cubes": (lambda: models.stacks(1, 1), 1e-4, 150, 500),
 }
 
@@ -45,7 +49,7 @@ def time_case(name: str, quick: bool) -> dict:
     if quick:
         before, steps = before // 10, steps // 10
     model = build()
-    solver = GaussSeidelSolver(epsilon, 1000)
+    solver = GaussSeidelSolver(epsilon, 1000) if isinstance(epsilon, float) else epsilon
     for _ in range(before):
         model.advance(solver)
     model.timings.update(dict.fromkeys(PHASES, 0.0))

@@ -52,7 +52,7 @@ MUTANTS = [
         ("stick: an index", "      r(2) = x2*inverse_det\n", "      r(2) = x1*inverse_det\n"),
         ("pressure without the coupling", "rn = -bn - (wn1*x1 + wn2*x2)*inverse_det", "rn = -bn"),
         ("slip: a sign of the quadratic", "    q0 = -bn*det - (wn1*x1 + wn2*x2)", "    q0 = -bn*det + (wn1*x1 + wn2*x2)"),
-        ("slip: friction of the wrong size", "      misfit = (mu*q)**2 - p\n", "      misfit = (1.01_dp*mu*q)**2 - p\n"),
+        ("slip: the root on the other side", "      if (mu*q < sqrt(p)) then\n", "      if (mu*q > sqrt(p)) then\n"),
         ("slip: an index of the reaction", "    r(2) = (x2 - lambda*c2)*inverse", "    r(2) = (x2 - lambda*c1)*inverse"),
         ("frictionless contacts are not pressed enough", "      r(3) = -bn\n", "      r(3) = -0.99_dp*bn\n"),
         ("the largest eigenvalue is too small", "value = mean + 2.0_dp*p*cos(", "value = mean + 0.5_dp*p*cos("),

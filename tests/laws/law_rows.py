@@ -288,9 +288,9 @@ SOLVERS = {
     "GS reverse": reversing,
     "GS anderson": accelerated,
     "GS islands": by_islands,
-    "NEWTON GMRES": lambda e: NewtonSolver(e * e, 2000),
-    "NEWTON DIAG": lambda e: NewtonSolver(e * e, 2000, linver="DIAG"),
-    "NEWTON velocity form": lambda e: NewtonSolver(e * e, 2000, locdyn=False),
+    "NEWTON GMRES": lambda e: NewtonSolver(e * e, 2000, gsflag=False),
+    "NEWTON DIAG": lambda e: NewtonSolver(e * e, 2000, gsflag=False, linver="DIAG"),
+    "NEWTON velocity form": lambda e: NewtonSolver(e * e, 2000, gsflag=False, locdyn=False),
     **{f"AUTO {method.name}": lambda e, method=method: AutoSolver(e, 20000, method=method) for method in Method},
     "AUTO whole": lambda e: AutoSolver(e, 20000, split=False),
 }  # fmt: skip
