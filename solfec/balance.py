@@ -107,7 +107,7 @@ def line(figures: Figures) -> str:
     """What a run prints of it."""
     names = ("kinetic", "internal", "external", "contacts", "friction", "damping")
     parts = [f"{name} {value:+.3g}" for name, value in zip(names, figures.change) if abs(value) > 1e-12 * figures.size]
-    return f"energy: {', '.join(parts)}; unaccounted {figures.missing:.1g} of the largest; momentum to {figures.momentum:.1g}"
+    return f"energy: {', '.join(parts) or 'unchanged'}; unaccounted {figures.missing:.1g} of the largest; momentum to {figures.momentum:.1g}"
 
 
 def warning(figures: Figures, dashpots: bool) -> str:

@@ -22,6 +22,7 @@ from .bodies.table import BodyKind
 from .constraints import user
 from .constraints.table import ConstraintKind
 from .contact.phase import Detection
+from .averaged_points import REMEDY
 from .domain import Domain
 from .errors import SolfecError
 from .kernel_programs import PHASES, Program
@@ -209,7 +210,7 @@ def _flush(domain: Domain, first: int, touching: np.ndarray, given: Counter, fin
         findings.append((
             "warning",
             f"{counted(len(rocking), 'pair', 'pairs')} of bodies with faces on each other ({facts['rocking'][0]}, say) get one averaged point per pair of "
-            "faces, on which they rock; CONTACT_OPTIONS (..., patch = 'ON') gives them up to four",
+            f"faces, on which they rock; {REMEDY}",
         ))  # fmt: skip
     return facts
 

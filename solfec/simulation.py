@@ -16,7 +16,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from . import results
+from . import averaged_points, results
 from .balance import Balance, line, warning
 from .bodies import instability, turned_over
 from .clock import UNSOLVED, WAITED
@@ -376,6 +376,8 @@ class Simulation:
                 progress.note(f"stopped at time {domain.time:g} by {NAMES_OF_SIGNALS[interruption.signal]}")
             progress.end(domain)
             self._tell_balance(balance, progress)
+            if self.verbose == "ON" and (text := averaged_points.told(domain)):
+                progress.note(text)
             interruption.honour()
 
     def _tell_balance(self, balance: Balance, progress: Progress) -> None:
