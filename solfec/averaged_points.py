@@ -26,7 +26,7 @@ def pairs(domain: Domain) -> list[tuple[int, int]]:
     smallest = extents[:, found].min(axis=(0, 1))
     stiff = (bodies.kind[found] != BodyKind.FINITE_ELEMENT).all(axis=0)
     primitives = np.stack((constraints.master_primitive[rows[first]], constraints.slave_primitive[rows[first]]))
-    stiff &= (domain.geometry.primitives.kind[primitives] == PrimitiveKind.POLYHEDRON).all(axis=0)
+    stiff &= (domain.geometry.primitives.kind[primitives] == PrimitiveKind.CONVEX).all(axis=0)
     flush = stiff & (count == 1) & (np.sqrt(constraints.area[rows[first]]) > FLUSH * smallest)
     return [tuple(pair) for pair in bodies.id[found[:, flush]].T.tolist()]
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from .averaged_points import REMEDY
 from .bodies import motion
 from .bodies.finite_elements import compiled, within_step
 from .bodies.implicit import present_implicit
@@ -22,7 +23,6 @@ from .bodies.table import BodyKind
 from .constraints import user
 from .constraints.table import ConstraintKind
 from .contact.phase import Detection
-from .averaged_points import REMEDY
 from .domain import Domain
 from .errors import SolfecError
 from .kernel_programs import PHASES, Program
