@@ -12,6 +12,7 @@ from ..bodies.table import BodyKind, Form, Scheme, conf_triples, velo_triples
 from ..constraints.table import ConstraintKind
 from ..contact.geometry import PrimitiveKind
 from ..errors import SolfecError
+from ..kinds import LoadKind
 from . import layout
 
 SIZES = (4, 5, 6, 8)  # of elements, in nodes
@@ -209,7 +210,7 @@ class Checks:
             self.refuse("model/settings: point loads", "columns differ in length")
         for name, column in columns.items():
             self.finite(f"model/settings: point loads: {name}", np.array(column, float))
-        self.within("model/settings: point loads: kind", np.array(columns["kind"], np.int64), 0, 8)
+        self.within("model/settings: point loads: kind", np.array(columns["kind"], np.int64), 0, len(LoadKind))
 
 
 def refuse_foreign(file: h5py.File, name: str) -> None:

@@ -314,6 +314,9 @@ class ResultsWriter:
                 f"{self.file}: written by version {layout.said(self._hdf5, 'solfec_version')} with other contents "
                 f"({', '.join(missing + other)}); results of another version can be read, but not continued"
             )
+        for name in layout.DATASETS:
+            if self._hdf5[name].maxshape[0] is not None:
+                raise SolfecError(f"{self.file}: /{name} cannot grow, the file seems damaged; it can be read, but not continued")
         self._columns = Columns(self._hdf5)
         functions = self._hdf5["model/functions"][...], self._hdf5["model/function_knots"][...]
         Checks(self.file).functions(*functions)

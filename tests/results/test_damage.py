@@ -153,6 +153,17 @@ def test_parts_that_lie_in_other_files_are_refused(whole, tmp_path, monkeypatch,
 PLANTED = "S = SOLFEC('DYNAMIC', 1E-3, 'o/m')\nBODY(S, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(S))\nRUN(S, PENALTY_SOLVER(), 0.002)\n"
 
 
+def test_a_table_that_cannot_grow_is_named_when_the_run_is_continued(whole, tmp_path, monkeypatch, capfd):
+    shutil.copytree(whole, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    with h5py.File("out/m/m.h5", "r+") as file:
+        rows = file["model/base_numbers"][...]
+        del file["model/base_numbers"]
+        file["model/base_numbers"] = rows  # of a fixed length
+    assert cli.main(["--quiet", "-c", "model.py", "0.014"]) == 1
+    assert "out/m/m.h5: /model/base_numbers cannot grow, the file seems damaged" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["m.h5.new", "m.h5.new.journal", "m.h5.journal", "m.py.new", "m.py", "STATE", "STATE.new"])
 @pytest.mark.parametrize("plant", [os.symlink, os.link])
 @pytest.mark.parametrize("again", [[], ["-c"]])
