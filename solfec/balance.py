@@ -16,6 +16,9 @@ from .kinds import Energy
 MOST_ENERGY, MOST_CREATED = 0.02, 0.1
 MOST_MOMENTUM = 1e-4
 
+#: Part of the energies that there are, as sums over earlier runs, below which changes are rounding.
+ROUNDING = 1e-9
+
 
 @dataclass
 class Figures:
@@ -69,7 +72,7 @@ class Balance:
             return None
         last = domain.energy()
         change = last - self._energy
-        size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], self._pushed(domain))
+        size = max(np.abs(change).max(), last[Energy.KINETIC], self._energy[Energy.KINETIC], self._pushed(domain), ROUNDING * np.abs(last).max())
         if not size > 0.0:
             return None
         missing = change[Energy.KINETIC] + change[Energy.INTERNAL] + change[Energy.DISSIPATED] - change[Energy.EXTERNAL]

@@ -78,3 +78,15 @@ def test_energy_that_appears_from_nowhere_is_told_of():
     sf.CALLBACK(solfec, 0.05, 0, steal)
     with pytest.warns(SolfecWarning, match="of the largest energy of the run is not accounted for"):
         sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 0.09)
+
+
+def test_rounding_of_a_model_that_has_come_to_rest_is_no_imbalance():
+    solfec = sf.SOLFEC("DYNAMIC", 1e-3, output=None)
+    solfec.verbose = "OFF"
+    ball = sf.BODY(solfec, "RIGID", sf.SPHERE((0, 0, 0), 1, 1, 1), sf.BULK_MATERIAL(solfec, density=1.0))
+    sf.INITIAL_VELOCITY(ball, (1, 0, 0), (0, 0, 0))
+    sf.SET_VELOCITY(ball, (0, 0, 0), (1, 0, 0), 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(5):
+            sf.RUN(solfec, sf.AUTO_SOLVER(1e-8), 1e-3)
