@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
+from threading import get_ident
 
 import numpy as np
 
@@ -22,12 +21,12 @@ from .bodies import instability, turned_over
 from .clock import UNSOLVED, WAITED
 from .domain import Domain
 from .errors import SolfecError
+from .interruption import NAMES_OF_SIGNALS, Interruption
 from .progress import Percentage, Progress
 from .snapshots import Snapshots
 from .solvers.gauss_seidel import GaussSeidelSolver, warn
 from .solvers.unsolved import UnsolvedSteps
 
-NAMES_OF_SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "TERM", signal.SIGHUP: "HUP"}
 PATIENCE = 0.1  # seconds between looks at what happens outside of a run: a file STOP
 TOLERANCE = 1e-6  # of a step or an interval: what counts as "due" in spite of rounding
 
@@ -91,40 +90,6 @@ class Schedule:
         return schedule
 
 
-class Interruption:
-    """Turns INT, TERM and HUP (unless it is ignored, as by nohup) into a request that the run loop honours after the step at hand."""
-
-    def __init__(self):
-        self.signal: int | None = None
-        self._previous = {}
-
-    def __enter__(self):
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
-                    self._previous[number] = signal.signal(number, self._request)
-        return self
-
-    def __exit__(self, *exception):
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)
-
-    def _request(self, number, frame):
-        if self.signal is not None:  # asked twice: at once
-            raise KeyboardInterrupt
-        self.signal = number
-        if number == signal.SIGINT and sys.stderr is not None and sys.stderr.isatty():
-            with suppress(OSError, RuntimeError):  # it may come while something else is being written
-                print("\nthe step is being finished; Ctrl-C once more ends at once", file=sys.stderr)
-
-    def honour(self) -> None:
-        """Raise what the signal stands for, once the frame is written."""
-        if self.signal == signal.SIGINT:
-            raise KeyboardInterrupt
-        if self.signal is not None:
-            raise SystemExit(128 + self.signal)
-
-
 class Simulation:
     """One model with its output directory.
 
@@ -185,7 +150,7 @@ class Simulation:
         self.notify = warn
         self.ended: Callable[[Simulation], object] = lambda simulation: None  # told when nobody holds it any more
         self._process = os.getpid()
-        self._running = False
+        self._running: int | None = None  # thread of the RUN that goes on
         self._runs = 0  # calls of RUN so far
         self._continues = mode == "CONTINUE"
         self._writer = self._reader = self._claim = None
@@ -274,25 +239,31 @@ class Simulation:
                 f"RUN: {self.outpath} belongs to a SOLFEC object that was made later with the same output path; give each its own,"
                 " or output = None"
             )
-        if self._running:
-            raise SolfecError("RUN: this simulation is running already; a callback of it cannot run it")
+        if self._running is not None:
+            who = "a callback of it" if self._running == get_ident() else "another thread"
+            raise SolfecError(f"RUN: this simulation is running already; {who} cannot run it")
         if self._continues and self._runs:
             raise SolfecError(
                 f"RUN: {self.outpath} is continued (-c), which works with one RUN per input: where the second one is to start "
                 "from cannot be told"
             )
-        self._running = True
+        self._running = get_ident()
         self._runs += 1
         try:
             self._run(solver, duration)
         except BaseException:
-            self._running = False
+            self._running = None
             with suppress(SolfecError):  # what went wrong first is what the user should read
                 self.close()
             raise
-        self._running = False
+        self._running = None
         if self._writer is not None:
             self._writer.rest()
+
+    @property
+    def runs_elsewhere(self) -> bool:
+        """Whether another thread than the one that asks runs this simulation."""
+        return self._running is not None and self._running != get_ident()
 
     def _pass_over(self) -> None:
         """Leave out the identifiers that this RUN gave away when it was computed, to bodies that callbacks made, say.
@@ -493,7 +464,7 @@ class Simulation:
         SolfecError
             While this simulation runs.
         """
-        if self._running:
+        if self._running is not None:
             raise SolfecError(f"{self.outpath} is being written by the SOLFEC object that is running; choose another 'output'")
         self.close()
         self._gave_way = True

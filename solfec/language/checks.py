@@ -22,6 +22,9 @@ from ..patterns import compiled
 
 F = TypeVar("F", bound=Callable)
 INTEGER_LIMIT = 2**31 - 1  # counts and identifiers are 32-bit integers
+READERS = frozenset(  # commands that another thread may call while a model runs; RUN refuses by itself
+    "RUN ENERGY DISPLACEMENT VELOCITY STRESS TIMING DURATION HISTORY BYLABEL MASS_CENTER CONVEX MESH SPHERE ELLIP HULL".split()
+)
 SURFACE_LIMIT = 2**31 - 2  # identifiers are 32-bit integers; the largest one is the wildcard of look-ups
 
 
@@ -76,6 +79,10 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
                 for argument, default in defaults.items():  # None stands for an argument that is left out
                     if argument in bound.arguments and bound.arguments[argument] is None:
                         bound.arguments[argument] = default
+                if name not in READERS:
+                    for argument in bound.arguments.values():
+                        if isinstance(argument, Members):
+                            argument._refuse_if_elsewhere(name)
                 return function(*bound.args, **bound.kwargs)
             except BadArgument as error:
                 error.command = error.command or name
@@ -298,6 +305,9 @@ class Members:
 
     __slots__ = ()
 
+    def _refuse_if_elsewhere(self, what: str) -> None:
+        """Raise an error where another thread runs the model that this object belongs to; objects of no model have none."""
+
     if not TYPE_CHECKING:  # to a type checker it would mean that anything can be set
 
         def __setattr__(self, name, value):
@@ -310,6 +320,7 @@ class Members:
                 raise AttributeError(f"{type(self).__name__} has no member '{name}'")
             if getattr(member, "fset", None) is None:
                 raise ValueError(f"{where} is read-only")
+            self._refuse_if_elsewhere(where)
             try:
                 member.fset(self, value)
             except BadMemberValue as error:

@@ -5,6 +5,7 @@ State lives in the tables of the domain; BODY, CONSTRAINT, materials and SOLFEC 
 
 from __future__ import annotations
 
+from ..errors import SolfecError
 from ..simulation import Simulation
 from . import checks
 from .checks import Members
@@ -29,6 +30,11 @@ class Handle(Members):
         handle._simulation = simulation
         handle._id = identifier
         return handle
+
+    def _refuse_if_elsewhere(self, what: str) -> None:
+        simulation = getattr(self, "_simulation", None)  # None while the command that makes the object is at work
+        if simulation is not None and simulation.runs_elsewhere:
+            raise SolfecError(f"{what}: another thread runs this model; change it before or after RUN, or from its CALLBACK")
 
     def __eq__(self, other):
         if not isinstance(other, type(self)):

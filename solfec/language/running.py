@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import SolfecError
 from ..solvers.foreign_solver import ForeignSolver, Solves
 from . import checks, session
 from .checks import BadType, BadValue, command
@@ -134,6 +135,8 @@ def GEOMETRIC_EPSILON(epsilon: float) -> None:
     """
     epsilon = checks.positive(epsilon, "epsilon")
     now = session.current()
+    if any(simulation.runs_elsewhere for simulation in now.simulations):
+        raise SolfecError("GEOMETRIC_EPSILON: another thread runs a model; change it before or after RUN")
     for simulation in now.simulations:
         domain = simulation.domain
         if domain.settings.min_distance == domain.epsilon:  # the default follows

@@ -1,0 +1,80 @@
+"""Signals during a run: the step at hand is finished first, and a second Ctrl-C ends the process at once."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+import threading
+from contextlib import suppress
+from functools import cache
+
+NAMES_OF_SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "TERM", signal.SIGHUP: "HUP"}
+
+
+class Interruption:
+    """Turns INT, TERM and HUP (unless it is ignored, as by nohup) into a request that the run loop honours after the step at hand.
+
+    Python calls its handlers between two kernels only.  So that a second Ctrl-C ends a kernel that takes minutes, the system
+    goes back to its own action, the end of the process, as soon as the first one has come.  Where somebody types at
+    Python's prompt or in a notebook, whose variables would be lost, a second Ctrl-C breaks the step off after the kernel.
+    """
+
+    def __init__(self):
+        self.signal: int | None = None
+        self._previous = {}
+
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                    self._previous[number] = signal.signal(number, self._request)
+            if not typed_by_somebody():
+                end_at_second(signal.SIGINT)
+        return self
+
+    def __exit__(self, *exception):
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def _request(self, number, frame):
+        if self.signal is not None:  # asked twice: at once
+            raise KeyboardInterrupt
+        self.signal = number
+        if number == signal.SIGINT and sys.stderr is not None and sys.stderr.isatty():
+            with suppress(OSError, RuntimeError):  # it may come while something else is being written
+                print("\nthe step is being finished; Ctrl-C once more ends at once", file=sys.stderr)
+
+    def honour(self) -> None:
+        """Raise what the signal stands for, once the frame is written."""
+        if self.signal == signal.SIGINT:
+            raise KeyboardInterrupt
+        if self.signal is not None:
+            raise SystemExit(128 + self.signal)
+
+
+def typed_by_somebody() -> bool:
+    """Whether commands come from a prompt or a notebook."""
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or "IPython" in sys.modules
+
+
+def end_at_second(number: int) -> None:
+    """Let the system call the present handler of a signal once, and end the process when the signal comes again."""
+    once = _handler_for_once()
+    if once is None:
+        return
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+    try:
+        handler = once(number, int(signal.SIG_IGN))
+        once(number, handler)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+@cache
+def _handler_for_once():
+    """The C library's `sysv_signal`, which forgets a handler when it has called it; None where there is none."""
+    function = getattr(ctypes.CDLL(None), "sysv_signal", None)
+    if function is not None:
+        function.argtypes, function.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+    return function
