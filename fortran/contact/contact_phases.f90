@@ -33,6 +33,7 @@ contains
   !>   first, last     rows first <= k < last are contacts
   !>   looked, new     what an interrupted call returned as `count` and `start`
   !>   patched         1: faces that lie on each other share several contacts; 2: polyhedra have those of `manifold`
+  !>   speculative     1: contacts may act before bodies meet, see `contact_of_polyhedra`
   !>   known_one, known_two   pairs of known contacts; one, two: those of new ones
   !>   outcome         0 done; 1 pairs must be searched anew; 2 `needed` results, 3 `needed` rows must have room (call again
   !>                   from `stage` on, of which nothing has been changed)
@@ -44,8 +45,8 @@ contains
   !>   cohesive        1: some contact has cohesion
   !>   moving, following   seconds spent on stages 1 and 2
   subroutine detect(from, to, looked, new, nvertex, afresh, fresh, known_flags, searched, sorted, nprimitive, nbody, pairs, &
-      first, last, epsilon, margin, time, step_number, now, patched, nmaterial, threshold, min_area, min_distance, next_id, &
-      nexcluded, excluded, &
+      first, last, epsilon, margin, time, step_number, now, patched, speculative, nmaterial, threshold, &
+      min_area, min_distance, next_id, nexcluded, excluded, &
       id, constraint_kind, master, slave, master_primitive, slave_primitive, slot, master_point, slave_point, point, base, &
       r, u, v, gap, area, surface, material, cohesion, birth, evaluated, merit, residual, keep, &
       result_of, known_one, known_two, alive, kept_at, fat, member, still, low, high, apart, mark, one, two, place, moved, &
@@ -61,7 +62,7 @@ contains
       rows, capacity, primitives, neighbours, listed, faces, corners, vertices, results, patches, bodies, triples, materials, &
       exclusions, members, stills)
     integer(i4), intent(in) :: from, to, looked, new, nvertex, afresh
-    integer(i4), intent(in) :: fresh, nprimitive, nbody, pairs, first, last, patched, nmaterial, nexcluded
+    integer(i4), intent(in) :: fresh, nprimitive, nbody, pairs, first, last, patched, speculative, nmaterial, nexcluded
     integer(i8), intent(in) :: searched, sorted
     integer(i4), intent(in) :: members, stills
     integer(i4), intent(in) :: member(0:members-1), still(0:stills-1)
@@ -242,7 +243,7 @@ contains
       integer(i4), intent(in) :: n, room, frozen
       integer(i4), intent(in) :: one(0:room-1), two(0:room-1)
 
-      call find_contacts(n, one, two, epsilon, margin, frozen, merge(1_i4, 0_i4, patched == manifold_points), &
+      call find_contacts(n, one, two, epsilon, margin, speculative, frozen, merge(1_i4, 0_i4, patched == manifold_points), &
         kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, edge_count, &
         vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
         status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &

@@ -11,7 +11,7 @@ module manifold
   use gjk, only: closest_points
   implicit none
   private
-  public :: face_axes, manifold_work, manifold_points, reserve_manifold, find_manifold
+  public :: manifold_work, manifold_points, reserve_manifold, find_manifold, passing_at_edge
 
   real(dp), parameter :: facing = 0.985_dp    !< cosine of the angle (10 degrees) up to which faces lie on each other
   real(dp), parameter :: turned = 0.9817_dp   !< see `contact_patch`
@@ -96,8 +96,7 @@ contains
       two_face = 0
     end if
     if (beneath_inner_face(one, work%first, best) .or. beneath_inner_face(two, work%second, best)) return
-    call direction_aside(one, work%first, 1.0_dp, sliver, normal, second)
-    call direction_aside(two, work%second, -1.0_dp, sliver, normal, second)
+    call directions_aside(one, two, work%first, work%second, sliver, normal, second)
     if (dot_product(normal, second) < passing) return
 
     call shared_points(one, two, corner_ptr, corner_count, corner, normal, one_face, two_face, touching, reach, sliver, size, &
@@ -131,14 +130,44 @@ contains
       maxval(separation(body%outer+1:body%faces)) > max(0.0_dp, 1.0e-3_dp*abs(best))
   end function beneath_inner_face
 
-  !> The normal furthest from `normal` among those along which the bodies are apart, or overlap by no more than `sliver`.
+  !> Do bodies that are apart, or overlap by no more than `sliver`, do so along two directions far from each other?  Then they
+  !> pass each other at an edge (see above), and no direction is known along which they will meet.
+  logical function passing_at_edge(one, two, sliver)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: sliver
+    real(dp) :: first(one%faces), second(two%faces), normal(3), aside(3)
+    integer(i4) :: one_face, two_face
+
+    passing_at_edge = .false.
+    if (one%outer == 0 .or. two%outer == 0) return
+    call face_axes(one, two, first)
+    call face_axes(two, one, second)
+    one_face = maxloc(first(1:one%outer), 1)
+    two_face = maxloc(second(1:two%outer), 1)
+    normal = one%plane(1:3,one_face)
+    if (second(two_face) > first(one_face)) normal = -two%plane(1:3,two_face)
+    call directions_aside(one, two, first, second, sliver, normal, aside)
+    passing_at_edge = dot_product(normal, aside) < passing
+  end function passing_at_edge
+
+  !> The normal furthest from `normal` among those of either body along which they are apart, or overlap by no more than `sliver`.
+  pure subroutine directions_aside(one, two, first, second, sliver, normal, aside)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: first(:), second(:), sliver, normal(3)
+    real(dp), intent(out) :: aside(3)
+
+    aside = normal
+    call direction_aside(one, first, 1.0_dp, sliver, normal, aside)
+    call direction_aside(two, second, -1.0_dp, sliver, normal, aside)
+  end subroutine directions_aside
+
+  !> The normal furthest from `normal` among `second` and those along which the bodies are apart, or overlap by no more than `sliver`.
   pure subroutine direction_aside(body, separation, sense, sliver, normal, second)
     type(polyhedron), intent(in) :: body
     real(dp), intent(in) :: separation(:), sense, sliver, normal(3)
     real(dp), intent(inout) :: second(3)
     integer(i4) :: i
 
-    if (sense > 0) second = normal
     do i = 1, body%outer
       if (separation(i) < -sliver) cycle
       if (sense*dot_product(body%plane(1:3,i), normal) < dot_product(second, normal)) second = sense*body%plane(1:3,i)

@@ -27,7 +27,7 @@ contains
   !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs`; manual, contact points.
   !>
   !> Results of a pair without contact are left as they were, except `status`.
-  subroutine find_contacts(pairs, first, second, epsilon, margin, frozen, curved, &
+  subroutine find_contacts(pairs, first, second, epsilon, margin, speculative, frozen, curved, &
                            kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
                            edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
                            status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, &
@@ -38,6 +38,7 @@ contains
     integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
     real(dp), intent(in) :: epsilon       !< geometric tolerance (length)
     real(dp), intent(in) :: margin        !< pairs nearer than this are in contact with their gap; 0: gaps are not positive
+    integer(i4), intent(in) :: speculative  !< 1: polyhedra that pass each other at an edge are not in contact while they are apart
     integer(i4), intent(in) :: frozen     !< 1: of two spheres or ellipsoids the first is the slave, else the one with the smaller centre
     integer(i4), intent(in) :: curved     !< 1: results of pairs of polyhedra are left as they are
     integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
@@ -99,7 +100,7 @@ contains
     !$omp do schedule(dynamic, 32)
     do k = 0, pairs - 1
       if (curved /= 0 .and. max(kind(first(k)), kind(second(k))) < sphere) cycle
-      call contact_of_pair(tables, first(k), second(k), epsilon, margin, frozen, one, two, work, contact, &
+      call contact_of_pair(tables, first(k), second(k), epsilon, margin, speculative, frozen, one, two, work, contact, &
                            outward(k), surfaces(:, k))
       status(k) = merge(1, 0, contact%found)
       if (.not. contact%found) cycle
@@ -284,9 +285,10 @@ contains
   end subroutine primitive_distances
 
   !> The contact of one pair; `outward` and `surfaces` are set when there is one.
-  subroutine contact_of_pair(tables, first, second, epsilon, margin, frozen, one, two, work, contact, outward, surfaces)
+  subroutine contact_of_pair(tables, first, second, epsilon, margin, speculative, frozen, one, two, work, contact, &
+      outward, surfaces)
     type(shape_tables), intent(in) :: tables
-    integer(i4), intent(in) :: first, second, frozen
+    integer(i4), intent(in) :: first, second, speculative, frozen
     real(dp), intent(in) :: epsilon, margin
     type(polyhedron), intent(inout) :: one, two
     type(clip_work), intent(inout) :: work
@@ -304,7 +306,7 @@ contains
       call gather_polyhedron(tables, first, centre, one)
       call gather_polyhedron(tables, second, centre, two)
       call contact_of_polyhedra(one, two, tables%corner_ptr, tables%corner_count, tables%corner, tables%edge, epsilon, &
-                                margin, size, work, contact)
+                                margin, speculative /= 0, size, work, contact)
     else
       reach = max(epsilon, margin)
       if (swapped(tables, first, second, frozen)) then

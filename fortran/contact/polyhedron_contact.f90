@@ -7,6 +7,7 @@ module polyhedron_contact
   use facets, only: boundary
   use overlap, only: clip_work, intersect, extent
   use gjk, only: closest_points
+  use manifold, only: passing_at_edge
   implicit none
   private
   public :: contact_of_polyhedra, outer_plane
@@ -15,16 +16,22 @@ module polyhedron_contact
   real(dp), parameter :: along_a_face = 1 - 1.0e-9_dp  !< cosine of a normal that is a face's
   !> Ratio of a patch to a sliver of the tolerance's width from which on slivers do not count: they are less than 1e-4 of it.
   real(dp), parameter :: large = 1.0e5_dp
+  real(dp), parameter :: sliver_part = 0.02_dp  !< of the margin: overlaps up to this do not tell which way bodies meet
 
 contains
 
   !> The bodies touch if and only if their distance is at most `epsilon`.  With a positive `margin` those nearer than this
   !> are in contact too, along the line of their closest points, and the normal of bodies that overlap goes over from
   !> the direction of least depth, which continues that line, to the usual one at the depth `margin`.
-  subroutine contact_of_polyhedra(one, two, corner_ptr, corner_count, corner, edge, epsilon, margin, size, work, contact)
+  !>
+  !> `speculative`: contacts may act before bodies meet (gap-aware materials), so that those between bodies which only pass each
+  !> other at an edge, as at a seam of flush faces, must not be.
+  subroutine contact_of_polyhedra(one, two, corner_ptr, corner_count, corner, edge, epsilon, margin, speculative, size, work, &
+      contact)
     type(polyhedron), intent(inout) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*), edge(0:*)  !< faces; see `overlap`
     real(dp), intent(in) :: epsilon, margin, size  !< geometric tolerance, detection margin, size of the pair
+    logical, intent(in) :: speculative
     type(clip_work), intent(inout) :: work
     type(contact_data), intent(inout) :: contact
     real(dp) :: tolerance, distance, p(3), q(3), no_shift(3)
@@ -42,6 +49,9 @@ contains
                           size, distance, p, q, failed)
       if (distance >= margin) return
       if (distance > tolerance) then
+        if (speculative) then
+          if (passing_at_edge(one, two, max(10*tolerance, sliver_part*margin))) return
+        end if
         call contact_apart(one, two, corner_ptr, corner_count, corner, edge, tolerance, size, p, q, distance, work, contact)
         return
       end if

@@ -80,6 +80,7 @@ class Settings:
 
     _suited = None  # the geometry for which the margin was chosen
     _distance = 0.0  # that the user's materials ask for
+    speculative = False  # whether they let contacts act before bodies meet
 
     def __setattr__(self, name: str, value) -> None:
         super().__setattr__(name, value)
@@ -104,8 +105,9 @@ class Settings:
 
     def widen(self, distances: np.ndarray) -> None:
         """Set the margin to the largest of what was asked for and the distances of gap-aware materials."""
-        margin = max(self.asked_margin, float(np.max(distances, initial=0.0)))
-        self.__dict__.update(_distance=margin, _suited=None)
+        distance = float(np.max(distances, initial=0.0))
+        margin = max(self.asked_margin, distance)
+        self.__dict__.update(_distance=margin, _suited=None, speculative=distance > 0.0)
         if not (self.manifold and margin <= WITHIN_MARGIN):
             self.margin = margin
 

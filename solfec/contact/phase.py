@@ -57,7 +57,7 @@ class Detection(Phase):
 
     def __init__(self, model, places=None, notice: Callable[[], None] | None = None):
         self.model, self.places, self.notice = model, places, notice
-        counts = ("vertices", "primitives", "bodies", "users", "patched", "symmetric", "materials", "excluded")
+        counts = ("vertices", "primitives", "bodies", "users", "patched", "speculative", "symmetric", "materials", "excluded")
         lengths = ("epsilon", "margin", "threshold", "area", "distance", "depth")
         self._given = Numbers(**dict.fromkeys(counts, "i4"), **dict.fromkeys(lengths, "f8"))
         self._follow = Numbers(stage="i4", looked="i4", start="i4")
@@ -75,8 +75,9 @@ class Detection(Phase):
         work = self.work = workspace_of(geometry, bodies, constraints)
         settings.suit(geometry)
         current_faces(geometry)
-        if work.options != (settings.margin, settings.patch, settings.manifold):
-            work.options = (settings.margin, settings.patch, settings.manifold)
+        options = settings.margin, settings.patch, settings.manifold, settings.speculative
+        if work.options != options:
+            work.options = options
             constraints.view("evaluated")[:] = -1
         primitives = geometry.primitives.n
         work.shape(geometry.version, model.epsilon)
@@ -86,7 +87,7 @@ class Detection(Phase):
         self._sorted.set(work.still.sorted)
         self._given.set(
             geometry.vertices.n, primitives, bodies.n, constraints.user_count,
-            MANIFOLD_POINTS if settings.manifold else settings.patch, settings.symmetric,
+            MANIFOLD_POINTS if settings.manifold else settings.patch, settings.speculative, settings.symmetric,
             model.surface_materials.n, settings.excluded_surfaces.shape[1], model.epsilon, settings.margin,
             settings.threshold, settings.min_area, settings.min_distance, settings.depth,
         )  # fmt: skip
@@ -138,7 +139,7 @@ class Detection(Phase):
             "contact_phases.detect", first, last, looked, start, given["vertices"], kept["afresh"], kept["fresh"],
             kept["flags"], kept["searched"], self._sorted["sorted"], given["primitives"], given["bodies"], kept["pairs"],
             given["users"], rows, given["epsilon"], given["margin"], clock["time"], clock["step_number"], kept["updates"],
-            given["patched"], given["materials"], *limits, model.constraints.counts["next_id"], given["excluded"], settings.excluded_surfaces,
+            given["patched"], given["speculative"], given["materials"], *limits, model.constraints.counts["next_id"], given["excluded"], settings.excluded_surfaces,
             *_columns(model, self.work), results=(results, left), wanted={self._stop(last): 0, "error": 0},
             phase=CONDET if last == FIND else CONUPD,
         )  # fmt: skip

@@ -134,10 +134,7 @@ def tiled(option, pieces, seams=True, bodies=True, mu=0.1, speed=0.8) -> tuple[M
 @pytest.mark.parametrize("option", ["patch", "margin and patch", "all three"])
 @pytest.mark.parametrize("pieces", [3, 6])
 @pytest.mark.parametrize("bodies", [True, False], ids=["bodies", "convexes of one body"])
-def test_a_floor_cut_into_tiles_slows_a_block_no_more_than_a_whole_one(option, pieces, bodies, request):
-    if option == "all three" and bodies:
-        ghosts = "edges of flush neighbours are walls to gap-aware contacts (issue 13, item 4)"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=ghosts))
+def test_a_floor_cut_into_tiles_slows_a_block_no_more_than_a_whole_one(option, pieces, bodies):
     model, block = tiled(option, 1)
     expected = outcome(model, [block], steps=200)
     model, block = tiled(option, pieces, seams=bodies, bodies=bodies)
