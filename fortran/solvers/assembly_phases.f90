@@ -117,8 +117,8 @@ contains
         if (coupled == 0) cycle
         call assemble_blocks(.true., .false.)
       case (laws_stage)
-        call assemble_laws(n, dynamic, epsilon, step, ncon, kind, start, material, point, other_point, base, gap, area, &
-      cohesion, length, &
+        call assemble_laws(n, dynamic, epsilon, step, nbody, body_kind, ncon, kind, master, slave, start, material, point, &
+          other_point, base, gap, area, cohesion, length, &
           master_primitive, slave_primitive, value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, &
           nrow, order, row_kind, block, law, &
           diagonal, b, free, v, r, patch, failed, status)

@@ -8,7 +8,7 @@ module local_dynamics
   use row_block, only: contact_row, open_row, law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion
   use row_order, only: attach, acts_on
   use row_colours, only: order_rows
-  use row_laws, only: contact_laws, bilateral_laws
+  use row_laws, only: contact_laws, bilateral_laws, is_struck, waits_for_impact
   implicit none
   private
   public :: assemble_rows, assemble_laws, apply_reactions
@@ -241,12 +241,13 @@ contains
   !>   r                 (3,0:nrow-1) R to start from; 0 in rows that are open
   !>   patch             (0:nrow-1) out: first row of the cohesive points of the same two primitives, which stand together
   !>   status            0 done; 3 singular W_aa, in row `failed`
-  subroutine assemble_laws(n, dynamic, epsilon, step, ncon, kind, start, material, point, other_point, base, gap, area, &
-      cohesion, length, &
+  subroutine assemble_laws(n, dynamic, epsilon, step, nbody, body_kind, ncon, kind, master, slave, start, material, point, &
+      other_point, base, gap, area, cohesion, length, &
       master_primitive, slave_primitive, value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, &
       nrow, order, row_kind, block, law, &
       diagonal, b, free, v, r, patch, failed, status)
-    integer(i4), intent(in) :: n, ncon
+    integer(i4), intent(in) :: n, ncon, nbody
+    integer(i4), intent(in) :: body_kind(0:nbody-1), master(0:ncon-1), slave(0:ncon-1)
     integer(i4), intent(in) :: kind(0:ncon-1), start(0:ncon-1), material(0:ncon-1)
     integer(i4), intent(in) :: master_primitive(0:ncon-1), slave_primitive(0:ncon-1)
     real(dp), intent(in) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1)
@@ -276,6 +277,7 @@ contains
       call assemble_law(a, order(a))
     end do
     !$omp end parallel do
+    if (dynamic /= 0 .and. any(restitution > 0.0_dp .and. gap_aware > 0.0_dp)) call leave_to_next_step
     do a = 0, n - 1
       patch(a) = a
       if (continues_patch(a)) patch(a) = patch(a-1)
@@ -295,6 +297,39 @@ contains
       if (answer) answer = master_primitive(order(a)) == master_primitive(order(a-1)) .and. &
         slave_primitive(order(a)) == slave_primitive(order(a-1))
     end function continues_patch
+
+    !> Opens rows that wait for an impact on bodies that are struck in this step.
+    subroutine leave_to_next_step
+      logical :: struck(0:nbody-1)
+      integer(i4) :: a, i
+
+      struck = .false.
+      do a = 0, n - 1
+        i = order(a)
+        if (.not. rebounds(a)) cycle
+        if (.not. is_struck(epsilon, step, gap(i), restitution(material(i)), v(3,a))) cycle
+        struck(master(i)) = body_kind(master(i)) /= obstacle_kind
+        struck(slave(i)) = body_kind(slave(i)) /= obstacle_kind
+      end do
+      do a = 0, n - 1
+        i = order(a)
+        if (.not. rebounds(a)) cycle
+        if (.not. (struck(master(i)) .or. struck(slave(i)))) cycle
+        if (.not. waits_for_impact(epsilon, step, gap(i), restitution(material(i)), v(3,a))) cycle
+        row_kind(a) = open_row
+        r(:,a) = 0.0_dp
+        free(:,a) = b(:,a)
+      end do
+    end subroutine leave_to_next_step
+
+    !> Is row a a gap-aware contact without cohesion?
+    logical function rebounds(a)
+      integer(i4), intent(in) :: a
+
+      rebounds = row_kind(a) == contact_row
+      if (rebounds) rebounds = gap_aware(material(order(a))) > 0.0_dp .and. model(material(order(a))) == 0 .and. &
+        .not. cohesion(order(a)) > 0.0_dp
+    end function rebounds
 
     !> What row a, constraint i, asks for.
     subroutine assemble_law(a, i)

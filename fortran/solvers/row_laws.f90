@@ -6,7 +6,7 @@ module row_laws
     open_row, law_size, l_gap, l_friction, l_restitution, l_cohesion, l_shift, l_link, l_length, l_target
   implicit none
   private
-  public :: contact_laws, bilateral_laws
+  public :: contact_laws, bilateral_laws, is_struck, waits_for_impact
 
 contains
 
@@ -57,6 +57,21 @@ contains
     speed = restitution*normal_v
     if (restitution <= 0.0_dp .or. gap + step*normal_v > 0.0_dp .or. normal_v >= 0.0_dp) speed = max(speed, max(gap, 0.0_dp)/step)
   end function approach_allowed
+
+  !> Does a gap-aware contact with restitution close within this step, and faster than bodies that rest do?
+  pure logical function is_struck(epsilon, step, gap, restitution, normal_v)
+    real(dp), intent(in) :: epsilon, step, gap, restitution, normal_v
+
+    is_struck = restitution > 0.0_dp .and. gap + step*normal_v <= 0.0_dp .and. step*normal_v < -epsilon
+  end function is_struck
+
+  !> Is a gap-aware contact with restitution still open at the end of a step in which nothing happens to its bodies?  When one of them
+  !> is struck in this step, the speed at which they will meet is known in the next one only, so that such a contact has to wait.
+  pure logical function waits_for_impact(epsilon, step, gap, restitution, normal_v)
+    real(dp), intent(in) :: epsilon, step, gap, restitution, normal_v
+
+    waits_for_impact = restitution > 0.0_dp .and. gap > epsilon .and. gap + step*normal_v > 0.0_dp
+  end function waits_for_impact
 
   !> Velocity asked for (manual: FIX_POINT, FIX_DIRECTION, SET_VELOCITY), or link vector and length (PUT_RIGID_LINK).
   !> In the first step of a joint whose points move (`impact`) they are to be at rest, U = 0; a link is a fixed direction then.

@@ -166,3 +166,28 @@ if EXPLORING:
     def test_long_runs_keep_the_laws(kind, seed, option):
         model = pile(seed, kind, option)
         model.advance(SOLVERS["AUTO AUTO"](1e-9), 60, check_step)
+
+
+@pytest.mark.parametrize("name", SOME)
+@given(seed=SEEDS, restitution=st.sampled_from([0.5, 0.9, 1.0]))
+@examples(4)
+def test_a_ball_that_breaks_a_loose_heap_of_balls_makes_no_energy_and_with_e_1_loses_none(name, seed, restitution):
+    """Gaps are shorter and longer than the way of a step; impacts of one step are those of the bodies that approached before it."""
+    random = np.random.default_rng(seed)
+    model = Model("gap_aware", 0.0, restitution, gravity=(0, 0, 0), step=1e-4)
+    radius = 0.03
+    heap = [(2 * i, j) for i in range(3) for j in range(i + 1)]
+    balls = [model.ball((i * 0.054, (2 * j - i / 2) * 0.032, 0.003 * random.normal()), radius) for i, j in heap]
+    balls.append(model.ball((-0.09, 0.01 * random.normal(), 0), radius, velocity=(5, 0, 0)))
+    solver, energies = SOLVERS[name](1e-10), []
+    for _ in range(250):
+        before = Snapshot(model)
+        model.domain.advance(solver)
+        if model.report().status == "OK":
+            check_step(before, model)
+        energies.append(sum(0.5 * model.mass(i) * (model.mean_velocity(i) ** 2).sum() for i in balls))
+    whole = 0.5 * model.mass(balls[-1]) * 25
+    assert energies[0] <= whole * (1 + 1e-9) and np.diff(energies).max() <= 1e-9 * whole
+    assert energies[-1] < 0.9 * whole or restitution > 0.8
+    if restitution == 1.0:
+        assert energies[-1] >= (1 - 1e-6) * whole

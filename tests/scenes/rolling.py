@@ -6,7 +6,7 @@ from math import cos, hypot, radians, sin, sqrt, tan
 
 import solfec
 
-from .frame import WITH_PENALTY, Defect, Figure, G, ball, box, floor, holds, place, scene, speed
+from .frame import WITH_PENALTY, Figure, G, ball, box, floor, holds, place, scene, speed
 
 STILL = (0.0, 0.0, 0.0)
 
@@ -153,7 +153,7 @@ def billiards(setup, e, cut):
     return figures
 
 
-@scene(defects=[Defect("gap_aware: pairs within the margin of the struck one lose energy in the same step", options="MANIFOLD")])
+@scene()
 def pool_break(setup):
     """Fifteen balls struck by a sixteenth with e = 1 and without friction keep momentum and energy."""
     r = 0.028
