@@ -157,7 +157,7 @@ contains
   !>
   !> Arguments are those of `find_pairs`, but for
   !>
-  !>   margin, current       boxes (6,:) of primitives, enlarged by half the margin, are fattened [length]
+  !>   reach, current        boxes (6,:) of primitives, enlarged by half of `reach` (:), are fattened [length]
   !>   now, sorted           the number of this update of shapes, and of the one after which still boxes were sorted
   !>   skin                  part of its width by which a box is fattened
   !>   choice                (3) the update of the last search, and for how long boxes are not fattened: for `longest_pause` updates
@@ -165,14 +165,14 @@ contains
   !>   still_body, moved     (:) rows of bodies that are taken not to move; (:) of bodies, the last update that moved them
   !>   pairs, fresh, flags, searched   number of pairs; 1, or -1 while they lack; flags of self-contact; `now`
   !>   lacking               1: a still body has moved, or pairs lack room; nothing is known then
-  subroutine search_again(n, nbody, margin, now, sorted, skin, short_life, longest_pause, choice, stills, still_body, moved, &
+  subroutine search_again(n, nbody, reach, now, sorted, skin, short_life, longest_pause, choice, stills, still_body, moved, &
       current, members, member, still, still_capacity, still_bounds, still_numbers, still_cell_capacity, still_cells, primitives, &
       fat, kind, outer_count, body, adjacent_ptr, adjacent_count, neighbours, adjacent, bodies, body_kind, body_id, selfcontact, &
       nexcluded, exclusions, excluded, capacity, low, high, apart, length, bounds, numbers, rows, records, cell_capacity, cells, &
       keys, pairs, fresh, flags, searched, lacking)
     integer(i4), intent(in) :: n, nbody, short_life, longest_pause, nexcluded, stills, members, still_capacity
     integer(i4), intent(in) :: still_cell_capacity, primitives, neighbours, bodies, exclusions, capacity, cell_capacity, length
-    real(dp), intent(in) :: margin, skin
+    real(dp), intent(in) :: reach(0:primitives-1), skin
     integer(i8), intent(in) :: now, sorted
     integer(i4), intent(inout) :: choice(3)
     integer(i4), intent(in) :: still_body(0:stills-1), member(0:members-1)
@@ -213,7 +213,7 @@ contains
     else
       chosen(3) = 0
     end if
-    call fatten_boxes(member, 0.5_dp*margin, merge(0.0_dp, skin, chosen(2) > 0), current, fat, members, primitives)
+    call fatten_boxes(member, reach, merge(0.0_dp, skin, chosen(2) > 0), current, fat, members, primitives)
     call find_pairs(n, nbody, member, still, still_bounds, still_numbers, still_cells, fat, kind, outer_count, &
       body, adjacent_ptr, adjacent_count, adjacent, body_kind, body_id, selfcontact, nexcluded, excluded, low, high, apart, &
       bounds, numbers, rows, records, cells, keys, pairs, members, still_capacity, still_cell_capacity, primitives, &

@@ -52,7 +52,7 @@ contains
       result_of, known_one, known_two, alive, kept_at, fat, member, still, low, high, apart, mark, one, two, place, moved, &
       previous, selfcontact, primitive_ptr, primitive_count, extents, &
       reference, vertex_body, vertex_node, radii, orientation, &
-      kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, edge_count, &
+      kind, primitive_surface, radius, axes, reach, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, edge_count, &
       primitive_body, adjacent_ptr, adjacent_count, adjacent, &
       vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, corner_vertex, current, &
       status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
@@ -97,6 +97,7 @@ contains
     real(dp), intent(in) :: radii(3,0:primitives-1), orientation(3,3,0:primitives-1)
     integer(i4), intent(in) :: kind(0:primitives-1), primitive_surface(0:primitives-1)
     real(dp), intent(in) :: radius(0:primitives-1)
+    real(dp), intent(in) :: reach(0:primitives-1)
     real(dp), intent(inout) :: axes(3,3,0:primitives-1), box(6,0:primitives-1)
     integer(i4), intent(in) :: vertex_ptr(0:primitives-1), vertex_count(0:primitives-1)
     integer(i4), intent(in) :: face_ptr(0:primitives-1), face_count(0:primitives-1), outer_count(0:primitives-1)
@@ -204,14 +205,14 @@ contains
         outcome = search
         return
       else if (fresh == 0) then
-        call boxes_inside(member, still, searched, sorted, nbody, 0.5_dp*margin, box, fat, primitive_body, moved, &
+        call boxes_inside(member, still, searched, sorted, nbody, reach, box, fat, primitive_body, moved, &
           selfcontact, inside, flags, members, stills, primitives, bodies)
         if (inside == 0 .or. flags /= known_flags) then
           outcome = search
           return
         end if
       end if
-      call select_pairs(pairs, nbody, margin, first, left, low, high, apart, box, primitive_body, moved, slave_primitive, &
+      call select_pairs(pairs, nbody, reach, first, left, low, high, apart, box, primitive_body, moved, slave_primitive, &
         master_primitive, kept_at, mark, one, two, place, found, capacity, primitives, bodies, rows)
       if (found > results .or. (patched /= 0 .and. found > patches)) then
         outcome = results_lack
@@ -243,14 +244,14 @@ contains
       integer(i4), intent(in) :: n, room, frozen
       integer(i4), intent(in) :: one(0:room-1), two(0:room-1)
 
-      call find_contacts(n, one, two, epsilon, margin, speculative, frozen, merge(1_i4, 0_i4, patched == manifold_points), &
+      call find_contacts(n, one, two, epsilon, reach, speculative, frozen, merge(1_i4, 0_i4, patched == manifold_points), &
         kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, edge_count, &
         vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
         status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
         error, error_row, room, primitives, listed, faces, corners, vertices, results)
       if (error /= 0 .or. patched == 0) return
       if (patched == manifold_points) then
-        call find_manifolds(n, one, two, epsilon, margin, kind, primitive_surface, box, vertex_ptr, vertex_count, face_ptr, &
+        call find_manifolds(n, one, two, epsilon, reach, kind, primitive_surface, box, vertex_ptr, vertex_count, face_ptr, &
           face_count, outer_count, edge_count, primitive_body, body_kind, vertex_list, corner_ptr, corner_count, face_surface, &
           face_normal, corner, edge, current, status, outward, degenerate, normal, result_slave, result_master, result_gap, &
           result_area, result_surface, patch_slots, patch_point, patch_gap, room, primitives, bodies, listed, faces, corners, &

@@ -19,13 +19,13 @@ contains
   !> `find_patches`, but for
   !>
   !>   owner, body_kind   (:) body of a primitive; kind of a body
-  subroutine find_manifolds(pairs, first, second, epsilon, margin, kind, surface, box, vertex_ptr, vertex_count, face_ptr, &
+  subroutine find_manifolds(pairs, first, second, epsilon, reach, kind, surface, box, vertex_ptr, vertex_count, face_ptr, &
       face_count, outer_count, edge_count, owner, body_kind, vertex_list, corner_ptr, corner_count, face_surface, face_normal, &
       corner, edge, current, status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, slots, points, &
       gaps, npair, nprimitive, nbody, nlisted, nface, ncorner, nvertex, nresult, npatch)
     integer(i4), intent(in) :: pairs, npair, nprimitive, nbody, nlisted, nface, ncorner, nvertex, nresult, npatch
     integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)
-    real(dp), intent(in) :: epsilon, margin
+    real(dp), intent(in) :: epsilon, reach(0:nprimitive-1)
     integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)
     real(dp), intent(in), target :: box(6,0:nprimitive-1)
     integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)
@@ -47,7 +47,7 @@ contains
     type(polyhedron) :: one, two
     type(manifold_work) :: work
     type(manifold_points) :: made
-    real(dp) :: centre(3), size, touching
+    real(dp) :: centre(3), size, touching, margin
     integer(i4) :: k, m, a, b, most_vertices, most_faces, most_corners
 
     tables%kind(0:) => kind
@@ -74,7 +74,8 @@ contains
       most_faces = max(most_faces, face_count(first(k)), face_count(second(k)))
     end do
     most_corners = most_vertices  ! no face has more
-    !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, made, k, m, a, b, centre, size, touching)
+    !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, made, k, m, a, b, centre, size, touching, &
+    !$omp   margin)
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
     call reserve_manifold(work, most_faces, most_corners)
@@ -85,6 +86,7 @@ contains
       if (max(kind(a), kind(b)) >= sphere) cycle
       status(k) = 0
       slots(k) = 1
+      margin = min(reach(a), reach(b))
       if (any(box(1:3,a) > box(4:6,b) + margin) .or. any(box(1:3,b) > box(4:6,a) + margin)) cycle
       centre = 0.5_dp*(max(box(1:3,a), box(1:3,b)) + min(box(4:6,a), box(4:6,b)))
       size = max(maxval(box(4:6,a) - box(1:3,a)), maxval(box(4:6,b) - box(1:3,b)))

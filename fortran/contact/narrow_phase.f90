@@ -27,7 +27,7 @@ contains
   !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs`; manual, contact points.
   !>
   !> Results of a pair without contact are left as they were, except `status`.
-  subroutine find_contacts(pairs, first, second, epsilon, margin, speculative, frozen, curved, &
+  subroutine find_contacts(pairs, first, second, epsilon, reach, speculative, frozen, curved, &
                            kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
                            edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
                            status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, &
@@ -37,7 +37,7 @@ contains
     integer(i4), intent(in) :: nresult
     integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
     real(dp), intent(in) :: epsilon       !< geometric tolerance (length)
-    real(dp), intent(in) :: margin        !< pairs nearer than this are in contact with their gap; 0: gaps are not positive
+    real(dp), intent(in) :: reach(0:nprimitive-1)  !< pairs nearer than the lesser of these are in contact with their gap; 0: gaps are not positive
     integer(i4), intent(in) :: speculative  !< 1: polyhedra that pass each other at an edge are not in contact while they are apart
     integer(i4), intent(in) :: frozen     !< 1: of two spheres or ellipsoids the first is the slave, else the one with the smaller centre
     integer(i4), intent(in) :: curved     !< 1: results of pairs of polyhedra are left as they are
@@ -100,8 +100,8 @@ contains
     !$omp do schedule(dynamic, 32)
     do k = 0, pairs - 1
       if (curved /= 0 .and. max(kind(first(k)), kind(second(k))) < sphere) cycle
-      call contact_of_pair(tables, first(k), second(k), epsilon, margin, speculative, frozen, one, two, work, contact, &
-                           outward(k), surfaces(:, k))
+      call contact_of_pair(tables, first(k), second(k), epsilon, min(reach(first(k)), reach(second(k))), speculative, frozen, &
+                           one, two, work, contact, outward(k), surfaces(:, k))
       status(k) = merge(1, 0, contact%found)
       if (.not. contact%found) cycle
       degenerate(k) = merge(1, 0, contact%degenerate)

@@ -14,17 +14,17 @@ module pair_cache
 
 contains
 
-  !> Enlarges boxes by `least` and by the part `skin` of the primitive's width or of the mean width, whichever is less.
+  !> Enlarges boxes by half of `reach` and by the part `skin` of the primitive's width or of the mean width, whichever is less.
   !>
-  !>   member     (:) rows of primitives
+  !>   member     (:) rows of primitives; reach (:) the largest gap of their contacts [length]
   !>   box, fat   (6,:) boxes: lower corner, upper corner [length]; fat: out
-  subroutine fatten_boxes(member, least, skin, box, fat, members, primitives)
+  subroutine fatten_boxes(member, reach, skin, box, fat, members, primitives)
     integer(i4), intent(in) :: members, primitives
     integer(i4), intent(in) :: member(0:members-1)
-    real(dp), intent(in) :: least, skin
-    real(dp), intent(in) :: box(6,0:primitives-1)
+    real(dp), intent(in) :: skin
+    real(dp), intent(in) :: reach(0:primitives-1), box(6,0:primitives-1)
     real(dp), intent(inout) :: fat(6,0:primitives-1)
-    real(dp) :: mean, width, reach
+    real(dp) :: mean, width, more
     integer :: i, k
 
     mean = 0.0_dp
@@ -36,35 +36,35 @@ contains
       end do
       mean = mean/max(members, 1)
     end if
-    !$omp parallel do if (members > parallel_from) schedule(static) private(i, width, reach)
+    !$omp parallel do if (members > parallel_from) schedule(static) private(i, width, more)
     do k = 0, members - 1
       i = member(k)
       width = max(box(4,i) - box(1,i), box(5,i) - box(2,i), box(6,i) - box(3,i))
-      reach = least*(1.0_dp + 1.0e-9_dp) + skin*min(width, mean)
-      fat(1:3,i) = box(1:3,i) - reach
-      fat(4:6,i) = box(4:6,i) + reach
+      more = 0.5_dp*reach(i)*(1.0_dp + 1.0e-9_dp) + skin*min(width, mean)
+      fat(1:3,i) = box(1:3,i) - more
+      fat(4:6,i) = box(4:6,i) + more
     end do
   end subroutine fatten_boxes
 
-  !> Whether every box, enlarged by `least`, is inside its fat box; and a sum that tells whether the bodies' flags of
+  !> Whether every box, enlarged by half of `reach`, is inside its fat box; and a sum that tells whether the bodies' flags of
   !> self-contact are the same as before.
   !>
   !>   member             (:) rows of primitives that may move
   !>   still              (:) rows of bodies that are taken not to move
   !>   searched, sorted   updates of shapes after which fat boxes were made, and boxes of still bodies sorted
   !>   body, moved        (:) of primitives; (:) of bodies: the last update of shapes that moved them
-  subroutine boxes_inside(member, still, searched, sorted, nbody, least, box, fat, body, moved, selfcontact, &
+  subroutine boxes_inside(member, still, searched, sorted, nbody, reach, box, fat, body, moved, selfcontact, &
       inside, flags, members, stills, primitives, bodies)
     integer(i4), intent(in) :: nbody, members, stills, primitives, bodies
     integer(i4), intent(in) :: member(0:members-1), still(0:stills-1)
     integer(i8), intent(in) :: searched, sorted
-    real(dp), intent(in) :: least
-    real(dp), intent(in) :: box(6,0:primitives-1), fat(6,0:primitives-1)
+    real(dp), intent(in) :: reach(0:primitives-1), box(6,0:primitives-1), fat(6,0:primitives-1)
     integer(i4), intent(in) :: body(0:primitives-1)
     integer(i8), intent(in) :: moved(0:bodies-1)
     integer(i4), intent(in) :: selfcontact(0:bodies-1)
     integer(i4), intent(out) :: inside
     integer(i8), intent(out) :: flags
+    real(dp) :: least
     integer(i4) :: leavers
     integer :: i, k
 
@@ -72,10 +72,11 @@ contains
     do k = 0, stills - 1
       if (moved(still(k)) > sorted) leavers = leavers + 1
     end do
-    !$omp parallel do if (members > parallel_from) schedule(static) private(i) reduction(+:leavers)
+    !$omp parallel do if (members > parallel_from) schedule(static) private(i, least) reduction(+:leavers)
     do k = 0, members - 1
       i = member(k)
       if (moved(body(i)) <= searched) cycle
+      least = 0.5_dp*reach(i)
       if (.not. (box(1,i) - least >= fat(1,i) .and. box(2,i) - least >= fat(2,i) .and. box(3,i) - least >= fat(3,i) .and. &
         box(4,i) + least <= fat(4,i) .and. box(5,i) + least <= fat(5,i) .and. box(6,i) + least <= fat(6,i))) &
         leavers = leavers + 1
@@ -98,7 +99,7 @@ contains
   end subroutine sum_flags
 
   !> The pairs to be looked at closely, in the order of the pairs kept: their boxes overlap (strictly in x, within
-  !> `margin`), they are not in contact, and one of them has moved since they were found apart.
+  !> the lesser `reach`), they are not in contact, and one of them has moved since they were found apart.
   !>
   !>   pairs, nbody    numbers of pairs kept and of bodies
   !>   low, high       (:) their primitive rows, low < high, sorted
@@ -111,13 +112,12 @@ contains
   !>   first, second   (:) the pairs, out; `first` has the smaller lower bound in x, of equal bounds the lower row
   !>   place           (:) where a pair is kept, out
   !>   found           number of pairs
-  subroutine select_pairs(pairs, nbody, margin, from, to, low, high, apart, box, body, moved, slave, master, kept_at, mark, first, &
+  subroutine select_pairs(pairs, nbody, reach, from, to, low, high, apart, box, body, moved, slave, master, kept_at, mark, first, &
       second, place, found, capacity, primitives, bodies, contacts)
     integer(i4), intent(in) :: pairs, nbody, from, to, capacity, primitives, bodies, contacts
     integer(i4), intent(in) :: low(0:capacity-1), high(0:capacity-1)
     integer(i8), intent(in) :: apart(0:capacity-1)
-    real(dp), intent(in) :: margin
-    real(dp), intent(in) :: box(6,0:primitives-1)
+    real(dp), intent(in) :: reach(0:primitives-1), box(6,0:primitives-1)
     integer(i4), intent(in) :: body(0:primitives-1)
     integer(i8), intent(in) :: moved(0:bodies-1)
     integer(i4), intent(in) :: slave(0:contacts-1), master(0:contacts-1)
@@ -143,7 +143,7 @@ contains
       if (apart(k) >= 0) then
         if (max(moved(body(i)), moved(body(j))) <= apart(k)) cycle
       end if
-      if (overlap(box(:,i), box(:,j), margin)) mark(k) = merge(2, 1, box(1,j) < box(1,i))
+      if (overlap(box(:,i), box(:,j), min(reach(i), reach(j)))) mark(k) = merge(2, 1, box(1,j) < box(1,i))
     end do
     !$omp end do
     !$omp do schedule(static)

@@ -6,6 +6,8 @@ module symmetric_sparsify
   private
   public :: sparsify_symmetrically
 
+  real(dp), parameter :: facing = 0.985_dp   !< cosine of the angle (10 degrees) up to which normals are one, as in `manifold`
+
 contains
 
   !> Marks new contacts for removal.  From the largest area to the least, a new contact goes when
@@ -19,26 +21,29 @@ contains
   !>   first, new, last   rows first <= k < last are contacts, those from `new` on are new
   !>   order              (:) the new rows, in the order in which they are judged
   !>   threshold, min_area [length^2], min_distance [length]   settings
-  !>   slave ... area     columns of the constraint table
+  !>   slave ... base     columns of the constraint table
   !>   kind, adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows
+  !>   gained             (:) areas of contacts that went by rule 3 and have the normal of the one that stays there, row by row, out:
+  !>                      corners of the faces of a mesh coincide, and what stays acts for all of them [length^2]
   !>   keep               (:) 1: stays, row by row from `new`, out
   !>   removed            number of contacts that do not
   subroutine sparsify_symmetrically(first, new, last, order, threshold, min_area, min_distance, slave, master, &
-      slave_primitive, master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, keep, removed, ordered, &
-      rows, primitives, neighbours)
+      slave_primitive, master_primitive, point, area, base, kind, adjacent_ptr, adjacent_count, adjacent, gained, keep, removed, &
+      ordered, rows, primitives, neighbours)
     integer(i4), intent(in) :: first, new, last, ordered, rows, primitives, neighbours
     integer(i4), intent(in) :: order(0:ordered-1)
     real(dp), intent(in) :: threshold, min_area, min_distance
     integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1)
     integer(i4), intent(in) :: slave_primitive(0:rows-1), master_primitive(0:rows-1)
-    real(dp), intent(in) :: point(3,0:rows-1), area(0:rows-1)
+    real(dp), intent(in) :: point(3,0:rows-1), area(0:rows-1), base(3,3,0:rows-1)
     integer(i4), intent(in) :: kind(0:primitives-1), adjacent_ptr(0:primitives-1), adjacent_count(0:primitives-1)
     integer(i4), intent(in) :: adjacent(0:neighbours-1)
+    real(dp), intent(inout) :: gained(0:rows-1)
     integer(i4), intent(inout) :: keep(0:ordered-1)
     integer(i4), intent(out) :: removed
     type(area_table) :: areas
     type(point_table) :: points
-    integer :: i, k
+    integer :: i, k, other
 
     i = table_size(int(last - first))
     allocate (areas%key(0:i-1), areas%area(0:i-1), points%head(0:i-1), points%next(0:last-first-1))
@@ -51,10 +56,15 @@ contains
       call stay(k)
     end do
     removed = 0
+    gained = 0.0_dp
     do i = 0, last - new - 1
       k = order(i)
       keep(k-new) = 0
-      if (.not. (area(k) < min_area .or. is_minor(k) .or. is_coincident(k))) then
+      other = coincident(k)
+      if (other >= 0) then
+        if (.not. (area(k) < min_area .or. is_minor(k)) .and. abs(dot_product(base(:,3,k), base(:,3,other))) > facing) &
+          gained(other) = gained(other) + area(k)
+      else if (.not. (area(k) < min_area .or. is_minor(k))) then
         keep(k-new) = 1
         call stay(k)
       end if
@@ -110,13 +120,13 @@ contains
       if (number >= 0) near = adjacent(adjacent_ptr(primitive)+number)
     end function near
 
-    !> Rule 3 for row k.
-    pure logical function is_coincident(k)
+    !> The row that stays and that rule 3 compares row k with, -1: none.
+    pure integer function coincident(k)
       integer, intent(in) :: k
       integer(i8) :: from(3), to(3), x, y, z
       integer :: other
 
-      is_coincident = .false.
+      coincident = -1
       if (min_distance <= 0.0_dp) return
       from = cell_of(point(:,k) - 2.0_dp*min_distance, points%inverse_cell)
       to = cell_of(point(:,k) + 2.0_dp*min_distance, points%inverse_cell)
@@ -128,7 +138,7 @@ contains
               if (all(abs(point(:,k) - point(:,other)) < 2.0_dp*min_distance) .and. &
                 min(slave(k), master(k)) == min(slave(other), master(other)) .and. &
                 max(slave(k), master(k)) == max(slave(other), master(other))) then
-                is_coincident = .true.
+                coincident = other
                 return
               end if
               other = points%next(other-first)
@@ -136,7 +146,7 @@ contains
           end do
         end do
       end do
-    end function is_coincident
+    end function coincident
 
   end subroutine sparsify_symmetrically
 

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _kernels
 from ..tables import note_reallocation
 from .current_faces import current_faces, split
-from .manifold import WITHIN_MARGIN, margin_of
+from .manifold import PART, WITHIN_MARGIN, sizes_of
 from .workspace import Workspace, workspace_of
 
 _update_shapes = _kernels.update_geometry.update_shapes
@@ -52,6 +52,7 @@ class Settings:
         A run stops at a contact as deep as this (manual, UNPHYSICAL_PENETRATION).
     margin : float
         Pairs apart by less than this are contacts too, with a positive gap.  0: contacts exist once shapes overlap.
+        Of 'MANIFOLD' without a margin of the user's: the largest one of all pairs.
     asked_margin : float
         What the user asked for; gap-aware materials can widen it.
     patch : bool
@@ -111,14 +112,27 @@ class Settings:
         if not (self.manifold and margin <= WITHIN_MARGIN):
             self.margin = margin
 
+    @property
+    def margins(self) -> tuple[float, bool]:
+        """Changes when margins of pairs do, unless primitives do."""
+        return self.margin, self._chosen
+
+    @property
+    def _chosen(self) -> bool:
+        """Whether the margin is the program's own, a part of the size of primitives."""
+        return self.manifold and self.asked_margin == 0.0
+
     def suit(self, geometry) -> None:
-        """Let the margin of 'MANIFOLD' follow the primitives there are, unless the user chose one."""
-        if not self.manifold or self.asked_margin > 0.0 or self._suited == (geometry.version, geometry.primitives.n):
+        """Give primitives the reach from which they are in contact; that of 'MANIFOLD' is a part of their size unless the user chose a margin."""
+        state = geometry.version, geometry.primitives.n, self.asked_margin, self._distance, self.manifold, self.margin
+        if self._suited == state:
             return
-        self.__dict__["_suited"] = geometry.version, geometry.primitives.n
-        margin = max(margin_of(geometry), self._distance)
-        if margin != self.margin:
-            self.margin = margin
+        reach = geometry.primitives.view("reach")
+        reach[:] = np.maximum(PART * sizes_of(geometry), self._distance) if self._chosen else self.margin
+        if self._chosen:
+            self.__dict__["margin"] = float(reach.max(initial=0.0))
+        self.__dict__["_suited"] = *state[:-1], self.margin
+        note_reallocation()
 
 
 def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:
@@ -158,14 +172,16 @@ def sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) 
     primitives = geometry.primitives
     rows = np.arange(new, constraints.n, dtype=np.int32)
     order = rows[np.lexsort((-rows, -constraints.area[rows]))]
-    keep = np.zeros(len(rows), np.int32)
+    keep, gained = np.zeros(len(rows), np.int32), np.zeros(constraints.capacity)
     removed = _sparsify_both(
         constraints.user_count, new, constraints.n, order, settings.threshold, settings.min_area, settings.min_distance,
         constraints.slave, constraints.master, constraints.slave_primitive, constraints.master_primitive,
-        constraints.point, constraints.area, primitives.kind, primitives.adjacent_ptr, primitives.adjacent_count,
-        geometry.adjacency.primitive, keep,
+        constraints.point, constraints.area, constraints.base, primitives.kind, primitives.adjacent_ptr, primitives.adjacent_count,
+        geometry.adjacency.primitive, gained, keep,
     )  # fmt: skip
     if removed:
+        if settings.patch:  # known contacts are evaluated again in the next step, and begin with their own areas
+            constraints.area += gained
         constraints.keep(np.concatenate((np.ones(new, bool), keep > 0)))
         constraints.id[new : constraints.n] = constraints.next_id + np.arange(constraints.n - new)
     return removed
@@ -175,13 +191,13 @@ def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple |
     """Enlarge boxes and search for pairs; with the state of the last search only boxes have moved since."""
     primitives = geometry.primitives
     skin = work.choose_skin(state is not None and state == work.pairs_state)
-    work.still.refresh(geometry, bodies, settings.margin, work)
-    _fatten_boxes(work.still.movable, 0.5 * settings.margin, skin, primitives.box, work.fat)
+    work.still.refresh(geometry, bodies, settings.margins, work)
+    _fatten_boxes(work.still.movable, primitives.reach, skin, primitives.box, work.fat)
     search_pairs(geometry, bodies, settings, work)
     if settings.excluded_parts.size:
         _leave_out(settings.excluded_parts, bodies, work)
     work.searched = work.updates
-    work.pairs_state = (geometry.version, primitives.n, settings.margin)
+    work.pairs_state = (geometry.version, primitives.n, settings.margins)
     work.excluded = settings.excluded_bodies, settings.excluded_parts
     work.flags = _sum_flags(bodies.n, bodies.selfcontact)
     work.fresh = 1

@@ -84,6 +84,7 @@ class PrimitiveTable(Table):
         "edge_count": ((), "i4", -2),  # -2: not listed yet, -1: not listed as they would not help (current_faces)
         "adjacent_ptr": ((), "i4", 0),  # first row of the adjacency table
         "adjacent_count": ((), "i4", 0),
+        "reach": ((), "f8", 0.0),  # pairs apart by at most the lesser of both reaches are in contact
         "box": ((6,), "f8", 0.0),  # current box enlarged by the geometric epsilon: lower corner, upper corner
     }
 

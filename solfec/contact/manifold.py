@@ -1,7 +1,7 @@
 """What ``SOLFEC (..., contacts = 'MANIFOLD')`` means.
 
 * Polyhedra share up to four points on the features that face each other (kernel `manifold`), with those features' normals.
-* They do so from a margin, which is a part of the size of the smallest primitive unless the user chose one.
+* They do so from a margin, which is a part of the size of the smaller of both primitives unless the user chose one.
 * Surface materials are gap-aware within this margin, unless the user set a distance of their own.
 * Contacts are thinned out within a pair of bodies only, alike for both.
 * Faces along which convexes of a body are glued are no surface.
@@ -16,7 +16,7 @@ import numpy as np
 
 from .geometry import ranges
 
-PART = 0.01  # of the size of the smallest primitive: the margin
+PART = 0.01  # of the size of the smaller primitive: the margin
 WITHIN_MARGIN = sys.float_info.min  # a distance `gap_aware` that stands for the margin, whatever that is
 
 
@@ -30,15 +30,14 @@ def choose(domain) -> None:
     domain.surface_materials.gap_aware[0] = WITHIN_MARGIN
 
 
-def margin_of(geometry) -> float:
-    """The margin that suits the primitives there are, in their reference placements; 0 when there are none."""
+def sizes_of(geometry) -> np.ndarray:
+    """Sizes (n,) of the primitives in their reference placements: longest sides of their boxes, diameters."""
     primitives = geometry.primitives
     count = primitives.view("vertex_count")
     if not len(count):
-        return 0.0
+        return np.zeros(0)
     listed = geometry.vertex_lists.vertex[ranges(primitives.view("vertex_ptr"), count)]
     points, starts = geometry.vertices.reference[:, listed], np.cumsum(count) - count
     extents = np.maximum.reduceat(points, starts, axis=1) - np.minimum.reduceat(points, starts, axis=1)
     curved = 2 * np.maximum(primitives.view("radius"), primitives.view("radii").max(axis=0))
-    sizes = np.maximum(extents.max(axis=0), np.where(count == 1, curved, 0.0))
-    return PART * float(sizes.min())
+    return np.maximum(extents.max(axis=0), np.where(count == 1, curved, 0.0))

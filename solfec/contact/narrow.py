@@ -78,7 +78,7 @@ def narrow_phase(
     result.reserve(count)
     result.n = count
     error, row = _find_contacts(
-        count, first, second, epsilon, margin, False, frozen, False,
+        count, first, second, epsilon, np.full(geometry.primitives.capacity, margin), False, frozen, False,
         *geometry.columns.of(_contact_columns, geometry, current_faces(geometry), result),
     )  # fmt: skip
     if error:

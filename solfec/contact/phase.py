@@ -75,13 +75,13 @@ class Detection(Phase):
         work = self.work = workspace_of(geometry, bodies, constraints)
         settings.suit(geometry)
         current_faces(geometry)
-        options = settings.margin, settings.patch, settings.manifold, settings.speculative
+        options = *settings.margins, settings.patch, settings.manifold, settings.speculative
         if work.options != options:
             work.options = options
             constraints.view("evaluated")[:] = -1
         primitives = geometry.primitives.n
         work.shape(geometry.version, model.epsilon)
-        self._searched = (geometry.version, primitives, settings.margin)
+        self._searched = (geometry.version, primitives, settings.margins)
         if not (self._searched == work.pairs_state and settings.excludes_as(work.excluded)):
             work.fresh = -1
         self._sorted.set(work.still.sorted)
@@ -154,7 +154,7 @@ class Detection(Phase):
         geometry, bodies, excluded, still = model.geometry, model.bodies, model.settings.excluded_bodies, work.still
         primitives = geometry.primitives
         return Call(
-            "broad_phase.search_again", given["primitives"], given["bodies"], given["margin"], work.numbers["updates"],
+            "broad_phase.search_again", given["primitives"], given["bodies"], primitives.reach, work.numbers["updates"],
             self._sorted["sorted"], SKIN, SHORT_LIFE, LONGEST_PAUSE, work.choice, still.bodies, work.moved, primitives.box, still.movable,
             still.grid, still.bounds, still.numbers, still.cells, work.fat, primitives.kind,
             primitives.outer_count, primitives.body, primitives.adjacent_ptr, primitives.adjacent_count,
@@ -268,7 +268,7 @@ def _columns(model, work: Workspace) -> tuple[np.ndarray, ...]:
         work.fat, work.still.movable, work.still.bodies, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
         work.moved, work.previous, bodies.selfcontact, bodies.primitive_ptr, bodies.primitive_count, bodies.extents,
         vertices.reference, vertices.body, vertices.node, primitives.radii, primitives.orientation,
-        primitives.kind, primitives.surface, primitives.radius, primitives.axes, primitives.box,
+        primitives.kind, primitives.surface, primitives.radius, primitives.axes, primitives.reach, primitives.box,
         primitives.vertex_ptr, primitives.vertex_count, faces.face_ptr, faces.face_count, faces.outer_count,
         faces.edge_count, primitives.body, primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
         geometry.vertex_lists.vertex, faces.corner_ptr, faces.corner_count, faces.surface, faces.normal,

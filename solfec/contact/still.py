@@ -58,16 +58,16 @@ class StillBoxes:
         self.numbers = np.zeros((column_length(count), 3), np.int32, order="F")
         self.cells = np.zeros(4 * count + SPARE_CELLS, np.int32)
 
-    def refresh(self, geometry, bodies, margin: float, work) -> None:
-        """Sort boxes again if bodies, shapes or the margin have changed, or an obstacle has moved.
+    def refresh(self, geometry, bodies, margins, work) -> None:
+        """Sort boxes, enlarged by half of their reach into `work.fat`, again if bodies, shapes or reaches have changed, or an obstacle has moved.
 
         Parameters
         ----------
-        margin : float
-            Boxes are enlarged by half of it, into `work.fat`.
+        margins
+            Is another one when reaches have changed.
         """
         primitives = geometry.primitives
-        state = (work.shapes_state, primitives.n, bodies.n, margin)
+        state = (work.shapes_state, primitives.n, bodies.n, margins)
         if state == self._state:
             moved = self.bodies[work.moved[self.bodies] > self.sorted]
             if not moved.size:
@@ -79,7 +79,7 @@ class StillBoxes:
         self.bodies = np.flatnonzero(still).astype(np.int32)
         self.movable = np.flatnonzero(~mask).astype(np.int32)
         self._resize(members.size)
-        _fatten_boxes(members, 0.5 * margin, 0.0, primitives.box, work.fat)
+        _fatten_boxes(members, primitives.reach, 0.0, primitives.box, work.fat)
         _sort_still(
             members, work.fat, primitives.kind, primitives.outer_count, work.rows, work.records,
             self.grid, self.bounds, self.numbers, self.cells,

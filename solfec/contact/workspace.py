@@ -56,7 +56,7 @@ class Workspace:
         self.searched = -1
         self.shapes_state = self.pairs_state = self.excluded = None
         self.fresh = 1
-        self.options = (0.0, False, False, False)
+        self.options = (0.0, False, False, False, False)
         self.cohesive = 1  # contacts may have it
         self.contact_capacity = self.primitive_capacity = -1
         self.fitted = self.contacts_fitted = -1  # reallocations of tables when sizes were matched last

@@ -245,7 +245,7 @@ class SURFACE_MATERIAL(Handle):
     gap_aware : float, optional
         Distance > 0 from which contacts are found, and may close up to touching within a step; 'OFF' (default): contacts
         are found once they overlap, and keep what they overlap by.  With SOLFEC (..., contacts = 'MANIFOLD') the default is the
-        margin of contacts.
+        margin of every pair; the member tells the largest.
     """
 
     __slots__ = ()

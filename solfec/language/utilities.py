@@ -298,7 +298,7 @@ def CONTACT_OPTIONS(
     solfec : SOLFEC
     margin : float
         Bodies apart by less than this length are in contact too, with a positive gap; 0 (default): once they overlap.  With
-        SOLFEC (..., contacts = 'MANIFOLD') the default suits the smallest primitive.
+        SOLFEC (..., contacts = 'MANIFOLD') the default suits the smaller primitive of a pair.
     patch : str
         'ON' (default with 'MANIFOLD'): faces that lie on each other share up to four contact points; 'OFF' (default): one.
     seams : str

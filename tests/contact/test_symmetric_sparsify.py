@@ -101,11 +101,15 @@ def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance):
     area = np.array([c[5] for c in contacts])
     order = (new + np.argsort(-area[new:], kind="stable")).astype(np.int32)
     counts = np.array([len(a) for a in adjacent], np.int32)
-    keep = np.zeros(count - new, np.int32)
+    keep, gained = np.zeros(count - new, np.int32), np.zeros(count)
+    base = np.asfortranarray(np.repeat(np.eye(3)[:, :, None], count, axis=2) * rng.choice([-1.0, 1.0], count))
     removed = _kernels.symmetric_sparsify.sparsify_symmetrically(
         0, new, count, order, threshold, min_area, min_distance, *[np.array([c[i] for c in contacts], np.int32) for i in range(4)],
-        np.asfortranarray(np.array([c[4] for c in contacts]).T), area,
-        kind, (np.cumsum(counts) - counts).astype(np.int32), counts, np.array(sum(adjacent, []) + [0], np.int32), keep,
+        np.asfortranarray(np.array([c[4] for c in contacts]).T), area, base,
+        kind, (np.cumsum(counts) - counts).astype(np.int32), counts, np.array(sum(adjacent, []) + [0], np.int32), gained, keep,
     )  # fmt: skip
     gone = as_specified(contacts, new, order.tolist(), kind, adjacent, threshold, min_area, min_distance)
     assert {new + k for k in np.flatnonzero(keep == 0)} == gone and removed == len(gone)
+    assert not gained[sorted(gone)].any()
+    if threshold == 0.0 and min_area == 0.0:  # all of them have gone since another one stays at their place, which takes over their areas
+        assert gained.sum() == pytest.approx(area[sorted(gone)].sum())
