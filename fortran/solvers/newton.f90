@@ -15,11 +15,16 @@ module newton
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   integer, parameter :: restart = 20          !< directions kept by flexible GMRES
+  integer, parameter :: patience = 100       !< steps in which the merit is halved at least once, unless the iteration stands still
+  real(dp), parameter :: lift = 1.0e-3_dp     !< part of the mean diagonal of W that regularises an iteration that stands still
   integer, parameter :: v_zero = 1, v_rhs = 2, v_step = 3, v_product = 4, v_basis = 5   !< work vectors; directions follow the basis
 
 contains
 
   !> Newton steps on C(U(R), R) = 0, each projected on the friction cones, until the merit is at most `meritval`.
+  !>
+  !> Where bodies share more points than they need, as rigid faces with four of them do, W is singular, and GMRES steps may go
+  !> back and forth along reactions that move nothing.  An iteration that stands still goes on with a regularised operator.
   !>
   !>   n, stored       rows in use; 1: products with W from its blocks, 0: through body velocities
   !>   driving, patch  (0:nrow-1) 1: the row drives an obstacle (merit); first row of a patch of cohesive points (end_of_cohesion)
@@ -75,8 +80,8 @@ contains
     integer(i4), intent(out) :: iterations, matvecs
     real(dp), intent(out) :: g, total
     integer(i4), intent(out) :: failed, status
-    real(dp) :: unit
-    integer :: a
+    real(dp) :: unit, added, halved
+    integer :: a, since
 
     failed = -1
     iterations = 0
@@ -100,6 +105,9 @@ contains
       call multiply(reaction, b, u)
       call measure(n, .true., unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
     end if
+    added = delta
+    halved = g
+    since = 0
     do while (iterations < maxiter .and. g > meritval .and. g <= huge(1.0_dp))
       if (averaged == 0 .and. matvecs >= maxmatvec) exit
       call linearise_rows()
@@ -115,6 +123,13 @@ contains
       merits(iterations) = g
       products(iterations) = matvecs
       iterations = iterations + 1
+      since = since + 1
+      if (g <= 0.5_dp*halved) then
+        halved = g
+        since = 0
+      else if (since >= patience .and. averaged == 0) then
+        added = max(added, lift*mean_diagonal())
+      end if
     end do
     status = merge(0, 1, g <= meritval)
     if (failed >= 0 .or. .not. g <= huge(1.0_dp)) status = 2
@@ -142,7 +157,7 @@ contains
                         operator(:,:,1,a), operator(:,:,2,a), vectors(:,a,v_rhs))
         if (averaged == 0) then
           do j = 1, 3
-            operator(j,j,2,a) = operator(j,j,2,a) + delta
+            operator(j,j,2,a) = operator(j,j,2,a) + added
           end do
         end if
         t = matmul(operator(:,:,1,a), diagonal(:,:,a)) + operator(:,:,2,a)
@@ -151,6 +166,17 @@ contains
       end do
       !$omp end parallel do
     end subroutine linearise_rows
+
+    real(dp) function mean_diagonal()
+      integer :: a, j
+
+      mean_diagonal = 0.0_dp
+      do a = 0, n - 1
+        do j = 1, 3
+          mean_diagonal = mean_diagonal + diagonal(j,j,a)/(3*n)
+        end do
+      end do
+    end function mean_diagonal
 
     subroutine averaged_step()
       integer :: a

@@ -1,5 +1,6 @@
 """Scenes of rigid bodies whose outcome statics and geometry give, with contacts = 'MANIFOLD' and every solver."""
 
+import warnings
 from math import acos, atan, atan2, cos, degrees, hypot, pi, radians, sin, sqrt
 
 import pytest
@@ -168,7 +169,10 @@ def test_a_stack_rests(count, solver):
     BODY(model, "OBSTACLE", box(-2, -2, -1, 2, 2, 0), bulk)
     for k in range(count):
         BODY(model, "RIGID", box(0, 0, 0.1 * k, 0.1, 0.1, 0.1 * (k + 1)), bulk)
-    RUN(model, SOLVERS[solver](), 0.05)
+    with warnings.catch_warnings():
+        if solver != "GS":  # sweeps pass changes on from one block to the next, and report what they leave
+            warnings.simplefilter("error")  # rigid faces share more points than they need: every step must be solved
+        RUN(model, SOLVERS[solver](), 0.05)
     assert fastest(model) < 1e-7
     assert model.ncon == 4 * count
 

@@ -43,8 +43,9 @@ def test_numbers_of_iterations_equal_those_of_solfec(name, stored, linver):
     report = reference_solver(linver).solve(assembled(load(name), stored))
     assert report.iterations == expected["iterations"]
     assert (report.status == "OK") == (expected["status"] == "OK")
-    # a merit of 1E-16 is the square of velocities that have lost half their digits
-    assert report.merit == pytest.approx(expected["merit"], rel=max(1e-6, 1e-11 / np.sqrt(expected["merit"])), abs=1e-20)
+    # a merit of 1E-16 is the square of velocities that have lost half their digits; iterations that stand still are regularised here
+    accuracy = 1e-2 if expected["status"] != "OK" else max(1e-6, 1e-11 / np.sqrt(expected["merit"]))
+    assert report.merit == pytest.approx(expected["merit"], rel=accuracy, abs=1e-20)
     assert report.solver == "NEWTON"
 
 
