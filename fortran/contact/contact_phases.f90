@@ -34,6 +34,7 @@ contains
   !>   looked, new     what an interrupted call returned as `count` and `start`
   !>   patched         1: faces that lie on each other share several contacts; 2: polyhedra have those of `manifold`
   !>   speculative     1: contacts may act before bodies meet, see `contact_of_polyhedra`
+  !>   reach           (:) from which primitives can come into contact, near (:) margins, drift (3,4,:) ways; see `primitive_motion`
   !>   known_one, known_two   pairs of known contacts; one, two: those of new ones
   !>   outcome         0 done; 1 pairs must be searched anew; 2 `needed` results, 3 `needed` rows must have room (call again
   !>                   from `stage` on, of which nothing has been changed)
@@ -52,8 +53,8 @@ contains
       result_of, known_one, known_two, alive, kept_at, fat, member, still, low, high, apart, mark, one, two, place, moved, &
       previous, selfcontact, primitive_ptr, primitive_count, extents, &
       reference, vertex_body, vertex_node, radii, orientation, &
-      kind, primitive_surface, radius, axes, reach, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, edge_count, &
-      primitive_body, adjacent_ptr, adjacent_count, adjacent, &
+      kind, primitive_surface, radius, axes, reach, near, drift, box, vertex_ptr, vertex_count, face_ptr, face_count, &
+      outer_count, edge_count, primitive_body, adjacent_ptr, adjacent_count, adjacent, &
       vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, corner_vertex, current, &
       status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
       patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, material_surface, material_cohesion, &
@@ -97,7 +98,7 @@ contains
     real(dp), intent(in) :: radii(3,0:primitives-1), orientation(3,3,0:primitives-1)
     integer(i4), intent(in) :: kind(0:primitives-1), primitive_surface(0:primitives-1)
     real(dp), intent(in) :: radius(0:primitives-1)
-    real(dp), intent(in) :: reach(0:primitives-1)
+    real(dp), intent(in) :: reach(0:primitives-1), near(0:primitives-1), drift(3,4,0:primitives-1)
     real(dp), intent(inout) :: axes(3,3,0:primitives-1), box(6,0:primitives-1)
     integer(i4), intent(in) :: vertex_ptr(0:primitives-1), vertex_count(0:primitives-1)
     integer(i4), intent(in) :: face_ptr(0:primitives-1), face_count(0:primitives-1), outer_count(0:primitives-1)
@@ -244,16 +245,17 @@ contains
       integer(i4), intent(in) :: n, room, frozen
       integer(i4), intent(in) :: one(0:room-1), two(0:room-1)
 
-      call find_contacts(n, one, two, epsilon, reach, speculative, frozen, merge(1_i4, 0_i4, patched == manifold_points), &
+      call find_contacts(n, one, two, epsilon, near, drift, speculative, frozen, merge(1_i4, 0_i4, patched == manifold_points), &
         kind, primitive_surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, edge_count, &
         vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
         status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
         error, error_row, room, primitives, listed, faces, corners, vertices, results)
       if (error /= 0 .or. patched == 0) return
       if (patched == manifold_points) then
-        call find_manifolds(n, one, two, epsilon, reach, kind, primitive_surface, box, vertex_ptr, vertex_count, face_ptr, &
-          face_count, outer_count, edge_count, primitive_body, body_kind, vertex_list, corner_ptr, corner_count, face_surface, &
-          face_normal, corner, edge, current, status, outward, degenerate, normal, result_slave, result_master, result_gap, &
+        call find_manifolds(n, one, two, epsilon, near, drift, kind, primitive_surface, box, vertex_ptr, vertex_count, &
+          face_ptr, face_count, outer_count, edge_count, primitive_body, body_kind, vertex_list, corner_ptr, corner_count, &
+          face_surface, face_normal, corner, edge, current, status, outward, degenerate, normal, result_slave, &
+          result_master, result_gap, &
           result_area, result_surface, patch_slots, patch_point, patch_gap, room, primitives, bodies, listed, faces, corners, &
           vertices, results, patches)
         where (max(kind(one(0:n-1)), kind(two(0:n-1))) >= sphere) patch_slots(0:n-1) = 1

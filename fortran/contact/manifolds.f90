@@ -3,6 +3,7 @@ module manifolds
   use kinds, only: dp, i4
   use polyhedra, only: shape_tables, polyhedron, reserve_polyhedron, gather_polyhedron
   use manifold, only: manifold_work, manifold_points, reserve_manifold, find_manifold
+  use time_of_impact, only: is_fast, way_at, time_of_polyhedra, missed
   use velocity_operator, only: finite_element_kind
   implicit none
   private
@@ -19,13 +20,14 @@ contains
   !> `find_patches`, but for
   !>
   !>   owner, body_kind   (:) body of a primitive; kind of a body
-  subroutine find_manifolds(pairs, first, second, epsilon, reach, kind, surface, box, vertex_ptr, vertex_count, face_ptr, &
+  !>   drift              ways of primitives within the step; see `primitive_motion`
+  subroutine find_manifolds(pairs, first, second, epsilon, reach, drift, kind, surface, box, vertex_ptr, vertex_count, face_ptr, &
       face_count, outer_count, edge_count, owner, body_kind, vertex_list, corner_ptr, corner_count, face_surface, face_normal, &
       corner, edge, current, status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, slots, points, &
       gaps, npair, nprimitive, nbody, nlisted, nface, ncorner, nvertex, nresult, npatch)
     integer(i4), intent(in) :: pairs, npair, nprimitive, nbody, nlisted, nface, ncorner, nvertex, nresult, npatch
     integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)
-    real(dp), intent(in) :: epsilon, reach(0:nprimitive-1)
+    real(dp), intent(in) :: epsilon, reach(0:nprimitive-1), drift(3,4,0:nprimitive-1)
     integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)
     real(dp), intent(in), target :: box(6,0:nprimitive-1)
     integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)
@@ -47,8 +49,9 @@ contains
     type(polyhedron) :: one, two
     type(manifold_work) :: work
     type(manifold_points) :: made
-    real(dp) :: centre(3), size, touching, margin
+    real(dp) :: centre(3), size, touching, margin, way(3), sliver, time
     integer(i4) :: k, m, a, b, most_vertices, most_faces, most_corners
+    integer :: state
 
     tables%kind(0:) => kind
     tables%surface(0:) => surface
@@ -75,7 +78,7 @@ contains
     end do
     most_corners = most_vertices  ! no face has more
     !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, made, k, m, a, b, centre, size, touching, &
-    !$omp   margin)
+    !$omp   margin, way, sliver, time, state)
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
     call reserve_manifold(work, most_faces, most_corners)
@@ -87,14 +90,23 @@ contains
       status(k) = 0
       slots(k) = 1
       margin = min(reach(a), reach(b))
-      if (any(box(1:3,a) > box(4:6,b) + margin) .or. any(box(1:3,b) > box(4:6,a) + margin)) cycle
       centre = 0.5_dp*(max(box(1:3,a), box(1:3,b)) + min(box(4:6,a), box(4:6,b)))
+      way = way_at(centre, box(:,b), drift(:,:,b)) - way_at(centre, box(:,a), drift(:,:,a))
+      if (.not. is_fast(way, margin)) way = 0
+      if (any(box(1:3,a) > box(4:6,b) + margin + abs(way)) .or. any(box(1:3,b) > box(4:6,a) + margin + abs(way))) cycle
       size = max(maxval(box(4:6,a) - box(1:3,a)), maxval(box(4:6,b) - box(1:3,b)))
       touching = max(epsilon, last_places*size)
       call gather_polyhedron(tables, a, centre, one)
       call gather_polyhedron(tables, b, centre, two)
+      sliver = max(10*touching, sliver_part*margin)
+      if (any(abs(way) > 0)) then
+        call time_of_polyhedra(one, two, way, touching, size, time, state)
+        if (state == missed) cycle
+        way = time*way
+        if (time > 0) call gather_polyhedron(tables, b, centre - way, two)   ! where it is at the impact
+      end if
       call find_manifold(one, two, corner_ptr, corner_count, corner, edge, touching, max(margin, touching), &
-        max(10*touching, sliver_part*margin), size, body_kind(owner(a)) == finite_element_kind .and. &
+        sliver, size, body_kind(owner(a)) == finite_element_kind .and. &
         body_kind(owner(b)) == finite_element_kind, work, made)
       if (.not. made%found) cycle
       status(k) = 1
@@ -104,10 +116,10 @@ contains
       area(k) = made%area
       slots(k) = made%slots
       do m = 0, 3
-        points(:,m,k) = made%point(:,m) + centre
-        gaps(m,k) = made%gap(m)
+        points(:,m,k) = made%point(:,m) + centre - 0.5_dp*way
+        gaps(m,k) = made%gap(m) - dot_product(way, made%normal)
       end do
-      gap(k) = made%gap(0)
+      gap(k) = gaps(0,k)
       slave_point(:,k) = points(:,0,k) - 0.5_dp*max(gap(k), 0.0_dp)*made%normal
       master_point(:,k) = points(:,0,k) + 0.5_dp*max(gap(k), 0.0_dp)*made%normal
       surfaces(1,k) = face_surface(face_ptr(a) + made%face(1) - 1)

@@ -12,6 +12,7 @@ module narrow_phase
   use curved, only: contact_of_spheres, contact_with_sphere
   use ellipsoids, only: contact_of_ellipsoids, contact_with_ellipsoid
   use gjk, only: closest_points
+  use time_of_impact, only: is_fast, way_at, advance, approaching, met
   implicit none
   private
   public :: find_contacts, overlap_volumes, primitive_distances
@@ -19,6 +20,7 @@ module narrow_phase
   integer(i4), parameter :: no_error = 0, row_out_of_range = 2
   real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size are one
   real(dp), parameter :: last_places = 16*epsilon(1.0_dp)  !< so are planes nearer than this part of the coordinates
+  integer, parameter :: most_advances = 64
   integer(i4), parameter :: serial_count = 200         !< up to this number of pairs one thread is faster
   integer(i4), parameter :: check_together = 20000     !< the same for checking them
 
@@ -27,7 +29,7 @@ contains
   !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs`; manual, contact points.
   !>
   !> Results of a pair without contact are left as they were, except `status`.
-  subroutine find_contacts(pairs, first, second, epsilon, reach, speculative, frozen, curved, &
+  subroutine find_contacts(pairs, first, second, epsilon, reach, drift, speculative, frozen, curved, &
                            kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
                            edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
                            status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, &
@@ -38,6 +40,7 @@ contains
     integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
     real(dp), intent(in) :: epsilon       !< geometric tolerance (length)
     real(dp), intent(in) :: reach(0:nprimitive-1)  !< pairs nearer than the lesser of these are in contact with their gap; 0: gaps are not positive
+    real(dp), intent(in) :: drift(3, 4, 0:nprimitive-1)  !< ways of primitives within the step, see `primitive_motion`
     integer(i4), intent(in) :: speculative  !< 1: polyhedra that pass each other at an edge are not in contact while they are apart
     integer(i4), intent(in) :: frozen     !< 1: of two spheres or ellipsoids the first is the slave, else the one with the smaller centre
     integer(i4), intent(in) :: curved     !< 1: results of pairs of polyhedra are left as they are
@@ -70,6 +73,8 @@ contains
     type(polyhedron) :: one, two
     type(clip_work) :: work
     type(contact_data) :: contact
+    real(dp), parameter :: no_way(3) = 0
+    real(dp) :: margin, centre(3), size, way(3)
     integer(i4) :: k, most_vertices, most_faces
 
     tables%kind(0:) => kind
@@ -93,15 +98,23 @@ contains
     tables%current(1:, 0:) => current
     call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
     if (error /= no_error) return
-    !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, contact, k)
+    !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, contact, k, margin, centre, size, way)
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
     call reserve_overlap(work, most_vertices, most_faces)
     !$omp do schedule(dynamic, 32)
     do k = 0, pairs - 1
       if (curved /= 0 .and. max(kind(first(k)), kind(second(k))) < sphere) cycle
-      call contact_of_pair(tables, first(k), second(k), epsilon, min(reach(first(k)), reach(second(k))), speculative, frozen, &
-                           one, two, work, contact, outward(k), surfaces(:, k))
+      margin = min(reach(first(k)), reach(second(k)))
+      call pair_frame(box(:, first(k)), box(:, second(k)), centre, size)
+      way = way_at(centre, box(:, second(k)), drift(:, :, second(k))) - way_at(centre, box(:, first(k)), drift(:, :, first(k)))
+      if (is_fast(way, margin)) then
+        call contact_in_flight(tables, first(k), second(k), epsilon, margin, way, frozen, one, two, work, contact, outward(k), &
+                               surfaces(:, k))
+      else
+        call contact_of_pair(tables, first(k), second(k), epsilon, margin, no_way, speculative, frozen, one, two, work, contact, &
+                             outward(k), surfaces(:, k))
+      end if
       status(k) = merge(1, 0, contact%found)
       if (.not. contact%found) cycle
       degenerate(k) = merge(1, 0, contact%degenerate)
@@ -258,7 +271,7 @@ contains
     do k = 0, pairs - 1
       call pair_frame(box(:, first(k)), box(:, second(k)), centre, size)
       if (max(kind(first(k)), kind(second(k))) >= ellipsoid) then
-        call ellipsoid_contact(tables, first(k), second(k), centre, huge(1.0_dp), .true., size, one, contact)
+        call ellipsoid_contact(tables, first(k), second(k), spread(centre, 2, 2), huge(1.0_dp), .true., size, one, contact)
         distance(k) = max(contact%gap, 0.0_dp)
         first_point(:, k) = contact%slave_point + centre
         second_point(:, k) = contact%master_point + centre
@@ -284,27 +297,30 @@ contains
     end do
   end subroutine primitive_distances
 
-  !> The contact of one pair; `outward` and `surfaces` are set when there is one.
-  subroutine contact_of_pair(tables, first, second, epsilon, margin, speculative, frozen, one, two, work, contact, &
+  !> The contact of one pair after the second primitive has gone a `way`; its points stay at the present places.  `outward` and
+  !> `surfaces` are set when there is one.
+  subroutine contact_of_pair(tables, first, second, epsilon, margin, way, speculative, frozen, one, two, work, contact, &
       outward, surfaces)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second, speculative, frozen
-    real(dp), intent(in) :: epsilon, margin
+    real(dp), intent(in) :: epsilon, margin, way(3)
     type(polyhedron), intent(inout) :: one, two
     type(clip_work), intent(inout) :: work
     type(contact_data), intent(inout) :: contact
     integer(i4), intent(inout) :: outward, surfaces(2)
-    real(dp) :: centre(3), size, reach
+    real(dp) :: centre(3), size, reach, place(3, 2)
     integer(i4) :: slave, master
 
     contact%found = .false.
-    if (boxes_apart(tables%box(:, first), tables%box(:, second), margin)) return
+    if (boxes_apart(tables%box(:, first), tables%box(:, second), margin + maxval(abs(way)))) return
     call pair_frame(tables%box(:, first), tables%box(:, second), centre, size)
     slave = first
     master = second
+    place(:, 1) = centre
+    place(:, 2) = centre - way
     if (max(tables%kind(first), tables%kind(second)) < sphere) then
-      call gather_polyhedron(tables, first, centre, one)
-      call gather_polyhedron(tables, second, centre, two)
+      call gather_polyhedron(tables, first, place(:, 1), one)
+      call gather_polyhedron(tables, second, place(:, 2), two)
       call contact_of_polyhedra(one, two, tables%corner_ptr, tables%corner_count, tables%corner, tables%edge, epsilon, &
                                 margin, speculative /= 0, size, work, contact)
     else
@@ -312,15 +328,16 @@ contains
       if (swapped(tables, first, second, frozen)) then
         slave = second
         master = first
+        place = place(:, 2:1:-1)
       end if
       if (max(tables%kind(first), tables%kind(second)) >= ellipsoid) then
-        call ellipsoid_contact(tables, slave, master, centre, reach, margin > 0, size, one, contact)
+        call ellipsoid_contact(tables, slave, master, place, reach, margin > 0, size, one, contact)
       else if (tables%kind(slave) == sphere) then
-        call contact_of_spheres(centre_of(tables, slave) - centre, tables%radius(slave), &
-                                centre_of(tables, master) - centre, tables%radius(master), reach, margin > 0, contact)
+        call contact_of_spheres(centre_of(tables, slave) - place(:, 1), tables%radius(slave), &
+                                centre_of(tables, master) - place(:, 2), tables%radius(master), reach, margin > 0, contact)
       else
-        call gather_polyhedron(tables, slave, centre, one)
-        call contact_with_sphere(one, centre_of(tables, master) - centre, tables%radius(master), reach, margin > 0, size, &
+        call gather_polyhedron(tables, slave, place(:, 1), one)
+        call contact_with_sphere(one, centre_of(tables, master) - place(:, 2), tables%radius(master), reach, margin > 0, size, &
                                  contact)
       end if
     end if
@@ -328,9 +345,35 @@ contains
     outward = merge(0, 1, slave == first)
     surfaces(1) = surface_of(tables, slave, contact%face(1))
     surfaces(2) = surface_of(tables, master, contact%face(2))
-    contact%slave_point = contact%slave_point + centre
-    contact%master_point = contact%master_point + centre
+    contact%slave_point = contact%slave_point + place(:, 1)
+    contact%master_point = contact%master_point + place(:, 2)
   end subroutine contact_of_pair
+
+  !> The contact of a pair, not of two polyhedra, whose second primitive goes a `way` within the step that is long for the
+  !> margin: that of its impact, if there is one, with the points that meet then, and the way that is left to it as the gap.
+  subroutine contact_in_flight(tables, first, second, epsilon, margin, way, frozen, one, two, work, contact, outward, surfaces)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: first, second, frozen
+    real(dp), intent(in) :: epsilon, margin, way(3)
+    type(polyhedron), intent(inout) :: one, two
+    type(clip_work), intent(inout) :: work
+    type(contact_data), intent(inout) :: contact
+    integer(i4), intent(inout) :: outward, surfaces(2)
+    real(dp) :: time, direction(3)
+    integer :: state, k
+
+    time = 0
+    do k = 1, most_advances
+      call contact_of_pair(tables, first, second, epsilon, margin + 2*norm2(way), time*way, 0_i4, frozen, one, two, work, contact, &
+                           outward, surfaces)
+      if (.not. contact%found) return
+      direction = merge(contact%normal, -contact%normal, outward == 0)
+      contact%gap = contact%gap - time*dot_product(way, direction)   ! as it is now
+      call advance(contact%gap + time*dot_product(way, direction), direction, way, epsilon, time, state)
+      if (state /= approaching) exit
+    end do
+    contact%found = state == met
+  end subroutine contact_in_flight
 
   !> Is the second primitive the slave?  Polyhedra come first, then spheres, then ellipsoids; of equal kinds the one with
   !> the smaller centre, unless roles are frozen.
@@ -344,28 +387,30 @@ contains
     if (one == two .and. frozen == 0) swapped = precedes(centre_of(tables, second), centre_of(tables, first))
   end function swapped
 
-  !> The contact of a pair with an ellipsoid; points relative to `centre`.  Also for pairs in the order that contacts do
+  !> The contact of a pair with an ellipsoid; points relative to `places` (3, 2) of both.  Also for pairs in the order that contacts do
   !> not have; then the points are exchanged.
-  subroutine ellipsoid_contact(tables, first, second, centre, reach, with_gap, size, body, contact)
+  subroutine ellipsoid_contact(tables, first, second, places, reach, with_gap, size, body, contact)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second
-    real(dp), intent(in) :: centre(3), reach, size
+    real(dp), intent(in) :: places(3, 2), reach, size
     logical, intent(in) :: with_gap
     type(polyhedron), intent(inout) :: body
     type(contact_data), intent(inout) :: contact
-    real(dp) :: point(3)
+    real(dp) :: point(3), place(3, 2)
     integer(i4) :: slave, master
     logical :: exchanged
     exchanged = swapped(tables, first, second, 1)
     slave = merge(second, first, exchanged)
     master = merge(first, second, exchanged)
+    place = places
+    if (exchanged) place = places(:, 2:1:-1)
     if (tables%kind(slave) < sphere) then
-      call gather_polyhedron(tables, slave, centre, body)
+      call gather_polyhedron(tables, slave, place(:, 1), body)
       call contact_with_ellipsoid(body, tables%corner_ptr, tables%corner_count, tables%corner, &
-                                  centre_of(tables, master) - centre, axes_of(tables, master), reach, with_gap, size, contact)
+                                  centre_of(tables, master) - place(:, 2), axes_of(tables, master), reach, with_gap, size, contact)
     else
-      call contact_of_ellipsoids(centre_of(tables, slave) - centre, axes_of(tables, slave), &
-                                 centre_of(tables, master) - centre, axes_of(tables, master), reach, with_gap, contact)
+      call contact_of_ellipsoids(centre_of(tables, slave) - place(:, 1), axes_of(tables, slave), &
+                                 centre_of(tables, master) - place(:, 2), axes_of(tables, master), reach, with_gap, contact)
     end if
     if (.not. exchanged) return
     point = contact%slave_point

@@ -99,7 +99,7 @@ contains
   end subroutine sum_flags
 
   !> The pairs to be looked at closely, in the order of the pairs kept: their boxes overlap (strictly in x, within
-  !> the lesser `reach`), they are not in contact, and one of them has moved since they were found apart.
+  !> half of both `reach`es), they are not in contact, and one of them has moved since they were found apart.
   !>
   !>   pairs, nbody    numbers of pairs kept and of bodies
   !>   low, high       (:) their primitive rows, low < high, sorted
@@ -143,7 +143,7 @@ contains
       if (apart(k) >= 0) then
         if (max(moved(body(i)), moved(body(j))) <= apart(k)) cycle
       end if
-      if (overlap(box(:,i), box(:,j), min(reach(i), reach(j)))) mark(k) = merge(2, 1, box(1,j) < box(1,i))
+      if (overlap(box(:,i), box(:,j), 0.5_dp*(reach(i) + reach(j)))) mark(k) = merge(2, 1, box(1,j) < box(1,i))
     end do
     !$omp end do
     !$omp do schedule(static)

@@ -118,19 +118,26 @@ class Settings:
         return self.margin, self._chosen
 
     @property
+    def follows_speed(self) -> bool:
+        """Whether primitives that move by more than their margin within a step are in contact with what they will meet."""
+        return self._chosen
+
+    @property
     def _chosen(self) -> bool:
         """Whether the margin is the program's own, a part of the size of primitives."""
         return self.manifold and self.asked_margin == 0.0
 
     def suit(self, geometry) -> None:
-        """Give primitives the reach from which they are in contact; that of 'MANIFOLD' is a part of their size unless the user chose a margin."""
+        """Give primitives the margin within which they are in contact; that of 'MANIFOLD' is a part of their size unless the user chose a margin."""
         state = geometry.version, geometry.primitives.n, self.asked_margin, self._distance, self.manifold, self.margin
         if self._suited == state:
             return
-        reach = geometry.primitives.view("reach")
-        reach[:] = np.maximum(PART * sizes_of(geometry), self._distance) if self._chosen else self.margin
+        primitives = geometry.primitives
+        margin = np.maximum(PART * sizes_of(geometry), self._distance) if self._chosen else self.margin
+        primitives.view("margin")[:] = primitives.view("reach")[:] = margin
+        primitives.view("drift")[:] = 0.0
         if self._chosen:
-            self.__dict__["margin"] = float(reach.max(initial=0.0))
+            self.__dict__["margin"] = float(np.max(margin, initial=0.0))
         self.__dict__["_suited"] = *state[:-1], self.margin
         note_reallocation()
 

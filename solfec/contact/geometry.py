@@ -84,7 +84,9 @@ class PrimitiveTable(Table):
         "edge_count": ((), "i4", -2),  # -2: not listed yet, -1: not listed as they would not help (current_faces)
         "adjacent_ptr": ((), "i4", 0),  # first row of the adjacency table
         "adjacent_count": ((), "i4", 0),
-        "reach": ((), "f8", 0.0),  # pairs apart by at most the lesser of both reaches are in contact
+        "margin": ((), "f8", 0.0),  # pairs apart by at most the lesser of both margins are in contact
+        "drift": ((3, 4), "f8", 0.0),  # ways within the step: of the box's centre (last column), and their gradient; 0 if short for the margin
+        "reach": ((), "f8", 0.0),  # margin and twice the longest way of a point: pairs nearer than half of both may come into contact
         "box": ((6,), "f8", 0.0),  # current box enlarged by the geometric epsilon: lower corner, upper corner
     }
 

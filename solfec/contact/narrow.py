@@ -77,8 +77,9 @@ def narrow_phase(
     """
     result.reserve(count)
     result.n = count
+    capacity = geometry.primitives.capacity
     error, row = _find_contacts(
-        count, first, second, epsilon, np.full(geometry.primitives.capacity, margin), False, frozen, False,
+        count, first, second, epsilon, np.full(capacity, margin), np.zeros((3, 4, capacity), order="F"), False, frozen, False,
         *geometry.columns.of(_contact_columns, geometry, current_faces(geometry), result),
     )  # fmt: skip
     if error:

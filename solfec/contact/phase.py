@@ -62,6 +62,7 @@ class Detection(Phase):
         self._given = Numbers(**dict.fromkeys(counts, "i4"), **dict.fromkeys(lengths, "f8"))
         self._follow = Numbers(stage="i4", looked="i4", start="i4")
         self._sorted = Numbers(sorted="i8")
+        self._step = Numbers(step="f8")
         self._followed, self._found, self._depth = _results(), _results(), Numbers(row="i4")
         self._searched_again = Numbers(lacking="i4")
         self._between = Numbers(left="i4")
@@ -91,6 +92,8 @@ class Detection(Phase):
             model.surface_materials.n, settings.excluded_surfaces.shape[1], model.epsilon, settings.margin,
             settings.threshold, settings.min_area, settings.min_distance, settings.depth,
         )  # fmt: skip
+        if settings.follows_speed and model.dynamic:
+            self._step.set(model.step)
         if self.places is not None:
             self.places.settle()
 
@@ -115,6 +118,8 @@ class Detection(Phase):
                 Call("warped_faces.split_faces", *split_columns(geometry, faces), phase=TIMINT),
                 Call("shape_edges.list_edges", *edge_columns(geometry, faces), phase=TIMINT),
             ]
+        if model.settings.follows_speed and model.dynamic:
+            calls["predict"] = [self._predict_motion()]
         known, followed, between, rows = self._follow, self._followed, self._between, model.constraints.counts
         calls["follow"] = [self._detect(known["stage"], JOIN, known["looked"], known["start"], rows["rows"], followed, between)]
         if self.places is not None:
@@ -147,6 +152,16 @@ class Detection(Phase):
     def _stop(self, last: int) -> str:
         """The result that is not 0 where Python has to help."""
         return "stopping" if last == FIND and not self.model.settings.excluded_parts.size else "outcome"
+
+    def _predict_motion(self) -> Call:
+        """Ways of primitives within the step."""
+        geometry, bodies = self.model.geometry, self.model.bodies
+        primitives, vertices = geometry.primitives, geometry.vertices
+        return Call(
+            "primitive_motion.predict_motion", bodies.handles, self._step["step"], self._given["primitives"], primitives.margin,
+            primitives.box, primitives.body, primitives.vertex_ptr, primitives.vertex_count, geometry.vertex_lists.vertex,
+            vertices.node, primitives.reach, primitives.drift, phase=TIMINT,
+        )  # fmt: skip
 
     def _search(self) -> Call:
         """A search for pairs, from which the program goes back to find contacts among them."""
@@ -268,7 +283,8 @@ def _columns(model, work: Workspace) -> tuple[np.ndarray, ...]:
         work.fat, work.still.movable, work.still.bodies, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
         work.moved, work.previous, bodies.selfcontact, bodies.primitive_ptr, bodies.primitive_count, bodies.extents,
         vertices.reference, vertices.body, vertices.node, primitives.radii, primitives.orientation,
-        primitives.kind, primitives.surface, primitives.radius, primitives.axes, primitives.reach, primitives.box,
+        primitives.kind, primitives.surface, primitives.radius, primitives.axes, primitives.reach,
+        primitives.margin, primitives.drift, primitives.box,
         primitives.vertex_ptr, primitives.vertex_count, faces.face_ptr, faces.face_count, faces.outer_count,
         faces.edge_count, primitives.body, primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
         geometry.vertex_lists.vertex, faces.corner_ptr, faces.corner_count, faces.surface, faces.normal,

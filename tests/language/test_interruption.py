@@ -25,6 +25,13 @@ print('after', solfec.time, flush=True)
 """
 
 
+def prepare(limit):
+    """Give the process the usual SIGHUP (tests may run under nohup, whose children ignore it), and a limit of sizes of files."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if limit is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
 def start(tmp_path, interval=1e6, limit=None):
     """Start an endless run in a process of its own."""
     (tmp_path / "input.py").write_text(ENDLESS.format(interval=interval))
@@ -34,7 +41,7 @@ def start(tmp_path, interval=1e6, limit=None):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        preexec_fn=lambda: prepare(limit),
     )
 
 

@@ -1,0 +1,116 @@
+!> How primitives move within a step, as far as it can be told before contacts act.
+module primitive_motion
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use table_registry, only: table_open
+  use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
+  use matrix3, only: multiply, inverse
+  implicit none
+  private
+  public :: predict_motion
+
+  integer, parameter :: parallel_from = 2000
+  real(dp), parameter :: part_of_margin = 0.5_dp  !< ways shorter than this part of a margin count as none
+  real(dp), parameter :: longest = 1.0e3_dp       !< of ways, in sizes of the primitive
+
+contains
+
+  !> The way of every primitive within the step, and the reach from which it can come into contact.
+  !>
+  !> Reads velocities u* and configurations of bodies; writes `reach` and `drift`.
+  !>
+  !>   handles      BodyTable.handles
+  !>   step         length of the step
+  !>   n            number of primitives
+  !>   margin       (:) largest gap of contacts of primitives at rest [length]
+  !>   box          (6,:) current boxes [length]
+  !>   body, vertex_ptr, vertex_count   (:) of primitives; vertex_list: their vertices
+  !>   vertex_node  (:) node of a vertex of a finite element body; -1: it lies within elements
+  !>   reach        (:) margin + 2 w, where no point of the primitive moves further than w; w = 0 for slow ones
+  !>   drift        (3,4,:) ways a point at x moves by drift(:,4) + drift(:,1:3) (x - centre of the box); 0 for slow ones
+  subroutine predict_motion(handles, step, n, margin, box, body, vertex_ptr, vertex_count, vertex_list, vertex_node, reach, &
+      drift, failure, primitives, listed, vertices)
+    integer(i4), intent(in) :: primitives, listed, vertices
+    integer(i8), intent(in) :: handles(3)
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: margin(0:primitives-1), box(6,0:primitives-1)
+    integer(i4), intent(in) :: body(0:primitives-1), vertex_ptr(0:primitives-1), vertex_count(0:primitives-1)
+    integer(i4), intent(in) :: vertex_list(0:listed-1), vertex_node(0:vertices-1)
+    real(dp), intent(inout) :: reach(0:primitives-1), drift(3,4,0:primitives-1)
+    integer(i4), intent(out) :: failure            !< 0, `table_unknown`
+    type(bodies_and_triples) :: state
+    real(dp) :: way(3,4), furthest, size(3)
+    integer :: i
+
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    !$omp parallel do if (n > parallel_from) schedule(static) private(way, furthest, size)
+    do i = 0, n - 1
+      size = box(4:6,i) - box(1:3,i)
+      if (state%bodies%kind(body(i)) == finite_element_kind) then
+        call way_of_element(state, body(i), vertex_node(vertex_list(vertex_ptr(i):vertex_ptr(i)+vertex_count(i)-1)), way, furthest)
+      else
+        way = way_of_body(state, body(i), 0.5_dp*(box(1:3,i) + box(4:6,i)))
+        furthest = norm2(way(:,4)) + norm2(way(:,1:3))*0.5_dp*norm2(size)
+      end if
+      if (step*furthest > part_of_margin*margin(i)) then
+        reach(i) = margin(i) + 2*min(step*furthest, longest*maxval(size))
+        drift(:,:,i) = step*way
+      else
+        reach(i) = margin(i)
+        drift(:,:,i) = 0
+      end if
+    end do
+    !$omp end parallel do
+  end subroutine predict_motion
+
+  !> Velocity of a rigid or pseudo-rigid body as a function of place about a point, v = way(:,4) + way(:,1:3) (x - point).
+  pure function way_of_body(state, b, point) result(way)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: b
+    real(dp), intent(in) :: point(3)
+    real(dp) :: way(3,4), spin(3)
+    integer :: c, v
+
+    c = state%bodies%conf_ptr(b)
+    v = state%bodies%velo_ptr(b)
+    associate (conf => state%configurations%conf, velo => state%triples%velo)
+      if (state%bodies%kind(b) == pseudo_rigid_kind) then
+        way(:,1:3) = transpose(matmul(inverse(conf(:,c:c+2)), velo(:,v:v+2)))
+        way(:,4) = velo(:,v+3)
+      else
+        spin = multiply(conf(:,c:c+2), velo(:,v))
+        way(:,1) = [0.0_dp, spin(3), -spin(2)]
+        way(:,2) = [-spin(3), 0.0_dp, spin(1)]
+        way(:,3) = [spin(2), -spin(1), 0.0_dp]
+        way(:,4) = velo(:,v+1)
+      end if
+      way(:,4) = way(:,4) + matmul(way(:,1:3), point - conf(:,c+3))
+    end associate
+  end function way_of_body
+
+  !> The mean velocity of an element's nodes, or of all nodes of its body if it is part of a shape within a mesh; and the largest one.
+  pure subroutine way_of_element(state, b, nodes, way, furthest)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: b, nodes(:)
+    real(dp), intent(out) :: way(3,4), furthest
+    integer :: k, v
+
+    way = 0
+    furthest = 0
+    v = state%bodies%velo_ptr(b)
+    if (any(nodes < 0)) then
+      do k = 0, state%bodies%node_count(b) - 1
+        way(:,4) = way(:,4) + state%triples%velo(:,v+k)/state%bodies%node_count(b)
+        furthest = max(furthest, norm2(state%triples%velo(:,v+k)))
+      end do
+    else
+      do k = 1, size(nodes)
+        way(:,4) = way(:,4) + state%triples%velo(:,v+nodes(k))/size(nodes)
+        furthest = max(furthest, norm2(state%triples%velo(:,v+nodes(k))))
+      end do
+    end if
+  end subroutine way_of_element
+
+end module primitive_motion

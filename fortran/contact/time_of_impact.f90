@@ -1,0 +1,80 @@
+!> When convex bodies that move towards each other meet within a step: conservative advancement (Mirtich, Impulse-based
+!> dynamic simulation of rigid body systems, 1996) along the way that one of them has relative to the other.
+!>
+!> Two convex bodies come no nearer than the planes do that their closest points span, so a step in time by which these
+!> planes would meet never jumps over an impact, and a step after which the planes part tells that there is none.
+module time_of_impact
+  use kinds, only: dp
+  use polyhedra, only: polyhedron
+  use gjk, only: closest_points
+  implicit none
+  private
+  public :: is_fast, way_at, advance, time_of_polyhedra, approaching, met, missed
+
+  integer, parameter :: approaching = 0, met = 1, missed = 2   !< states of `advance`
+  integer, parameter :: most_steps = 64
+  real(dp), parameter :: part_of_margin = 0.5_dp   !< what moves by less within a step meets within the margin as it is
+
+contains
+
+  !> Is a way within a step too long for a margin?
+  pure logical function is_fast(way, margin)
+    real(dp), intent(in) :: way(3), margin
+
+    is_fast = dot_product(way, way) > (part_of_margin*margin)**2
+  end function is_fast
+
+  !> The way of a primitive within a step at a point; `drift` as of `primitive_motion`.
+  pure function way_at(point, box, drift) result(way)
+    real(dp), intent(in) :: point(3), box(6), drift(3,4)
+    real(dp) :: way(3)
+
+    way = drift(:,4) + matmul(drift(:,1:3), point - 0.5_dp*(box(1:3) + box(4:6)))
+  end function way_at
+
+  !> One step of the advancement.
+  !>
+  !>   distance, direction   between two bodies at `time`, and the unit vector from the first to the second along it
+  !>   way                   of the second relative to the first from time 0 to 1
+  !>   near                  bodies this near have met
+  !>   time                  in and out
+  pure subroutine advance(distance, direction, way, near, time, state)
+    real(dp), intent(in) :: distance, direction(3), way(3), near
+    real(dp), intent(inout) :: time
+    integer, intent(out) :: state
+    real(dp) :: closing
+
+    closing = -dot_product(direction, way)
+    if (distance <= near) then
+      state = met
+    else if (time >= 1 .or. .not. closing > 0) then
+      state = missed
+    else
+      state = approaching
+      time = min(1.0_dp, time + (distance - 0.5_dp*near)/closing)
+    end if
+  end subroutine advance
+
+  !> The share of a step after which two polyhedra meet, if they do.
+  pure subroutine time_of_polyhedra(one, two, way, near, size, time, state)
+    type(polyhedron), intent(in) :: one, two
+    real(dp), intent(in) :: way(3), near, size
+    real(dp), intent(out) :: time
+    integer, intent(out) :: state
+    real(dp) :: distance, p(3), q(3), direction(3)
+    integer :: k
+    logical :: failed
+
+    time = 0
+    direction = -way
+    do k = 1, most_steps
+      call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, time*way, direction, size, &
+        distance, p, q, failed)
+      if (distance > 0) direction = (q - p)/distance
+      call advance(distance, direction, way, near, time, state)
+      if (state /= approaching) return
+    end do
+    state = met
+  end subroutine time_of_polyhedra
+
+end module time_of_impact

@@ -1,0 +1,171 @@
+"""Bodies that move by more than their margin, and their size, within a step (contacts = 'MANIFOLD')."""
+
+from math import cos, pi, sin
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solfec import (
+    AUTO_SOLVER,
+    BODY,
+    BULK_MATERIAL,
+    ELLIP,
+    GAUSS_SEIDEL_SOLVER,
+    HEX,
+    HULL,
+    INITIAL_VELOCITY,
+    NEWTON_SOLVER,
+    ROTATE,
+    RUN,
+    SOLFEC,
+    SPHERE,
+    SURFACE_MATERIAL,
+    TRANSLATE,
+)
+
+SOLVERS = {"AUTO": lambda: AUTO_SOLVER(1e-10), "NEWTON": lambda: NEWTON_SOLVER(1e-16, 200), "GS": lambda: GAUSS_SEIDEL_SOLVER(1e-12, 5000)}
+SIZE = 0.1
+
+
+def corners(low, high):
+    (x, y, z), (X, Y, Z) = low, high
+    return [x, y, z, X, y, z, X, Y, z, x, Y, z, x, y, Z, X, y, Z, X, Y, Z, x, Y, Z]
+
+
+def box(low, high):
+    return HULL(corners(low, high), 1, 1)
+
+
+def shape(kind, z=0.1):
+    """A body of about the size 0.1 about (0, 0, z), and what BODY calls its kind."""
+    if kind == "sphere":
+        return SPHERE((0, 0, z), SIZE / 2, 1, 1), "RIGID"
+    if kind == "ellipsoid":
+        return ELLIP((0, 0, z), (0.4 * SIZE, 0.3 * SIZE, SIZE / 2), 1, 1), "RIGID"
+    low, high = (-SIZE / 2, -SIZE / 2, z - SIZE / 2), (SIZE / 2, SIZE / 2, z + SIZE / 2)
+    if kind == "mesh":
+        return HEX(corners(low, high), 1, 1, 1, 1, [1] * 6), "FINITE_ELEMENT"
+    return box(low, high), "PSEUDO_RIGID" if kind == "pseudo-rigid" else "RIGID"
+
+
+def model(step, friction=0.0, restitution=0.0):
+    made = SOLFEC("DYNAMIC", step, contacts="MANIFOLD")
+    SURFACE_MATERIAL(made, model="SIGNORINI_COULOMB", friction=friction, restitution=restitution)
+    return made, BULK_MATERIAL(made, "KIRCHHOFF", young=1e7, poisson=0.25, density=1e3)
+
+
+def lowest(body):
+    """Of a body of the size `SIZE`: its height above the plane z = 0."""
+    if body.kind == "FINITE_ELEMENT":
+        return min(0.1 + SIZE / 2 * z + body.conf[3 * k + 2] for k, z in enumerate([-1] * 4 + [1] * 4))
+    return body.conf[-1] - SIZE / 2
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("speed", [3.0, 30.0])
+@pytest.mark.parametrize("kind", ["sphere", "ellipsoid", "box", "pseudo-rigid"])
+def test_a_fast_body_stops_at_the_surface_of_a_thin_plate(kind, speed, solver):
+    made, bulk = model(1e-3)
+    BODY(made, "OBSTACLE", box((-1, -1, -0.001), (1, 1, 0)), bulk)
+    own, name = shape(kind)
+    body = BODY(made, name, own, bulk)
+    INITIAL_VELOCITY(body, (0, 0, -speed), (0, 0, 0))
+    least = []
+    while made.time < 0.03:
+        RUN(made, SOLVERS[solver](), 1e-3)
+        least.append(lowest(body))
+    if kind == "pseudo-rigid":  # it springs back, and never passes the plate
+        assert min(least) > -0.5 * speed * 1e-3 and body.velo[-1] > 0.0
+    else:
+        assert min(least) > -1e-12
+        assert lowest(body) == pytest.approx(0.0, abs=1e-9)
+        assert np.allclose(body.velo, 0.0, atol=1e-9)
+
+
+def test_a_fast_mesh_does_not_sink_into_what_it_hits():
+    made, bulk = model(1e-5)
+    BODY(made, "OBSTACLE", box((-1, -1, -0.0001), (1, 1, 0)), bulk)
+    own, name = shape("mesh")
+    body = BODY(made, name, own, bulk)
+    INITIAL_VELOCITY(body, (0, 0, -100), (0, 0, 0))  # a margin of 1 mm in one step
+    least = []
+    for _ in range(70):
+        RUN(made, AUTO_SOLVER(1e-10), 1e-5)
+        least.append(lowest(body))
+    assert -1e-6 < min(least) < 1e-4
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_two_fast_balls_meet_as_theory_says(restitution):
+    made, bulk = model(1e-3, restitution=restitution)
+    balls = [BODY(made, "RIGID", SPHERE((x, 0, 0), 0.01, 1, 1), bulk) for x in (0.0, 0.5)]
+    INITIAL_VELOCITY(balls[0], (40, 0, 0), (0, 0, 0))  # two diameters within a step
+    INITIAL_VELOCITY(balls[1], (-40, 0, 0), (0, 0, 0))
+    RUN(made, AUTO_SOLVER(1e-12), 0.02)
+    assert balls[1].velo[3] == pytest.approx(40 * restitution, abs=1e-6)
+    assert balls[0].velo[3] == pytest.approx(-40 * restitution, abs=1e-6)
+
+
+def test_a_spinning_rod_hits_a_wall_with_its_tip():
+    """The tip moves by 20 mm within a step; the rod's centre does not move."""
+    made, bulk = model(1e-3)
+    wall = box((0.3, 0.5, -0.1), (0.31, 0.9, 0.1))  # reached by no part of the rod but one within 0.1 of its tips
+    BODY(made, "OBSTACLE", wall, bulk)
+    rod = BODY(made, "RIGID", box((-0.01, -0.6, -0.01), (0.01, 0.6, 0.01)), bulk)
+    INITIAL_VELOCITY(rod, (0, 0, 0), (0, 0, -30))
+    RUN(made, AUTO_SOLVER(1e-10), 0.1)
+    assert abs(rod.velo[2]) < 20 or rod.velo[3] < -1.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(["sphere", "ellipsoid", "box", "pseudo-rigid"]),
+    angle=st.floats(0, 2 * pi),
+    distance=st.floats(1.0001, 3.0),
+    speed=st.floats(1.0, 200.0),
+    begin=st.floats(0.0, 1.0),
+    tilt=st.tuples(*[st.floats(-1, 1)] * 3),
+)
+def test_free_flight_past_a_body_is_not_disturbed(kind, angle, distance, speed, begin, tilt):
+    """However near, and fast, a body flies past another one, unless they meet."""
+    made, bulk = model(1e-3, friction=0.3)
+    own, name = shape(kind, z=0.0)
+    ROTATE(own, (0, 0, 0), (*tilt[:2], tilt[2] + 2.0), 57.0)
+    # all of it stays within this radius of its centre, which passes the obstacle at a greater distance
+    radius = distance * (1 if kind in ("sphere", "ellipsoid") else 3**0.5) * SIZE / 2
+    obstacle = box((-0.2, -0.2, -0.2), (0.2, 0.2, 0.2))
+    BODY(made, "OBSTACLE", obstacle, bulk)
+    z = 0.2 + radius
+    x = -1.0 - begin * speed * 1e-3
+    TRANSLATE(own, (x * cos(angle), x * sin(angle), z))
+    body = BODY(made, name, own, bulk)
+    INITIAL_VELOCITY(body, (speed * cos(angle), speed * sin(angle), 0), (0, 0, 0))
+    before = list(body.velo)
+    RUN(made, AUTO_SOLVER(1e-10), 2.2 / speed)
+    assert list(body.velo) == before
+
+
+def test_a_box_that_slides_fast_over_flush_tiles_meets_no_wall():
+    made, bulk = model(1e-3)
+    for k in range(20):
+        BODY(made, "OBSTACLE", box((0.2 * k, -0.5, -0.1), (0.2 * k + 0.2, 0.5, 0)), bulk)
+    slider = BODY(made, "RIGID", box((0.03, -0.05, 0), (0.13, 0.05, 0.1)), bulk)
+    INITIAL_VELOCITY(slider, (30, 0, 0), (0, 0, 0))
+    RUN(made, AUTO_SOLVER(1e-10), 0.1)
+    assert slider.velo[3] == pytest.approx(30.0, abs=1e-9)
+    assert slider.conf[-1] == pytest.approx(0.05, abs=1e-9)
+
+
+def test_contacts_exist_as_soon_as_the_next_step_may_need_them():
+    """What moves by less than half its margin is in contact within the margin; what is faster, before it hits."""
+    made, bulk = model(1e-3)
+    BODY(made, "OBSTACLE", box((-1, -1, -1), (1, 1, 0)), bulk)
+    body = BODY(made, "RIGID", box((0, 0, 0.01), (0.1, 0.1, 0.11)), bulk)
+    INITIAL_VELOCITY(body, (0, 0, -0.4), (0, 0, 0))
+    RUN(made, AUTO_SOLVER(1e-10), 1e-3)
+    assert made.ncon == 0
+    INITIAL_VELOCITY(body, (0, 0, -4.0), (0, 0, 0))
+    RUN(made, AUTO_SOLVER(1e-10), 2e-3)
+    assert made.ncon == 4
