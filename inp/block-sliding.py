@@ -10,7 +10,7 @@ from math import cos
 arguments = NON_SOLFEC_ARGV()
 duration = float(arguments[0]) if arguments else 10.0
 
-solfec = SOLFEC('DYNAMIC', 1E-3, 'out/block-sliding')
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/block-sliding', contacts='MANIFOLD')
 SURFACE_MATERIAL(solfec, friction=0.8)
 bulk = BULK_MATERIAL(solfec, density=1000.0 / 9.0)
 GRAVITY(solfec, (0, 0, -9.81))
@@ -24,7 +24,7 @@ def box(lower, upper, i, j, k):
 
 table = TRANSLATE(box((-0.5, -0.15, -0.1), (0.5, 0.15, 0.0), 1, 1, 1), (3, 0, 0))
 BODY(solfec, 'OBSTACLE', table, bulk, label='table')
-block = TRANSLATE(box((-0.15, -0.15, 0.0), (0.15, 0.15, 0.1), 2, 2, 1), (3, 0, 0))
+block = TRANSLATE(box((-0.15, -0.15, 0.0), (0.15, 0.15, 0.1), 1, 1, 1), (3, 0, 0))
 body = BODY(solfec, 'RIGID', block, bulk, label='block')
 
 
@@ -34,7 +34,7 @@ def push(q, u, t, h):
 
 FORCE(body, 'SPATIAL', body.center, (1, 0, 0), push)
 OUTPUT(solfec, 0.01)
-RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 1000), duration)
+RUN(solfec, AUTO_SOLVER(1E-6), duration)
 
 if solfec.mode == 'WRITE':
     print('position: %.6f' % body.conf[9])

@@ -10,7 +10,7 @@ n = int(arguments[0]) if len(arguments) > 0 else 4
 duration = float(arguments[1]) if len(arguments) > 1 else 0.5
 gap, spacing = 0.005, 1.5
 
-solfec = SOLFEC('DYNAMIC', 1E-3, 'out/cubes/%d' % n)
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/cubes/%d' % n, contacts='MANIFOLD')
 SURFACE_MATERIAL(solfec, friction=0.5)
 bulk = BULK_MATERIAL(solfec, density=1000.0)
 GRAVITY(solfec, (0, 0, -9.81))
@@ -26,7 +26,7 @@ for k in range(n):
             BODY(solfec, 'RIGID', TRANSLATE(COPY(cube), place), bulk)
 
 OUTPUT(solfec, duration / 50)
-RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-4, 1000), duration)
+RUN(solfec, AUTO_SOLVER(1E-6), duration)
 
 if solfec.mode == 'WRITE':
     print('%d bodies, %d constraints, kinetic energy %.3e' % (solfec.nbod, solfec.ncon, ENERGY(solfec)[0]))

@@ -11,7 +11,7 @@ count = int(arguments[0]) if len(arguments) > 0 else 500
 duration = float(arguments[1]) if len(arguments) > 1 else 1.0
 random.seed(1)
 
-solfec = SOLFEC('DYNAMIC', 1E-3, 'out/spheres/%d' % count)
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/spheres/%d' % count, contacts='MANIFOLD')
 SURFACE_MATERIAL(solfec, friction=0.3)
 bulk = BULK_MATERIAL(solfec, density=2500.0)
 GRAVITY(solfec, (0, 0, -9.81))

@@ -134,14 +134,18 @@ class Table:
 
     def keep(self, mask: np.ndarray) -> None:
         """Keep the rows for which `mask` (length n) is true, in their order."""
+        self.compact(mask)
+        self.edits += 1
+        note_reallocation()
+
+    def compact(self, mask: np.ndarray) -> None:
+        """The same within a step, which knows how many contacts there are."""
         kept = np.flatnonzero(mask)
         for name, (_, _, fill) in self.COLUMNS.items():
             column = getattr(self, name)
             column[..., : kept.size] = column[..., kept]
             column[..., kept.size : self.n] = fill
         self.n = kept.size
-        self.edits += 1
-        note_reallocation()
 
     def view(self, name: str) -> np.ndarray:
         """The rows in use of one column (a view, not a copy)."""

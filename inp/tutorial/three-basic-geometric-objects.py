@@ -8,7 +8,7 @@
 arguments = NON_SOLFEC_ARGV()
 duration = float(arguments[0]) if arguments else 1.0
 
-solfec = SOLFEC('DYNAMIC', 1E-3, 'out/tutorial/three-basic-geometric-objects')
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/tutorial/three-basic-geometric-objects', contacts='MANIFOLD')
 SURFACE_MATERIAL(solfec, model='SIGNORINI_COULOMB', friction=0.5, restitution=0.0)
 stone = BULK_MATERIAL(solfec, model='KIRCHHOFF', young=15E9, poisson=0.3, density=2E3)
 GRAVITY(solfec, (0, 0, -10))
@@ -38,7 +38,7 @@ ball = BODY(solfec, 'RIGID', SPHERE((0, 0, 5), 1, 1, 1), stone, label='ball')
 INITIAL_VELOCITY(ball, (0, 0, -10), (0, 0, 0))
 
 OUTPUT(solfec, 0.005)
-RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 1000), duration)
+RUN(solfec, AUTO_SOLVER(1E-6), duration)
 
 if solfec.mode == 'READ':
     SEEK(solfec, DURATION(solfec)[1])

@@ -189,7 +189,7 @@ def sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) 
     if removed:
         if settings.patch:  # known contacts are evaluated again in the next step, and begin with their own areas
             constraints.area += gained
-        constraints.keep(np.concatenate((np.ones(new, bool), keep > 0)))
+        constraints.compact(np.concatenate((np.ones(new, bool), keep > 0)))
         constraints.id[new : constraints.n] = constraints.next_id + np.arange(constraints.n - new)
     return removed
 
