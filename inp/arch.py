@@ -42,4 +42,4 @@ RUN(solfec, AUTO_SOLVER(1E-6), duration)
 
 if solfec.mode == 'WRITE':
     kinetic = ENERGY(solfec)[0]
-    print('kinetic energy %.3e: the arch %s' % (kinetic, 'stands' if kinetic < 1E-4 else 'moves'))
+    print('kinetic energy %.3e: the arch %s' % (kinetic, 'stands' if kinetic < 1E-8 else 'moves'))

