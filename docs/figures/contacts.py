@@ -1,4 +1,4 @@
-"""Draws the contact points of the arch, all and sparsified, into docs/figures/contacts.png: python docs/figures/contacts.py."""
+"""Draws the contact points of the arch, all, sparsified and those of MANIFOLD, into docs/figures/contacts.png: python docs/figures/contacts.py."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 from PIL import Image
 
 from solfec import (
+    AUTO_SOLVER,
     BODY,
     BULK_MATERIAL,
     CONTACT_SPARSIFY,
-    GAUSS_SEIDEL_SOLVER,
     GEOMETRIC_EPSILON,
     GRAVITY,
     HEX,
@@ -41,13 +41,16 @@ def corners(start: float, end: float) -> list[float]:
     return nodes
 
 
-def contacts(directory: str, threshold: float) -> tuple[list, np.ndarray]:
-    """Blocks of the arch after its first step, and its contact points (n, 3)."""
+def contacts(directory: str, threshold: float | None) -> tuple[list, np.ndarray]:
+    """Blocks of the arch after its first step, and its contact points (n, 3); without threshold those of MANIFOLD, of blocks of one cell."""
     GEOMETRIC_EPSILON(1e-4)
-    solfec = SOLFEC("DYNAMIC", 1e-3, f"{directory}/{threshold}")
+    plain = threshold is None
+    solfec = SOLFEC("DYNAMIC", 1e-3, f"{directory}/{threshold}", contacts="MANIFOLD" if plain else "CLASSIC")
     solfec.verbose = "OFF"
     SURFACE_MATERIAL(solfec, friction=0.5)
-    CONTACT_SPARSIFY(solfec, threshold, 0, 0 if threshold == 0 else 1e-4)
+    if not plain:
+        CONTACT_SPARSIFY(solfec, threshold, 0, 0 if threshold == 0 else 1e-4)
+    cells = {"i": 1, "j": 1} if plain else {"i": 3, "j": 2, "dx": [0.05, 1.9, 0.05]}
     bulk = BULK_MATERIAL(solfec, density=0.97)
     GRAVITY(solfec, (0, 0, -9.81))
     opening, blocks = pi / COUNT, []
@@ -55,15 +58,15 @@ def contacts(directory: str, threshold: float) -> tuple[list, np.ndarray]:
         nodes = corners(number * opening, (number + 1) * opening)
         kind = "OBSTACLE" if number in (-1, COUNT) else "RIGID"
         blocks.append((kind, np.array(nodes).reshape(-1, 3)))
-        BODY(solfec, kind, HEX(nodes, 3, 2, 1, 1, [1] * 6, dx=[0.05, 1.9, 0.05]), bulk)
-    RUN(solfec, GAUSS_SEIDEL_SOLVER(1e-4, 1000), 1e-3)
+        BODY(solfec, kind, HEX(nodes, k=1, volid=1, surfids=[1] * 6, **cells), bulk)
+    RUN(solfec, AUTO_SOLVER(), 1e-3)
     points = [constraint.point for constraint in solfec.constraints if constraint.kind == "CONTACT"]
     GEOMETRIC_EPSILON(1e-6)
     return blocks, np.array(points)
 
 
-def draw(panel, blocks: list, points: np.ndarray, title: str) -> None:
-    """Blocks seen through, with lines between the cells of a joint, and the contact points."""
+def draw(panel, blocks: list, points: np.ndarray, title: str, cells: bool) -> None:
+    """Blocks seen through, with lines between the cells of a joint if there are any, and the contact points."""
     faces = ((0, 3, 2, 1), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))
     lines = []
     for kind, nodes in blocks:
@@ -74,7 +77,8 @@ def draw(panel, blocks: list, points: np.ndarray, title: str) -> None:
         for part in (0.025, 0.975):  # narrow cells at the inner and the outer edge, and the one in the middle
             lines.append((nodes[0] + part * (nodes[1] - nodes[0]), nodes[3] + part * (nodes[2] - nodes[3])))
         lines.append((0.5 * (nodes[0] + nodes[3]), 0.5 * (nodes[1] + nodes[2])))
-    panel.add_collection3d(Line3DCollection(lines, colors=MUTED, linewidths=0.4))
+    if cells:
+        panel.add_collection3d(Line3DCollection(lines, colors=MUTED, linewidths=0.4))
     panel.scatter(*points.T, s=5, color=COLOURS[1], depthshade=False, linewidths=0, zorder=10)
     every = np.concatenate([nodes for _, nodes in blocks])
     lower, upper = every.min(0), every.max(0)
@@ -88,15 +92,15 @@ def draw(panel, blocks: list, points: np.ndarray, title: str) -> None:
     panel.set_title(title, fontsize=9, color=INK, fontweight="bold", y=0.97)
 
 
-def draw_joint(panel, points: np.ndarray) -> None:
-    """One joint, seen along its normal: cells and contact points."""
+def draw_joint(panel, points: np.ndarray, cells: bool) -> None:
+    """One joint, seen along its normal: cells, if there are any, and contact points."""
     angle = pi / COUNT * 4
     radial, along = np.array([-cos(angle), 0.0, sin(angle)]), np.array([sin(angle), 0.0, cos(angle)])
     here = points[(np.abs(points @ along) < 0.01) & (points @ radial > 0.0)]
     inner, outer = RADIUS * (1 - RATIO / 2), RADIUS * (1 + RATIO / 2)
-    for part in (0.0, 0.025, 0.975, 1.0):
+    for part in (0.0, 0.025, 0.975, 1.0) if cells else (0.0, 1.0):
         panel.plot([-WIDTH / 2, WIDTH / 2], [inner + part * (outer - inner)] * 2, color=INK, lw=0.6)
-    for y in (-WIDTH / 2, 0.0, WIDTH / 2):
+    for y in (-WIDTH / 2, 0.0, WIDTH / 2) if cells else (-WIDTH / 2, WIDTH / 2):
         panel.plot([y, y], [inner, outer], color=INK, lw=0.6)
     panel.scatter(here[:, 1], here @ radial, s=16, color=COLOURS[1], linewidths=0, zorder=10)
     panel.set_aspect("equal")
@@ -105,15 +109,16 @@ def draw_joint(panel, points: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Draw the arch for three thresholds."""
-    figure = Figure(figsize=(9.6, 4.3), dpi=100, facecolor=SURFACE)
+    """Draw the arch for three thresholds, and with MANIFOLD."""
+    figure = Figure(figsize=(9.6, 8.2), dpi=100, facecolor=SURFACE)
     FigureCanvasAgg(figure)
+    panels = (0, "all"), (0.005, "threshold 0.005"), (0.05, "threshold 0.05"), (None, "MANIFOLD, one cell")
     with tempfile.TemporaryDirectory() as directory:
-        for number, (threshold, title) in enumerate(((0, "all"), (0.005, "threshold 0.005"), (0.05, "threshold 0.05"))):
+        for number, (threshold, title) in enumerate(panels):
             blocks, points = contacts(directory, threshold)
-            panel = figure.add_axes((number / 3, 0.31, 1 / 3, 0.66), projection="3d")
-            draw(panel, blocks, points, f"{title}: {len(points)} contact points")
-            draw_joint(figure.add_axes((number / 3 + 0.03, 0.06, 1 / 3 - 0.06, 0.30)), points)
+            left, bottom, cells = number % 2 / 2, 0.5 - 0.5 * (number // 2), threshold is not None
+            draw(figure.add_axes((left, bottom + 0.15, 1 / 2, 0.34), projection="3d"), blocks, points, f"{title}: {len(points)} contact points", cells)
+            draw_joint(figure.add_axes((left + 0.03, bottom + 0.03, 1 / 2 - 0.06, 0.15)), points, cells)
         session.current().close()
     memory = BytesIO()
     figure.savefig(memory)
