@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
+from ..element_types import BY_SIZE, MOST_NODES, used_slots
 from ..errors import SolfecError
 from ..shapes.convex import Convex
 from ..shapes.mesh import Mesh, upright
@@ -103,15 +104,15 @@ def fit(shapes: list[Convex], mesh: Mesh, vertices: np.ndarray) -> tuple[Mesh, B
 def element_table(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of nodes (ne,) and nodes (ne, 8) of elements, zero beyond the last."""
     sizes = np.diff(mesh.topology.element_ptr).astype(np.int32)
-    table = np.zeros((len(sizes), 8), np.int32)
-    table[np.arange(8) < sizes[:, None]] = mesh.topology.element_nodes
+    table = np.zeros((len(sizes), MOST_NODES), np.int32)
+    table[used_slots(sizes)] = mesh.topology.element_nodes
     return sizes, table
 
 
 def weigh(mesh: Mesh, sizes, table, elements, points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Natural coordinates (n, 3) and shape functions (n, 8) of points (n, 3) in elements, and how far outside they are."""
     count = len(points)
-    natural, weights = np.zeros((3, count), order="F"), np.zeros((8, count), order="F")
+    natural, weights = np.zeros((3, count), order="F"), np.zeros((MOST_NODES, count), order="F")
     distance = np.zeros(count)
     if count:
         _weigh_points(
@@ -131,7 +132,7 @@ def locate(mesh: Mesh, sizes, table, vertices: np.ndarray) -> tuple[np.ndarray, 
     """
     size = float(np.ptp(mesh.nodes, axis=0).max())
     corners = mesh.nodes[table]
-    used = (np.arange(8) < sizes[:, None])[..., None]
+    used = used_slots(sizes)[..., None]
     low, high = np.where(used, corners, np.inf).min(1), np.where(used, corners, -np.inf).max(1)
     margin = NEAR * size
     one, two = [np.zeros(0, int)], [np.zeros(0, int)]
@@ -185,7 +186,7 @@ def _reduce(size: int, natural: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """
     from scipy.optimize import nnls  # slow to import
 
-    degrees = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)] if size == 4 else DEGREES
+    degrees = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)] if BY_SIZE[size].is_simplex else DEGREES
     low, high = natural.min(0), natural.max(0)
     x = (2.0 * natural - low - high) / np.maximum(high - low, 1e-300)
     legendre = np.stack((np.ones_like(x), x, 1.5 * x**2 - 0.5))
@@ -243,7 +244,7 @@ def _not_covered(polyhedra, mesh: Mesh, inside: float, whole: float, number: int
         return f"the elements of the mesh overlap: they hold {100.0 + share:.3g} % of the shape's volume"
     text = f"the mesh does not contain the shape: {-share:.3g} % of its volume is outside of all elements"
     vertices, (sizes, table) = polyhedra[number].vertices, element_table(mesh)
-    corners, used = mesh.nodes[table], np.arange(8) < sizes[:, None]
+    corners, used = mesh.nodes[table], used_slots(sizes)
     low, high = np.where(used[..., None], corners, np.inf).min(1), np.where(used[..., None], corners, -np.inf).max(1)
     distance, nearest = np.zeros(len(vertices)), np.zeros(len(vertices), int)
     for k, vertex in enumerate(vertices):

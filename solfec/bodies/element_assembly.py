@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
+from ..element_types import BY_SIZE, ELEMENT_TYPES
 from ..kernel_programs import Call
 from .enhanced_elements import SIGNS, EnhancedStrains
 from .materials import Law
 
 LANES = 8  # elements of a block
-QUADRATURE_POINTS = {4: 4, 5: 8, 6: 6, 8: 8}  # by number of nodes
 
 
 def _hexahedron_slopes() -> np.ndarray:
@@ -62,8 +62,8 @@ class ElementGroup:
         self.lane = np.minimum(np.arange(LANES * self.blocks), count - 1).reshape(self.blocks, LANES)
         self.node = self.in_lanes(elements).astype(np.int32, order="F")
         self.lame = self.in_lanes(lame)
-        points = QUADRATURE_POINTS[self.size]
-        columns = 3 if self.size == 8 else self.size  # of hexahedra inverse Jacobians are less to read than gradients
+        points = BY_SIZE[self.size].quadrature_points
+        columns = 3 if BY_SIZE[self.size].stores_jacobians else self.size
         self.gradient = np.zeros((LANES, 3, columns, points, self.blocks), order="F")
         self.weight = np.zeros((LANES, points, self.blocks), order="F")
         self.energy = np.zeros((LANES, self.blocks), order="F")
@@ -278,17 +278,18 @@ class ElementAssembly:
         whole = np.ones(len(sizes), bool)
         if own_points is not None:
             whole[own_points.element] = False
-        for size in QUADRATURE_POINTS:
+        for kind in ELEMENT_TYPES:
+            size = kind.size
             for number in Law:
                 alike = (sizes == size) & (self.parts[3] == number)
-                special = enhanced & (size == 8)
+                special = enhanced & kind.takes_enhancement
                 for softer in (False, True):
                     which = np.flatnonzero(alike & whole & (special == softer))
                     if which.size:
                         self.groups.append(ElementGroup(nodes[which, :size], which, lame[which], number))
                         softened += [self.groups[-1]] if softer else []
                 if (alike & ~whole).any():
-                    which, *points = own_points.rows(alike, QUADRATURE_POINTS[size])
+                    which, *points = own_points.rows(alike, kind.quadrature_points)
                     self.groups.append(CutGroup(nodes[which, :size], which, lame[which], number, *points))
         failures = [group.prepare(self.reference) for group in self.groups]
         self.failed = min((number for number in failures if number >= 0), default=-1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..element_types import HEXAHEDRON
 
 _enhanced = _kernels.enhanced_hexahedra
 
-SIGNS = np.array([[-1, 1, 1, -1] * 2, [-1, -1, 1, 1] * 2, [-1] * 4 + [1] * 4])  # corners of a hexahedron
+SIGNS = np.array(list(zip(*HEXAHEDRON.nodes)))  # (3, 8)
 
 
 def _mode_shapes() -> np.ndarray:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import _kernels
+from ..element_types import MOST_NODES, used_slots
 from ..errors import SolfecError
 from ..kernel_programs import Numbers
 from ..shapes.point_query import in_hulls
@@ -66,8 +67,8 @@ class FiniteElementMesh:
         """From a `shapes.Mesh`."""
         topology = mesh.topology
         sizes = np.diff(topology.element_ptr).astype(np.int32)
-        slot = np.arange(8) < sizes[:, None]
-        elements = np.zeros((len(sizes), 8), np.int32)
+        slot = used_slots(sizes)
+        elements = np.zeros((len(sizes), MOST_NODES), np.int32)
         elements[slot] = topology.element_nodes
         boundary = topology.boundary
         normals = boundary_normals(mesh.nodes, topology.face_nodes[boundary])
@@ -100,7 +101,7 @@ class FiniteElementMesh:
     def check(self) -> None:
         """Raise SolfecError unless all elements have positive volume at their quadrature points."""
         ones, zeros = np.ones((len(self.sizes), 2)), np.zeros(len(self.sizes), np.int32)
-        table = np.where(np.arange(8) < self.sizes[:, None], self.elements, 0)
+        table = np.where(used_slots(self.sizes), self.elements, 0)
         failed = ElementAssembly(self.nodes.T, self.sizes, table, ones, zeros, self.own_points).failed
         if failed >= 0:
             nodes = ", ".join(map(str, self.elements[failed, : self.sizes[failed]].tolist()))
@@ -176,7 +177,7 @@ class FiniteElements:
         self.first = _starts([mesh.node_count for mesh in meshes])
         self.first_element = _starts([len(mesh.sizes) for mesh in meshes])
         self.element_size = _joined([mesh.sizes for mesh in meshes], (0,)).astype(np.int32)
-        self.element_node = np.asfortranarray(_joined([mesh.elements for mesh in meshes], (0, 8)).T.astype(np.int32))
+        self.element_node = np.asfortranarray(_joined([mesh.elements for mesh in meshes], (0, MOST_NODES)).T.astype(np.int32))
         self._embed(bodies, meshes)
         bodies.node_ptr[self.rows] = self.first[:-1]
         bodies.element_ptr[self.rows] = self.first_element[:-1]
@@ -184,7 +185,7 @@ class FiniteElements:
         self.normal = np.asfortranarray(_joined([mesh.normals for mesh in meshes], (0, 3)).T)
         self.reduced = None
         if not self.count:
-            self.element_size, self.element_node = np.zeros(1, np.int32), np.zeros((8, 1), np.int32, order="F")
+            self.element_size, self.element_node = np.zeros(1, np.int32), np.zeros((MOST_NODES, 1), np.int32, order="F")
             return
         owner = np.repeat(np.arange(self.count), np.diff(self.first))
         local = np.arange(self.first[-1]) - self.first[:-1][owner]
@@ -193,7 +194,7 @@ class FiniteElements:
         self.linear = np.isin(bodies.form[self.rows], (Form.BC, *REDUCED_FORMS)).astype(np.int32)
         in_base = np.isin(bodies.form[self.rows], REDUCED_FORMS)
         element_owner = np.repeat(np.arange(self.count), np.diff(self.first_element))
-        nodes = np.where(np.arange(8)[:, None] < self.element_size, self.element_node + self.first[element_owner], 0).T
+        nodes = np.where(used_slots(self.element_size).T, self.element_node + self.first[element_owner], 0).T
         lame = _joined([mesh.lame(bodies.lame[:, row]) for mesh, row in zip(meshes, self.rows)], (0, 2))
         self.element_lame = lame
         self.stiffest = np.asfortranarray(np.maximum.reduceat(lame, self.first_element[:-1]).T)
@@ -263,8 +264,8 @@ class FiniteElements:
         self.overlap_first = _joined([*firsts, np.zeros(1, np.int32)], (0,)).astype(np.int32)
         self.overlap = _joined([*overlaps, np.zeros(1, np.int32)], (0,)).astype(np.int32)
         self.embedded = np.array(rows, np.int32)
-        self.vertex_triple = np.asfortranarray(_joined(triples, (0, 8)).T.astype(np.int32))
-        self.vertex_weights = np.asfortranarray(_joined(weights, (0, 8)).T)
+        self.vertex_triple = np.asfortranarray(_joined(triples, (0, MOST_NODES)).T.astype(np.int32))
+        self.vertex_weights = np.asfortranarray(_joined(weights, (0, MOST_NODES)).T)
         self._vertex_rows = None
 
     def place_vertices(self, bodies: BodyTable, geometry) -> None:
@@ -377,7 +378,7 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
     point = np.asarray(point, float)
     mesh = bodies.meshes[int(bodies.id[row])]
     corners = mesh.nodes[mesh.elements]
-    used = np.arange(8) < mesh.sizes[:, None]
+    used = used_slots(mesh.sizes)
     low = np.where(used[..., None], corners, np.inf).min(1)
     high = np.where(used[..., None], corners, -np.inf).max(1)
     near = np.flatnonzero(((point >= low - epsilon) & (point <= high + epsilon)).all(1))
@@ -402,7 +403,7 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
 
 def _extended(fe: FiniteElements, bodies: BodyTable, row: int, element: int, natural: np.ndarray, point: np.ndarray) -> np.ndarray:
     """Shape functions (8,) of an element at a referential point outside of it; `natural` is its nearest place."""
-    weights = np.zeros((8, 1), order="F")
+    weights = np.zeros((MOST_NODES, 1), order="F")
     _points.extend_weights(
         np.asfortranarray(point[:, None]), np.asfortranarray(natural[:, None]),
         np.array([bodies.element_ptr[row] + element], np.int32), bodies.node_ptr[row : row + 1],
@@ -414,7 +415,7 @@ def _extended(fe: FiniteElements, bodies: BodyTable, row: int, element: int, nat
 def weigh(fe: FiniteElements, bodies: BodyTable, rows, elements, points):
     """Natural coordinates (3, n) and shape functions (8, n) of referential points (3, n), and their distances (n,)."""
     count = len(rows)
-    natural, weights = np.zeros((3, count), order="F"), np.zeros((8, count), order="F")
+    natural, weights = np.zeros((3, count), order="F"), np.zeros((MOST_NODES, count), order="F")
     distance = np.zeros(count)
     _points.weigh_points(
         np.asfortranarray(points), (bodies.element_ptr[rows] + elements).astype(np.int32), bodies.node_ptr[rows],

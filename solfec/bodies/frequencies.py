@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..element_types import used_slots
 from .element_assembly import ElementAssembly
 
 DENSE_BELOW = 40  # unknowns
@@ -33,7 +34,7 @@ def largest_frequency(mesh, lame: np.ndarray, density: np.ndarray) -> tuple[floa
     if known is not None and known[0] == key:
         return known[1]
     count = len(mesh.sizes)
-    table = np.where(np.arange(8) < mesh.sizes[:, None], mesh.elements, 0)
+    table = np.where(used_slots(mesh.sizes), mesh.elements, 0)
     assembly = ElementAssembly(
         mesh.nodes.T, mesh.sizes, table, lame, np.ones(count, bool), mesh.own_points
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..element_types import BY_SIZE, used_slots
 from ..errors import SolfecError
 from .element_assembly import ElementAssembly
 from .finite_elements import compiled
@@ -68,11 +69,11 @@ def check_base(base: ReducedBase, mesh, material, form: Form, uniform: bool = Tr
     if not uniform:
         return
     count = len(mesh.sizes)
-    table = np.where(np.arange(8) < mesh.sizes[:, None], mesh.elements, 0)
+    table = np.where(used_slots(mesh.sizes), mesh.elements, 0)
     columns = np.tile(material.lame, (count, 1)), np.full(count, Law.LINEAR), mesh.own_points
     found = []
     for enhanced in (False, True):  # modes of enhanced hexahedra are welcome, too
-        if found and not (mesh.sizes == 8).any():
+        if found and not any(BY_SIZE[size].takes_enhancement for size in np.unique(mesh.sizes).tolist()):
             break
         assembly = ElementAssembly(mesh.nodes.T, mesh.sizes, table, *columns, np.full(count, enhanced))
         if not found:

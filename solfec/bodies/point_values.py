@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..element_types import BY_SIZE, used_slots
 from . import enhanced_elements
 from .finite_elements import compiled, deformation_gradients, find, nodes_of
 from .materials import Law
 from .table import BodyKind, BodyTable
-
-CORNERS = {  # natural coordinates of the nodes
-    4: ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)),
-    5: ((1, 1, 0), (-1, 1, 0), (-1, -1, 0), (1, -1, 0), (0, 0, 1)),
-    6: ((0, 0, -1), (1, 0, -1), (0, 1, -1), (0, 0, 1), (1, 0, 1), (0, 1, 1)),
-    8: ((-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1), (-1, -1, 1), (1, -1, 1), (1, 1, 1), (-1, 1, 1)),
-}
 
 
 def displacement(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
@@ -77,15 +71,15 @@ def stress_places(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[n
     near = np.abs(mesh.nodes[nodes] - np.asarray(point, float)).max(1) < epsilon
     elements, places = [element], [natural]
     if near.any():
-        used = np.arange(8) < mesh.sizes[:, None]
+        used = used_slots(mesh.sizes)
         elements, slots = np.nonzero((mesh.elements == nodes[np.argmax(near)]) & used)
-        places = [CORNERS[int(mesh.sizes[e])][slot] for e, slot in zip(elements, slots)]
+        places = [BY_SIZE[int(mesh.sizes[e])].nodes[slot] for e, slot in zip(elements, slots)]
     return np.asarray(elements), np.array(places, float).T
 
 
 def enhancement(mesh, enhanced: bool, element: int, natural, displacement: np.ndarray, lame) -> np.ndarray | float:
     """Enhanced strain at a point of an element of a FiniteElementMesh, 0 where there is none; displacements (8, 3)."""
-    if not enhanced or mesh.sizes[element] != 8 or mesh.background is not None:
+    if not enhanced or not BY_SIZE[int(mesh.sizes[element])].takes_enhancement or mesh.background is not None:
         return 0.0
     return enhanced_elements.strain_at(mesh.nodes[mesh.elements[element]], displacement, lame, np.asarray(natural, float))
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from ..element_types import BY_SIZE, ElementType
 from .finite_elements import deformation_gradients, within_step
 from .materials import Law
-from .point_values import CORNERS
 from .table import BodyKind, BodyTable, Form
 
 FAR = 0.1  # Frobenius norm of Green's strain; where an element is flat it is a half at least
 
 
-def _inner(corners) -> np.ndarray:
+def _corners(kind: ElementType) -> np.ndarray:
+    """Natural coordinates (n, 3) of an element's nodes."""
+    return np.asarray(kind.nodes, float)
+
+
+def _inner(kind: ElementType) -> np.ndarray:
     """Natural coordinates (n, 3) of an element's middle, and of places as far from it as Gauss points of hexahedra are."""
-    corners = np.asarray(corners, float)
+    corners = _corners(kind)
     middle = corners.mean(0)
     return np.vstack([middle, middle + (corners - middle) / np.sqrt(3.0)])
-
-
-INNER = {size: _inner(corners) for size, corners in CORNERS.items()}
 
 
 def told(bodies: BodyTable, dynamic: bool) -> str:
@@ -34,7 +38,7 @@ def told(bodies: BodyTable, dynamic: bool) -> str:
         mine[fe.rows[fe.strain < FAR]] = False
     first, count = "", 0
     for row in np.flatnonzero(mine).tolist():
-        element, _, determinant = _determinants(bodies, row, INNER)
+        element, _, determinant = _determinants(bodies, row, _inner)
         turned = np.unique(element[determinant < 0.0])
         if turned.size and not count:
             first = f"{bodies.name(int(bodies.id[row]))}, element {turned[0]}"
@@ -50,7 +54,7 @@ def told(bodies: BodyTable, dynamic: bool) -> str:
 
 def worst_corner(bodies: BodyTable, row: int) -> str:
     """The corner of a body's elements that is pressed together or turned most, in words, or '' where all are sound."""
-    element, corner, determinant = _determinants(bodies, row, CORNERS)
+    element, corner, determinant = _determinants(bodies, row, _corners)
     if not np.isfinite(determinant).any() or not np.nanmin(determinant) <= 0.0:
         return ""
     k = int(np.nanargmin(determinant))
@@ -67,12 +71,15 @@ def worst_corner(bodies: BodyTable, row: int) -> str:
     )
 
 
-def _determinants(bodies: BodyTable, row: int, places: dict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Elements (n,), numbers of places in them (n,), and det F there (n,) at the present displacements of one body."""
+def _determinants(bodies: BodyTable, row: int, places: Callable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Elements (n,), numbers of places in them (n,), and det F there (n,), at the present displacements of a body.
+
+    `places` gives the natural coordinates (n, 3) in elements of a type.
+    """
     sizes = bodies.meshes[int(bodies.id[row])].sizes
     element, number, natural = [], [], []
     for size in np.unique(sizes).tolist():
-        points = np.asarray(places[size], float)
+        points = places(BY_SIZE[size])
         mine = np.flatnonzero(sizes == size)
         element.append(np.repeat(mine, len(points)))
         number.append(np.tile(np.arange(len(points)), len(mine)))

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..bodies import finite_elements
 from ..bodies.table import BodyKind, BodyTable
+from ..element_types import MOST_NODES
 from ..errors import SolfecError
 from . import user
 from .table import ConstraintKind, ConstraintTable
@@ -115,7 +116,7 @@ def _blocks(bodies: BodyTable, body, point, direction, constraints, rows, side):
         elements = finite_elements.compiled(bodies)
         nodes = elements.element_node[:, bodies.element_ptr[body[elastic]] + constraints.element[side, rows[elastic]]]
         weights = constraints.weights[:, side, rows[elastic]]
-        for a in range(8):
+        for a in range(MOST_NODES):
             used = np.flatnonzero(weights[a] != 0.0)
             yield first[elastic[used]] + nodes[a, used], weights[a, used] * direction[:, elastic[used]], elastic[used]
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..element_types import MOST_NODES
 from ..kernel_programs import Numbers, remembered
 from ..kinds import ConstraintKind, DirectionUpdate, SurfaceModel  # noqa: F401  # known here, too
 from ..tables import Table
@@ -42,7 +43,7 @@ class ConstraintTable(Table):
         "master_point": ((3,), "f8", 0.0),  # referential point on the master
         "slave_point": ((3,), "f8", 0.0),  # referential point on the slave, or the fixed spatial point of a link
         "element": ((2,), "i4", -1),  # mesh elements that hold the points on finite element bodies: master, slave
-        "weights": ((8, 2), "f8", 0.0),  # shape functions of these elements at the points
+        "weights": ((MOST_NODES, 2), "f8", 0.0),  # shape functions of these elements at the points
         "point": ((3,), "f8", 0.0),  # current spatial point
         "other_point": ((3,), "f8", 0.0),  # second current point of a link
         "base": ((3, 3), "f8", 0.0),  # columns t1, t2, n, spatial

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintTable, SurfaceMaterialTable
+from ..element_types import MOST_NODES
 from ..kernel_programs import PHASES
 from ..kinds import BodyKind, ConstraintKind, Form, PrimitiveKind, Scheme
 
@@ -169,9 +170,9 @@ FUNCTION = np.dtype([("first", "<i8"), ("times", "<i8"), ("values", "<i8")])
 MESH_PARTS = ("mesh_nodes", "mesh_elements", "mesh_vertices", "mesh_primitives", "mesh_points", "mesh_places", "mesh_overlaps")
 MESH = np.dtype([("body", "<i8"), ("density", "<f8")] + [(part + suffix, "<i8") for part in MESH_PARTS for suffix in ("_first", "")])
 MESH_NODE = np.dtype([("place", "<f8", (3,)), ("normal", "<f8", (3,))])
-MESH_ELEMENT = np.dtype([("size", "<i4"), ("node", "<i4", (8,)), ("material", "<i4")])
+MESH_ELEMENT = np.dtype([("size", "<i4"), ("node", "<i4", (MOST_NODES,)), ("material", "<i4")])
 MESH_POINT = np.dtype([("element", "<i4"), ("natural", "<f8", (3,)), ("weight", "<f8")])
-MESH_PLACE = np.dtype([("element", "<i4"), ("weights", "<f8", (8,))])
+MESH_PLACE = np.dtype([("element", "<i4"), ("weights", "<f8", (MOST_NODES,))])
 MESH_OVERLAP = np.dtype([("primitive", "<i4"), ("element", "<i4")])
 BASE = np.dtype([("body", "<i8"), ("modes", "<i8"), ("unknowns", "<i8"), ("first", "<i8")])
 DATASETS = {  # name: (record or number type, dimension of the quantity, description)

@@ -10,9 +10,9 @@ from ..bodies import motion, point_values
 from ..bodies.finite_elements import deformation_gradients
 from ..bodies.table import BodyKind
 from ..contact.geometry import PrimitiveKind
+from ..element_types import BY_SIZE, used_slots
 
-POLYGON, TETRAHEDRON, HEXAHEDRON, WEDGE, PYRAMID = 7, 10, 12, 13, 14  # cell types of VTK
-OF_SIZE = {4: TETRAHEDRON, 5: PYRAMID, 6: WEDGE, 8: HEXAHEDRON}
+POLYGON = 7  # cell type of VTK
 MERIDIANS, PARALLELS = 24, 12  # of the polygons that stand for an ellipsoid
 
 
@@ -131,7 +131,7 @@ def _mesh(domain, row: int) -> tuple[Points, Cells]:
     mesh = bodies.meshes[identifier]
     position = bodies.configurations.conf[:, bodies.conf_slice(row)].T + mesh.nodes
     velocity = bodies.triples.velo[:, bodies.velo_slice(row)].T
-    used = np.arange(8) < mesh.sizes[:, None]
+    used = used_slots(mesh.sizes)
     first = int(domain.bodies.primitive_ptr[row])
     count = int(domain.bodies.primitive_count[row])
     volume = np.full(len(mesh.sizes), int(domain.geometry.primitives.volume_id[first]) if count else 0)
@@ -139,13 +139,13 @@ def _mesh(domain, row: int) -> tuple[Points, Cells]:
     lists = [nodes[inside] for nodes, inside in zip(mesh.elements, used)]
     body = np.full(len(mesh.nodes), identifier)
     points = Points(position, position - mesh.nodes, velocity.copy(), _nodal_stress(bodies, row, mesh, used), body)
-    return points, _cells([OF_SIZE[int(size)] for size in mesh.sizes], lists, identifier, volume)
+    return points, _cells([BY_SIZE[int(size)].vtk for size in mesh.sizes], lists, identifier, volume)
 
 
 def _nodal_stress(bodies, row: int, mesh, used: np.ndarray) -> np.ndarray:
     """Stress (n, 6) at nodes, the mean over their elements."""
     elements, slots = np.nonzero(used)
-    natural = np.array([point_values.CORNERS[int(mesh.sizes[e])][slot] for e, slot in zip(elements, slots)], float).T
+    natural = np.array([BY_SIZE[int(mesh.sizes[e])].nodes[slot] for e, slot in zip(elements, slots)], float).T
     gradients = deformation_gradients(bodies, np.full(len(elements), row), elements, natural)
     stress = point_values.components(point_values.cauchy_stress(gradients.transpose(2, 0, 1), bodies.lame[:, row]))[:, :6]
     nodes = mesh.elements[elements, slots]
@@ -168,7 +168,7 @@ def _primitives(domain, row: int) -> tuple[Points, Cells]:
     types, lists, volumes = [], [], []
     for k, nodes in zip(solid, listed):
         if p.kind[k] == PrimitiveKind.ELEMENT:
-            found = [(OF_SIZE[len(nodes)], nodes)]
+            found = [(BY_SIZE[len(nodes)].vtk, nodes)]
         else:
             found = [(POLYGON, corners) for corners in _faces(geometry, k)]
         types += [kind for kind, _ in found]

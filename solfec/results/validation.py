@@ -11,11 +11,11 @@ import numpy as np
 from ..bodies.table import BodyKind, Form, Scheme, conf_triples, velo_triples
 from ..constraints.table import ConstraintKind
 from ..contact.geometry import PrimitiveKind
+from ..element_types import SIZES
 from ..errors import SolfecError
 from ..kinds import LoadKind
 from . import layout
 
-SIZES = (4, 5, 6, 8)  # of elements, in nodes
 POINTED = ("point", "other_point", "base", "R", "U", "V", "master_point", "slave_point")  # vectors of constraints that kernels read
 
 

@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 import h5py
 import numpy as np
 
-from .scene import HEXAHEDRON, POLYGON, PYRAMID, TETRAHEDRON, WEDGE, Cells, Scene
+from ..element_types import ELEMENT_TYPES
+from .scene import POLYGON, Cells, Scene
 
-TOPOLOGY = {POLYGON: 3, TETRAHEDRON: 6, PYRAMID: 7, WEDGE: 8, HEXAHEDRON: 9}  # types of cells in XDMF
+TOPOLOGY = {POLYGON: 3} | {kind.vtk: kind.xdmf for kind in ELEMENT_TYPES}  # types of cells in XDMF
 OF_BODIES = {"DISP": "displacement", "VELO": "velocity", "STRESS": "stress"}
 OF_CONSTRAINTS = {"REAC": "reaction", "RELV": "velocity", "GAP": "gap"}
 TENSOR6 = (0, 3, 4, 1, 5, 2)  # xx, xy, xz, yy, yz, zz, as XDMF orders them, out of xx, yy, zz, xy, xz, yz

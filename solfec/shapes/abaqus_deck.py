@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..element_types import BY_SIZE, ELEMENT_TYPES
 from .mesh import Mesh
-from .mesh_topology import ELEMENT_FACES
 from .transform import rotation_matrix
 
-CORNERS = {4: 4, 10: 4, 6: 6, 15: 6, 8: 8, 20: 8}  # nodes of a solid element: those at its corners, which come first
+CORNERS = {count: kind.size for kind in ELEMENT_TYPES for count in kind.abaqus}  # of solid elements by their numbers of nodes
 SURFACE_SET = re.compile(r"SURF0*(\d+)")
 
 
@@ -59,7 +59,7 @@ class Part:
         records, faces = [], []
         for element in self.elements:
             records += [len(element), *(place[node] for node in element), volume_id]
-            for face in ([element[c] for c in corners] for corners in ELEMENT_FACES[len(element)]):
+            for face in ([element[c] for c in corners] for corners in BY_SIZE[len(element)].faces):
                 identifier = next((number for number, nodes in surfaces if nodes.issuperset(face)), None)
                 if identifier is not None:
                     faces.append((len(face), *(place[node] for node in face), identifier))
@@ -167,7 +167,8 @@ class _Reading:
         kind = parameters["TYPE"]
         count = int(match[1]) if (match := re.fullmatch(r"C3D(\d+)[A-Z]*", kind)) else 0
         if count not in CORNERS:
-            raise DeckError(f"elements of type {kind} are not supported, but C3D4, C3D6, C3D8, C3D10, C3D15 and C3D20")
+            *names, last = (f"C3D{n}" for n in sorted(CORNERS))
+            raise DeckError(f"elements of type {kind} are not supported, but {', '.join(names)} and {last}")
         numbers = [int(item) for row in rows for item in row]
         if len(numbers) % (count + 1):
             raise DeckError(f"the last element is cut short: each of {kind} has a number and {count} nodes")

@@ -7,13 +7,9 @@ import re
 import numpy as np
 
 from .. import installed
+from ..element_types import ELEMENT_TYPES
 
-SIDES = {
-    "tetra": ((0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)),
-    "wedge": ((0, 1, 2), (3, 5, 4), (0, 3, 4, 1), (1, 4, 5, 2), (2, 5, 3, 0)),
-    "hexahedron": ((0, 1, 2, 3), (4, 7, 6, 5), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0)),
-}
-"""Corners of the faces S1, S2, ... of solid elements (Abaqus, solid element library)."""
+SIDES = {kind.meshio: kind.abaqus_sides for kind in ELEMENT_TYPES if kind.abaqus_sides}
 
 
 def add_groups(source, path: str) -> None:

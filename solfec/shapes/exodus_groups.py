@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import installed
+from ..element_types import ELEMENT_TYPES
 
-SIDES = {
-    "tetra": ((0, 1, 3), (1, 2, 3), (2, 0, 3), (0, 2, 1)),
-    "pyramid": ((0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4), (0, 3, 2, 1)),
-    "wedge": ((0, 1, 4, 3), (1, 2, 5, 4), (0, 3, 5, 2), (0, 2, 1), (3, 4, 5)),
-    "hexahedron": ((0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (0, 3, 2, 1), (4, 5, 6, 7)),
-}
-"""Corners of the sides of elements, in the order of the Exodus manual."""
+SIDES = {kind.meshio: kind.exodus_sides for kind in ELEMENT_TYPES}
 
 
 def add_groups(source, path: str) -> None:

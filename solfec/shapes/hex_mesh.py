@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..element_types import HEXAHEDRON
 from .coordinates import check_size
 from .identifiers import identifier
 from .mesh import Mesh, upright
@@ -90,6 +91,6 @@ def _hex_topology(i: int, j: int, k: int, surfaces: tuple[int, ...]) -> MeshTopo
     layer = (i + 1) * (j + 1)
     square = np.array([0, 1, i + 2, i + 1])
     elements = first + np.concatenate((square, square + layer))
-    pointers = 8 * np.arange(len(elements) + 1)
+    pointers = HEXAHEDRON.size * np.arange(len(elements) + 1)
     topology = MeshTopology(layer * (k + 1), pointers, elements.ravel())
     return topology.with_surfaces(np.array(surfaces)[np.array(FACE_OF_BOX)[topology.face_index]])

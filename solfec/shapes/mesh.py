@@ -7,10 +7,11 @@ import warnings
 
 import numpy as np
 
+from ..element_types import BY_SIZE, ELEMENT_TYPES, sizes_in_words
 from ..errors import SolfecWarning
 from .coordinates import check_size, points_of
 from .identifiers import identifier
-from .mesh_topology import ELEMENT_FACES, MIRROR, MeshTopology
+from .mesh_topology import MeshTopology
 
 DEGENERATE = 1e-12  # element volume relative to the cube of its size that counts as none
 
@@ -179,15 +180,6 @@ def check_sides(topology: MeshTopology) -> None:
         raise ValueError(f"elements {a} and {b} overlap: they lie on one side of the face {nodes} that they share")
 
 
-CORNERS = {
-    4: ((0, 1, 2, 3),),
-    5: ((0, 1, 3, 4), (1, 2, 0, 4), (2, 3, 1, 4), (3, 0, 2, 4)),
-    6: ((0, 1, 2, 3), (1, 2, 0, 4), (2, 0, 1, 5), (3, 5, 4, 0), (4, 3, 5, 1), (5, 4, 3, 2)),
-    8: ((0, 1, 3, 4), (1, 2, 0, 5), (2, 3, 1, 6), (3, 0, 2, 7), (4, 7, 5, 0), (5, 4, 6, 1), (6, 5, 7, 2), (7, 6, 4, 3)),
-}
-"""Nodes at which three edges of an element meet, and the ends of these, right-handed where the element is convex."""
-
-
 def warn_of_concave(nodes: np.ndarray, topology: MeshTopology) -> None:
     """Warn, once, of elements whose edges are left-handed at a node: contact takes elements for convex."""
     if topology.checked:
@@ -195,18 +187,18 @@ def warn_of_concave(nodes: np.ndarray, topology: MeshTopology) -> None:
     topology.checked = True
     sizes = np.diff(topology.element_ptr)
     first, count = None, 0
-    for size, table in CORNERS.items():
-        which = np.flatnonzero(sizes == size)
+    for kind in ELEMENT_TYPES:
+        which = np.flatnonzero(sizes == kind.size)
         if not which.size:
             continue
-        flat = topology.element_nodes[topology.element_ptr[which, None] + np.arange(size)]
+        flat = topology.element_nodes[topology.element_ptr[which, None] + np.arange(kind.size)]
         points = nodes[flat]
-        at, a, b, c = (points[:, list(column)] for column in zip(*table))
+        at, a, b, c = (points[:, list(column)] for column in zip(*kind.corners))
         concave = np.linalg.det(np.stack((a - at, b - at, c - at), 2)) < 0.0
         rows = np.flatnonzero(concave.any(1))
         count += rows.size
         if rows.size and (first is None or which[rows[0]] < first[0]):
-            first = int(which[rows[0]]), int(flat[rows[0], table[int(np.argmax(concave[rows[0]]))][0]])
+            first = int(which[rows[0]]), int(flat[rows[0], kind.corners[int(np.argmax(concave[rows[0]]))][0]])
     if first is not None:
         more = f", and so are {count - 1} more elements" if count > 1 else ""
         text = f"element {first[0]} of a MESH is concave at node {first[1]}{more}; contact takes elements for convex"
@@ -217,12 +209,12 @@ def element_volumes(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -
     """Signed volumes (ne,) of elements as polyhedra with faces cut into fans about their first nodes."""
     volumes = np.empty(len(pointers) - 1)
     sizes = np.diff(pointers)
-    for size, faces in ELEMENT_FACES.items():
-        which = np.flatnonzero(sizes == size)
+    for kind in ELEMENT_TYPES:
+        which = np.flatnonzero(sizes == kind.size)
         if not which.size:
             continue
-        fans = np.array([(f[0], f[i], f[i + 1]) for f in faces for i in range(1, len(f) - 1)])
-        points = nodes[flat[pointers[which, None] + np.arange(size)]]
+        fans = np.array([(f[0], f[i], f[i + 1]) for f in kind.faces for i in range(1, len(f) - 1)])
+        points = nodes[flat[pointers[which, None] + np.arange(kind.size)]]
         points = points - points.mean(1, keepdims=True)
         volumes[which] = np.linalg.det(points[:, fans]).sum(1) / 6.0
     return volumes
@@ -243,32 +235,39 @@ def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray, turn: boo
     if flat_element.any():
         raise ValueError(f"element {int(np.argmax(flat_element))} has no volume")
     inverted = volumes < 0.0
-    wrong = inverted & (sizes != 4) if turn else inverted
+    turned = inverted & np.isin(sizes, [kind.size for kind in ELEMENT_TYPES if kind.is_simplex]) & turn
+    wrong = inverted & ~turned
     if wrong.any():
         raise ValueError(
             f"element {int(np.argmax(wrong))} is inverted: its volume is {volumes[wrong][0]:g}; check the node order"
         )
-    start = pointers[:-1][inverted, None]
-    flat = flat.copy()
-    flat[start + np.arange(4)] = flat[start + np.array(MIRROR[4])]
-    return flat
+    return mirrored(pointers, flat, turned)
+
+
+def mirrored(pointers: np.ndarray, flat: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Element nodes where those of the elements in the mask `chosen` (ne,) are turned inside out."""
+    sizes, turned = np.diff(pointers), flat.copy()
+    for kind in ELEMENT_TYPES:
+        start = pointers[:-1][chosen & (sizes == kind.size), None]
+        turned[start + np.arange(kind.size)] = flat[start + np.array(kind.mirror)]
+    return turned
 
 
 def check_nodes_apart(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> None:
     """Raise ValueError for elements with two nodes in one place, or with a face that crosses itself."""
     sizes = np.diff(pointers)
-    for size, faces in ELEMENT_FACES.items():
-        which = np.flatnonzero(sizes == size)
+    for kind in ELEMENT_TYPES:
+        which = np.flatnonzero(sizes == kind.size)
         if not which.size:
             continue
-        points = nodes[flat[pointers[which, None] + np.arange(size)]]
-        one, two = np.triu_indices(size, 1)
+        points = nodes[flat[pointers[which, None] + np.arange(kind.size)]]
+        one, two = np.triu_indices(kind.size, 1)
         same = ((points[:, one] - points[:, two]) ** 2).sum(2) <= (1e-9 * np.ptp(points, axis=1).max(1, keepdims=True)) ** 2
         if same.any():
             row, pair = np.argwhere(same)[0]
             a, b = flat[pointers[which[row]] + np.array([one[pair], two[pair]])].tolist()
             raise ValueError(f"element {which[row]} has two nodes in one place: {a} and {b}")
-        for index, face in enumerate(faces):
+        for index, face in enumerate(kind.faces):
             if len(face) == 4:
                 a, b, c, d = (points[:, n] for n in face)
                 halves = [np.cross(q - p, r - p) for p, q, r in ((a, b, c), (a, c, d), (a, b, d), (b, c, d))]
@@ -283,8 +282,8 @@ def _element_records(elements, node_count: int) -> tuple[np.ndarray, np.ndarray,
     pointers, flat, volume_ids, at = [0], [], [], 0
     while at < len(elements):
         size, number = elements[at], len(volume_ids)
-        if size not in ELEMENT_FACES:
-            raise ValueError(f"element {number} in 'elements' has {size} nodes; it must have 4, 5, 6 or 8")
+        if size not in BY_SIZE:
+            raise ValueError(f"element {number} in 'elements' has {size} nodes; it must have {sizes_in_words()}")
         if at + size + 2 > len(elements):
             raise ValueError(f"the record of element {number} in 'elements' is cut short")
         nodes = elements[at + 1 : at + 1 + size]

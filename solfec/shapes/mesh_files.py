@@ -12,17 +12,21 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import installed
+from ..element_types import ELEMENT_TYPES, HEXAHEDRON, MOST_NODES
 from ..errors import SolfecWarning
 from . import abaqus_groups, exodus_groups, gmsh_groups
 from .coordinates import check_size
 from .identifiers import identifier
 from .med_steps import one_step
-from .mesh import Mesh, check_sides, element_volumes, upright, warn_of_concave
-from .mesh_topology import MIRROR, MeshTopology
+from .mesh import Mesh, check_sides, element_volumes, mirrored, upright, warn_of_concave
+from .mesh_topology import MeshTopology
 from .tetrahedra import MissingPackage, row_numbers
 
 INSTALL = "pip install 'solfec[meshio]'"
-CORNERS = {"tetra": 4, "pyramid": 5, "wedge": 6, "hexahedron": 8, "voxel": 8, "triangle": 3, "quad": 4, "pixel": 4}
+SOLIDS = {kind.meshio: kind.size for kind in ELEMENT_TYPES} | {"voxel": HEXAHEDRON.size}
+CORNERS = SOLIDS | {"triangle": 3, "quad": 4, "pixel": 4}
+"""Corners of cells by their first-order names in meshio."""
+
 ROUND = {"voxel": [0, 1, 3, 2, 4, 5, 7, 6], "pixel": [0, 1, 3, 2]}
 """Corners of lattice cells in the order of the others."""
 
@@ -178,17 +182,17 @@ def _cells_of(source, path: str) -> tuple[dict[int, Cells], list]:
                 "hexahedra, triangles and quadrilaterals are"
             )
         nodes = np.asarray(block.data, int).reshape(len(block.data), -1)
-        size, dimension = CORNERS[shape], 3 if shape in ("tetra", "pyramid", "wedge", "hexahedron", "voxel") else 2
+        size, dimension = CORNERS[shape], 3 if shape in SOLIDS else 2
         if dimension == 3 and nodes.shape[1] > size:
             reduced.add(block.type)
-        padded = np.full((len(nodes), 8), -1)
+        padded = np.full((len(nodes), MOST_NODES), -1)
         padded[:, :size] = nodes[:, ROUND.get(shape, slice(size))]
         corners[dimension].append(padded)
         sizes.append((dimension, count[dimension], len(nodes)))
         count[dimension] += len(nodes)
     if reduced:
         _warn(f"elements of higher order in '{path}' ({', '.join(sorted(reduced))}) are reduced to their corner nodes")
-    cells = {d: Cells(np.concatenate(c) if c else np.zeros((0, 8), int)) for d, c in corners.items()}
+    cells = {d: Cells(np.concatenate(c) if c else np.zeros((0, MOST_NODES), int)) for d, c in corners.items()}
     for part in cells.values():
         if part.nodes.size and part.nodes.max() >= len(source.points) or (part.nodes < -1).any():
             raise ValueError(f"'{path}' uses a node number out of range")
@@ -198,11 +202,7 @@ def _cells_of(source, path: str) -> tuple[dict[int, Cells], list]:
 def _turned(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.ndarray:
     """Element nodes, turned round where the format lists them from the other side; ValueError for faulty elements."""
     inverted = element_volumes(nodes, pointers, flat) < 0.0
-    sizes, flat = np.diff(pointers), flat.copy()
-    for size, mirror in MIRROR.items():
-        start = pointers[:-1][inverted & (sizes == size), None]
-        flat[start + np.arange(size)] = flat[start + np.array(mirror)]
-    return upright(nodes, pointers, flat)
+    return upright(nodes, pointers, mirrored(pointers, flat, inverted))
 
 
 # --- groups ------------------------------------------------------------------------------------------------

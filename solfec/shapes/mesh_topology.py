@@ -6,18 +6,8 @@ import copy
 
 import numpy as np
 
+from ..element_types import ELEMENT_TYPES
 from .identifiers import INTERNAL_FACE
-
-ELEMENT_FACES = {
-    4: ((0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)),
-    5: ((0, 3, 2, 1), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)),
-    6: ((0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)),
-    8: ((0, 3, 2, 1), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (0, 4, 7, 3), (4, 5, 6, 7)),
-}
-"""Faces of elements by number of nodes, counter-clockwise from outside; the position is the face index."""
-
-MIRROR = {4: (0, 2, 1, 3), 5: (0, 3, 2, 1, 4), 6: (3, 4, 5, 0, 1, 2), 8: (4, 5, 6, 7, 0, 1, 2, 3)}
-"""Node permutations that turn an element inside out."""
 
 
 class MeshTopology:
@@ -112,9 +102,9 @@ class MeshTopology:
         """Elements turned inside out; boundary faces keep their surface identifiers."""
         nodes = np.empty_like(self.element_nodes)
         sizes = np.diff(self.element_ptr)
-        for size, permutation in MIRROR.items():
-            start = self.element_ptr[:-1][sizes == size, None]
-            nodes[start + np.arange(size)] = self.element_nodes[start + np.array(permutation)]
+        for kind in ELEMENT_TYPES:
+            start = self.element_ptr[:-1][sizes == kind.size, None]
+            nodes[start + np.arange(kind.size)] = self.element_nodes[start + np.array(kind.mirror)]
         other = MeshTopology(self.node_count, self.element_ptr, nodes)
         surfaces = {key: s for key, s in zip(map(tuple, _keys(self.face_nodes).tolist()), self.face_surface)}
         keys = map(tuple, _keys(other.face_nodes).tolist())
@@ -127,15 +117,15 @@ class MeshTopology:
     def _list_faces(self) -> None:
         sizes = np.diff(self.element_ptr)
         element, index, nodes = [], [], []
-        for size, faces in ELEMENT_FACES.items():
-            which = np.flatnonzero(sizes == size)
+        for kind in ELEMENT_TYPES:
+            which = np.flatnonzero(sizes == kind.size)
             if not which.size:
                 continue
-            table = np.array([(*f, -1)[:4] for f in faces])
+            table = np.array([(*f, -1)[:4] for f in kind.faces])
             corners = self.element_nodes[self.element_ptr[which, None, None] + np.maximum(table, 0)]
             nodes.append(np.where(table < 0, -1, corners).reshape(-1, 4))
-            element.append(np.repeat(which, len(faces)))
-            index.append(np.tile(np.arange(len(faces)), len(which)))
+            element.append(np.repeat(which, len(kind.faces)))
+            index.append(np.tile(np.arange(len(kind.faces)), len(which)))
         element, index, nodes = map(np.concatenate, (element, index, nodes))
         order = np.argsort(element, kind="stable")
         self.face_element, self.face_index, self.face_nodes = element[order], index[order], nodes[order]

@@ -6,6 +6,7 @@ import operator
 
 import numpy as np
 
+from ..element_types import HEXAHEDRON
 from .coordinates import check_size
 from .identifiers import identifier
 from .mesh import Mesh, upright
@@ -84,4 +85,4 @@ def _topology(along: int, around: int, across: int) -> MeshTopology:
 
     base = [number(i, j, k), number(i, j, k + 1), number(i, j + 1, k + 1), number(i, j + 1, k)]
     elements = np.stack(base + [n + around * (across + 1) for n in base], axis=1)
-    return MeshTopology((along + 1) * around * (across + 1), 8 * np.arange(len(elements) + 1), elements.ravel())
+    return MeshTopology((along + 1) * around * (across + 1), HEXAHEDRON.size * np.arange(len(elements) + 1), elements.ravel())

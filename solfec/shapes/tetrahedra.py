@@ -8,6 +8,7 @@ import os
 import numpy as np
 
 from .. import installed
+from ..element_types import TETRAHEDRON
 from .adjacency import box_pairs
 from .mesh import Mesh
 from .mesh_topology import MeshTopology
@@ -121,7 +122,7 @@ def tetrahedral_mesh(nodes, elements, faces, face_marks, volume_ids) -> Mesh:
     inverted = np.linalg.det(corners[:, 1:] - corners[:, :1]) < 0.0
     elements = np.where(inverted[:, None], elements[:, [0, 2, 1, 3]], elements)
     used, flat = np.unique(elements, return_inverse=True)
-    topology = MeshTopology(len(used), 4 * np.arange(len(elements) + 1), flat.ravel())
+    topology = MeshTopology(len(used), TETRAHEDRON.size * np.arange(len(elements) + 1), flat.ravel())
     keys, order = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
     wanted = np.sort(used[topology.face_nodes[:, :3]], axis=1)
     place = row_numbers(keys, wanted)

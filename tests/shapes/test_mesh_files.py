@@ -11,12 +11,9 @@ import pytest
 
 from solfec import BODY, BULK_MATERIAL, MESH_READ, SOLFEC
 from solfec.errors import SolfecWarning
-from solfec.shapes import abaqus_groups
 from solfec.shapes.characteristics import characteristics
-from solfec.shapes.exodus_groups import SIDES
 from solfec.shapes.mesh import element_volumes
 from solfec.shapes.mesh_files import read_mesh_file
-from solfec.shapes.mesh_topology import ELEMENT_FACES
 from solfec.shapes.tetrahedra import MissingPackage
 
 meshio = pytest.importorskip("meshio", reason="the optional package meshio is not installed")
@@ -195,11 +192,6 @@ def test_exodus_blocks_and_side_sets_become_groups(tmp_path):
     assert (face_nodes(mesh, 9), face_nodes(mesh, 2)) == ({corners(BOTTOM)}, {corners(SIDE)})
 
 
-def test_sides_of_exodus_are_the_faces_of_elements():
-    for kind, size in (("tetra", 4), ("pyramid", 5), ("wedge", 6), ("hexahedron", 8)):
-        assert {frozenset(f) for f in SIDES[kind]} == {frozenset(f) for f in ELEMENT_FACES[size]}
-
-
 def test_elements_listed_from_the_other_side_are_turned(tmp_path):
     turned = [[5, 6, 7, 8, 1, 2, 3, 4], [8, 7, 6, 5, 9], [6, 11, 7, 2, 10, 3], [6, 5, 9, 12]]
     meshio.Mesh(POINTS, [(k, np.array([n])) for k, n in zip(KINDS, turned)]).write(tmp_path / "a.vtu")
@@ -255,14 +247,6 @@ def test_faces_of_abaqus_surfaces_are_groups(tmp_path):
     assert groups["surfaces"] == {"UNDER": 5, "SKIN": 6}
     assert face_nodes(mesh, 5) == {corners(BOTTOM), corners([10, 11, 7, 3])}
     assert face_nodes(mesh, 6) == {corners([5, 6, 9]), corners(SIDE)}
-
-
-@pytest.mark.parametrize("kind", ["tetra", "wedge", "hexahedron"])
-def test_faces_of_abaqus_elements_are_those_of_ours(kind):
-    """In the order of Abaqus' manual, of which the first face is the base of the element."""
-    size = {"tetra": 4, "wedge": 6, "hexahedron": 8}[kind]
-    assert sorted(map(sorted, abaqus_groups.SIDES[kind])) == sorted(map(sorted, ELEMENT_FACES[size]))
-    assert abaqus_groups.SIDES[kind][0] == tuple(range(4 if size == 8 else 3))
 
 
 @pytest.mark.parametrize(("more", "message"), [

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sample_shapes import UNIT_CORNERS, unit_mesh
 
+from solfec.element_types import BY_SIZE
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.mesh import Mesh
-from solfec.shapes.mesh_topology import ELEMENT_FACES
 
 TET_NODES = [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]
 
@@ -88,7 +88,7 @@ def test_faces_of_every_element_type_point_outward(size):
         8: UNIT_CORNERS,
     }[size]
     mesh = Mesh.from_records(nodes, [size, *range(size), 0], 5)
-    assert len(mesh.topology.face_index) == len(ELEMENT_FACES[size])
+    assert len(mesh.topology.face_index) == len(BY_SIZE[size].faces)
     for row in range(len(mesh.topology.face_index)):
         assert face_normal(mesh, row) @ (mesh.nodes.mean(0) - mesh.nodes[mesh.topology.face_nodes[row, 0]]) < 0
 
