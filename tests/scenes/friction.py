@@ -55,7 +55,7 @@ def tipping(setup, slope):
 
 @scene(
     cases=[dict(tiles=1), dict(tiles=10)],
-    defects=[Defect("NEWTON solves tiles roughly", options="CLASSIC", solver="NEWTON", case=dict(tiles=10))],
+    defects=[Defect("the merit of 1E-8 lets averaged points at seams tip the block; NEWTON_SOLVER(1E-14) is right", options="CLASSIC", solver="NEWTON", case=dict(tiles=10))],
 )
 def braking(setup, tiles):
     """A sliding block stops after v^2 / (2 mu g) and v / (mu g), also where the ground is made of flush tiles."""

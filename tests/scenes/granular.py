@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from math import atan, degrees, hypot
+from math import hypot, radians, tan
 
 import solfec
 
@@ -89,37 +89,22 @@ def settled(setup, mu):
     ]
 
 
-@scene(cases=[dict(mu=0.1), dict(mu=0.6)], slow=True)
+@scene(cases=[dict(mu=0.27), dict(mu=0.266)])
 def repose(setup, mu):
-    """A heap of balls poured between two plates on rough ground: its slope is flat without friction and grows with it."""
-    r, n = 0.02, 120
-    random.seed(3)
+    """The smallest heap: a ball on two that touch stays there while the angle of friction is at least 15 degrees, half of the contacts' slope."""
+    r = 0.05
     model = setup.model(1e-3)
     setup.surface(model, friction=mu)
-    setup.surface(model, friction=0.0, pair=(2, 1))
     bulk = solfec.BULK_MATERIAL(model)
-    floor(model, bulk, size=3)
-    # Two smooth plates make it a slice of a heap; a dam on the left.
-    for s in (-1, 1):
-        solfec.BODY(model, "OBSTACLE", centred((0.5, s * (r * 1.02 + 0.05), 0.5), (3, 0.1, 1.2), 2), bulk)
-    solfec.BODY(model, "OBSTACLE", box((-0.2, -0.2, 0), (0, 0.2, 1), 2), bulk)
-    balls, k = [], 0
-    while len(balls) < n:
-        balls.append(ball(model, bulk, (r * 1.05 + (k % 8) * 2.15 * r + random.uniform(0, 2e-3), 0, r + 2.1 * r * (k // 8)), r))
-        k += 1
-    setup.run(model, 2.0)
-    tops = {}
-    for b in balls:
-        x, _, z = place(b)
-        cell = int(x / (3 * r))
-        tops[cell] = max(tops.get(cell, 0.0), z)
-    height = max(z for c, z in tops.items() if c < 2)
-    reach = max(place(b)[0] for b in balls if place(b)[2] > 1.2 * r) if any(place(b)[2] > 1.2 * r for b in balls) else 1.0
-    slope = degrees(atan(height / reach))
-    # Discs in two dimensions: observed angles about 18 degrees and above with mu = 0.6, nearly none with 0.1.
-    if mu < 0.2:
-        return [holds("flat", slope < 16)]
-    return [Figure("angle", slope, 25.0, 10.0)]
+    floor(model, bulk)
+    for x in (-r, r):
+        ball(model, bulk, (x, 0, r), r)
+    top = ball(model, bulk, (0, 0, (1 + 3**0.5) * r), r)
+    setup.run(model, 0.3)
+    sunk = (1 + 3**0.5) * r - place(top)[2]
+    if mu > tan(radians(15)):
+        return [Figure("way down", sunk, 0.0, 1e-4)]
+    return [holds("falls", sunk > 3e-4)]
 
 
 @scene(slow=True)
