@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from threading import get_ident
 
@@ -228,29 +228,48 @@ class Simulation:
         The number of steps is the one the duration asks for, up to a millionth of a step; the last state is always
         written.  A STOP file, a callback that returns 0, INT and TERM end the run after the step at hand.
         """
+        for _ in self._started(solver, duration, every_step=False):
+            pass
+
+    def steps(self, solver, duration: float) -> Iterator[float]:
+        """The same run step by step: an iterator over the times at which steps end.
+
+        Output, callbacks, STOP and signals are seen to between the steps, as by `run`, and before the time is given.  An iterator
+        that is closed, or left and forgotten, ends the run: the last state is written.
+        """
+        return self._started(solver, duration, every_step=True)
+
+    def _started(self, solver, duration: float, every_step: bool) -> Iterator[float]:
+        """The run, unless there is none in this mode; of `every_step` the end is given, or of those alone after which something was due."""
         if self.mode == "READ":
             self._pass_over()
-            return
+            return iter(())
         if self._check is not None:
             self._check(self, duration)
-            return
+            return iter(())
         if self._gave_way:
             raise SolfecError(
                 f"RUN: {self.outpath} belongs to a SOLFEC object that was made later with the same output path; give each its own,"
                 " or output = None"
             )
         if self._running is not None:
-            who = "a callback of it" if self._running == get_ident() else "another thread"
+            who = "a callback of it, or who goes through its steps," if self._running == get_ident() else "another thread"
             raise SolfecError(f"RUN: this simulation is running already; {who} cannot run it")
         if self._continues and self._runs:
             raise SolfecError(
                 f"RUN: {self.outpath} is continued (-c), which works with one RUN per input: where the second one is to start "
                 "from cannot be told"
             )
+        return self._guarded(solver, duration, every_step)
+
+    def _guarded(self, solver, duration: float, every_step: bool) -> Iterator[float]:
+        """The run, after which files are as they should be whatever happened."""
         self._running = get_ident()
         self._runs += 1
         try:
-            self._run(solver, duration)
+            yield from self._run(solver, duration, every_step)
+        except GeneratorExit:  # somebody has seen enough steps, and the run has ended well
+            pass
         except BaseException:
             self._running = None
             with suppress(SolfecError):  # what went wrong first is what the user should read
@@ -280,15 +299,15 @@ class Simulation:
             self.domain.next_body_id = max(self.domain.next_body_id, int(last["next_body_id"]))
             self.domain.constraints.next_id = max(self.domain.constraints.next_id, int(last["next_constraint_id"]))
 
-    def _run(self, solver, duration: float) -> None:
-        """The loop of `run`."""
+    def _run(self, solver, duration: float, every_step: bool) -> Iterator[float]:
+        """The steps, and what is told after them."""
         domain = self.domain
         self._solver = solver
         progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath, self._quiet)
         unsolved = UnsolvedSteps(self.notify, not isinstance(solver, GaussSeidelSolver))
         try:
             with progress.among_prints():
-                self._steps(solver, duration, progress, unsolved)
+                yield from self._steps(solver, duration, every_step, progress, unsolved)
         finally:
             for text in (turned_over.told(domain.bodies, domain.dynamic), instability.told(domain.bodies)):
                 if text:
@@ -299,8 +318,8 @@ class Simulation:
                 if text:
                     self.notify(text)
 
-    def _steps(self, solver, duration: float, progress: Progress, unsolved: UnsolvedSteps) -> None:
-        """The steps of `_run`."""
+    def _steps(self, solver, duration: float, every_step: bool, progress: Progress, unsolved: UnsolvedSteps) -> Iterator[float]:
+        """The steps themselves, with what is due after them."""
         domain = self.domain
         with Interruption() as interruption:
             running, end = True, domain.time + duration
@@ -321,7 +340,7 @@ class Simulation:
             while running and domain.time < end - TOLERANCE * domain.step:
                 domain.clock.wake_at(self._quiet_until(end), min(PATIENCE, progress.interval))
                 domain.advance(solver)
-                while (rest := idle[0]) and interruption.signal is None:  # nothing is due
+                while not every_step and (rest := idle[0]) and interruption.signal is None:  # nothing is due
                     if rest & WAITED:
                         since[0] = 0
                         progress.after_step(domain)
@@ -341,6 +360,10 @@ class Simulation:
                 if self._callback is not None and self._callback[0].due(domain.time, domain.step):
                     running = self._call_back()
                 running = running and interruption.signal is None and not self._stop_requested()
+                try:
+                    yield domain.time
+                except GeneratorExit:
+                    running = False
             if written != domain.step_number:
                 self._write()
             if interruption.signal is not None and self.verbose == "ON":

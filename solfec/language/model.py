@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from os import PathLike
 from typing import Literal
 
@@ -12,11 +13,13 @@ import numpy as np
 from ..contact import manifold
 from ..results import results_file
 from ..simulation import Simulation
+from ..solvers.foreign_solver import Solves
 from . import checks, session
 from .bodies import BODY, CONSTRAINT
 from .checks import BadValue, command
 from .handles import Model
 from .hints import Switch
+from .solvers import Solver, constraint_solver
 
 
 class SOLFEC(Model):
@@ -208,6 +211,23 @@ class SOLFEC(Model):
     @cleanup.setter
     def cleanup(self, value: Switch) -> None:
         self._simulation.cleanup = checks.switch(value, "cleanup")
+
+    @command("SOLFEC.steps")
+    def steps(self, solver: Solver | Solves, duration: float) -> Iterator[float]:
+        """Run as RUN does, step by step: iterate over the times at which steps end.
+
+        Output, callbacks, the file STOP and signals are seen to before a time is given.  A loop that is left early ends the run, and
+        the last state is written.  In READ mode there are no steps.
+
+        Parameters
+        ----------
+        solver
+            As of RUN.
+        duration : float
+            Time to simulate, from the present time on.
+        """
+        simulation = self._simulation
+        return simulation.steps(constraint_solver(solver), checks.positive(duration, "duration"))
 
 
 def look_at(simulation: Simulation, duration: float | None = None) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import SolfecError
-from ..solvers.foreign_solver import ForeignSolver, Solves
+from ..solvers.foreign_solver import Solves
 from . import checks, session
-from .checks import BadType, BadValue, command
+from .checks import BadValue, command
 from .handles import simulation_of
 from .hints import Numbers, Switch
 from .model import SOLFEC
-from .solvers import Solver
+from .solvers import Solver, constraint_solver
 
 
 @command("RUN")
@@ -31,10 +31,7 @@ def RUN(solfec: SOLFEC, solver: Solver | Solves, duration: float) -> None:
         Time to simulate, from the present time on.
     """
     simulation = simulation_of(solfec)
-    if isinstance(solver, type) or not isinstance(solver, (Solver, Solves)):
-        raise BadType(f"'solver' must be a constraint solver object, or one with a method solve (local), not {checks.kind_of(solver)}")
-    duration = checks.positive(duration, "duration")
-    simulation.run(solver._solver if isinstance(solver, Solver) else ForeignSolver(solver), duration)
+    simulation.run(constraint_solver(solver), checks.positive(duration, "duration"))
 
 
 @command("OUTPUT")

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from ..solvers.auto import AcceleratedGaussSeidel
+from ..solvers.foreign_solver import ForeignSolver, Solves
 from ..solvers.gauss_seidel import COLOURINGS, DiagonalSolver
 from ..solvers.newton import LINEAR_SOLVERS, RELATIVE_DELTAS, NewtonSolver
 from ..solvers.penalty import PenaltySolver
 from . import checks, session
-from .checks import BadValue, Members, command
+from .checks import BadType, BadValue, Members, command
 from .hints import Member, Switch, T
 
 DIAGONAL_SOLVERS = tuple(DiagonalSolver.__members__)
@@ -22,6 +23,13 @@ class Solver(Members):
     """What RUN accepts."""
 
     __slots__ = ("_solver",)
+
+
+def constraint_solver(solver: Solver | Solves):
+    """The solver behind what a user gives to RUN."""
+    if isinstance(solver, type) or not isinstance(solver, (Solver, Solves)):
+        raise BadType(f"'solver' must be a constraint solver object, or one with a method solve (local), not {checks.kind_of(solver)}")
+    return solver._solver if isinstance(solver, Solver) else ForeignSolver(solver)
 
 
 def _stored(name: str, check: Callable[[Any, str], T], doc: str) -> Member[T]:
