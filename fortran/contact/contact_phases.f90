@@ -1,10 +1,9 @@
-!> Detection in a time step in one call: shapes move, known contacts follow them, new ones are found.
+!> Detection in a time step in one call: known contacts follow the shapes, new ones are found.
 !>
 !> Nothing is computed here.  The kernels below could be called one by one, but Python in between would have to be
 !> fetched from memory again after each, since kernels that work on large models empty the caches.
 module contact_phases
   use kinds, only: dp, i4, i8
-  use update_geometry, only: update_shapes
   use pair_cache, only: boxes_inside, select_pairs, note_apart, select_contacts
   use narrow_phase, only: find_contacts
   use contact_patch, only: find_patches
@@ -15,14 +14,14 @@ module contact_phases
   private
   public :: detect
 
-  integer(i4), parameter :: move_shapes = 1, follow = 2, join = 3, find = 4   !< stages
+  integer(i4), parameter :: follow = 1, join = 2, find = 3   !< stages
   integer(i4), parameter :: manifold_points = 2, sphere = 2   !< value of `patched`; kinds of primitives below are polyhedra
   integer(i4), parameter :: done = 0, search = 1, results_lack = 2, rows_lack = 3   !< outcomes
 
 contains
 
-  !> Stages `from` to `to` of 1 shapes move (`update_shapes`); 2 known contacts follow (`select_contacts`, `find_contacts`,
-  !> `find_patches`, `update_rows`, `keep_rows`); 3 points join the patches of these (`create_rows`); 4 new contacts among the
+  !> Stages `from` to `to` of 1 known contacts follow (`select_contacts`, `find_contacts`,
+  !> `find_patches`, `update_rows`, `keep_rows`); 2 points join the patches of these (`create_rows`); 3 new contacts among the
   !> pairs whose fat boxes overlap (`boxes_inside`, `select_pairs`, `find_contacts`, `note_apart`, `find_patches`,
   !> `create_rows`, `sparsify_rows`, `keep_rows`).  Arguments are described there, but for
   !>
@@ -44,25 +43,21 @@ contains
   !>   flags           flags of self-contact
   !>   left, removed   rows in use afterwards; new contacts that sparsification removed again
   !>   cohesive        1: some contact has cohesion
-  !>   moving, following   seconds spent on stages 1 and 2
-  subroutine detect(from, to, looked, new, nvertex, afresh, fresh, known_flags, searched, sorted, nprimitive, nbody, pairs, &
+  subroutine detect(from, to, looked, new, fresh, known_flags, searched, sorted, nprimitive, nbody, pairs, &
       first, last, epsilon, margin, time, step_number, now, patched, speculative, nmaterial, threshold, &
       min_area, min_distance, next_id, nexcluded, excluded, &
       id, constraint_kind, master, slave, master_primitive, slave_primitive, slot, master_point, slave_point, point, base, &
       r, u, v, gap, area, surface, material, cohesion, birth, evaluated, merit, residual, keep, &
       result_of, known_one, known_two, alive, kept_at, fat, member, still, low, high, apart, mark, one, two, place, moved, &
-      previous, selfcontact, primitive_ptr, primitive_count, extents, &
-      reference, vertex_body, vertex_node, radii, orientation, &
-      kind, primitive_surface, radius, axes, reach, near, drift, box, vertex_ptr, vertex_count, face_ptr, face_count, &
+      selfcontact, kind, primitive_surface, radius, axes, reach, near, drift, box, vertex_ptr, vertex_count, face_ptr, face_count, &
       outer_count, edge_count, primitive_body, adjacent_ptr, adjacent_count, adjacent, &
       vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, corner_vertex, current, &
       status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
       patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, material_surface, material_cohesion, &
       outcome, stopping, searching, stage, needed, count, start, found, guesses, flags, left, removed, cohesive, error, error_row, &
-      moving, following, &
       rows, capacity, primitives, neighbours, listed, faces, corners, vertices, results, patches, bodies, triples, materials, &
       exclusions, members, stills)
-    integer(i4), intent(in) :: from, to, looked, new, nvertex, afresh
+    integer(i4), intent(in) :: from, to, looked, new
     integer(i4), intent(in) :: fresh, nprimitive, nbody, pairs, first, last, patched, speculative, nmaterial, nexcluded
     integer(i8), intent(in) :: searched, sorted
     integer(i4), intent(in) :: members, stills
@@ -89,17 +84,12 @@ contains
     integer(i4), intent(in) :: low(0:capacity-1), high(0:capacity-1)
     integer(i8), intent(inout) :: apart(0:capacity-1)
     integer(i4), intent(inout) :: mark(0:capacity-1), one(0:capacity-1), two(0:capacity-1), place(0:capacity-1)
-    integer(i8), intent(inout) :: moved(0:bodies-1)
-    real(dp), intent(inout) :: previous(3,0:triples-1)
-    integer(i4), intent(in) :: selfcontact(0:bodies-1), primitive_ptr(0:bodies-1), primitive_count(0:bodies-1)
-    real(dp), intent(inout) :: extents(6,0:bodies-1)
-    real(dp), intent(in) :: reference(3,0:vertices-1)
-    integer(i4), intent(in) :: vertex_body(0:vertices-1), vertex_node(0:vertices-1)
-    real(dp), intent(in) :: radii(3,0:primitives-1), orientation(3,3,0:primitives-1)
+    integer(i8), intent(in) :: moved(0:bodies-1)
+    integer(i4), intent(in) :: selfcontact(0:bodies-1)
     integer(i4), intent(in) :: kind(0:primitives-1), primitive_surface(0:primitives-1)
     real(dp), intent(in) :: radius(0:primitives-1)
     real(dp), intent(in) :: reach(0:primitives-1), near(0:primitives-1), drift(3,4,0:primitives-1)
-    real(dp), intent(inout) :: axes(3,3,0:primitives-1), box(6,0:primitives-1)
+    real(dp), intent(in) :: axes(3,3,0:primitives-1), box(6,0:primitives-1)
     integer(i4), intent(in) :: vertex_ptr(0:primitives-1), vertex_count(0:primitives-1)
     integer(i4), intent(in) :: face_ptr(0:primitives-1), face_count(0:primitives-1), outer_count(0:primitives-1)
     integer(i4), intent(in) :: edge_count(0:primitives-1)
@@ -107,9 +97,9 @@ contains
     integer(i4), intent(in) :: adjacent(0:neighbours-1)
     integer(i4), intent(in) :: vertex_list(0:listed-1)
     integer(i4), intent(in) :: corner_ptr(0:faces-1), corner_count(0:faces-1), face_surface(0:faces-1)
-    real(dp), intent(inout) :: face_normal(3,0:faces-1)
+    real(dp), intent(in) :: face_normal(3,0:faces-1)
     integer(i4), intent(in) :: corner(0:corners-1), edge(0:corners-1), corner_vertex(0:corners-1)
-    real(dp), intent(inout) :: current(3,0:vertices-1)
+    real(dp), intent(in) :: current(3,0:vertices-1)
     integer(i4), intent(inout) :: status(0:results-1), outward(0:results-1), degenerate(0:results-1)
     real(dp), intent(inout) :: normal(3,0:results-1), result_slave(3,0:results-1), result_master(3,0:results-1)
     real(dp), intent(inout) :: result_gap(0:results-1), result_area(0:results-1)
@@ -123,8 +113,6 @@ contains
     integer(i4), intent(out) :: outcome, stopping, searching
     integer(i4), intent(out) :: stage, needed, count, start, found, guesses, left, removed, cohesive, error, error_row
     integer(i8), intent(out) :: flags
-    real(dp), intent(out) :: moving, following
-    integer(i8) :: clock(3), rate
 
     outcome = done
     needed = 0
@@ -137,21 +125,11 @@ contains
     removed = 0
     error = 0
     error_row = -1
-    call system_clock(clock(1), rate)
-    clock(2:3) = clock(1)
     do stage = from, to
       select case (stage)
-      case (move_shapes)
-        call update_shapes(nvertex, nprimitive, nbody, epsilon, afresh, now, reference, vertex_body, vertex_node, current, &
-          vertex_list, corner_vertex, corner_ptr, face_normal, kind, primitive_body, radius, vertex_ptr, vertex_count, face_ptr, &
-          face_count, radii, orientation, axes, box, body_kind, conf_ptr, primitive_ptr, primitive_count, centre, extents, &
-          conf, previous, moved, vertices, listed, corners, faces, primitives, bodies, triples)
-        call system_clock(clock(2))
-        clock(3) = clock(2)
       case (follow)
         call follow_contacts
         start = left
-        call system_clock(clock(3))
       case (join)
         if (patched /= 0 .and. count > 0) call join_patches
       case (find)
@@ -162,8 +140,6 @@ contains
     searching = merge(1_i4, 0_i4, outcome == search .and. fresh == 0 .and. flags == known_flags)
     stopping = merge(1_i4, 0_i4, outcome /= done .and. searching == 0)
     cohesive = merge(1_i4, 0_i4, any(cohesion(first:left-1) > 0))
-    moving = real(clock(2) - clock(1), dp)/real(rate, dp)
-    following = real(clock(3) - clock(2), dp)/real(rate, dp)
 
   contains
 

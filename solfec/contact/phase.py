@@ -20,7 +20,7 @@ from .detection import search, shape_columns, sparsify_symmetrically
 from .workspace import LONGEST_PAUSE, SHORT_LIFE, SKIN, Workspace, workspace_of
 
 MANIFOLD_POINTS = 2  # of `patched`
-FOLLOW, JOIN, FIND = 2, 3, 4  # stages of the kernel `detect`
+FOLLOW, JOIN, FIND = 1, 2, 3  # stages of the kernel `detect`
 DONE, SEARCH, RESULTS = 0, 1, 2  # its outcomes; another one: rows are lacking
 
 _deepest_row = _kernels.contacts.deepest_row
@@ -141,7 +141,7 @@ class Detection(Phase):
         settings = model.settings
         limits = (0.0, 0.0, 0.0) if settings.symmetric else (given["threshold"], given["area"], given["distance"])
         return Call(
-            "contact_phases.detect", first, last, looked, start, given["vertices"], kept["afresh"], kept["fresh"],
+            "contact_phases.detect", first, last, looked, start, kept["fresh"],
             kept["flags"], kept["searched"], self._sorted["sorted"], given["primitives"], given["bodies"], kept["pairs"],
             given["users"], rows, given["epsilon"], given["margin"], clock["time"], clock["step_number"], kept["updates"],
             given["patched"], given["speculative"], given["materials"], *limits, model.constraints.counts["next_id"], given["excluded"], settings.excluded_surfaces,
@@ -281,8 +281,7 @@ def _columns(model, work: Workspace) -> tuple[np.ndarray, ...]:
         constraints.evaluated, constraints.merit, constraints.residual, work.keep,
         work.result_of, work.known_one, work.known_two, work.alive, work.kept_at,
         work.fat, work.still.movable, work.still.bodies, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
-        work.moved, work.previous, bodies.selfcontact, bodies.primitive_ptr, bodies.primitive_count, bodies.extents,
-        vertices.reference, vertices.body, vertices.node, primitives.radii, primitives.orientation,
+        work.moved, bodies.selfcontact,
         primitives.kind, primitives.surface, primitives.radius, primitives.axes, primitives.reach,
         primitives.margin, primitives.drift, primitives.box,
         primitives.vertex_ptr, primitives.vertex_count, faces.face_ptr, faces.face_count, faces.outer_count,
