@@ -51,8 +51,9 @@ def read_surface(path: str) -> Surface:
         data = file.read()
     try:
         surface = READERS[kind](data)
-    except (IndexError, StopIteration, UnicodeDecodeError, KeyError, RuntimeError) as error:
-        raise ValueError(f"'{path}' cannot be read as {kind[1:].upper()}: {error or 'it ends too early'}") from None
+    except (IndexError, StopIteration, ValueError, KeyError, RuntimeError) as error:
+        reason = str(error) or "it ends too early"
+        raise ValueError(f"'{path}' cannot be read as {kind[1:].upper()}: {reason}") from None
     if len(surface.triangles) == 0:
         raise ValueError(f"'{path}' holds no faces")
     if surface.triangles.min() < 0 or surface.triangles.max() >= len(surface.points):
@@ -86,15 +87,25 @@ def _read_stl(data: bytes) -> Surface:
     if len(data) == 84 + 50 * count:
         record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
         corners = np.frombuffer(data, record, count, 84)["corners"].astype(float).reshape(-1, 3)
+    elif data.lstrip()[:5].lower() == b"solid" and b"facet" in data or len(data) < 84:
+        corners = _corners_of_text(data.decode("ascii", "replace").lower())
     else:
-        number = r"\s+([-+.\deE]+)" * 3
-        corners = np.array(re.findall("vertex" + number, data.decode("ascii", "replace")), float).reshape(-1, 3)
-        if len(corners) % 3:
-            raise ValueError("a facet of the STL file does not have three vertices")
+        raise ValueError(f"its {count} facets need {84 + 50 * count} bytes, and it has {len(data)}")
     points, numbers = np.unique(corners, axis=0, return_inverse=True)
     triangles = numbers.reshape(-1, 3)
     whole = (triangles != np.roll(triangles, 1, axis=1)).all(1)  # facets without area, which STL writers leave behind
     return Surface(points, triangles[whole], np.zeros(int(whole.sum()), int))
+
+
+def _corners_of_text(text: str) -> np.ndarray:
+    """Corners (3 * facets, 3) of an STL file in text; every facet that the file opens has three."""
+    if not re.search(r"^\s*endsolid", text, re.MULTILINE):
+        raise ValueError("it ends too early: there is no 'endsolid'")
+    words = re.sub(r"(end)?solid\b.*?(?=\bfacet\s+normal\b|$)", "", text, flags=re.MULTILINE).split()
+    starts = [i for i, word in enumerate(words) if word == "vertex"]
+    if len(starts) != 3 * words.count("facet"):
+        raise ValueError(f"it has {words.count('facet')} facets and {len(starts)} lines 'vertex x y z'")
+    return np.array([[float(word) for word in words[i + 1 : i + 4]] for i in starts]).reshape(-1, 3)
 
 
 def _read_obj(data: bytes) -> Surface:
@@ -109,20 +120,29 @@ def _read_obj(data: bytes) -> Surface:
     return _triangulated(points, faces, [0] * len(faces))
 
 
-def _words(data: bytes):
-    """Words of a text file without comments."""
-    for line in data.decode("ascii", "replace").splitlines():
-        yield from line.partition("#")[0].split()
-
-
 def _read_off(data: bytes) -> Surface:
-    words = _words(data)
-    if next(words).upper() != "OFF":
+    """Vertices and faces of OFF; what follows the numbers of a face on its line is its colour."""
+    lines = (line.partition("#")[0].split() for line in data.decode("ascii", "replace").splitlines())
+    lines = [words for words in lines if words]
+    if not lines or lines[0][0].upper() != "OFF":
         raise ValueError("it does not start with OFF")
-    nodes, count, _ = (int(next(words)) for _ in range(3))
-    points = [float(next(words)) for _ in range(3 * nodes)]
-    faces = [[int(next(words)) for _ in range(int(next(words)))] for _ in range(count)]
+    lines = iter([lines[0][1:], *lines[1:]])
+    nodes, count, _ = (int(word) for word in _next_words(lines, 3))
+    points = [float(word) for word in _next_words(lines, 3 * nodes)]
+    faces = [[int(word) for word in words[1 : 1 + int(words[0])]] for words in (next(lines) for _ in range(count))]
+    if (rest := next(lines, None)) is not None:
+        raise ValueError(f"'{' '.join(rest)}' follows its last face")
     return _triangulated(points, faces, [0] * count)
+
+
+def _next_words(lines, count: int) -> list[str]:
+    """The words of the next lines, which end with word number `count`."""
+    words: list[str] = []
+    while len(words) < count:
+        words += next(lines)
+    if len(words) > count:
+        raise ValueError(f"'{' '.join(words[count:])}' follows what should end its line")
+    return words
 
 
 PLY_TYPES = {

@@ -171,6 +171,42 @@ def test_surfaces_that_cross_themselves_are_refused_by_face(tetgen):
         tetrahedra.tetrahedralize(points, triangles, np.zeros(24, int))
 
 
+STL = """solid facet of a vertex
+  facet normal 0 0 1
+    outer loop
+      vertex 0 0 0
+      vertex 1 0 0
+      vertex 0 1 0
+    endloop
+  endfacet
+endsolid facet of a vertex
+"""
+PLY = """ply
+format ascii 1.0
+element vertex 3
+property float x
+property float y
+property float z
+element face 1
+property list uchar int vertex_indices
+end_header
+0 0 0
+1 0 0
+0 1 0
+3 0 1 2
+"""
+
+
+@pytest.mark.parametrize("name, text", [("a.stl", STL), ("a.stl", STL.replace("\n", " ").replace("endsolid", "\nendsolid")), ("a.ply", PLY),
+                                        ("a.off", "OFF 3 1 0\n0 0 0 1 0 0 0 1 0\n3 0 1 2 255 0 0")])  # fmt: skip
+def test_one_triangle_is_read(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    surface = read_surface(str(tmp_path / name))
+    corners = surface.points[surface.triangles[0]]
+    assert len(surface.triangles) == 1
+    assert np.cross(corners[1] - corners[0], corners[2] - corners[0]).tolist() == [0, 0, 1]
+
+
 @pytest.mark.parametrize(
     "name, text, words",
     [
@@ -178,7 +214,14 @@ def test_surfaces_that_cross_themselves_are_refused_by_face(tetgen):
         ("a.off", "OFF\n3 1 0\n0 0 0 1 0 0", "cannot be read as OFF"),
         ("a.off", "OFF\n3 1 0\n0 0 0 1 0 0 0 1 0\n3 0 1 1", "face 0 repeats a vertex"),
         ("a.off", "OFF\n3 1 0\n0 0 0 1 0 0 0 1 0\n3 0 1 7", "out of range"),
+        ("a.off", "OFF\n3 1 0\n0 0 0 1 0 0 0 1 0\n3 0 1 2\n3 0 2 1", "'3 0 2 1' follows its last face"),
         ("a.stl", "solid\nendsolid", "holds no faces"),
+        ("a.stl", STL.replace("endsolid", ""), "no 'endsolid'"),
+        ("a.stl", STL.replace("vertex 0 1 0", "vertx 0 1 0"), "1 facets and 2 lines 'vertex x y z'"),
+        ("a.stl", STL.replace("vertex 0 1 0", "vertex 0 1"), "a.stl' cannot be read as STL"),
+        ("a.stl", STL.replace("0 1 0", "0 nan 0"), "a.stl.*nan|points"),
+        ("a.stl", "cut" * 40, "facets need [0-9]+ bytes, and it has 120"),
+        ("a.ply", PLY.replace("3 0 1 2", "3 0 1"), "a.ply' cannot be read as PLY: it ends too early"),
         ("a.ply", "plo", "no PLY header"),
         ("a.smesh", SMESH.replace("\n0\n1\n1 .5", "\n1\n1 .5 .5 .5\n1\n1 .5"), "holes"),
     ],
