@@ -69,6 +69,8 @@ class Checks:
     def bodies(self, frame, defined: np.ndarray) -> None:
         """Definitions and state of the bodies of a frame."""
         step, listed = frame.step, frame.listed
+        if not np.array_equal(defined["id"], listed["id"]):
+            self.refuse("model/bodies: id", "frames know these bodies by other identifiers")
         for name, values in (("kind", BodyKind), ("scheme", Scheme)):
             self.within(f"model/bodies: {name}", defined[name], 0, max(values) + 1)
         elements = defined["kind"] == BodyKind.FINITE_ELEMENT

@@ -71,7 +71,7 @@ def put(name, field, value, row=-1):
         ("frames/body_lists", "definition", -1), ("frames/body_lists", "conf_first", 10**6), ("frames/body_lists", "id", 1),
         ("frames/steps", "list_first", 1000), ("frames/steps", "step", np.nan), ("frames/constraints", "master", 10**6),
         ("frames/constraints", "slave_primitive", 10**6), ("frames/constraints", "kind", 77), ("frames/configurations", None, np.nan),
-        ("model/functions", "first", 10**9), ("model/function_knots", None, np.nan), ("model/bodies", "node_count", 10**6),
+        ("model/functions", "first", 10**9), ("model/function_knots", None, np.nan), ("model/bodies", "node_count", 10**6), ("model/bodies", "id", -(2**62)),
     ],
 )  # fmt: skip
 def test_a_wrong_number_is_an_error_that_names_file_and_field(look, name, field, value):
