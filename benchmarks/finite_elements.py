@@ -28,13 +28,13 @@ from solfec.bodies.materials import BulkMaterial
 from solfec.bodies.reduced_base import ReducedBase
 from solfec.bodies.table import BodyKind, BodyTable, Form, Scheme
 from solfec.domain import Domain
-from solfec.kernel_programs import PHASES
 from solfec.shapes import hex_mesh
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.mesh_to_convex import mesh_to_convex
 from solfec.shapes.pipe import pipe
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.time_step import PHASES
 
 CUBE = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]], float)
 

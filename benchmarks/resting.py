@@ -30,10 +30,10 @@ import words
 from solfec import _kernels
 from solfec.contact import detection
 from solfec.domain import Domain
-from solfec.kernel_programs import PHASES
 from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
+from solfec.time_step import PHASES
 
 HERE = Path(__file__).parent
 RESIDUAL = 1e-6

@@ -24,9 +24,9 @@ import overhead
 import words
 
 from solfec import _kernels
-from solfec.kernel_programs import PHASES
 from solfec.solvers.auto import AutoSolver
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
+from solfec.time_step import PHASES
 
 CASES = {  # name: (model, Gauss-Seidel epsilon or another solver, steps before, steps timed)
     "stacks of ten cubes, 1000 bodies": (models.stacks, 1e-4, 150, 150),

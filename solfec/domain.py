@@ -5,34 +5,30 @@ Every phase of a step (`time_step`) works on whole arrays; nothing here loops ov
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
 
-from .bodies import background_mesh, finite_element_motion, modal, motion, point_values, state
+from .bodies import background_mesh, finite_element_motion, implicit, modal, motion, point_values, state
 from .bodies.failures import named
 from .bodies.finite_elements import FiniteElementMesh, compiled
 from .bodies.loads import Loads
 from .bodies.materials import BulkMaterial, Law
-from .bodies.step_limit import StepLimit
 from .bodies.table import REDUCED_FORMS, BodyKind, BodyTable, Energy, Form, Scheme, body_name
-from .clock import Clock
 from .constraints import element_points, joint_correction, joint_starts, user
 from .constraints.table import ConstraintKind, ConstraintTable, DirectionUpdate, SurfaceMaterialTable
 from .contact import detection
 from .contact.geometry import Geometry
 from .contact.swallowed import Swallowed
 from .errors import SolfecError
-from .kernel_programs import remembered
 from .shapes import characteristics, point_query, primitives
 from .shapes.mesh import Mesh
 from .shapes.resolution import check_resolution
 from .shapes.rest_adjacency import adjoin_overlapping
 from .solvers.local_dynamics import LocalDynamics
 from .solvers.report import SolverReport
-from .solvers.solution import Solution
 from .solvers.supports import Left
-from .tables import Noted, Table, note_reallocation
 from .time_series import TimeSeries
 from .time_step import TimeStep
 
@@ -64,24 +60,25 @@ class Domain:
     ----------
     bodies, geometry, constraints, surface_materials
         The state tables.
-    clock : Clock
-        In whose memory are `time` and `step_number`, time reached and number of steps taken, and the energies below.
+    time, step_number : float, int
+        Time reached and number of steps taken.
+    report : SolverReport or None
+        What the solver said about the last step.
+    sparsified : int
+        Contacts that sparsification removed in the last step.
     timings : Timings
         Seconds spent in each phase since they were last reset.
     contact_energy, friction_energy : float
         Work of contact reactions, each contact counted once.
     """
 
-    step, epsilon, extents, step_kept = Noted(), Noted(), Noted(), Noted()
-    time, step_number = remembered("clock", "time"), remembered("clock", "step_number")
-    contact_energy, friction_energy = remembered("clock", "contact_energy"), remembered("clock", "friction_energy")
-    sparsified = remembered("clock", "sparsified")
-
     def __init__(self, step: float, epsilon: float = 1e-6, dynamic: bool = True):
         self.step = step
         self.epsilon = epsilon
         self.dynamic = dynamic
-        self.clock = Clock()
+        self.time, self.step_number, self.clock_origin = 0.0, 0, (0.0, 0)
+        self.contact_energy = self.friction_energy = 0.0
+        self.sparsified = 0
         self.bodies = BodyTable()
         self.geometry = Geometry()
         self.constraints = ConstraintTable()
@@ -96,17 +93,16 @@ class Domain:
         self.manifold_contacts = False  # what contact options are by default
         self.extents: np.ndarray | None = None
         self.local_dynamics = LocalDynamics()
-        self.solution, self._report = Solution(), None
+        self.report: SolverReport | None = None
         self.swallowed = Swallowed()
         self.supports_left = Left()
-        self._step_limit = StepLimit(self.bodies)
         self._time_step = TimeStep(self)
         self.timings = self._time_step.timings
         self.next_body_id = 1
         self.deleted_bodies = 0
         self._row_of_id: dict[int, int] = {}
         self.state_changes = 0  # by the user, who may do so between steps
-        self._inertia_changed = False
+        self._initialised = 0  # number of these that energies and what integration needs take into account
         self.deformable = True  # whether any body may bound the time step
         self._standing = READY
         self.step_kept = False  # whether explicit bodies may not lower the step
@@ -128,20 +124,30 @@ class Domain:
         """
         if self._standing != READY:
             self._refuse_to_advance()
-        step = self._time_step
-        self._standing = WITHIN
+        self._standing = PREPARING
         try:
-            if step.reallocations != Table.reallocations or step.solver is not solver:
-                self._prepare(solver)
-            step.run()
+            if self._initialised != self.state_changes:
+                self.initialise()
+            self.limit_step()
+            self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts)
+            self._standing = WITHIN
+            contact_work, friction_work = self._time_step.run(solver)
         except BaseException:
             self._standing = BROKEN_OFF if self._standing == WITHIN else READY
             raise
         self._standing = READY
-        if self._impacts or self.joint_correction:
-            self._finish_joints()
-        if step.ends_constraints:
-            self._remove_overloaded_and_lost()
+        self._move_clock()
+        self.contact_energy += contact_work
+        self.friction_energy += friction_work
+        self.sparsified = self._time_step.detection.removed
+        self._finish_joints()
+        self._remove_overloaded_and_lost()
+
+    def _move_clock(self) -> None:
+        """To the end of the step: time is a multiple of the step since this is constant, so that rounding does not add up."""
+        since, number = self.clock_origin
+        self.step_number += 1
+        self.time = since + (self.step_number - number) * self.step
 
     def _finish_joints(self) -> None:
         """What joints need after a step: those that were impacts are met, and drift is taken back on request."""
@@ -151,16 +157,6 @@ class Domain:
         if self.joint_correction and self.dynamic and self.constraints.user_count:
             joint_correction.correct(self.constraints, self.bodies, self.time, self.epsilon)
 
-    def _prepare(self, solver) -> None:
-        """What a step needs after changes, and some models before every step."""
-        self._standing = PREPARING
-        if self._inertia_changed:
-            self.initialise()
-        self.limit_step()
-        self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts)
-        self._standing = WITHIN
-        self._time_step.arrange(solver)
-
     def _refuse_to_advance(self) -> None:
         """Raise what keeps a model from another step."""
         self._refuse_within_step("start another one")
@@ -169,31 +165,29 @@ class Domain:
             "follow; make the model again, or continue the run from its last frame (-c)"
         )
 
-    def __reduce_ex__(self, protocol):
-        raise SolfecError("a model cannot be copied or pickled; make it again from its input, or load a frame of its results")
+    def __deepcopy__(self, memo: dict):
+        """Another model in the same state, which goes on with the same bits."""
+        if self._standing != READY:
+            raise SolfecError("a model cannot be copied in the midst of a step")
+        remembered = implicit.memory(self.bodies, self.step, self.dynamic)
+        copied = memo[id(self)] = type(self).__new__(type(self))
+        mine = {name: value for name, value in vars(self).items() if name not in ("local_dynamics", "_time_step", "timings")}
+        vars(copied).update(copy.deepcopy(mine, memo))
+        copied.local_dynamics = LocalDynamics()
+        copied._time_step = TimeStep(copied)
+        copied.timings = copied._time_step.timings
+        copied.constraints.view("evaluated")[:] = -1  # by whom the copy does not know
+        if remembered is not None:
+            implicit.recall(copied.bodies, compiled(copied.bodies), self.step, self.dynamic, remembered)
+        return copied
+
+    def __reduce__(self):
+        raise SolfecError("a model cannot be pickled; make it again from its input, or load a frame of its results")
 
     @property
-    def _inertia_changed(self) -> bool:
-        """Whether energies and what integration needs must be found anew before the next step."""
-        return self._changed
-
-    @_inertia_changed.setter
-    def _inertia_changed(self, changed: bool) -> None:
-        self._changed = changed
-        self.state_changes += changed
-        self._time_step.reallocations = -1
-
-    @property
-    def report(self) -> SolverReport | None:
-        """What the solver said about the last step."""
-        if self.solution["unread"][0]:
-            self.report = self.solution.report()
-        return self._report
-
-    @report.setter
-    def report(self, report: SolverReport | None) -> None:
-        self.solution["unread"][0], self._report = 0, report
-        self.clock["unsolved"][0] = report is not None and report.status != "OK"
+    def unsolved(self) -> bool:
+        """Whether the constraints of the last step were not solved to the accuracy asked for."""
+        return self.report is not None and self.report.status != "OK"
 
     @property
     def _within_step(self) -> bool:
@@ -209,7 +203,7 @@ class Domain:
         if not (self.dynamic and self.deformable):
             return
         allowed = 2.0 if self.step_kept else 1.0
-        critical, row = self._step_limit.find()
+        critical, row = motion.critical_step(self.bodies)
         if self.step <= allowed * critical:
             return
         # the bound costs nothing, but under large strains it is far too low; up to its double the step is known to be stable
@@ -246,13 +240,11 @@ class Domain:
 
     def _remove_overloaded_and_lost(self) -> None:
         """Links and points loaded above their strength break; bodies outside of the scene's extents go."""
-        self._time_step.ends_constraints = False
-        if self.constraints.user_count:
-            overloaded = user.break_overloaded(self.constraints, *self._time_step.overload.found.get())
-            if overloaded is not None:
-                self._keep_constraints(~overloaded)
+        overloaded = user.find_overloaded(self.constraints)
+        if overloaded is not None:
+            self._keep_constraints(~overloaded)
         if self.extents is not None:
-            outside = self._time_step.lost.mask
+            outside = motion.find_outside(self.bodies, self.extents)
             if outside is not None:
                 self._remove_bodies(outside)
 
@@ -262,7 +254,7 @@ class Domain:
         """Inverse inertia and the kinetic energy of the initial state."""
         motion.initialise_inertia(self.bodies)
         self.deformable = bool((self.bodies.view("kind") >= BodyKind.PSEUDO_RIGID).any())
-        self._inertia_changed = False
+        self._initialised = self.state_changes
 
     def change_step(self, step: float) -> None:
         """The user wants another time step."""
@@ -272,7 +264,6 @@ class Domain:
     def hold_supports(self, exactly: bool) -> None:
         """Whether quasi-static steps meet fixed points and prescribed velocities to round-off, whatever the solver leaves."""
         self.exact_supports = bool(exactly)
-        note_reallocation()
 
     def set_step(self, step: float) -> None:
         """Use another time step from now on."""
@@ -288,17 +279,13 @@ class Domain:
         self._set_origin()
 
     def _set_origin(self) -> None:
-        self.clock["origin"][0], self.clock["origin_number"][0] = self.time, self.step_number
+        """Time and step number since which the step has been constant; continued runs need it for equal bits."""
+        self.clock_origin = self.time, self.step_number
 
     @property
     def local_dynamics_stand(self) -> bool:
         """Whether local dynamics are those of the last step, or of the present one where a solver's callback asks."""
         return self.local_dynamics.stands and self._standing != BROKEN_OFF
-
-    @property
-    def clock_origin(self) -> tuple[float, int]:
-        """Time and step number since which the step has been constant; continued runs need it for equal bits."""
-        return self.clock["origin"].item(), self.clock["origin_number"].item()
 
     # --- bodies --------------------------------------------------------------------------------------------
 
@@ -370,7 +357,7 @@ class Domain:
             self.body_meshes[identifier] = meshes
         if label is not None:
             self.body_labels[identifier] = label
-        self._inertia_changed = True
+        self.state_changes += 1
         return identifier
 
     def default_scheme(self, kind: BodyKind, form: Form = Form.NONE) -> Scheme:
@@ -407,7 +394,7 @@ class Domain:
         mesh.apply(material, ids == volume)
         self.material_row(material)
         self.bodies.finite_elements = None
-        self._inertia_changed = True
+        self.state_changes += 1
 
     def meshes_of(self, identifier: int) -> list[Mesh]:
         """Meshes of a body's shape or, of a finite element body, its computational mesh, in the referential placement."""
@@ -471,7 +458,7 @@ class Domain:
         bodies.volume[row] = volume
         bodies.centre[:, row] = centre
         bodies.tensor[:, :, row] = tensor
-        self._inertia_changed = True
+        self.state_changes += 1
 
     def geometry_kinds(self, row: int) -> np.ndarray:
         """Kinds of the primitives of a body."""
@@ -486,7 +473,7 @@ class Domain:
         if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             arm = bodies.meshes[identifier].nodes - bodies.centre[:, row]
             state.set_nodal_velocity(bodies, row, np.asarray(linear, float) + np.cross(np.asarray(angular, float), arm))
-            self._inertia_changed = True
+            self.state_changes += 1
             return
         if bodies.kind[row] == BodyKind.PSEUDO_RIGID:
             wx, wy, wz = angular
@@ -494,7 +481,7 @@ class Domain:
         else:
             velo[:, 0] = angular
         velo[:, -1] = linear
-        self._inertia_changed = True  # the kinetic energy is set anew
+        self.state_changes += 1  # the kinetic energy is set anew
 
     def conf(self, identifier: int) -> np.ndarray:
         """Configuration of a body, flat, as the manual lists it."""
@@ -508,14 +495,14 @@ class Domain:
         """Overwrite a body's configuration; `update_shapes` brings its shape along, as the next step does."""
         self._refuse_within_step("set configurations")
         state.set_configuration(self.bodies, self.body_row(identifier), values)
-        self._inertia_changed = True  # the internal energy is set anew
+        self.state_changes += 1  # the internal energy is set anew
 
     def set_velo(self, identifier: int, values) -> None:
         """Overwrite a body's velocity."""
         self._refuse_within_step("set velocities")
         joint_starts.mark(self.constraints, self.body_row(identifier))
         state.set_velocity(self.bodies, self.body_row(identifier), values)
-        self._inertia_changed = True
+        self.state_changes += 1
 
     def set_state(self, identifier: int, conf: np.ndarray, velo: np.ndarray, energy: np.ndarray) -> None:
         """Overwrite a body's triples of configuration (n, 3) and velocity (m, 3), and its energies (6,)."""
@@ -525,22 +512,22 @@ class Domain:
         bodies.configurations.conf[:, bodies.conf_slice(row)] = conf.T
         bodies.triples.velo[:, bodies.velo_slice(row)] = velo.T
         bodies.energy[:, row] = energy
-        self._inertia_changed = True
+        self.state_changes += 1
 
     def move_rigidly(self, identifier: int, *motion_of_rigid) -> None:
         """Move a finite element body as a rigid one, see `state.move_rigidly` (manual, RIGID_TO_FEM)."""
         self._refuse_within_step("set states")
         state.move_rigidly(self.bodies, self.body_row(identifier), *motion_of_rigid)
-        self._inertia_changed = True
+        self.state_changes += 1
 
     def reconsider(self) -> None:
         """Energies and what integration needs follow changed options of bodies before the next step."""
-        self._inertia_changed = True
+        self.state_changes += 1
 
     def disable_rotation(self, identifier: int, disabled: bool) -> None:
         """Hold the angular velocity of a rigid body at zero, or let it go (manual, BODY.disable_rotation)."""
         self.bodies.rotation_disabled[self.body_row(identifier)] = int(disabled)
-        self._inertia_changed = True
+        self.state_changes += 1
 
     def update_shapes(self) -> None:
         """Bring current geometry to the present configuration (within a step it stands at t+h/2)."""
@@ -701,7 +688,6 @@ class Domain:
         """Insert a row behind the user's other constraints and before the contacts."""
         self._refuse_within_step("insert constraints")
         constraints = self.constraints
-        self.local_dynamics.take_results()
         identifier = int(constraints.new_ids(1)[0])
         row = constraints.append(kind=int(kind), id=identifier, birth=self.step_number)
         for name, value in columns.items():
@@ -728,7 +714,6 @@ class Domain:
             self._keep_constraints(mask)
 
     def _keep_constraints(self, mask: np.ndarray) -> None:
-        self.local_dynamics.take_results()  # rows and users as they were in the step
         users = int(mask[: self.constraints.user_count].sum())
         self.constraints.keep(mask)
         self.constraints.user_count = users
@@ -737,7 +722,7 @@ class Domain:
 
     def energy(self, identifiers=None) -> np.ndarray:
         """Energies in the order of `Energy`, of the given bodies or (contacts counted once) of the whole model."""
-        if self._inertia_changed:
+        if self._initialised != self.state_changes:
             self.initialise()
         if identifiers is None:
             total = self.bodies.view("energy").sum(axis=1)

@@ -21,11 +21,11 @@ from .bodies.finite_elements import compiled, within_step
 from .bodies.implicit import present_implicit
 from .bodies.table import BodyKind
 from .constraints import user
+from .constraints.element_points import refer_contacts
 from .constraints.table import ConstraintKind
 from .contact.phase import Detection
 from .domain import Domain
 from .errors import SolfecError
-from .kernel_programs import PHASES, Program
 from .progress import counted
 from .results import layout
 from .solvers import diagnosis
@@ -130,11 +130,9 @@ def detected(domain: Domain, **settings):
         for name, value in ({"depth": inf} | settings).items():
             setattr(domain.settings, name, value)
         domain.update_shapes()
-        places = domain._time_step.places if within_step(domain.bodies).count else None
-        Detection(domain, places).run()
-        constraints.counts["left"][0] = constraints.n
-        if places is not None:
-            Program([places], np.zeros(len(PHASES))).run()
+        Detection(domain).run()
+        if within_step(domain.bodies).count:
+            refer_contacts(domain)
         yield constraints
     finally:
         users = np.arange(constraints.n) < constraints.user_count

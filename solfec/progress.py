@@ -10,8 +10,8 @@ from time import localtime, monotonic, strftime
 
 from .bodies.table import BodyKind
 from .domain import Domain
-from .kernel_programs import PHASES
 from .terminal import REWRITE, Printed, discard
+from .time_step import PHASES
 
 KIND_NAMES = {
     BodyKind.OBSTACLE: ("obstacle", "obstacles"),

@@ -12,13 +12,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from threading import get_ident
+from time import perf_counter
 
 import numpy as np
 
 from . import averaged_points, results
 from .balance import Balance, line, warning
 from .bodies import instability, turned_over
-from .clock import UNSOLVED, WAITED
 from .domain import Domain
 from .errors import SolfecError
 from .interruption import NAMES_OF_SIGNALS, Interruption
@@ -147,6 +147,7 @@ class Simulation:
         self._output = Schedule(0.0, 0.0)
         self._callback: tuple[Schedule, Callable[[], object]] | None = None
         self._snapshots: list[tuple[Snapshots, Schedule | None]] = []
+        self._nothing_due_before = -math.inf
         self.notify = warn
         self.ended: Callable[[Simulation], object] = lambda simulation: None  # told when nobody holds it any more
         self._process = os.getpid()
@@ -211,7 +212,7 @@ class Simulation:
 
     def _look(self) -> None:
         """See after the step at hand, in whose midst a function of the user may be, what is due."""
-        self.domain.clock.wake_at(-math.inf, 0.0)
+        self._nothing_due_before = -math.inf
 
     def _sample(self, written: bool) -> None:
         """Take the snapshots that are due now that a frame was `written` or not."""
@@ -335,23 +336,21 @@ class Simulation:
                 snapshots.take_listed(domain)
             unsolved.begin(domain.step_number)
             progress.begin(domain, max(end - domain.time, 0.0))
-            written, idle, since = domain.step_number, domain.clock["idle"], domain.clock["since"]
-            stop = self._stop_file
+            written, looked, patience = domain.step_number, perf_counter(), min(PATIENCE, progress.interval)
             while running and domain.time < end - TOLERANCE * domain.step:
-                domain.clock.wake_at(self._quiet_until(end), min(PATIENCE, progress.interval))
-                domain.advance(solver)
-                while not every_step and (rest := idle[0]) and interruption.signal is None:  # nothing is due
-                    if rest & WAITED:
-                        since[0] = 0
-                        progress.after_step(domain)
-                        if stop and os.access(stop, os.F_OK):
-                            break
-                    if rest & UNSOLVED:
-                        unsolved.after_step(domain)
+                self._nothing_due_before = self._quiet_until(end)
+                while True:
                     domain.advance(solver)
+                    if domain.unsolved:
+                        unsolved.after_step(domain)
+                    if every_step or not domain.time < self._nothing_due_before or interruption.signal is not None:
+                        break
+                    if perf_counter() - looked >= patience:
+                        looked = perf_counter()
+                        progress.after_step(domain)
+                        if self._stop_file and os.access(self._stop_file, os.F_OK):
+                            break
                 progress.after_step(domain)
-                if domain.clock["unsolved"][0]:
-                    unsolved.after_step(domain)
                 if self._output.due(domain.time, domain.step):
                     self._write()
                     written = domain.step_number

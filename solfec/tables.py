@@ -10,7 +10,6 @@ deleted, identifiers (`id`) do not.
 from __future__ import annotations
 
 import copy
-from operator import attrgetter
 
 import numpy as np
 
@@ -157,32 +156,11 @@ class Table:
 
 
 def note_reallocation() -> None:
-    """Let `KernelColumns` and programs look up anew what kernels take: arrays have been replaced, or counts have changed.
+    """Let `KernelColumns` look up anew what kernels take: arrays have been replaced, or counts have changed.
 
     Only what a step itself changes needs no note: contacts come and go without.
     """
     Table.reallocations += 1
-
-
-class Noted(property):
-    """A member of a class whose changes are noted: programs have handed its value to kernels.
-
-    Steps read such members, so that takes no Python.
-    """
-
-    def __init__(self, default=None):
-        super().__init__()
-        self._default = default
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        kept = "_noted_" + name
-
-        def note(instance, value) -> None:
-            setattr(instance, kept, value)
-            note_reallocation()
-
-        super().__init__(attrgetter(kept), note)
-        setattr(owner, kept, self._default)
 
 
 class KernelColumns:

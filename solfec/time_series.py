@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from . import _kernels
-from .kernel_programs import Call
 from .tables import note_reallocation
 
 _evaluate = _kernels.time_series.evaluate_series
@@ -147,11 +146,3 @@ class SeriesTable:
         """Take new series into the arrays."""
         if self._flat != self.n:
             self._flatten()
-
-    def calls(self, time: np.ndarray) -> list[Call]:
-        """`evaluate` for programs, at a time in memory."""
-        if not self.n:
-            return []
-        return [
-            Call("time_series.evaluate_series", self.n, time, self._start, self._times, self._values, self._interval, self.result)
-        ]

@@ -30,7 +30,6 @@ from test_step import state  # noqa: E402
 
 from solfec import _kernels, results  # noqa: E402
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
-from solfec.bodies.step_limit import StepLimit  # noqa: E402
 from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
 from solfec.shapes import hex_mesh, sphere  # noqa: E402
@@ -97,7 +96,6 @@ def forget(model) -> None:
     model.local_dynamics = LocalDynamics()
     model._time_step = TimeStep(model)
     model.timings = model._time_step.timings
-    model._step_limit = StepLimit(model.bodies)
     model.geometry.workspace = model.geometry.current = None
     model.constraints.view("evaluated")[:] = -1
 

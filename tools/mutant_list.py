@@ -131,7 +131,7 @@ MUTANTS = [
     ),
     *_of(
         "solfec/constraints/user.py", (JOINTS,),
-        ("every user's constraint breaks", "constraints.overloaded[: constraints.user_count] == 1", "constraints.overloaded[: constraints.user_count] >= 0"),
+        ("every user's constraint breaks", "constraints.overloaded[:users] == 1", "constraints.overloaded[:users] >= 0"),
     ),
     *_of(
         "fortran/solvers/end_of_cohesion.f90", (GLUE,),

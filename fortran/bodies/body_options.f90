@@ -5,29 +5,9 @@ module body_options
   use table_registry, only: table_open
   implicit none
   private
-  public :: compare_options, find_outside
+  public :: find_outside
 
 contains
-
-  !> Whether columns scheme and damping are still the known ones, since users change both between steps without a word.
-  subroutine compare_options(handle, nb, known_scheme, known_damping, changed)
-    integer(i8), intent(in) :: handle             !< of the body table
-    integer(i4), intent(in) :: nb
-    integer(i4), intent(in) :: known_scheme(0:nb-1)
-    real(dp), intent(in) :: known_damping(0:nb-1) !< [time]
-    integer(i4), intent(out) :: changed           !< 1: they are not, or the handle is not that of the table
-    type(body_table) :: bodies
-    integer(i4) :: status
-    integer :: b
-
-    changed = 1
-    call open_table(handle, bodies, status)
-    if (status /= table_open) return
-    do b = 0, int(bodies%rows) - 1
-      if (bodies%scheme(b) /= known_scheme(b) .or. bodies%damping(b) /= known_damping(b)) return
-    end do
-    changed = 0
-  end subroutine compare_options
 
   !> Marks bodies whose boxes have nothing in common with the scene's box (6) [length], and counts them.
   subroutine find_outside(handle, scene, nb, outside, count)

@@ -8,7 +8,7 @@ module critical_time_step
   use pseudo_rigid, only: second_piola_kirchhoff
   implicit none
   private
-  public :: critical_step, least_element_step, exceeds_limit
+  public :: critical_step, least_element_step
 
   !> Fewer bodies than this are not worth waking other threads.
   integer(i4), parameter :: parallel_from = 500
@@ -291,16 +291,5 @@ contains
     diagonal(9) = a(9,9)
     squared(8) = a(9,8)**2
   end subroutine tridiagonal_form
-
-  !> exceeded 1: the step is longer than that of a body in `row`, or that of finite elements of the body `worst`; -1: no body.
-  pure subroutine exceeds_limit(step, limit, row, least, worst, exceeded)
-    real(dp), intent(in) :: step, limit, least
-    integer(i4), intent(in) :: row, worst
-    integer(i4), intent(out) :: exceeded
-
-    exceeded = 0
-    if (row >= 0 .and. limit < step) exceeded = 1
-    if (worst >= 0 .and. least < step) exceeded = 1
-  end subroutine exceeds_limit
 
 end module critical_time_step

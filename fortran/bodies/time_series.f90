@@ -3,7 +3,7 @@ module time_series
   use kinds, only: dp, i4
   implicit none
   private
-  public :: evaluate_series, take_values
+  public :: evaluate_series
 
 contains
 
@@ -52,18 +52,5 @@ contains
       end if
     end do
   end subroutine evaluate_series
-
-  !> The components of a vector that follow series: rows (3) of these, -1 where a component stays.
-  subroutine take_values(rows, ns, result, vector)
-    integer(i4), intent(in) :: ns
-    integer(i4), intent(in) :: rows(3)
-    real(dp), intent(in) :: result(0:ns-1)
-    real(dp), intent(inout) :: vector(3)
-    integer :: i
-
-    do i = 1, 3
-      if (rows(i) >= 0) vector(i) = result(rows(i))
-    end do
-  end subroutine take_values
 
 end module time_series

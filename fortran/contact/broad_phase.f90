@@ -9,7 +9,7 @@ module broad_phase
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
-  public :: sort_still, find_pairs, search_again
+  public :: sort_still, find_pairs
 
   integer, parameter :: parallel_from = 4000
 
@@ -152,77 +152,5 @@ contains
     call search_between(grid, still_grid, box, exclusion, store, lists)
     call sort_pairs(n, store, lists, capacity, low, high, apart, found)
   end subroutine find_pairs
-
-  !> New fat boxes, and pairs whose fat boxes overlap, after boxes have left theirs; all else is as at the last search.
-  !>
-  !> Arguments are those of `find_pairs`, but for
-  !>
-  !>   reach, current        boxes (6,:) of primitives, enlarged by half of `reach` (:), are fattened [length]
-  !>   now, sorted           the number of this update of shapes, and of the one after which still boxes were sorted
-  !>   skin                  part of its width by which a box is fattened
-  !>   choice                (3) the update of the last search, and for how long boxes are not fattened: for `longest_pause` updates
-  !>                         at most, after pairs that lasted for less than `short_life` of them; and how long the last pause was
-  !>   still_body, moved     (:) rows of bodies that are taken not to move; (:) of bodies, the last update that moved them
-  !>   pairs, fresh, flags, searched   number of pairs; 1, or -1 while they lack; flags of self-contact; `now`
-  !>   lacking               1: a still body has moved, or pairs lack room; nothing is known then
-  subroutine search_again(n, nbody, reach, now, sorted, skin, short_life, longest_pause, choice, stills, still_body, moved, &
-      current, members, member, still, still_capacity, still_bounds, still_numbers, still_cell_capacity, still_cells, primitives, &
-      fat, kind, outer_count, body, adjacent_ptr, adjacent_count, neighbours, adjacent, bodies, body_kind, body_id, selfcontact, &
-      nexcluded, exclusions, excluded, capacity, low, high, apart, length, bounds, numbers, rows, records, cell_capacity, cells, &
-      keys, pairs, fresh, flags, searched, lacking)
-    integer(i4), intent(in) :: n, nbody, short_life, longest_pause, nexcluded, stills, members, still_capacity
-    integer(i4), intent(in) :: still_cell_capacity, primitives, neighbours, bodies, exclusions, capacity, cell_capacity, length
-    real(dp), intent(in) :: reach(0:primitives-1), skin
-    integer(i8), intent(in) :: now, sorted
-    integer(i4), intent(inout) :: choice(3)
-    integer(i4), intent(in) :: still_body(0:stills-1), member(0:members-1)
-    integer(i8), intent(in) :: moved(0:bodies-1)
-    real(dp), intent(in) :: current(6,0:primitives-1), still(20,0:64)
-    real(sp), intent(inout) :: still_bounds(0:still_capacity-1,6)
-    integer(i4), intent(inout) :: still_numbers(0:still_capacity-1,3), still_cells(0:still_cell_capacity-1)
-    real(dp), intent(inout) :: fat(6,0:primitives-1)
-    integer(i4), intent(in) :: kind(0:primitives-1), outer_count(0:primitives-1), body(0:primitives-1)
-    integer(i4), intent(in) :: adjacent_ptr(0:primitives-1), adjacent_count(0:primitives-1), adjacent(0:neighbours-1)
-    integer(i4), intent(in) :: body_kind(0:bodies-1), selfcontact(0:bodies-1)
-    integer(i8), intent(in) :: body_id(0:bodies-1), excluded(2,0:exclusions-1)
-    integer(i4), intent(inout) :: low(0:capacity-1), high(0:capacity-1)
-    integer(i8), intent(inout) :: apart(0:capacity-1), keys(0:capacity-1)
-    real(sp), intent(inout) :: bounds(0:length-1,6)
-    integer(i4), intent(inout) :: numbers(0:length-1,3), rows(0:primitives-1,2), records(9,0:primitives-1)
-    integer(i4), intent(inout) :: cells(0:cell_capacity-1)
-    integer(i4), intent(out) :: pairs, fresh, lacking
-    integer(i8), intent(out) :: flags, searched
-    integer(i4) :: chosen(3), age
-    integer :: k
-
-    pairs = 0
-    fresh = -1
-    flags = 0
-    searched = now
-    lacking = 1
-    do k = 0, stills - 1
-      if (moved(still_body(k)) > sorted) return
-    end do
-    chosen = [int(now, i4), choice(2), choice(3)]
-    age = chosen(1) - choice(1)
-    if (chosen(2) > 0) then
-      chosen(2) = chosen(2) - age
-    else if (age < short_life) then
-      chosen(3) = min(max(2*choice(3), 4_i4), longest_pause)
-      chosen(2) = chosen(3)
-    else
-      chosen(3) = 0
-    end if
-    call fatten_boxes(member, reach, merge(0.0_dp, skin, chosen(2) > 0), current, fat, members, primitives)
-    call find_pairs(n, nbody, member, still, still_bounds, still_numbers, still_cells, fat, kind, outer_count, &
-      body, adjacent_ptr, adjacent_count, adjacent, body_kind, body_id, selfcontact, nexcluded, excluded, low, high, apart, &
-      bounds, numbers, rows, records, cells, keys, pairs, members, still_capacity, still_cell_capacity, primitives, &
-      neighbours, bodies, exclusions, capacity, cell_capacity, length)
-    if (pairs > capacity) return
-    choice = chosen
-    call sum_flags(nbody, selfcontact, flags, bodies)
-    fresh = 1
-    lacking = 0
-  end subroutine search_again
 
 end module broad_phase

@@ -37,7 +37,6 @@ contains
   !>   known_one, known_two   pairs of known contacts; one, two: those of new ones
   !>   outcome         0 done; 1 pairs must be searched anew; 2 `needed` results, 3 `needed` rows must have room (call again
   !>                   from `stage` on, of which nothing has been changed)
-  !>   searching       1: pairs must be searched anew only because boxes have left theirs; stopping 1: any other outcome but 0
   !>   count           known pairs looked at; start: first row of those that are new in this step
   !>   found           new pairs looked at; guesses: those among them with a contact that is degenerate
   !>   flags           flags of self-contact
@@ -54,7 +53,7 @@ contains
       vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, corner_vertex, current, &
       status, outward, degenerate, normal, result_slave, result_master, result_gap, result_area, result_surface, &
       patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, material_surface, material_cohesion, &
-      outcome, stopping, searching, stage, needed, count, start, found, guesses, flags, left, removed, cohesive, error, error_row, &
+      outcome, stage, needed, count, start, found, guesses, flags, left, removed, cohesive, error, error_row, &
       rows, capacity, primitives, neighbours, listed, faces, corners, vertices, results, patches, bodies, triples, materials, &
       exclusions, members, stills)
     integer(i4), intent(in) :: from, to, looked, new
@@ -110,7 +109,7 @@ contains
     real(dp), intent(in) :: centre(3,0:bodies-1), conf(3,0:triples-1)
     integer(i4), intent(in) :: material_surface(2,0:materials-1)
     real(dp), intent(in) :: material_cohesion(0:materials-1)
-    integer(i4), intent(out) :: outcome, stopping, searching
+    integer(i4), intent(out) :: outcome
     integer(i4), intent(out) :: stage, needed, count, start, found, guesses, left, removed, cohesive, error, error_row
     integer(i8), intent(out) :: flags
 
@@ -137,8 +136,6 @@ contains
       end select
       if (outcome /= done .or. error /= 0) exit
     end do
-    searching = merge(1_i4, 0_i4, outcome == search .and. fresh == 0 .and. flags == known_flags)
-    stopping = merge(1_i4, 0_i4, outcome /= done .and. searching == 0)
     cohesive = merge(1_i4, 0_i4, any(cohesion(first:left-1) > 0))
 
   contains

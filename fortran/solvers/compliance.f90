@@ -10,37 +10,11 @@ module compliance
   use kinds, only: dp, i4
   implicit none
   private
-  public :: most_columns, next_columns, fill_columns, inverse_columns, add_compliance
+  public :: fill_columns, inverse_columns, add_compliance
 
   integer, parameter :: parallel_from = 16      !< bodies from which threads pay
 
 contains
-
-  !> The columns of H^T of the one of these bodies that has the most rows, 3 of each row; lacking 1: there is `room` for fewer than
-  !> these, or than `width`, if that is less.
-  subroutine most_columns(room, width, nk, body_row, nbodyptr, body_ptr, most, lacking)
-    integer(i4), intent(in) :: room, width, nk, nbodyptr
-    integer(i4), intent(in) :: body_row(0:nk-1), body_ptr(0:nbodyptr-1)
-    integer(i4), intent(out) :: most, lacking
-    integer :: k
-
-    most = 0
-    do k = 0, nk - 1
-      most = max(most, 3*(body_ptr(body_row(k)+1) - body_ptr(body_row(k))))
-    end do
-    lacking = merge(1_i4, 0_i4, min(most, width) > room)
-  end subroutine most_columns
-
-  !> The next slice, of at most `width` columns: slice (3) becomes its first row, the number of its columns, and for programs
-  !> whether there are any.  The first slice comes with starting 1.
-  subroutine next_columns(starting, most, width, slice)
-    integer(i4), intent(in) :: starting, most, width
-    integer(i4), intent(inout) :: slice(3)
-
-    slice(1) = merge(0_i4, slice(1) + slice(2)/3, starting == 1)
-    slice(2) = max(min(width, most - 3*slice(1)), 0)
-    slice(3) = merge(1_i4, 0_i4, slice(2) > 0)
-  end subroutine next_columns
 
   !> columns(:, 3(j-from)+r) = component r of H^T of row j of every body, in its frame; other numbers of the slice become zero.
   subroutine fill_columns(from, used, nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, &

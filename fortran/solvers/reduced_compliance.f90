@@ -7,29 +7,12 @@ module reduced_compliance
   use kinds, only: dp, i4
   implicit none
   private
-  public :: place_work, add_reduced_compliance
+  public :: add_reduced_compliance
 
   integer, parameter :: parallel_from = 8         !< bodies from which threads pay
   integer, parameter :: rows_parallel_from = 64   !< rows of one body from which they do
 
 contains
-
-  !> Where the room of bodies begins in `work`, 6 k m numbers for m attached rows, and how much they need in all; lacking 1: that
-  !> is more than `room`.
-  subroutine place_work(room, nk, body_row, modes, nbodyptr, body_ptr, work_ptr, total, lacking)
-    integer(i4), intent(in) :: room, nk, nbodyptr
-    integer(i4), intent(in) :: body_row(0:nk-1), modes(0:nk-1), body_ptr(0:nbodyptr-1)
-    integer(i4), intent(inout) :: work_ptr(0:nk-1)
-    integer(i4), intent(out) :: total, lacking
-    integer :: k
-
-    total = 0
-    do k = 0, nk - 1
-      work_ptr(k) = total
-      total = total + 6*modes(k)*(body_ptr(body_row(k)+1) - body_ptr(body_row(k)))
-    end do
-    lacking = merge(1_i4, 0_i4, total > room)
-  end subroutine place_work
 
   !> Adds W of all pairs of rows of these bodies.
   !>

@@ -13,7 +13,6 @@ import numpy as np
 
 from .. import _kernels
 from ..element_types import BY_SIZE, ELEMENT_TYPES
-from ..kernel_programs import Call
 from .enhanced_elements import SIGNS, EnhancedStrains
 from .materials import Law
 
@@ -106,30 +105,6 @@ class ElementGroup:
             self.enhanced.forces(displacement, displacement)
         else:
             _blocks.internal_forces(*self.columns, displacement, self.force)
-
-    def force_call(self, displacement: np.ndarray) -> Call:
-        """`forces` for programs."""
-        if self.enhanced:
-            return Call("enhanced_hexahedra.enhanced_forces", *self.enhanced.columns, displacement, displacement, self.force)
-        return Call("element_blocks.internal_forces", *self.columns, displacement, self.force)
-
-    def product_call(self, displacement: np.ndarray, direction: np.ndarray, unless_zero: np.ndarray) -> Call:
-        """`products` for programs."""
-        kernel = "enhanced_hexahedra.enhanced_products" if self.enhanced else "element_blocks.tangent_products"
-        columns = self.enhanced.columns if self.enhanced else self.columns
-        return Call(kernel, *columns, displacement, direction, self.force, unless_zero=unless_zero)
-
-    def stiffness_call(self, displacement: np.ndarray, dense: np.ndarray, unless_zero: np.ndarray) -> Call:
-        """`stiffness` for programs."""
-        kernel = "enhanced_hexahedra.enhanced_stiffness" if self.enhanced else "element_tangents.element_stiffness"
-        columns = self.enhanced.columns if self.enhanced else self.columns
-        return Call(kernel, *columns, displacement, dense, unless_zero=unless_zero)
-
-    def energy_call(self, displacement: np.ndarray) -> Call:
-        """`energies` for programs."""
-        kernel = "enhanced_hexahedra.enhanced_energies" if self.enhanced else "element_blocks.internal_energies"
-        columns = self.enhanced.columns if self.enhanced else self.columns
-        return Call(kernel, *columns, displacement, self.energy, self.strain)
 
     def conserving_forces(self, displacement: np.ndarray, other: np.ndarray) -> None:
         """Internal forces that conserve energy between two displacements (St Venant-Kirchhoff), into `force`."""

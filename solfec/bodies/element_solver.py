@@ -25,9 +25,6 @@ DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses:
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
 _add_solutions = _kernels.small_inverses.add_solutions
-_begin_step = _kernels.tangent_factors.begin_step
-_keep_factor = _kernels.tangent_factors.keep_factor
-_note_products = _kernels.tangent_factors.note_products
 _take_nodes = _kernels.nodal_vectors.take_nodes
 _take_rotations = _kernels.nodal_vectors.take_rotations
 _collect = _kernels.nodal_vectors.collect
@@ -81,8 +78,12 @@ class ElementSolver:
         From the frame of the unknowns to space, as of the last `refresh`.
     made : ndarray (3, n)
         Displacements at which the factor of form 'TL' was made.
-    course : ndarray (12,) int32
-        What kernels decide by, and have decided (tangent_factors.f90).
+    known, fresh : bool
+        Of form 'TL': whether there is a factor, and whether it is of the present step's A.
+    products : int
+        Products with A in this step, at most for one right-hand side.
+    fewest, spent : int
+        Products in the first step of the factor, 0: it has not come yet; and beyond these since then.
     newton : energy_momentum.NewtonIterations or None
         Of bodies that conserve energy, once there are any.
     supports : support_stiffness.SupportStiffness or None
@@ -91,8 +92,6 @@ class ElementSolver:
         Of quasi-statics: bodies, numbered within `rows`, whose A was the first that was not positive definite.
     inverses : ndarray (n, n, k) or None
         A^-1 of the bodies where they are small.
-    kept : Cholesky or None
-        The factor that serves all steps, of form 'BC' where there are no inverses.
     """
 
     def __init__(self, fe, which: np.ndarray):
@@ -113,11 +112,12 @@ class ElementSolver:
         self.unknowns, self._seen = (np.zeros((3, len(self.nodes)), order="F") for _ in range(2))
         self.node = self.nodes.astype(np.int32)
         self.beta = np.zeros(len(which))
-        self.solution = np.zeros(self.size)  # of programs
-        self.key = self.inverses = self.kept = self.newton = self.supports = None
+        self.key = self.inverses = self.newton = self.supports = None
         self.unstable: list[int] = []
         self.direct = False
-        self.course, self.made = np.zeros(12, np.int32), np.zeros((3, len(self.nodes)), order="F")  # of kernels, `tangent_factors`
+        self.made = np.zeros((3, len(self.nodes)), order="F")
+        self.known = self.fresh = False
+        self.products = self.fewest = self.spent = 0
         if not self.linear:
             starts = np.append(self.dof_first // 3, len(self.nodes)).astype(np.int32)
             places = fe.reference[:, self.nodes], fe.normal[:, self.nodes]
@@ -161,9 +161,11 @@ class ElementSolver:
         if self.linear:
             return
         if self.supports:
-            self.supports.settle()
+            self.supports.make_room()
         now = self.present
-        _begin_step(self.factor.WORTH, self.direct, self.course)
+        self.products = 0
+        # when products beyond those of the factor's first step have cost as much as a factorisation, A is factorised
+        self.fresh = self.direct or not self.known or self.spent >= self.factor.WORTH
         if self.fresh:
             self._make_factor()
         else:
@@ -180,7 +182,6 @@ class ElementSolver:
             if changed:
                 self._factorise(self.present)
                 self.inverses = self._inverses()
-                self.kept = self.kernel_factor if self.inverses is None else None
                 note_reallocation()
             return
         self.make_room()
@@ -202,26 +203,15 @@ class ElementSolver:
     @property
     def memory(self) -> Memory | None:
         """What a continued run has to know; None: the next step factorises."""
-        known, _, _, fewest, spent = self.course[:5].tolist()
-        return Memory(self.made.copy(order="F"), fewest, spent, isinstance(self.factor, SuperLU)) if known else None
+        return Memory(self.made.copy(order="F"), self.fewest, self.spent, isinstance(self.factor, SuperLU)) if self.known else None
 
     @memory.setter
     def memory(self, memory: Memory | None) -> None:
-        self.course[0] = memory is not None
+        self.known = memory is not None
         if memory is not None:
             self.made[:] = memory.displacement
-            self.course[3:5] = memory.fewest, memory.spent
+            self.fewest, self.spent = memory.fewest, memory.spent
             self.gradients.frame[:] = 0
-
-    @property
-    def fresh(self) -> bool:
-        """Whether the factor is that of the present step's A."""
-        return bool(self.course[1])
-
-    @property
-    def products(self) -> int:
-        """Products with A since the last `refresh`."""
-        return int(self.course[2])
 
     @property
     def present(self) -> np.ndarray:
@@ -276,16 +266,14 @@ class ElementSolver:
         if self.direct and not self.unstable:
             self.unstable = indefinite_blocks(self.pattern, self.values, [*self.dof_first.tolist(), self.size])
 
-    def factorise_otherwise(self) -> None:
-        """`resort_to_lu` for A of the present step, which a program has assembled."""
-        self.resort_to_lu()
-        _keep_factor(self.displacement, self.made, self.gradients.frame, self.course)
-
     def _make_factor(self) -> None:
         """Factorise A of the present step."""
-        self.course[0] = 0  # until there is one
+        self.known = False  # until there is one
         self._factorise(self.displacement)
-        _keep_factor(self.displacement, self.made, self.gradients.frame, self.course)
+        self.made[:] = self.displacement
+        self.gradients.frame[:] = 0  # it has not turned
+        self.known = self.fresh = True
+        self.fewest = self.spent = 0
 
     def _inverses(self) -> np.ndarray | None:
         """Inverses (n, n, k) of small bodies of one size n, for factors that are kept."""
@@ -303,23 +291,19 @@ class ElementSolver:
             return self.factor.solve(right)
         if right.ndim == 1:
             return self._iterate(right)
-        if self.settle_columns(right.shape[1]):
-            return self.factor.solve(right)
-        result = np.empty_like(right, order="F")
-        for number, column in enumerate(right.T):
-            result[:, number] = self._iterate(np.ascontiguousarray(column))
+        result = np.array(right, order="F")
+        self.solve_slice(result, right.shape[1], right.shape[1])
         return result
 
-    @property
-    def kernel_factor(self):
-        """The factor of the present step's A where kernels solve with it, or None."""
-        return self.factor if isinstance(self.factor, Cholesky) else None
-
-    def settle_columns(self, count: int) -> bool:
-        """Make ready for so many right-hand sides; whether the factor is that of the present step, and solves alone."""
-        if count * self.products > self.factor.WORTH:
+    def solve_slice(self, columns: np.ndarray, used: int, most: int) -> None:
+        """A^-1 times the first `used` of columns (size, n), in their place; they are a slice of `most` right-hand sides."""
+        if not self.linear and most * self.products > self.factor.WORTH:
             self.renew()
-        return self.fresh
+        if self.linear or self.fresh:
+            self.factor.solve_columns(columns, used)
+            return
+        for number in range(used):
+            columns[:, number] = self._iterate(columns[:, number])
 
     def renew(self) -> None:
         """Factorise A of the present step, unless that is what there is."""
@@ -334,7 +318,10 @@ class ElementSolver:
             products = self.gradients.solve(self.factor, self.displacement, self.beta, right.reshape(3, -1, order="F"))
         except NoConvergence:
             return self.solve_afresh(right)
-        _note_products(products, self.course)
+        self.products = max(self.products, products)
+        if not self.fresh:
+            self.fewest = self.fewest or products
+            self.spent += max(products - self.fewest, 0)
         return self.gradients.solution.ravel(order="F")
 
     @property

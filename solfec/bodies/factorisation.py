@@ -111,6 +111,7 @@ class Cholesky:
         most = TILE * -(-int(below.max()) // TILE), int(columns.max()) + SIX
         self.panels = (*(part.astype(np.int32) for part in (first, row_ptr, row, head)), _aligned(head[-1]), order)
         self.vector, self.solved, self._y = np.zeros((3, pattern.size))
+        self._columns_work = self._room(1)
         owner = np.repeat(np.arange(len(columns)), columns)
         target = _places(pattern, first, row_ptr, row, head, owner, order)
         source = np.argsort(target, kind="stable")
@@ -138,7 +139,7 @@ class Cholesky:
         """Arguments of the kernel that solves for one right-hand side."""
         return *self.panels, self._y, right, solved
 
-    def room(self, count: int) -> np.ndarray:
+    def _room(self, count: int) -> np.ndarray:
         """What the kernel needs to solve for so many right-hand sides."""
         return np.zeros((LANES, len(self.vector), min(GROUPS, max(-(-count // LANES), 1))), order="F")
 
@@ -149,8 +150,14 @@ class Cholesky:
             _solve_vector(*self.arrays_between(right, solved))
             return solved
         result = np.array(right, order="F")
-        _solve_columns(right.shape[1], *self.panels, self.room(right.shape[1]), result)
+        self.solve_columns(result, right.shape[1])
         return result
+
+    def solve_columns(self, columns: np.ndarray, used: int) -> None:
+        """A^-1 times the first `used` of columns (size, n), in their place."""
+        if self._columns_work.shape[2] < min(GROUPS, -(-used // LANES)):
+            self._columns_work = self._room(used)
+        _solve_columns(used, *self.panels, self._columns_work, columns)
 
     def solve_vector(self) -> np.ndarray:
         """A^-1 times what is in `vector` (size,), in memory that the next solution takes."""
@@ -231,6 +238,10 @@ class SuperLU:
     def solve(self, right: np.ndarray) -> np.ndarray:
         """A^-1 times a vector or columns."""
         return self._factor.solve(right)
+
+    def solve_columns(self, columns: np.ndarray, used: int) -> None:
+        """A^-1 times the first `used` of columns (size, n), in their place."""
+        columns[:, :used] = self._factor.solve(columns[:, :used])
 
     def solve_vector(self) -> np.ndarray:
         """A^-1 times what is in `vector` (size,), in memory that the next solution takes."""

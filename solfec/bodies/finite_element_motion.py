@@ -73,10 +73,10 @@ def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[l
 def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[bool, int, int]:
     """To mid-step; returns whether bodies have damping, and (failure, row)."""
     damped, failure, failed = _drift(step, fe.count, *bodies.columns.of(drift_columns, fe, bodies))
-    fe.drifted.set(damped, failure, failed)
+    fe.damped = bool(damped)
     if fe.reduced.count:
         fe.reduced.begin(bodies)
-    return bool(damped), failure, int(fe.rows[failed]) if failure else -1
+    return fe.damped, failure, int(fe.rows[failed]) if failure else -1
 
 
 def drift_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:

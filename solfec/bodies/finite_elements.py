@@ -13,7 +13,6 @@ import numpy as np
 from .. import _kernels
 from ..element_types import MOST_NODES, used_slots
 from ..errors import SolfecError
-from ..kernel_programs import Numbers
 from ..shapes.point_query import in_hulls
 from ..tables import note_reallocation
 from .element_assembly import ElementAssembly, OwnPoints
@@ -172,7 +171,7 @@ class FiniteElements:
         self.count = len(self.rows)
         self.implicit = None  # solvers that implicit.implicit_of keeps from step to step
         self.recalled = None  # what implicit.recall wants of them
-        self.drifted = Numbers(damped="i4", failure="i4", failed="i4")  # of the last prediction
+        self.damped = False  # whether the last prediction found damping
         meshes = [bodies.meshes[int(bodies.id[row])] for row in self.rows]
         self.first = _starts([mesh.node_count for mesh in meshes])
         self.first_element = _starts([len(mesh.sizes) for mesh in meshes])

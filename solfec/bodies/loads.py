@@ -9,7 +9,6 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from ..kernel_programs import Call, Numbers
 from ..kinds import LoadKind
 from ..tables import Table, note_reallocation
 from ..time_series import SeriesTable, TimeSeries
@@ -75,8 +74,6 @@ class Loads:
         self.epsilon = 1e-6
         self.gravity = np.zeros(3)
         self.gravity_series: list[tuple[int, int]] = []  # (component, row of the series)
-        self._gravity_rows = np.full(3, -1, np.int32)  # the same for kernels; -1: a number
-        self._failed = Numbers(failure="i4", row="i4")
         self.table = PointLoadTable()
         self.pressures = Pressures()
         self.callbacks: list[LoadCallback] = []
@@ -205,33 +202,6 @@ class Loads:
         for callback in self.callbacks:
             self._call(bodies, callback, time, step)
         return self.gravity
-
-    def calls(self, bodies: BodyTable, time: np.ndarray) -> list[Call]:
-        """`apply` for programs, at a time in memory; without callbacks."""
-        series, table = self.series, self.table
-        calls = series.calls(time)
-        if self.gravity_series:
-            self._gravity_rows[:] = -1
-            for component, row in self.gravity_series:
-                self._gravity_rows[component] = row
-            calls.append(Call("time_series.take_values", self._gravity_rows, series.result, self.gravity))
-        if table.n:
-            columns = _columns(table, bodies, finite_elements.within_step(bodies))
-            calls.append(
-                Call("point_loads.add_point_loads", table.n, series.result, *columns, results=self._failed, wanted={"failure": 0})
-            )
-        return calls + self.pressures.calls(bodies, series.result)
-
-    def named_calls(self, model, step: np.ndarray, share: float, time: Numbers) -> list[tuple[str, Call]]:
-        """`calls` under the name 'load', after one that finds the `time` a `share` of the step after its start."""
-        calls = self.calls(model.bodies, time["reached"])
-        if self.series.n:
-            calls.insert(0, model.clock.instant(step, share, time))
-        return [("load", call) for call in calls]
-
-    def fail(self) -> None:
-        """Raise what a call says that stopped its program."""
-        self._refuse(self._failed.get()[1])
 
     def _refuse(self, row: int) -> None:
         self._check_body(int(self.table.body[row]), "load")

@@ -11,7 +11,6 @@ import math
 import numpy as np
 
 from .. import _kernels
-from ..kernel_programs import GIVE_UP, TIMINT, Call, Numbers, Phase
 from . import energy_momentum, finite_element_motion
 from .failures import raise_failure as _raise
 from .finite_elements import compiled, within_step
@@ -24,6 +23,7 @@ _initialise = _kernels.body_motion.initialise_inertia
 _predict = _kernels.body_motion.predict
 _finish = _kernels.body_motion.finish
 _critical_step = _kernels.critical_time_step.critical_step
+_find_outside = _kernels.body_options.find_outside
 _spatial_points = _kernels.point_motion.spatial_points
 _referential_points = _kernels.point_motion.referential_points
 _point_velocities = _kernels.point_motion.point_velocities
@@ -122,7 +122,7 @@ def correct(bodies: BodyTable, step: float) -> None:
     implicit = implicit_of_step(bodies, elements)
     if implicit.solvers:
         _add_implicit_reactions(implicit, elements, bodies, step)
-    if elements.drifted["damped"][0]:
+    if elements.damped:
         finite_element_motion.dissipate(elements, bodies, step)
     if implicit.reduced and (row := implicit.reduced.end(bodies, step)) >= 0:
         _raise(bodies, finite_element_motion.TURNED_INSIDE_OUT, row)
@@ -142,87 +142,6 @@ def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) 
         implicit.reduced.react(bodies, step)
     if implicit.pseudo_rigid:
         implicit.pseudo_rigid.add_reactions(bodies, step)
-
-
-class Prediction(Phase):
-    """`predict` of explicit bodies, and of implicit ones as if they were explicit; without callbacks of loads.
-
-    Parameters
-    ----------
-    model
-        Has `bodies`, `loads`, `clock` and `step`.
-    implicit : bool
-        Whether there may be implicit bodies, whose phases follow; without, the program is given up if there are any.
-    """
-
-    phase = TIMINT
-
-    def __init__(self, model, implicit: bool):
-        self.model = model
-        self._wanted = {"failure": 0} if implicit else {"failure": 0, "implicit": 0}
-        self._given, self._time = Numbers(bodies="i4", step="f8"), Numbers(reached="f8")
-        self._results = Numbers(failure="i4", row="i4", implicit="i4")
-
-    def settle(self) -> None:
-        model = self.model
-        self._given.set(model.bodies.n, model.step)
-        model.loads.series.settle()
-
-    def calls(self) -> list[Call]:
-        loads = self._loads()
-        if self.model.loads.on_bodies:
-            moved = [("predict", self._predict(DRIFT)), *loads, ("predict", self._predict(KICK))]
-        else:
-            moved = [*loads, ("predict", self._predict(BOTH))]
-        return self._listed(moved)
-
-    def _loads(self) -> list[tuple[str, Call]]:
-        """Loads at mid-step."""
-        return self.model.loads.named_calls(self.model, self._given["step"], 0.5, self._time)
-
-    def _listed(self, named: list[tuple[str, Call]]) -> list[Call]:
-        """Calls, whose names `stopped` asks for."""
-        self._names = [name for name, _ in named]
-        return [call for _, call in named]
-
-    def _predict(self, stage: int) -> Call:
-        model, given = self.model, self._given
-        return Call(
-            "body_motion.predict", model.bodies.handles, stage, given["step"], model.loads.gravity,
-            results=self._results, wanted={"failure": 0} if stage == DRIFT else self._wanted,
-        )  # fmt: skip
-
-    def stopped(self, call: int) -> int:
-        if self._names[call] == "load":
-            self.model.loads.fail()
-        failure, row, _ = self._results.get()
-        if failure:
-            _raise(self.model.bodies, failure, row)
-        return GIVE_UP
-
-
-class Correction(Phase):
-    """`correct` of such a model."""
-
-    phase = TIMINT
-
-    def __init__(self, model):
-        self.model = model
-        self._given, self._results = Numbers(step="f8"), Numbers(failure="i4", row="i4")
-
-    def settle(self) -> None:
-        self._given.set(self.model.step)
-
-    def calls(self) -> list[Call]:
-        return [
-            Call(
-                "body_motion.finish", self.model.bodies.handles, self._given["step"], results=self._results, wanted={"failure": 0},
-            )  # fmt: skip
-        ]
-
-    def stopped(self, call: int) -> int:
-        failure, row = self._results.get()
-        _raise(self.model.bodies, failure, row)
 
 
 def critical_step(bodies: BodyTable) -> tuple[float, int]:
@@ -274,6 +193,14 @@ def stability_limit(bodies: BodyTable, row: int, admissible: float) -> float:
     if bodies.kind[row] != BodyKind.FINITE_ELEMENT:
         return 2.0 * admissible
     return 2.0 * min(finite_element_motion.resting_step(bodies, row), math.sqrt(SHORT) * admissible)
+
+
+def find_outside(bodies: BodyTable, scene) -> np.ndarray | None:
+    """Mask (n,) of the bodies whose boxes have nothing in common with a scene's box, six numbers [length]; None: there are none."""
+    outside = np.zeros(bodies.capacity, np.int32)
+    if not _find_outside(bodies.handles[0], np.asarray(scene, float), outside):
+        return None
+    return outside[: bodies.n] == 1
 
 
 def spatial_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..kernel_programs import Call
 from ..tables import Table
 from .table import BodyTable
 
@@ -98,12 +97,6 @@ class Pressures:
         """Add the generalised forces at the present configuration to `bodies.triples.force`; `series` has series' values."""
         if self.table.n:
             _add_pressures(self.table.n, series, *bodies.columns.of(_columns, self, bodies))
-
-    def calls(self, bodies: BodyTable, series: np.ndarray) -> list[Call]:
-        """`apply` for programs."""
-        if not self.table.n:
-            return []
-        return [Call("pressures.add_pressures", self.table.n, series, *_columns(self, bodies))]
 
 
 def _columns(pressures: Pressures, bodies: BodyTable) -> tuple[np.ndarray, ...]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
-from ..kernel_programs import Call
 from .reduced_base import BadBase, check_mass, rigid_fields
 from .table import REDUCED_FORMS, BodyTable, Form
 
@@ -202,20 +201,6 @@ class ReducedBodies:
             self.number, self.modes, self.modal, self.vector_ptr, self.vectors, frames, fe.first, fe.mass, fe.reference,
             fe.conf_row, bodies.configurations.conf, self.coordinate_ptr, self.coordinates,
         )  # fmt: skip
-
-    # --- the same for programs; velocities are in `implicit_phases` ------------------------------------------
-
-    def begin_call(self, bodies: BodyTable) -> Call:
-        """`begin`."""
-        return Call("reduced_motion.clear_forces", *_force_columns(self, bodies))
-
-    def represent_call(self, bodies: BodyTable, whole: bool) -> Call:
-        """`represent`."""
-        return Call("reduced_motion.represent_shapes", whole, *_shape_columns(self, bodies))
-
-    def energy_call(self, bodies: BodyTable) -> Call:
-        """`store_energy`."""
-        return Call("reduced_motion.strain_energies", *_energy_columns(self, bodies))
 
     # --- one body, between steps ---------------------------------------------------------------------------
 

@@ -112,6 +112,7 @@ class BodyTable(Table):
         self._join_handles()
 
     def __deepcopy__(self, memo: dict):
+        memo[id(self.finite_elements)] = None  # its arrays share memory; those of the copy are made anew
         copied = super().__deepcopy__(memo)
         copied._join_handles()
         return copied

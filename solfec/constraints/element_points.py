@@ -12,13 +12,13 @@ from .. import _kernels
 from ..bodies import finite_elements
 from ..bodies.table import BodyKind, BodyTable
 from ..errors import SolfecError
-from ..kernel_programs import CONDET, Call, Numbers, Phase
 from .table import ConstraintTable, DirectionUpdate
 
 _place_constraints = _kernels.finite_element_points.place_constraints
+_refer_contacts = _kernels.finite_element_points.refer_contacts
 
 
-class ContactPlaces(Phase):
+def refer_contacts(model, only_held: bool = False) -> None:
     """Elements, shape functions and referential points of the contacts.
 
     Cohesive contacts of earlier steps are held: their referential points stay and the spatial one follows them.
@@ -26,50 +26,38 @@ class ContactPlaces(Phase):
     Parameters
     ----------
     model
-        Has `constraints`, `geometry` and `bodies` at the present configuration, and `clock`.
+        Has `constraints`, `geometry` and `bodies` at the present configuration, and `step_number`.
+    only_held : bool
+        Leave out all others.
+
+    Raises
+    ------
+    SolfecError
+        A point, or nodes of its element, that are not finite.
     """
+    constraints, bodies = model.constraints, model.bodies
+    elements = finite_elements.within_step(bodies)
+    failed = _refer_contacts(
+        constraints.user_count, constraints.n, model.step_number, only_held,
+        *_reference_columns(constraints, model.geometry, bodies, elements),
+    )  # fmt: skip
+    if failed >= 0:
+        _refuse_contact(constraints, bodies, failed)
 
-    phase = CONDET
 
-    def __init__(self, model):
-        self.model = model
-        self._given, self._found = Numbers(first="i4"), Numbers(failed="i4")
-
-    def settle(self) -> None:
-        """Detection, which calls the kernel too and may be in another program, asks for this as well."""
-        self._given.set(self.model.constraints.user_count)
-
-    def calls(self) -> list[Call]:
-        return [self.call(False, self.model.constraints.counts["left"])]
-
-    def call(self, only_held: bool, rows: np.ndarray, unless_zero: np.ndarray | None = None) -> Call:
-        """The kernel for all of the first `rows` rows, or only the held ones among them."""
-        model = self.model
-        return Call(
-            "finite_element_points.refer_contacts", self._given["first"], rows, model.clock["step_number"], only_held,
-            *_reference_columns(model.constraints, model.geometry, model.bodies, finite_elements.within_step(model.bodies)),
-            results=self._found, wanted={"failed": -1}, unless_zero=unless_zero,
-        )  # fmt: skip
-
-    def stopped(self, call: int) -> int:
-        self.fail()
-
-    def fail(self) -> None:
-        """Raise SolfecError: a point, or nodes of its element, that are not finite."""
-        constraints, bodies = self.model.constraints, self.model.bodies
-        (failed,) = self._found.get()
-        rows = constraints.master[failed], constraints.slave[failed]
-        one, two = (int(bodies.id[row]) for row in rows)
-        x, y, z = constraints.point[:, failed]
-        elements = ", ".join(
-            f"element {int(constraints.element[side, failed])} of {bodies.name(body)}"
-            for side, (row, body) in enumerate(zip(rows, (one, two)))
-            if bodies.kind[row] == BodyKind.FINITE_ELEMENT
-        )
-        raise SolfecError(
-            f"the contact of bodies {one} and {two} at ({x:g}, {y:g}, {z:g}) has no place in {elements}: its point or nodes are not "
-            "finite; use a smaller step or smaller loads"
-        )
+def _refuse_contact(constraints, bodies, failed: int) -> None:
+    rows = constraints.master[failed], constraints.slave[failed]
+    one, two = (int(bodies.id[row]) for row in rows)
+    x, y, z = constraints.point[:, failed]
+    elements = ", ".join(
+        f"element {int(constraints.element[side, failed])} of {bodies.name(body)}"
+        for side, (row, body) in enumerate(zip(rows, (one, two)))
+        if bodies.kind[row] == BodyKind.FINITE_ELEMENT
+    )
+    raise SolfecError(
+        f"the contact of bodies {one} and {two} at ({x:g}, {y:g}, {z:g}) has no place in {elements}: its point or nodes are not "
+        "finite; use a smaller step or smaller loads"
+    )
 
 
 def _reference_columns(constraints, geometry, bodies, elements) -> tuple[np.ndarray, ...]:
@@ -91,14 +79,6 @@ def place(constraints: ConstraintTable, bodies: BodyTable) -> None:
         _place_constraints(constraints.user_count, *_place_columns(constraints, bodies, elements))
 
 
-def place_calls(constraints: ConstraintTable, bodies: BodyTable, users: np.ndarray) -> list[Call]:
-    """The same for programs, of `users` constraints."""
-    elements = finite_elements.within_step(bodies)
-    if not elements.count:
-        return []
-    return [Call("finite_element_points.place_constraints", users, *_place_columns(constraints, bodies, elements))]
-
-
 def _place_columns(constraints: ConstraintTable, bodies: BodyTable, elements) -> tuple[np.ndarray, ...]:
     return (
         constraints.master, constraints.slave, constraints.master_point,
@@ -106,14 +86,6 @@ def _place_columns(constraints: ConstraintTable, bodies: BodyTable, elements) ->
         constraints.other_point, bodies.kind, bodies.conf_ptr, bodies.element_ptr,
         elements.element_size, elements.element_node, bodies.configurations.conf,
     )  # fmt: skip
-
-
-def carries_directions(constraints: ConstraintTable, bodies: BodyTable) -> bool:
-    """Whether finite element bodies carry directions of the user's constraints, so that `carried_directions` finds these."""
-    update = constraints.update[: constraints.user_count]
-    if not (update >= DirectionUpdate.CONV1).any():
-        return False
-    return carried_directions(constraints, bodies)[1] is not constraints.update
 
 
 def carried_directions(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 import numpy as np
 
 from ..element_types import MOST_NODES
-from ..kernel_programs import Numbers, remembered
 from ..kinds import ConstraintKind, DirectionUpdate, SurfaceModel  # noqa: F401  # known here, too
 from ..tables import Table
 from ..time_series import SeriesTable
@@ -72,12 +71,9 @@ class ConstraintTable(Table):
         "implicit": ((), "i4", 0),  # 1: a spring's force follows from the mean stroke and velocity of the step
     }
 
-    n, next_id = remembered("counts", "rows"), remembered("counts", "next_id")
-
     def __init__(self):
-        self.counts = Numbers(rows="i4", left="i4", next_id="i8")  # rows in use, now and for kernels that follow detection
         super().__init__()
-        self.overloaded = np.zeros(0, np.int32)  # work of `user.break_overloaded`
+        self.overloaded = np.zeros(0, np.int32)  # work of `user.find_overloaded`
         self.user_count = 0  # leading rows that are the user's constraints
         self.next_id = 1
         self.series = SeriesTable()

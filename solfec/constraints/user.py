@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from .. import _kernels
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
-from ..kernel_programs import CONUPD, TIMINT, Call, Numbers, Pause, Phase
 from . import element_points
 from .table import ConstraintTable
 
@@ -63,100 +60,18 @@ def _refuse(constraints: ConstraintTable, row: int) -> None:
     )
 
 
-class Update(Phase):
-    """`update` of constraints whose directions no finite element body carries.
-
-    Parameters
-    ----------
-    model
-        Has `constraints`, `bodies`, `clock` and `step`.
-    """
-
-    phase = CONUPD
-
-    def __init__(self, model):
-        self.model = model
-        self._given, self._time, self._found = Numbers(users="i4", step="f8"), Numbers(reached="f8"), Numbers(failed="i4")
-
-    def settle(self) -> None:
-        constraints = self.model.constraints
-        self._given.set(constraints.user_count, self.model.step)
-        constraints.series.settle()
-
-    def calls(self) -> list[Call]:
-        constraints, bodies, users = self.model.constraints, self.model.bodies, self._given["users"]
-        columns = _columns(constraints, bodies, constraints.direction, constraints.update)
-        end_of_step = [self.model.clock.instant(self._given["step"], 1.0, self._time)] if constraints.series.n else []
-        return [
-            *element_points.place_calls(constraints, bodies, users),
-            *end_of_step,
-            *constraints.series.calls(self._time["reached"]),
-            Call("user_constraints.update_user_constraints", users, *columns, results=self._found, wanted={"failed": -1}),
-        ]
-
-    def stopped(self, call: int) -> int:
-        _refuse(self.model.constraints, self._found.get()[0])
-
-
-class Overload(Phase):
-    """Finds what `break_overloaded` breaks.
-
-    Parameters
-    ----------
-    constraints : ConstraintTable
-    notice : callable
-        Called where there are any.
-
-    Attributes
-    ----------
-    found : Numbers
-        The `count` of rows.
-    """
-
-    phase = TIMINT
-
-    def __init__(self, constraints: ConstraintTable, notice: Callable[[], None]):
-        self.constraints, self.notice = constraints, notice
-        self._given, self.found = Numbers(users="i4"), Numbers(count="i4")
-
-    def settle(self) -> None:
-        self._given.set(self.constraints.user_count)
-
-    def calls(self) -> list[Call]:
-        constraints = self.constraints
-        _make_room(constraints)  # whose table may grow within a step
-        columns = constraints.kind, constraints.strength, constraints.R, constraints.overloaded
-        find = Call("user_constraints.find_overloaded", self._given["users"], *columns, results=self.found)
-        return [find, Pause(self.found["count"])]
-
-    def stopped(self, call: int) -> int:
-        self.notice()
-        return call + 1
-
-
-def break_overloaded(constraints: ConstraintTable, count: int | None = None) -> np.ndarray | None:
+def find_overloaded(constraints: ConstraintTable) -> np.ndarray | None:
     """Rows loaded above their strength in the step just made: |R| of fixed points, tension -R_N of rigid links.
-
-    Parameters
-    ----------
-    count : int, optional
-        How many the phase `Overload` has found; without, the rows are looked at.
 
     Returns
     -------
     mask : ndarray of bool, shape (n,), or None where no row is
     """
-    if count is None:
-        _make_room(constraints)
-        columns = constraints.kind, constraints.strength, constraints.R, constraints.overloaded
-        count = _find_overloaded(constraints.user_count, *columns)
-    if not count:
-        return None
-    mask = np.zeros(constraints.n, bool)
-    mask[: constraints.user_count] = constraints.overloaded[: constraints.user_count] == 1
-    return mask
-
-
-def _make_room(constraints: ConstraintTable) -> None:
     if constraints.overloaded.size != constraints.capacity:
         constraints.overloaded = np.zeros(constraints.capacity, np.int32)
+    users = constraints.user_count
+    if not users or not _find_overloaded(users, constraints.kind, constraints.strength, constraints.R, constraints.overloaded):
+        return None
+    mask = np.zeros(constraints.n, bool)
+    mask[:users] = constraints.overloaded[:users] == 1
+    return mask

@@ -7,6 +7,8 @@ nodes; faces list vertices by *global* vertex number, counter-clockwise seen fro
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from ..kinds import PrimitiveKind  # noqa: F401  # known here, too
@@ -105,6 +107,12 @@ class Geometry:
         self.workspace = None  # arrays that detection reuses from step to step
         self.current = None  # faces as detection sees them, see current_faces
         self.columns = KernelColumns()
+
+    def __deepcopy__(self, memo: dict):
+        copied = memo[id(self)] = type(self)()
+        mine = {name: value for name, value in vars(self).items() if name not in ("workspace", "current", "columns")}
+        vars(copied).update(copy.deepcopy(mine, memo))
+        return copied
 
     @property
     def tables(self) -> tuple[Table, ...]:

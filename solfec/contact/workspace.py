@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernel_programs import Numbers, remembered
-from ..tables import KernelColumns, Table, note_reallocation
+from ..tables import KernelColumns, note_reallocation
 from . import narrow
 from .still import SPARE_CELLS, StillBoxes, column_length
 
@@ -19,11 +18,18 @@ class Workspace:
 
     Attributes
     ----------
-    numbers : Numbers
-        What kernels change from step to step: the members `updates`, the number of updates of shapes so far; `pairs`, `searched`
-        and `flags`, how many pairs were found at the last search, after which update and with which flags of self-contact;
-        `fresh`, 1: these have not been used yet, -1: pairs must be searched; `afresh`, 1: all shapes must be updated; `cohesive`,
-        0: no contact has cohesion; `known` and `found`, pairs of known contacts and others that the last step looked at.
+    updates : int
+        Number of updates of shapes so far.
+    pairs, searched, flags : int
+        How many pairs were found at the last search, after which update and with which flags of self-contact.
+    fresh : int
+        1: these have not been used yet; -1: pairs must be searched; 0 otherwise.
+    afresh : int
+        1: all shapes must be updated.
+    cohesive : int
+        0: no contact has cohesion.
+    known, found : int
+        Pairs of known contacts and others that the last step looked at.
     moved : ndarray, (bodies,) int64
         The last update of shapes that moved a body.
     previous : ndarray, (3, triples)
@@ -42,13 +48,8 @@ class Workspace:
         Pairs to be looked at in this step, and where they are among those kept; `found` of them were.
     """
 
-    updates, pairs, searched, flags = (remembered("numbers", name) for name in ("updates", "pairs", "searched", "flags"))
-    fresh, afresh, cohesive = (remembered("numbers", name) for name in ("fresh", "afresh", "cohesive"))
-    known, found = remembered("numbers", "known"), remembered("numbers", "found")
-
     def __init__(self):
-        names = dict.fromkeys(("pairs", "fresh", "afresh", "cohesive", "known", "found"), "i4")
-        self.numbers = Numbers(**names, **dict.fromkeys(("updates", "searched", "flags"), "i8"))
+        self.updates = self.pairs = self.afresh = self.known = self.found = self.flags = 0
         self.columns = KernelColumns()
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
@@ -59,7 +60,6 @@ class Workspace:
         self.options = (0.0, False, False, False, False)
         self.cohesive = 1  # contacts may have it
         self.contact_capacity = self.primitive_capacity = -1
-        self.fitted = self.contacts_fitted = -1  # reallocations of tables when sizes were matched last
         self.previous = np.zeros((3, 0), order="F")
         self.moved = np.zeros(0, np.int64)
         self.choice = np.zeros(3, np.int32)
@@ -127,10 +127,7 @@ def workspace_of(geometry, bodies, constraints=None) -> Workspace:
     work = geometry.workspace
     if work is None:
         work = geometry.workspace = Workspace()
-    if work.fitted != Table.reallocations:
-        work.fit(geometry, bodies)
-        work.fitted = Table.reallocations
-    if constraints is not None and work.contacts_fitted != Table.reallocations:
+    work.fit(geometry, bodies)
+    if constraints is not None:
         work.fit_contacts(constraints)
-        work.contacts_fitted = Table.reallocations
     return work

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..errors import SolfecError
-from ..kernel_programs import PHASES
 from ..results import history
+from ..time_step import PHASES
 from . import checks, session
 from .bodies import BODY, body_of
 from .checks import BadType, BadValue, command

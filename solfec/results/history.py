@@ -11,7 +11,7 @@ import numpy as np
 from ..bodies.point_values import cauchy_stress, components
 from ..bodies.table import BodyKind, Energy
 from ..errors import SolfecError
-from ..kernel_programs import PHASES
+from ..time_step import PHASES
 from . import layout
 from .gather import Places, gather, rows, runs
 from .meshes import MeshPoint, stored_mesh

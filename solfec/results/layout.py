@@ -15,8 +15,8 @@ import numpy as np
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintTable, SurfaceMaterialTable
 from ..element_types import MOST_NODES
-from ..kernel_programs import PHASES
 from ..kinds import BodyKind, ConstraintKind, Form, PrimitiveKind, Scheme
+from ..time_step import PHASES
 
 FORMAT = "solfec results"
 VERSION = 3

@@ -12,7 +12,7 @@ from .. import installed
 from ..bodies.table import Energy
 from ..directories import make_directory_of
 from ..errors import SolfecError
-from ..kernel_programs import PHASES
+from ..time_step import PHASES
 from . import history
 from .reader import ResultsReader
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..bodies.table import conf_triples, velo_triples
 from ..errors import SolfecError
-from ..kernel_programs import PHASES
+from ..time_step import PHASES
 from . import layout, tables
 from .functions import Functions
 from .history import history

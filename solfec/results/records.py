@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernel_programs import PHASES
+from ..time_step import PHASES
 from . import layout
 
 

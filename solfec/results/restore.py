@@ -11,7 +11,7 @@ from ..bodies.materials import BulkMaterial
 from ..bodies.table import REDUCED_FORMS, BodyKind
 from ..constraints import element_points
 from ..errors import SolfecError
-from ..kernel_programs import PHASES
+from ..time_step import PHASES
 from . import layout, meshes, settings, shapes
 from .bases import StoredBases
 from .validation import Checks

@@ -1,21 +1,24 @@
-"""Phases of a step that belong to local dynamics: rows, laws and blocks of W are assembled, reactions go to the bodies."""
+"""What kernels do for local dynamics in a step: rows, laws and blocks of W are assembled, reactions go to the bodies."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
 from ..bodies.finite_elements import within_step
 from ..errors import SolfecError
-from ..kernel_programs import LOCDYN, TIMINT, Call, Numbers, Pause, Phase
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
 ROWS, PATTERN, LAWS, BLOCKS = 1, 2, 3, 4  # stages of the kernel `assemble`
 ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK = 1, 4, 5  # and what it may ask for
-TAKEN = -1  # in the place of a stage: nobody has to take the results
+
+_assemble = _kernels.assembly_phases.assemble
+_assemble_springs = _kernels.spring_rows.assemble_springs
+_apply_reactions = _kernels.local_dynamics.apply_reactions
 
 
-class Assembly(Phase):
+def assemble_stages(local, first: int, last: int, form: int) -> None:
     """Stages of the kernel `assemble`: rows, where blocks are that implicit bodies add to, laws, and the blocks that couple rows.
 
     Parameters
@@ -23,144 +26,62 @@ class Assembly(Phase):
     local : LocalDynamics
     first, last : int
         The stages.
-    before : Assembly, optional
-        What has done the stages before these, and found the form that W has.
+    form : int
+        Of W: 1, stored in blocks; 0, not; others leave it to the kernel, which says so in `local.stored`.
 
-    Attributes
-    ----------
-    results : Numbers
-        What the kernel returned: `colours` and `stored` are for the sweeps; its `stage` is `TAKEN` once local dynamics has them.
+    Raises
+    ------
+    SolfecError
+        A constraint acts on bodies that it cannot move.
     """
-
-    phase = LOCDYN
-
-    def __init__(self, local, first: int = ROWS, last: int = BLOCKS, before: Assembly | None = None):
-        self.local, self._stages = local, (first, last)
-        names = ("stage", "last", "users", "coloured_above", "bodies", "triples", "dynamic", "form", "colours")
-        self._given = Numbers(**dict.fromkeys(names, "i4"), visits="i8", epsilon="f8", step="f8")
-        names = ("colours", "entries", "attachments", "blocks", "stored", "coupled", "stage", "failed", "status")
-        self.results = Numbers(**dict.fromkeys(names, "i4"), visits="i8")
-        self.results["stage"][0] = TAKEN
-        self._known = before.results if before else self._given  # colours, visits
-        self._form = before.results["stored"] if before else self._given["form"]
-
-    def ask(self) -> None:
-        """All stages, in the form that local dynamics wants W in."""
-        self._ask(self._stages[0], self.local.form)
-
-    def _ask(self, stage: int, form: int) -> None:
-        local = self.local
-        self._given.set(
-            stage, self._stages[1], local.constraints.user_count, local.coloured_above, local.bodies.n, local.bodies.triples.n,
-            local.dynamic, form, local.colours, local.visits, local.epsilon, local.step,
+    constraints, bodies, stage = local.constraints, local.bodies, first
+    while True:
+        local.colours, entries, attachments, blocks, local.visits, stored, coupled, stage, failed, status = _assemble(
+            stage, last, constraints.n, constraints.user_count, local.coloured_above, bodies.n, bodies.triples.n, local.dynamic,
+            local.epsilon, local.step, form, VELOCITY_FORM_FROM, local.colours, local.visits,
+            *local.columns.of(_assembly_columns, local),
         )  # fmt: skip
-
-    def calls(self) -> list[Call]:
-        local, given, known = self.local, self._given, self._known
-        return [
-            Call(
-                "assembly_phases.assemble", given["stage"], given["last"], local.constraints.counts["left"], given["users"],
-                given["coloured_above"], given["bodies"], given["triples"], given["dynamic"], given["epsilon"], given["step"], self._form,
-                VELOCITY_FORM_FROM, known["colours"], known["visits"], *_columns(local),
-                results=self.results, wanted={"status": 0},
-            )  # fmt: skip
-        ]
-
-    def stopped(self, call: int) -> int:
-        local = self.local
-        colours, entries, attachments, blocks, stored, _, stage, failed, status, visits = self.results.get()
-        for phase in (self, local.assembly[-1]):  # what the latter holds is of the step before
-            phase.results["stage"][0] = TAKEN
-        local.take_counts()
-        local.colours, local.visits = colours, visits
+        local.stored, local.coupled = stored > 0, coupled > 0
+        if not status:
+            return
         if status == ROWS_LACK:
-            local.rows.reserve(local.n + 1)
-            stored = local.form
-        elif status == ENTRIES_LACK:
+            local.rows.reserve(constraints.n + 1)
+            continue
+        form = stored
+        if status == ENTRIES_LACK:
             local.entries.reserve(entries)
             local.attachments.reserve(attachments)
         elif status == BLOCKS_LACK:
             local.blocks.reserve(blocks)
         else:
             raise SolfecError(local.describe(failed))
-        self._ask(stage, stored)
-        return 0
-
-    def recover(self) -> None:
-        self.ask()
 
 
-class Springs(Phase):
-    """Laws of springs, between laws and blocks."""
-
-    phase = LOCDYN
-
-    def __init__(self, local):
-        self.local = local
-        self._given, self._results = Numbers(curves="i4", dynamic="i4", step="f8"), Numbers(held="i4", failed="i4")
-
-    def ask(self) -> None:
-        """Numbers that kernels take."""
-        local = self.local
-        self._given.set(local.constraints.curves.n, local.dynamic, local.step)
-
-    def calls(self) -> list[Call]:
-        constraints, rows, given = self.local.constraints, self.local.rows, self._given
-        curves = constraints.curves
-        return [
-            Call(
-                "spring_rows.assemble_springs", 0, constraints.counts["left"], rows.order, rows.kind, rows.V,
-                constraints.limits, constraints.gap, constraints.dashpot, constraints.implicit, constraints.curve,
-                curves.start, curves.strokes, curves.forces, given["curves"], given["dynamic"], given["step"], rows.law,
-                rows.block, results=self._results, wanted={"failed": -1},
-            ),
-            Pause(self._results["held"]),
-        ]  # fmt: skip
-
-    def stopped(self, call: int) -> int:
-        held, failed = self._results.get()
-        if failed < 0:
-            self.local.take_counts()
-            self.local.find_held(held)
-            return call + 1
+def assemble_springs(local) -> int:
+    """Laws of springs, between laws and blocks; returns the number of springs that Python functions describe."""
+    constraints, rows, curves = local.constraints, local.rows, local.constraints.curves
+    held, failed = _assemble_springs(
+        0, constraints.n, rows.order, rows.kind, rows.V, constraints.limits, constraints.gap, constraints.dashpot,
+        constraints.implicit, constraints.curve, curves.start, curves.strokes, curves.forces, curves.n, local.dynamic, local.step,
+        rows.law, rows.block,
+    )  # fmt: skip
+    if failed >= 0:
         raise SolfecError(
-            f"the curve of constraint {int(self.local.constraints.id[failed])} (SPRING) is unknown: a continued run needs the input"
+            f"the curve of constraint {int(constraints.id[failed])} (SPRING) is unknown: a continued run needs the input"
             " to put its springs again"
         )
+    return held
 
 
-class Reactions(Phase):
-    """Reactions to the bodies, and what solvers found to the constraint table.
-
-    Attributes
-    ----------
-    works : Numbers
-        Work of normal and of tangential contact reactions over the step.
-    """
-
-    phase = TIMINT
-
-    def __init__(self, local):
-        self.local = local
-        self._given = Numbers(bodies="i4", triples="i4", time="f8")
-        self.works = Numbers(contact_work="f8", friction_work="f8")
-
-    def settle(self) -> None:
-        local = self.local
-        time = local.step if local.dynamic else 0.0  # quasi-statics count no work
-        self._given.set(local.bodies.n, local.bodies.triples.n, time)
-
-    def calls(self) -> list[Call]:
-        local, given = self.local, self._given
-        return [
-            Call(
-                "local_dynamics.apply_reactions", local.constraints.counts["left"], given["bodies"], given["triples"], given["time"],
-                *_reaction_columns(local), results=self.works,
-            )  # fmt: skip
-        ]
+def apply_reactions(local) -> tuple[float, float]:
+    """Reactions to the bodies, and what solvers found to the constraint table; returns the work of normal and tangential ones."""
+    time = local.step if local.dynamic else 0.0  # quasi-statics count no work
+    return _apply_reactions(
+        local.constraints.n, local.bodies.n, local.bodies.triples.n, time, *local.columns.of(_reaction_columns, local)
+    )
 
 
-def _columns(local) -> tuple[np.ndarray, ...]:
+def _assembly_columns(local) -> tuple[np.ndarray, ...]:
     constraints, bodies, materials, rows = local.constraints, local.bodies, local.materials, local.rows
     elements, triples = within_step(bodies), bodies.triples
     return (

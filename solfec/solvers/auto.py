@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 
-from ..tables import Noted, note_reallocation
 from . import parameters
 from .constraint_solver import ConstraintSolver
 from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, norm, summary
@@ -354,22 +353,16 @@ class AcceleratedGaussSeidel(GaussSeidelSolver):
     """
 
     SETTINGS = (*GaussSeidelSolver.SETTINGS, "anderson", "islands")  # kept with results
-    anderson = Noted(False)
-    islands = Noted(False)
-
-    @property
-    def is_one_kernel(self) -> bool:
-        return not (self.anderson or self.islands)
+    anderson = islands = False
 
     def _solved(self, local: LocalDynamics) -> SolverReport:
-        if self.is_one_kernel:
+        if not (self.anderson or self.islands):
             return super()._solved(local)
         method = Method.ANDERSON if self.anderson else Method.GAUSS_SEIDEL
         report = AutoSolver(self.epsilon, self.maxiter, method=method, split=self.islands).solve(local)
         report.solver = "GAUSS_SEIDEL"
         self._errors = np.full(report.iterations, math.nan)  # sweeps measure the residual instead
         self._merits = np.zeros(report.iterations)
-        note_reallocation()
         return report
 
 

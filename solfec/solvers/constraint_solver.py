@@ -23,26 +23,16 @@ class ConstraintSolver(ABC):
         'ON' or 'AUTO': rows are to stand by colours, for sweeps on several threads; 'OFF': in the order of keys.
     failure : str
         What happens when it does not solve a step: 'CONTINUE', 'EXIT' or 'CALLBACK'.
-    settings_noted : bool
-        True: a change of what it asks for is noted (`tables.Noted`), so that a step need not look for it.
-    is_one_kernel : bool
-        True: `phase(model)` is the solution as a phase of a step that needs no Python.
     """
 
     SETTINGS: tuple[str, ...] = ()
     stored_form: bool | int | None = None
     colouring = "OFF"
     failure = "CONTINUE"
-    settings_noted = False
-    is_one_kernel = False
 
     @abstractmethod
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Leave reactions R and velocities U in `local.rows`; `local.rows.R` holds those of the last step at first."""
-
-    def phase(self, model):
-        """The solution as a phase, of solvers that are one kernel."""
-        raise NotImplementedError
 
     @property
     def class_name(self) -> str:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from copy import copy
 from enum import IntEnum
 
 import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecWarning
-from ..kernel_programs import CONSOL, Call, Numbers, Pause, Phase, remembered
-from ..tables import Noted, note_reallocation
 from . import diagnosis, merit, parameters
 from .constraint_solver import ConstraintSolver
 from .local_dynamics import NO_ROWS, LocalDynamics
-from .report import SolverReport
-from .solution import STATUS, note_call, set_solver
+from .report import STATUS, SolverReport
 from .spring_functions import SpringFunctions
 
 _sweep_rows = _kernels.gauss_seidel.iterate
@@ -93,11 +89,6 @@ class GaussSeidelSolver(ConstraintSolver):
 
     SETTINGS = ("epsilon", "maxiter", "meritval", "failure", "diagepsilon", "diagmaxiter", "diagsolver", "reverse", "colouring")  # kept with results
 
-    epsilon, maxiter, meritval, failure, diagepsilon, diagmaxiter, diagonal_solver, reverse, colouring = (Noted() for _ in range(9))
-    itershist = Noted()
-    iters = remembered("latest", "iterations")
-    settings_noted = True  # all that a step prepares by them is prepared anew when they change
-
     def __init__(
         self,
         epsilon: float,
@@ -127,7 +118,7 @@ class GaussSeidelSolver(ConstraintSolver):
         self.diagsolver = diagsolver
         self.reverse = False
         self.colouring = "AUTO"
-        self.latest = Numbers(iterations="i4", status="i4")
+        self.iters = 0
         self.error = "OK"
         self.itershist = None
         self.notify: Callable[[str], None] = warn
@@ -138,7 +129,7 @@ class GaussSeidelSolver(ConstraintSolver):
     def __copy__(self) -> GaussSeidelSolver:
         """A solver with the same settings, and memory of its own."""
         copied = type(self).__new__(type(self))
-        copied.__dict__.update(self.__dict__, latest=copy(self.latest), _contradictions=diagnosis.Contradictions())
+        copied.__dict__.update(self.__dict__, _contradictions=diagnosis.Contradictions())
         copied._errors, copied._merits = self._errors.copy(), self._merits.copy()
         return copied
 
@@ -151,20 +142,6 @@ class GaussSeidelSolver(ConstraintSolver):
     def diagsolver(self, name: str) -> None:
         parameters.one_of(DiagonalSolver.__members__, diagsolver=name)
         self.diagonal_solver = int(DiagonalSolver[name])
-
-    @property
-    def error(self) -> str:
-        """Outcome of the last solution."""
-        return STATUS[self.latest["status"][0]]
-
-    @error.setter
-    def error(self, name: str) -> None:
-        self.latest["status"][0] = STATUS.index(name)
-
-    @property
-    def history(self) -> tuple[np.ndarray, np.ndarray]:
-        """Memory of relative changes and merits."""
-        return self._errors, self._merits
 
     @property
     def rerhist(self) -> list[float]:
@@ -205,15 +182,6 @@ class GaussSeidelSolver(ConstraintSolver):
         elif report.residual > SUSPICIOUS:
             self._warn_of_contradiction(local)
 
-    @property
-    def is_one_kernel(self) -> bool:
-        """Whether the options leave nothing to Python between sweeps, so that the solution can be a `Sweeps`."""
-        return True
-
-    def phase(self, model) -> Sweeps:
-        """The solution as a phase of the steps of a model."""
-        return Sweeps(self, model)
-
     def _solved(self, local: LocalDynamics) -> SolverReport:
         """What options of a derived class replace."""
         return self.sweep(local, 0, True)
@@ -241,7 +209,6 @@ class GaussSeidelSolver(ConstraintSolver):
         if self._errors.size < self.maxiter:
             self._errors = np.zeros(self.maxiter)
             self._merits = np.zeros(self.maxiter)
-            note_reallocation()
 
     def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
         """One kernel call; `reverse` 2 makes all sweeps run backwards."""
@@ -289,65 +256,3 @@ class GaussSeidelSolver(ConstraintSolver):
         fault = self._contradictions.new(local)
         if fault:
             self.notify(f"GAUSS_SEIDEL_SOLVER: {fault}")
-
-
-def sweep_call(solver: GaussSeidelSolver, local: LocalDynamics, first: np.ndarray, given: Numbers, results: Numbers) -> Call:
-    """`GaussSeidelSolver.sweep` from the row `first` on, without cohesion, as a call; `given`: triples, half_step and step."""
-    assembled = local.assembly[-1].results
-    return Call(
-        "gauss_seidel.iterate", local.constraints.counts["left"], first, assembled["stored"], assembled["colours"],
-        given["triples"], given["half_step"], given["step"], solver.diagonal_solver, solver.diagepsilon, solver.diagmaxiter,
-        solver.reverse, solver.epsilon, solver.maxiter, solver.meritval, 0, *_sweep_columns(local), *solver.history, results=results,
-    )  # fmt: skip
-
-
-class Sweeps(Phase):
-    """A Gauss-Seidel solution that needs no Python between its sweeps.
-
-    Parameters
-    ----------
-    solver : GaussSeidelSolver
-    model
-        Has `local_dynamics`, `solution`, `clock` and `report`.
-    """
-
-    phase = CONSOL
-
-    def __init__(self, solver: GaussSeidelSolver, model):
-        self.solver, self.model, self.local = solver, model, model.local_dynamics
-        names = ("triples", "solver", "diagmaxiter", "reverse", "maxiter", "silent", "always")
-        self._given = Numbers(**dict.fromkeys(names, "i4"), half_step="f8", step="f8", diagepsilon="f8", epsilon="f8", meritval="f8")
-        self._notes = Numbers(notable="i4")
-
-    def settle(self) -> None:
-        solver, local = self.solver, self.local
-        set_solver(self.model, "GAUSS_SEIDEL")
-        # what is said about failures that do not end a run are contradictions of the user's constraints
-        silent = solver.failure == "CONTINUE" and not local.constraints.user_count
-        solver.make_room()
-        self._given.set(
-            local.bodies.triples.n, solver.diagonal_solver, solver.diagmaxiter, solver.reverse, solver.maxiter,
-            silent, solver.itershist is not None, local.half_step, local.step, solver.diagepsilon, solver.epsilon, solver.meritval,
-        )  # fmt: skip
-
-    def calls(self) -> list[Call]:
-        solver, local, given, assembled = self.solver, self.local, self._given, self.local.assembly[-1].results
-        # a failure has to be seen at once where it may end the run; what is only told can be told afterwards
-        stops = {} if solver.failure == "CONTINUE" else {"wanted": {"status": 0}}
-        return [
-            Call(
-                "gauss_seidel.iterate", local.constraints.counts["left"], 0, assembled["stored"], assembled["colours"],
-                given["triples"], given["half_step"], given["step"], given["solver"], given["diagepsilon"], given["diagmaxiter"],
-                given["reverse"], given["epsilon"], given["maxiter"], given["meritval"], 1,
-                *_sweep_columns(local), *solver.history,
-                results=self.model.solution, **stops,
-            ),
-            note_call(self.model, solver.latest, given["silent"], given["always"], self._notes, SUSPICIOUS),
-            Pause(self._notes["notable"]),
-        ]  # fmt: skip
-
-    def stopped(self, call: int) -> int:
-        """There is something to tell, or the solution failed, and that may be the end of the run."""
-        report = self.model.report = self.model.solution.report()
-        self.solver.take(self.local, report)
-        return 3  # what comes after these kernels

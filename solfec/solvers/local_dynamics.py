@@ -15,14 +15,12 @@ from ..bodies.finite_elements import within_step
 from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
-from ..kernel_programs import PHASES, Phase, Program
 from ..kinds import RowKind  # noqa: F401  # known here, too
 from ..tables import KernelColumns, Table, note_reallocation
-from . import implicit_rows
-from .assembly import BLOCKS, LAWS, PATTERN, ROWS, TAKEN, Assembly, Reactions, Springs
+from .assembly import BLOCKS, LAWS, PATTERN, ROWS, apply_reactions, assemble_springs, assemble_stages
+from .implicit_rows import rows_of
 
 NO_ROWS = np.zeros(0, int)
-NOTHING = np.full(1, TAKEN)
 
 #: Rows above which contacts are swept by colours unless a solver says otherwise.
 COLOURED_FROM = 2000
@@ -86,17 +84,6 @@ class TripleWork(Table):
     COLUMNS = {"factor": ((3, 3), "f8", 0.0), "momentum": ((3,), "f8", 0.0)}
 
 
-def _taken(name: str) -> property:
-    """A member that is taken from the results of an assembly when it is asked for."""
-    kept = "_" + name
-
-    def get(local):
-        local.take_results()
-        return getattr(local, kept)
-
-    return property(get, lambda local, value: setattr(local, kept, value))
-
-
 class LocalDynamics:
     """Assembled rows of one step; arrays are kept and grown from step to step.
 
@@ -112,6 +99,8 @@ class LocalDynamics:
         Colours that contacts stand in (`colour_ptr`, `rows.chunk_ptr`); 0: rows stand in the order of keys.
     stored : bool
         True: W is in block-CSR (`blocks`); False: velocity form.
+    coupled : bool
+        Whether rows are on implicit bodies, so that W is no sum of H'_a H'_b^T.
     visits : int
         Upper bound of the number of off-diagonal blocks of W.
     epsilon : float
@@ -130,19 +119,13 @@ class LocalDynamics:
         self.attachments = AttachmentTable()
         self.pointers = PointerTable()
         self.triples = TripleWork()
-        self.assembly: list[Phase] = []
-        self.n = self.contacts = self.visits = 0
-        self.reactions = Reactions(self)
-        self._apply = _alone([self.reactions])
-        self._blocks = Assembly(self, BLOCKS, BLOCKS)
-        self._add_blocks = _alone([self._blocks])
-        self._assembled_as = self._prepared_for = None
+        self.n = self.contacts = self.visits = self.colours = 0
+        self.stored = self.coupled = False
+        self._prepared_for = None
         self.implicit = np.zeros(0, np.int32)
-        self.implicit_solvers, self._listed = [], None
+        self._implicit_rows, self._listed = [], None
         self.held = NO_ROWS
         self.unmet = np.zeros(0)
-        self.stored = False
-        self.colours = 0
         self.colour_ptr = np.zeros(MOST_COLOURS + 1, np.int32)
         self.step = 0.0
         self.epsilon = 0.0
@@ -184,58 +167,29 @@ class LocalDynamics:
         SolfecError
             A constraint acts on bodies that it cannot move.
         """
-        self.prepare(constraints, bodies, surface_materials, step, dynamic, stored, colouring)
-        constraints.counts["left"][0] = constraints.n
-        self._assemble.run()
-
-    def prepare(self, constraints, bodies, surface_materials, step, dynamic, stored, colouring) -> None:
-        """What `assemble` does before kernels are called."""
         self.constraints, self.bodies, self.materials = constraints, bodies, surface_materials
         self.step, self.dynamic = step, bool(dynamic)
-        self.choose_phases(constraints, bodies)
+        self.coloured_above = {"ON": -1, "AUTO": COLOURED_FROM}.get(colouring, NEVER)
+        self.form = -1 if stored is None else int(stored)
+        self.held = NO_ROWS
+        self.n, self.contacts = constraints.n, constraints.contact_count
+        self._list_implicit(within_step(bodies))
         if bodies.n >= self.pointers.capacity:
             self.pointers.reserve(bodies.n + 1)
         if self.triples.capacity != bodies.triples.capacity:
             self.triples = TripleWork(bodies.triples.capacity)
-        self.held = NO_ROWS
         self._prepared_for = constraints.edits, bodies.edits
-        self.coloured_above = {"ON": -1, "AUTO": COLOURED_FROM}.get(colouring, NEVER)
-        self.form = -1 if stored is None else int(stored)
-        for phase in self.assembly:
-            phase.ask()
-
-    def choose_phases(self, constraints: ConstraintTable, bodies: BodyTable) -> list[Phase]:
-        """Find out which phases assemble rows; the results of the last one are for the sweeps."""
-        self.bodies = bodies
-        self._list_implicit(within_step(bodies))
-        springs = bool((constraints.kind[: constraints.user_count] == RowKind.SPRING).any())
-        key = self._listed, implicit_rows.kinds(self.implicit_solvers), springs
-        if key == self._assembled_as:
-            return self.assembly
-        self.take_results()
-        self._assembled_as = key
-        rows = Assembly(self, ROWS, PATTERN if self.implicit_solvers else LAWS if springs else BLOCKS)
-        self.assembly = [rows]
-        if self.implicit_solvers:
-            self.assembly += [kind(self, solver) for kind, solver in zip(key[1], self.implicit_solvers)]
-            rows = Assembly(self, LAWS, LAWS if springs else BLOCKS, rows)
-            self.assembly.append(rows)
-        if springs:
-            self.assembly += [Springs(self), Assembly(self, BLOCKS, BLOCKS, rows)]
-        self._assemble = _alone(self.assembly)
-        return self.assembly
-
-    n, contacts, colours, stored, visits = (_taken(name) for name in ("n", "contacts", "colours", "stored", "visits"))
-
-    def take_results(self) -> None:
-        """What the last phase of an assembly has left, if nobody has taken it."""
-        stage = self.assembly[-1].results["stage"] if self.assembly else NOTHING
-        if stage[0] == TAKEN:
-            return
-        stage[0] = TAKEN
-        self.take_counts()
-        self.colours, _, _, _, stored, *_, self.visits = self.assembly[-1].results.get()
-        self.stored = stored > 0
+        first, form = ROWS, self.form
+        if self._implicit_rows:
+            assemble_stages(self, ROWS, PATTERN, form)
+            for part in self._implicit_rows:
+                part.add()
+            first, form = LAWS, int(self.stored)
+        if (constraints.kind[: constraints.user_count] == ConstraintKind.SPRING).any():
+            assemble_stages(self, first, LAWS, form)
+            self._find_held(assemble_springs(self))
+            first, form = BLOCKS, int(self.stored)
+        assemble_stages(self, first, BLOCKS, form)
 
     def free_size(self, driving: bool = False) -> float:
         """Norm of B over the rows that do not drive obstacles, or over those that do; 1 where it is zero."""
@@ -244,32 +198,22 @@ class LocalDynamics:
             return float(np.linalg.norm(free)) or 1.0
 
     @property
-    def coupled(self) -> bool:
-        """Whether rows are on implicit bodies, so that W is no sum of H'_a H'_b^T."""
-        return bool(self.implicit_solvers) and self.assembly[-1].results["coupled"].item() > 0
-
-    @property
     def stands(self) -> bool:
         """Whether rows are those of a step, whose constraints and bodies nobody has added to or removed since."""
         return self._prepared_for is not None and self._prepared_for == (self.constraints.edits, self.bodies.edits)
-
-    def take_counts(self) -> None:
-        """Rows in use, as detection has left them."""
-        self.n = self.constraints.counts["left"].item()
-        self.contacts = self.n - self.constraints.user_count
 
     def _list_implicit(self, elements) -> None:
         """Numbers of velocity triples of bodies whose A^-1 couples them, 0 for others; anew when these bodies change."""
         bodies, known = self.bodies, implicit_of_step(self.bodies, elements)
         if known is self._listed and len(self.implicit) == bodies.capacity:
             return
-        self._listed, self.implicit_solvers = known, known.solvers
+        self._listed, self._implicit_rows = known, [rows_of(self, solver) for solver in known.solvers]
         self.implicit = np.zeros(bodies.capacity, np.int32)
         note_reallocation()
-        for solver in self.implicit_solvers:
+        for solver in known.solvers:
             self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
 
-    def find_held(self, count: int) -> None:
+    def _find_held(self, count: int) -> None:
         """Rows of the `count` springs that Python functions describe."""
         if count:
             self.held = self.contacts + np.flatnonzero(self.rows.kind[self.contacts : self.n] == RowKind.HELD)
@@ -287,14 +231,12 @@ class LocalDynamics:
         return self.rows.entry_ptr, self.entries.triple, self.entries.operator, self.bodies.triples.n
 
     def _assemble_matrix(self) -> None:
-        """Off-diagonal blocks of W."""
-        stored, form, self.form = self.stored, self.form, 1
-        self.constraints.counts["left"][0] = self.constraints.n
-        self._blocks.ask()
+        """Off-diagonal blocks of W, whatever its form."""
+        stored = self.stored
         try:
-            self._add_blocks.run()
+            assemble_stages(self, BLOCKS, BLOCKS, 1)
         finally:
-            self.stored, self.form = stored, form
+            self.stored = stored
 
     def velocities(self, result: np.ndarray) -> np.ndarray:
         """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
@@ -333,10 +275,7 @@ class LocalDynamics:
         contact_work, friction_work : float
             Work of normal and tangential contact reactions over the step, each contact counted once.
         """
-        self.constraints.counts["left"][0] = self.constraints.n
-        self.reactions.settle()
-        self._apply.run()
-        return self.reactions.works.get()
+        return apply_reactions(self)
 
     def matrix(self) -> np.ndarray:
         """W as a dense (3n, 3n) array; for tests and dumps, whatever the form in use."""
@@ -357,7 +296,3 @@ def velocity_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
     rows, entries, blocks = local.rows, local.entries, local.blocks
     return rows.diagonal, rows.block_ptr, blocks.column, blocks.block, rows.entry_ptr, entries.triple, entries.operator
 
-
-def _alone(phases: list[Phase]) -> Program:
-    """A program outside of steps."""
-    return Program(phases, np.zeros(len(PHASES)))

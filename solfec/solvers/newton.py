@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-from copy import copy
 
 import numpy as np
 
 from .. import _kernels
 from ..errors import NotBuiltYet
-from ..kernel_programs import CONSOL, Call, Numbers, Pause, Phase, remembered
-from ..tables import Noted, note_reallocation
 from . import parameters
 from .constraint_solver import ConstraintSolver
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import NO_ROWS, LocalDynamics, RowKind
 from .report import SolverReport
-from .solution import STATUS as OUTCOMES
-from .solution import note_call, set_solver
 from .spring_tangents import SpringTangents
 
 STATUS = ("OK", "DIVERGED", "DIVERGED")
@@ -25,7 +20,6 @@ LINEAR_SOLVERS = ("GMRES", "DIAG")
 RELATIVE_DELTAS = {"OFF": None, "avgWii": np.mean, "minWii": np.min, "maxWii": np.max}
 RESTART = 20  # directions that the kernel's GMRES keeps
 FIXED_VECTORS = 5  # work vectors besides two per direction
-FELL_BACK = len(OUTCOMES)  # added to the number of an outcome, that of Gauss-Seidel
 
 
 class NewtonSolver(ConstraintSolver):
@@ -73,10 +67,6 @@ class NewtonSolver(ConstraintSolver):
     SETTINGS = (
         "meritval", "maxiter", "locdyn", "linver", "linmaxiter", "maxmatvec", "epsilon", "delta", "theta", "omega", "gsflag", "reldelta",
     )  # fmt: skip
-    meritval, maxiter, locdyn, linver, linmaxiter, maxmatvec, epsilon, delta, theta, omega, gsflag, reldelta = (Noted() for _ in range(12))
-    itershist = Noted()
-    iters = remembered("latest", "iterations")
-    settings_noted = True
 
     def __init__(
         self,
@@ -110,8 +100,8 @@ class NewtonSolver(ConstraintSolver):
         self.omega = 0.01 * self.meritval if omega is None else float(omega)
         self.gsflag = bool(gsflag)
         self.reldelta = reldelta
-        self.latest = Numbers(iterations="i4", status="i4")
-        self._fallback = 0
+        self.iters = self.fallback = 0
+        self.error = "OK"
         self.itershist = None
         self._merits = np.zeros(0)
         self._products = np.zeros(0, np.int32)
@@ -121,29 +111,10 @@ class NewtonSolver(ConstraintSolver):
     def __copy__(self) -> NewtonSolver:
         """A solver with the same settings, and memory of its own."""
         copied = type(self).__new__(type(self))
-        copied.__dict__.update(self.__dict__, latest=copy(self.latest))
+        copied.__dict__.update(self.__dict__)
         for name in ("_merits", "_products", "_operator", "_vectors"):
             setattr(copied, name, getattr(self, name).copy(order="F"))
         return copied
-
-    @property
-    def error(self) -> str:
-        """Outcome of the last solution."""
-        return OUTCOMES[self.latest["status"][0] % FELL_BACK]
-
-    @property
-    def fallback(self) -> int:
-        """Sweeps of Gauss-Seidel in the last solution."""
-        return self._fallback if self.latest["status"][0] >= FELL_BACK else 0
-
-    @property
-    def is_one_kernel(self) -> bool:
-        """Whether a solution that succeeds needs no Python."""
-        return self.reldelta == "OFF"
-
-    def phase(self, model) -> Iterations:
-        """The solution as a phase of the steps of a model."""
-        return Iterations(self, model)
 
     @property
     def merhist(self) -> list[float]:
@@ -186,13 +157,13 @@ class NewtonSolver(ConstraintSolver):
             raise NotBuiltYet(
                 f"NEWTON_SOLVER for {_name(rows.kind[failed])} is not built yet in this version of solfec (constraint {identifier})"
             )
-        iterations, self._fallback, kept = report.iterations, 0, self.gsflag and report.status != "OK"
+        self.iters, self.fallback, kept = report.iterations, 0, self.gsflag and report.status != "OK"
         if self.itershist is not None:
-            self.itershist.append(iterations)
+            self.itershist.append(self.iters)
         if kept:
             rows.R[:, :n] = start[:, :n]
             report = self._fall_back(local, report)
-        self.latest.set(iterations, OUTCOMES.index(report.status) + FELL_BACK * kept)
+        self.error = report.status
         return report
 
     def _solve(self, local: LocalDynamics) -> tuple[SolverReport, int, int]:
@@ -255,20 +226,17 @@ class NewtonSolver(ConstraintSolver):
         if self._merits.size < self.maxiter:
             self._merits = np.zeros(self.maxiter)
             self._products = np.zeros(self.maxiter, np.int32)
-            note_reallocation()
         directions = min(self.linmaxiter, RESTART) if self.linver == "GMRES" else 0
         if self._vectors.shape[1] != capacity or self._vectors.shape[2] < FIXED_VECTORS + 2 * directions:
             self._vectors = np.zeros((3, capacity, FIXED_VECTORS + 2 * directions), order="F")
-            note_reallocation()
         if self._operator.shape[3] != capacity:
             self._operator = np.zeros((3, 3, 3, capacity), order="F")
-            note_reallocation()
 
     def _fall_back(self, local: LocalDynamics, failed: SolverReport) -> SolverReport:
         """Gauss-Seidel from the reactions at the start of the step (manual, NEWTON_SOLVER)."""
         solver = GaussSeidelSolver(1.0, self.maxiter, self.meritval, diagepsilon=1e-9, diagmaxiter=100)
         report = solver.sweep(local, 0, True)
-        self._fallback = report.iterations
+        self.fallback = report.iterations
         report.iterations = failed.iterations
         report.solver = "NEWTON"
         return report
@@ -285,59 +253,3 @@ def _matrix_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
         rows.kind, rows.driving, rows.patch, rows.block, rows.law, rows.diagonal, rows.B, rows.V,
         rows.block_ptr, blocks.column, blocks.block, rows.entry_ptr, entries.triple, entries.operator,
     )  # fmt: skip
-
-
-class Iterations(Phase):
-    """All iterations without Python, unless they do not lead to a solution.
-
-    Parameters
-    ----------
-    solver : NewtonSolver
-    model
-        Has `local_dynamics`, `solution`, `clock` and `report`.
-    """
-
-    phase = CONSOL
-
-    def __init__(self, solver: NewtonSolver, model):
-        self.solver, self.model, self.local = solver, model, model.local_dynamics
-        whole = dict.fromkeys(("triples", "averaged", "linmaxiter", "maxmatvec", "maxiter", "silent", "always"), "i4")
-        reals = dict.fromkeys(("half_step", "step", "epsilon", "delta", "theta", "omega", "meritval"), "f8")
-        self._given, self._notes, self._made = Numbers(**whole, **reals), Numbers(notable="i4"), Numbers(matvecs="i4")
-        self._start = np.zeros((3, 0), order="F")
-
-    def settle(self) -> None:
-        solver, local, solution = self.solver, self.local, self.model.solution
-        set_solver(self.model, "NEWTON")
-        solution["error"][0], solution["fallbacks"][0] = math.nan, 0
-        self._given.set(
-            local.bodies.triples.n, solver.linver == "DIAG", solver.linmaxiter, solver.maxmatvec, solver.maxiter, False,
-            solver.itershist is not None, local.half_step, local.step, solver.epsilon, solver.delta, solver.theta, solver.omega,
-            solver.meritval,
-        )  # fmt: skip
-
-    def calls(self) -> list[Call]:
-        solver, local, given, solution = self.solver, self.local, self._given, self.model.solution
-        rows, left, stored = local.rows, local.constraints.counts["left"], local.assembly[-1].results["stored"]
-        solver.reserve(rows.capacity)  # rows may be enlarged in the midst of a step
-        if self._start.shape[1] != rows.capacity:
-            self._start = np.zeros((3, rows.capacity), order="F")
-        keep = [Call("solution_notes.copy_columns", left, rows.R, self._start)] if solver.gsflag else []
-        iterate = Call(
-            "newton.iterate", left, stored, *_matrix_columns(local), given["triples"], local.triples.momentum, given["half_step"],
-            given["step"], given["averaged"], given["linmaxiter"], given["maxmatvec"], given["epsilon"], given["delta"],
-            given["theta"], given["omega"], given["maxiter"], given["meritval"], 1, *solver.columns(local),
-            results=(solution, self._made), wanted={"status": 0},
-        )  # fmt: skip
-        note = note_call(self.model, solver.latest, given["silent"], given["always"], self._notes, math.inf)
-        self._last = len(keep) + 3
-        return [*keep, iterate, note, Pause(self._notes["notable"])]
-
-    def stopped(self, call: int) -> int:
-        """The solution failed, or a record of iterations is kept."""
-        solution = self.model.solution
-        failed, status = solution["failed"].item(), solution["status"].item()
-        solution["status"][0] = min(status, 1)
-        report = solution.report()
-        self.model.report = self.solver.finish(self.local, report, failed, status, self._start)
-        return self._last

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+STATUS = ("OK", "DIVERGED", "DIAGONAL_DIVERGED", "DIAGONAL_FAILED")  # by the numbers that kernels return
+
 
 @dataclass(slots=True)
 class SolverReport:

@@ -32,10 +32,6 @@ class UnsolvedSteps:
 
     def after_step(self, model) -> None:
         """Take note of a step of a model; those that were solved may be left out."""
-        solution = model.solution
-        if solution["unread"][0] and solution["status"][0] and solution["total"][0] <= self._worst and not self._contradictions:
-            self._unsolved += 1  # its report, of which nothing would be told, costs more than all else
-            return
         report, local, time = model.report, model.local_dynamics, model.time
         if report.status == "OK" or not local.n:
             return

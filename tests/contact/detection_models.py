@@ -11,13 +11,11 @@ import numpy as np
 
 from solfec.bodies.finite_elements import FiniteElementMesh
 from solfec.bodies.table import BodyKind, BodyTable
-from solfec.clock import Clock
-from solfec.constraints.element_points import ContactPlaces
+from solfec.constraints.element_points import refer_contacts
 from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
 from solfec.contact import detection
 from solfec.contact.geometry import Geometry
 from solfec.contact.phase import Detection
-from solfec.kernel_programs import PHASES, Program, remembered
 from solfec.shapes import primitives
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.convex import Convex
@@ -51,7 +49,7 @@ def mesh_box(lower, upper, cells=(1, 1, 1), surfaces=(0,) * 6, **ratios) -> Mesh
 class Model:
     """The state tables of a model and the detection half of its time steps."""
 
-    time, step_number = remembered("clock", "time"), remembered("clock", "step_number")
+    dynamic, step = True, 1e-3
 
     def __init__(self, epsilon=1e-6, **settings):
         self.epsilon = epsilon
@@ -60,8 +58,8 @@ class Model:
         self.constraints = ConstraintTable()
         self.materials = self.surface_materials = SurfaceMaterialTable()
         self.settings = detection.Settings(**{"min_distance": epsilon, **settings})
-        self.clock = Clock()
-        self.detection, self.places = Detection(self), ContactPlaces(self)
+        self.time, self.step_number = 0.0, 0
+        self.detection = Detection(self)
 
     def add(self, *shapes, kind=BodyKind.RIGID, identifier=None, centre=None) -> int:
         """Insert a body; return its row."""
@@ -102,7 +100,7 @@ class Model:
 
     def refer(self) -> None:
         """Referential points of contacts on finite element bodies."""
-        Program([self.places], np.zeros(len(PHASES))).run()
+        refer_contacts(self)
 
     def pairs(self) -> list[tuple[int, int]]:
         """(slave, master) body rows of all contacts."""

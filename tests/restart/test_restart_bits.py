@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from solfec import cli, results
-from solfec.kernel_programs import PHASES
+from solfec.time_step import PHASES
 
 MODELS = sorted((Path(__file__).parent / "models").glob("*.py"))
 OWN = (*PHASES, "settings", "born", "deleted")  # of a frame: wall time; where the file keeps settings; counted from the frame before

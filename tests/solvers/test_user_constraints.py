@@ -143,9 +143,9 @@ def test_links_break_by_tension_and_fixed_points_by_any_force():
     scene.fix("FIXPNT", pinned, strength=5.0)
     scene.contact(standing, scene.obstacle(), gap=0.0)
     scene.advance(solver())
-    assert user.break_overloaded(scene.constraints).tolist() == [True, False, True, False]
+    assert user.find_overloaded(scene.constraints).tolist() == [True, False, True, False]
     scene.constraints.strength[:3] = 1e6
-    assert user.break_overloaded(scene.constraints) is None
+    assert user.find_overloaded(scene.constraints) is None
 
 
 def test_a_pendulum_of_large_amplitude_keeps_its_length_and_period():
