@@ -19,9 +19,24 @@ from ._table_types import TABLES
 _bind, _free = _kernels.table_handles.bind_table, _kernels.table_handles.free_table
 
 
-def layout(columns: dict) -> str:
-    """The columns of a table in one line, as tools/table_types.py writes those that the compiled module knows."""
-    return " ".join(f"{name}:{dtype}{list(shape)}".replace(" ", "") for name, (shape, dtype, _) in columns.items())
+def layout(columns: dict, numbers: dict) -> str:
+    """Columns and numbers in one line, as tools/table_types.py writes those that the compiled module knows."""
+    parts = [f"{name}:{dtype}{list(shape)}".replace(" ", "") for name, (shape, dtype, *_) in columns.items()]
+    return " ".join([*parts, *(f"{name}:{dtype}" for name, dtype in numbers.items())])
+
+
+def known_number(kind: type, columns: dict, numbers: dict) -> int:
+    """Number by which the compiled module knows a class; 0: it does not.
+
+    Raises
+    ------
+    RuntimeError
+        It was built when the class had other columns.
+    """
+    number, known = TABLES.get(kind.__name__, (0, ""))
+    if number and layout(columns, numbers) != known:
+        raise RuntimeError(f"the compiled module of solfec knows other columns of {kind.__name__}; build it again (make)")
+    return number
 
 
 class _Place:
@@ -81,13 +96,11 @@ class Table:
     def _register(self) -> None:
         """Tell kernels where the columns are now."""
         note_reallocation()
-        number, known = TABLES.get(type(self).__name__, (0, ""))
-        if not number:
-            return
-        if layout(self.COLUMNS) != known:
-            raise RuntimeError(f"the compiled module of solfec knows other columns of {type(self).__name__}; build it again (make)")
-        columns = [getattr(self, name).ctypes.data for name in self.COLUMNS]
-        self._place.memory[0] = _bind(self.handle, number, self.capacity, self._rows.ctypes.data, columns)
+        number = known_number(type(self), self.COLUMNS, {})
+        if number:
+            columns = [getattr(self, name).ctypes.data for name in self.COLUMNS]
+            lengths = [self.capacity] * len(columns)
+            self._place.memory[0] = _bind(self.handle, number, self._rows.ctypes.data, columns, lengths)
 
     @property
     def handle(self) -> int:
@@ -153,6 +166,65 @@ class Table:
     def nbytes(self) -> int:
         """Memory of all columns, in bytes."""
         return sum(getattr(self, name).nbytes for name in self.COLUMNS)
+
+
+class Record:
+    """Arrays and numbers that kernels take together, by one handle.
+
+    Subclasses list arrays in `COLUMNS` as name -> (shape of one row, dtype), the row number last and each of a length of its own,
+    and numbers in `NUMBERS` as name -> dtype.  Both are ordinary members: an array that is assigned takes the place of the one before,
+    a number is written where kernels find it.
+    """
+
+    COLUMNS: dict[str, tuple[tuple[int, ...], str]] = {}
+    NUMBERS: dict[str, str] = {}
+
+    def __init_subclass__(cls):
+        super().__init_subclass__()
+        for name in cls.NUMBERS:
+            setattr(cls, name, _number(name))
+
+    def __init__(self):
+        vars(self).update(_place=_Place(), _stale=True, _numbers={name: np.zeros(1, kind) for name, kind in self.NUMBERS.items()})
+        for name, (shape, dtype) in self.COLUMNS.items():
+            vars(self)[name] = np.zeros((*shape, 0), dtype, order="F")
+
+    def __setattr__(self, name: str, value) -> None:
+        if name in self.COLUMNS:
+            shape, dtype = self.COLUMNS[name]
+            if value.dtype != dtype or value.shape[:-1] != shape or not value.flags.f_contiguous:
+                raise ValueError(f"{type(self).__name__}.{name} is an array of {dtype} {(*shape, 'n')} in Fortran's order, not {value.dtype} {value.shape}")
+            vars(self).update({name: value, "_stale": True})
+        else:
+            object.__setattr__(self, name, value)
+
+    @property
+    def handle(self) -> int:
+        """Number by which kernels know the record; another one whenever an array has been replaced."""
+        if self._stale:
+            number = known_number(type(self), self.COLUMNS, self.NUMBERS)
+            arrays = [vars(self)[name] for name in self.COLUMNS] + [*self._numbers.values()]
+            addresses, lengths = [array.ctypes.data for array in arrays], [array.shape[-1] for array in arrays]
+            self._place.memory[0] = _bind(int(self._place.memory[0]), number, 0, addresses, lengths)
+            vars(self)["_stale"] = False
+        return int(self._place.memory[0])
+
+    def __deepcopy__(self, memo: dict):
+        copied = memo[id(self)] = type(self).__new__(type(self))
+        vars(copied).update(copy.deepcopy(vars(self), memo), _stale=True)
+        return copied
+
+
+def _number(name: str) -> property:
+    """A number of a record as a member."""
+
+    def get(record):
+        return record._numbers[name].item()
+
+    def put(record, value) -> None:
+        record._numbers[name][0] = value
+
+    return property(get, put)
 
 
 def note_reallocation() -> None:

@@ -241,8 +241,9 @@ def without_room(model):
     constraints, work = model.constraints, model.geometry.workspace
     rows = max(constraints.n, 1)
     for name in constraints.COLUMNS:
-        setattr(constraints, name, getattr(constraints, name)[..., :rows].copy(order="F"))
+        vars(constraints)[name] = getattr(constraints, name)[..., :rows].copy(order="F")
     constraints.capacity = rows
+    constraints._register()
     if work is not None:
         work.result, work.patches = narrow.NarrowResult(), narrow.PatchResult(1)
     note_reallocation()

@@ -101,7 +101,7 @@ def test_columns_that_the_compiled_module_does_not_know_are_refused(monkeypatch)
 
 
 def test_layouts_of_the_build_are_those_of_the_classes():
-    assert set(tables.TABLES) == {"TripleTable", "ConfigurationTable", "BodyTable"}
+    assert set(tables.TABLES) >= {"TripleTable", "ConfigurationTable", "BodyTable", "ConstraintTable", "PrimitiveTable", "RowTable"}
     for number, layout in tables.TABLES.values():
         assert number > 0 and ":" in layout
 
@@ -116,3 +116,20 @@ def test_many_models_find_their_own_tables():
     for k, model in enumerate(models):
         assert drop(model.bodies) == 0
         assert model.bodies.triples.inverse_inertia[0, 0, 1] == pytest.approx(1 / (4 / 3 * np.pi * 1e-3 * (1000 + k)), rel=1e-12)
+
+
+def test_a_record_hands_its_newest_arrays_over_and_keeps_their_kind():
+    class Detected(tables.Record):
+        COLUMNS = {"boxes": ((6,), "f8"), "rows": ((), "i4")}
+        NUMBERS = {"pairs": "i4", "margin": "f8"}
+
+    record = Detected()
+    record.boxes, record.pairs, record.margin = np.zeros((6, 5), order="F"), 3, 0.25
+    assert (record.boxes.shape, record.pairs, record.margin) == ((6, 5), 3, 0.25)
+    with pytest.raises(ValueError, match=r"Detected.rows is an array of i4 \('n',\)"):
+        record.rows = np.zeros(3)
+    with pytest.raises(ValueError, match="Fortran's order"):
+        record.boxes = np.zeros((6, 5))[:, ::2]
+    copied = copy.deepcopy(record)
+    copied.pairs, copied.boxes[0] = 4, 1.0
+    assert record.pairs == 3 and not record.boxes.any()

@@ -12,17 +12,18 @@ contains
   !>
   !>   handle     of the table so far, which becomes void; 0: it is new
   !>   kind       number of its type, as tools/table_types.py counts them
-  !>   capacity   rows allocated
-  !>   rows       address of the number of rows in use (int64)
+  !>   rows       address of the number of rows in use (int64); 0: a record
   !>   column     (:) addresses of the columns in their order
+  !>   length     (:) their lengths; of a table all the same
   !>   bound      the handle from now on
-  subroutine bind_table(handle, kind, capacity, rows, column, bound, columns)
+  subroutine bind_table(handle, kind, rows, column, length, bound, columns)
     integer(i8), intent(in) :: handle, rows
-    integer(i4), intent(in) :: kind, capacity, columns
+    integer(i4), intent(in) :: kind, columns
     integer(i8), intent(in) :: column(columns)
+    integer(i4), intent(in) :: length(columns)
     integer(i8), intent(out) :: bound
 
-    call register_table(handle, kind, capacity, rows, column, bound)
+    call register_table(handle, kind, rows, column, length, bound)
   end subroutine bind_table
 
   !> Makes a handle void.

@@ -19,9 +19,9 @@ module table_registry
   type :: registration
     integer(i4) :: kind = 0                     !< number of the type, 0: the place is free
     integer(i8) :: generation = 0
-    integer(i4) :: capacity = 0
-    integer(i8) :: rows = 0                     !< address of the number of rows in use
+    integer(i8) :: rows = 0                     !< address of the number of rows in use; 0: a record, which has none
     integer(i8), allocatable :: column(:)       !< addresses
+    integer(i4), allocatable :: length(:)       !< of the columns
   end type registration
 
   type(registration), allocatable, save :: known(:)
@@ -32,14 +32,15 @@ contains
   !>
   !>   handle     of the table so far, which becomes void; 0: it is new
   !>   kind       number of its type, as tools/table_types.py counts them
-  !>   capacity   rows allocated
-  !>   rows       address of the number of rows in use (int64)
+  !>   rows       address of the number of rows in use (int64); 0: a record
   !>   column     (:) addresses of the columns in their order
+  !>   length     (:) their lengths; of a table all the same
   !>   bound      the handle from now on
-  subroutine register_table(handle, kind, capacity, rows, column, bound)
+  subroutine register_table(handle, kind, rows, column, length, bound)
     integer(i8), intent(in) :: handle, rows
-    integer(i4), intent(in) :: kind, capacity
+    integer(i4), intent(in) :: kind
     integer(i8), intent(in) :: column(:)
+    integer(i4), intent(in) :: length(:)
     integer(i8), intent(out) :: bound
     integer(i8) :: place
 
@@ -47,9 +48,9 @@ contains
     if (place == 0) place = free_place()
     known(place)%kind = kind
     known(place)%generation = known(place)%generation + 1
-    known(place)%capacity = capacity
     known(place)%rows = rows
     known(place)%column = column
+    known(place)%length = length
     bound = place + known(place)%generation*places
   end subroutine register_table
 
@@ -62,25 +63,25 @@ contains
     if (place == 0) return
     known(place)%kind = 0
     known(place)%generation = known(place)%generation + 1
-    deallocate (known(place)%column)
+    deallocate (known(place)%column, known(place)%length)
   end subroutine release_table
 
-  !> Addresses of the columns of a table of type number `kind`.
-  subroutine columns_of(handle, kind, capacity, rows, column, status)
+  !> Addresses and lengths of the columns of a table of type number `kind`.
+  subroutine columns_of(handle, kind, rows, column, length, status)
     integer(i8), intent(in) :: handle
     integer(i4), intent(in) :: kind
-    integer(i4), intent(out) :: capacity, status
     type(c_ptr), intent(out) :: rows, column(:)
+    integer(i4), intent(out) :: length(:), status
     integer(i8) :: place
     integer :: k
 
-    capacity = 0
+    length = 0
     rows = c_null_ptr
     status = table_unknown
     place = place_of(handle)
     if (place == 0) return
     if (known(place)%kind /= kind .or. size(known(place)%column) /= size(column)) return
-    capacity = known(place)%capacity
+    length = known(place)%length
     rows = transfer(known(place)%rows, rows)
     do k = 1, size(column)
       column(k) = transfer(known(place)%column(k), rows)

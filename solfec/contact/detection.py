@@ -188,7 +188,7 @@ def sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) 
     )  # fmt: skip
     if removed:
         if settings.patch:  # known contacts are evaluated again in the next step, and begin with their own areas
-            constraints.area += gained
+            constraints.area[:] += gained
         constraints.compact(np.concatenate((np.ones(new, bool), keep > 0)))
         constraints.id[new : constraints.n] = constraints.next_id + np.arange(constraints.n - new)
     return removed
