@@ -39,22 +39,17 @@ def known_number(kind: type, columns: dict, numbers: dict) -> int:
     return number
 
 
-class _Place:
-    """The memory that holds a table's handle, which becomes void when the table is gone."""
+class _Registration:
+    """A handle, which becomes void when its table is gone."""
 
     def __init__(self):
-        self.memory = np.zeros(1, np.longlong)  # f2py's letter for int64
-
-    def move(self, memory: np.ndarray) -> None:
-        """Keep the handle in other memory from now on, an array of one number."""
-        memory[0] = self.memory[0]
-        self.memory = memory
+        self.handle = 0
 
     def __del__(self):
-        _free(self.memory[0])
+        _free(self.handle)
 
     def __deepcopy__(self, memo: dict):
-        return _Place()  # a copied table registers columns of its own
+        return _Registration()  # a copied table registers columns of its own
 
 
 class Table:
@@ -76,7 +71,7 @@ class Table:
     reallocations = 0  # of all tables, see `note_reallocation`
 
     def __init__(self, capacity: int = 16):
-        self._place = _Place()
+        self._registration = _Registration()
         self._rows = np.zeros(1, np.int64)  # where kernels find `n`
         self.n = 0
         self.capacity = capacity
@@ -100,15 +95,15 @@ class Table:
         if number:
             columns = [getattr(self, name).ctypes.data for name in self.COLUMNS]
             lengths = [self.capacity] * len(columns)
-            self._place.memory[0] = _bind(self.handle, number, self._rows.ctypes.data, columns, lengths)
+            self._registration.handle = _bind(self.handle, number, self._rows.ctypes.data, columns, lengths)
 
     @property
     def handle(self) -> int:
-        """Number by which kernels know the table; another one whenever columns are reallocated, 0: they do not."""
-        return int(self._place.memory[0])
+        """Number by which kernels know the table; 0: they do not."""
+        return self._registration.handle
 
     def __setattr__(self, name: str, value) -> None:
-        if name in self.COLUMNS and self._place.memory[0]:
+        if name in self.COLUMNS and self._registration.handle:
             raise AttributeError(f"kernels know where column {name!r} of {type(self).__name__} is; write into it, do not replace it")
         object.__setattr__(self, name, value)
 
@@ -184,34 +179,44 @@ class Record:
         for name in cls.NUMBERS:
             setattr(cls, name, _number(name))
 
-    def __init__(self):
-        vars(self).update(_place=_Place(), _stale=True, _numbers={name: np.zeros(1, kind) for name, kind in self.NUMBERS.items()})
+    def __init__(self, **arrays: np.ndarray):
+        vars(self).update(_registration=_Registration(), _numbers={name: np.zeros(1, kind) for name, kind in self.NUMBERS.items()})
         for name, (shape, dtype) in self.COLUMNS.items():
             vars(self)[name] = np.zeros((*shape, 0), dtype, order="F")
+        self.replace(**arrays)
 
-    def __setattr__(self, name: str, value) -> None:
-        if name in self.COLUMNS:
+    def replace(self, **arrays: np.ndarray) -> None:
+        """Put other arrays in the places of some."""
+        for name, value in arrays.items():
             shape, dtype = self.COLUMNS[name]
             if value.dtype != dtype or value.shape[:-1] != shape or not value.flags.f_contiguous:
                 raise ValueError(f"{type(self).__name__}.{name} is an array of {dtype} {(*shape, 'n')} in Fortran's order, not {value.dtype} {value.shape}")
-            vars(self).update({name: value, "_stale": True})
+            vars(self)[name] = value
+        self._register()
+
+    def __setattr__(self, name: str, value) -> None:
+        if name in self.COLUMNS:
+            self.replace(**{name: value})
         else:
             object.__setattr__(self, name, value)
 
+    def _register(self) -> None:
+        """Tell kernels where arrays and numbers are now."""
+        note_reallocation()
+        number = known_number(type(self), self.COLUMNS, self.NUMBERS)
+        arrays = [vars(self)[name] for name in self.COLUMNS] + [*self._numbers.values()]
+        addresses, lengths = [array.ctypes.data for array in arrays], [array.shape[-1] for array in arrays]
+        self._registration.handle = _bind(self.handle, number, 0, addresses, lengths)
+
     @property
     def handle(self) -> int:
-        """Number by which kernels know the record; another one whenever an array has been replaced."""
-        if self._stale:
-            number = known_number(type(self), self.COLUMNS, self.NUMBERS)
-            arrays = [vars(self)[name] for name in self.COLUMNS] + [*self._numbers.values()]
-            addresses, lengths = [array.ctypes.data for array in arrays], [array.shape[-1] for array in arrays]
-            self._place.memory[0] = _bind(int(self._place.memory[0]), number, 0, addresses, lengths)
-            vars(self)["_stale"] = False
-        return int(self._place.memory[0])
+        """Number by which kernels know the record."""
+        return self._registration.handle
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self).__new__(type(self))
-        vars(copied).update(copy.deepcopy(vars(self), memo), _stale=True)
+        vars(copied).update(copy.deepcopy(vars(self), memo))
+        copied._register()
         return copied
 
 

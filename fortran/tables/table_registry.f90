@@ -1,8 +1,8 @@
 !> Where the columns of Python's tables are: addresses by handle.
 !>
-!> f2py passes arrays and numbers, not tables.  A table registers the addresses of its columns whenever it allocates them and gets a
-!> handle; kernels take handles and open them as the types of `state_tables`.  A handle holds the place in the registry and a
-!> generation, so that one from before a table grew, or from one that is gone, is refused instead of followed.
+!> f2py passes arrays and numbers, not tables.  A table registers the addresses of its columns whenever it allocates them, under a
+!> handle that it keeps; kernels take handles and open them as the types of `state_tables`.  A handle holds the place in the registry
+!> and a generation, so that one of a table that is gone is refused instead of followed.
 !> This module and the types' own are the only ones that know addresses.
 module table_registry
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr
@@ -11,7 +11,7 @@ module table_registry
   private
   public :: register_table, release_table, columns_of, table_open, table_unknown
 
-  !> Outcome of opening a table: there it is; the handle is of another table, of an older generation, or none at all.
+  !> Outcome of opening a table: there it is; the handle is of another type, of a table that is gone, or none at all.
   integer(i4), parameter :: table_open = 0, table_unknown = 100
 
   integer(i8), parameter :: places = 2_i8**24   !< a handle is place + generation*places
@@ -30,12 +30,12 @@ contains
 
   !> Registers the columns of a table.
   !>
-  !>   handle     of the table so far, which becomes void; 0: it is new
+  !>   handle     of the table; 0: it is new
   !>   kind       number of its type, as tools/table_types.py counts them
   !>   rows       address of the number of rows in use (int64); 0: a record
   !>   column     (:) addresses of the columns in their order
   !>   length     (:) their lengths; of a table all the same
-  !>   bound      the handle from now on
+  !>   bound      its handle
   subroutine register_table(handle, kind, rows, column, length, bound)
     integer(i8), intent(in) :: handle, rows
     integer(i4), intent(in) :: kind
@@ -45,9 +45,11 @@ contains
     integer(i8) :: place
 
     place = place_of(handle)
-    if (place == 0) place = free_place()
+    if (place == 0) then
+      place = free_place()
+      known(place)%generation = known(place)%generation + 1
+    end if
     known(place)%kind = kind
-    known(place)%generation = known(place)%generation + 1
     known(place)%rows = rows
     known(place)%column = column
     known(place)%length = length

@@ -119,9 +119,7 @@ class BodyTable(Table):
 
     def _join_handles(self) -> None:
         """Keep the handles of bodies, triples and configurations side by side (fortran/tables/body_state.f90)."""
-        self.handles = np.zeros(3, np.longlong)
-        for k, table in enumerate((self, self.triples, self.configurations)):
-            table._place.move(self.handles[k : k + 1])
+        self.handles = np.array([table.handle for table in (self, self.triples, self.configurations)], np.longlong)
 
     def name(self, identifier: int, *words: str) -> str:
         """A body in the user's words: its number, and in brackets its label, if it has one, and other words."""
