@@ -27,7 +27,7 @@ all: build $(VENV)/.testing
 
 # The editable install reads bytecode but does not save any: without the last line every start would compile all modules.
 build: $(BIN)/.built $(if $(filter yes,$(SICONOS)),$(VENV)/.siconos)
-	@$(BIN)/python -m compileall -q solfec abaqusreader.py
+	@$(BIN)/python -m compileall -q solfec abaqusreader.py parmec.py
 
 # Before anything else: settings that nothing would obey are refused.
 settings:

@@ -57,6 +57,7 @@ class Arguments:
     help: bool = False
     unbuilt: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
+    language: types.ModuleType = language  # whose commands the input starts with
 
 
 def parse(words: list[str]) -> Arguments:
@@ -357,9 +358,9 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     module = types.ModuleType("__main__")
     module.__file__ = path
     module.__builtins__ = builtins
-    for name in language.COMMANDS:
-        if name not in language.NOT_INJECTED:
-            setattr(module, name, language.load(name))
+    for name in arguments.language.COMMANDS:
+        if name not in arguments.language.NOT_INJECTED:
+            setattr(module, name, arguments.language.load(name))
     sys.modules["__main__"] = module
     sys.argv = [path, *arguments.words]
     import scipy  # noqa: F401  # parts of it are imported later, when a scipy.py beside the input would be found first

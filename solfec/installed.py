@@ -12,7 +12,7 @@ from importlib.machinery import PathFinder
 
 import numpy
 
-OUR_OWN = {"__main__", "solfec", "abaqusreader"}
+OUR_OWN = {"__main__", "solfec", "abaqusreader", "parmec"}
 
 _hidden: dict[str, object] = {}  # modules of packages whose names modules beside the input have, too
 

@@ -1,8 +1,8 @@
 """Writes, when the program is built, the numbers of kinds as Fortran constants.
 
-    kind_numbers.py OUT.f90 KINDS.py
+    kind_numbers.py OUT.f90 KINDS.py...
 
-KINDS.py holds classes derived from IntEnum (solfec/kinds.py).  A member such as RowKind.FIXPNT becomes the constant `row_fixpnt`: the
+Each KINDS.py holds classes derived from IntEnum (solfec/kinds.py).  A member such as RowKind.FIXPNT becomes the constant `row_fixpnt`: the
 class's name less 'Kind', an underscore, the member's name.
 """
 
@@ -13,7 +13,7 @@ import re
 import sys
 
 HEADER = """\
-!> Numbers of kinds, as tables hold them (written by tools/kind_numbers.py from solfec/kinds.py).
+!> Numbers of kinds, as tables hold them (written by tools/kind_numbers.py).
 module kind_numbers
   use kinds, only: i4
   implicit none
@@ -34,9 +34,9 @@ def constants(path: str) -> list[tuple[str, int]]:
     return found
 
 
-def main(fortran_path: str, python_path: str) -> None:
+def main(fortran_path: str, *python_paths: str) -> None:
     """Write the module."""
-    lines = "".join(f"  integer(i4), parameter :: {name} = {number}\n" for name, number in constants(python_path))
+    lines = "".join(f"  integer(i4), parameter :: {name} = {number}\n" for path in python_paths for name, number in constants(path))
     with open(fortran_path, "w") as file:
         file.write(HEADER + lines + "end module kind_numbers\n")
 

@@ -30,7 +30,7 @@ class TIME_SERIES(Members):
 
     @command("TIME_SERIES")
     def __init__(self, points: str | Numbers | Sequence[Sequence[float]], label: str | None = None, cache: int = 0) -> None:
-        pairs = _from_file(checks.string(points, "points")) if isinstance(points, str) else _from_list(points)
+        pairs = points_of_file(checks.string(points, "points")) if isinstance(points, str) else points_of_list(points)
         checks.integer(cache, "cache", minimum=0)
         if label is not None:
             checks.string(label, "label")
@@ -79,7 +79,7 @@ class TIME_SERIES(Members):
         return TIME_SERIES._of(self._series.integral())
 
 
-def _from_list(points) -> np.ndarray:
+def points_of_list(points) -> np.ndarray:
     """Points (n, 2) of a flat list or a list of pairs."""
     items = checks.sequence(points, "points")
     if items and all(checks.is_sequence(item) for item in items):
@@ -87,7 +87,7 @@ def _from_list(points) -> np.ndarray:
     return checks.numbers(points, "points", multiple=2, minimum=2).reshape(-1, 2)
 
 
-def _from_file(path: str) -> np.ndarray:
+def points_of_file(path: str) -> np.ndarray:
     """Points (n, 2) of a two-column text file."""
     try:
         with open(path, encoding="utf-8") as file:

@@ -1,0 +1,94 @@
+!> Samples of histories.
+module histories
+  use kinds, only: dp, i4
+  use explicit_model, only: model_tables
+  use kind_numbers, only: quantity_time, quantity_position, quantity_displacement, quantity_velocity, quantity_spin, &
+                          quantity_force, quantity_torque, quantity_link_length, quantity_link_stroke, quantity_link_total, &
+                          quantity_link_elastic, quantity_link_friction, quantity_link_status
+  use matrix3, only: cross
+  implicit none
+  private
+  public :: sample
+
+contains
+
+  !> What all probes show now.
+  subroutine sample(model, values)
+    type(model_tables), intent(in) :: model
+    real(dp), intent(inout) :: values(0:)
+    integer(i4) :: k, probe
+    real(dp) :: total
+
+    do probe = 0, int(model%probes%rows, i4) - 1
+      if (model%probes%quantity(probe) == quantity_time) then
+        values(probe) = model%control%time(0)
+        cycle
+      end if
+      total = 0
+      do k = model%probes%first(probe), model%probes%first(probe) + model%probes%size(probe) - 1
+        total = total + value_of(model, probe, model%sources%number(k))
+      end do
+      values(probe) = total/model%probes%size(probe)
+    end do
+  end subroutine sample
+
+  !> A probe's quantity of one particle, spring or joint.
+  real(dp) function value_of(model, probe, number) result(value)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: probe, number
+    real(dp) :: vector(3)
+
+    vector = 0
+    associate (links => model%links)
+      select case (model%probes%quantity(probe))
+      case (quantity_link_length)
+        value = links%length(number)
+      case (quantity_link_stroke)
+        value = links%stroke(number)
+      case (quantity_link_total)
+        value = links%total(number)
+      case (quantity_link_elastic)
+        value = links%elastic(number)
+      case (quantity_link_friction)
+        value = links%friction(number)
+      case (quantity_link_status)
+        value = links%status(number)
+      case default
+        vector = vector_of(model, model%probes%quantity(probe), number, model%probes%arm(:,probe))
+        if (model%probes%component(probe) < 3) then
+          value = vector(1 + model%probes%component(probe))
+        else
+          value = norm2(vector)
+        end if
+      end select
+    end associate
+  end function value_of
+
+  !> A vector of a particle, at a point where it has one.
+  function vector_of(model, quantity, p, arm) result(vector)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: quantity, p
+    real(dp), intent(in) :: arm(3)                !< of the point from the mass centre, referential
+    real(dp) :: vector(3), turned(3)
+
+    associate (particles => model%particles)
+      turned = matmul(particles%rotation(:,:,p), arm)
+      select case (quantity)
+      case (quantity_position)
+        vector = particles%position(:,p) + turned
+      case (quantity_displacement)
+        vector = (particles%position(:,p) - particles%reference(:,p)) + (turned - arm)
+      case (quantity_velocity)
+        vector = particles%velocity(:,p) + cross(particles%spin(:,p), turned)
+      case (quantity_spin)
+        vector = particles%spin(:,p)
+      case (quantity_force)
+        vector = particles%force(:,p)
+      case (quantity_torque)
+        vector = particles%torque(:,p)
+      case default
+        vector = 0
+      end select
+    end associate
+  end function vector_of
+end module histories

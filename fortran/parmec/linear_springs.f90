@@ -1,0 +1,440 @@
+!> Forces of linear springs, eight at a time.
+module linear_springs
+  use kinds, only: dp, i4
+  use curves, only: curve_at, find_by_value, find_segment
+  use explicit_model, only: model_tables
+  use kind_numbers, only: link_constant, link_planar, link_plane, link_status_undone, yield_elastic, yield_loading, yield_unloading
+  use matrix3, only: cross
+  use state_tables, only: link_table
+  implicit none
+  private
+  public :: spring_forces, inverse_mass_along
+
+  integer, parameter :: lanes = 8
+  !> Below so many springs one thread is faster.
+  integer(i4), parameter :: few_links = 512
+  !> Tables of fewer segments are searched one by one.
+  integer(i4), parameter :: short_table = 8
+
+  !> Eight springs: what their forces follow from.
+  type :: batch
+    real(dp) :: arm(lanes,3,2)        !< of their points from the mass centres
+    real(dp) :: axis(lanes,3)         !< along which the force acts
+    real(dp) :: slip(lanes,3)         !< velocity of the second point against the first
+    real(dp) :: length(lanes), stroke(lanes), rate(lanes)
+    real(dp) :: elastic(lanes), total(lanes), friction(lanes)
+    real(dp) :: force(lanes,3)
+  end type batch
+
+contains
+
+  !> Forces and torques of all springs, from positions, rotations and velocities of the particles.
+  subroutine spring_forces(model, h)
+    type(model_tables), intent(inout) :: model
+    real(dp), intent(in) :: h                     !< [time] length of the step
+    type(batch) :: now
+    integer(i4) :: count, first, l, n
+
+    n = int(model%links%rows, i4)
+    !$omp parallel do private(now, count, l) schedule(static) if (n > few_links)
+    do first = 0, n - 1, lanes
+      count = min(lanes, n - first)
+      call measure(model, first, count, now)
+      call follow_tables(model, first, count, now)
+      do l = first, first + count - 1
+        if (is_special(model%links, l)) call evaluate(model, l, l - first + 1, h, now)
+      end do
+      call store(first, count, now, model%links%length, model%links%stroke, model%links%elastic, model%links%total, &
+                 model%links%friction, model%links%force, model%links%torque)
+    end do
+  end subroutine spring_forces
+
+  !> Points, axes, strokes and velocities.
+  subroutine measure(model, first, count, now)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: first, count
+    type(batch), intent(inout) :: now
+    real(dp) :: place(lanes,3,2), velocity(lanes,3,2), across(lanes), along(lanes), sense(lanes), direction(lanes,3), rest(lanes)
+    real(dp) :: inverse, part, x, y, z
+    integer :: l, side
+
+    associate (p => model%particles)
+      do side = 1, 2
+        call gather(first, count, side, model%links%particle, model%links%arm, p%rotation, p%position, p%velocity, p%spin, &
+                    now%arm(:,:,side), place(:,:,side), velocity(:,:,side))
+      end do
+    end associate
+    call take_kinds(first, count, model%links%kind, model%links%rest, model%links%direction, model%links%particle, &
+                    model%particles%rotation, direction, rest, across, along, sense)
+    !$omp simd private(x, y, z, part, inverse)
+    do l = 1, lanes
+      now%slip(l,1) = velocity(l,1,2) - velocity(l,1,1)
+      now%slip(l,2) = velocity(l,2,2) - velocity(l,2,1)
+      now%slip(l,3) = velocity(l,3,2) - velocity(l,3,1)
+      x = sense(l)*(place(l,1,2) - place(l,1,1))
+      y = sense(l)*(place(l,2,2) - place(l,2,1))
+      z = sense(l)*(place(l,3,2) - place(l,3,1))
+      part = x*direction(l,1) + y*direction(l,2) + z*direction(l,3)
+      x = x - across(l)*part*direction(l,1)
+      y = y - across(l)*part*direction(l,2)
+      z = z - across(l)*part*direction(l,3)
+      now%length(l) = sqrt(x*x + y*y + z*z)
+      inverse = (1 - along(l))/max(now%length(l), tiny(part))  ! coincident points of a follower or planar spring have no axis
+      now%axis(l,1) = along(l)*direction(l,1) + inverse*x
+      now%axis(l,2) = along(l)*direction(l,2) + inverse*y
+      now%axis(l,3) = along(l)*direction(l,3) + inverse*z
+      now%length(l) = along(l)*part + (1 - along(l))*now%length(l)
+      now%stroke(l) = now%length(l) - rest(l)
+      now%rate(l) = now%axis(l,1)*now%slip(l,1) + now%axis(l,2)*now%slip(l,2) + now%axis(l,3)*now%slip(l,3)
+    end do
+  end subroutine measure
+
+  !> Arms, places and velocities of the springs' points on one side.
+  subroutine gather(first, count, side, particle, arms, rotation, position, velocities, spin, arm, place, velocity)
+    integer(i4), intent(in) :: first, count
+    integer, intent(in) :: side
+    integer(i4), intent(in) :: particle(2,0:*)
+    real(dp), intent(in) :: arms(3,2,0:*), rotation(3,3,0:*), position(3,0:*), velocities(3,0:*), spin(3,0:*)
+    real(dp), intent(inout) :: arm(lanes,3), place(lanes,3), velocity(lanes,3)
+    real(dp) :: r(lanes,3,3), a(lanes,3), v(lanes,3), w(lanes,3), x(lanes,3)
+    integer(i4) :: i, l, p, s
+
+    do l = 1, lanes
+      s = first + min(l, count) - 1
+      p = particle(side,s)
+      do i = 1, 3
+        a(l,i) = arms(i,side,s)
+      end do
+      if (p < 0) then
+        r(l,:,:) = 0
+        x(l,:) = a(l,:)
+        v(l,:) = 0
+        w(l,:) = 0
+        cycle
+      end if
+      do i = 1, 3
+        r(l,i,1) = rotation(i,1,p)
+        r(l,i,2) = rotation(i,2,p)
+        r(l,i,3) = rotation(i,3,p)
+        x(l,i) = position(i,p)
+        v(l,i) = velocities(i,p)
+        w(l,i) = spin(i,p)
+      end do
+    end do
+    !$omp simd
+    do l = 1, lanes
+      arm(l,1) = r(l,1,1)*a(l,1) + r(l,1,2)*a(l,2) + r(l,1,3)*a(l,3)
+      arm(l,2) = r(l,2,1)*a(l,1) + r(l,2,2)*a(l,2) + r(l,2,3)*a(l,3)
+      arm(l,3) = r(l,3,1)*a(l,1) + r(l,3,2)*a(l,2) + r(l,3,3)*a(l,3)
+      place(l,1) = x(l,1) + arm(l,1)
+      place(l,2) = x(l,2) + arm(l,2)
+      place(l,3) = x(l,3) + arm(l,3)
+      velocity(l,1) = v(l,1) + w(l,2)*arm(l,3) - w(l,3)*arm(l,2)
+      velocity(l,2) = v(l,2) + w(l,3)*arm(l,1) - w(l,1)*arm(l,3)
+      velocity(l,3) = v(l,3) + w(l,1)*arm(l,2) - w(l,2)*arm(l,1)
+    end do
+  end subroutine gather
+
+  !> What the springs' kinds mean in numbers.
+  !>
+  !>   direction  spatial
+  !>   rest       length without stroke
+  !>   across     1: the line between the points counts less its part along the direction
+  !>   along      1: the axis is the direction itself
+  !>   sense      -1: length is measured from the second point to the first
+  subroutine take_kinds(first, count, kinds, rests, directions, particle, rotation, direction, rest, across, along, sense)
+    integer(i4), intent(in) :: first, count
+    integer(i4), intent(in) :: kinds(0:*), particle(2,0:*)
+    real(dp), intent(in) :: rests(0:*), directions(3,0:*), rotation(3,3,0:*)
+    real(dp), intent(inout) :: direction(lanes,3), rest(lanes), across(lanes), along(lanes), sense(lanes)
+    integer(i4) :: kind, l, p, s
+
+    do l = 1, lanes
+      s = first + min(l, count) - 1
+      kind = kinds(s)
+      rest(l) = rests(s)
+      across(l) = merge(1.0_dp, 0.0_dp, kind == link_planar)
+      along(l) = merge(1.0_dp, 0.0_dp, kind == link_constant .or. kind == link_plane)
+      sense(l) = merge(-1.0_dp, 1.0_dp, kind == link_plane)
+      direction(l,1) = directions(1,s)
+      direction(l,2) = directions(2,s)
+      direction(l,3) = directions(3,s)
+      if (kind /= link_plane) cycle
+      p = particle(2,s)
+      if (p >= 0) direction(l,:) = matmul(rotation(:,:,p), directions(:,s))
+    end do
+  end subroutine take_kinds
+
+  !> Whether a spring has more than tables of force over stroke and velocity.
+  pure logical function is_special(links, s)
+    type(link_table), intent(in) :: links
+    integer(i4), intent(in) :: s
+
+    is_special = links%law(s) >= 0 .or. links%ratio(s) >= 0 .or. links%status(s) == link_status_undone
+  end function is_special
+
+  !> Forces along the axes by the tables of stroke and velocity.
+  subroutine follow_tables(model, first, count, now)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: first, count
+    type(batch), intent(inout) :: now
+    real(dp) :: damping(lanes)
+    integer :: l
+
+    associate (curves => model%curves, points => model%points)
+      call table_values(first, count, model%links%curve, curves%first, curves%size, points%x, points%y, points%slope, &
+                        now%stroke, now%elastic)
+      call table_values(first, count, model%links%dashpot, curves%first, curves%size, points%x, points%y, points%slope, &
+                        now%rate, damping)
+    end associate
+    !$omp simd
+    do l = 1, lanes
+      now%total(l) = now%elastic(l) + merge(damping(l), 0.0_dp, abs(now%elastic(l)) > 0)  ! dashpots act together with springs only
+      now%friction(l) = 0
+      now%force(l,1) = now%total(l)*now%axis(l,1)
+      now%force(l,2) = now%total(l)*now%axis(l,2)
+      now%force(l,3) = now%total(l)*now%axis(l,3)
+    end do
+  end subroutine follow_tables
+
+  !> Values of the springs' curves, zero of those that have none (-1).
+  subroutine table_values(first, count, curve, start, size, x, y, slope, place, value)
+    integer(i4), intent(in) :: first, count
+    integer(i4), intent(in) :: curve(0:*), start(0:*), size(0:*)
+    real(dp), intent(in) :: x(0:*), y(0:*), slope(0:*)
+    real(dp), intent(in) :: place(lanes)
+    real(dp), intent(inout) :: value(lanes)
+    integer(i4) :: k, l, last, row
+
+    do l = 1, lanes
+      row = curve(first + min(l, count) - 1)
+      if (row < 0) then
+        value(l) = 0
+        cycle
+      end if
+      k = start(row)
+      last = k + size(row) - 2                      ! the last segment
+      if (last > k) then
+        if (last - k < short_table) then
+          do while (k < last .and. place(l) >= x(k+1))
+            k = k + 1
+          end do
+        else
+          k = find_segment(x, k, last + 1, place(l))
+        end if
+      end if
+      value(l) = y(k) + slope(k)*(place(l) - x(k))
+    end do
+  end subroutine table_values
+
+  !> The force of a spring that has more than tables.
+  subroutine evaluate(model, s, l, h, now)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: s
+    integer(i4), intent(in) :: l                  !< its lane
+    real(dp), intent(in) :: h
+    type(batch), intent(inout) :: now
+    real(dp) :: damping, elastic, rate_slope, slope, total
+    integer(i4) :: law
+
+    associate (links => model%links)
+      law = links%law(s)
+      elastic = 0
+      slope = 0
+      if (links%status(s) /= link_status_undone) then
+        if (law < 0) then
+          call curve_at(model%curves, model%points, links%curve(s), now%stroke(l), elastic, slope)
+        else
+          call elastic_by_law(model, s, law, now%stroke(l), elastic, slope)
+        end if
+      end if
+      total = elastic
+      rate_slope = 0
+      if (abs(elastic) > 0) then                    ! the dashpot acts together with the spring only
+        if (links%dashpot(s) >= 0) then
+          call curve_at(model%curves, model%points, links%dashpot(s), now%rate(l), damping, rate_slope)
+          total = elastic + damping
+        else if (links%ratio(s) >= 0) then
+          rate_slope = critical_damping(model, s, l, slope, now)
+          total = elastic + rate_slope*now%rate(l)
+        end if
+      end if
+      now%elastic(l) = elastic
+      now%total(l) = total
+      now%force(l,:) = total*now%axis(l,:)
+      if (law >= 0) call add_friction(model, law, l, h, abs(slope), rate_slope, now)
+    end associate
+  end subroutine evaluate
+
+  !> The coefficient 2 xi sqrt(|f'| m) of a spring with a ratio xi of critical damping.
+  real(dp) function critical_damping(model, s, l, slope, now) result(c)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: s, l
+    real(dp), intent(in) :: slope
+    type(batch), intent(in) :: now
+    real(dp) :: axis(3), inverse_mass
+    integer :: side
+
+    axis = now%axis(l,:)
+    inverse_mass = 0
+    do side = 1, 2
+      inverse_mass = inverse_mass + inverse_mass_along(model, model%links%particle(side,s), now%arm(l,:,side), axis)
+    end do
+    c = 0
+    if (inverse_mass > 0 .and. any(abs(axis) > 0)) c = 2*model%links%ratio(s)*sqrt(abs(slope)/inverse_mass)
+  end function critical_damping
+
+  !> Velocity along an axis that a unit impulse along it gives a particle's point: z.(I/m + [a]x^T L J^-1 L^T [a]x) z.
+  pure real(dp) function inverse_mass_along(model, p, arm, axis) result(inverse)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: p                  !< the particle, -1: the ground
+    real(dp), intent(in) :: arm(3)                !< of the point from the mass centre, spatial
+    real(dp), intent(in) :: axis(3)               !< of length 1
+    real(dp) :: lever(3)
+
+    inverse = 0
+    if (p < 0) return
+    lever = matmul(cross(arm, axis), model%particles%rotation(:,:,p))
+    inverse = 1/model%particles%mass(p) + dot_product(lever, matmul(model%particles%inverse_inertia(:,:,p), lever))
+  end function inverse_mass_along
+
+  !> Elastic force of a spring with stroke offset or unloading curve.
+  subroutine elastic_by_law(model, s, law, stroke, elastic, slope)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: s, law
+    real(dp), intent(in) :: stroke
+    real(dp), intent(out) :: elastic, slope
+    real(dp) :: offset, rate, rise
+
+    associate (laws => model%laws, curve => model%links%curve(s))
+      offset = 0
+      if (laws%offset(law) >= 0) call curve_at(model%curves, model%points, laws%offset(law), model%control%time(0), offset, rate)
+      if (laws%unload(law) < 0) then
+        call curve_at(model%curves, model%points, curve, stroke - offset, elastic, slope)
+        return
+      end if
+      rise = stroke - laws%last_stroke(law)
+      if (laws%yielded(law) == yield_elastic) then
+        call curve_at(model%curves, model%points, curve, stroke - offset, elastic, slope)
+        if (elastic < laws%limit(1,law)) call yield(1, 2)
+        if (elastic > laws%limit(2,law)) call yield(2, 1)
+      else
+        call follow_yielded(model, curve, law, rise, elastic, slope)
+      end if
+      laws%last_stroke(law) = stroke
+      laws%last_force(law) = elastic
+    end associate
+
+  contains
+
+    !> The spring leaves its limits on one side.
+    subroutine yield(side, other)
+      integer, intent(in) :: side, other
+
+      model%laws%yielded(law) = yield_loading
+      model%laws%loaded(side,law) = stroke - offset
+      model%laws%loaded(other,law) = 0
+      model%laws%limit(side,law) = elastic
+      model%laws%limit(other,law) = 0
+    end subroutine yield
+  end subroutine elastic_by_law
+
+  !> Elastic force of a spring that has yielded, after a change of its stroke.
+  subroutine follow_yielded(model, curve, law, rise, elastic, slope)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: curve, law
+    real(dp), intent(in) :: rise
+    real(dp), intent(out) :: elastic, slope
+    integer(i4) :: k
+    integer :: side
+    real(dp) :: before, place
+
+    associate (laws => model%laws, points => model%points)
+      before = laws%last_force(law)
+      if (.not. (before*rise > 0 .and. laws%yielded(law) == yield_loading)) then
+        k = find_by_value(model%curves, points, laws%unload(law), before)
+        slope = points%slope(k)
+        elastic = before + slope*rise
+        if (before*rise <= 0) then
+          laws%yielded(law) = yield_unloading
+          if (elastic*before < 0) then                ! through zero: along the curve instead of its tangent
+            place = points%x(k) + (before - points%y(k))/slope
+            call curve_at(model%curves, points, laws%unload(law), place + rise, elastic, slope)
+          end if
+        end if
+        if (elastic >= laws%limit(1,law) .and. elastic <= laws%limit(2,law)) return
+        laws%yielded(law) = yield_loading
+        side = merge(2, 1, elastic > laws%limit(2,law))
+      else
+        side = merge(2, 1, before > 0)
+      end if
+      laws%loaded(side,law) = laws%loaded(side,law) + rise
+      call curve_at(model%curves, points, curve, laws%loaded(side,law), elastic, slope)
+      laws%limit(side,law) = elastic
+    end associate
+  end subroutine follow_yielded
+
+  !> Adds friction, of at most its coefficient times the force along the axis.
+  subroutine add_friction(model, law, l, h, stiffness, damping, now)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: law, l
+    real(dp), intent(in) :: h
+    real(dp), intent(in) :: stiffness, damping    !< present slopes of the force along the axis, over stroke and velocity
+    type(batch), intent(inout) :: now
+    real(dp) :: bound, force(3), magnitude, tangential(3)
+
+    associate (laws => model%laws)
+      if (.not. laws%friction(law) > 0) return
+      bound = laws%friction(law)*abs(now%total(l))
+      tangential = now%slip(l,:) - now%rate(l)*now%axis(l,:)
+      force = 0
+      if (.not. laws%tangential(law) > 0) then
+        magnitude = norm2(tangential)
+        if (magnitude > 0) force = bound/magnitude*tangential
+      else if (.not. abs(now%elastic(l)) > 0) then
+        laws%slip(:,law) = 0
+      else
+        laws%slip(:,law) = laws%slip(:,law) + h*tangential
+        force = laws%tangential(law)*(stiffness*laws%slip(:,law) + damping*tangential)
+        magnitude = norm2(force)
+        if (magnitude > bound) then
+          force = bound/magnitude*force
+          magnitude = norm2(laws%slip(:,law))
+          if (magnitude > 0 .and. stiffness > 0) &
+            laws%slip(:,law) = bound/(laws%tangential(law)*stiffness)/magnitude*laws%slip(:,law)
+        end if
+      end if
+      now%friction(l) = norm2(force)
+      now%force(l,:) = now%force(l,:) + force
+    end associate
+  end subroutine add_friction
+
+  !> Stores what springs show, their forces, and the torques about the mass centres.
+  subroutine store(first, count, now, length, stroke, elastic, total, friction, force, torque)
+    integer(i4), intent(in) :: first, count
+    type(batch), intent(in) :: now
+    real(dp), intent(inout) :: length(0:*), stroke(0:*), elastic(0:*), total(0:*), friction(0:*), force(3,0:*), torque(3,2,0:*)
+    integer(i4) :: l, s
+
+    do l = 1, count
+      s = first + l - 1
+      length(s) = abs(now%length(l))
+      stroke(s) = now%stroke(l)
+      elastic(s) = now%elastic(l)
+      total(s) = now%total(l)
+      friction(s) = now%friction(l)
+    end do
+    do l = 1, count
+      s = first + l - 1
+      force(1,s) = now%force(l,1)
+      force(2,s) = now%force(l,2)
+      force(3,s) = now%force(l,3)
+      torque(1,1,s) = now%arm(l,2,1)*now%force(l,3) - now%arm(l,3,1)*now%force(l,2)
+      torque(2,1,s) = now%arm(l,3,1)*now%force(l,1) - now%arm(l,1,1)*now%force(l,3)
+      torque(3,1,s) = now%arm(l,1,1)*now%force(l,2) - now%arm(l,2,1)*now%force(l,1)
+      torque(1,2,s) = now%arm(l,3,2)*now%force(l,2) - now%arm(l,2,2)*now%force(l,3)
+      torque(2,2,s) = now%arm(l,1,2)*now%force(l,3) - now%arm(l,3,2)*now%force(l,1)
+      torque(3,2,s) = now%arm(l,2,2)*now%force(l,1) - now%arm(l,1,2)*now%force(l,2)
+    end do
+  end subroutine store
+end module linear_springs

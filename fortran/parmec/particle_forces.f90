@@ -1,0 +1,72 @@
+!> Forces and torques of particles: gravity, damping, and the springs' sums.
+module particle_forces
+  use kinds, only: dp, i4
+  use curves, only: series_vector
+  use explicit_model, only: model_tables
+  use particle_motion, only: few_particles
+  implicit none
+  private
+  public :: read_loads, sum_forces
+
+contains
+
+  !> Takes gravity and damping from their time series.
+  subroutine read_loads(model)
+    type(model_tables), intent(inout) :: model
+
+    associate (control => model%control)
+      call take(control%gravity_curve(:,0), control%gravity(:,0))
+      call take(control%linear_damping_curve(:,0), control%linear_damping(:,0))
+      call take(control%angular_damping_curve(:,0), control%angular_damping(:,0))
+    end associate
+
+  contains
+
+    subroutine take(series, vector)
+      integer(i4), intent(in) :: series(3)
+      real(dp), intent(inout) :: vector(3)
+
+      call series_vector(model%curves, model%points, series, model%control%time(0), vector)
+    end subroutine take
+  end subroutine read_loads
+
+  !> Force and torque of every particle: m g, less m d o v and L J L^T (d o w), and the springs' forces in the order of the ends.
+  subroutine sum_forces(model)
+    type(model_tables), intent(inout) :: model
+    real(dp) :: force(3), torque(3)
+    integer(i4) :: e, p, link
+
+    associate (particles => model%particles, links => model%links, ends => model%ends, control => model%control)
+      !$omp parallel do private(force, torque, e, link) schedule(static) if (particles%rows > few_particles)
+      do p = 0, int(particles%rows, i4) - 1
+        force = particles%mass(p)*control%gravity(:,0)
+        torque = 0
+        if (control%damped(0) == 1) then
+          force = force - particles%mass(p)*control%linear_damping(:,0)*particles%velocity(:,p)
+          torque = control%angular_damping(:,0)*particles%spin(:,p)
+          torque = -turned_inertia(particles%rotation(:,:,p), particles%inertia(:,:,p), torque)
+        end if
+        do e = particles%first_end(p), particles%first_end(p) + particles%ends(p) - 1
+          link = ends%link(e)
+          if (ends%side(e) == 1) then
+            force = force + links%force(:,link)
+            torque = torque + links%torque(:,1,link)
+          else
+            force = force - links%force(:,link)
+            torque = torque + links%torque(:,2,link)
+          end if
+        end do
+        particles%force(:,p) = force
+        particles%torque(:,p) = torque
+      end do
+    end associate
+  end subroutine sum_forces
+
+  !> L J L^T a.
+  pure function turned_inertia(rotation, inertia, a) result(b)
+    real(dp), intent(in) :: rotation(3,3), inertia(3,3), a(3)
+    real(dp) :: b(3)
+
+    b = matmul(rotation, matmul(inertia, matmul(a, rotation)))
+  end function turned_inertia
+end module particle_forces

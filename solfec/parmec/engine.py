@@ -1,0 +1,153 @@
+"""DEM's loop: kernels take steps from one output, callback or full memory to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+import numpy as np
+
+from .. import _kernels
+from ..errors import SolfecError
+from ..interruption import Interruption
+from .kinds import PauseKind
+from .model import Model
+
+_begin, _run, _sample = _kernels.explicit_steps.begin, _kernels.explicit_steps.run, _kernels.explicit_steps.take_sample
+ROOM = 4096  # numbers of histories that a call of the kernel keeps, at least a sample
+SECONDS = 0.25  # of one call of the kernel, so that Ctrl-C and progress do not wait
+MOST_STEPS = 2**31
+
+
+class Intervals:
+    """Times between files and between samples of histories.
+
+    Parameters
+    ----------
+    files, samples : float or function of time
+    """
+
+    def __init__(self, files: float | Callable[[float], float], samples: float | Callable[[float], float]):
+        self.files, self.samples = files, samples
+        self.dynamic = callable(files) or callable(samples)
+
+    def write(self, model: Model) -> None:
+        """Put the present intervals where the kernel reads them."""
+        for name, interval in (("output_interval", self.files), ("sample_interval", self.samples)):
+            getattr(model.control, name)[0] = interval(model.time) if callable(interval) else interval
+
+
+class Run:
+    """One DEM call.
+
+    Parameters
+    ----------
+    model : Model
+    duration, step : float
+    intervals : Intervals
+    write : function, optional
+        Writes files of the present state.
+    report : function, optional
+        Is told the fraction of the duration that is done.
+    adaptive : float
+        Fraction of the critical step that steps do not exceed; 0: steps are equal.
+    """
+
+    def __init__(self, model: Model, duration: float, step: float, intervals: Intervals, write=None, report=None, adaptive: float = 0.0):
+        self.model, self.intervals, self.write, self.report = model, intervals, write, report
+        control = model.control
+        control.adaptive[0], control.longest[0] = adaptive, step
+        control.duration[0], control.step[0], control.elapsed[0] = duration, step, 0.0
+        self._most = 1
+
+    def go(self) -> None:
+        """Run; what an interruption asks for is raised after the step at hand."""
+        model = self.model
+        if model.control.steps[0] == 0 and model.time == 0.0:
+            self._start()
+        else:
+            self._check(_begin(model.handles(), 0))
+        with Interruption() as interruption:
+            while model.control.elapsed[0] < model.control.duration[0] and interruption.signal is None:
+                self._advance()
+        interruption.honour()
+
+    def _start(self) -> None:
+        """Time zero: the first samples and files, then half a step of motion."""
+        values = np.zeros(max(1, self.model.probes.n))
+        handles = self.model.handles()
+        self._check(_sample(handles, values))
+        for recorded, value in zip(self.model.histories, values.tolist()):
+            recorded.append(value)
+        if self.write is not None:
+            self.write()
+        self._check(_begin(handles, 1))
+
+    def _advance(self) -> None:
+        """Steps up to the next pause."""
+        model = self.model
+        self.intervals.write(model)
+        call_back(model)
+        every = self.intervals.dynamic or model.callbacks.any()
+        samples = np.zeros((max(1, model.probes.n), max(1, ROOM // max(1, model.probes.n))), order="F")
+        started, asked = monotonic(), 1 if every else self._most
+        taken, reason, status = _run(model.handles(), asked, samples)
+        self._check(status)
+        spent = monotonic() - started
+        if not every:
+            self._most = min(MOST_STEPS, 2 * self._most) if spent < SECONDS else max(1, self._most // 2)
+        for recorded, values in zip(model.histories, samples[:, :taken].tolist()):
+            recorded.extend(values)
+        if reason == PauseKind.NO_NUMBER:
+            raise SolfecError(diverged(model))
+        if reason == PauseKind.OUTPUT and self.write is not None:
+            self.write()
+        if self.report is not None:
+            self.report(min(1.0, model.control.elapsed[0] / model.control.duration[0]))
+
+    @staticmethod
+    def _check(status: int) -> None:
+        if status:
+            raise RuntimeError("the kernels do not know the tables of this model")
+
+
+def call_back(model: Model) -> None:
+    """Write what the user's functions give at the present time into the tables."""
+    functions, time, control, drives = model.callbacks, model.time, model.control, model.drives
+    for i, function in enumerate(functions.gravity):
+        if function is not None:
+            control.gravity[i, 0] = numbers(function, time, 1, "GRAVITY")[0]
+    if functions.linear_damping is not None:
+        control.linear_damping[:, 0] = three(functions.linear_damping, time, "DAMPING")
+    if functions.angular_damping is not None:
+        control.angular_damping[:, 0] = three(functions.angular_damping, time, "DAMPING")
+    for row, function in functions.linear_drives.items():
+        drives.linear[:, row] = three(function, time, "PRESCRIBE")
+    for row, function in functions.angular_drives.items():
+        drives.angular[:, row] = three(function, time, "PRESCRIBE")
+
+
+def three(function: Callable, time: float, what: str) -> np.ndarray:
+    """The three numbers that a user's function returns."""
+    return numbers(function, time, 3, what)
+
+
+def numbers(function: Callable, time: float, count: int, what: str) -> np.ndarray:
+    """The numbers that a user's function returns."""
+    value = function(time)
+    try:
+        values = np.array(value, float).ravel()
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.size != count:
+        wanted = "a number" if count == 1 else "three numbers"
+        raise SolfecError(f"{what}: the function of time must return {wanted}, not {value!r}")
+    return values
+
+
+def diverged(model: Model) -> str:
+    """Names the first particle that has no finite position or velocity."""
+    columns = [model.particles.view(name) for name in ("position", "velocity", "angular")]
+    wrong = np.flatnonzero(~np.isfinite(np.concatenate(columns)).all(axis=0))
+    who = f"particle {wrong[0]} " if wrong.size else "a particle "
+    return f"DEM: {who}has no finite position or velocity at time {model.time:g}; the step {model.control.step[0]:g} may be above the critical one (CRITICAL)"

@@ -1,0 +1,170 @@
+"""A model of the explicit engine: its tables, and what of it only Python knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .tables import (
+    ControlTable,
+    CurvePointTable,
+    CurveTable,
+    DriveTable,
+    EndTable,
+    LinkLawTable,
+    LinkTable,
+    ParticleTable,
+    ProbeSourceTable,
+    ProbeTable,
+    RestraintTable,
+)
+
+
+@dataclass(frozen=True)
+class Material:
+    """Density [mass/length^3], Young's modulus [force/length^2] and Poisson's ratio."""
+
+    density: float
+    young: float
+    poisson: float
+
+
+@dataclass
+class Surface:
+    """Triangles of a mesh particle, for output.
+
+    Attributes
+    ----------
+    points : ndarray (n, 3)
+        Nodes, referential.
+    triangles : ndarray (nt, 3)
+        Their numbers in triangles of the surface.
+    colours : ndarray (nt,)
+    """
+
+    points: np.ndarray
+    triangles: np.ndarray
+    colours: np.ndarray
+
+
+@dataclass
+class Callbacks:
+    """The user's functions of time; each returns three numbers, those of gravity one."""
+
+    gravity: list[Callable | None] = field(default_factory=lambda: [None, None, None])
+    linear_damping: Callable | None = None
+    angular_damping: Callable | None = None
+    linear_drives: dict[int, Callable] = field(default_factory=dict)  # by row of DriveTable
+    angular_drives: dict[int, Callable] = field(default_factory=dict)
+
+    def any(self) -> bool:
+        """Whether a step needs Python."""
+        single = (*self.gravity, self.linear_damping, self.angular_damping)
+        return any(x is not None for x in single) or bool(self.linear_drives or self.angular_drives)
+
+
+class Model:
+    """All that one simulation of the explicit engine is made of.
+
+    Attributes
+    ----------
+    control, particles, curves, points, links, laws, ends, restraints, drives, probes, sources : Table
+        See `tables.py`.
+    materials : list of Material
+    series : list of int
+        Curves of the user's time series.
+    surfaces : dict of int to Surface
+        Meshes by particle.
+    histories : list of list of float
+        What histories have recorded, by row of `probes`.
+    callbacks : Callbacks
+    """
+
+    def __init__(self):
+        self.control = ControlTable(1)
+        self.control.append()
+        self.particles = ParticleTable()
+        self.curves = CurveTable()
+        self.points = CurvePointTable()
+        self.links = LinkTable()
+        self.laws = LinkLawTable()
+        self.ends = EndTable()
+        self.restraints = RestraintTable()
+        self.drives = DriveTable()
+        self.probes = ProbeTable()
+        self.sources = ProbeSourceTable()
+        self.materials: list[Material] = []
+        self.series: list[int] = []
+        self.surfaces: dict[int, Surface] = {}
+        self.histories: list[list[float]] = []
+        self.callbacks = Callbacks()
+        self._sorted_links = -1
+        self._known_curves: dict[tuple, int] = {}
+
+    @property
+    def tables(self) -> tuple:
+        """The tables in the order in which kernels take their handles (fortran/parmec/explicit_model.f90)."""
+        return (
+            self.control, self.particles, self.curves, self.points, self.links, self.laws, self.ends, self.restraints, self.drives,
+            self.probes, self.sources,
+        )  # fmt: skip
+
+    def handles(self) -> np.ndarray:
+        """Handles of the tables, for one call of a kernel."""
+        self._sort_ends()
+        return np.array([table.handle for table in self.tables], np.longlong)
+
+    @property
+    def time(self) -> float:
+        """Time at the start of the next step."""
+        return float(self.control.time[0])
+
+    def add_curve(self, x, y) -> int:
+        """Row of a piecewise linear function; equal ones are stored once."""
+        x, y = np.array(x, float), np.array(y, float)
+        key = x.tobytes(), y.tobytes()
+        if key not in self._known_curves:
+            slope = np.diff(y) / np.diff(x) if x.size > 1 else np.zeros(1)
+            first = self.points.append(x.size, x=x, y=y, slope=np.append(slope, slope[-1])[: x.size])
+            self._known_curves[key] = self.curves.append(first=first, size=x.size)
+        return self._known_curves[key]
+
+    def curve(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Places, values and slopes of a curve."""
+        own = slice(int(self.curves.first[row]), int(self.curves.first[row] + self.curves.size[row]))
+        return self.points.x[own], self.points.y[own], self.points.slope[own]
+
+    def _sort_ends(self) -> None:
+        """List the ends of springs by particle, when springs or particles have come."""
+        counted = (self.links.n, self.particles.n)
+        if self._sorted_links == counted:
+            return
+        particle = self.links.particle[:, : self.links.n].T.ravel()  # both ends of a spring one after another
+        moving = np.flatnonzero(particle >= 0)
+        order = moving[np.argsort(particle[moving], kind="stable")]
+        self.ends.n = 0
+        self.ends.append(order.size, link=order // 2, side=order % 2 + 1)
+        count = np.bincount(particle[moving], minlength=self.particles.n)
+        self.particles.view("ends")[:] = count
+        self.particles.view("first_end")[:] = np.cumsum(count) - count
+        self._sorted_links = counted
+
+
+_current: Model | None = None
+
+
+def current() -> Model:
+    """The model that commands build."""
+    global _current
+    if _current is None:
+        _current = Model()
+    return _current
+
+
+def begin(model: Model | None) -> Model | None:
+    """Make `model` the current one (None: an empty one); return the one before it."""
+    global _current
+    before, _current = _current, model
+    return before

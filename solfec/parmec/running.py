@@ -1,0 +1,121 @@
+"""DEM, RESET and ARGV."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from time import monotonic
+
+import numpy as np
+
+from ..language import checks, session
+from ..language.checks import BadType, BadValue, command
+from . import arguments, model
+from .engine import Intervals, Run
+from .model import Model, current
+
+_words: list[str] | None = None  # of the parmec command
+
+
+def take_words(words: list[str] | None) -> list[str] | None:
+    """Let ARGV return these words of a command line, without its executable; return those before."""
+    global _words
+    before, _words = _words, words
+    return before
+
+
+Interval = float | int | Callable | tuple
+
+
+@command("DEM")
+def DEM(duration: float, step: float, interval: Interval | None = None, prefix: str | None = None, adaptive: float = 0.0) -> float:
+    """Run the simulation.
+
+    Parameters
+    ----------
+    duration : float
+        Time to simulate, from the present time on.
+    step : float
+        Length of a step.
+    interval : float, int, function of time, or a pair of these, optional
+        Time between outputs, or (between files, between samples of histories); an int is the number of a TSERIES.  Default: every
+        step.
+    prefix : str, optional
+        Name of output files instead of the input's.
+    adaptive : float
+        Fraction of the critical step under present slopes that a step has at most, besides `step`; 0: steps are equal.
+
+    Returns
+    -------
+    float
+        Wall clock seconds.
+    """
+    now = current()
+    duration = checks.positive(duration, "duration")
+    step = checks.positive(step, "step")
+    adaptive = checks.between(adaptive, "adaptive", 0.0, 1.0)
+    if prefix is not None:
+        checks.path(prefix, "prefix")
+    intervals = intervals_of(now, step, interval)
+    session.warn("DEM writes no files yet in this version; histories are recorded")
+    started = monotonic()
+    Run(now, duration, step, intervals, adaptive=adaptive).go()
+    return monotonic() - started
+
+
+def intervals_of(now: Model, step: float, interval) -> Intervals:
+    """Times between files and between samples."""
+    if interval is None:
+        return Intervals(step, step)
+    if checks.is_sequence(interval):
+        if len(interval) != 2:
+            raise BadValue(f"'interval' must be one interval or a pair, not {len(interval)}")
+        return Intervals(one_interval(now, interval[0], "interval[0]"), one_interval(now, interval[1], "interval[1]"))
+    both = one_interval(now, interval, "interval")
+    return Intervals(both, both)
+
+
+def one_interval(now: Model, value, name: str) -> float | Callable[[float], float]:
+    """A number, or a function of time."""
+    if callable(value):
+        return lambda time: checks.nonnegative(value(time), name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        curve = arguments.series(now, value, name)
+        times, values, _ = now.curve(curve)
+        return lambda time: checks.nonnegative(float(np.interp(time, times, values)), name)
+    if isinstance(value, (list, dict, str)):
+        raise BadType(f"'{name}' must be a number, a function of time or the number of a TSERIES, not {checks.kind_of(value)}")
+    return checks.positive(value, name)
+
+
+@command("RESET")
+def RESET() -> None:
+    """Remove everything: a new simulation begins at time zero."""
+    model.begin(None)
+
+
+@command("ARGV")
+def ARGV(nonparmec: bool = True) -> list[str]:
+    """Words of the command line.
+
+    Parameters
+    ----------
+    nonparmec : bool
+        True: without the executable, -ntasks n, and words that end with .py; False: without the executable only.
+
+    Returns
+    -------
+    list of str
+    """
+    words = list(sys.argv[1:] if _words is None else _words)
+    if not nonparmec:
+        return words
+    kept = []
+    while words:
+        word = words.pop(0)
+        if word in ("-ntasks", "-t") and words:
+            words.pop(0)
+        elif not os.fspath(word).endswith(".py"):
+            kept.append(word)
+    return kept

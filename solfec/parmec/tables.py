@@ -1,0 +1,175 @@
+"""State tables of the explicit engine; kernels know them by handles (solfec/tables.py).
+
+Lengths, masses and times are in the user's units.  Referential quantities are those of the body before it turns; spatial ones are
+what they are now.  Row numbers of particles, springs and joints are the numbers that users know.
+"""
+
+from __future__ import annotations
+
+from ..tables import Table
+
+
+class ControlTable(Table):
+    """One row: the clock, and loads that act on all particles."""
+
+    COLUMNS = {
+        "time": ((), "f8", 0.0),  # at the start of the next step
+        "step": ((), "f8", 0.0),  # length of the next step
+        "elapsed": ((), "f8", 0.0),  # since the present DEM began
+        "duration": ((), "f8", 0.0),  # of the present DEM
+        "adaptive": ((), "f8", 0.0),  # fraction of the critical step that a step has at most, 0: steps are equal
+        "longest": ((), "f8", 0.0),  # step that adaptive steps do not exceed
+        "steps": ((), "i8", 0),  # taken so far
+        "gravity": ((3,), "f8", 0.0),  # acceleration
+        "gravity_curve": ((3,), "i4", -1),  # series of its components, -1: the number above holds
+        "linear_damping": ((3,), "f8", 0.0),  # [1/time]
+        "linear_damping_curve": ((3,), "i4", -1),
+        "angular_damping": ((3,), "f8", 0.0),  # [1/time]
+        "angular_damping_curve": ((3,), "i4", -1),
+        "damped": ((), "i4", 0),  # 1: DAMPING has been called
+        "sample_interval": ((), "f8", 0.0),  # time between samples of histories
+        "last_sample": ((), "f8", 0.0),
+        "output_interval": ((), "f8", 0.0),  # time between files
+        "last_output": ((), "f8", 0.0),
+    }  # fmt: skip
+
+
+class ParticleTable(Table):
+    """One row per rigid particle."""
+
+    COLUMNS = {
+        "kind": ((), "i4", 0),  # ParticleKind
+        "driven": ((), "i4", 0),  # 1: another program moves it
+        "steered": ((), "i4", 0),  # 1: PRESCRIBE gives its angular velocity
+        "material": ((), "i4", 0),
+        "colour": ((), "i4", 0),  # of a sphere
+        "radius": ((), "f8", 0.0),  # of a sphere
+        "mass": ((), "f8", 1.0),
+        "inertia": ((3, 3), "f8", 0.0),  # referential, about the mass centre
+        "inverse_inertia": ((3, 3), "f8", 0.0),
+        "reference": ((3,), "f8", 0.0),  # mass centre at the start
+        "position": ((3,), "f8", 0.0),  # mass centre
+        "rotation": ((3, 3), "f8", 0.0),  # takes referential to spatial vectors
+        "velocity": ((3,), "f8", 0.0),  # of the mass centre
+        "angular": ((3,), "f8", 0.0),  # referential angular velocity
+        "spin": ((3,), "f8", 0.0),  # spatial angular velocity
+        "force": ((3,), "f8", 0.0),  # all that acted in the last step
+        "torque": ((3,), "f8", 0.0),  # about the mass centre, spatial
+        "first_end": ((), "i4", 0),  # its ends of springs in EndTable
+        "ends": ((), "i4", 0),  # how many
+    }  # fmt: skip
+
+
+class CurveTable(Table):
+    """One row per piecewise linear function: time series and tables of springs."""
+
+    COLUMNS = {
+        "first": ((), "i4", 0),  # its points in CurvePointTable
+        "size": ((), "i4", 0),
+    }  # fmt: skip
+
+
+class CurvePointTable(Table):
+    """Points of all curves."""
+
+    COLUMNS = {
+        "x": ((), "f8", 0.0),
+        "y": ((), "f8", 0.0),
+        "slope": ((), "f8", 0.0),  # from here to the next point; of the last one the slope before it
+    }  # fmt: skip
+
+
+class LinkTable(Table):
+    """One row per linear spring."""
+
+    COLUMNS = {
+        "kind": ((), "i4", 0),  # LinkKind
+        "status": ((), "i4", -3),  # LinkStatus
+        "particle": ((2,), "i4", -1),  # -1: the ground
+        "arm": ((3, 2), "f8", 0.0),  # its points from the mass centres, referential; on the ground from the origin
+        "direction": ((3,), "f8", 0.0),  # as given; the normal of a plane is referential
+        "rest": ((), "f8", 0.0),  # length without stroke
+        "curve": ((), "i4", 0),  # force over stroke
+        "dashpot": ((), "i4", -1),  # force over velocity, -1: none
+        "ratio": ((), "f8", -1.0),  # of critical damping, below zero: none
+        "law": ((), "i4", -1),  # row of LinkLawTable, -1: none
+        "length": ((), "f8", 0.0),
+        "stroke": ((), "f8", 0.0),
+        "elastic": ((), "f8", 0.0),  # force without dashpot
+        "total": ((), "f8", 0.0),  # force with it
+        "friction": ((), "f8", 0.0),  # magnitude
+        "force": ((3,), "f8", 0.0),  # on the first particle; its opposite acts on the second one
+        "torque": ((3, 2), "f8", 0.0),  # about the mass centres
+    }  # fmt: skip
+
+
+class LinkLawTable(Table):
+    """What springs with friction, stroke offset or unloading curve have besides."""
+
+    COLUMNS = {
+        "unload": ((), "i4", -1),  # unloading curve
+        "yielded": ((), "i4", 0),  # YieldKind
+        "limit": ((2,), "f8", 0.0),  # of compression and tension [force]
+        "loaded": ((2,), "f8", 0.0),  # strokes reached along the loading curve on both sides
+        "last_stroke": ((), "f8", 0.0),
+        "last_force": ((), "f8", 0.0),
+        "offset": ((), "i4", -1),  # curve that is taken from the stroke
+        "friction": ((), "f8", 0.0),  # coefficient
+        "tangential": ((), "f8", 0.0),  # stiffness over that along the axis, 0: slip gives friction alone
+        "slip": ((3,), "f8", 0.0),  # tangential stroke
+    }  # fmt: skip
+
+
+class EndTable(Table):
+    """Ends of springs by particle, ascending: the order in which forces are summed."""
+
+    COLUMNS = {
+        "link": ((), "i4", 0),
+        "side": ((), "i4", 0),  # 1 or 2
+    }  # fmt: skip
+
+
+class RestraintTable(Table):
+    """Directions in which particles do not move or turn."""
+
+    COLUMNS = {
+        "particle": ((), "i4", 0),
+        "linear": ((3, 3), "f8", 0.0),  # orthonormal directions, one a column
+        "linear_count": ((), "i4", 0),
+        "angular": ((3, 3), "f8", 0.0),
+        "angular_count": ((), "i4", 0),
+    }  # fmt: skip
+
+
+class DriveTable(Table):
+    """Prescribed motion."""
+
+    COLUMNS = {
+        "particle": ((), "i4", 0),
+        "linear_kind": ((), "i4", 0),  # DriveKind
+        "linear": ((3,), "f8", 0.0),  # velocity or acceleration, spatial
+        "linear_curve": ((3,), "i4", -1),  # series of its components, -1: Python writes them
+        "angular_kind": ((), "i4", 0),
+        "angular": ((3,), "f8", 0.0),
+        "angular_curve": ((3,), "i4", -1),
+    }  # fmt: skip
+
+
+class ProbeTable(Table):
+    """One row per history."""
+
+    COLUMNS = {
+        "quantity": ((), "i4", 0),  # QuantityKind
+        "component": ((), "i4", 0),  # 0, 1, 2, or 3: the magnitude
+        "first": ((), "i4", 0),  # its sources in ProbeSourceTable
+        "size": ((), "i4", 0),
+        "arm": ((3,), "f8", 0.0),  # from the mass centre to the recorded point, referential
+    }  # fmt: skip
+
+
+class ProbeSourceTable(Table):
+    """Numbers of the particles, springs or joints over which histories are averaged."""
+
+    COLUMNS = {
+        "number": ((), "i4", 0),
+    }  # fmt: skip

@@ -1,0 +1,160 @@
+"""Wrong arguments of the explicit engine's commands are refused by name, and leave the model as it was."""
+
+import random
+
+import pytest
+
+from solfec import parmec
+from solfec.errors import NotBuiltYet, SolfecError
+from solfec.parmec import (
+    ANALYTICAL,
+    ARGV,
+    DAMPING,
+    DEM,
+    GRAVITY,
+    HISTORY,
+    MATERIAL,
+    MESH,
+    PRESCRIBE,
+    RESET,
+    RESTRAIN,
+    SPHERE,
+    SPRING,
+    TSERIES,
+    VELOCITY,
+    model,
+)
+
+LINE = [-1, -1, 1, 1]
+HERE = (0, 0, 0)
+
+
+@pytest.fixture
+def one():
+    """A material, an analytical particle, a time series."""
+    MATERIAL(1, 1, 0.3)
+    ANALYTICAL()
+    TSERIES(1.0)
+
+
+WRONG = [
+    (lambda: MATERIAL(0, 1, 0.3), ValueError, "MATERIAL: 'density' must be positive"),
+    (lambda: SPHERE(HERE, 1, 1, 1), ValueError, "SPHERE: 'material' must be the number of a MATERIAL, not 1; numbers 0 to 0 exist"),
+    (lambda: SPHERE(HERE, 1, 0, 0), ValueError, "SPHERE: 'color' must be at least 1"),
+    (lambda: SPHERE((0, 0), 1, 0, 1), ValueError, "SPHERE: 'center' must hold 3 numbers"),
+    (lambda: SPHERE("abc", 1, 0, 1), TypeError, "SPHERE: 'center' must be a tuple"),
+    (lambda: MESH([0] * 11, [4, 0, 1, 2, 3, 0], 0, 1), ValueError, "MESH: 'nodes' must hold 3 times"),
+    (lambda: MESH([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], [4, 0, 1, 2, 4, 0], 0, 1), ValueError, "MESH: element 0 uses a node number out of"),
+    (lambda: MESH([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], [4, 0, 1, 2, 3, 5], 0, 1), ValueError, "MESH: 'elements' must be the number of a MATERIAL"),
+    (lambda: ANALYTICAL([1, 1, 1]), ValueError, "ANALYTICAL: 'inertia' must hold 6 numbers"),
+    (lambda: ANALYTICAL([1, 1, -1, 0, 0, 0]), ValueError, "ANALYTICAL: 'inertia' must be positive definite"),
+    (lambda: ANALYTICAL(rotation=[1, 0, 0, 0, 1, 0, 0, 0, 2]), ValueError, "ANALYTICAL: 'rotation' must be a rotation"),
+    (lambda: ANALYTICAL(particle=3), ValueError, "ANALYTICAL: 'particle' must be the number of a particle, not 3"),
+    (lambda: VELOCITY(1), ValueError, "VELOCITY: 'parnum' must be the number of a particle, not 1"),
+    (lambda: VELOCITY(0.0), TypeError, "VELOCITY: 'parnum' must be an integer"),
+    (lambda: GRAVITY(0.0, 0.0, -10), ValueError, "GRAVITY: 'gz': the int -10 means TSERIES number -10, which does not exist; write -10."),
+    (lambda: TSERIES([0, 1]), ValueError, "TSERIES: 'points' must hold 2 times"),
+    (lambda: TSERIES([0, 0, 0, 1]), ValueError, "TSERIES: times must increase strictly"),
+    (lambda: TSERIES("no such file"), ValueError, "TSERIES: 'points': cannot read"),
+    (lambda: DAMPING((0, 0), (0, 0, 0)), TypeError, "DAMPING: 'linear' must be a function of time or a tuple of three TSERIES"),
+    (lambda: DAMPING((0, 0, 1), (0, 0, 0)), ValueError, r"DAMPING: 'linear\[2\]' must be the number of a TSERIES, not 1"),
+    (lambda: RESTRAIN(0, [1, 0]), ValueError, "RESTRAIN: 'linear' must hold 3, 6 or 9"),
+    (lambda: RESTRAIN(0, [1, 0, 0, 2, 0, 0]), ValueError, "RESTRAIN: 'linear': direction 1 is zero, or lies in"),
+    (lambda: PRESCRIBE(0), TypeError, "PRESCRIBE: 'linear' or 'angular' must be given"),
+    (lambda: PRESCRIBE(0, (0, 0, 0), kind="xv"), ValueError, "PRESCRIBE: 'kind' must be one of"),
+    (lambda: SPRING(0, HERE, 0, HERE, LINE), ValueError, "SPRING: 'part1' and 'part2' are the same particle"),
+    (lambda: SPRING(0, HERE, -2, HERE, LINE), ValueError, "SPRING: 'part2' must be the number of a particle, not -2"),
+    (lambda: SPRING(-1, HERE, 0, HERE, LINE), ValueError, "SPRING: 'part1' must be the number of a particle, not -1"),
+    (lambda: SPRING(0, HERE, -1, HERE, [1, 1]), ValueError, "SPRING: 'spring' must hold"),
+    (lambda: SPRING(0, HERE, -1, HERE, [1, 1, 0, 0]), ValueError, "SPRING: 'spring': the first numbers of its pairs must increase"),
+    (lambda: SPRING(0, HERE, -1, HERE, LINE, -0.1), ValueError, "SPRING: 'dashpot' must not be negative"),
+    (lambda: SPRING(0, HERE, -1, HERE, LINE, planar="ON"), ValueError, "SPRING: 'planar' needs a 'direction'"),
+    (lambda: SPRING(0, HERE, -1, HERE, LINE, direction=HERE), ValueError, "SPRING: 'direction' must not be zero"),
+    (lambda: SPRING(0, HERE, -1, HERE, LINE, unload=[-1, 1, 1, 1]), ValueError, "SPRING: 'unload': the forces"),
+    (lambda: SPRING(0, HERE, -1, HERE, LINE, unload=LINE, ylim=(1, 2)), ValueError, "SPRING: 'ylim' must hold a number of at most 0"),
+    (lambda: SPRING(0, HERE, -1, HERE, LINE, ylim=(-1, 2)), ValueError, "SPRING: 'ylim' needs an unloading table"),
+    (lambda: SPRING(0, HERE, -1, HERE, LINE, offset=4), ValueError, "SPRING: 'offset' must be the number of a TSERIES"),
+    (lambda: SPRING(0, HERE, -1, HERE, LINE, friction=-1), ValueError, "SPRING: 'friction' must not be negative"),
+    (lambda: SPRING(0, HERE, -1, HERE, LINE, inactive=1), TypeError, "SPRING: 'inactive' must be True or False"),
+    (lambda: HISTORY("PW"), ValueError, "HISTORY: 'entity' must be one of"),
+    (lambda: HISTORY("F"), ValueError, "HISTORY: 'source' must be the number of a spring, not 0; there is none yet"),
+    (lambda: HISTORY("PX", 1), ValueError, "HISTORY: 'source' must be the number of a particle, not 1"),
+    (lambda: HISTORY("PX", ((0, 0, 0), 1.0)), TypeError, "HISTORY: 'source' must be a number or a list"),
+    (lambda: HISTORY("FX", 0, HERE), ValueError, "HISTORY: 'point' belongs to positions"),
+    (lambda: DEM(1.0, 0.0), ValueError, "DEM: 'step' must be positive"),
+    (lambda: DEM(-1.0, 0.1), ValueError, "DEM: 'duration' must be positive"),
+    (lambda: DEM(1.0, 0.1, adaptive=2), ValueError, "DEM: 'adaptive' must lie in"),
+    (lambda: DEM(1.0, 0.1, (1, 2, 3)), ValueError, "DEM: 'interval' must be one interval or a pair"),
+    (lambda: DEM(1.0, 0.1, 7), ValueError, "DEM: 'interval' must be the number of a TSERIES, not 7"),
+    (lambda: SPHERE(HERE), TypeError, "SPHERE: missing a required argument: 'radius'"),
+]  # fmt: skip
+
+
+def contents(tables):
+    return [(type(table).__name__, table.n) for table in tables]
+
+
+@pytest.mark.parametrize("number", range(len(WRONG)))
+def test_wrong_arguments_are_named_and_change_nothing(one, number):
+    call, kind, message = WRONG[number]
+    before = contents(model.current().tables)[1:2]
+    with pytest.raises(kind, match=message):
+        call()
+    assert contents(model.current().tables)[1:2] == before
+    assert model.current().time == 0.0
+
+
+@pytest.mark.parametrize("name", parmec.unbuilt.NAMES.split())
+def test_commands_that_are_not_built_say_so(name):
+    with pytest.raises(NotBuiltYet, match=f"{name} is not built yet"):
+        getattr(parmec, name)()
+
+
+def test_there_are_twenty_three_commands():
+    assert len(parmec.COMMANDS) == 23
+    assert set(dir(parmec)) >= set(parmec.COMMANDS)
+    assert all(callable(getattr(parmec, name)) for name in parmec.COMMANDS)
+
+
+@pytest.mark.parametrize("function", [lambda t: (1, 2), lambda t: "abc", lambda t: None])
+def test_functions_of_time_must_return_three_numbers(one, function):
+    PRESCRIBE(0, function)
+    with pytest.raises(SolfecError, match="PRESCRIBE: the function of time must return three numbers"):
+        DEM(1.0, 0.1)
+
+
+def test_reset_begins_anew(one):
+    SPRING(0, HERE, -1, (1, 0, 0), LINE)
+    DEM(0.1, 0.01, 1e9)
+    assert RESET() is None
+    assert model.current().time == 0.0
+    assert (model.current().particles.n, model.current().links.n) == (0, 0)
+    assert ANALYTICAL() == 0
+    assert TSERIES(2.0) == 0
+
+
+def test_argv_outside_of_the_command_is_the_programs(monkeypatch):
+    monkeypatch.setattr("sys.argv", ["prog", "-ntasks", "2", "x.py", "-a", "b"])
+    assert ARGV() == ["-a", "b"]
+    assert ARGV(nonparmec=False) == ["-ntasks", "2", "x.py", "-a", "b"]
+
+
+VALUES = [None, 0, 1, -1, 7, 0.5, -3.0, 1e300, float("nan"), float("inf"), True, "", "OFF", "vv", "PX", [], (), [1], [0, 1, 2, 3], (0, 0, 1), (1, 2),
+          [[0, 1], [1, 2]], [(0, 0, 0), (0, 0, 1)], {}, object(), lambda t: 0.0, lambda t: (0, 0, 1), b"x", 10**20, [None], ["a"], (0.0, float("nan"), 1)]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_calls_with_arbitrary_arguments_raise_nothing_but_errors_for_users(one, seed):
+    chance = random.Random(seed)
+    names = [name for name in parmec.COMMANDS if name not in ("DEM", "RESET")]
+    for _ in range(500):
+        name = chance.choice(names)
+        arguments = [chance.choice(VALUES) for _ in range(chance.randint(0, 7))]
+        try:
+            getattr(parmec, name)(*arguments)
+        except (TypeError, ValueError, NotBuiltYet) as error:
+            assert name in str(error), (name, arguments)
+    try:
+        DEM(0.01, 0.001, (1e9, 0.005))
+    except (SolfecError, TypeError, OverflowError, ZeroDivisionError):
+        pass  # what was accepted may lead nowhere, with a message

@@ -1,0 +1,110 @@
+"""Equivalent masses and critical steps."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solfec.errors import SolfecError
+from solfec.parmec import ANALYTICAL, CRITICAL, DEM, EQM, HISTORY, MATERIAL, MESH, RESET, SPRING, VELOCITY
+
+CASES = json.loads((Path(__file__).parent.parent / "data" / "parmec.json").read_text())
+CUBE = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+
+
+def cube():
+    return MESH(CUBE, [8, 0, 1, 2, 3, 4, 5, 6, 7, MATERIAL(1000, 1e9, 0.3)], 0, 1)
+
+
+def test_equivalent_masses_of_a_cube_are_parmecs():
+    cube()
+    expected = CASES["eqm_cube"]["value"]
+    found = {
+        "EQM_centre": EQM(0, (0.5, 0.5, 0.5)),
+        "EQM_corner": EQM(0, (1, 1, 1)),
+        "EQM_corner_dir_z": EQM(0, (1, 1, 1), direction=(0, 0, 1)),
+        "EQM_face_dir_x": EQM(0, (1, 0.5, 0.5), direction=(1, 0, 0)),
+        "EQM_face_dir_z": EQM(0, (1, 0.5, 0.5), direction=(0, 0, 2)),
+        "EQM_face_nodir": EQM(0, (1, 0.5, 0.5)),
+    }
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_equivalent_mass_of_two_particles_is_the_reduced_one():
+    ANALYTICAL(mass=2)
+    ANALYTICAL(mass=6, position=(1, 0, 0))
+    assert EQM(0, (0, 0, 0), 1, (1, 0, 0), (1, 0, 0)) == pytest.approx(1.5, rel=1e-14)
+
+
+def test_equivalent_mass_at_a_lever_arm_of_a_diagonal_matrix():
+    ANALYTICAL(mass=2)
+    assert EQM(0, (0.5, 0, 0)) == pytest.approx(2.0)  # along the arm nothing turns
+    assert EQM(0, (0.5, 0, 0), direction=(0, 1, 0)) == pytest.approx(1 / (1 / 2 + 0.25))
+
+
+def test_critical_steps_of_a_corner_are_parmecs():
+    cube()
+    SPRING(0, (1, 1, 1), -1, (1, 1, 1), [-1, -1e7, 1, 1e7], [-1, -8e5, 1, 8e5])
+    expected = CASES["critical_cube_corner"]["value"]
+    assert CRITICAL() == pytest.approx(expected["CRITICAL"], rel=1e-12)
+    assert CRITICAL(perparticle=1)[0] == pytest.approx(expected["perparticle"][0], rel=1e-8)
+    assert CRITICAL(perparticle=1)[0][2] == pytest.approx(math.sqrt(45000), rel=1e-14)  # Parmec's eigenvalues have nine digits
+    springs, particles = CRITICAL(5, 5)
+    assert springs[0] == pytest.approx(expected["perspring"][0], rel=1e-12)
+    assert len(springs) == len(particles) == 1
+
+
+def test_critical_step_without_lever_arm_is_that_of_translation():
+    ANALYTICAL(mass=2)
+    SPRING(0, (0, 0, 0), -1, (0, 0, -1), [-1, -200, 1, 200], [-1, -4, 1, 4], (0, 0, 1))
+    closed = 2 / 10 * (math.sqrt(1.01) - 0.1)
+    assert CRITICAL(perspring=1)[0] == pytest.approx((closed, 0, 10.0, 0.1), rel=1e-12)
+    assert CRITICAL() == pytest.approx(closed, rel=1e-12)
+
+
+def test_nothing_limits_a_free_particle_and_dem_refuses_an_infinite_step():
+    ANALYTICAL()
+    assert CRITICAL() == math.inf
+    assert CRITICAL(perspring=3, perparticle=3) == ([], [])
+    with pytest.raises(ValueError, match="DEM: 'step'"):
+        DEM(1.0, CRITICAL())
+
+
+def largest_stroke(step):
+    ANALYTICAL(mass=2)
+    SPRING(0, (0, 0, 0), -1, (0, 0, -1), [-1, -200, 1, 200], direction=(0, 0, 1))
+    VELOCITY(0, (0, 0, 1))
+    strokes = HISTORY("STROKE")
+    DEM(100 * step, step, (1e9, step))
+    return np.abs(strokes).max()
+
+
+def test_an_undamped_oscillator_is_stable_below_the_critical_step():
+    assert largest_stroke(0.19) < 0.5
+    RESET()
+    with pytest.raises(SolfecError, match="DEM: particle 0 has no finite position"):
+        for _ in range(30):
+            largest_stroke(0.25)
+
+
+def test_adaptive_steps_follow_the_critical_one_below_the_given_step():
+    case = CASES["adaptive_step"]
+    ANALYTICAL(mass=2)
+    SPRING(0, (0, 0, 0), -1, (0, 0, -1), [-1, -200, 1, 200], direction=(0, 0, 1))
+    VELOCITY(0, (0, 0, 1))
+    places = HISTORY("DZ")
+    DEM(case["duration"], case["step"], adaptive=0.5)
+    assert np.array(places)[case["index"]] == pytest.approx(case["history"]["DZ(0)"], abs=1e-10)
+
+
+def test_adaptive_steps_get_shorter_when_a_table_gets_stiffer():
+    ANALYTICAL(mass=1)
+    SPRING(0, (0, 0, 0), -1, (0, 0, -1), [-1, -100, 0, 0, 1, 10000], direction=(0, 0, -1))  # stroke grows with z
+    VELOCITY(0, (0, 0, 1))
+    times, strokes = HISTORY("TIME"), HISTORY("STROKE")
+    DEM(1.0, 0.015, (1e9, 1e-9), adaptive=0.1)
+    steps, stiff = np.diff(times)[2:], np.array(strokes[1:-2]) > 0  # the stroke of a step decides on the length of the next one
+    assert 0 < stiff.sum() < stiff.size
+    assert steps == pytest.approx(np.where(stiff, 0.1 * 2 / 100, 0.015), rel=1e-9)
