@@ -66,6 +66,7 @@ contains
           if (taken == room) reason = pause_room
         end if
         if (is_due(control%time(0), control%output_interval(0), control%last_output(0))) reason = pause_output
+        control%label(0) = control%time(0)
         control%time(0) = control%time(0) + control%step(0)
         control%elapsed(0) = control%elapsed(0) + control%step(0)
         control%step(0) = next

@@ -15,6 +15,7 @@ _NAMES = {
     "springs": "SPRING",
     "estimates": "EQM CRITICAL",
     "histories": "HISTORY",
+    "output": "OUTPUT",
     "running": "DEM RESET ARGV",
     "unbuilt": unbuilt.NAMES,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,32 @@ from .tables import (
     ProbeTable,
     RestraintTable,
 )
+
+if TYPE_CHECKING:
+    from .files import Writer
+
+
+MODES = ("SPH", "MESH", "RB", "CD", "SL", "ST", "JT")
+ENTITIES = (
+    "NUMBER COLOR DISPL LENGTH ORIENT ORIENT1 ORIENT2 ORIENT3 LINVEL ANGVEL FORCE TORQUE F FN FT SF FF SS AREA PAIR"
+    " XDIR YDIR ZDIR TRQROT TRQTOT TRQSPR JREAC"
+).split()
+
+
+@dataclass
+class OutputSet:
+    """Particles of one set of files.
+
+    Attributes
+    ----------
+    particles : ndarray of int, or None
+        None: all that are in no other set.
+    modes, entities : tuple of str
+    """
+
+    particles: np.ndarray | None = None
+    modes: tuple[str, ...] = MODES
+    entities: tuple[str, ...] = tuple(ENTITIES)
 
 
 @dataclass(frozen=True)
@@ -80,6 +107,11 @@ class Model:
     histories : list of list of float
         What histories have recorded, by row of `probes`.
     callbacks : Callbacks
+    output_sets : list of OutputSet
+        The first one is of particles that are in no other.
+    output_formats : tuple of str
+    writer : Writer or None
+        Since the first DEM.
     """
 
     def __init__(self):
@@ -100,6 +132,9 @@ class Model:
         self.surfaces: dict[int, Surface] = {}
         self.histories: list[list[float]] = []
         self.callbacks = Callbacks()
+        self.output_sets = [OutputSet()]
+        self.output_formats: tuple[str, ...] = ("XDMF",)
+        self.writer: Writer | None = None
         self._sorted_links = -1
         self._known_curves: dict[tuple, int] = {}
 

@@ -9,9 +9,9 @@ from time import monotonic
 
 import numpy as np
 
-from ..language import checks, session
+from ..language import checks
 from ..language.checks import BadType, BadValue, command
-from . import arguments, model
+from . import arguments, model, output
 from .engine import Intervals, Run
 from .model import Model, current
 
@@ -42,7 +42,7 @@ def DEM(duration: float, step: float, interval: Interval | None = None, prefix: 
         Time between outputs, or (between files, between samples of histories); an int is the number of a TSERIES.  Default: every
         step.
     prefix : str, optional
-        Name of output files instead of the input's.
+        Name of output files instead of the input's, in the first call.
     adaptive : float
         Fraction of the critical step under present slopes that a step has at most, besides `step`; 0: steps are equal.
 
@@ -58,9 +58,9 @@ def DEM(duration: float, step: float, interval: Interval | None = None, prefix: 
     if prefix is not None:
         checks.path(prefix, "prefix")
     intervals = intervals_of(now, step, interval)
-    session.warn("DEM writes no files yet in this version; histories are recorded")
+    write = output.writer(now, prefix).write
     started = monotonic()
-    Run(now, duration, step, intervals, adaptive=adaptive).go()
+    Run(now, duration, step, intervals, write, adaptive=adaptive).go()
     return monotonic() - started
 
 

@@ -14,6 +14,7 @@ class ControlTable(Table):
 
     COLUMNS = {
         "time": ((), "f8", 0.0),  # at the start of the next step
+        "label": ((), "f8", 0.0),  # time at the start of the last step, by which samples and files are known
         "step": ((), "f8", 0.0),  # length of the next step
         "elapsed": ((), "f8", 0.0),  # since the present DEM began
         "duration": ((), "f8", 0.0),  # of the present DEM

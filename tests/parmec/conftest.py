@@ -1,13 +1,16 @@
-"""Every test of the explicit engine begins with an empty model."""
+"""Every test of the explicit engine begins with an empty model, in an empty directory, where its files go."""
 
 import pytest
 
+from solfec.language import session
 from solfec.parmec import model
 
 
 @pytest.fixture(autouse=True)
-def empty_model():
+def empty_model(tmp_path, monkeypatch):
     """No particles; what was there before comes back."""
-    before = model.begin(None)
+    monkeypatch.chdir(tmp_path)
+    before, session_before = model.begin(None), session.begin(session.Session())
     yield
     model.begin(before)
+    session.begin(session_before)

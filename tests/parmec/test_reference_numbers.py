@@ -161,7 +161,7 @@ def test_histories_are_parmecs(build):
     case = CASES[build.__name__]
     build()
     recorded = {name: history_of(name) for name in case["history"]}
-    DEM(case["duration"], case["step"])
+    DEM(case["duration"], case["step"], (1e9, case["step"]))
     for name, expected in case["history"].items():
         assert len(recorded[name]) == case["samples"]
         own, expected = np.array(recorded[name])[case["index"]], np.array(expected)

@@ -1,0 +1,156 @@
+"""Output files of DEM: XDMF with HDF5, legacy VTK, and LAMMPS' text format."""
+
+from __future__ import annotations
+
+import os
+from xml.sax.saxutils import escape
+
+import h5py
+import numpy as np
+
+from ..directories import make_directory_of
+from .frames import Block, blocks, members
+from .model import Model
+
+FOOTER = "  </Grid>\n </Domain>\n</Xdmf>\n"
+FORMATS = ("DUMP", "VTK", "XDMF", "MED")
+
+
+class Writer:
+    """Writes frames of a model.
+
+    Parameters
+    ----------
+    model : Model
+    stem : str
+        Path of the files without number of the set, suffix and extension.
+    """
+
+    def __init__(self, model: Model, stem: str):
+        self.model, self.stem = model, stem
+        self.frames = 0
+
+    def write(self) -> None:
+        """Write one frame of every set in every format."""
+        make_directory_of(self.stem)
+        model, label = self.model, float(self.model.control.label[0])
+        for number, (one, particles) in enumerate(zip(model.output_sets, members(model, model.output_sets))):
+            found = blocks(model, particles, one)
+            for suffix, block in found.items():
+                path = f"{self.stem}{number}{suffix}"
+                if "XDMF" in model.output_formats:
+                    write_xdmf(path, block, self.frames, label)
+                if "VTK" in model.output_formats:
+                    write_vtk(f"{path}.vtk.{self.frames}", block, label)
+            if "DUMP" in model.output_formats and "sp" in found:
+                write_dump(f"{self.stem}{number}.dump", found["sp"], self.frames, int(model.control.steps[0]))
+        self.frames += 1
+
+
+# --- XDMF --------------------------------------------------------------------------------------------------
+
+
+def write_xdmf(path: str, block: Block, frame: int, time: float) -> None:
+    """Add a frame to `path`.h5 and `path`.xmf; frame 0, or the first one of a file that is not there, begins them."""
+    fresh = frame == 0 or not os.path.exists(path + ".h5")
+    with h5py.File(path + ".h5", "w" if fresh else "a") as file:
+        group = file.create_group(str(frame))
+        group.attrs["TIME"] = time
+        group["GEOM"] = block.points
+        if block.triangles:
+            group["TOPO"] = topology(len(block.points))
+        for name, values in {**block.of_points, **block.of_cells}.items():
+            group[name] = values
+    grid = grid_text(os.path.basename(path) + ".h5", block, frame, time)
+    if fresh:
+        with open(path + ".xmf", "w") as file:
+            file.write('<?xml version="1.0"?>\n<Xdmf Version="3.0">\n <Domain>\n')
+            file.write('  <Grid Name="frames" GridType="Collection" CollectionType="Temporal">\n' + grid + FOOTER)
+        return
+    with open(path + ".xmf", "r+") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(file.tell() - len(FOOTER))
+        file.write(grid + FOOTER)
+
+
+def topology(points: int) -> np.ndarray:
+    """Records 4, a, b, c of triangles with points of their own (n, 4); 4 is XDMF's number of triangles."""
+    numbers = np.arange(points, dtype=np.int32).reshape(-1, 3)
+    return np.column_stack((np.full(len(numbers), 4, np.int32), numbers))
+
+
+def grid_text(file: str, block: Block, frame: int, time: float) -> str:
+    """Markup of a frame."""
+    count, cells = len(block.points), len(block.points) // 3
+    if block.triangles:
+        shape = f'    <Topology TopologyType="Mixed" NumberOfElements="{cells}">\n     {item(file, frame, "TOPO", np.zeros((cells, 4), np.int32))}\n    </Topology>\n'
+    else:
+        shape = f'    <Topology TopologyType="Polyvertex" NumberOfElements="{count}" NodesPerElement="1"/>\n'
+    lines = [
+        f'   <Grid Name="{frame}" GridType="Uniform">\n    <Time Value="{time!r}"/>\n',
+        shape,
+        f'    <Geometry GeometryType="XYZ">\n     {item(file, frame, "GEOM", block.points)}\n    </Geometry>\n',
+    ]
+    for values, centre in ((block.of_points, "Node"), (block.of_cells, "Cell")):
+        for name, array in values.items():
+            kind = {1: "Scalar", 3: "Vector", 9: "Tensor"}[1 if array.ndim == 1 else array.shape[1]]
+            lines.append(f'    <Attribute Name="{name}" AttributeType="{kind}" Center="{centre}">\n     {item(file, frame, name, array)}\n    </Attribute>\n')
+    return "".join(lines) + "   </Grid>\n"
+
+
+def item(file: str, frame: int, name: str, array: np.ndarray) -> str:
+    """Markup that refers to a dataset."""
+    size = " ".join(map(str, array.shape))
+    number = f'NumberType="Int" Precision="{array.itemsize}"' if array.dtype.kind == "i" else 'NumberType="Float" Precision="8"'
+    return f'<DataItem Dimensions="{size}" {number} Format="HDF">{escape(file)}:/{frame}/{name}</DataItem>'
+
+
+# --- legacy VTK --------------------------------------------------------------------------------------------
+
+
+def write_vtk(path: str, block: Block, time: float) -> None:
+    """Write a frame as a text file of VTK's legacy format."""
+    count = len(block.points)
+    cells = np.arange(count).reshape(-1, 3 if block.triangles else 1)
+    with open(path, "w") as file:
+        file.write("# vtk DataFile Version 3.0\nsolfec\nASCII\nDATASET UNSTRUCTURED_GRID\n")
+        file.write(f"FIELD FieldData 1\nTIME 1 1 double\n{time!r}\nPOINTS {count} double\n")
+        np.savetxt(file, block.points, "%.17g")
+        file.write(f"CELLS {len(cells)} {cells.size + len(cells)}\n")
+        np.savetxt(file, np.column_stack((np.full(len(cells), cells.shape[1]), cells)), "%d")
+        file.write(f"CELL_TYPES {len(cells)}\n")
+        np.savetxt(file, np.full(len(cells), 5 if block.triangles else 1), "%d")
+        for values, place, rows in ((block.of_points, "POINT_DATA", count), (block.of_cells, "CELL_DATA", len(cells))):
+            if values:
+                file.write(f"{place} {rows}\n")
+            for name, array in values.items():
+                write_values(file, name, array)
+
+
+def write_values(file, name: str, array: np.ndarray) -> None:
+    """Values of points or cells."""
+    whole = array.dtype.kind == "i"
+    kind, form = ("int", "%d") if whole else ("double", "%.17g")
+    width = 1 if array.ndim == 1 else array.shape[1]
+    head = {1: f"SCALARS {name} {kind} 1\nLOOKUP_TABLE default\n", 3: f"VECTORS {name} {kind}\n", 9: f"TENSORS {name} {kind}\n"}[width]
+    file.write(head)
+    np.savetxt(file, array, form)
+
+
+# --- LAMMPS ------------------------------------------------------------------------------------------------
+
+
+def write_dump(path: str, block: Block, frame: int, step: int) -> None:
+    """Add a frame of spheres to a file in LAMMPS' text format."""
+    names = {"LINVEL": "vx vy vz", "ANGVEL": "omegax omegay omegaz", "FORCE": "fx fy fz", "TORQUE": "tqx tqy tqz"}
+    given = [name for name in names if name in block.of_points]
+    radius, points = block.of_points["RADIUS"][:, None], block.points
+    low, high = (points - radius).min(axis=0), (points + radius).max(axis=0)
+    numbers = block.of_points["NUMBER"] if "NUMBER" in block.of_points else np.arange(len(points))
+    with open(path, "w" if frame == 0 else "a") as file:
+        file.write(f"ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n{len(points)}\nITEM: BOX BOUNDS ff ff ff\n")
+        np.savetxt(file, np.column_stack((low, high)), "%.17g")
+        file.write("ITEM: ATOMS " + " ".join(["id x y z radius", *(names[name] for name in given)]) + "\n")
+        columns = np.column_stack((points, radius, *(block.of_points[name] for name in given)))
+        for number, row in zip(numbers.tolist(), columns.tolist()):
+            file.write(" ".join([str(number + 1), *map(repr, row)]) + "\n")

@@ -1,0 +1,140 @@
+"""What output files show: points or triangles with values, collected from the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .kinds import LinkKind, ParticleKind
+from .model import Model, OutputSet
+
+SUFFIXES = {"SPH": "sp", "MESH": "", "RB": "rb", "CD": "cd", "SL": "sl", "ST": "st", "JT": "jt"}
+
+@dataclass
+class Block:
+    """Points, or triangles with three points each, of one file.
+
+    Attributes
+    ----------
+    points : ndarray (n, 3)
+    triangles : bool
+        Whether each three points are a triangle.
+    of_points, of_cells : dict of str to ndarray
+        Values, one row a point or triangle.
+    """
+
+    points: np.ndarray
+    triangles: bool = False
+    of_points: dict[str, np.ndarray] = field(default_factory=dict)
+    of_cells: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def only(self, names: tuple[str, ...]) -> Block:
+        """The same with some of its values."""
+        keep = {"RADIUS", *names}
+        of_points = {name: value for name, value in self.of_points.items() if name in keep}
+        return Block(self.points, self.triangles, of_points, {name: value for name, value in self.of_cells.items() if name in keep})
+
+
+def members(model: Model, sets: list[OutputSet]) -> list[np.ndarray]:
+    """Particles of each set."""
+    own = [one.particles for one in sets]
+    taken = np.zeros(model.particles.n, bool)
+    for numbers in own:
+        if numbers is not None:
+            taken[numbers] = True
+    return [np.flatnonzero(~taken) if numbers is None else numbers for numbers in own]
+
+
+def blocks(model: Model, particles: np.ndarray, one: OutputSet) -> dict[str, Block]:
+    """What there is to show of a set, by suffix of the files."""
+    makers = {"SPH": spheres, "MESH": surfaces, "RB": rigid_bodies, "SL": springs}
+    found = {}
+    for mode in one.modes:
+        block = makers[mode](model, particles) if mode in makers else None
+        if block is not None and len(block.points):
+            found[SUFFIXES[mode]] = block.only(one.entities)
+    return found
+
+
+def vectors(model: Model, particles: np.ndarray) -> dict[str, np.ndarray]:
+    """Vectors (n, 3) of particles."""
+    columns = {"ANGVEL": "spin", "FORCE": "force", "TORQUE": "torque"}
+    return {name: getattr(model.particles, column)[:, particles].T for name, column in columns.items()}
+
+
+def motion(model: Model, particles: np.ndarray) -> dict[str, np.ndarray]:
+    """Displacements and velocities (n, 3) of mass centres."""
+    table = model.particles
+    return {"DISPL": (table.position - table.reference)[:, particles].T, "LINVEL": table.velocity[:, particles].T}
+
+
+def rigid_bodies(model: Model, particles: np.ndarray) -> Block:
+    """Mass centres, with rotations column by column."""
+    turns = model.particles.rotation[:, :, particles]
+    values = {"NUMBER": particles, **motion(model, particles), **vectors(model, particles)}
+    values["ORIENT"] = turns.transpose(2, 1, 0).reshape(-1, 9)
+    values |= {f"ORIENT{i + 1}": turns[:, i].T for i in range(3)}
+    return Block(model.particles.position[:, particles].T, of_points=values)
+
+
+def spheres(model: Model, particles: np.ndarray) -> Block:
+    """Centres of spheres."""
+    own = particles[model.particles.kind[particles] == ParticleKind.SPHERE]
+    values = {"NUMBER": own, "COLOR": model.particles.colour[own], "RADIUS": model.particles.radius[own]}
+    return Block(model.particles.position[:, own].T, of_points=values | motion(model, own) | vectors(model, own))
+
+
+def surfaces(model: Model, particles: np.ndarray) -> Block | None:
+    """Triangles of meshes."""
+    own = [number for number in particles.tolist() if number in model.surfaces]
+    if not own:
+        return None
+    parts = [model.surfaces[number] for number in own]
+    counts = [len(part.triangles) for part in parts]
+    owner = np.repeat(own, counts)
+    corner = np.repeat(owner, 3)
+    reference = np.concatenate([part.points[part.triangles].reshape(-1, 3) for part in parts])
+    table = model.particles
+    arms = np.einsum("ijn,nj->ni", table.rotation[:, :, corner], reference - table.reference[:, corner].T)
+    points = table.position[:, corner].T + arms
+    of_points = {"DISPL": points - reference, "LINVEL": table.velocity[:, corner].T + np.cross(table.spin[:, corner].T, arms)}
+    of_cells = {"NUMBER": owner, "COLOR": np.concatenate([part.colours for part in parts]), **vectors(model, owner)}
+    return Block(points, True, of_points, of_cells)
+
+
+def springs(model: Model, particles: np.ndarray) -> Block:
+    """Linear springs of the set's particles (their first ones), at the middle of their points."""
+    links = model.links
+    mine = np.zeros(model.particles.n, bool)
+    mine[particles] = True
+    own = np.flatnonzero(mine[links.particle[0, : links.n]])
+    points = np.array([ends(model, own, side) for side in range(2)])
+    columns = {"LENGTH": "length", "F": "total", "SF": "elastic", "FF": "friction", "SS": "status", "DISPL": "stroke"}
+    values = {"NUMBER": own, **{name: getattr(links, column)[own] for name, column in columns.items()}}
+    values["ORIENT"] = axes(model, own, points)
+    return Block(points.mean(axis=0), of_points=values)
+
+
+def ends(model: Model, own: np.ndarray, side: int) -> np.ndarray:
+    """Present points (n, 3) of springs on one side."""
+    number, arm, table = model.links.particle[side, own], model.links.arm[:, side, own].T, model.particles
+    if not table.n:
+        return arm
+    at = np.maximum(number, 0)
+    moved = table.position[:, at].T + np.einsum("ijn,nj->ni", table.rotation[:, :, at], arm)
+    return np.where((number < 0)[:, None], arm, moved)
+
+
+def axes(model: Model, own: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Present directions (n, 3) of springs; zero where they have none."""
+    links, table = model.links, model.particles
+    kind, given, between = links.kind[own], links.direction[:, own].T, points[1] - points[0]
+    second = links.particle[1, own]
+    turned = np.einsum("ijn,nj->ni", table.rotation[:, :, np.maximum(second, 0)], given)
+    given = np.where(((kind == LinkKind.PLANE) & (second >= 0))[:, None], turned, given)
+    across = between - (between * given).sum(1)[:, None] * given
+    between = np.where((kind == LinkKind.PLANAR)[:, None], across, between)
+    length = np.linalg.norm(between, axis=1)[:, None]
+    along = np.divide(between, length, out=np.zeros_like(between), where=length > 0)
+    return np.where(((kind == LinkKind.CONSTANT) | (kind == LinkKind.PLANE))[:, None], given, along)

@@ -1,0 +1,165 @@
+"""Files of DEM hold what the model holds, and other programs read them."""
+
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+
+from solfec.errors import NotBuiltYet
+from solfec.parmec import ANALYTICAL, DEM, GRAVITY, HISTORY, MATERIAL, MESH, OUTPUT, SPHERE, SPRING, TSERIES, VELOCITY, model
+
+BOX = [0, 0, 0, 2, 0, 0, 2, 3, 0, 0, 3, 0, 0, 0, 4, 2, 0, 4, 2, 3, 4, 0, 3, 4]
+
+
+def scene():
+    """A box, a sphere and an analytical particle, which springs join; everything moves and turns."""
+    MATERIAL(1, 1, 0.3)
+    MESH(BOX, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, [1, 4, 0, 1, 2, 3, 5])
+    SPHERE((5, 0, 0), 0.5, 0, 2)
+    ANALYTICAL(position=(7, 1, 1))
+    for k in range(3):
+        VELOCITY(k, (k, 1, 0), (0.1, 0.2 * k, 0.3))
+    SPRING(0, (2, 3, 4), 1, (5, 0, 0.5), [-1, -10, 1, 10], [-1, -1, 1, 1])
+    SPRING(1, (5, 0, 0), 2, (7, 1, 1), [-1, -10, 1, 10], direction=(1, 1, 0))
+    SPRING(2, (7, 1, 1), -1, [(0, 0, 0), (0, 0, 1)], [-1, 10, 0, 0, 1, 0])
+    GRAVITY(0.0, 0.0, -1.0)
+
+
+def turned(number, point):
+    """A referential point where it is now."""
+    p = model.current().particles
+    return p.position[:, number] + p.rotation[:, :, number] @ (np.array(point) - p.reference[:, number])
+
+
+def test_xdmf_files_hold_every_frame(tmp_path):
+    scene()
+    DEM(0.5, 1 / 64, 0.125, "scene")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [f"scene0{suffix}.{ending}" for suffix in ("", "rb", "sl", "sp") for ending in ("h5", "xmf")]
+    p = model.current().particles
+    with h5py.File("scene0rb.h5") as file:
+        times = [file[str(k)].attrs["TIME"] for k in range(len(file))]
+        assert times == pytest.approx([0, 0.125, 0.25, 0.375])
+        assert file["0/GEOM"][:].tolist() == [[1, 1.5, 2], [5, 0, 0], [7, 1, 1]]
+        assert set(file["0"]) == set("GEOM NUMBER DISPL LINVEL ANGVEL FORCE TORQUE ORIENT ORIENT1 ORIENT2 ORIENT3".split())
+    model.current().writer.write()  # one more, of the present state
+    with h5py.File("scene0rb.h5") as file:
+        now = file["4"]
+        assert (now["LINVEL"][:] == p.view("velocity").T).all()
+        assert (now["ORIENT"][:].reshape(-1, 3, 3) == p.view("rotation").transpose(2, 1, 0)).all()
+    with h5py.File("scene0.h5") as file:
+        geometry, topology = file["4/GEOM"][:], file["4/TOPO"][:]
+        assert topology.tolist() == [[4, 3 * k, 3 * k + 1, 3 * k + 2] for k in range(12)]
+        corners = np.array([turned(0, corner) for corner in np.array(BOX).reshape(-1, 3)])
+        distance = np.linalg.norm(geometry[:, None] - corners, axis=2).min(axis=1)
+        assert distance.max() < 1e-14
+        assert file["4/COLOR"][:].tolist().count(5) == 2
+        begun = file["0/GEOM"][:]
+        assert file["4/DISPL"][:] == pytest.approx(geometry - begun, abs=1e-14)
+        faces = geometry.reshape(-1, 3, 3)  # outward: their volume is the box's
+        assert np.linalg.det(faces - geometry.mean(0)).sum() / 6 == pytest.approx(24)
+    with h5py.File("scene0sl.h5") as file:
+        now, links = file["4"], model.current().links
+        assert now["GEOM"][0] == pytest.approx((turned(0, (2, 3, 4)) + turned(1, (5, 0, 0.5))) / 2)
+        assert now["ORIENT"][1] == pytest.approx(np.array([1, 1, 0]) / np.sqrt(2))
+        assert now["ORIENT"][2].tolist() == [0, 0, 1]
+        along = turned(1, (5, 0, 0.5)) - turned(0, (2, 3, 4))
+        assert now["ORIENT"][0] == pytest.approx(along / np.linalg.norm(along))
+        assert now["F"][:].tolist() == links.view("total").tolist()
+
+
+def test_xdmf_files_are_read_by_vtk():
+    pyvista = pytest.importorskip("pyvista")
+    scene()
+    DEM(0.25, 1 / 64, 0.125, "scene")
+    for suffix, cells in (("", 12), ("rb", 3), ("sl", 3)):
+        reader = pyvista.XdmfReader(f"scene0{suffix}.xmf")
+        assert reader.time_values == pytest.approx([0, 0.125])
+        reader.set_active_time_value(0.125)
+        grid = reader.read()
+        while isinstance(grid, pyvista.MultiBlock):
+            grid = grid[0]
+        assert grid.n_cells == cells
+        with h5py.File(f"scene0{suffix}.h5") as file:
+            assert grid.points == pytest.approx(file["1/GEOM"][:])
+            assert grid.point_data["DISPL"] == pytest.approx(file["1/DISPL"][:])
+
+
+def test_vtk_files_are_read_by_vtk(tmp_path):
+    pyvista = pytest.importorskip("pyvista")
+    scene()
+    OUTPUT(format=["VTK"])
+    DEM(0.25, 1 / 64, 0.125, "scene")
+    assert sorted(path.name for path in tmp_path.glob("scene0.vtk.*")) == ["scene0.vtk.0", "scene0.vtk.1"]
+    assert not list(tmp_path.glob("*.h5"))
+    shutil.copy("scene0rb.vtk.1", "rb.vtk")
+    grid = pyvista.read("rb.vtk")
+    assert grid.n_cells == 3
+    assert grid.point_data["NUMBER"].tolist() == [0, 1, 2]
+    assert grid.point_data["LINVEL"].shape == (3, 3)
+    assert grid.point_data["ORIENT"].shape == (3, 9)
+    shutil.copy("scene0.vtk.0", "mesh.vtk")
+    assert pyvista.read("mesh.vtk").cell_data["COLOR"].tolist().count(5) == 2
+
+
+def test_dump_files_hold_spheres(tmp_path):
+    scene()
+    SPHERE((9, 0, 0), 0.25, 0, 1)
+    OUTPUT(["NUMBER", "LINVEL"], format="DUMP")
+    DEM(0.25, 1 / 64, 0.125, "scene")
+    lines = (tmp_path / "scene0.dump").read_text().splitlines()
+    assert lines.count("ITEM: ATOMS id x y z radius vx vy vz") == 2
+    assert lines[:4] == ["ITEM: TIMESTEP", "0", "ITEM: NUMBER OF ATOMS", "2"]
+    assert lines[9].split() == ["2", "5.0", "0.0", "0.0", "0.5", "1.0", "1.0", "0.0"]
+
+
+def test_subsets_have_files_and_values_of_their_own(tmp_path):
+    scene()
+    OUTPUT(["DISPL"], mode="RB")
+    OUTPUT(["NUMBER"], [1, 2], ["RB"])
+    DEM(0.1, 0.1, 0.1, "some")
+    assert sorted(path.name for path in tmp_path.glob("*.h5")) == ["some0rb.h5", "some1rb.h5"]
+    with h5py.File("some0rb.h5") as file:
+        assert set(file["0"]) == {"GEOM", "DISPL"}
+        assert len(file["0/GEOM"]) == 1
+    with h5py.File("some1rb.h5") as file:
+        assert file["0/NUMBER"][:].tolist() == [1, 2]
+
+
+def test_files_go_on_in_the_next_dem():
+    scene()
+    DEM(0.25, 1 / 64, 0.0625, "scene")
+    DEM(0.25, 1 / 64, 0.0625)
+    with h5py.File("scene0rb.h5") as file:
+        times = sorted(group.attrs["TIME"] for group in file.values())
+    assert np.array(times) == pytest.approx(np.arange(8) / 16)
+    with pytest.raises(ValueError, match="DEM: 'prefix' can be given before the first step only"):
+        DEM(0.25, 1 / 64, 0.125, "other")
+
+
+def test_intervals_may_change_with_time():
+    scene()
+    series = TSERIES([0, 0.1, 1, 0.4])
+    times = HISTORY("TIME")
+    DEM(1.0, 1 / 64, (lambda t: 0.25, series), "scene")
+    with h5py.File("scene0rb.h5") as file:
+        assert sorted(group.attrs["TIME"] for group in file.values()) == pytest.approx([0, 0.25, 0.5, 0.75])
+    assert (np.diff(times)[1:] > np.diff(times)[:-1]).any()
+    assert np.diff(times)[0] < 0.2 < 0.25 < np.diff(times)[-1]
+
+
+def test_the_format_med_is_not_built():
+    with pytest.raises(NotBuiltYet, match="MED"):
+        OUTPUT(format="MED")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"mode": "XX"}, "OUTPUT: 'mode' must be one of"), ({"entities": ["SPEED"]}, "OUTPUT: 'entities' must be one of"),
+    ({"subset": 9}, "OUTPUT: 'subset' must be the number of a particle"), ({"format": "PDF"}, "OUTPUT: 'format' must be one of"),
+])  # fmt: skip
+def test_wrong_words_are_refused(arguments, message):
+    scene()
+    with pytest.raises(ValueError, match=message):
+        OUTPUT(**arguments)
+    assert len(model.current().output_sets) == 1
