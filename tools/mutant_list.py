@@ -155,9 +155,9 @@ MUTANTS = [
         ("shares of the area", "    at%area = whole%area/popcnt(slots)\n", "    at%area = whole%area\n"),
         ("the frame is right-handed", "base(1,2) = base(2,1)*normal(3) - base(3,1)*normal(2)", "base(1,2) = -base(2,1)*normal(3) + base(3,1)*normal(2)"),
         ("referential points of rotated bodies", "point(2) = conf(1,2)*arm(1) + conf(2,2)*arm(2) + conf(3,2)*arm(3)", "point(2) = conf(2,1)*arm(1) + conf(2,2)*arm(2) + conf(3,2)*arm(3)"),
-        ("slave and master change places", "slave_primitive(k) = merge(first(c), second(c), outward(c) == 0)", "slave_primitive(k) = merge(first(c), second(c), outward(c) /= 0)"),
-        ("later contacts are glued", "time == 0.0_dp .and. at%gap <= epsilon)\n      R(:,k)", "at%gap <= epsilon)\n      R(:,k)"),
-        ("contacts at a distance are glued", "time == 0.0_dp .and. at%gap <= epsilon)\n      R(:,k)", "time == 0.0_dp)\n      R(:,k)"),
+        ("slave and master change places", "rows%slave_primitive(k) = merge(first(c), second(c), results%outward(c) == 0)", "rows%slave_primitive(k) = merge(first(c), second(c), results%outward(c) /= 0)"),
+        ("later contacts are glued", "time == 0.0_dp .and. at%gap <= epsilon)\n      rows%r(:,k)", "at%gap <= epsilon)\n      rows%r(:,k)"),
+        ("contacts at a distance are glued", "time == 0.0_dp .and. at%gap <= epsilon)\n      rows%r(:,k)", "time == 0.0_dp)\n      rows%r(:,k)"),
     ),
     *_of(
         "fortran/contact/curved.f90", (POINTS, SCENES),

@@ -68,7 +68,7 @@ def types(path: str) -> dict[str, Type]:
 def column(key: ast.expr, value: ast.expr, lines: list[str], constants: dict) -> Column:
     """One column with the comment behind it; shapes may name constants."""
     literal = value.elts[:2] if isinstance(value, ast.Tuple) else [ast.Constant(None), value]
-    shape, kind = (eval(compile(ast.Expression(item), "", "eval"), {}, constants) for item in literal)
+    shape, kind = (eval(compile(ast.fix_missing_locations(ast.Expression(item)), "", "eval"), {}, constants) for item in literal)
     if kind not in TYPES:
         raise SystemExit(f"column {key.value}: type {kind} is not one of {', '.join(TYPES)}")
     note = lines[value.end_lineno - 1][value.end_col_offset :].partition("#")[2].strip()

@@ -2,6 +2,8 @@
 module contact_patch
   use kinds, only: dp, i4
   use polygon_cut, only: cut, cross
+  use polyhedra, only: shape_tables
+  use state_tables, only: narrow_result, patch_result
   use kind_numbers, only: sphere => primitive_sphere
   implicit none
   private
@@ -24,42 +26,30 @@ contains
   !>   first, second      (:) primitive rows, the slave (of polyhedra) first
   !>   reach              largest local gap [length]
   !>   with_gap           1: gaps may be positive
-  !>   kind, face_ptr, outer_count   (:) of primitives
-  !>   corner_ptr, corner_count   (:) of faces; corner (:) vertex numbers of faces
-  !>   face_normal        (3,:) of faces; current (3,:) vertices
-  !>   status, normal, gap, slave_point, master_point   what the narrow phase found, see `find_contacts`
-  !>   slots              (:) bits of the slots in use, out; 1 where the contact has one point
-  !>   points, gaps       (3,4,:) points half way between the bodies, (4,:) local gaps, out
-  subroutine find_patches(pairs, first, second, reach, with_gap, kind, face_ptr, outer_count, corner_ptr, corner_count, &
-      corner, face_normal, current, status, normal, gap, slave_point, master_point, slots, points, gaps, npair, &
-      primitives, faces, corners, vertices, results, patches)
-    integer(i4), intent(in) :: pairs, with_gap, npair, primitives, faces, corners, vertices, results, patches
-    integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)
+  !>   results            what the narrow phase found, see `find_contacts`
+  !>   patches            all columns are written; slots are 1 where the contact has one point
+  subroutine find_patches(pairs, first, second, reach, with_gap, tables, results, patches)
+    integer(i4), intent(in) :: first(0:), second(0:)
+    type(shape_tables), intent(in) :: tables
+    type(narrow_result), intent(in) :: results
+    type(patch_result), intent(in) :: patches
+    integer(i4), intent(in) :: pairs, with_gap
     real(dp), intent(in) :: reach
-    integer(i4), intent(in) :: kind(0:primitives-1), face_ptr(0:primitives-1), outer_count(0:primitives-1)
-    integer(i4), intent(in) :: corner_ptr(0:faces-1), corner_count(0:faces-1), corner(0:corners-1)
-    real(dp), intent(in) :: face_normal(3,0:faces-1), current(3,0:vertices-1)
-    integer(i4), intent(in) :: status(0:results-1)
-    real(dp), intent(in) :: normal(3,0:results-1), gap(0:results-1)
-    real(dp), intent(in) :: slave_point(3,0:results-1), master_point(3,0:results-1)
-    integer(i4), intent(inout) :: slots(0:patches-1)
-    real(dp), intent(inout) :: points(3,0:3,0:patches-1), gaps(0:3,0:patches-1)
     real(dp), allocatable :: polygon(:,:), spare(:,:)
     integer :: k, most
 
-    most = 2*maxval(corner_count) + 4
+    most = 2*maxval(tables%corner_count) + 4
     !$omp parallel if (pairs > parallel_from) private(polygon, spare)
     allocate (polygon(3,most), spare(3,most))
     !$omp do schedule(dynamic, 32)
     do k = 0, pairs - 1
-      slots(k) = 1
-      if (status(k) /= 1) cycle
-      points(:,0,k) = 0.5_dp*(slave_point(:,k) + master_point(:,k))
-      gaps(0,k) = gap(k)
-      if (max(kind(first(k)), kind(second(k))) >= sphere) cycle
-      call find_patch(face_ptr(first(k)), outer_count(first(k)), face_ptr(second(k)), outer_count(second(k)), corner_ptr, &
-        corner_count, corner, face_normal, current, normal(:,k), reach, with_gap, polygon, spare, slots(k), points(:,:,k), &
-        gaps(:,k))
+      patches%slots(k) = 1
+      if (results%status(k) /= 1) cycle
+      patches%point(:,1,k) = 0.5_dp*(results%slave_point(:,k) + results%master_point(:,k))
+      patches%gap(1,k) = results%gap(k)
+      if (max(tables%kind(first(k)), tables%kind(second(k))) >= sphere) cycle
+      call find_patch(tables, first(k), second(k), results%normal(:,k), reach, with_gap, polygon, spare, patches%slots(k), &
+        patches%point(:,:,k), patches%gap(:,k))
     end do
     !$omp end do
     !$omp end parallel
@@ -80,33 +70,34 @@ contains
   end function facing_face
 
   !> The patch of two bodies; nothing changes where they share less than two separate corners.
-  subroutine find_patch(start_one, outer_one, start_two, outer_two, corner_ptr, corner_count, corner, face_normal, current, &
-      normal, reach, with_gap, polygon, spare, slots, points, gaps)
-    integer(i4), intent(in) :: start_one, outer_one, start_two, outer_two, with_gap
-    integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)
-    real(dp), intent(in) :: face_normal(3,0:*), current(3,0:*), normal(3), reach
+  subroutine find_patch(tables, first, second, normal, reach, with_gap, polygon, spare, slots, points, gaps)
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: first, second
+    integer(i4), intent(in) :: with_gap
+    real(dp), intent(in) :: normal(3), reach
     real(dp), intent(inout) :: polygon(:,:), spare(:,:)
     integer(i4), intent(inout) :: slots
     real(dp), intent(inout) :: points(3,0:3), gaps(0:3)
     real(dp) :: edge(3), across(3), direction(3,0:3), origin(3), best(0:3), place(3,0:3), level(0:3), span, slope(3), from(3)
     integer :: one, two, k, m, count
 
-    one = facing_face(start_one, start_one + outer_one, face_normal, normal)
+    one = facing_face(tables%face_ptr(first), tables%face_ptr(first) + tables%outer_count(first), tables%normal, normal)
     if (one < 0) return
-    origin = current(:,corner(corner_ptr(one)))
-    edge = current(:,corner(corner_ptr(one)+1)) - origin
+    origin = tables%current(:,tables%corner_vertex(tables%corner_ptr(one)))
+    edge = tables%current(:,tables%corner_vertex(tables%corner_ptr(one)+1)) - origin
     edge = edge/norm2(edge)
-    across = cross(face_normal(:,one), edge)
+    across = cross(tables%normal(:,one), edge)
     do k = 0, 3
       direction(:,k) = cos(turned + k*2*atan(1.0_dp))*edge + sin(turned + k*2*atan(1.0_dp))*across
     end do
     best = -huge(best)
     span = 0.0_dp
     do while (one >= 0)
-      two = facing_face(start_two, start_two + outer_two, face_normal, -normal)
+      two = facing_face(tables%face_ptr(second), tables%face_ptr(second) + tables%outer_count(second), tables%normal, -normal)
       do while (two >= 0)
-        call share(corner_count(one), corner(corner_ptr(one)), corner_count(two), corner(corner_ptr(two)), &
-          face_normal(:,two), current, origin, normal, reach, count, polygon, spare, span, slope, from)
+        call share(tables%corner_count(one), tables%corner_vertex(tables%corner_ptr(one):), tables%corner_count(two), &
+          tables%corner_vertex(tables%corner_ptr(two):), tables%normal(:,two), tables%current, origin, normal, &
+          reach, count, polygon, spare, span, slope, from)
         do m = 1, count
           do k = 0, 3
             if (dot_product(direction(:,k), polygon(:,m)) <= best(k)) cycle
@@ -115,9 +106,9 @@ contains
             level(k) = dot_product(slope, polygon(:,m) - from)
           end do
         end do
-        two = facing_face(two + 1, start_two + outer_two, face_normal, -normal)
+        two = facing_face(two + 1, tables%face_ptr(second) + tables%outer_count(second), tables%normal, -normal)
       end do
-      one = facing_face(one + 1, start_one + outer_one, face_normal, normal)
+      one = facing_face(one + 1, tables%face_ptr(first) + tables%outer_count(first), tables%normal, normal)
     end do
     if (best(0) <= -huge(best)) return
 

@@ -2,7 +2,9 @@
 module contacts
   use kinds, only: dp, i4, i8
   use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, contact_kind => constraint_contact
+  use body_state, only: bodies_and_triples
   use contact_record, only: contact_place
+  use state_tables, only: constraint_table, surface_material_table, narrow_result, patch_result, workspace
   implicit none
   private
   public :: update_rows, create_rows, keep_rows, deepest_row
@@ -21,41 +23,23 @@ contains
   !>
   !>   first, last     rows first <= k < last are contacts
   !>   epsilon, time, now   geometric epsilon; time at the start of the step; number of the last update of shapes
-  !>   slave ... evaluated   columns of the constraint table
-  !>   result_of       (:) row by row from `first` the result that belongs to a contact; -1: it stays as it is
-  !>   status ... result_surface   what the narrow phase found: 1 contact; normal outward from the slave;
-  !>                   spatial points of slave and master; gap, area; surface identifiers (slave, master)
-  !>   body_kind, conf_ptr, centre, conf   of bodies
-  !>   nmaterial, material_surface, material_cohesion   the surface-material table
-  !>   npatch          number of results with contact patches: 0 or all of them
-  !>   patch_slots, patch_point, patch_gap   see `contact_patch`
-  !>   keep            (:) 1: contact stays, row by row from `first`, out
-  !>   lost            number of contacts that do not
-  subroutine update_rows(first, last, epsilon, time, now, npatch, nmaterial, slave, master, slot, master_point, slave_point, &
-      point, base, gap, area, surface, material, cohesion, evaluated, result_of, status, normal, result_slave, result_master, &
-      result_gap, result_area, result_surface, patch_slots, patch_point, patch_gap, body_kind, conf_ptr, centre, conf, &
-      material_surface, material_cohesion, keep, lost, rows, results, patches, bodies, triples, materials)
-    integer(i4), intent(in) :: first, last, nmaterial, npatch, patches
+  !>   patched         whether contacts have patches
+  !>   work            `result_of`: row by row from `first` the result that belongs to a contact; -1: it stays as it is;
+  !>                   `keep`: 1: contact stays, row by row from `first`, out
+  !>   results, patches   what the narrow phase found, and `contact_patch`
+  !>   rows            point, master_point, slave_point, base, gap, area, surface, material, cohesion, evaluated: out
+  !>   lost            number of contacts that do not stay
+  subroutine update_rows(first, last, epsilon, time, now, patched, work, results, patches, state, materials, rows, lost)
+    logical, intent(in) :: patched
+    type(workspace), intent(in) :: work
+    type(narrow_result), intent(in) :: results
+    type(patch_result), intent(in) :: patches
+    type(bodies_and_triples), intent(in) :: state
+    type(surface_material_table), intent(in) :: materials
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: first, last
     integer(i8), intent(in) :: now
     real(dp), intent(in) :: epsilon, time
-    integer(i4), intent(in) :: rows, results, bodies, triples, materials
-    integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1), slot(0:rows-1), result_of(0:rows-1)
-    real(dp), intent(inout) :: master_point(3,0:rows-1), slave_point(3,0:rows-1), point(3,0:rows-1)
-    real(dp), intent(inout) :: base(3,3,0:rows-1), gap(0:rows-1), area(0:rows-1)
-    integer(i4), intent(inout) :: surface(2,0:rows-1), material(0:rows-1)
-    real(dp), intent(inout) :: cohesion(0:rows-1)
-    integer(i8), intent(inout) :: evaluated(0:rows-1)
-    integer(i4), intent(in) :: status(0:results-1)
-    integer(i4), intent(in) :: patch_slots(0:patches-1)
-    real(dp), intent(in) :: patch_point(3,0:3,0:patches-1), patch_gap(0:3,0:patches-1)
-    real(dp), intent(in) :: normal(3,0:results-1), result_slave(3,0:results-1), result_master(3,0:results-1)
-    real(dp), intent(in) :: result_gap(0:results-1), result_area(0:results-1)
-    integer(i4), intent(in) :: result_surface(2,0:results-1)
-    integer(i4), intent(in) :: body_kind(0:bodies-1), conf_ptr(0:bodies-1)
-    real(dp), intent(in) :: centre(3,0:bodies-1), conf(3,0:triples-1)
-    integer(i4), intent(in) :: material_surface(2,0:materials-1)
-    real(dp), intent(in) :: material_cohesion(0:materials-1)
-    integer(i4), intent(inout) :: keep(0:rows-1)
     integer(i4), intent(out) :: lost
     integer(i4) :: count
     integer :: k, r, m, s
@@ -66,44 +50,45 @@ contains
     !$omp parallel do if (last - first > parallel_from) schedule(static) private(r, m, s, cohesive, found, at) &
     !$omp reduction(+:count)
     do k = first, last - 1
-      r = result_of(k-first)
-      keep(k-first) = 1
+      r = work%result_of(k-first)
+      work%keep(k-first) = 1
       if (r < 0) cycle
-      m = master(k)
-      s = slave(k)
-      cohesive = cohesion(k) > 0.0_dp
-      found = status(r) == 1
+      m = rows%master(k)
+      s = rows%slave(k)
+      cohesive = rows%cohesion(k) > 0.0_dp
+      found = results%status(r) == 1
       if (found) then
-        at = contact_place(result_slave(:,r), result_master(:,r), result_gap(r), result_area(r))
-        if (npatch > 0) then
-          found = btest(patch_slots(r), slot(k))
-          if (found) at = place_of(slot(k), patch_slots(r), patch_point(:,:,r), patch_gap(:,r), normal(:,r), at)
-        else if (slot(k) > 0) then
+        at = contact_place(results%slave_point(:,r), results%master_point(:,r), results%gap(r), results%area(r))
+        if (patched) then
+          found = btest(patches%slots(r), rows%slot(k))
+          if (found) at = place_of(rows%slot(k), patches%slots(r), patches%point(:,:,r), patches%gap(:,r), &
+            results%normal(:,r), at)
+        else if (rows%slot(k) > 0) then
           found = .false.
         end if
       end if
       if (.not. (found .or. cohesive)) then
-        keep(k-first) = 0
+        work%keep(k-first) = 0
         count = count + 1
         cycle
       end if
-      evaluated(k) = merge(now, -1_i8, found .and. .not. cohesive)
+      rows%evaluated(k) = merge(now, -1_i8, found .and. .not. cohesive)
       if (found) then
-        if (any(surface(:,k) /= result_surface(:,r))) then
-          surface(:,k) = result_surface(:,r)
-          call look_up(surface(:,k), nmaterial, material_surface, material(k))
-          cohesion(k) = merge(material_cohesion(material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
+        if (any(rows%surface(:,k) /= results%surface(:,r))) then
+          rows%surface(:,k) = results%surface(:,r)
+          call look_up(rows%surface(:,k), materials, rows%material(k))
+          rows%cohesion(k) = merge(materials%cohesion(rows%material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
         end if
-        base(:,:,k) = frame(normal(:,r), epsilon)
-        gap(k) = at%gap
-        area(k) = at%area
+        rows%base(:,:,k) = frame(results%normal(:,r), epsilon)
+        rows%gap(k) = at%gap
+        rows%area(k) = at%area
       end if
       if (cohesive) then
-        point(:,k) = spatial(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), master_point(:,k))
+        rows%point(:,k) = spatial(state, m, rows%master_point(:,k))
       else
-        point(:,k) = at%master
-        master_point(:,k) = referential(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), at%master)
-        slave_point(:,k) = referential(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), at%slave)
+        rows%point(:,k) = at%master
+        rows%master_point(:,k) = referential(state, m, at%master)
+        rows%slave_point(:,k) = referential(state, s, at%slave)
       end if
     end do
     lost = count
@@ -112,102 +97,81 @@ contains
   !> Appends the contacts that the narrow phase found among candidate pairs, in the order of the pairs.
   !>
   !>   last            number of rows in use; new ones follow
-  !>   npatch, patch_slots, patch_point, patch_gap   see `update_rows`
+  !>   patched, results, patches   see `update_rows`
   !>   alive           (:) bits of slots of a pair that are in contact already (only with patches)
   !>   count           number of candidate pairs
   !>   epsilon, time, step_number, now   geometric epsilon; time and number of the step; number of the last update of shapes
-  !>   nexcluded, excluded   (2,:) pairs of surface identifiers (lower, higher) between which there is no contact
+  !>   excluded        (2,:) pairs of surface identifiers (lower, higher) between which there is no contact
   !>   first, second   (:) primitive rows of the pairs
-  !>   status, outward ... result_surface   what the narrow phase found; outward 0: the first primitive is the slave
-  !>   primitive_body  (:) body rows of primitives
+  !>   body_of         (:) body rows of primitives
+  !>   rows            all columns that contacts have, of new rows, out
   !>   created         number of contacts; when they do not fit, nothing is written: enlarge and call again
   !>
   !> Other arguments as in `update_rows`.  New contacts start without reaction; only those of the time 0
   !> have cohesion.  Identifiers are given by the caller.
-  subroutine create_rows(last, count, epsilon, time, step_number, now, nexcluded, excluded, first, second, npatch, alive, &
-      nmaterial, status, outward, normal, result_slave, result_master, result_gap, result_area, result_surface, patch_slots, &
-      patch_point, patch_gap, primitive_body, body_kind, conf_ptr, centre, conf, material_surface, material_cohesion, kind, &
-      master, slave, master_primitive, slave_primitive, slot, master_point, slave_point, point, base, R, U, V, gap, area, &
-      surface, material, cohesion, birth, evaluated, merit, residual, created, exclusions, pairs, results, patches, livings, &
-      primitives, bodies, triples, materials, rows)
-    integer(i4), intent(in) :: last, count, nexcluded, nmaterial, npatch, patches, livings
+  subroutine create_rows(last, count, epsilon, time, step_number, now, excluded, first, second, patched, alive, results, &
+      patches, body_of, state, materials, rows, created)
+    integer(i4), intent(in) :: excluded(:,0:), first(0:), second(0:), alive(0:), body_of(0:)
+    logical, intent(in) :: patched
+    type(narrow_result), intent(in) :: results
+    type(patch_result), intent(in) :: patches
+    type(bodies_and_triples), intent(in) :: state
+    type(surface_material_table), intent(in) :: materials
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: last, count
     integer(i8), intent(in) :: now
-    integer(i4), intent(in) :: patch_slots(0:patches-1), alive(0:livings-1)
-    real(dp), intent(in) :: patch_point(3,0:3,0:patches-1), patch_gap(0:3,0:patches-1)
     real(dp), intent(in) :: epsilon, time
     integer(i8), intent(in) :: step_number
-    integer(i4), intent(in) :: exclusions, pairs, results, primitives, bodies, triples, materials, rows
-    integer(i4), intent(in) :: excluded(2,0:exclusions-1)
-    integer(i4), intent(in) :: first(0:pairs-1), second(0:pairs-1)
-    integer(i4), intent(in) :: status(0:results-1), outward(0:results-1)
-    real(dp), intent(in) :: normal(3,0:results-1), result_slave(3,0:results-1), result_master(3,0:results-1)
-    real(dp), intent(in) :: result_gap(0:results-1), result_area(0:results-1)
-    integer(i4), intent(in) :: result_surface(2,0:results-1)
-    integer(i4), intent(in) :: primitive_body(0:primitives-1)
-    integer(i4), intent(in) :: body_kind(0:bodies-1), conf_ptr(0:bodies-1)
-    real(dp), intent(in) :: centre(3,0:bodies-1), conf(3,0:triples-1)
-    integer(i4), intent(in) :: material_surface(2,0:materials-1)
-    real(dp), intent(in) :: material_cohesion(0:materials-1)
-    integer(i4), intent(inout) :: kind(0:rows-1), master(0:rows-1), slave(0:rows-1)
-    integer(i4), intent(inout) :: master_primitive(0:rows-1), slave_primitive(0:rows-1), slot(0:rows-1)
-    real(dp), intent(inout) :: master_point(3,0:rows-1), slave_point(3,0:rows-1), point(3,0:rows-1)
-    real(dp), intent(inout) :: base(3,3,0:rows-1), R(3,0:rows-1), U(3,0:rows-1), V(3,0:rows-1)
-    real(dp), intent(inout) :: gap(0:rows-1), area(0:rows-1)
-    integer(i4), intent(inout) :: surface(2,0:rows-1), material(0:rows-1)
-    real(dp), intent(inout) :: cohesion(0:rows-1)
-    integer(i8), intent(inout) :: birth(0:rows-1), evaluated(0:rows-1)
-    real(dp), intent(inout) :: merit(0:rows-1), residual(0:rows-1)
     integer(i4), intent(out) :: created
     integer(i4), allocatable :: pair(:)
     integer(i4) :: slots
     integer :: k, c, m, s, point_number
     type(contact_place) :: at
 
-    allocate (pair(0:max(merge(4, 1, npatch > 0)*count, 1)-1))
+    allocate (pair(0:max(merge(4, 1, patched)*count, 1)-1))
     created = 0
     do c = 0, count - 1
-      if (status(c) /= 1) cycle
-      if (nexcluded > 0) then
-        if (is_excluded(result_surface(:,c), nexcluded, excluded)) cycle
-      end if
+      if (results%status(c) /= 1) cycle
+      if (is_excluded(results%surface(:,c), excluded)) cycle
       slots = 1
-      if (npatch > 0) slots = iand(patch_slots(c), not(alive(c)))
+      if (patched) slots = iand(patches%slots(c), not(alive(c)))
       do point_number = 0, 3
         if (.not. btest(slots, point_number)) cycle
         pair(created) = 4*c + point_number
         created = created + 1
       end do
     end do
-    if (last + created > rows) return
+    if (last + created > size(rows%id)) return
     !$omp parallel do if (created > parallel_from) schedule(static) private(k, c, m, s, at)
     do k = last, last + created - 1
       c = pair(k-last)/4
-      slot(k) = mod(pair(k-last), 4)
-      at = contact_place(result_slave(:,c), result_master(:,c), result_gap(c), result_area(c))
-      if (npatch > 0) at = place_of(slot(k), patch_slots(c), patch_point(:,:,c), patch_gap(:,c), normal(:,c), at)
-      slave_primitive(k) = merge(first(c), second(c), outward(c) == 0)
-      master_primitive(k) = merge(second(c), first(c), outward(c) == 0)
-      s = primitive_body(slave_primitive(k))
-      m = primitive_body(master_primitive(k))
-      slave(k) = s
-      master(k) = m
-      kind(k) = contact_kind
-      birth(k) = step_number
-      evaluated(k) = now
-      point(:,k) = at%master
-      master_point(:,k) = referential(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), at%master)
-      slave_point(:,k) = referential(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), at%slave)
-      base(:,:,k) = frame(normal(:,c), epsilon)
-      gap(k) = at%gap
-      area(k) = at%area
-      surface(:,k) = result_surface(:,c)
-      call look_up(surface(:,k), nmaterial, material_surface, material(k))
-      cohesion(k) = merge(material_cohesion(material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
-      R(:,k) = 0.0_dp
-      U(:,k) = 0.0_dp
-      V(:,k) = 0.0_dp
-      merit(k) = 0.0_dp
-      residual(k) = 0.0_dp
+      rows%slot(k) = mod(pair(k-last), 4)
+      at = contact_place(results%slave_point(:,c), results%master_point(:,c), results%gap(c), results%area(c))
+      if (patched) at = place_of(rows%slot(k), patches%slots(c), patches%point(:,:,c), patches%gap(:,c), &
+        results%normal(:,c), at)
+      rows%slave_primitive(k) = merge(first(c), second(c), results%outward(c) == 0)
+      rows%master_primitive(k) = merge(second(c), first(c), results%outward(c) == 0)
+      s = body_of(rows%slave_primitive(k))
+      m = body_of(rows%master_primitive(k))
+      rows%slave(k) = s
+      rows%master(k) = m
+      rows%kind(k) = contact_kind
+      rows%birth(k) = step_number
+      rows%evaluated(k) = now
+      rows%point(:,k) = at%master
+      rows%master_point(:,k) = referential(state, m, at%master)
+      rows%slave_point(:,k) = referential(state, s, at%slave)
+      rows%base(:,:,k) = frame(results%normal(:,c), epsilon)
+      rows%gap(k) = at%gap
+      rows%area(k) = at%area
+      rows%surface(:,k) = results%surface(:,c)
+      call look_up(rows%surface(:,k), materials, rows%material(k))
+      rows%cohesion(k) = merge(materials%cohesion(rows%material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
+      rows%r(:,k) = 0.0_dp
+      rows%u(:,k) = 0.0_dp
+      rows%v(:,k) = 0.0_dp
+      rows%merit(k) = 0.0_dp
+      rows%residual(k) = 0.0_dp
     end do
   end subroutine create_rows
 
@@ -217,21 +181,11 @@ contains
   !>   keep          (:) 1: stays, row by row from `first`
   !>   left          number of rows in use afterwards
   !>
-  !> The columns are all that contacts use; the user's constraints alone use the others.
-  subroutine keep_rows(first, last, keep, id, master, slave, master_primitive, slave_primitive, slot, master_point, &
-      slave_point, point, base, R, U, V, gap, area, surface, material, cohesion, birth, evaluated, merit, residual, left, rows)
-    integer(i4), intent(in) :: first, last, rows
-    integer(i4), intent(in) :: keep(0:rows-1)
-    integer(i8), intent(inout) :: id(0:rows-1)
-    integer(i4), intent(inout) :: master(0:rows-1), slave(0:rows-1)
-    integer(i4), intent(inout) :: master_primitive(0:rows-1), slave_primitive(0:rows-1), slot(0:rows-1)
-    real(dp), intent(inout) :: master_point(3,0:rows-1), slave_point(3,0:rows-1), point(3,0:rows-1)
-    real(dp), intent(inout) :: base(3,3,0:rows-1), R(3,0:rows-1), U(3,0:rows-1), V(3,0:rows-1)
-    real(dp), intent(inout) :: gap(0:rows-1), area(0:rows-1)
-    integer(i4), intent(inout) :: surface(2,0:rows-1), material(0:rows-1)
-    real(dp), intent(inout) :: cohesion(0:rows-1)
-    integer(i8), intent(inout) :: birth(0:rows-1), evaluated(0:rows-1)
-    real(dp), intent(inout) :: merit(0:rows-1), residual(0:rows-1)
+  !> Moves all columns that contacts use; the user's constraints alone use the others.
+  subroutine keep_rows(first, last, keep, rows, left)
+    integer(i4), intent(in) :: keep(0:)
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: first, last
     integer(i4), intent(out) :: left
     integer :: k, to
 
@@ -239,28 +193,28 @@ contains
     do k = first, last - 1
       if (keep(k-first) == 0) cycle
       if (to < k) then
-        id(to) = id(k)
-        master(to) = master(k)
-        slave(to) = slave(k)
-        master_primitive(to) = master_primitive(k)
-        slave_primitive(to) = slave_primitive(k)
-        slot(to) = slot(k)
-        master_point(:,to) = master_point(:,k)
-        slave_point(:,to) = slave_point(:,k)
-        point(:,to) = point(:,k)
-        base(:,:,to) = base(:,:,k)
-        R(:,to) = R(:,k)
-        U(:,to) = U(:,k)
-        V(:,to) = V(:,k)
-        gap(to) = gap(k)
-        area(to) = area(k)
-        surface(:,to) = surface(:,k)
-        material(to) = material(k)
-        cohesion(to) = cohesion(k)
-        birth(to) = birth(k)
-        evaluated(to) = evaluated(k)
-        merit(to) = merit(k)
-        residual(to) = residual(k)
+        rows%id(to) = rows%id(k)
+        rows%master(to) = rows%master(k)
+        rows%slave(to) = rows%slave(k)
+        rows%master_primitive(to) = rows%master_primitive(k)
+        rows%slave_primitive(to) = rows%slave_primitive(k)
+        rows%slot(to) = rows%slot(k)
+        rows%master_point(:,to) = rows%master_point(:,k)
+        rows%slave_point(:,to) = rows%slave_point(:,k)
+        rows%point(:,to) = rows%point(:,k)
+        rows%base(:,:,to) = rows%base(:,:,k)
+        rows%r(:,to) = rows%r(:,k)
+        rows%u(:,to) = rows%u(:,k)
+        rows%v(:,to) = rows%v(:,k)
+        rows%gap(to) = rows%gap(k)
+        rows%area(to) = rows%area(k)
+        rows%surface(:,to) = rows%surface(:,k)
+        rows%material(to) = rows%material(k)
+        rows%cohesion(to) = rows%cohesion(k)
+        rows%birth(to) = rows%birth(k)
+        rows%evaluated(to) = rows%evaluated(k)
+        rows%merit(to) = rows%merit(k)
+        rows%residual(to) = rows%residual(k)
       end if
       to = to + 1
     end do
@@ -272,12 +226,11 @@ contains
   !>   first, last     rows first <= k < last are contacts
   !>   depth           limit; a gap of -depth or less reaches it
   !>   step_number     contacts of this birth step are tested in any case, older ones unless they are cohesive
-  subroutine deepest_row(first, last, depth, step_number, gap, cohesion, birth, row, rows)
-    integer(i4), intent(in) :: first, last, rows
+  subroutine deepest_row(first, last, depth, step_number, rows, row)
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: first, last
     real(dp), intent(in) :: depth
     integer(i8), intent(in) :: step_number
-    real(dp), intent(in) :: gap(0:rows-1), cohesion(0:rows-1)
-    integer(i8), intent(in) :: birth(0:rows-1)
     integer(i4), intent(out) :: row
     real(dp) :: deepest
     integer :: k
@@ -285,11 +238,11 @@ contains
     row = -1
     deepest = 0.0_dp
     do k = first, last - 1
-      if (gap(k) > -depth) cycle
-      if (cohesion(k) > 0.0_dp .and. birth(k) /= step_number) cycle
-      if (row >= 0 .and. gap(k) >= deepest) cycle
+      if (rows%gap(k) > -depth) cycle
+      if (rows%cohesion(k) > 0.0_dp .and. rows%birth(k) /= step_number) cycle
+      if (row >= 0 .and. rows%gap(k) >= deepest) cycle
       row = k
-      deepest = gap(k)
+      deepest = rows%gap(k)
     end do
   end subroutine deepest_row
 
@@ -328,14 +281,16 @@ contains
     base(3,2) = base(1,1)*normal(2) - base(2,1)*normal(1)
   end function frame
 
-  !> Referential point that a body's map takes to the spatial point x: Xc + R^T (x - c) or Xc + F^-1 (x - c).
-  pure function referential(kind, conf, centre, x) result(point)
-    integer(i4), intent(in) :: kind
-    real(dp), intent(in) :: conf(3,4), centre(3), x(3)
-    real(dp) :: point(3), arm(3), normals(3,3), volume
+  !> Referential point that the map of body `b` takes to the spatial point x: Xc + R^T (x - c) or Xc + F^-1 (x - c).
+  pure function referential(state, b, x) result(point)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: b
+    real(dp), intent(in) :: x(3)
+    real(dp) :: point(3), arm(3), conf(3,4), normals(3,3), volume
 
+    conf = state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3)
     arm = x - conf(:,4)
-    if (kind /= pseudo_rigid_kind) then
+    if (state%bodies%kind(b) /= pseudo_rigid_kind) then
       point(1) = conf(1,1)*arm(1) + conf(2,1)*arm(2) + conf(3,1)*arm(3)
       point(2) = conf(1,2)*arm(1) + conf(2,2)*arm(2) + conf(3,2)*arm(3)
       point(3) = conf(1,3)*arm(1) + conf(2,3)*arm(2) + conf(3,3)*arm(3)
@@ -347,17 +302,19 @@ contains
       volume = dot_product(conf(:,1), normals(:,1))
       point = (normals(:,1)*arm(1) + normals(:,2)*arm(2) + normals(:,3)*arm(3))/volume
     end if
-    point = point + centre
+    point = point + state%bodies%centre(:,b)
   end function referential
 
-  !> Spatial point c + R (X - Xc) or c + F (X - Xc) of a referential point.
-  pure function spatial(kind, conf, centre, point) result(x)
-    integer(i4), intent(in) :: kind
-    real(dp), intent(in) :: conf(3,4), centre(3), point(3)
-    real(dp) :: x(3), arm(3)
+  !> Spatial point c + R (X - Xc) or c + F (X - Xc) of a referential point of body `b`.
+  pure function spatial(state, b, point) result(x)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: b
+    real(dp), intent(in) :: point(3)
+    real(dp) :: x(3), arm(3), conf(3,4)
 
-    arm = point - centre
-    if (kind /= pseudo_rigid_kind) then
+    conf = state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3)
+    arm = point - state%bodies%centre(:,b)
+    if (state%bodies%kind(b) /= pseudo_rigid_kind) then
       x = conf(:,1)*arm(1) + conf(:,2)*arm(2) + conf(:,3)*arm(3)
     else
       x = [dot_product(conf(:,1), arm), dot_product(conf(:,2), arm), dot_product(conf(:,3), arm)]
@@ -374,23 +331,22 @@ contains
 
   !> Row of the surface material of a pair (slave, master): of the exact pair, else of (slave, any), else of
   !> (master, any), else the default in row 0 (manual, SURFACE_MATERIAL).
-  pure subroutine look_up(pair, n, surface, row)
+  pure subroutine look_up(pair, materials, row)
     integer(i4), intent(in) :: pair(2)
-    integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: surface(2,0:*)
+    type(surface_material_table), intent(in) :: materials
     integer(i4), intent(out) :: row
     integer :: k, rank, best
 
     row = 0
     best = 4
-    do k = 0, n - 1
+    do k = 0, int(materials%rows) - 1
       rank = 4
-      if (surface(1,k) == minval(pair) .and. surface(2,k) == maxval(pair)) then
+      if (materials%surface(1,k) == minval(pair) .and. materials%surface(2,k) == maxval(pair)) then
         rank = 1
-      else if (surface(2,k) == any_surface) then
-        if (surface(1,k) == pair(1)) then
+      else if (materials%surface(2,k) == any_surface) then
+        if (materials%surface(1,k) == pair(1)) then
           rank = 2
-        else if (surface(1,k) == pair(2)) then
+        else if (materials%surface(1,k) == pair(2)) then
           rank = 3
         end if
       end if
@@ -402,14 +358,12 @@ contains
   end subroutine look_up
 
   !> Whether contact between two surfaces is excluded.
-  pure logical function is_excluded(pair, n, excluded)
-    integer(i4), intent(in) :: pair(2)
-    integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: excluded(2,*)
+  pure logical function is_excluded(pair, excluded)
+    integer(i4), intent(in) :: pair(2), excluded(:,:)
     integer :: k
 
     is_excluded = .false.
-    do k = 1, n
+    do k = 1, size(excluded, 2)
       if (excluded(1,k) == minval(pair) .and. excluded(2,k) == maxval(pair)) is_excluded = .true.
     end do
   end function is_excluded

@@ -4,6 +4,7 @@ module manifolds
   use polyhedra, only: shape_tables, polyhedron, reserve_polyhedron, gather_polyhedron
   use manifold, only: manifold_work, manifold_points, reserve_manifold, find_manifold
   use time_of_impact, only: is_fast, way_at, time_of_polyhedra, missed
+  use state_tables, only: narrow_result, patch_result
   use velocity_operator, only: finite_element_kind
   implicit none
   private
@@ -16,36 +17,15 @@ module manifolds
 
 contains
 
-  !> Finds the contacts of those pairs of primitives that are polyhedra.  Arguments are those of `find_contacts` and
-  !> `find_patches`, but for
-  !>
-  !>   owner, body_kind   (:) body of a primitive; kind of a body
-  !>   drift              ways of primitives within the step; see `primitive_motion`
-  subroutine find_manifolds(pairs, first, second, epsilon, reach, drift, kind, surface, box, vertex_ptr, vertex_count, face_ptr, &
-      face_count, outer_count, edge_count, owner, body_kind, vertex_list, corner_ptr, corner_count, face_surface, face_normal, &
-      corner, edge, current, status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, slots, points, &
-      gaps, npair, nprimitive, nbody, nlisted, nface, ncorner, nvertex, nresult, npatch)
-    integer(i4), intent(in) :: pairs, npair, nprimitive, nbody, nlisted, nface, ncorner, nvertex, nresult, npatch
-    integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)
-    real(dp), intent(in) :: epsilon, reach(0:nprimitive-1), drift(3,4,0:nprimitive-1)
-    integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)
-    real(dp), intent(in), target :: box(6,0:nprimitive-1)
-    integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)
-    integer(i4), intent(in), target :: face_ptr(0:nprimitive-1), face_count(0:nprimitive-1), outer_count(0:nprimitive-1)
-    integer(i4), intent(in), target :: edge_count(0:nprimitive-1)
-    integer(i4), intent(in) :: owner(0:nprimitive-1), body_kind(0:nbody-1)
-    integer(i4), intent(in), target :: vertex_list(0:nlisted-1)
-    integer(i4), intent(in), target :: corner_ptr(0:nface-1), corner_count(0:nface-1), face_surface(0:nface-1)
-    real(dp), intent(in), target :: face_normal(3,0:nface-1)
-    integer(i4), intent(in), target :: corner(0:ncorner-1), edge(0:ncorner-1)
-    real(dp), intent(in), target :: current(3,0:nvertex-1)
-    integer(i4), intent(inout) :: status(0:nresult-1), outward(0:nresult-1), degenerate(0:nresult-1)
-    real(dp), intent(inout) :: normal(3,0:nresult-1), slave_point(3,0:nresult-1), master_point(3,0:nresult-1)
-    real(dp), intent(inout) :: gap(0:nresult-1), area(0:nresult-1)
-    integer(i4), intent(inout) :: surfaces(2,0:nresult-1)
-    integer(i4), intent(inout) :: slots(0:npatch-1)
-    real(dp), intent(inout) :: points(3,0:3,0:npatch-1), gaps(0:3,0:npatch-1)
-    type(shape_tables) :: tables
+  !> Finds the contacts of those pairs of primitives that are polyhedra: all columns of `results` and `patches` are written.
+  !> Arguments are those of `find_contacts` and `find_patches`; body_kind (:) of bodies.
+  subroutine find_manifolds(pairs, first, second, epsilon, tables, body_kind, results, patches)
+    integer(i4), intent(in) :: first(0:), second(0:), body_kind(0:)
+    type(shape_tables), intent(in) :: tables
+    type(narrow_result), intent(in) :: results
+    type(patch_result), intent(in) :: patches
+    integer(i4), intent(in) :: pairs
+    real(dp), intent(in) :: epsilon
     type(polyhedron) :: one, two
     type(manifold_work) :: work
     type(manifold_points) :: made
@@ -53,28 +33,11 @@ contains
     integer(i4) :: k, m, a, b, most_vertices, most_faces, most_corners
     integer :: state
 
-    tables%kind(0:) => kind
-    tables%surface(0:) => surface
-    tables%box(1:, 0:) => box
-    tables%vertex_ptr(0:) => vertex_ptr
-    tables%vertex_count(0:) => vertex_count
-    tables%face_ptr(0:) => face_ptr
-    tables%face_count(0:) => face_count
-    tables%outer_count(0:) => outer_count
-    tables%vertex_list(0:) => vertex_list
-    tables%corner_ptr(0:) => corner_ptr
-    tables%corner_count(0:) => corner_count
-    tables%face_surface(0:) => face_surface
-    tables%normal(1:, 0:) => face_normal
-    tables%corner(0:) => corner
-    tables%edge_count(0:) => edge_count
-    tables%edge(0:) => edge
-    tables%current(1:, 0:) => current
     most_vertices = 1
     most_faces = 1
     do k = 0, pairs - 1
-      most_vertices = max(most_vertices, vertex_count(first(k)), vertex_count(second(k)))
-      most_faces = max(most_faces, face_count(first(k)), face_count(second(k)))
+      most_vertices = max(most_vertices, tables%vertex_count(first(k)), tables%vertex_count(second(k)))
+      most_faces = max(most_faces, tables%face_count(first(k)), tables%face_count(second(k)))
     end do
     most_corners = most_vertices  ! no face has more
     !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, made, k, m, a, b, centre, size, touching, &
@@ -86,15 +49,16 @@ contains
     do k = 0, pairs - 1
       a = first(k)
       b = second(k)
-      if (max(kind(a), kind(b)) >= sphere) cycle
-      status(k) = 0
-      slots(k) = 1
-      margin = min(reach(a), reach(b))
-      centre = 0.5_dp*(max(box(1:3,a), box(1:3,b)) + min(box(4:6,a), box(4:6,b)))
-      way = way_at(centre, box(:,b), drift(:,:,b)) - way_at(centre, box(:,a), drift(:,:,a))
+      if (max(tables%kind(a), tables%kind(b)) >= sphere) cycle
+      results%status(k) = 0
+      patches%slots(k) = 1
+      margin = min(tables%margin(a), tables%margin(b))
+      centre = 0.5_dp*(max(tables%box(1:3,a), tables%box(1:3,b)) + min(tables%box(4:6,a), tables%box(4:6,b)))
+      way = way_at(centre, tables%box(:,b), tables%drift(:,:,b)) - way_at(centre, tables%box(:,a), tables%drift(:,:,a))
       if (.not. is_fast(way, margin)) way = 0
-      if (any(box(1:3,a) > box(4:6,b) + margin + abs(way)) .or. any(box(1:3,b) > box(4:6,a) + margin + abs(way))) cycle
-      size = max(maxval(box(4:6,a) - box(1:3,a)), maxval(box(4:6,b) - box(1:3,b)))
+      if (any(tables%box(1:3,a) > tables%box(4:6,b) + margin + abs(way)) .or. &
+        any(tables%box(1:3,b) > tables%box(4:6,a) + margin + abs(way))) cycle
+      size = max(maxval(tables%box(4:6,a) - tables%box(1:3,a)), maxval(tables%box(4:6,b) - tables%box(1:3,b)))
       touching = max(epsilon, last_places*size)
       call gather_polyhedron(tables, a, centre, one)
       call gather_polyhedron(tables, b, centre, two)
@@ -105,25 +69,25 @@ contains
         way = time*way
         if (time > 0) call gather_polyhedron(tables, b, centre - way, two)   ! where it is at the impact
       end if
-      call find_manifold(one, two, corner_ptr, corner_count, corner, edge, touching, max(margin, touching), &
-        sliver, size, body_kind(owner(a)) == finite_element_kind .and. &
-        body_kind(owner(b)) == finite_element_kind, work, made)
+      call find_manifold(one, two, tables%corner_ptr, tables%corner_count, tables%corner, tables%edge, touching, &
+        max(margin, touching), sliver, size, body_kind(tables%body(a)) == finite_element_kind .and. &
+        body_kind(tables%body(b)) == finite_element_kind, work, made)
       if (.not. made%found) cycle
-      status(k) = 1
-      outward(k) = 0
-      degenerate(k) = 0
-      normal(:,k) = made%normal
-      area(k) = made%area
-      slots(k) = made%slots
+      results%status(k) = 1
+      results%outward(k) = 0
+      results%degenerate(k) = 0
+      results%normal(:,k) = made%normal
+      results%area(k) = made%area
+      patches%slots(k) = made%slots
       do m = 0, 3
-        points(:,m,k) = made%point(:,m) + centre - 0.5_dp*way
-        gaps(m,k) = made%gap(m) - dot_product(way, made%normal)
+        patches%point(:,m+1,k) = made%point(:,m) + centre - 0.5_dp*way
+        patches%gap(m+1,k) = made%gap(m) - dot_product(way, made%normal)
       end do
-      gap(k) = gaps(0,k)
-      slave_point(:,k) = points(:,0,k) - 0.5_dp*max(gap(k), 0.0_dp)*made%normal
-      master_point(:,k) = points(:,0,k) + 0.5_dp*max(gap(k), 0.0_dp)*made%normal
-      surfaces(1,k) = face_surface(face_ptr(a) + made%face(1) - 1)
-      surfaces(2,k) = face_surface(face_ptr(b) + made%face(2) - 1)
+      results%gap(k) = patches%gap(1,k)
+      results%slave_point(:,k) = patches%point(:,1,k) - 0.5_dp*max(results%gap(k), 0.0_dp)*made%normal
+      results%master_point(:,k) = patches%point(:,1,k) + 0.5_dp*max(results%gap(k), 0.0_dp)*made%normal
+      results%surface(1,k) = tables%face_surface(tables%face_ptr(a) + made%face(1) - 1)
+      results%surface(2,k) = tables%face_surface(tables%face_ptr(b) + made%face(2) - 1)
     end do
     !$omp end do
     !$omp end parallel

@@ -8,6 +8,7 @@ module narrow_phase
   use facets, only: boundary
   use overlap, only: clip_work, reserve_overlap, intersect
   use contact_record, only: contact_data
+  use state_tables, only: narrow_result
   use polyhedron_contact, only: contact_of_polyhedra
   use curved, only: contact_of_spheres, contact_with_sphere
   use ellipsoids, only: contact_of_ellipsoids, contact_with_ellipsoid
@@ -28,48 +29,19 @@ contains
 
   !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs`; manual, contact points.
   !>
+  !> Pairs nearer than the lesser of their margins are in contact with their gap; without margins gaps are not positive.
   !> Results of a pair without contact are left as they were, except `status`.
-  subroutine find_contacts(pairs, first, second, epsilon, reach, drift, speculative, frozen, curved, &
-                           kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
-                           edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
-                           status, outward, degenerate, normal, slave_point, master_point, gap, area, surfaces, &
-                           error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
-    integer(i4), intent(in) :: pairs      !< number of pairs
-    integer(i4), intent(in) :: npair, nprimitive, nlisted, nface, ncorner, nvertex  !< capacities
-    integer(i4), intent(in) :: nresult
-    integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
-    real(dp), intent(in) :: epsilon       !< geometric tolerance (length)
-    real(dp), intent(in) :: reach(0:nprimitive-1)  !< pairs nearer than the lesser of these are in contact with their gap; 0: gaps are not positive
-    real(dp), intent(in) :: drift(3, 4, 0:nprimitive-1)  !< ways of primitives within the step, see `primitive_motion`
+  subroutine find_contacts(pairs, first, second, epsilon, tables, speculative, frozen, curved, results, error, error_row)
+    integer(i4), intent(in) :: first(0:), second(0:)  !< primitive rows
+    type(shape_tables), intent(in) :: tables
+    type(narrow_result), intent(in) :: results  !< all columns are written
+    integer(i4), intent(in) :: pairs  !< number of pairs
+    real(dp), intent(in) :: epsilon  !< geometric tolerance (length)
     integer(i4), intent(in) :: speculative  !< 1: polyhedra that pass each other at an edge are not in contact while they are apart
-    integer(i4), intent(in) :: frozen     !< 1: of two spheres or ellipsoids the first is the slave, else the one with the smaller centre
-    integer(i4), intent(in) :: curved     !< 1: results of pairs of polyhedra are left as they are
-    integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
-    real(dp), intent(in), target :: radius(0:nprimitive-1)       !< per primitive (length)
-    real(dp), intent(in), target :: axes(3, 3, 0:nprimitive-1)   !< per ellipsoid: columns are the semi-axes (length)
-    real(dp), intent(in), target :: box(6, 0:nprimitive-1)       !< per primitive: lower and upper corner (length)
-    integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)  !< per primitive
-    integer(i4), intent(in), target :: face_ptr(0:nprimitive-1), face_count(0:nprimitive-1)      !< per primitive
-    integer(i4), intent(in), target :: outer_count(0:nprimitive-1)  !< per primitive: leading faces on the surface
-    integer(i4), intent(in), target :: vertex_list(0:nlisted-1)     !< vertex numbers of primitives
-    integer(i4), intent(in), target :: corner_ptr(0:nface-1), corner_count(0:nface-1)            !< per face
-    integer(i4), intent(in), target :: face_surface(0:nface-1)   !< per face: surface identifier
-    real(dp), intent(in), target :: face_normal(3, 0:nface-1)    !< per face: current unit outward normal
-    integer(i4), intent(in), target :: corner(0:ncorner-1)       !< face corners: numbers in the primitive's vertex list
-    integer(i4), intent(in), target :: edge_count(0:nprimitive-1)   !< per primitive: listed edges, see `shape_edges`
-    integer(i4), intent(in), target :: edge(0:ncorner-1)            !< packed edges of primitives
-    real(dp), intent(in), target :: current(3, 0:nvertex-1)      !< vertices (length)
-    integer(i4), intent(inout) :: status(0:nresult-1)      !< 0 no contact, 1 contact
-    integer(i4), intent(inout) :: outward(0:nresult-1)     !< 0: the first primitive is the slave, 1: the second
-    integer(i4), intent(inout) :: degenerate(0:nresult-1)  !< 1: facets' normals cancel, face of least penetration taken
-    real(dp), intent(inout) :: normal(3, 0:nresult-1)      !< unit, outward from the slave
-    real(dp), intent(inout) :: slave_point(3, 0:nresult-1), master_point(3, 0:nresult-1)  !< spatial points (length)
-    real(dp), intent(inout) :: gap(0:nresult-1)            !< not positive without margin (length)
-    real(dp), intent(inout) :: area(0:nresult-1)           !< length^2; 1 for spheres and ellipsoids
-    integer(i4), intent(inout) :: surfaces(2, 0:nresult-1) !< surface identifiers of slave and master
-    integer(i4), intent(out) :: error      !< 0 none, 2 row out of range
+    integer(i4), intent(in) :: frozen  !< 1: of two spheres or ellipsoids the first is the slave, else the one with the smaller centre
+    integer(i4), intent(in) :: curved  !< 1: results of pairs of polyhedra are left as they are
+    integer(i4), intent(out) :: error  !< 0 none, 2 row out of range
     integer(i4), intent(out) :: error_row  !< pair that `error` is about, else -1
-    type(shape_tables) :: tables
     type(polyhedron) :: one, two
     type(clip_work) :: work
     type(contact_data) :: contact
@@ -77,26 +49,7 @@ contains
     real(dp) :: margin, centre(3), size, way(3)
     integer(i4) :: k, most_vertices, most_faces
 
-    tables%kind(0:) => kind
-    tables%surface(0:) => surface
-    tables%radius(0:) => radius
-    tables%axes(1:, 1:, 0:) => axes
-    tables%box(1:, 0:) => box
-    tables%vertex_ptr(0:) => vertex_ptr
-    tables%vertex_count(0:) => vertex_count
-    tables%face_ptr(0:) => face_ptr
-    tables%face_count(0:) => face_count
-    tables%outer_count(0:) => outer_count
-    tables%vertex_list(0:) => vertex_list
-    tables%corner_ptr(0:) => corner_ptr
-    tables%corner_count(0:) => corner_count
-    tables%face_surface(0:) => face_surface
-    tables%normal(1:, 0:) => face_normal
-    tables%corner(0:) => corner
-    tables%edge_count(0:) => edge_count
-    tables%edge(0:) => edge
-    tables%current(1:, 0:) => current
-    call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
+    call check_pairs(pairs, first, second, tables, most_vertices, most_faces, error, error_row)
     if (error /= no_error) return
     !$omp parallel if (pairs > serial_count) default(shared) private(one, two, work, contact, k, margin, centre, size, way)
     call reserve_polyhedron(one, most_vertices, most_faces)
@@ -104,25 +57,26 @@ contains
     call reserve_overlap(work, most_vertices, most_faces)
     !$omp do schedule(dynamic, 32)
     do k = 0, pairs - 1
-      if (curved /= 0 .and. max(kind(first(k)), kind(second(k))) < sphere) cycle
-      margin = min(reach(first(k)), reach(second(k)))
-      call pair_frame(box(:, first(k)), box(:, second(k)), centre, size)
-      way = way_at(centre, box(:, second(k)), drift(:, :, second(k))) - way_at(centre, box(:, first(k)), drift(:, :, first(k)))
+      if (curved /= 0 .and. max(tables%kind(first(k)), tables%kind(second(k))) < sphere) cycle
+      margin = min(tables%margin(first(k)), tables%margin(second(k)))
+      call pair_frame(tables%box(:, first(k)), tables%box(:, second(k)), centre, size)
+      way = way_at(centre, tables%box(:, second(k)), tables%drift(:, :, second(k))) - &
+            way_at(centre, tables%box(:, first(k)), tables%drift(:, :, first(k)))
       if (is_fast(way, margin)) then
-        call contact_in_flight(tables, first(k), second(k), epsilon, margin, way, frozen, one, two, work, contact, outward(k), &
-                               surfaces(:, k))
+        call contact_in_flight(tables, first(k), second(k), epsilon, margin, way, frozen, one, two, work, contact, &
+                               results%outward(k), results%surface(:, k))
       else
         call contact_of_pair(tables, first(k), second(k), epsilon, margin, no_way, speculative, frozen, one, two, work, contact, &
-                             outward(k), surfaces(:, k))
+                             results%outward(k), results%surface(:, k))
       end if
-      status(k) = merge(1, 0, contact%found)
+      results%status(k) = merge(1, 0, contact%found)
       if (.not. contact%found) cycle
-      degenerate(k) = merge(1, 0, contact%degenerate)
-      normal(:, k) = contact%normal
-      slave_point(:, k) = contact%slave_point
-      master_point(:, k) = contact%master_point
-      gap(k) = contact%gap
-      area(k) = contact%area
+      results%degenerate(k) = merge(1, 0, contact%degenerate)
+      results%normal(:, k) = contact%normal
+      results%slave_point(:, k) = contact%slave_point
+      results%master_point(:, k) = contact%master_point
+      results%gap(k) = contact%gap
+      results%area(k) = contact%area
     end do
     !$omp end do
     !$omp end parallel
@@ -130,35 +84,15 @@ contains
 
   !> Volume, centroid and surface area of the intersections of pairs of polyhedra, with planes moved outward by
   !> `offset` (zero: the exact intersection).  Other kinds of primitives give zeros.
-  subroutine overlap_volumes(pairs, first, second, offset, &
-                             kind, surface, radius, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
-                             edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, current, &
-                             volume, centroid, surface_area, &
-                             error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
-    integer(i4), intent(in) :: pairs      !< number of pairs
-    integer(i4), intent(in) :: npair, nprimitive, nlisted, nface, ncorner, nvertex  !< capacities
-    integer(i4), intent(in) :: nresult
-    integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
-    real(dp), intent(in) :: offset        !< planes are moved outward by this length
-    integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
-    real(dp), intent(in), target :: radius(0:nprimitive-1)       !< per primitive (length)
-    real(dp), intent(in), target :: box(6, 0:nprimitive-1)       !< per primitive: lower and upper corner (length)
-    integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)  !< per primitive
-    integer(i4), intent(in), target :: face_ptr(0:nprimitive-1), face_count(0:nprimitive-1)      !< per primitive
-    integer(i4), intent(in), target :: outer_count(0:nprimitive-1)  !< per primitive: leading faces on the surface
-    integer(i4), intent(in), target :: vertex_list(0:nlisted-1)     !< vertex numbers of primitives
-    integer(i4), intent(in), target :: corner_ptr(0:nface-1), corner_count(0:nface-1)            !< per face
-    integer(i4), intent(in), target :: face_surface(0:nface-1)   !< per face: surface identifier
-    real(dp), intent(in), target :: face_normal(3, 0:nface-1)    !< per face: current unit outward normal
-    integer(i4), intent(in), target :: corner(0:ncorner-1)       !< face corners: numbers in the primitive's vertex list
-    integer(i4), intent(in), target :: edge_count(0:nprimitive-1)   !< per primitive: listed edges, see `shape_edges`
-    integer(i4), intent(in), target :: edge(0:ncorner-1)            !< packed edges of primitives
-    real(dp), intent(in), target :: current(3, 0:nvertex-1)      !< vertices (length)
-    real(dp), intent(inout) :: volume(0:nresult-1)         !< length^3
-    real(dp), intent(inout) :: centroid(3, 0:nresult-1)    !< length; zero where there is no volume
-    real(dp), intent(inout) :: surface_area(0:nresult-1)   !< length^2
-    integer(i4), intent(out) :: error, error_row           !< see `find_contacts`
-    type(shape_tables) :: tables
+  subroutine overlap_volumes(pairs, first, second, offset, tables, volume, centroid, surface_area, error, error_row)
+    integer(i4), intent(in) :: first(0:), second(0:)  !< primitive rows
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: pairs  !< number of pairs
+    real(dp), intent(in) :: offset  !< planes are moved outward by this length
+    real(dp), intent(inout) :: volume(0:)  !< length^3
+    real(dp), intent(inout) :: centroid(:, 0:)  !< length; zero where there is no volume
+    real(dp), intent(inout) :: surface_area(0:)  !< length^2
+    integer(i4), intent(out) :: error, error_row  !< see `find_contacts`
     type(polyhedron) :: one, two
     type(clip_work) :: work
     type(boundary) :: sum
@@ -166,25 +100,7 @@ contains
     integer(i4) :: k, most_vertices, most_faces
     logical :: separated
 
-    tables%kind(0:) => kind
-    tables%surface(0:) => surface
-    tables%radius(0:) => radius
-    tables%box(1:, 0:) => box
-    tables%vertex_ptr(0:) => vertex_ptr
-    tables%vertex_count(0:) => vertex_count
-    tables%face_ptr(0:) => face_ptr
-    tables%face_count(0:) => face_count
-    tables%outer_count(0:) => outer_count
-    tables%vertex_list(0:) => vertex_list
-    tables%corner_ptr(0:) => corner_ptr
-    tables%corner_count(0:) => corner_count
-    tables%face_surface(0:) => face_surface
-    tables%normal(1:, 0:) => face_normal
-    tables%corner(0:) => corner
-    tables%edge_count(0:) => edge_count
-    tables%edge(0:) => edge
-    tables%current(1:, 0:) => current
-    call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
+    call check_pairs(pairs, first, second, tables, most_vertices, most_faces, error, error_row)
     if (error /= no_error) return
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
@@ -193,8 +109,8 @@ contains
       volume(k) = 0
       centroid(:, k) = 0
       surface_area(k) = 0
-      if (kind(first(k)) >= sphere .or. kind(second(k)) >= sphere) cycle
-      call pair_frame(box(:, first(k)), box(:, second(k)), centre, size)
+      if (tables%kind(first(k)) >= sphere .or. tables%kind(second(k)) >= sphere) cycle
+      call pair_frame(tables%box(:, first(k)), tables%box(:, second(k)), centre, size)
       call gather_polyhedron(tables, first(k), centre, one)
       call gather_polyhedron(tables, second(k), centre, two)
       tolerance = max(offset, coincidence*size, last_places*maxval(abs(centre)))
@@ -202,7 +118,8 @@ contains
       if (separated) cycle
       call mark_vertices(two, one, tolerance, separated)
       if (separated) cycle
-      call intersect(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, huge(tolerance), work, sum)
+      call intersect(one, two, tables%corner_ptr, tables%corner_count, tables%corner, tables%edge, offset, tolerance, &
+        huge(tolerance), work, sum)
       volume(k) = sum%volume
       surface_area(k) = sum%area
       if (sum%volume > 0) centroid(:, k) = centre + sum%volume_moment/sum%volume
@@ -210,67 +127,27 @@ contains
   end subroutine overlap_volumes
 
   !> Distances and closest points of pairs of primitives (a point is a sphere without radius).
-  subroutine primitive_distances(pairs, first, second, &
-                                 kind, surface, radius, axes, box, vertex_ptr, vertex_count, face_ptr, face_count, outer_count, &
-                                 edge_count, vertex_list, corner_ptr, corner_count, face_surface, face_normal, corner, edge, &
-                                 current, distance, first_point, second_point, &
-                                 error, error_row, npair, nprimitive, nlisted, nface, ncorner, nvertex, nresult)
-    integer(i4), intent(in) :: pairs      !< number of pairs
-    integer(i4), intent(in) :: npair, nprimitive, nlisted, nface, ncorner, nvertex  !< capacities
-    integer(i4), intent(in) :: nresult
-    integer(i4), intent(in) :: first(0:npair-1), second(0:npair-1)  !< primitive rows
-    integer(i4), intent(in), target :: kind(0:nprimitive-1), surface(0:nprimitive-1)           !< per primitive
-    real(dp), intent(in), target :: radius(0:nprimitive-1)       !< per primitive (length)
-    real(dp), intent(in), target :: axes(3, 3, 0:nprimitive-1)   !< per ellipsoid: columns are the semi-axes (length)
-    real(dp), intent(in), target :: box(6, 0:nprimitive-1)       !< per primitive: lower and upper corner (length)
-    integer(i4), intent(in), target :: vertex_ptr(0:nprimitive-1), vertex_count(0:nprimitive-1)  !< per primitive
-    integer(i4), intent(in), target :: face_ptr(0:nprimitive-1), face_count(0:nprimitive-1)      !< per primitive
-    integer(i4), intent(in), target :: outer_count(0:nprimitive-1)  !< per primitive: leading faces on the surface
-    integer(i4), intent(in), target :: vertex_list(0:nlisted-1)     !< vertex numbers of primitives
-    integer(i4), intent(in), target :: corner_ptr(0:nface-1), corner_count(0:nface-1)            !< per face
-    integer(i4), intent(in), target :: face_surface(0:nface-1)   !< per face: surface identifier
-    real(dp), intent(in), target :: face_normal(3, 0:nface-1)    !< per face: current unit outward normal
-    integer(i4), intent(in), target :: corner(0:ncorner-1)       !< face corners: numbers in the primitive's vertex list
-    integer(i4), intent(in), target :: edge_count(0:nprimitive-1)   !< per primitive: listed edges, see `shape_edges`
-    integer(i4), intent(in), target :: edge(0:ncorner-1)            !< packed edges of primitives
-    real(dp), intent(in), target :: current(3, 0:nvertex-1)      !< vertices (length)
-    real(dp), intent(inout) :: distance(0:nresult-1)       !< zero where the primitives overlap (length)
-    real(dp), intent(inout) :: first_point(3, 0:nresult-1), second_point(3, 0:nresult-1)  !< closest points (length)
-    integer(i4), intent(out) :: error, error_row           !< see `find_contacts`
-    type(shape_tables) :: tables
+  subroutine primitive_distances(pairs, first, second, tables, distance, first_point, second_point, error, error_row)
+    integer(i4), intent(in) :: first(0:), second(0:)  !< primitive rows
+    type(shape_tables), intent(in) :: tables
+    integer(i4), intent(in) :: pairs  !< number of pairs
+    real(dp), intent(inout) :: distance(0:)  !< zero where the primitives overlap (length)
+    real(dp), intent(inout) :: first_point(:, 0:), second_point(:, 0:)  !< closest points (length)
+    integer(i4), intent(out) :: error, error_row  !< see `find_contacts`
     type(polyhedron) :: one, two
     type(contact_data) :: contact
     real(dp) :: centre(3), size, no_shift(3), direction(3), reach(2)
     integer(i4) :: k, most_vertices, most_faces
     logical :: failed
 
-    tables%kind(0:) => kind
-    tables%surface(0:) => surface
-    tables%radius(0:) => radius
-    tables%axes(1:, 1:, 0:) => axes
-    tables%box(1:, 0:) => box
-    tables%vertex_ptr(0:) => vertex_ptr
-    tables%vertex_count(0:) => vertex_count
-    tables%face_ptr(0:) => face_ptr
-    tables%face_count(0:) => face_count
-    tables%outer_count(0:) => outer_count
-    tables%vertex_list(0:) => vertex_list
-    tables%corner_ptr(0:) => corner_ptr
-    tables%corner_count(0:) => corner_count
-    tables%face_surface(0:) => face_surface
-    tables%normal(1:, 0:) => face_normal
-    tables%corner(0:) => corner
-    tables%edge_count(0:) => edge_count
-    tables%edge(0:) => edge
-    tables%current(1:, 0:) => current
-    call check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
+    call check_pairs(pairs, first, second, tables, most_vertices, most_faces, error, error_row)
     if (error /= no_error) return
     call reserve_polyhedron(one, most_vertices, most_faces)
     call reserve_polyhedron(two, most_vertices, most_faces)
     no_shift = 0
     do k = 0, pairs - 1
-      call pair_frame(box(:, first(k)), box(:, second(k)), centre, size)
-      if (max(kind(first(k)), kind(second(k))) >= ellipsoid) then
+      call pair_frame(tables%box(:, first(k)), tables%box(:, second(k)), centre, size)
+      if (max(tables%kind(first(k)), tables%kind(second(k))) >= ellipsoid) then
         call ellipsoid_contact(tables, first(k), second(k), spread(centre, 2, 2), huge(1.0_dp), .true., size, one, contact)
         distance(k) = max(contact%gap, 0.0_dp)
         first_point(:, k) = contact%slave_point + centre
@@ -282,8 +159,8 @@ contains
       call closest_points(one%padded, ubound(one%x, 1), one%x, two%padded, ubound(two%x, 1), two%x, no_shift, no_shift, &
                           size, distance(k), first_point(:, k), second_point(:, k), failed)
       reach = 0
-      if (kind(first(k)) == sphere) reach(1) = radius(first(k))
-      if (kind(second(k)) == sphere) reach(2) = radius(second(k))
+      if (tables%kind(first(k)) == sphere) reach(1) = tables%radius(first(k))
+      if (tables%kind(second(k)) == sphere) reach(2) = tables%radius(second(k))
       if (distance(k) > 0) then
         direction = (second_point(:, k) - first_point(:, k))/distance(k)
         reach(1) = min(reach(1), distance(k))
@@ -478,8 +355,8 @@ contains
   end subroutine pair_frame
 
   !> Checks all pairs and finds the sizes that work arrays need.
-  subroutine check_pairs(pairs, first, second, nprimitive, tables, most_vertices, most_faces, error, error_row)
-    integer(i4), intent(in) :: pairs, first(0:*), second(0:*), nprimitive
+  subroutine check_pairs(pairs, first, second, tables, most_vertices, most_faces, error, error_row)
+    integer(i4), intent(in) :: pairs, first(0:*), second(0:*)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(out) :: most_vertices, most_faces, error, error_row
     integer(i4) :: k
@@ -490,7 +367,7 @@ contains
     !$omp parallel do if (pairs > check_together) schedule(static) reduction(max:most_vertices, most_faces) &
     !$omp reduction(min:error_row)
     do k = 0, pairs - 1
-      if (min(first(k), second(k)) < 0 .or. max(first(k), second(k)) >= nprimitive) then
+      if (min(first(k), second(k)) < 0 .or. max(first(k), second(k)) >= tables%primitives) then
         error_row = min(error_row, k)
       else
         most_vertices = max(most_vertices, tables%vertex_count(first(k)), tables%vertex_count(second(k)))

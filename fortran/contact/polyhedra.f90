@@ -17,6 +17,11 @@ module polyhedra
 
   !> Columns of the geometry tables (see solfec/contact/geometry.py); all arrays start at 0.
   type :: shape_tables
+    integer(i4) :: primitives = 0                                                            !< in use
+    integer(i4), pointer, contiguous :: body(:), adjacent_ptr(:), adjacent_count(:)          !< of primitives
+    integer(i4), pointer, contiguous :: adjacent(:)                                          !< primitives next to primitives
+    real(dp), pointer, contiguous :: margin(:), reach(:), drift(:, :, :)                     !< of primitives, see `primitive_motion`
+    integer(i4), pointer, contiguous :: corner_vertex(:)                                     !< corners of faces, vertex numbers
     integer(i4), pointer, contiguous :: kind(:), surface(:), vertex_ptr(:), vertex_count(:)  !< of primitives
     integer(i4), pointer, contiguous :: face_ptr(:), face_count(:), outer_count(:)           !< of primitives
     real(dp), pointer, contiguous :: radius(:), box(:, :)                                    !< of primitives

@@ -6,6 +6,8 @@
 module sparsify
   use kinds, only: dp, i4, i8
   use kind_numbers, only: element_kind => primitive_element, convex_kind => primitive_convex
+  use polyhedra, only: shape_tables
+  use state_tables, only: constraint_table
   use contact_tables, only: area_table, point_table, tabulate_areas, largest_area, tabulate_points, cell_of, hash_of
   implicit none
   private
@@ -32,26 +34,18 @@ contains
   !>   first, new, last   rows first <= k < last are contacts, those from `new` on are new
   !>   threshold, min_area [length^2], min_distance [length]   settings
   !>   within             1: points are compared with those of the same two bodies only
-  !>   slave ... area     columns of the constraint table
-  !>   kind, adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows
   !>   nbody              number of bodies
-  !>   next_id            identifier of the first row that stays, the others follow; id (:) those of rows from `new` on, out
+  !>   next_id            identifier of the first row that stays, the others follow; rows%id of those from `new` on, out
   !>   keep               (:) 1: stays, row by row from `new`, out
   !>   removed            number of contacts that do not
-  subroutine sparsify_rows(first, new, last, threshold, min_area, min_distance, within, nbody, next_id, slave, master, &
-      slave_primitive, master_primitive, point, area, kind, adjacent_ptr, adjacent_count, adjacent, id, keep, removed, rows, &
-      primitives, neighbours)
+  subroutine sparsify_rows(first, new, last, threshold, min_area, min_distance, within, nbody, next_id, shapes, rows, keep, &
+      removed)
+    type(shape_tables), intent(in) :: shapes
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(inout) :: keep(0:)
     integer(i4), intent(in) :: first, new, last, nbody, within
     real(dp), intent(in) :: threshold, min_area, min_distance
-    integer(i4), intent(in) :: rows, primitives, neighbours
-    integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1)
-    integer(i4), intent(in) :: slave_primitive(0:rows-1), master_primitive(0:rows-1)
-    real(dp), intent(in) :: point(3,0:rows-1), area(0:rows-1)
-    integer(i4), intent(in) :: kind(0:primitives-1), adjacent_ptr(0:primitives-1), adjacent_count(0:primitives-1)
-    integer(i4), intent(in) :: adjacent(0:neighbours-1)
     integer(i8), intent(in) :: next_id
-    integer(i8), intent(inout) :: id(0:rows-1)
-    integer(i4), intent(inout) :: keep(0:rows-1)
     integer(i4), intent(out) :: removed
     type(area_table) :: areas
     type(point_table) :: points
@@ -62,18 +56,20 @@ contains
     allocate (touched(0:max(nbody, 1)-1))
     touched = .false.
     do k = new, last - 1
-      touched(slave(k)) = .true.
-      touched(master(k)) = .true.
+      touched(rows%slave(k)) = .true.
+      touched(rows%master(k)) = .true.
     end do
-    if (threshold > 0.0_dp) call tabulate_areas(first, last, slave, master, slave_primitive, master_primitive, &
-      area, touched, areas)
-    if (min_distance > 0.0_dp) call tabulate_points(first, last, slave, master, point, min_distance, touched, points)
+    if (threshold > 0.0_dp) call tabulate_areas(first, last, rows%slave, rows%master, rows%slave_primitive, &
+      rows%master_primitive, &
+      rows%area, touched, areas)
+    if (min_distance > 0.0_dp) call tabulate_points(first, last, rows%slave, rows%master, rows%point, min_distance, &
+      touched, points)
 
     count = 0
     !$omp parallel do if (last - new > parallel_from) schedule(static) reduction(+:count)
     do k = new, last - 1
       keep(k-new) = 1
-      if (area(k) < min_area) then
+      if (rows%area(k) < min_area) then
         keep(k-new) = 0
       else if (is_minor(k)) then
         keep(k-new) = 0
@@ -85,7 +81,7 @@ contains
     removed = count
     count = 0
     do k = new, last - 1
-      id(k) = next_id + count
+      rows%id(k) = next_id + count
       count = count + keep(k-new)
     end do
 
@@ -98,16 +94,16 @@ contains
       real(dp) :: largest
 
       is_minor = .false.
-      own = master_primitive(k)
-      if (threshold <= 0.0_dp .or. (kind(own) /= element_kind .and. kind(own) /= convex_kind)) return
+      own = rows%master_primitive(k)
+      if (threshold <= 0.0_dp .or. (shapes%kind(own) /= element_kind .and. shapes%kind(own) /= convex_kind)) return
       largest = 0.0_dp
-      if (kind(own) == element_kind) largest = largest_area(areas, own, slave(k))
-      do i = adjacent_ptr(own), adjacent_ptr(own) + adjacent_count(own) - 1
-        other = adjacent(i)
-        if (other == own .or. kind(other) /= kind(own)) cycle
-        largest = max(largest, largest_area(areas, other, slave(k)))
+      if (shapes%kind(own) == element_kind) largest = largest_area(areas, own, rows%slave(k))
+      do i = shapes%adjacent_ptr(own), shapes%adjacent_ptr(own) + shapes%adjacent_count(own) - 1
+        other = shapes%adjacent(i)
+        if (other == own .or. shapes%kind(other) /= shapes%kind(own)) cycle
+        largest = max(largest, largest_area(areas, other, rows%slave(k)))
       end do
-      is_minor = area(k) < threshold*largest
+      is_minor = rows%area(k) < threshold*largest
     end function is_minor
 
     !> Rule 3 for row k.
@@ -118,13 +114,13 @@ contains
 
       is_coincident = .false.
       if (min_distance <= 0.0_dp) return
-      from = cell_of(point(:,k) - 2.0_dp*min_distance, points%inverse_cell)
-      to = cell_of(point(:,k) + 2.0_dp*min_distance, points%inverse_cell)
+      from = cell_of(rows%point(:,k) - 2.0_dp*min_distance, points%inverse_cell)
+      to = cell_of(rows%point(:,k) + 2.0_dp*min_distance, points%inverse_cell)
       do z = from(3), to(3)
         do y = from(2), to(2)
           do x = from(1), to(1)
             do side = 0, 1
-              entry = points%head(hash_of([x, y, z], merge(slave(k), master(k), side == 0), size(points%head)))
+              entry = points%head(hash_of([x, y, z], merge(rows%slave(k), rows%master(k), side == 0), size(points%head)))
               do while (entry >= 0)
                 if (is_witness(k, points%first + entry/2)) then
                   is_coincident = .true.
@@ -144,12 +140,13 @@ contains
 
       is_witness = .false.
       if (other == k .or. (other >= new .and. other < k)) return
-      if (.not. all(abs(point(:,k) - point(:,other)) < 2.0_dp*min_distance)) return
-      if (.not. any([slave(other) == slave(k), slave(other) == master(k), master(other) == slave(k), &
-        master(other) == master(k)])) return
-      if (within /= 0 .and. (min(slave(k), master(k)) /= min(slave(other), master(other)) .or. &
-        max(slave(k), master(k)) /= max(slave(other), master(other)))) return
-      is_witness = .not. area(k) < threshold*area(other)
+      if (.not. all(abs(rows%point(:,k) - rows%point(:,other)) < 2.0_dp*min_distance)) return
+      if (.not. any([rows%slave(other) == rows%slave(k), rows%slave(other) == rows%master(k), &
+        rows%master(other) == rows%slave(k), &
+        rows%master(other) == rows%master(k)])) return
+      if (within /= 0 .and. (min(rows%slave(k), rows%master(k)) /= min(rows%slave(other), rows%master(other)) .or. &
+        max(rows%slave(k), rows%master(k)) /= max(rows%slave(other), rows%master(other)))) return
+      is_witness = .not. rows%area(k) < threshold*rows%area(other)
     end function is_witness
 
   end subroutine sparsify_rows

@@ -1,6 +1,8 @@
 !> Sparsification by a rule that treats both bodies of a contact alike.
 module symmetric_sparsify
   use kinds, only: dp, i4, i8
+  use polyhedra, only: shape_tables
+  use state_tables, only: constraint_table
   use contact_tables, only: area_table, point_table, raise_area, largest_area, pair_key, cell_of, hash_of, mixed, table_size
   implicit none
   private
@@ -21,25 +23,19 @@ contains
   !>   first, new, last   rows first <= k < last are contacts, those from `new` on are new
   !>   order              (:) the new rows, in the order in which they are judged
   !>   threshold, min_area [length^2], min_distance [length]   settings
-  !>   slave ... base     columns of the constraint table
-  !>   kind, adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows
   !>   gained             (:) areas of contacts that went by rule 3 and have the normal of the one that stays there, row by row, out:
   !>                      corners of the faces of a mesh coincide, and what stays acts for all of them [length^2]
   !>   keep               (:) 1: stays, row by row from `new`, out
   !>   removed            number of contacts that do not
-  subroutine sparsify_symmetrically(first, new, last, order, threshold, min_area, min_distance, slave, master, &
-      slave_primitive, master_primitive, point, area, base, kind, adjacent_ptr, adjacent_count, adjacent, gained, keep, removed, &
-      ordered, rows, primitives, neighbours)
-    integer(i4), intent(in) :: first, new, last, ordered, rows, primitives, neighbours
-    integer(i4), intent(in) :: order(0:ordered-1)
+  subroutine sparsify_symmetrically(first, new, last, order, threshold, min_area, min_distance, shapes, rows, gained, keep, &
+      removed)
+    type(shape_tables), intent(in) :: shapes
+    type(constraint_table), intent(in) :: rows
+    integer(i4), intent(in) :: order(0:)
+    real(dp), intent(inout) :: gained(0:)
+    integer(i4), intent(inout) :: keep(0:)
+    integer(i4), intent(in) :: first, new, last
     real(dp), intent(in) :: threshold, min_area, min_distance
-    integer(i4), intent(in) :: slave(0:rows-1), master(0:rows-1)
-    integer(i4), intent(in) :: slave_primitive(0:rows-1), master_primitive(0:rows-1)
-    real(dp), intent(in) :: point(3,0:rows-1), area(0:rows-1), base(3,3,0:rows-1)
-    integer(i4), intent(in) :: kind(0:primitives-1), adjacent_ptr(0:primitives-1), adjacent_count(0:primitives-1)
-    integer(i4), intent(in) :: adjacent(0:neighbours-1)
-    real(dp), intent(inout) :: gained(0:rows-1)
-    integer(i4), intent(inout) :: keep(0:ordered-1)
     integer(i4), intent(out) :: removed
     type(area_table) :: areas
     type(point_table) :: points
@@ -62,9 +58,10 @@ contains
       keep(k-new) = 0
       other = coincident(k)
       if (other >= 0) then
-        if (.not. (area(k) < min_area .or. is_minor(k)) .and. abs(dot_product(base(:,3,k), base(:,3,other))) > facing) &
-          gained(other) = gained(other) + area(k)
-      else if (.not. (area(k) < min_area .or. is_minor(k))) then
+        if (.not. (rows%area(k) < min_area .or. is_minor(k)) .and. abs(dot_product(rows%base(:,3,k), &
+          rows%base(:,3,other))) > facing) &
+          gained(other) = gained(other) + rows%area(k)
+      else if (.not. (rows%area(k) < min_area .or. is_minor(k))) then
         keep(k-new) = 1
         call stay(k)
       end if
@@ -78,8 +75,9 @@ contains
       integer, intent(in) :: k
       integer :: place
 
-      call raise_area(areas, min(slave_primitive(k), master_primitive(k)), max(slave_primitive(k), master_primitive(k)), area(k))
-      place = hash_of(cell_of(point(:,k), points%inverse_cell), pair_of(k), size(points%head))
+      call raise_area(areas, min(rows%slave_primitive(k), rows%master_primitive(k)), max(rows%slave_primitive(k), &
+        rows%master_primitive(k)), rows%area(k))
+      place = hash_of(cell_of(rows%point(:,k), points%inverse_cell), pair_of(k), size(points%head))
       points%next(k-first) = points%head(place)
       points%head(place) = k
     end subroutine stay
@@ -88,7 +86,8 @@ contains
     pure integer(i4) function pair_of(k)
       integer, intent(in) :: k
 
-      pair_of = int(iand(mixed(pair_key(min(slave(k), master(k)), max(slave(k), master(k)))), 1073741823_i8), i4)
+      pair_of = int(iand(mixed(pair_key(min(rows%slave(k), rows%master(k)), max(rows%slave(k), rows%master(k)))), &
+        1073741823_i8), i4)
     end function pair_of
 
     !> Rule 2 for row k.
@@ -99,16 +98,17 @@ contains
 
       largest = 0.0_dp
       if (threshold > 0.0_dp) then
-        do i = -1, adjacent_count(slave_primitive(k)) - 1
-          one = near(slave_primitive(k), i)
-          if (kind(one) /= kind(slave_primitive(k))) cycle
-          do j = -1, adjacent_count(master_primitive(k)) - 1
-            two = near(master_primitive(k), j)
-            if (kind(two) == kind(master_primitive(k))) largest = max(largest, largest_area(areas, min(one, two), max(one, two)))
+        do i = -1, shapes%adjacent_count(rows%slave_primitive(k)) - 1
+          one = near(rows%slave_primitive(k), i)
+          if (shapes%kind(one) /= shapes%kind(rows%slave_primitive(k))) cycle
+          do j = -1, shapes%adjacent_count(rows%master_primitive(k)) - 1
+            two = near(rows%master_primitive(k), j)
+            if (shapes%kind(two) == shapes%kind(rows%master_primitive(k))) largest = max(largest, largest_area(areas, &
+              min(one, two), max(one, two)))
           end do
         end do
       end if
-      is_minor = area(k) < threshold*largest
+      is_minor = rows%area(k) < threshold*largest
     end function is_minor
 
     !> A primitive itself for number -1, or one adjacent to it.
@@ -117,7 +117,7 @@ contains
       integer, intent(in) :: number
 
       near = primitive
-      if (number >= 0) near = adjacent(adjacent_ptr(primitive)+number)
+      if (number >= 0) near = shapes%adjacent(shapes%adjacent_ptr(primitive)+number)
     end function near
 
     !> The row that stays and that rule 3 compares row k with, -1: none.
@@ -128,16 +128,16 @@ contains
 
       coincident = -1
       if (min_distance <= 0.0_dp) return
-      from = cell_of(point(:,k) - 2.0_dp*min_distance, points%inverse_cell)
-      to = cell_of(point(:,k) + 2.0_dp*min_distance, points%inverse_cell)
+      from = cell_of(rows%point(:,k) - 2.0_dp*min_distance, points%inverse_cell)
+      to = cell_of(rows%point(:,k) + 2.0_dp*min_distance, points%inverse_cell)
       do z = from(3), to(3)
         do y = from(2), to(2)
           do x = from(1), to(1)
             other = points%head(hash_of([x, y, z], pair_of(k), size(points%head)))
             do while (other >= 0)
-              if (all(abs(point(:,k) - point(:,other)) < 2.0_dp*min_distance) .and. &
-                min(slave(k), master(k)) == min(slave(other), master(other)) .and. &
-                max(slave(k), master(k)) == max(slave(other), master(other))) then
+              if (all(abs(rows%point(:,k) - rows%point(:,other)) < 2.0_dp*min_distance) .and. &
+                min(rows%slave(k), rows%master(k)) == min(rows%slave(other), rows%master(other)) .and. &
+                max(rows%slave(k), rows%master(k)) == max(rows%slave(other), rows%master(other))) then
                 coincident = other
                 return
               end if

@@ -17,6 +17,7 @@ from . import user
 from .table import ConstraintKind, ConstraintTable
 
 JOINTS = (ConstraintKind.FIXPNT, ConstraintKind.FIXDIR, ConstraintKind.RIGLNK)
+NO_ROWS = np.zeros(0, int)
 ROUNDING = 1e-9  # part of the velocities of its bodies that counts as no velocity of a joint
 
 
@@ -52,7 +53,7 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
     bool
         Whether there are such joints.
     """
-    rows = np.flatnonzero(constraints.start[: constraints.user_count])
+    rows = np.flatnonzero(constraints.start[: constraints.user_count]) if constraints.user_count else NO_ROWS
     if not rows.size:
         return False
     if impacts:

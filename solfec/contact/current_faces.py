@@ -6,20 +6,17 @@ other tomorrow.  The tables keep it as the shape has it; what it is at present i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .. import _kernels
-from ..tables import note_reallocation
+from ..tables import Record, note_reallocation
 from .geometry import ranges
 
 _split_faces = _kernels.warped_faces.split_faces
 _list_edges = _kernels.shape_edges.list_edges
 
 
-@dataclass(eq=False)
-class CurrentFaces:
+class CurrentFaces(Record):
     """Columns as in the tables of primitives, faces and corners.
 
     Attributes
@@ -28,31 +25,29 @@ class CurrentFaces:
         That of the geometry for which they were made.
     deforming : ndarray, int32
         Rows of the primitives of finite element bodies; without any, all columns are those of the tables themselves.
-    face_ptr, face_count, outer_count, edge_count : ndarray of int32
-        Of primitives.
-    corner_ptr, corner_count, surface : ndarray of int32
-        Of faces.
-    normal : ndarray, (3, faces)
-        Current unit outward normals.
-    vertex, local : ndarray of int32
-        Of corners: vertex numbers, and positions in the vertex list of the face's primitive.
-    edge : ndarray of int32
-        Edges of primitives, packed, at the places of their corners.
+    handles : ndarray (5,) int64
+        Of vertices, vertex lists, adjacency, primitives and these faces (fortran/contact/shape_state.f90).
     """
 
-    version: int
-    deforming: np.ndarray
-    face_ptr: np.ndarray
-    face_count: np.ndarray
-    outer_count: np.ndarray
-    edge_count: np.ndarray
-    corner_ptr: np.ndarray
-    corner_count: np.ndarray
-    surface: np.ndarray
-    normal: np.ndarray
-    vertex: np.ndarray
-    local: np.ndarray
-    edge: np.ndarray
+    COLUMNS = {
+        "face_ptr": ((), "i4"),  # of primitives: first face
+        "face_count": ((), "i4"),
+        "outer_count": ((), "i4"),  # leading faces that lie on the body's surface
+        "edge_count": ((), "i4"),  # see PrimitiveTable
+        "corner_ptr": ((), "i4"),  # of faces: first corner
+        "corner_count": ((), "i4"),
+        "surface": ((), "i4"),  # surface identifier
+        "normal": ((3,), "f8"),  # current unit outward normal
+        "vertex": ((), "i4"),  # of corners: vertex number
+        "local": ((), "i4"),  # position in the vertex list of the face's primitive
+        "edge": ((), "i4"),  # edges of primitives, packed, at the places of their corners
+    }
+
+    def __init__(self, geometry, deforming: np.ndarray, *columns: np.ndarray):
+        super().__init__(**dict(zip(self.COLUMNS, columns, strict=True)))
+        self.version, self.deforming = geometry.version, deforming
+        tables = geometry.vertices, geometry.vertex_lists, geometry.adjacency, geometry.primitives, self
+        self.handles = np.array([table.handle for table in tables], np.longlong)
 
 
 def current_faces(geometry) -> CurrentFaces:
@@ -69,7 +64,7 @@ def current_faces(geometry) -> CurrentFaces:
 def _of_tables(geometry, deforming: np.ndarray) -> CurrentFaces:
     primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
     return CurrentFaces(
-        geometry.version, deforming, primitives.face_ptr, primitives.face_count, primitives.outer_count,
+        geometry, deforming, primitives.face_ptr, primitives.face_count, primitives.outer_count,
         primitives.edge_count, faces.corner_ptr, faces.corner_count, faces.surface, faces.normal,
         corners.vertex, corners.local, corners.edge,
     )  # fmt: skip
@@ -93,7 +88,7 @@ def _with_room(geometry, deforming: np.ndarray) -> CurrentFaces:
     room = np.bincount(owner, faces.corner_count[source] - 2, len(deforming)).astype(int)
     rows, corner = faces.n + int(room.sum()), corners.n + 3 * int(room.sum())
     made = CurrentFaces(
-        geometry.version, deforming,
+        geometry, deforming,
         *(getattr(primitives, name).copy() for name in ("face_ptr", "face_count", "outer_count", "edge_count")),
         *(np.zeros(rows, np.int32) for _ in range(3)), np.zeros((3, rows), order="F"),
         *(np.zeros(corner, np.int32) for _ in range(3)),

@@ -20,9 +20,9 @@ from .workspace import Workspace, workspace_of
 
 _update_shapes = _kernels.update_geometry.update_shapes
 _find_pairs = _kernels.broad_phase.find_pairs
-_fatten_boxes = _kernels.pair_cache.fatten_boxes
-_sum_flags = _kernels.pair_cache.sum_flags
-_sparsify_both = _kernels.symmetric_sparsify.sparsify_symmetrically
+_fatten_boxes = _kernels.contact_detection.fatten_boxes
+_sum_flags = _kernels.contact_detection.sum_flags
+_sparsify_both = _kernels.contact_detection.sparsify_symmetrically
 
 
 def _no_pairs(dtype: str, rows: int = 2) -> np.ndarray:
@@ -156,7 +156,7 @@ def update_geometry(geometry, bodies, epsilon: float) -> None:
     work.updates += 1
     _update_shapes(
         geometry.vertices.n, geometry.primitives.n, bodies.n, epsilon, work.afresh, work.updates,
-        *work.columns.of(shape_columns, geometry, faces, bodies, work),
+        *shape_columns(geometry, faces, bodies, work),
     )
     work.afresh = 0
     split(geometry, faces)
@@ -176,16 +176,13 @@ def shape_columns(geometry, faces, bodies, work: Workspace) -> tuple[np.ndarray,
 
 def sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) -> int:
     """Remove superfluous contacts among the rows from `new` on, largest areas first; return their number."""
-    primitives = geometry.primitives
     rows = np.arange(new, constraints.n, dtype=np.int32)
     order = rows[np.lexsort((-rows, -constraints.area[rows]))]
     keep, gained = np.zeros(len(rows), np.int32), np.zeros(constraints.capacity)
-    removed = _sparsify_both(
-        constraints.user_count, new, constraints.n, order, settings.threshold, settings.min_area, settings.min_distance,
-        constraints.slave, constraints.master, constraints.slave_primitive, constraints.master_primitive,
-        constraints.point, constraints.area, constraints.base, primitives.kind, primitives.adjacent_ptr, primitives.adjacent_count,
-        geometry.adjacency.primitive, gained, keep,
-    )  # fmt: skip
+    limits = np.array([settings.threshold, settings.min_area, settings.min_distance])
+    removed, _ = _sparsify_both(
+        current_faces(geometry).handles, constraints.handle, constraints.user_count, new, constraints.n, order, limits, gained, keep
+    )
     if removed:
         if settings.patch:  # known contacts are evaluated again in the next step, and begin with their own areas
             constraints.area[:] += gained

@@ -12,7 +12,7 @@ import copy
 import numpy as np
 
 from ..kinds import PrimitiveKind  # noqa: F401  # known here, too
-from ..tables import KernelColumns, Table
+from ..tables import Table
 
 
 class VertexTable(Table):
@@ -106,11 +106,10 @@ class Geometry:
         self.version = 0  # raised when primitives come or go
         self.workspace = None  # arrays that detection reuses from step to step
         self.current = None  # faces as detection sees them, see current_faces
-        self.columns = KernelColumns()
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self)()
-        mine = {name: value for name, value in vars(self).items() if name not in ("workspace", "current", "columns")}
+        mine = {name: value for name, value in vars(self).items() if name not in ("workspace", "current")}
         vars(copied).update(copy.deepcopy(mine, memo))
         return copied
 

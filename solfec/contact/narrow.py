@@ -6,10 +6,12 @@ import numpy as np
 
 from .. import _kernels
 from ..tables import Table
-from .current_faces import CurrentFaces, current_faces
+from .current_faces import current_faces
 from .geometry import Geometry
 
-_find_contacts = _kernels.narrow_phase.find_contacts
+_pair_contacts = _kernels.pair_queries.pair_contacts
+_overlap_volumes = _kernels.pair_queries.overlap_volumes
+_primitive_distances = _kernels.pair_queries.primitive_distances
 
 _ERRORS = {2: "a primitive row is out of range"}
 
@@ -77,21 +79,15 @@ def narrow_phase(
     """
     result.reserve(count)
     result.n = count
-    capacity = geometry.primitives.capacity
-    error, row = _find_contacts(
-        count, first, second, epsilon, np.full(capacity, margin), np.zeros((3, 4, capacity), order="F"), False, frozen, False,
-        *geometry.columns.of(_contact_columns, geometry, current_faces(geometry), result),
-    )  # fmt: skip
+    primitives = geometry.primitives
+    kept = primitives.margin.copy(), primitives.drift.copy()
+    primitives.margin[:], primitives.drift[:] = margin, 0.0
+    try:
+        error, row = _pair_contacts(current_faces(geometry).handles, result.handle, first[:count], second[:count], epsilon, frozen)
+    finally:
+        primitives.margin[:], primitives.drift[:] = kept
     if error:
         fail(error, row, first, second)
-
-
-def _contact_columns(geometry: Geometry, faces: CurrentFaces, result: NarrowResult) -> tuple[np.ndarray, ...]:
-    return (
-        *_tables(geometry, faces, True),
-        result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
-        result.gap, result.area, result.surface,
-    )  # fmt: skip
 
 
 def overlap_volumes(
@@ -103,9 +99,7 @@ def overlap_volumes(
     """
     count = len(first)
     volume, centroid, area = np.zeros(count), np.zeros((3, count), order="F"), np.zeros(count)
-    error, row = _kernels.narrow_phase.overlap_volumes(
-        count, first, second, offset, *_tables(geometry, current_faces(geometry)), volume, centroid, area
-    )
+    error, row = _overlap_volumes(current_faces(geometry).handles, first, second, offset, volume, centroid, area)
     if error:
         fail(error, row, first, second)
     return volume, centroid, area
@@ -118,22 +112,10 @@ def gjk_distance(
     count = len(first)
     distance = np.zeros(count)
     first_point, second_point = np.zeros((3, count), order="F"), np.zeros((3, count), order="F")
-    error, row = _kernels.narrow_phase.primitive_distances(
-        count, first, second, *_tables(geometry, current_faces(geometry), True), distance, first_point, second_point
-    )
+    error, row = _primitive_distances(current_faces(geometry).handles, first, second, distance, first_point, second_point)
     if error:
         fail(error, row, first, second)
     return distance, first_point, second_point
-
-
-def _tables(geometry: Geometry, f: CurrentFaces, ellipsoids: bool = False) -> tuple[np.ndarray, ...]:
-    p = geometry.primitives
-    return (
-        p.kind, p.surface, p.radius, *([p.axes] if ellipsoids else []), p.box, p.vertex_ptr, p.vertex_count,
-        f.face_ptr, f.face_count, f.outer_count, f.edge_count,
-        geometry.vertex_lists.vertex, f.corner_ptr, f.corner_count, f.surface, f.normal,
-        f.local, f.edge, geometry.vertices.current,
-    )  # fmt: skip
 
 
 def fail(error: int, row: int, first: np.ndarray, second: np.ndarray) -> None:

@@ -20,10 +20,11 @@ from .workspace import Workspace, workspace_of
 
 MANIFOLD_POINTS = 2  # of `patched`
 FOLLOW, JOIN, FIND = 1, 2, 3  # stages of the kernel `detect`
-DONE, SEARCH, RESULTS = 0, 1, 2  # its outcomes; another one: rows are lacking
+DONE, SEARCH, RESULTS, ROWS = range(4)  # its outcomes
+NO_LIMITS = np.zeros(3)
 
-_deepest_row = _kernels.contacts.deepest_row
-_detect = _kernels.contact_phases.detect
+_deepest_row = _kernels.contact_detection.deepest_row
+_detect = _kernels.contact_detection.detect
 _predict_motion = _kernels.primitive_motion.predict_motion
 
 
@@ -49,6 +50,7 @@ class Detection:
     def __init__(self, model, hold: Callable[[], None] | None = None, notice: Callable[[], None] | None = None):
         self.model, self.hold, self.notice = model, hold, notice
         self.removed = 0
+        self._opened: tuple | None = None
 
     def run(self) -> int:
         """All of it; returns `removed`.
@@ -92,11 +94,8 @@ class Detection:
 
     def follow_contacts(self) -> None:
         """Known contacts at the present shapes; those that opened go."""
-        model, work = self.model, self.model.geometry.workspace
-        self._first_new = model.constraints.user_count
-        stage, work.known = FOLLOW, 0
-        while stage:
-            stage, work.known, self._first_new = self._detect(stage, JOIN, work.known, self._first_new, work.known_one, work.known_two)
+        work = self.model.geometry.workspace
+        self._detect(FOLLOW, JOIN, "known_one", "known_two")
         if self.hold is not None and work.cohesive:
             self.hold()
 
@@ -104,57 +103,63 @@ class Detection:
         """New contacts, without those that sparsification removes again."""
         model, work = self.model, self.model.geometry.workspace
         constraints, settings = model.constraints, model.settings
-        stage = FIND
-        while stage:
-            stage, _, _ = self._detect(FIND, FIND, work.known, self._first_new, work.first, work.second)
-        work.fresh = 0
-        if settings.symmetric and constraints.n > self._first_new:
-            self.removed = sparsify_symmetrically(constraints, model.geometry, settings, self._first_new)
-        constraints.next_id += constraints.n - self._first_new
+        self._detect(FIND, FIND, "first", "second")
+        work.fresh, new, self.removed = 0, work.first_new, work.removed
+        if settings.symmetric and constraints.n > new:
+            self.removed = sparsify_symmetrically(constraints, model.geometry, settings, new)
+        constraints.next_id += constraints.n - new
         if self.removed and settings.patch:  # removed points of known pairs are found and judged again in every step
             constraints.view("evaluated")[:] = -1
-        if self.guesses and self.notice is not None:
+        if work.guesses and self.notice is not None:
             self.notice()
         if settings.depth < inf:
-            columns = constraints.gap, constraints.cohesion, constraints.birth
-            self._refuse_depth(_deepest_row(constraints.user_count, constraints.n, settings.depth, model.step_number, *columns))
+            self._refuse_depth(
+                _deepest_row(constraints.handle, constraints.user_count, constraints.n, settings.depth, model.step_number)
+            )
 
-    def _detect(self, first: int, last: int, looked: int, start: int, one: np.ndarray, two: np.ndarray) -> tuple[int, int, int]:
-        """Stages `first` to `last` of the kernel, and what it asks for.
-
-        Returns
-        -------
-        stage, looked, start
-            The stage from which to go on, 0: all are done; pairs of known contacts; first row of new contacts.
-        """
+    def _detect(self, stage: int, last: int, one: str, two: str) -> None:
+        """Stages of the kernel up to the `last`, and what they ask for; members `one` and `two` of the work space are their pairs."""
         model, work = self.model, self.model.geometry.workspace
-        constraints, settings, excluded = model.constraints, model.settings, model.settings.excluded_surfaces
-        limits = (0.0, 0.0, 0.0) if settings.symmetric else (settings.threshold, settings.min_area, settings.min_distance)
-        outcome, stage, needed, looked, start, found, self.guesses, flags, left, self.removed, work.cohesive, error, row = _detect(
-            first, last, looked, start, work.fresh, work.flags, work.searched, work.still.sorted, model.geometry.primitives.n,
-            model.bodies.n, work.pairs, constraints.user_count, constraints.n, model.epsilon, settings.margin, model.time,
-            model.step_number, work.updates, MANIFOLD_POINTS if settings.manifold else settings.patch, settings.speculative,
-            model.surface_materials.n, *limits, constraints.next_id, excluded.shape[1], excluded,
-            *work.columns.of(_columns, model, work),
-        )  # fmt: skip
-        if error:
-            narrow.fail(error, row, one, two)
-        constraints.n = left
-        if outcome == DONE:
-            if first == FIND:
-                work.found = found
-            return 0, looked, start
+        constraints, settings = model.constraints, model.settings
+        patched = MANIFOLD_POINTS if settings.manifold else settings.patch
+        limits = NO_LIMITS if settings.symmetric else np.array([settings.threshold, settings.min_area, settings.min_distance])
+        while True:
+            outcome, stage, needed, constraints.n, error = _detect(
+                self._handles(work), stage, last, constraints.user_count, constraints.n, model.epsilon, settings.margin, model.time,
+                model.step_number, patched, settings.speculative, limits, constraints.next_id, settings.excluded_surfaces,
+            )  # fmt: skip
+            if error:
+                narrow.fail(error, stage, getattr(work, one), getattr(work, two))
+            if outcome == DONE:
+                return
+            self._make_room(outcome, needed)
+
+    def _make_room(self, outcome: int, needed: int) -> None:
+        """What the kernel asks for."""
+        model, work = self.model, self.model.geometry.workspace
+        constraints, settings = model.constraints, model.settings
         if outcome == SEARCH:
-            only_moved = work.fresh >= 0 and flags == work.flags
+            only_moved = work.fresh >= 0 and work.present_flags == work.flags
             search(model.geometry, model.bodies, settings, work, work.pairs_state if only_moved else self._searched)
         elif outcome == RESULTS:
             work.result.reserve(needed)
             if settings.patch:
                 work.patches.reserve(needed)
-        else:
+        elif outcome == ROWS:
             constraints.reserve(needed)
             work.fit_contacts(constraints)
-        return stage, looked, start
+        else:
+            raise RuntimeError("detection: kernels do not know a table by its handle")
+
+    def _handles(self, work: Workspace) -> np.ndarray:
+        """Of detection's tables (fortran/contact/detection_state.f90)."""
+        model, faces = self.model, current_faces(self.model.geometry)
+        opened = work, faces, work.result
+        if self._opened != opened:
+            others = model.constraints, model.surface_materials, work, work.still, work.result, work.patches
+            self._tables = np.array([*model.bodies.handles, *faces.handles, *(table.handle for table in others)], np.longlong)
+            self._opened = opened
+        return self._tables
 
     def _refuse_depth(self, row: int) -> None:
         """Raise if there is a contact, in `row`, that reaches the penetration depth limit."""
@@ -168,28 +173,3 @@ class Detection:
             f"at ({x:g}, {y:g}, {z:g}); the limit is {self.model.settings.depth:g}"
         )
 
-
-def _columns(model, work: Workspace) -> tuple[np.ndarray, ...]:
-    constraints, geometry, bodies, surface_materials = model.constraints, model.geometry, model.bodies, model.surface_materials
-    faces = current_faces(geometry)
-    vertices, primitives, result, patches = geometry.vertices, geometry.primitives, work.result, work.patches
-    return (
-        constraints.id, constraints.kind, constraints.master, constraints.slave, constraints.master_primitive,
-        constraints.slave_primitive, constraints.slot, constraints.master_point, constraints.slave_point,
-        constraints.point, constraints.base, constraints.R, constraints.U, constraints.V, constraints.gap,
-        constraints.area, constraints.surface, constraints.material, constraints.cohesion, constraints.birth,
-        constraints.evaluated, constraints.merit, constraints.residual, work.keep,
-        work.result_of, work.known_one, work.known_two, work.alive, work.kept_at,
-        work.fat, work.still.movable, work.still.bodies, work.low, work.high, work.apart, work.mark, work.first, work.second, work.place,
-        work.moved, bodies.selfcontact,
-        primitives.kind, primitives.surface, primitives.radius, primitives.axes, primitives.reach,
-        primitives.margin, primitives.drift, primitives.box,
-        primitives.vertex_ptr, primitives.vertex_count, faces.face_ptr, faces.face_count, faces.outer_count,
-        faces.edge_count, primitives.body, primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
-        geometry.vertex_lists.vertex, faces.corner_ptr, faces.corner_count, faces.surface, faces.normal,
-        faces.local, faces.edge, faces.vertex, vertices.current,
-        result.status, result.outward, result.degenerate, result.normal, result.slave_point, result.master_point,
-        result.gap, result.area, result.surface, patches.slots, patches.point, patches.gap,
-        bodies.kind, bodies.conf_ptr, bodies.centre, bodies.configurations.conf,
-        surface_materials.surface, surface_materials.cohesion,
-    )  # fmt: skip

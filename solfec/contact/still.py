@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import note_reallocation
+from ..tables import Record
 
 _sort_still = _kernels.broad_phase.sort_still
-_fatten_boxes = _kernels.pair_cache.fatten_boxes
+_fatten_boxes = _kernels.contact_detection.fatten_boxes
 
 OBSTACLE = 0  # kind of body, see bodies.table
 SPARE_CELLS = 4200  # of a grid, whatever the number of boxes
@@ -20,7 +20,7 @@ def column_length(count: int) -> int:
     return count + 8 + (112 - (count + 8)) % 1024
 
 
-class StillBoxes:
+class StillBoxes(Record):
     """Boxes of obstacles that have not moved so far, in a grid of their own.
 
     An obstacle that a prescribed motion moves is found out when it has moved, and then belongs to what moves.  Contacts do
@@ -40,12 +40,18 @@ class StillBoxes:
         Identifiers of obstacles that have moved.
     """
 
+    COLUMNS = {
+        "bodies": ((), "i4"),  # taken not to move
+        "movable": ((), "i4"),  # primitives of all others
+    }
+    NUMBERS = {"sorted": "i8"}  # the update of shapes after which boxes were sorted
+
     def __init__(self):
+        super().__init__()
         self.restless = np.zeros(0, np.int64)
         self.forget()
         self._state = None
         self._resize(0)
-        self.bodies = self.movable = np.zeros(0, np.int32)
 
     def forget(self) -> None:
         """Sort boxes at the next search, since arrays have been moved and all shapes will be updated."""
@@ -76,8 +82,7 @@ class StillBoxes:
         still = (bodies.view("kind") == OBSTACLE) & ~np.isin(bodies.view("id"), self.restless)
         mask = still[primitives.view("body")]
         members = np.flatnonzero(mask).astype(np.int32)
-        self.bodies = np.flatnonzero(still).astype(np.int32)
-        self.movable = np.flatnonzero(~mask).astype(np.int32)
+        self.replace(bodies=np.flatnonzero(still).astype(np.int32), movable=np.flatnonzero(~mask).astype(np.int32))
         self._resize(members.size)
         _fatten_boxes(members, primitives.reach, 0.0, primitives.box, work.fat)
         _sort_still(
@@ -85,4 +90,3 @@ class StillBoxes:
             self.grid, self.bounds, self.numbers, self.cells,
         )  # fmt: skip
         self._state, self.sorted = state, work.updates
-        note_reallocation()

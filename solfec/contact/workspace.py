@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tables import KernelColumns, note_reallocation
+from ..tables import Record
 from . import narrow
 from .still import SPARE_CELLS, StillBoxes, column_length
 
@@ -13,44 +13,56 @@ SHORT_LIFE = 3  # steps that pairs must last to have been worth the larger numbe
 LONGEST_PAUSE = 64  # steps without fat boxes after pairs that did not
 
 
-class Workspace:
+class Workspace(Record):
     """Arrays that detection reuses from step to step, because fresh memory costs more than the search itself.
 
     Attributes
     ----------
-    updates : int
-        Number of updates of shapes so far.
-    pairs, searched, flags : int
-        How many pairs were found at the last search, after which update and with which flags of self-contact.
-    fresh : int
-        1: these have not been used yet; -1: pairs must be searched; 0 otherwise.
-    afresh : int
-        1: all shapes must be updated.
-    cohesive : int
-        0: no contact has cohesion.
-    known, found : int
-        Pairs of known contacts and others that the last step looked at.
-    moved : ndarray, (bodies,) int64
-        The last update of shapes that moved a body.
-    previous : ndarray, (3, triples)
-        Configurations at the last update of shapes.
     still : StillBoxes
         Obstacles that do not move.
-    fat : ndarray, (6, primitives)
-        Boxes as they were at the last search, enlarged.
-    low, high : ndarray of int32
-        Rows of primitives whose fat boxes overlap, `pairs` of them, sorted.
-    apart : ndarray of int64
-        Update of shapes after which a pair was found apart; -1: it was not.
-    choice : ndarray of int32 (3,)
+    afresh : int
+        1: all shapes must be updated.
+    choice : list of int
         The update of the last search, updates for which boxes are not fattened from then on, and how long the last pause was.
-    first, second, place : ndarray of int32
-        Pairs to be looked at in this step, and where they are among those kept; `found` of them were.
     """
 
+    COLUMNS = {
+        "moved": ((), "i8"),  # of bodies: the last update of shapes that moved them
+        "previous": ((3,), "f8"),  # configurations at the last update of shapes
+        "fat": ((6,), "f8"),  # boxes of primitives at the last search, enlarged
+        "low": ((), "i4"),  # primitives whose fat boxes overlap, `pairs` of them, sorted
+        "high": ((), "i4"),
+        "apart": ((), "i8"),  # update of shapes after which such a pair was found apart; -1: it was not
+        "keys": ((), "i8"),  # of these pairs
+        "mark": ((), "i4"),
+        "first": ((), "i4"),  # pairs to be looked at in this step, `found` of them
+        "second": ((), "i4"),
+        "place": ((), "i4"),  # where they are among those kept
+        "keep": ((), "i4"),  # of constraints: 1, it stays
+        "result_of": ((), "i4"),  # its result of the narrow phase
+        "known_one": ((), "i4"),  # pairs of known contacts, `known` of them
+        "known_two": ((), "i4"),
+        "alive": ((), "i4"),  # bits of slots that are in contact
+        "kept_at": ((), "i4"),  # of constraints: where their pairs were last time
+    }
+    NUMBERS = {
+        "updates": "i8",  # of shapes so far
+        "searched": "i8",  # the one after which pairs were searched
+        "flags": "i8",  # of self-contact at that search
+        "present_flags": "i8",  # and now
+        "pairs": "i4",  # found at the last search
+        "fresh": "i4",  # 1: these have not been used yet; -1: pairs must be searched; 0 otherwise
+        "cohesive": "i4",  # 0: no contact has cohesion
+        "known": "i4",  # pairs of known contacts that the last step looked at
+        "found": "i4",  # and others
+        "guesses": "i4",  # contacts among them whose normal is a guess
+        "removed": "i4",  # that sparsification removed again
+        "first_new": "i4",  # first row that is new in the step
+    }
+
     def __init__(self):
-        self.updates = self.pairs = self.afresh = self.known = self.found = self.flags = 0
-        self.columns = KernelColumns()
+        super().__init__()
+        self.afresh = 0
         self.result = narrow.NarrowResult()
         self.patches = narrow.PatchResult(1)
         self.still = StillBoxes()
@@ -60,9 +72,7 @@ class Workspace:
         self.options = (0.0, False, False, False, False)
         self.cohesive = 1  # contacts may have it
         self.contact_capacity = self.primitive_capacity = -1
-        self.previous = np.zeros((3, 0), order="F")
-        self.moved = np.zeros(0, np.int64)
-        self.choice = np.zeros(3, np.int32)
+        self.choice = [0, 0, 0]
         self.enlarge_pairs(256)
 
     def fit(self, geometry, bodies) -> None:
@@ -77,13 +87,13 @@ class Workspace:
             self.fat = np.zeros((6, capacity), order="F")
             self.pairs_state = None
             self.still.forget()
-            note_reallocation()
         if self.moved.size != bodies.capacity or self.previous.shape[1] != bodies.configurations.capacity:
-            self.moved = np.full(bodies.capacity, self.updates, np.int64)
-            self.previous = np.zeros((3, bodies.configurations.capacity), order="F")
+            self.replace(
+                moved=np.full(bodies.capacity, self.updates, np.int64),
+                previous=np.zeros((3, bodies.configurations.capacity), order="F"),
+            )
             self.shapes_state = None
             self.still.forget()
-            note_reallocation()
 
     def shape(self, version: int, epsilon: float) -> None:
         """Let all shapes be updated if they, or the geometric epsilon, are others than at the last update."""
@@ -93,24 +103,22 @@ class Workspace:
     def fit_contacts(self, constraints) -> None:
         """Match the capacity of the constraint table, keeping what a step that needs more room has found so far."""
         if self.contact_capacity != constraints.capacity:
+            names = "keep", "result_of", "known_one", "known_two", "alive", "kept_at"
             columns = np.zeros((6, constraints.capacity), np.int32)
             kept = max(0, min(self.contact_capacity, constraints.capacity))
-            if kept:
-                known = self.keep, self.result_of, self.known_one, self.known_two, self.alive, self.kept_at
-                columns[:, :kept] = [column[:kept] for column in known]
-            self.keep, self.result_of, self.known_one, self.known_two, self.alive, self.kept_at = columns
+            for name, column in zip(names, columns):
+                column[:kept] = getattr(self, name)[:kept]
+            self.replace(**dict(zip(names, columns)))
             self.contact_capacity = constraints.capacity
-            note_reallocation()
 
     def enlarge_pairs(self, count: int) -> None:
         """Make room for `count` pairs."""
-        self.low, self.high, self.first, self.second, self.place, self.mark = np.zeros((6, count), np.int32)
-        self.apart, self.keys = np.full((2, count), -1, np.int64)
-        note_reallocation()
+        work = dict(zip(("low", "high", "first", "second", "place", "mark"), np.zeros((6, count), np.int32)))
+        self.replace(**work, **dict(zip(("apart", "keys"), np.full((2, count), -1, np.int64))))
 
     def choose_skin(self, moved_only: bool) -> float:
         """Skin for the next search: none for a while when pairs found with one did not last."""
-        last, pause, last_pause = self.choice.tolist()
+        last, pause, last_pause = self.choice
         age = self.updates - last
         if pause > 0:
             pause -= age
@@ -118,7 +126,7 @@ class Workspace:
             pause = last_pause = min(max(2 * last_pause, 4), LONGEST_PAUSE)
         else:
             last_pause = 0
-        self.choice[:] = self.updates, pause, last_pause
+        self.choice = [self.updates, pause, last_pause]
         return 0.0 if pause > 0 else SKIN
 
 

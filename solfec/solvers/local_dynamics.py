@@ -26,6 +26,7 @@ NO_ROWS = np.zeros(0, int)
 COLOURED_FROM = 2000
 NEVER = 2**31 - 1
 MOST_COLOURS = 63
+SPRING = int(ConstraintKind.SPRING)  # members of enumerations are slow to find
 
 
 class RowTable(Table):
@@ -185,7 +186,7 @@ class LocalDynamics:
             for part in self._implicit_rows:
                 part.add()
             first, form = LAWS, int(self.stored)
-        if (constraints.kind[: constraints.user_count] == ConstraintKind.SPRING).any():
+        if constraints.user_count and (constraints.kind[: constraints.user_count] == SPRING).any():
             assemble_stages(self, first, LAWS, form)
             self._find_held(assemble_springs(self))
             first, form = BLOCKS, int(self.stored)

@@ -14,6 +14,7 @@ from solfec.bodies.table import BodyKind, BodyTable
 from solfec.constraints.element_points import refer_contacts
 from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
 from solfec.contact import detection
+from solfec.contact.current_faces import current_faces
 from solfec.contact.geometry import Geometry
 from solfec.contact.phase import Detection
 from solfec.shapes import primitives
@@ -146,3 +147,20 @@ def reference_model(data: dict) -> Model:
         row = model.add(*shapes, kind=BodyKind[body["kind"]], identifier=body["id"], centre=body["centre"])
         model.conf(row)[:] = np.reshape(body["conf"], (-1, 3)).T
     return model
+
+
+def tabulated(contacts, kind, adjacent, base=None):
+    """Tables of constraints and shapes for contacts (slave, master, primitives of both, point, area) and primitives of some kinds."""
+    geometry, constraints = Geometry(), ConstraintTable()
+    counts = np.array([len(a) for a in adjacent], np.int32)
+    listed = np.array(sum(adjacent, []), np.int32)
+    geometry.adjacency.append(listed.size, primitive=listed)
+    geometry.primitives.append(len(kind), kind=kind, adjacent_ptr=(np.cumsum(counts) - counts).astype(np.int32), adjacent_count=counts)
+    geometry.version += 1
+    slave, master, slave_primitive, master_primitive = (np.array([c[i] for c in contacts], np.int32) for i in range(4))
+    constraints.append(
+        len(contacts), slave=slave, master=master, slave_primitive=slave_primitive, master_primitive=master_primitive,
+        point=np.array([c[4] for c in contacts]).T, area=np.array([c[5] for c in contacts]),
+        base=np.eye(3)[:, :, None] if base is None else base,
+    )  # fmt: skip
+    return current_faces(geometry), geometry, constraints

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from detection_models import Model, box, mesh_box
+from detection_models import Model, box, mesh_box, tabulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,19 +131,14 @@ def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance, within
         point = np.round(rng.uniform(-1, 1, 3), 1) + rng.choice([0.0, 1e-6, -3e-7], 3)
         contacts.append((int(slave), int(master), *sides, point, float(10 ** rng.uniform(-3, 0))))
     new = int(rng.integers(0, 60))
-    columns = [np.array([c[i] for c in contacts], np.int32) for i in range(4)]
-    counts = np.array([len(a) for a in adjacent], np.int32)
-    keep, ids = np.zeros(60, np.int32), np.zeros(60, np.int64)
-    removed = _kernels.sparsify.sparsify_rows(
-        0, new, 60, threshold, min_area, min_distance, within, bodies, 7, *columns,
-        np.asfortranarray(np.array([c[4] for c in contacts]).T), np.array([c[5] for c in contacts]),
-        kind, (np.cumsum(counts) - counts).astype(np.int32), counts,
-        np.array(sum(adjacent, []) + [0], np.int32), ids, keep,
-    )  # fmt: skip
+    shapes, _geometry, table = tabulated(contacts, kind, adjacent)
+    keep, limits = np.zeros(60, np.int32), np.array([threshold, min_area, min_distance])
+    removed, failure = _kernels.contact_detection.sparsify_new(shapes.handles, table.handle, 0, new, 60, limits, within, bodies, 7, keep)
+    assert not failure
     gone = as_specified(contacts, new, kind, adjacent, threshold, min_area, min_distance, within)
     assert {new + k for k in np.flatnonzero(keep[: 60 - new] == 0)} == gone
     assert removed == len(gone)
-    assert ids[new:][keep[: 60 - new] == 1].tolist() == list(range(7, 67 - new - removed))
+    assert table.id[new:60][keep[: 60 - new] == 1].tolist() == list(range(7, 67 - new - removed))
 
 
 def test_bodies_in_one_place_are_sparsified_in_no_time():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from detection_models import Model, box, load, mesh_box, reference_model
+from detection_models import Model, box, load, mesh_box, reference_model, tabulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,14 +100,11 @@ def test_rules_hold_word_by_word(seed, threshold, min_area, min_distance):
     new = int(rng.integers(0, count))
     area = np.array([c[5] for c in contacts])
     order = (new + np.argsort(-area[new:], kind="stable")).astype(np.int32)
-    counts = np.array([len(a) for a in adjacent], np.int32)
-    keep, gained = np.zeros(count - new, np.int32), np.zeros(count)
     base = np.asfortranarray(np.repeat(np.eye(3)[:, :, None], count, axis=2) * rng.choice([-1.0, 1.0], count))
-    removed = _kernels.symmetric_sparsify.sparsify_symmetrically(
-        0, new, count, order, threshold, min_area, min_distance, *[np.array([c[i] for c in contacts], np.int32) for i in range(4)],
-        np.asfortranarray(np.array([c[4] for c in contacts]).T), area, base,
-        kind, (np.cumsum(counts) - counts).astype(np.int32), counts, np.array(sum(adjacent, []) + [0], np.int32), gained, keep,
-    )  # fmt: skip
+    shapes, _geometry, table = tabulated(contacts, kind, adjacent, base)
+    keep, gained, limits = np.zeros(count - new, np.int32), np.zeros(count), np.array([threshold, min_area, min_distance])
+    removed, failure = _kernels.contact_detection.sparsify_symmetrically(shapes.handles, table.handle, 0, new, count, order, limits, gained, keep)
+    assert not failure
     gone = as_specified(contacts, new, order.tolist(), kind, adjacent, threshold, min_area, min_distance)
     assert {new + k for k in np.flatnonzero(keep == 0)} == gone and removed == len(gone)
     assert not gained[sorted(gone)].any()

@@ -1,0 +1,263 @@
+!> Contacts in a time step: known ones follow the shapes, new ones are found; tables come by their handles.
+module contact_detection
+  use kinds, only: dp, i4, i8
+  use contacts, only: update_rows, create_rows, keep_rows, find_deepest => deepest_row
+  use contact_patch, only: find_patches
+  use detection_state, only: detection_tables, open_detection
+  use manifolds, only: find_manifolds
+  use narrow_phase, only: find_contacts
+  use pair_cache, only: boxes_inside, select_pairs, note_apart, select_contacts, sum_all => sum_flags, fatten => fatten_boxes
+  use polyhedra, only: shape_tables
+  use shape_state, only: open_shapes
+  use sparsify, only: sparsify_rows
+  use state_tables, only: constraint_table, open_table
+  use symmetric_sparsify, only: sparsify_both => sparsify_symmetrically
+  use table_registry, only: table_open
+  implicit none
+  private
+  public :: detect, sparsify_new, sparsify_symmetrically, deepest_row, fatten_boxes, sum_flags
+
+  integer(i4), parameter :: follow = 1, join = 2, find = 3                          !< stages
+  integer(i4), parameter :: averaged = 0, manifold_points = 2, sphere = 2           !< value of `patched`; kinds below are polyhedra
+  integer(i4), parameter :: done = 0, search = 1, results_lack = 2, rows_lack = 3   !< outcomes
+
+contains
+
+  !> Stages `from` to `to` of 1 known contacts follow (`select_contacts`, `find_contacts`, `find_patches`, `update_rows`, `keep_rows`);
+  !> 2 points join the patches of these (`create_rows`); 3 new contacts among the pairs whose fat boxes overlap (`boxes_inside`,
+  !> `select_pairs`, `find_contacts`, `note_apart`, `find_patches`, `create_rows`, `sparsify_rows`, `keep_rows`).
+  !>
+  !> Of the work space `known`, `found`, `guesses`, `removed`, `cohesive`, `first_new` and `present_flags` say afterwards: known pairs looked
+  !> at; new pairs looked at, and those among them with a contact that is degenerate; new contacts that sparsification removed again;
+  !> whether some contact has cohesion; the first row that is new in this step; a sum of flags of self-contact.
+  !>
+  !>   handles        of detection's tables, see `open_detection`
+  !>   first, last    rows first <= k < last are contacts
+  !>   patched        1: faces that lie on each other share several contacts; 2: polyhedra have those of `manifold`
+  !>   speculative    1: contacts may act before bodies meet, see `contact_of_polyhedra`
+  !>   limits         (3) threshold, least area and distance of `sparsify_rows`
+  !>   excluded       (2,:) see `create_rows`
+  !>   outcome        0 done; 1 pairs must be searched anew; 2 `needed` results, 3 `needed` rows must have room; call again from
+  !>                  `stage` on, of which nothing has been changed.  100: a handle is void
+  !>   error          as of `find_contacts`, then `stage` is its pair
+  !>   left           rows in use afterwards
+  subroutine detect(handles, from, to, first, last, epsilon, margin, time, step_number, patched, speculative, limits, next_id, &
+      excluded, outcome, stage, needed, left, error, exclusions)
+    integer(i8), intent(in) :: handles(14), step_number, next_id
+    integer(i4), intent(in) :: from, to, first, last, patched, speculative, exclusions
+    real(dp), intent(in) :: epsilon, margin, time, limits(3)
+    integer(i4), intent(in) :: excluded(2,0:exclusions-1)
+    integer(i4), intent(out) :: outcome, stage, needed, left, error
+    type(detection_tables) :: tables
+    integer(i4) :: wrong
+
+    needed = 0
+    left = last
+    error = 0
+    stage = from
+    call open_detection(handles, tables, outcome)
+    if (outcome /= table_open) return
+    outcome = done
+    associate (work => tables%work, rows => tables%rows)
+      do stage = from, to
+        select case (stage)
+        case (follow)
+          call follow_contacts
+          work%first_new = left
+        case (join)
+          if (patched /= averaged .and. work%known > 0) &
+            call create(work%known, work%known_one, work%known_two, work%alive)
+        case (find)
+          call find_new_contacts
+        end select
+        if (outcome /= done .or. error /= 0) exit
+      end do
+      work%cohesive = merge(1_i4, 0_i4, any(rows%cohesion(first:left-1) > 0))
+    end associate
+    if (error /= 0) stage = wrong
+
+  contains
+
+    !> Known contacts at the present shapes; those that opened are removed.
+    subroutine follow_contacts
+      integer(i4) :: count, lost
+
+      tables%work%known = 0
+      if (left == first .or. lacks_room(left - first)) return
+      call select_contacts(first, left, patched /= averaged, tables%rows, tables%work, count)
+      tables%work%known = count
+      if (count == 0) return
+      call look_at(count, tables%work%known_one, tables%work%known_two, 1_i4)
+      if (error /= 0) return
+      call update_rows(first, left, epsilon, time, tables%work%updates, patched /= averaged, tables%work, tables%found, &
+        tables%patches, tables%state, tables%materials, tables%rows, lost)
+      if (lost > 0) call keep_from(first)
+    end subroutine follow_contacts
+
+    subroutine find_new_contacts
+      integer(i4) :: inside, count, bodies
+      integer(i8) :: flags
+      integer(i4), allocatable :: none_alive(:)
+
+      bodies = int(tables%state%bodies%rows, i4)
+      associate (work => tables%work)
+        work%found = 0
+        work%guesses = 0
+        work%removed = 0
+        if (work%fresh == 0) then
+          call boxes_inside(tables, inside, flags)
+          work%present_flags = flags
+          if (inside == 0 .or. flags /= work%flags) outcome = search
+        else if (work%fresh < 0) then
+          outcome = search
+        end if
+        if (outcome == search) return
+        call select_pairs(first, left, bodies, tables%shapes, tables%rows, work, count)
+        work%found = count
+        if (lacks_room(count)) return
+        if (count > 0) then
+          call look_at(count, work%first, work%second, 0_i4)
+          if (error /= 0) return
+          allocate (none_alive(0:count-1), source=0_i4)
+          call create(count, work%first, work%second, none_alive)
+          if (outcome /= done) return
+          call note_apart(count, work, tables%found)
+          work%guesses = count_guesses(count)
+        end if
+        if (left == work%first_new) return
+        call sparsify_rows(first, work%first_new, left, limits(1), limits(2), limits(3), merge(1_i4, 0_i4, patched /= averaged), &
+          bodies, next_id, tables%shapes, tables%rows, work%keep, count)
+        work%removed = count
+        if (count > 0) call keep_from(work%first_new)
+      end associate
+    end subroutine find_new_contacts
+
+    !> Whether the tables of results are too short for so many pairs.
+    logical function lacks_room(pairs)
+      integer(i4), intent(in) :: pairs
+
+      lacks_room = pairs > size(tables%found%status) .or. (patched /= averaged .and. pairs > size(tables%patches%slots))
+      if (.not. lacks_room) return
+      outcome = results_lack
+      needed = pairs
+    end function lacks_room
+
+    !> Pairs with a contact whose normal is a guess.
+    integer(i4) function count_guesses(pairs)
+      integer(i4), intent(in) :: pairs
+
+      count_guesses = int(count(tables%found%status(0:pairs-1) == 1 .and. tables%found%degenerate(0:pairs-1) == 1), i4)
+    end function count_guesses
+
+    !> Contacts and patches of `n` pairs of primitives.
+    subroutine look_at(n, one, two, frozen)
+      integer(i4), intent(in) :: n, one(0:), two(0:), frozen
+
+      call find_contacts(n, one, two, epsilon, tables%shapes, speculative, frozen, &
+        merge(1_i4, 0_i4, patched == manifold_points), tables%found, error, wrong)
+      if (error /= 0 .or. patched == averaged) return
+      if (patched == manifold_points) then
+        call find_manifolds(n, one, two, epsilon, tables%shapes, tables%state%bodies%kind, tables%found, tables%patches)
+        where (max(tables%shapes%kind(one(0:n-1)), tables%shapes%kind(two(0:n-1))) >= sphere) tables%patches%slots(0:n-1) = 1
+        return
+      end if
+      call find_patches(n, one, two, max(epsilon, margin), merge(1_i4, 0_i4, margin > 0), tables%shapes, tables%found, &
+        tables%patches)
+    end subroutine look_at
+
+    !> Rows behind those in use for contacts among `n` pairs, which have points `alive` in rows already.
+    subroutine create(n, one, two, alive)
+      integer(i4), intent(in) :: n, one(0:), two(0:), alive(0:)
+      integer(i4) :: created
+
+      call create_rows(left, n, epsilon, time, step_number, tables%work%updates, excluded, one, two, patched /= averaged, alive, &
+        tables%found, tables%patches, tables%shapes%body, tables%state, tables%materials, tables%rows, created)
+      if (left + created > size(tables%rows%id)) then
+        outcome = rows_lack
+        needed = left + created
+      else
+        left = left + created
+      end if
+    end subroutine create
+
+    !> Only the rows from `row` on that `keep` marks.
+    subroutine keep_from(row)
+      integer(i4), intent(in) :: row
+      integer(i4) :: used
+
+      used = left
+      call keep_rows(row, used, tables%work%keep, tables%rows, left)
+    end subroutine keep_from
+  end subroutine detect
+
+  !> `sparsify_rows` by itself, of the constraints and shapes of these handles; failure 100: one of them is void.
+  subroutine sparsify_new(shape_handles, constraints, first, new, last, limits, within, nbody, next_id, keep, removed, failure, &
+      rows)
+    integer(i8), intent(in) :: shape_handles(5), constraints, next_id
+    integer(i4), intent(in) :: first, new, last, within, nbody, rows
+    real(dp), intent(in) :: limits(3)
+    integer(i4), intent(inout) :: keep(0:rows-1)
+    integer(i4), intent(out) :: removed, failure
+    type(shape_tables) :: shapes
+    type(constraint_table) :: table
+
+    removed = 0
+    call open_shapes(shape_handles, shapes, failure)
+    if (failure == table_open) call open_table(constraints, table, failure)
+    if (failure /= table_open) return
+    call sparsify_rows(first, new, last, limits(1), limits(2), limits(3), within, nbody, next_id, shapes, table, keep, removed)
+  end subroutine sparsify_new
+
+  !> `symmetric_sparsify` of the constraints and shapes of these handles; failure 100: one of them is void.
+  subroutine sparsify_symmetrically(shape_handles, constraints, first, new, last, order, limits, gained, keep, removed, failure, &
+      ordered, rows)
+    integer(i8), intent(in) :: shape_handles(5), constraints
+    integer(i4), intent(in) :: first, new, last, ordered, rows
+    integer(i4), intent(in) :: order(0:ordered-1)
+    real(dp), intent(in) :: limits(3)
+    real(dp), intent(inout) :: gained(0:rows-1)
+    integer(i4), intent(inout) :: keep(0:ordered-1)
+    integer(i4), intent(out) :: removed, failure
+    type(shape_tables) :: shapes
+    type(constraint_table) :: table
+
+    removed = 0
+    call open_shapes(shape_handles, shapes, failure)
+    if (failure == table_open) call open_table(constraints, table, failure)
+    if (failure /= table_open) return
+    call sparsify_both(first, new, last, order, limits(1), limits(2), limits(3), shapes, table, gained, keep, removed)
+  end subroutine sparsify_symmetrically
+
+  !> `contacts.deepest_row` of the constraints of a handle; -2: it is void.
+  subroutine deepest_row(constraints, first, last, depth, step_number, row)
+    integer(i8), intent(in) :: constraints, step_number
+    integer(i4), intent(in) :: first, last
+    real(dp), intent(in) :: depth
+    integer(i4), intent(out) :: row
+    type(constraint_table) :: table
+    integer(i4) :: status
+
+    row = -2
+    call open_table(constraints, table, status)
+    if (status == table_open) call find_deepest(first, last, depth, step_number, table, row)
+  end subroutine deepest_row
+
+  !> `pair_cache.fatten_boxes`.
+  subroutine fatten_boxes(member, reach, skin, box, fat, members, primitives)
+    integer(i4), intent(in) :: members, primitives
+    integer(i4), intent(in) :: member(0:members-1)
+    real(dp), intent(in) :: skin, reach(0:primitives-1), box(6,0:primitives-1)
+    real(dp), intent(inout) :: fat(6,0:primitives-1)
+
+    call fatten(member, reach, skin, box, fat)
+  end subroutine fatten_boxes
+
+  !> `pair_cache.sum_flags`.
+  subroutine sum_flags(nbody, selfcontact, flags, bodies)
+    integer(i4), intent(in) :: nbody, bodies
+    integer(i4), intent(in) :: selfcontact(0:bodies-1)
+    integer(i8), intent(out) :: flags
+
+    call sum_all(nbody, selfcontact, flags)
+  end subroutine sum_flags
+end module contact_detection
