@@ -5,6 +5,7 @@ module critical_steps
   use explicit_model, only: model_tables
   use kind_numbers, only: link_follower, link_planar, link_plane, link_status_undone
   use particle_motion, only: few_particles
+  use torsion_springs, only: torsion_axes
   implicit none
   private
   public :: particle_step, least_step
@@ -14,7 +15,8 @@ contains
   !> The longest stable step of one particle, and the frequency and damping ratio that it follows from.
   !>
   !> Translation: w**2 = n k/m, with n the largest sum over its springs of a component of their directions, and k the largest slope.
-  !> Rotation: w**2 is the largest eigenvalue of k K against J, K = sum of (a.a I - a a^T) over the arms a.
+  !> Rotation: w**2 is the largest eigenvalue of k K against J, K = sum of (a.a I - a a^T) over the arms a; with present slopes
+  !> those of torsion springs are added to k K.
   !> With the ratio z = c/(2 m w), or c/(2 J w), of the largest damping c the step is 2/w (sqrt(1 + z**2) - z).
   subroutine particle_step(model, p, present, step, frequency, ratio)
     type(model_tables), intent(in) :: model
@@ -22,11 +24,12 @@ contains
     logical, intent(in) :: present                !< slopes at the present strokes, instead of the largest ones
     real(dp), intent(out) :: step                 !< huge: nothing limits it
     real(dp), intent(out) :: frequency, ratio
-    real(dp) :: count(3), damping, k, levers(3,3), slope, turning, w
+    real(dp) :: count(3), damping, k, levers(3,3), slope, turning, twisting(3,3), w
     integer(i4) :: e, link
 
     count = 0
     levers = 0
+    twisting = 0
     k = 0
     damping = 0
     step = huge(step)
@@ -34,6 +37,10 @@ contains
     ratio = 0
     do e = model%particles%first_end(p), model%particles%first_end(p) + model%particles%ends(p) - 1
       link = model%ends%link(e)
+      if (model%ends%side(e) > 2) then
+        if (present) twisting = twisting + torsion_stiffness(model, p, link)
+        cycle
+      end if
       if (model%links%status(link) == link_status_undone) cycle
       count = count + directions_of(model, link)
       levers = levers + lever_square(model%links%arm(:,model%ends%side(e),link))
@@ -44,10 +51,10 @@ contains
       ! a ratio of critical damping asks for c = 2 z sqrt(k m)
       if (model%links%ratio(link) >= 0) damping = max(damping, 2*model%links%ratio(link)*sqrt(slope*model%particles%mass(p)))
     end do
-    if (.not. k > 0) return
+    if (.not. k > 0 .and. .not. any(abs(twisting) > 0)) return
     w = sqrt(maxval(count)*k/model%particles%mass(p))
     if (w > 0) call take(w, damping/(2*model%particles%mass(p)*w))
-    w = sqrt(k*largest_eigenvalue(model%particles%inertia(:,:,p), levers))
+    w = sqrt(largest_eigenvalue(model%particles%inertia(:,:,p), k*levers + twisting))
     turning = least_eigenvalue(model%particles%inertia(:,:,p))
     if (w > 1e-6_dp*frequency) call take(w, damping/(2*turning*w))  ! without lever arms there is rounding only
 
@@ -81,6 +88,35 @@ contains
       least = min(least, step)
     end do
   end function least_step
+
+  !> Stiffness that a torsion spring gives a particle at its present angles, in the particle's own frame.
+  function torsion_stiffness(model, p, s) result(stiffness)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: p, s
+    real(dp) :: stiffness(3,3), angle, axes(3,3)
+    integer :: i
+    integer(i4) :: curve
+
+    axes = matmul(transpose(model%particles%rotation(:,:,p)), torsion_axes(model, s))
+    stiffness = 0
+    do i = 1, 3
+      curve = model%torsions%curve(i,s)
+      angle = model%torsions%angle(i,s)
+      if (model%torsions%cone(i,s) == 1) then
+        angle = sqrt(sum(model%torsions%angle(:,s)**2, mask=model%torsions%cone(:,s) == 1))
+        curve = model%torsions%curve(merge(1, 2, model%torsions%cone(1,s) == 1),s)
+      end if
+      if (curve >= 0) stiffness = stiffness + slope_at(model, curve, angle)*dyad(axes(:,i))
+    end do
+  end function torsion_stiffness
+
+  !> a a^T.
+  pure function dyad(a) result(square)
+    real(dp), intent(in) :: a(3)
+    real(dp) :: square(3,3)
+
+    square = spread(a, 2, 3)*spread(a, 1, 3)
+  end function dyad
 
   !> Sizes of the components of a spring's directions; a follower may come to any direction.
   pure function directions_of(model, link) result(sizes)

@@ -2,6 +2,7 @@
 module explicit_model
   use kinds, only: i4, i8
   use state_tables, only: control_table, particle_table, curve_table, curve_point_table, link_table, link_law_table, end_table, &
+                          torsion_table, joint_table, joint_group_table, joint_order_table, release_table, release_list_table, &
                           restraint_table, drive_table, probe_table, probe_source_table, open_table
   use table_registry, only: table_open
   implicit none
@@ -21,6 +22,12 @@ module explicit_model
     type(drive_table) :: drives
     type(probe_table) :: probes
     type(probe_source_table) :: sources
+    type(torsion_table) :: torsions
+    type(joint_table) :: joints
+    type(joint_group_table) :: joint_groups
+    type(joint_order_table) :: joint_order
+    type(release_table) :: releases
+    type(release_list_table) :: release_lists
   end type model_tables
 
 contains
@@ -30,7 +37,7 @@ contains
     integer(i8), intent(in) :: handles(:)
     type(model_tables), intent(out) :: model
     integer(i4), intent(out) :: status
-    integer(i4) :: found(11)
+    integer(i4) :: found(17)
 
     call open_table(handles(1), model%control, found(1))
     call open_table(handles(2), model%particles, found(2))
@@ -43,6 +50,12 @@ contains
     call open_table(handles(9), model%drives, found(9))
     call open_table(handles(10), model%probes, found(10))
     call open_table(handles(11), model%sources, found(11))
+    call open_table(handles(12), model%torsions, found(12))
+    call open_table(handles(13), model%joints, found(13))
+    call open_table(handles(14), model%joint_groups, found(14))
+    call open_table(handles(15), model%joint_order, found(15))
+    call open_table(handles(16), model%releases, found(16))
+    call open_table(handles(17), model%release_lists, found(17))
     status = maxval(found)
     if (all(found == table_open)) status = table_open
   end subroutine open_model

@@ -1,6 +1,7 @@
 !> Time steps of the explicit engine: Python calls `run` from one output, callback or full memory to the next.
 module explicit_steps
   use kinds, only: dp, i4, i8
+  use ball_joints, only: joint_reactions, joint_work, prepare_joints
   use critical_steps, only: least_step, particle_step
   use explicit_model, only: model_tables, open_model
   use histories, only: sample
@@ -9,7 +10,9 @@ module explicit_steps
   use particle_forces, only: read_loads, sum_forces
   use particle_motion, only: advance_velocities, all_are_numbers, drift
   use prescriptions, only: drive_accelerations, drive_velocities, read_drives, restrain_forces, restrain_velocities
+  use released_springs, only: release_springs
   use table_registry, only: table_open
+  use torsion_springs, only: torsion_torques
   implicit none
   private
   public :: begin, run, take_sample, estimate_steps
@@ -30,7 +33,7 @@ contains
     call open_model(handles, model, status)
     if (status /= table_open) return
     call restrain_velocities(model%restraints, model%particles)
-    if (first == 1) call drift(model%particles, 0.5_dp*model%control%step(0))
+    if (first == 1) call drift_by(model, 0.5_dp*model%control%step(0))
   end subroutine begin
 
   !> Steps until something is due.
@@ -46,6 +49,7 @@ contains
     integer(i4), intent(out) :: taken
     integer(i4), intent(out) :: reason, status
     type(model_tables) :: model
+    type(joint_work) :: work
     integer(i8) :: made
     real(dp) :: next
 
@@ -53,10 +57,11 @@ contains
     reason = pause_end
     call open_model(handles, model, status)
     if (status /= table_open) return
+    call prepare_joints(model, work)
     associate (control => model%control)
       made = 0
       do while (control%elapsed(0) < control%duration(0) .and. made < most .and. reason == pause_end)
-        call forces(model)
+        call forces(model, work)
         next = control%step(0)
         if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model))
         call move(model, control%step(0), next)
@@ -81,13 +86,20 @@ contains
   end subroutine run
 
   !> Forces of a step, from positions at its middle and velocities at its start.
-  subroutine forces(model)
+  subroutine forces(model, work)
     type(model_tables), intent(inout) :: model
+    type(joint_work), intent(inout) :: work
 
     call read_loads(model)
     call read_drives(model)
     call spring_forces(model, model%control%step(0))
+    call torsion_torques(model, model%control%drifted(0))
+    call release_springs(model)
     call sum_forces(model)
+    if (model%joints%rows > 0) then
+      call drive_accelerations(model)               ! joints follow prescribed motion
+      call joint_reactions(model, model%control%step(0), work)
+    end if
     call restrain_forces(model%restraints, model%particles)
     call drive_accelerations(model)
   end subroutine forces
@@ -98,9 +110,18 @@ contains
     real(dp), intent(in) :: step, next            !< lengths of this step and of the next one
 
     call advance_velocities(model%particles, step)
-    call drift(model%particles, 0.5_dp*(step + next))
+    call drift_by(model, 0.5_dp*(step + next))
     call drive_velocities(model)
   end subroutine move
+
+  !> Moves positions, and keeps by how much time.
+  subroutine drift_by(model, time)
+    type(model_tables), intent(inout) :: model
+    real(dp), intent(in) :: time
+
+    call drift(model%particles, time)
+    model%control%drifted(0) = time
+  end subroutine drift_by
 
   !> Whether a time has come, which then moves on by the interval; an interval of zero is every step.
   logical function is_due(time, interval, last)

@@ -4,8 +4,11 @@ module histories
   use explicit_model, only: model_tables
   use kind_numbers, only: quantity_time, quantity_position, quantity_displacement, quantity_velocity, quantity_spin, &
                           quantity_force, quantity_torque, quantity_link_length, quantity_link_stroke, quantity_link_total, &
-                          quantity_link_elastic, quantity_link_friction, quantity_link_status
+                          quantity_link_elastic, quantity_link_friction, quantity_link_status, quantity_torsion_z, &
+                          quantity_torsion_x, quantity_torsion_angle, quantity_torsion_total, quantity_torsion_elastic, &
+                          quantity_reaction
   use matrix3, only: cross
+  use torsion_springs, only: torsion_axes
   implicit none
   private
   public :: sample
@@ -71,6 +74,11 @@ contains
     real(dp), intent(in) :: arm(3)                !< of the point from the mass centre, referential
     real(dp) :: vector(3), turned(3)
 
+    vector = 0
+    if (quantity >= quantity_torsion_z) then
+      vector = vector_of_joint(model, quantity, p)
+      return
+    end if
     associate (particles => model%particles)
       turned = matmul(particles%rotation(:,:,p), arm)
       select case (quantity)
@@ -91,4 +99,28 @@ contains
       end select
     end associate
   end function vector_of
+
+  !> A vector of a torsion spring or ball joint.
+  function vector_of_joint(model, quantity, number) result(vector)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: quantity, number
+    real(dp) :: vector(3), axes(3,3)
+
+    select case (quantity)
+    case (quantity_torsion_z)
+      axes = torsion_axes(model, number)
+      vector = axes(:,3)
+    case (quantity_torsion_x)
+      axes = torsion_axes(model, number)
+      vector = axes(:,1)
+    case (quantity_torsion_angle)
+      vector = model%torsions%angle(:,number)
+    case (quantity_torsion_total)
+      vector = model%torsions%total(:,number)
+    case (quantity_torsion_elastic)
+      vector = model%torsions%elastic(:,number)
+    case default
+      vector = model%joints%reaction(:,number)
+    end select
+  end function vector_of_joint
 end module histories

@@ -170,7 +170,7 @@ contains
     type(link_table), intent(in) :: links
     integer(i4), intent(in) :: s
 
-    is_special = links%law(s) >= 0 .or. links%ratio(s) >= 0 .or. links%status(s) == link_status_undone
+    is_special = links%law(s) >= 0 .or. links%ratio(s) >= 0 .or. links%status(s) >= link_status_undone
   end function is_special
 
   !> Forces along the axes by the tables of stroke and velocity.
@@ -241,6 +241,13 @@ contains
       law = links%law(s)
       elastic = 0
       slope = 0
+      if (links%status(s) >= 0) then
+        call release(model, s, law, now%stroke(l), elastic)
+        now%elastic(l) = elastic
+        now%total(l) = elastic
+        now%force(l,:) = elastic*now%axis(l,:)
+        return
+      end if
       if (links%status(s) /= link_status_undone) then
         if (law < 0) then
           call curve_at(model%curves, model%points, links%curve(s), now%stroke(l), elastic, slope)
@@ -265,6 +272,22 @@ contains
       if (law >= 0) call add_friction(model, law, l, h, abs(slope), rate_slope, now)
     end associate
   end subroutine evaluate
+
+  !> Force of a spring that UNSPRING undoes along a curve: it falls by |g ds| whatever the sign of the change ds of its stroke.
+  subroutine release(model, s, law, stroke, elastic)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: s, law
+    real(dp), intent(in) :: stroke
+    real(dp), intent(out) :: elastic
+    real(dp) :: before, left
+    integer(i4) :: k
+
+    before = model%links%elastic(s)
+    k = find_by_value(model%curves, model%points, model%laws%release(law), before)
+    left = abs(before) - abs(model%points%slope(k)*(stroke - model%links%stroke(s)))
+    elastic = sign(max(0.0_dp, left), before)
+    if (left <= 0) model%links%status(s) = link_status_undone
+  end subroutine release
 
   !> The coefficient 2 xi sqrt(|f'| m) of a spring with a ratio xi of critical damping.
   real(dp) function critical_damping(model, s, l, slope, now) result(c)

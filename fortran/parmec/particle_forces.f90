@@ -48,13 +48,18 @@ contains
         end if
         do e = particles%first_end(p), particles%first_end(p) + particles%ends(p) - 1
           link = ends%link(e)
-          if (ends%side(e) == 1) then
+          select case (ends%side(e))
+          case (1)
             force = force + links%force(:,link)
             torque = torque + links%torque(:,1,link)
-          else
+          case (2)
             force = force - links%force(:,link)
             torque = torque + links%torque(:,2,link)
-          end if
+          case (3)
+            torque = torque + model%torsions%torque(:,link)
+          case (4)
+            torque = torque - model%torsions%torque(:,link)
+          end select
         end do
         particles%force(:,p) = force
         particles%torque(:,p) = torque

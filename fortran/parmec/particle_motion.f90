@@ -8,7 +8,7 @@ module particle_motion
   use state_tables, only: particle_table
   implicit none
   private
-  public :: drift, advance_velocities, all_are_numbers, few_particles
+  public :: drift, advance_velocities, turn_faster, all_are_numbers, few_particles
 
   !> Below so many particles one thread is faster.
   integer(i4), parameter :: few_particles = 512

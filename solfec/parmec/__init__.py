@@ -13,6 +13,8 @@ _NAMES = {
     "particles": "MATERIAL SPHERE MESH ANALYTICAL VELOCITY",
     "loads": "TSERIES GRAVITY DAMPING RESTRAIN PRESCRIBE",
     "springs": "SPRING",
+    "release": "UNSPRING",
+    "joints": "TORSION_SPRING BALL_JOINT",
     "estimates": "EQM CRITICAL",
     "histories": "HISTORY",
     "output": "OUTPUT",

@@ -48,7 +48,7 @@ def members(model: Model, sets: list[OutputSet]) -> list[np.ndarray]:
 
 def blocks(model: Model, particles: np.ndarray, one: OutputSet) -> dict[str, Block]:
     """What there is to show of a set, by suffix of the files."""
-    makers = {"SPH": spheres, "MESH": surfaces, "RB": rigid_bodies, "SL": springs}
+    makers = {"SPH": spheres, "MESH": surfaces, "RB": rigid_bodies, "SL": springs, "ST": torsion_springs, "JT": joints}
     found = {}
     for mode in one.modes:
         block = makers[mode](model, particles) if mode in makers else None
@@ -106,9 +106,7 @@ def surfaces(model: Model, particles: np.ndarray) -> Block | None:
 def springs(model: Model, particles: np.ndarray) -> Block:
     """Linear springs of the set's particles (their first ones), at the middle of their points."""
     links = model.links
-    mine = np.zeros(model.particles.n, bool)
-    mine[particles] = True
-    own = np.flatnonzero(mine[links.particle[0, : links.n]])
+    own = owned(model, links, particles)
     points = np.array([ends(model, own, side) for side in range(2)])
     columns = {"LENGTH": "length", "F": "total", "SF": "elastic", "FF": "friction", "SS": "status", "DISPL": "stroke"}
     values = {"NUMBER": own, **{name: getattr(links, column)[own] for name, column in columns.items()}}
@@ -138,3 +136,33 @@ def axes(model: Model, own: np.ndarray, points: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(between, axis=1)[:, None]
     along = np.divide(between, length, out=np.zeros_like(between), where=length > 0)
     return np.where(((kind == LinkKind.CONSTANT) | (kind == LinkKind.PLANE))[:, None], given, along)
+
+
+def torsion_springs(model: Model, particles: np.ndarray) -> Block:
+    """Torsion springs of the set's particles (their first ones), at their points; torques as spatial vectors."""
+    table, bodies = model.torsions, model.particles
+    own = owned(model, table, particles)
+    first = table.particle[0, own]
+    turn = bodies.rotation[:, :, first]
+    x, z = (np.einsum("ijn,jn->ni", turn, column[:, own]) for column in (table.x, table.z))
+    frame = np.stack((x, np.cross(z, x), z), axis=1)  # (n, 3, 3): axes of roll, pitch and yaw
+    columns = {"TRQROT": table.angle, "TRQTOT": table.total, "TRQSPR": table.elastic}
+    values = {name: np.einsum("nij,in->nj", frame, column[:, own]) for name, column in columns.items()}
+    points = bodies.position[:, first].T + np.einsum("ijn,jn->ni", turn, table.arm[:, own])
+    return Block(points, of_points={"NUMBER": own, "XDIR": x, "YDIR": frame[:, 1], "ZDIR": z, **values})
+
+
+def joints(model: Model, particles: np.ndarray) -> Block:
+    """Ball joints of the set's particles (their first ones), with the forces on these."""
+    table, bodies = model.joints, model.particles
+    own = owned(model, table, particles)
+    first = table.particle[0, own]
+    points = bodies.position[:, first].T + np.einsum("ijn,jn->ni", bodies.rotation[:, :, first], table.arm[:, 0, own])
+    return Block(points, of_points={"NUMBER": own, "JREAC": table.reaction[:, own].T})
+
+
+def owned(model: Model, table, particles: np.ndarray) -> np.ndarray:
+    """Rows of a table whose first particle is one of these."""
+    mine = np.zeros(model.particles.n, bool)
+    mine[particles] = True
+    return np.flatnonzero(mine[table.particle[0, : table.n]])

@@ -31,8 +31,11 @@ SPRINGS = {
 OF_PARTICLES = {f"{letter}{axis}": (kind, i) for letter, kind in VECTORS.items() for i, axis in enumerate("XYZ")}
 OF_PARTICLES |= {f"|{letter}|": (kind, 3) for letter, kind in VECTORS.items()}
 OF_SPRINGS = {name: (kind, 0) for name, kind in SPRINGS.items()}
-NOT_BUILT = {"ZDIR_X", "ZDIR_Y", "ZDIR_Z", "XDIR_X", "XDIR_Y", "XDIR_Z", "ROLL", "PITCH", "YAW", "JREAC_X", "JREAC_Y", "JREAC_Z", "|JREAC|",
-             "TRQTOT_R", "TRQTOT_P", "TRQTOT_Y", "TRQSPR_R", "TRQSPR_P", "TRQSPR_Y"}  # fmt: skip
+OF_TORSIONS = {f"{name}_{axis}": (kind, i) for name, kind in (("ZDIR", QuantityKind.TORSION_Z), ("XDIR", QuantityKind.TORSION_X)) for i, axis in enumerate("XYZ")}
+OF_TORSIONS |= {name: (QuantityKind.TORSION_ANGLE, i) for i, name in enumerate(("ROLL", "PITCH", "YAW"))}
+OF_TORSIONS |= {f"TRQTOT_{axis}": (QuantityKind.TORSION_TOTAL, i) for i, axis in enumerate("RPY")}
+OF_TORSIONS |= {f"TRQSPR_{axis}": (QuantityKind.TORSION_ELASTIC, i) for i, axis in enumerate("RPY")}
+OF_JOINTS = {f"JREAC_{axis}": (QuantityKind.REACTION, i) for i, axis in enumerate("XYZ")} | {"|JREAC|": (QuantityKind.REACTION, 3)}
 AT_POINTS = (QuantityKind.POSITION, QuantityKind.DISPLACEMENT, QuantityKind.VELOCITY)
 
 
@@ -46,9 +49,11 @@ def HISTORY(
     ----------
     entity : str
         'TIME'; of particles 'PX', 'PY', 'PZ', '|P|' (position) and the like of D (displacement), V (velocity), O (spatial angular
-        velocity), F (force), T (torque); of springs 'LENGTH', 'STROKE', 'F' (force), 'SF' (without dashpot), 'FF' (friction), 'SS'.
+        velocity), F (force), T (torque); of springs 'LENGTH', 'STROKE', 'F' (force), 'SF' (without dashpot), 'FF' (friction), 'SS'; of torsion springs
+        'ROLL', 'PITCH', 'YAW', 'TRQTOT_R', 'TRQTOT_P', 'TRQTOT_Y' (torques), 'TRQSPR_R' (without dashpot) and so on, 'XDIR_X' and so
+        on, 'ZDIR_X' and so on; of joints 'JREAC_X', 'JREAC_Y', 'JREAC_Z', '|JREAC|'.
     source : int or list of int
-        Number of a particle or spring; of several the average is recorded.
+        Number of a particle, spring, torsion spring or joint; of several the average is recorded.
     point : tuple of 3 floats, optional
         Point of one particle, before it has moved, instead of its mass centre.
     h5file, h5last
@@ -63,15 +68,14 @@ def HISTORY(
     if h5file is not None or h5last:
         raise not_built("HISTORY from an output file (h5file, h5last)")
     name = checks.string(entity, "entity")
-    if name in NOT_BUILT:
-        raise not_built(f"HISTORY of {name!r}")
     if name == "TIME":
         return add_probe(model, QuantityKind.TIME, 0, [], None)
-    known = OF_SPRINGS if name in OF_SPRINGS else OF_PARTICLES
-    if name not in known:
-        raise BadValue(f"'entity' must be one of TIME, {', '.join((*OF_PARTICLES, *OF_SPRINGS))}, not {name!r}")
-    quantity, component = known[name]
-    count, what = (model.links.n, "spring") if known is OF_SPRINGS else (model.particles.n, "particle")
+    kinds = ((OF_PARTICLES, model.particles, "particle"), (OF_SPRINGS, model.links, "spring"), (OF_TORSIONS, model.torsions, "torsion spring"),
+             (OF_JOINTS, model.joints, "joint"))  # fmt: skip
+    known = next((kind for kind in kinds if name in kind[0]), None)
+    if known is None:
+        raise BadValue(f"'entity' must be one of TIME, {', '.join(word for kind in kinds for word in kind[0])}, not {name!r}")
+    (quantity, component), count, what = known[0][name], known[1].n, known[2]
     sources = numbers_of(source, count, what)
     if point is not None and quantity not in AT_POINTS:
         raise BadValue(f"'point' belongs to positions, displacements and velocities, not to {name!r}")

@@ -38,6 +38,14 @@ class YieldKind(IntEnum):
     UNLOADING = 2  # along the unloading curve
 
 
+class ReleaseOperator(IntEnum):
+    """How UNSPRING makes one number of several springs."""
+
+    SUM = 0
+    MIN = 1
+    MAX = 2
+
+
 class DriveKind(IntEnum):
     """What PRESCRIBE gives of a particle's linear or angular motion."""
 

@@ -109,6 +109,7 @@ def RESTRAIN(parnum: int, linear: Numbers | None = None, angular: Numbers | None
     number = arguments.particle(model, parnum, "parnum")
     linear_axes = np.zeros((0, 3)) if linear is None else orthonormal(linear, "linear")
     angular_axes = np.zeros((0, 3)) if angular is None else orthonormal(angular, "angular")
+    model.unsettle()
     found = np.flatnonzero(model.restraints.view("particle") == number)
     row = int(found[0]) if found.size else model.restraints.append(particle=number)
     for name, axes, given in (("linear", linear_axes, linear), ("angular", angular_axes, angular)):
@@ -154,6 +155,7 @@ def PRESCRIBE(parnum: int, linear: Three | None = None, angular: Three | None = 
         raise BadType("'linear' or 'angular' must be given")
     parts = [None if value is None else arguments.three_series_or_function(model, value, name)
              for name, value in (("linear", linear), ("angular", angular))]  # fmt: skip
+    model.unsettle()
     row = drive_of(model, number)
     for name, part, letter in zip(("linear", "angular"), parts, letters):
         if part is not None:

@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..shapes.mesh_parts import labelled
+from .kinds import DriveKind
 from .tables import (
     ControlTable,
     CurvePointTable,
     CurveTable,
     DriveTable,
     EndTable,
+    JointGroupTable,
+    JointOrderTable,
+    JointTable,
     LinkLawTable,
     LinkTable,
     ParticleTable,
     ProbeSourceTable,
     ProbeTable,
+    ReleaseListTable,
+    ReleaseTable,
     RestraintTable,
+    TorsionTable,
 )
 
 if TYPE_CHECKING:
@@ -97,7 +105,8 @@ class Model:
 
     Attributes
     ----------
-    control, particles, curves, points, links, laws, ends, restraints, drives, probes, sources : Table
+    control, particles, curves, points, links, laws, ends, restraints, drives, probes, sources, torsions, joints, joint_groups,
+    joint_order, releases, release_lists : Table
         See `tables.py`.
     materials : list of Material
     series : list of int
@@ -127,6 +136,12 @@ class Model:
         self.drives = DriveTable()
         self.probes = ProbeTable()
         self.sources = ProbeSourceTable()
+        self.torsions = TorsionTable()
+        self.joints = JointTable()
+        self.joint_groups = JointGroupTable()
+        self.joint_order = JointOrderTable()
+        self.releases = ReleaseTable()
+        self.release_lists = ReleaseListTable()
         self.materials: list[Material] = []
         self.series: list[int] = []
         self.surfaces: dict[int, Surface] = {}
@@ -135,7 +150,7 @@ class Model:
         self.output_sets = [OutputSet()]
         self.output_formats: tuple[str, ...] = ("XDMF",)
         self.writer: Writer | None = None
-        self._sorted_links = -1
+        self._settled: tuple = ()
         self._known_curves: dict[tuple, int] = {}
 
     @property
@@ -143,12 +158,13 @@ class Model:
         """The tables in the order in which kernels take their handles (fortran/parmec/explicit_model.f90)."""
         return (
             self.control, self.particles, self.curves, self.points, self.links, self.laws, self.ends, self.restraints, self.drives,
-            self.probes, self.sources,
+            self.probes, self.sources, self.torsions, self.joints, self.joint_groups, self.joint_order, self.releases,
+            self.release_lists,
         )  # fmt: skip
 
     def handles(self) -> np.ndarray:
         """Handles of the tables, for one call of a kernel."""
-        self._sort_ends()
+        self._settle()
         return np.array([table.handle for table in self.tables], np.longlong)
 
     @property
@@ -171,20 +187,53 @@ class Model:
         own = slice(int(self.curves.first[row]), int(self.curves.first[row] + self.curves.size[row]))
         return self.points.x[own], self.points.y[own], self.points.slope[own]
 
-    def _sort_ends(self) -> None:
-        """List the ends of springs by particle, when springs or particles have come."""
-        counted = (self.links.n, self.particles.n)
-        if self._sorted_links == counted:
+    def _settle(self) -> None:
+        """List the ends of springs by particle and joints by set, when springs, joints or particles have come."""
+        counted = self.links.n, self.torsions.n, self.joints.n, self.particles.n
+        if self._settled == counted:
             return
-        particle = self.links.particle[:, : self.links.n].T.ravel()  # both ends of a spring one after another
+        self._sort_ends()
+        self._sort_joints()
+        self._hold_particles()
+        self._settled = counted
+
+    def unsettle(self) -> None:
+        """Restraints or prescribed motions have changed."""
+        self._settled = ()
+
+    def _sort_ends(self) -> None:
+        """Ends of springs by particle: those of linear springs first, in their order."""
+        tables = self.links, self.torsions
+        particle = np.concatenate([table.particle[:, : table.n].T.ravel() for table in tables])  # both ends of a spring one after another
+        row = np.concatenate([np.repeat(np.arange(table.n), 2) for table in tables])
+        side = np.concatenate([np.tile((2 * k + 1, 2 * k + 2), table.n) for k, table in enumerate(tables)])
         moving = np.flatnonzero(particle >= 0)
         order = moving[np.argsort(particle[moving], kind="stable")]
         self.ends.n = 0
-        self.ends.append(order.size, link=order // 2, side=order % 2 + 1)
+        self.ends.append(order.size, link=row[order], side=side[order])
         count = np.bincount(particle[moving], minlength=self.particles.n)
         self.particles.view("ends")[:] = count
         self.particles.view("first_end")[:] = np.cumsum(count) - count
-        self._sorted_links = counted
+
+    def _sort_joints(self) -> None:
+        """Sets of joints that particles connect."""
+        one, two = self.joints.view("particle")
+        inner = two >= 0
+        labels = labelled(self.particles.n, one[inner], two[inner])[one] if self.joints.n else np.zeros(0, int)
+        order = np.argsort(labels, kind="stable")
+        size = np.unique(labels, return_counts=True)[1]
+        self.joint_order.n = self.joint_groups.n = 0
+        self.joint_order.append(order.size, joint=order)
+        self.joint_groups.append(size.size, first=np.cumsum(size) - size, size=size)
+
+    def _hold_particles(self) -> None:
+        """Mark particles that no joint moves or turns."""
+        held = self.particles.view("held")
+        held[:] = 0
+        for k, part in enumerate(("linear", "angular")):
+            full = self.restraints.view("particle")[self.restraints.view(f"{part}_count") == 3]
+            driven = self.drives.view("particle")[self.drives.view(f"{part}_kind") != DriveKind.FREE]
+            held[k, full] = held[k, driven] = 1
 
 
 _current: Model | None = None

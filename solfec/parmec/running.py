@@ -13,6 +13,7 @@ from ..language import checks
 from ..language.checks import BadType, BadValue, command
 from . import arguments, model, output
 from .engine import Intervals, Run
+from .joints import free_of_partial_restraints
 from .model import Model, current
 
 _words: list[str] | None = None  # of the parmec command
@@ -58,6 +59,7 @@ def DEM(duration: float, step: float, interval: Interval | None = None, prefix: 
     if prefix is not None:
         checks.path(prefix, "prefix")
     intervals = intervals_of(now, step, interval)
+    free_of_partial_restraints(now)
     write = output.writer(now, prefix).write
     started = monotonic()
     Run(now, duration, step, intervals, write, adaptive=adaptive).go()

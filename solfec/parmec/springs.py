@@ -77,7 +77,7 @@ def SPRING(
     law = law_columns(model, unload, ylim, offset, friction, kskn)
     if not isinstance(inactive, (bool, np.bool_)):
         raise checks.BadType(f"'inactive' must be True or False, not {checks.kind_of(inactive)}")
-    columns["status"] = LinkStatus.UNDONE if inactive else law.get("unload", LinkStatus.PLAIN)
+    columns["status"] = LinkStatus.UNDONE if inactive else LinkStatus.PLAIN
     row = model.links.append(kind=kind, law=model.laws.append(**single(law)) if law else -1, **columns)
     place(model, row, particles, (first, second), axis)
     return row

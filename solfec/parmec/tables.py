@@ -16,6 +16,7 @@ class ControlTable(Table):
         "time": ((), "f8", 0.0),  # at the start of the next step
         "label": ((), "f8", 0.0),  # time at the start of the last step, by which samples and files are known
         "step": ((), "f8", 0.0),  # length of the next step
+        "drifted": ((), "f8", 0.0),  # time by which positions moved last
         "elapsed": ((), "f8", 0.0),  # since the present DEM began
         "duration": ((), "f8", 0.0),  # of the present DEM
         "adaptive": ((), "f8", 0.0),  # fraction of the critical step that a step has at most, 0: steps are equal
@@ -42,6 +43,7 @@ class ParticleTable(Table):
         "kind": ((), "i4", 0),  # ParticleKind
         "driven": ((), "i4", 0),  # 1: another program moves it
         "steered": ((), "i4", 0),  # 1: PRESCRIBE gives its angular velocity
+        "held": ((2,), "i4", 0),  # 1: no reaction moves it, or turns it: it is prescribed or restrained
         "material": ((), "i4", 0),
         "colour": ((), "i4", 0),  # of a sphere
         "radius": ((), "f8", 0.0),  # of a sphere
@@ -118,6 +120,79 @@ class LinkLawTable(Table):
         "friction": ((), "f8", 0.0),  # coefficient
         "tangential": ((), "f8", 0.0),  # stiffness over that along the axis, 0: slip gives friction alone
         "slip": ((3,), "f8", 0.0),  # tangential stroke
+        "release": ((), "i4", -1),  # curve along which UNSPRING undoes the spring
+    }  # fmt: skip
+
+
+class TorsionTable(Table):
+    """One row per torsion spring; roll, pitch and yaw are angles about x, y and z."""
+
+    COLUMNS = {
+        "particle": ((2,), "i4", -1),  # -1: the ground
+        "x": ((3,), "f8", 0.0),  # axes, referential vectors of the first particle
+        "z": ((3,), "f8", 0.0),
+        "curve": ((3,), "i4", -1),  # torque over angle, -1: none
+        "dashpot": ((3,), "i4", -1),  # torque over angular velocity, -1: none
+        "ratio": ((3,), "f8", -1.0),  # of critical damping, below zero: none
+        "cone": ((3,), "i4", 0),  # 1: this angle belongs to the cone
+        "arm": ((3,), "f8", 0.0),  # from the first particle's mass centre to the point where files show the spring
+        "angle": ((3,), "f8", 0.0),
+        "elastic": ((3,), "f8", 0.0),  # torques on the first particle about x, y and z, without dashpot
+        "total": ((3,), "f8", 0.0),  # with it
+        "torque": ((3,), "f8", 0.0),  # on the first particle, spatial; its opposite acts on the second one
+    }  # fmt: skip
+
+
+class JointTable(Table):
+    """One row per ball joint."""
+
+    COLUMNS = {
+        "particle": ((2,), "i4", -1),  # -1: the ground
+        "arm": ((3, 2), "f8", 0.0),  # its point from the mass centres, referential
+        "reaction": ((3,), "f8", 0.0),  # force on the first particle
+    }  # fmt: skip
+
+
+class JointGroupTable(Table):
+    """Sets of joints that particles connect."""
+
+    COLUMNS = {
+        "first": ((), "i4", 0),  # its joints in JointOrderTable
+        "size": ((), "i4", 0),
+    }  # fmt: skip
+
+
+class JointOrderTable(Table):
+    """Joints by set."""
+
+    COLUMNS = {
+        "joint": ((), "i4", 0),
+    }  # fmt: skip
+
+
+class ReleaseTable(Table):
+    """One row per UNSPRING: when which springs are undone."""
+
+    COLUMNS = {
+        "quantity": ((), "i4", 0),  # QuantityKind of the springs that are looked at
+        "operator": ((), "i4", 0),  # ReleaseOperator
+        "absolute": ((), "i4", 0),  # 1: of the sizes of numbers
+        "limit": ((2,), "f8", 0.0),  # between which nothing happens
+        "steps": ((), "i4", 1),  # between two looks
+        "wanted": ((), "i4", 1),  # looks at which a limit must be exceeded
+        "exceeded": ((), "i4", 0),  # looks at which it was
+        "done": ((), "i4", 0),  # 1: it has happened
+        "first": ((3,), "i4", 0),  # in ReleaseListTable: springs to look at, to undo and to activate
+        "size": ((3,), "i4", 0),
+    }  # fmt: skip
+
+
+class ReleaseListTable(Table):
+    """Springs of UNSPRING's lists."""
+
+    COLUMNS = {
+        "link": ((), "i4", 0),
+        "series": ((), "i4", -1),  # number of the TSERIES along which the spring is undone, -1: at once
     }  # fmt: skip
 
 
@@ -125,8 +200,8 @@ class EndTable(Table):
     """Ends of springs by particle, ascending: the order in which forces are summed."""
 
     COLUMNS = {
-        "link": ((), "i4", 0),
-        "side": ((), "i4", 0),  # 1 or 2
+        "link": ((), "i4", 0),  # row of LinkTable or TorsionTable
+        "side": ((), "i4", 0),  # 1 or 2 of a linear spring, 3 or 4: 1 or 2 of a torsion spring
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from ..errors import NotBuiltYet
 
-NAMES = "UNSPRING TORSION_SPRING BALL_JOINT GRANULAR OBSTACLE"
+NAMES = "GRANULAR OBSTACLE"
 
 
 def not_built(what: str) -> NotBuiltYet:

@@ -9,6 +9,7 @@ from solfec.errors import NotBuiltYet, SolfecError
 from solfec.parmec import (
     ANALYTICAL,
     ARGV,
+    BALL_JOINT,
     DAMPING,
     DEM,
     GRAVITY,
@@ -20,13 +21,20 @@ from solfec.parmec import (
     RESTRAIN,
     SPHERE,
     SPRING,
+    TORSION_SPRING,
     TSERIES,
+    UNSPRING,
     VELOCITY,
     model,
 )
 
 LINE = [-1, -1, 1, 1]
 HERE = (0, 0, 0)
+
+
+def spring(**more):
+    """A spring of the particle that is there."""
+    return SPRING(0, HERE, -1, (1, 0, 0), LINE, **more)
 
 
 @pytest.fixture
@@ -76,6 +84,21 @@ WRONG = [
     (lambda: SPRING(0, HERE, -1, HERE, LINE, offset=4), ValueError, "SPRING: 'offset' must be the number of a TSERIES"),
     (lambda: SPRING(0, HERE, -1, HERE, LINE, friction=-1), ValueError, "SPRING: 'friction' must not be negative"),
     (lambda: SPRING(0, HERE, -1, HERE, LINE, inactive=1), TypeError, "SPRING: 'inactive' must be True or False"),
+    (lambda: TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 1)), ValueError, "TORSION_SPRING: 'zdir' and 'xdir' must be at right angles"),
+    (lambda: TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), cone=("roll",)), ValueError, "TORSION_SPRING: 'cone' must hold two or three"),
+    (lambda: TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), cone=("roll", "role")), ValueError, "TORSION_SPRING: 'cone"),
+    (lambda: TORSION_SPRING(0, 0, (0, 0, 1), (1, 0, 0)), ValueError, "TORSION_SPRING: 'part1' and 'part2' are the same"),
+    (lambda: TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), kyaw=[0, 1]), ValueError, "TORSION_SPRING: 'kyaw' must hold"),
+    (lambda: BALL_JOINT(1, HERE), ValueError, "BALL_JOINT: 'part1' must be the number of a particle, not 1"),
+    (lambda: BALL_JOINT(0, HERE, 0), ValueError, "BALL_JOINT: 'part1' and 'part2' are the same"),
+    (lambda: UNSPRING(0, 0, (None, 1)), ValueError, "UNSPRING: 'tsprings' must be the number of a spring, not 0; there is none yet"),
+    (lambda: UNSPRING(spring(), 0, (1, 1)), ValueError, "UNSPRING: 'limits' must grow"),
+    (lambda: UNSPRING(spring(), 0, (None, None)), ValueError, "UNSPRING: 'limits' must hold a number"),
+    (lambda: UNSPRING(spring(), 0, (0, 1), "X"), ValueError, "UNSPRING: 'entity' must be one of"),
+    (lambda: UNSPRING(spring(), 0, (0, 1), activate=0), ValueError, "UNSPRING: 'activate': spring 0 is active already"),
+    (lambda: UNSPRING(spring(), 0, (0, 1), unload={0: 0}), ValueError, "UNSPRING: 'unload': the values of TSERIES 0 must increase"),
+    (lambda: UNSPRING(spring(), spring(inactive=True), (0, 1)), ValueError, "UNSPRING: 'msprings': spring 1 is inactive"),
+    (lambda: HISTORY("ROLL"), ValueError, "HISTORY: 'source' must be the number of a torsion spring"),
     (lambda: HISTORY("PW"), ValueError, "HISTORY: 'entity' must be one of"),
     (lambda: HISTORY("F"), ValueError, "HISTORY: 'source' must be the number of a spring, not 0; there is none yet"),
     (lambda: HISTORY("PX", 1), ValueError, "HISTORY: 'source' must be the number of a particle, not 1"),

@@ -7,7 +7,22 @@ import numpy as np
 import pytest
 
 from solfec.errors import NotBuiltYet
-from solfec.parmec import ANALYTICAL, DEM, GRAVITY, HISTORY, MATERIAL, MESH, OUTPUT, SPHERE, SPRING, TSERIES, VELOCITY, model
+from solfec.parmec import (
+    ANALYTICAL,
+    BALL_JOINT,
+    DEM,
+    GRAVITY,
+    HISTORY,
+    MATERIAL,
+    MESH,
+    OUTPUT,
+    SPHERE,
+    SPRING,
+    TORSION_SPRING,
+    TSERIES,
+    VELOCITY,
+    model,
+)
 
 BOX = [0, 0, 0, 2, 0, 0, 2, 3, 0, 0, 3, 0, 0, 0, 4, 2, 0, 4, 2, 3, 4, 0, 3, 4]
 
@@ -163,3 +178,22 @@ def test_wrong_words_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         OUTPUT(**arguments)
     assert len(model.current().output_sets) == 1
+
+
+def test_torsion_springs_and_joints_have_files_in_global_components():
+    ANALYTICAL(position=(1, 0, 0), rotation=[0, 1, 0, -1, 0, 0, 0, 0, 1])
+    TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), kroll=[-1, 100, 1, -100], refpnt=(1, 0, 0))
+    BALL_JOINT(0, (1, 0, 0))
+    VELOCITY(0, angular=(0, 0.5, 0))  # about the particle's own x
+    GRAVITY(0.0, 0.0, -1.0)
+    roll = HISTORY("ROLL")
+    DEM(0.1, 1 / 64, (1 / 64, 1 / 64), "turn")
+    with h5py.File("turn0st.h5") as file:
+        last = file[str(len(file) - 1)]
+        assert set(last) == {"GEOM", "NUMBER", "XDIR", "YDIR", "ZDIR", "TRQROT", "TRQTOT", "TRQSPR"}
+        assert last["GEOM"][0].tolist() == [1, 0, 0]
+        assert last["XDIR"][0] == pytest.approx([0, 1, 0])
+        assert last["TRQROT"][0] == pytest.approx([0, roll[-1], 0])
+        assert last["TRQTOT"][0] == pytest.approx([0, -100 * roll[-1], 0])
+    with h5py.File("turn0jt.h5") as file:
+        assert file["2/JREAC"][0] == pytest.approx([0, 0, 1])

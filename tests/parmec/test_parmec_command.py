@@ -47,8 +47,8 @@ def test_errors_name_file_and_line(tmp_path):
 
 
 def test_what_is_not_built_names_file_and_line(tmp_path):
-    done = parmec(tmp_path, "x = 1\nBALL_JOINT (0, (0, 0, 0))\n", "input.py", status=1)
-    assert done.stderr.startswith("input.py:2: BALL_JOINT is not built yet")
+    done = parmec(tmp_path, "x = 1\nOUTPUT (format = 'MED')\n", "input.py", status=1)
+    assert done.stderr.startswith("input.py:2: OUTPUT in the format 'MED' is not built yet")
 
 
 @pytest.mark.parametrize(("words", "message"), [
