@@ -5,7 +5,11 @@ module broad_phase
   use cell_grid, only: grid_type, build_grid, store_grid, restore_grid, absent, immovable
   use pair_search, only: pair_store, pair_list, exclusion_list, search_pairs, search_between, piece
   use pair_sort, only: prepare_store, sort_pairs
-  use pair_cache, only: fatten_boxes, sum_flags
+  use body_state, only: bodies_and_triples, open_bodies
+  use polyhedra, only: shape_tables
+  use shape_state, only: open_shapes
+  use state_tables, only: workspace, still_boxes, open_table
+  use table_registry, only: table_open
 !$ use omp_lib, only: omp_get_max_threads
   implicit none
   private
@@ -71,86 +75,79 @@ contains
   !> Primitive rows are in the order of (body id, primitive number), which makes rows the key of a pair:
   !> pairs come sorted by (lower row, higher row).  Primitives without outer faces (inner mesh elements) take no part.
   !>
-  !>   n, nbody              numbers of primitives and bodies
-  !>   member                (:) rows of primitives that may move, ascending; all others are in the still grid
+  !>   bodies                reads kind, id and selfcontact (1: polyhedra of one deformable body may touch, unless adjacent)
+  !>   shapes                reads kind, outer_count, body and adjacent primitives
+  !>   work                  reads `fat`; writes `low`, `high`, the pairs, and `apart`, of which nothing (-1) is known; see `pair_cache`
+  !>   still_boxes           reads `movable`, rows of primitives that may move, ascending; all others are in the still grid
   !>   still, still_bounds, still_numbers, still_cells   the grid of `sort_still`
-  !>   box                   (6,:) boxes [length]
-  !>   kind, outer_count, body   (:) of primitives
-  !>   adjacent_ptr, adjacent_count   (:) of primitives; adjacent (:) primitive rows, sorted for each primitive
-  !>   body_kind, body_id, selfcontact   (:) of bodies; 1: polyhedra of one deformable body may touch, unless adjacent
-  !>   nexcluded, excluded   (2,:) pairs of body identifiers (lower, higher), sorted by both
-  !>   low, high             (:) the pairs, out
-  !>   apart                 (:) nothing (-1) is known about them, out; see `pair_cache`
-  !>   bounds, numbers, rows, records, cells, keys   work arrays, kept by the caller because fresh memory is dear:
+  !>   excluded              (2,:) pairs of body identifiers (lower, higher), sorted by both
+  !>   bounds, numbers, rows, records, cells   work arrays, kept by the caller because fresh memory is dear:
   !>                         lengths `primitives` + 8 or more (bounds, numbers), `primitives` (rows, records), 4 `primitives` + 4200
-  !>                         (cells), that of `low` (keys)
   !>   found                 number of pairs; when it exceeds the length of `low`, there was no room: enlarge to this
-  !>                         length at least and call again
-  subroutine find_pairs(n, nbody, member, still, still_bounds, still_numbers, still_cells, box, kind, outer_count, &
-      body, adjacent_ptr, adjacent_count, adjacent, body_kind, body_id, selfcontact, nexcluded, excluded, low, high, apart, &
-      bounds, numbers, rows, records, cells, keys, found, members, still_capacity, still_cell_capacity, primitives, &
-      neighbours, bodies, exclusions, capacity, cell_capacity, length)
-    integer(i4), intent(in) :: n, nbody, nexcluded, members, still_capacity, still_cell_capacity
-    integer(i4), intent(in) :: primitives, neighbours, bodies, exclusions, capacity, cell_capacity, length
-    integer(i4), intent(in) :: member(0:members-1)
+  !>                         length at least and call again; -1: a handle is void
+  subroutine find_pairs(handles, still, still_bounds, still_numbers, still_cells, excluded, bounds, numbers, rows, records, cells, &
+      found, still_capacity, still_cell_capacity, primitives, exclusions, cell_capacity, length)
+    integer(i8), intent(in) :: handles(10)        !< of bodies (3), shapes (5), work space and obstacles at rest
+    integer(i4), intent(in) :: still_capacity, still_cell_capacity, primitives, exclusions, cell_capacity, length
     real(dp), intent(in) :: still(20,0:64)
     real(sp), intent(inout), target :: still_bounds(0:still_capacity-1,6)
     integer(i4), intent(inout), target :: still_numbers(0:still_capacity-1,3)
     integer(i4), intent(inout), target :: still_cells(0:still_cell_capacity-1)
-    real(dp), intent(in) :: box(6,0:primitives-1)
-    integer(i4), intent(in), target :: kind(0:primitives-1)
-    integer(i4), intent(in) :: outer_count(0:primitives-1)
-    integer(i4), intent(in), target :: body(0:primitives-1)
-    integer(i4), intent(in), target :: adjacent_ptr(0:primitives-1), adjacent_count(0:primitives-1)
-    integer(i4), intent(in), target :: adjacent(0:neighbours-1)
-    integer(i4), intent(in) :: body_kind(0:bodies-1), selfcontact(0:bodies-1)
-    integer(i8), intent(in), target :: body_id(0:bodies-1)
     integer(i8), intent(in), target :: excluded(2,0:exclusions-1)
-    integer(i4), intent(inout) :: low(0:capacity-1), high(0:capacity-1)
-    integer(i8), intent(inout) :: apart(0:capacity-1)
     real(sp), intent(inout), target :: bounds(0:length-1,6)
     integer(i4), intent(inout), target :: numbers(0:length-1,3)
     integer(i4), intent(inout) :: rows(0:primitives-1,2), records(9,0:primitives-1)
     integer(i4), intent(inout), target :: cells(0:cell_capacity-1)
-    integer(i8), intent(inout), target :: keys(0:capacity-1)
     integer(i4), intent(out) :: found
+    type(bodies_and_triples) :: state
+    type(shape_tables) :: shapes
+    type(workspace) :: work
+    type(still_boxes) :: resting
     type(grid_type) :: grid, still_grid
     type(exclusion_list) :: exclusion
     type(pair_store) :: store
     type(pair_list), allocatable :: lists(:)
+    integer(i4) :: members, status
     integer :: i, k, threads
 
-    if (capacity < piece) then
-      found = piece
-      return
-    end if
-    !$omp parallel do if (members > parallel_from) schedule(static) private(i)
-    do k = 0, members - 1
-      i = member(k)
-      rows(k,1) = body(i)
-      if (body_kind(body(i)) == obstacle_kind) rows(k,1) = immovable
-      if (selfcontact(body(i)) /= 0 .and. body_kind(body(i)) >= deformable_from) rows(k,1) = bodies + i
-      if (takes_no_part(kind(i), outer_count(i))) rows(k,1) = absent
-    end do
+    found = -1
+    call open_bodies(handles(1:3), state, status)
+    if (status == table_open) call open_shapes(handles(4:8), shapes, status)
+    if (status == table_open) call open_table(handles(9), work, status)
+    if (status == table_open) call open_table(handles(10), resting, status)
+    if (status /= table_open) return
+    found = piece
+    if (size(work%low) < piece) return
+    members = size(resting%movable)
+    associate (bodies => state%bodies, body => shapes%body)
+      !$omp parallel do if (members > parallel_from) schedule(static) private(i)
+      do k = 0, members - 1
+        i = resting%movable(k)
+        rows(k,1) = body(i)
+        if (bodies%kind(body(i)) == obstacle_kind) rows(k,1) = immovable
+        if (bodies%selfcontact(body(i)) /= 0 .and. bodies%kind(body(i)) >= deformable_from) rows(k,1) = size(bodies%id) + i
+        if (takes_no_part(shapes%kind(i), shapes%outer_count(i))) rows(k,1) = absent
+      end do
+    end associate
     call point_columns(bounds, numbers, grid)
-    call build_grid(members, member, box, rows(:,1), rows(:,2), cells, records, grid)
+    call build_grid(members, resting%movable, work%fat, rows(:,1), rows(:,2), cells, records, grid)
     call point_columns(still_bounds, still_numbers, still_grid)
     call restore_grid(still, still_cells, still_grid)
     threads = 1
 !$  threads = omp_get_max_threads()
     allocate (lists(0:threads-1))
-    call prepare_store(n, keys, store, lists)
-    exclusion%count = nexcluded
+    call prepare_store(shapes%primitives, work%keys, store, lists)
+    exclusion%count = exclusions
     exclusion%pair(1:,1:) => excluded
-    exclusion%body(0:) => body
-    exclusion%id(0:) => body_id
-    exclusion%inner = any(selfcontact(0:nbody-1) /= 0)
-    exclusion%adjacent_ptr(0:) => adjacent_ptr
-    exclusion%adjacent_count(0:) => adjacent_count
-    exclusion%adjacent(0:) => adjacent
-    call search_pairs(grid, box, exclusion, store, lists)
-    call search_between(grid, still_grid, box, exclusion, store, lists)
-    call sort_pairs(n, store, lists, capacity, low, high, apart, found)
+    exclusion%body => shapes%body
+    exclusion%id => state%bodies%id
+    exclusion%inner = any(state%bodies%selfcontact(0:int(state%bodies%rows)-1) /= 0)
+    exclusion%adjacent_ptr => shapes%adjacent_ptr
+    exclusion%adjacent_count => shapes%adjacent_count
+    exclusion%adjacent => shapes%adjacent
+    call search_pairs(grid, work%fat, exclusion, store, lists)
+    call search_between(grid, still_grid, work%fat, exclusion, store, lists)
+    call sort_pairs(shapes%primitives, store, lists, size(work%low), work%low, work%high, work%apart, found)
   end subroutine find_pairs
 
 end module broad_phase

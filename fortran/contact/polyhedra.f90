@@ -17,7 +17,10 @@ module polyhedra
 
   !> Columns of the geometry tables (see solfec/contact/geometry.py); all arrays start at 0.
   type :: shape_tables
-    integer(i4) :: primitives = 0                                                            !< in use
+    integer(i4) :: primitives = 0, vertices = 0                                              !< in use
+    real(dp), pointer, contiguous :: reference(:, :)                                         !< vertices
+    integer(i4), pointer, contiguous :: vertex_body(:), vertex_node(:)                       !< of vertices
+    real(dp), pointer, contiguous :: radii(:, :), orientation(:, :, :)                       !< of ellipsoids, referential
     integer(i4), pointer, contiguous :: body(:), adjacent_ptr(:), adjacent_count(:)          !< of primitives
     integer(i4), pointer, contiguous :: adjacent(:)                                          !< primitives next to primitives
     real(dp), pointer, contiguous :: margin(:), reach(:), drift(:, :, :)                     !< of primitives, see `primitive_motion`

@@ -29,11 +29,14 @@ contains
     if (status == table_open) call open_table(handles(5), faces, status)
     if (status /= table_open) return
     shapes%primitives = int(primitives%rows, i4)
+    shapes%vertices = int(vertices%rows, i4)
     shapes%kind => primitives%kind
     shapes%body => primitives%body
     shapes%surface => primitives%surface
     shapes%radius => primitives%radius
     shapes%axes => primitives%axes
+    shapes%radii => primitives%radii
+    shapes%orientation => primitives%orientation
     shapes%box => primitives%box
     shapes%margin => primitives%margin
     shapes%drift => primitives%drift
@@ -56,5 +59,8 @@ contains
     shapes%corner_vertex => faces%vertex
     shapes%edge => faces%edge
     shapes%current => vertices%current
+    shapes%reference => vertices%reference
+    shapes%vertex_body => vertices%body
+    shapes%vertex_node => vertices%node
   end subroutine open_shapes
 end module shape_state

@@ -3,6 +3,11 @@ module update_geometry
   use kinds, only: dp, i4, i8
   use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, finite_element_kind => body_finite_element, &
     sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid
+  use body_state, only: bodies_and_triples, open_bodies
+  use polyhedra, only: shape_tables
+  use shape_state, only: open_shapes
+  use state_tables, only: workspace, open_table
+  use table_registry, only: table_open
   implicit none
   private
   public :: update_shapes
@@ -19,138 +24,108 @@ contains
   !> their nodes for finite elements.  Shapes of bodies whose configuration has not changed by a bit since the last call
   !> stay as they are (those of finite elements are always moved).
   !>
-  !> Rows in use come first; every array may be longer.  Lengths are in the model's unit.
+  !> Reads bodies, their configurations, referential shapes; writes current vertices, normals, axes and boxes of primitives, extents of
+  !> bodies, and of the work space `previous` and `moved`.
   !>
-  !>   nvertex, nprimitive, nbody   numbers of rows in use
+  !>   body_handles, shape_handles, work_handle   of bodies, of shapes (`open_shapes`), of detection's work space
   !>   epsilon          geometric epsilon: the margin of boxes (manual, GEOMETRIC_EPSILON)
   !>   afresh           1: all shapes are moved, whatever their bodies did
-  !>   now              number of this call, larger than all before
-  !>   reference        (3,:) referential vertices
-  !>   vertex_body      (:) row of the body that moves a vertex
-  !>   vertex_node      (:) node of a finite element body that a vertex is; -1: the vertex is in place already (place_vertices)
-  !>   current          (3,:) current vertices, out
-  !>   vertex_list      (:) vertex numbers of primitives
-  !>   corner           (:) vertex numbers of faces
-  !>   corner_ptr       (:) first corner of a face
-  !>   normal           (3,:) current unit outward normals of faces, out: from the first three corners
-  !>   primitive_kind, body, radius, vertex_ptr, vertex_count, face_ptr, face_count   (:) of primitives
-  !>   radii            (3,:) referential semi-axes of ellipsoids; orientation (3,3,:) their directions, column by column
-  !>   axes             (3,3,:) current axes of ellipsoids, out: M = F R0 diag(radii); points are c + M s with |s| <= 1
-  !>   box              (6,:) boxes of primitives enlarged by epsilon, out: lower corner, upper corner
-  !>   body_kind, conf_ptr, primitive_ptr, primitive_count   (:) of bodies
-  !>   centre           (3,:) referential mass centres
-  !>   extents          (6,:) boxes of bodies, out; a body without primitives is where its centre is
-  !>   conf             (3,:) configuration triples
-  !>   previous         (3,:) configuration triples of the last call, in and out
-  !>   moved            (:) number of the last call that moved a body's shape, in and out
-  subroutine update_shapes(nvertex, nprimitive, nbody, epsilon, afresh, now, reference, vertex_body, vertex_node, current, &
-      vertex_list, corner, corner_ptr, normal, primitive_kind, body, radius, vertex_ptr, vertex_count, face_ptr, &
-      face_count, radii, orientation, axes, box, body_kind, conf_ptr, primitive_ptr, primitive_count, centre, extents, &
-      conf, previous, moved, vertices, listed, corners, faces, primitives, bodies, triples)
-    integer(i4), intent(in) :: nvertex, nprimitive, nbody, afresh
-    integer(i8), intent(in) :: now
+  !>   failure          100: a handle is void
+  subroutine update_shapes(body_handles, shape_handles, work_handle, epsilon, afresh, failure)
+    integer(i8), intent(in) :: body_handles(3), shape_handles(5), work_handle
+    integer(i4), intent(out) :: failure
+    type(bodies_and_triples) :: state
+    type(shape_tables) :: shapes
+    type(workspace) :: work
+    integer(i4), intent(in) :: afresh
     real(dp), intent(in) :: epsilon
-    integer(i4), intent(in) :: vertices, listed, corners, faces, primitives, bodies, triples
-    real(dp), intent(in) :: reference(3,0:vertices-1)
-    integer(i4), intent(in) :: vertex_body(0:vertices-1), vertex_node(0:vertices-1)
-    real(dp), intent(inout) :: current(3,0:vertices-1)
-    integer(i4), intent(in) :: vertex_list(0:listed-1)
-    integer(i4), intent(in) :: corner(0:corners-1)
-    integer(i4), intent(in) :: corner_ptr(0:faces-1)
-    real(dp), intent(inout) :: normal(3,0:faces-1)
-    integer(i4), intent(in) :: primitive_kind(0:primitives-1), body(0:primitives-1)
-    real(dp), intent(in) :: radius(0:primitives-1)
-    integer(i4), intent(in) :: vertex_ptr(0:primitives-1), vertex_count(0:primitives-1)
-    integer(i4), intent(in) :: face_ptr(0:primitives-1), face_count(0:primitives-1)
-    real(dp), intent(in) :: radii(3,0:primitives-1), orientation(3,3,0:primitives-1)
-    real(dp), intent(inout) :: axes(3,3,0:primitives-1)
-    real(dp), intent(inout) :: box(6,0:primitives-1)
-    integer(i4), intent(in) :: body_kind(0:bodies-1), conf_ptr(0:bodies-1)
-    integer(i4), intent(in) :: primitive_ptr(0:bodies-1), primitive_count(0:bodies-1)
-    real(dp), intent(in) :: centre(3,0:bodies-1)
-    real(dp), intent(inout) :: extents(6,0:bodies-1)
-    real(dp), intent(in) :: conf(3,0:triples-1)
-    real(dp), intent(inout) :: previous(3,0:triples-1)
-    integer(i8), intent(inout) :: moved(0:bodies-1)
     real(dp) :: map(3,3), from(3), to(3), reach(3)
     integer :: i, k, last, first
     logical :: any_moved
 
+    call open_bodies(body_handles, state, failure)
+    if (failure == table_open) call open_shapes(shape_handles, shapes, failure)
+    if (failure == table_open) call open_table(work_handle, work, failure)
+    if (failure /= table_open) return
     any_moved = .false.
-    !$omp parallel if (nvertex > parallel_from) private(map, from, to, reach, last, first, k)
-    !$omp do schedule(static) reduction(.or.:any_moved)
-    do i = 0, nbody - 1
-      first = conf_ptr(i)
-      if (afresh == 0 .and. body_kind(i) /= finite_element_kind) then
-        if (same_bits(conf(:,first:first+3), previous(:,first:first+3))) cycle
-      end if
-      previous(:,first:first+3) = conf(:,first:first+3)
-      moved(i) = now
-      any_moved = .true.
-    end do
-    !$omp end do
-    if (any_moved) then
-      last = -1
-      map = 0.0_dp
-      from = 0.0_dp
-      to = 0.0_dp
-      !$omp do schedule(static)
-      do i = 0, nvertex - 1
-        if (moved(vertex_body(i)) /= now) cycle
-        if (vertex_body(i) /= last) then
-          last = vertex_body(i)
-          first = conf_ptr(last)
-          map = body_map(body_kind(last), conf(:,first:first+2))
-          from = centre(:,last)
-          to = conf(:,first+3)
-        end if
-        if (body_kind(last) == finite_element_kind) then
-          if (vertex_node(i) >= 0) current(:,i) = reference(:,i) + conf(:,conf_ptr(last)+vertex_node(i))
-        else
-          call move(map, from, to, reference(:,i), current(:,i))
-        end if
-      end do
-      !$omp end do
-      !$omp do schedule(static)
-      do i = 0, nprimitive - 1
-        if (moved(body(i)) /= now) cycle
-        do k = face_ptr(i), face_ptr(i) + face_count(i) - 1
-          first = corner_ptr(k)
-          normal(:,k) = unit_normal(current(:,corner(first)), current(:,corner(first+1)), current(:,corner(first+2)))
-        end do
-        first = vertex_ptr(i)
-        if (primitive_kind(i) >= sphere_kind) then
-          to = current(:,vertex_list(first))
-          reach = radius(i)
-          if (primitive_kind(i) == ellipsoid_kind) then
-            k = conf_ptr(body(i))
-            map = body_map(body_kind(body(i)), conf(:,k:k+2))
-            axes(:,:,i) = moved_axes(map, orientation(:,:,i), radii(:,i))
-            reach = sqrt(axes(:,1,i)**2 + axes(:,2,i)**2 + axes(:,3,i)**2)
-          end if
-          box(1:3,i) = to - (reach + epsilon)
-          box(4:6,i) = to + (reach + epsilon)
-        else
-          box(:,i) = box_of(vertex_count(i), vertex_list(first), current)
-          box(1:3,i) = box(1:3,i) - epsilon
-          box(4:6,i) = box(4:6,i) + epsilon
-        end if
-      end do
-      !$omp end do
-      !$omp do schedule(static)
+    associate (bodies => state%bodies, conf => state%configurations%conf, nbody => int(state%bodies%rows))
+      !$omp parallel if (shapes%vertices > parallel_from) private(map, from, to, reach, last, first, k)
+      !$omp do schedule(static) reduction(.or.:any_moved)
       do i = 0, nbody - 1
-        if (moved(i) /= now) cycle
-        extents(:,i) = union(primitive_count(i), primitive_ptr(i), box)
-        if (primitive_count(i) == 0) then
-          extents(1:3,i) = conf(:,conf_ptr(i)+3)
-          extents(4:6,i) = extents(1:3,i)
+        first = bodies%conf_ptr(i)
+        if (afresh == 0 .and. bodies%kind(i) /= finite_element_kind) then
+          if (same_bits(conf(:,first:first+3), work%previous(:,first:first+3))) cycle
         end if
-        extents(1:3,i) = extents(1:3,i) - extents_margin*epsilon
-        extents(4:6,i) = extents(4:6,i) + extents_margin*epsilon
+        work%previous(:,first:first+3) = conf(:,first:first+3)
+        work%moved(i) = work%updates
+        any_moved = .true.
       end do
       !$omp end do
-    end if
-    !$omp end parallel
+      if (any_moved) then
+        last = -1
+        map = 0.0_dp
+        from = 0.0_dp
+        to = 0.0_dp
+        !$omp do schedule(static)
+        do i = 0, shapes%vertices - 1
+          if (work%moved(shapes%vertex_body(i)) /= work%updates) cycle
+          if (shapes%vertex_body(i) /= last) then
+            last = shapes%vertex_body(i)
+            first = bodies%conf_ptr(last)
+            map = body_map(bodies%kind(last), conf(:,first:first+2))
+            from = bodies%centre(:,last)
+            to = conf(:,first+3)
+          end if
+          if (bodies%kind(last) == finite_element_kind) then
+            if (shapes%vertex_node(i) >= 0) &
+              shapes%current(:,i) = shapes%reference(:,i) + conf(:,bodies%conf_ptr(last)+shapes%vertex_node(i))
+          else
+            call move(map, from, to, shapes%reference(:,i), shapes%current(:,i))
+          end if
+        end do
+        !$omp end do
+        !$omp do schedule(static)
+        do i = 0, shapes%primitives - 1
+          if (work%moved(shapes%body(i)) /= work%updates) cycle
+          do k = shapes%face_ptr(i), shapes%face_ptr(i) + shapes%face_count(i) - 1
+            first = shapes%corner_ptr(k)
+            shapes%normal(:,k) = unit_normal(shapes%current(:,shapes%corner_vertex(first)), &
+              shapes%current(:,shapes%corner_vertex(first+1)), shapes%current(:,shapes%corner_vertex(first+2)))
+          end do
+          first = shapes%vertex_ptr(i)
+          if (shapes%kind(i) >= sphere_kind) then
+            to = shapes%current(:,shapes%vertex_list(first))
+            reach = shapes%radius(i)
+            if (shapes%kind(i) == ellipsoid_kind) then
+              k = bodies%conf_ptr(shapes%body(i))
+              map = body_map(bodies%kind(shapes%body(i)), conf(:,k:k+2))
+              shapes%axes(:,:,i) = moved_axes(map, shapes%orientation(:,:,i), shapes%radii(:,i))
+              reach = sqrt(shapes%axes(:,1,i)**2 + shapes%axes(:,2,i)**2 + shapes%axes(:,3,i)**2)
+            end if
+            shapes%box(1:3,i) = to - (reach + epsilon)
+            shapes%box(4:6,i) = to + (reach + epsilon)
+          else
+            shapes%box(:,i) = box_of(shapes%vertex_count(i), shapes%vertex_list(first:), shapes%current)
+            shapes%box(1:3,i) = shapes%box(1:3,i) - epsilon
+            shapes%box(4:6,i) = shapes%box(4:6,i) + epsilon
+          end if
+        end do
+        !$omp end do
+        !$omp do schedule(static)
+        do i = 0, nbody - 1
+          if (work%moved(i) /= work%updates) cycle
+          bodies%extents(:,i) = union(bodies%primitive_count(i), bodies%primitive_ptr(i), shapes%box)
+          if (bodies%primitive_count(i) == 0) then
+            bodies%extents(1:3,i) = conf(:,bodies%conf_ptr(i)+3)
+            bodies%extents(4:6,i) = bodies%extents(1:3,i)
+          end if
+          bodies%extents(1:3,i) = bodies%extents(1:3,i) - extents_margin*epsilon
+          bodies%extents(4:6,i) = bodies%extents(4:6,i) + extents_margin*epsilon
+        end do
+        !$omp end do
+      end if
+      !$omp end parallel
+    end associate
   end subroutine update_shapes
 
   !> Are all numbers the same, bit by bit?

@@ -1,6 +1,10 @@
 !> Faces of shapes that deform: polygons that warp become triangles, and one polygon again when they flatten.
 module warped_faces
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use polyhedra, only: shape_tables
+  use shape_state, only: open_shapes
+  use state_tables, only: primitive_table, face_table, corner_table, open_table
+  use table_registry, only: table_open
   implicit none
   private
   public :: split_faces
@@ -15,67 +19,65 @@ contains
   !> those two triangles are taken that meet in a ridge, so that the faces bound the convex hull of the nodes; a warped face of
   !> more corners becomes a fan.
   !>
-  !>   count                primitives that deform; primitive (:) their rows
-  !>   source_ptr, source_count, source_outer   (:) of primitives: faces as the shape has them, outer ones first
-  !>   source_corner_ptr, source_corner_count, source_surface   (:) of these faces
-  !>   source_vertex, source_local   (:) of their corners: vertex numbers, positions in the primitive's vertex list
-  !>   current              (3,:) current vertices [length]
-  !>   face_ptr             (:) of primitives: first present face; there is room for all triangles
-  !>   face_count, outer_count   (:) of primitives, out: number of present faces, of leading ones on the surface
-  !>   corner_ptr           (:) of present faces: first corner, of the first face of a primitive in, of the others out
-  !>   corner_count, surface, normal   (:), (:), (3,:) of present faces, out
-  !>   vertex, local        (:) of corners of present faces, out
-  subroutine split_faces(count, primitive, source_ptr, source_count, source_outer, source_corner_ptr, source_corner_count, &
-      source_surface, source_vertex, source_local, current, face_ptr, face_count, outer_count, corner_ptr, corner_count, &
-      surface, normal, vertex, local, listed, primitives, source_faces, source_corners, vertices, faces, corners)
-    integer(i4), intent(in) :: count, listed, primitives, source_faces, source_corners, vertices, faces, corners
+  !> Reads faces and corners as the shape has them; writes the present ones: face_count and outer_count of primitives, all columns of faces
+  !> and corners.
+  !>
+  !>   shape_handles        of shapes with present faces (`open_shapes`)
+  !>   table_handles        of the tables of primitives, faces and corners
+  !>   primitive            (:) rows of primitives that deform
+  !>   failure              100: a handle is void
+  subroutine split_faces(shape_handles, table_handles, primitive, failure, listed)
+    integer(i8), intent(in) :: shape_handles(5), table_handles(3)
+    integer(i4), intent(out) :: failure
+    type(shape_tables) :: shapes
+    type(primitive_table) :: primitives
+    type(face_table) :: faces
+    type(corner_table) :: corners
+    integer(i4), intent(in) :: listed
     integer(i4), intent(in) :: primitive(0:listed-1)
-    integer(i4), intent(in) :: source_ptr(0:primitives-1), source_count(0:primitives-1), source_outer(0:primitives-1)
-    integer(i4), intent(in) :: source_corner_ptr(0:source_faces-1), source_corner_count(0:source_faces-1)
-    integer(i4), intent(in) :: source_surface(0:source_faces-1)
-    integer(i4), intent(in) :: source_vertex(0:source_corners-1), source_local(0:source_corners-1)
-    real(dp), intent(in) :: current(3,0:vertices-1)
-    integer(i4), intent(in) :: face_ptr(0:primitives-1)
-    integer(i4), intent(inout) :: face_count(0:primitives-1), outer_count(0:primitives-1), corner_ptr(0:faces-1)
-    integer(i4), intent(inout) :: corner_count(0:faces-1), surface(0:faces-1)
-    real(dp), intent(inout) :: normal(3,0:faces-1)
-    integer(i4), intent(inout) :: vertex(0:corners-1), local(0:corners-1)
     integer(i4) :: piece(3)
     integer :: i, k, m, row, source, face, from, to, corners_here, pieces
     logical :: ridge
 
-    !$omp parallel do if (count > parallel_from) schedule(static) &
+    call open_shapes(shape_handles, shapes, failure)
+    if (failure == table_open) call open_table(table_handles(1), primitives, failure)
+    if (failure == table_open) call open_table(table_handles(2), faces, failure)
+    if (failure == table_open) call open_table(table_handles(3), corners, failure)
+    if (failure /= table_open) return
+    !$omp parallel do if (size(primitive) > parallel_from) schedule(static) &
     !$omp private(k, m, row, source, face, from, to, corners_here, pieces, ridge, piece)
-    do i = 0, count - 1
+    do i = 0, size(primitive) - 1
       row = primitive(i)
-      face = face_ptr(row)
-      to = corner_ptr(face)
-      do k = 0, source_count(row) - 1
-        if (k == source_outer(row)) outer_count(row) = face - face_ptr(row)
-        source = source_ptr(row) + k
-        from = source_corner_ptr(source)
-        corners_here = source_corner_count(source)
-        call find_pieces(corners_here, source_vertex(from), current, pieces, ridge)
+      face = shapes%face_ptr(row)
+      to = shapes%corner_ptr(face)
+      do k = 0, primitives%face_count(row) - 1
+        if (k == primitives%outer_count(row)) shapes%outer_count(row) = face - shapes%face_ptr(row)
+        source = primitives%face_ptr(row) + k
+        from = faces%corner_ptr(source)
+        corners_here = faces%corner_count(source)
+        call find_pieces(corners_here, corners%vertex(from:), shapes%current, pieces, ridge)
         do m = 1, pieces
-          corner_ptr(face) = to
-          surface(face) = source_surface(source)
+          shapes%corner_ptr(face) = to
+          shapes%face_surface(face) = faces%surface(source)
           if (pieces == 1) then
-            corner_count(face) = corners_here
-            call copy_corners(corners_here, source_vertex(from), source_local(from), vertex(to), local(to))
+            shapes%corner_count(face) = corners_here
+            call copy_corners(corners_here, corners%vertex(from:), corners%local(from:), shapes%corner_vertex(to:), &
+              shapes%corner(to:))
           else
-            corner_count(face) = 3
+            shapes%corner_count(face) = 3
             piece = [0, m, m + 1]
             if (.not. ridge) piece = merge([0, 1, 3], [1, 2, 3], m == 1)
-            vertex(to:to+2) = source_vertex(from+piece)
-            local(to:to+2) = source_local(from+piece)
+            shapes%corner_vertex(to:to+2) = corners%vertex(from+piece)
+            shapes%corner(to:to+2) = corners%local(from+piece)
           end if
-          normal(:,face) = unit_normal(current(:,vertex(to)), current(:,vertex(to+1)), current(:,vertex(to+2)))
-          to = to + corner_count(face)
+          shapes%normal(:,face) = unit_normal(shapes%current(:,shapes%corner_vertex(to)), &
+            shapes%current(:,shapes%corner_vertex(to+1)), shapes%current(:,shapes%corner_vertex(to+2)))
+          to = to + shapes%corner_count(face)
           face = face + 1
         end do
       end do
-      face_count(row) = face - face_ptr(row)
-      if (source_outer(row) == source_count(row)) outer_count(row) = face_count(row)
+      shapes%face_count(row) = face - shapes%face_ptr(row)
+      if (primitives%outer_count(row) == primitives%face_count(row)) shapes%outer_count(row) = shapes%face_count(row)
     end do
   end subroutine split_faces
 

@@ -107,24 +107,9 @@ def split(geometry, made: CurrentFaces) -> None:
     """Faces, normals and edges of finite elements at the present vertices."""
     if not made.deforming.size:
         return
-    _split_faces(*split_columns(geometry, made))
-    _list_edges(*edge_columns(geometry, made))
-
-
-def split_columns(geometry, made: CurrentFaces) -> tuple:
-    """Arguments of the kernel that splits faces."""
-    primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
-    return (
-        made.deforming.size, made.deforming, primitives.face_ptr, primitives.face_count, primitives.outer_count,
-        faces.corner_ptr, faces.corner_count, faces.surface, corners.vertex, corners.local, geometry.vertices.current,
-        made.face_ptr, made.face_count, made.outer_count, made.corner_ptr, made.corner_count, made.surface,
-        made.normal, made.vertex, made.local,
-    )  # fmt: skip
-
-
-def edge_columns(geometry, made: CurrentFaces) -> tuple:
-    """Arguments of the kernel that lists edges afterwards."""
-    return (
+    tables = geometry.primitives, geometry.faces, geometry.corners
+    _split_faces(made.handles, np.array([table.handle for table in tables], np.longlong), made.deforming)
+    _list_edges(
         made.deforming.size, 1, made.deforming, geometry.primitives.vertex_count, made.face_ptr, made.face_count,
         made.corner_ptr, made.corner_count, made.local, made.edge_count, made.edge,
     )  # fmt: skip

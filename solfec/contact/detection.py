@@ -154,24 +154,9 @@ def update_geometry(geometry, bodies, epsilon: float) -> None:
     work = workspace_of(geometry, bodies)
     work.shape(geometry.version, epsilon)
     work.updates += 1
-    _update_shapes(
-        geometry.vertices.n, geometry.primitives.n, bodies.n, epsilon, work.afresh, work.updates,
-        *shape_columns(geometry, faces, bodies, work),
-    )
+    _update_shapes(bodies.handles, faces.handles, work.handle, epsilon, work.afresh)
     work.afresh = 0
     split(geometry, faces)
-
-
-def shape_columns(geometry, faces, bodies, work: Workspace) -> tuple[np.ndarray, ...]:
-    vertices, primitives = geometry.vertices, geometry.primitives
-    return (
-        vertices.reference, vertices.body, vertices.node, vertices.current,
-        geometry.vertex_lists.vertex, faces.vertex, faces.corner_ptr, faces.normal,
-        primitives.kind, primitives.body, primitives.radius, primitives.vertex_ptr, primitives.vertex_count,
-        faces.face_ptr, faces.face_count, primitives.radii, primitives.orientation, primitives.axes, primitives.box,
-        bodies.kind, bodies.conf_ptr, bodies.primitive_ptr, bodies.primitive_count, bodies.centre,
-        bodies.extents, bodies.configurations.conf, work.previous, work.moved,
-    )  # fmt: skip
 
 
 def sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) -> int:
@@ -231,14 +216,12 @@ def _leave_out(excluded: np.ndarray, bodies, work: Workspace) -> None:
 
 def search_pairs(geometry, bodies, settings: Settings, work: Workspace) -> None:
     """Fill `work.low` and `work.high` with the pairs of primitives whose fat boxes overlap, sorted."""
-    primitives, still = geometry.primitives, work.still
+    still, faces = work.still, current_faces(geometry)
+    handles = np.array([*bodies.handles, *faces.handles, work.handle, still.handle], np.longlong)
     while True:
         found = _find_pairs(
-            primitives.n, bodies.n, still.movable, still.grid, still.bounds, still.numbers, still.cells,
-            work.fat, primitives.kind, primitives.outer_count, primitives.body,
-            primitives.adjacent_ptr, primitives.adjacent_count, geometry.adjacency.primitive,
-            bodies.kind, bodies.id, bodies.selfcontact, settings.excluded_bodies.shape[1], settings.excluded_bodies,
-            work.low, work.high, work.apart, work.bounds, work.box_numbers, work.rows, work.records, work.cells, work.keys,
+            handles, still.grid, still.bounds, still.numbers, still.cells, settings.excluded_bodies,
+            work.bounds, work.box_numbers, work.rows, work.records, work.cells,
         )  # fmt: skip
         if found <= work.low.size:
             break

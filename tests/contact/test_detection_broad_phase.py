@@ -11,7 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solfec import _kernels
+from solfec.bodies.table import BodyTable
+from solfec.contact.current_faces import current_faces
+from solfec.contact.geometry import Geometry
 from solfec.contact.still import CLASSES, FIGURES, SPARE_CELLS
+from solfec.contact.workspace import workspace_of
 
 OBSTACLE, RIGID = 0, 1
 
@@ -25,29 +29,34 @@ def find(boxes, body=None, kinds=None, excluded=(), capacity=4, still=False):
     body = np.arange(n) if body is None else np.asarray(body)
     kinds = np.full(body.max(initial=0) + 1, RIGID) if kinds is None else np.asarray(kinds)
     boxes = np.asfortranarray(boxes)
-    shapes = np.zeros(n, np.int32), np.ones(n, np.int32)
-    work = np.zeros((n, 2), np.int32, order="F"), np.zeros((9, n), np.int32, order="F")
+    bodies, geometry = BodyTable(), Geometry()
+    for kind in kinds:
+        bodies.add(int(kind), id=bodies.n + 1)
+    geometry.primitives.append(n, outer_count=1, body=body.astype(np.int32))
+    geometry.version += 1
+    faces, work = current_faces(geometry), workspace_of(geometry, bodies)
+    work.fat[:, :n] = boxes
     apart = still & (kinds[body] == OBSTACLE)
     members = np.flatnonzero(apart).astype(np.int32)
     columns = (
         np.zeros((members.size + 8, 6), np.float32, order="F"), np.zeros((members.size + 8, 3), np.int32, order="F"),
         np.zeros(4 * members.size + SPARE_CELLS, np.int32),
     )  # fmt: skip
-    grid = np.zeros((FIGURES, CLASSES), order="F")
-    _kernels.broad_phase.sort_still(members, boxes, *shapes, *work, grid, *columns)
+    grid, capacities = np.zeros((FIGURES, CLASSES), order="F"), geometry.primitives
+    _kernels.broad_phase.sort_still(
+        members, work.fat, capacities.kind, capacities.outer_count, work.rows, work.records, grid, *columns
+    )
+    work.still.movable = np.flatnonzero(~apart).astype(np.int32)
+    handles = np.array([*bodies.handles, *faces.handles, work.handle, work.still.handle], np.longlong)
+    pairs = np.asfortranarray(np.array(excluded, np.int64).reshape(-1, 2).T)
     while True:
-        low, high = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
+        work.enlarge_pairs(capacity)
         found = _kernels.broad_phase.find_pairs(
-            n, kinds.size, np.flatnonzero(~apart).astype(np.int32), grid, *columns, boxes, *shapes, body.astype(np.int32),
-            np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(1, np.int32),
-            kinds.astype(np.int32), np.arange(1, kinds.size + 1), np.zeros(kinds.size, np.int32), len(excluded),
-            np.asfortranarray(np.array(excluded, np.int64).reshape(-1, 2).T),
-            low, high, np.zeros(capacity, np.int64), np.zeros((n + 8, 6), np.float32, order="F"),
-            np.zeros((n + 8, 3), np.int32, order="F"), *work, np.zeros(4 * n + SPARE_CELLS, np.int32),
-            np.zeros(capacity, np.int64),
-        )  # fmt: skip
+            handles, grid, *columns, pairs, work.bounds, work.box_numbers, work.rows, work.records, work.cells
+        )
+        assert found >= 0
         if found <= capacity:
-            return list(zip(low[:found].tolist(), high[:found].tolist()))
+            return list(zip(work.low[:found].tolist(), work.high[:found].tolist()))
         capacity = found
 
 

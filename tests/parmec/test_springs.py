@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from solfec import _kernels
-from solfec.parmec import ANALYTICAL, DEM, EQM, GRAVITY, HISTORY, PRESCRIBE, RESTRAIN, SPRING, TSERIES, VELOCITY, model
+from solfec.parmec import (
+    ANALYTICAL,
+    DEM,
+    EQM,
+    GRAVITY,
+    HISTORY,
+    PRESCRIBE,
+    RESTRAIN,
+    SPRING,
+    TSERIES,
+    VELOCITY,
+    model,
+)
 
 NO_FILES = 1e9
 
