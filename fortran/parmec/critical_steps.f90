@@ -1,4 +1,4 @@
-!> Critical time steps of particles under their springs.
+!> Critical time steps of particles under their springs and contacts.
 module critical_steps
   use kinds, only: dp, i4
   use curves, only: curve_at
@@ -51,6 +51,7 @@ contains
       ! a ratio of critical damping asks for c = 2 z sqrt(k m)
       if (model%links%ratio(link) >= 0) damping = max(damping, 2*model%links%ratio(link)*sqrt(slope*model%particles%mass(p)))
     end do
+    call add_contacts(model, p, count, levers, k, damping)
     if (.not. k > 0 .and. .not. any(abs(twisting) > 0)) return
     w = sqrt(maxval(count)*k/model%particles%mass(p))
     if (w > 0) call take(w, damping/(2*model%particles%mass(p)*w))
@@ -88,6 +89,27 @@ contains
       least = min(least, step)
     end do
   end function least_step
+
+  !> Adds a particle's contacts to what its springs gave.
+  subroutine add_contacts(model, p, count, levers, k, damping)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: p
+    real(dp), intent(inout) :: count(3), levers(3,3), k, damping
+    real(dp) :: arm(3), stiffness
+    integer(i4) :: c, e, law
+
+    do e = model%particles%first_contact(p), model%particles%first_contact(p) + model%particles%contacts(p) - 1
+      c = model%contact_ends%contact(e)
+      if (model%contacts%alive(c) == 0) cycle
+      law = model%contacts%pairing(c)
+      stiffness = model%pairings%spring(law)
+      count = count + abs(model%contacts%normal(:,c))
+      arm = matmul(model%contacts%point(:,c) - model%particles%position(:,p), model%particles%rotation(:,:,p))
+      levers = levers + lever_square(arm)
+      k = max(k, stiffness)
+      damping = max(damping, 2*model%pairings%damper(law)*sqrt(stiffness*model%particles%mass(p)))
+    end do
+  end subroutine add_contacts
 
   !> Stiffness that a torsion spring gives a particle at its present angles, in the particle's own frame.
   function torsion_stiffness(model, p, s) result(stiffness)

@@ -3,6 +3,7 @@ module explicit_model
   use kinds, only: i4, i8
   use state_tables, only: control_table, particle_table, curve_table, curve_point_table, link_table, link_law_table, end_table, &
                           torsion_table, joint_table, joint_group_table, joint_order_table, release_table, release_list_table, &
+                          pairing_table, obstacle_table, triangle_table, sphere_table, contact_table, contact_end_table, &
                           restraint_table, drive_table, probe_table, probe_source_table, open_table
   use table_registry, only: table_open
   implicit none
@@ -28,6 +29,12 @@ module explicit_model
     type(joint_order_table) :: joint_order
     type(release_table) :: releases
     type(release_list_table) :: release_lists
+    type(pairing_table) :: pairings
+    type(obstacle_table) :: obstacles
+    type(triangle_table) :: triangles
+    type(sphere_table) :: spheres
+    type(contact_table) :: contacts
+    type(contact_end_table) :: contact_ends
   end type model_tables
 
 contains
@@ -37,7 +44,7 @@ contains
     integer(i8), intent(in) :: handles(:)
     type(model_tables), intent(out) :: model
     integer(i4), intent(out) :: status
-    integer(i4) :: found(17)
+    integer(i4) :: found(23)
 
     call open_table(handles(1), model%control, found(1))
     call open_table(handles(2), model%particles, found(2))
@@ -56,6 +63,12 @@ contains
     call open_table(handles(15), model%joint_order, found(15))
     call open_table(handles(16), model%releases, found(16))
     call open_table(handles(17), model%release_lists, found(17))
+    call open_table(handles(18), model%pairings, found(18))
+    call open_table(handles(19), model%obstacles, found(19))
+    call open_table(handles(20), model%triangles, found(20))
+    call open_table(handles(21), model%spheres, found(21))
+    call open_table(handles(22), model%contacts, found(22))
+    call open_table(handles(23), model%contact_ends, found(23))
     status = maxval(found)
     if (all(found == table_open)) status = table_open
   end subroutine open_model

@@ -4,8 +4,9 @@ module explicit_steps
   use ball_joints, only: joint_reactions, joint_work, prepare_joints
   use critical_steps, only: least_step, particle_step
   use explicit_model, only: model_tables, open_model
+  use granular_contacts, only: contact_forces, find_touching, move_obstacles, must_search
   use histories, only: sample
-  use kind_numbers, only: pause_end, pause_output, pause_room, pause_no_number
+  use kind_numbers, only: pause_end, pause_output, pause_room, pause_no_number, pause_search
   use linear_springs, only: spring_forces
   use particle_forces, only: read_loads, sum_forces
   use particle_motion, only: advance_velocities, all_are_numbers, drift
@@ -33,7 +34,9 @@ contains
     call open_model(handles, model, status)
     if (status /= table_open) return
     call restrain_velocities(model%restraints, model%particles)
-    if (first == 1) call drift_by(model, 0.5_dp*model%control%step(0))
+    if (first /= 1) return
+    call drift_by(model, 0.5_dp*model%control%step(0))
+    call move_obstacles(model, 0.5_dp*model%control%step(0))
   end subroutine begin
 
   !> Steps until something is due.
@@ -61,6 +64,10 @@ contains
     associate (control => model%control)
       made = 0
       do while (control%elapsed(0) < control%duration(0) .and. made < most .and. reason == pause_end)
+        if (must_search(model)) then
+          reason = pause_search
+          exit
+        end if
         call forces(model, work)
         next = control%step(0)
         if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model))
@@ -95,6 +102,7 @@ contains
     call spring_forces(model, model%control%step(0))
     call torsion_torques(model, model%control%drifted(0))
     call release_springs(model)
+    call contact_forces(model, model%control%step(0))
     call sum_forces(model)
     if (model%joints%rows > 0) then
       call drive_accelerations(model)               ! joints follow prescribed motion
@@ -112,6 +120,7 @@ contains
     call advance_velocities(model%particles, step)
     call drift_by(model, 0.5_dp*(step + next))
     call drive_velocities(model)
+    call move_obstacles(model, 0.5_dp*(step + next))
   end subroutine move
 
   !> Moves positions, and keeps by how much time.
@@ -156,6 +165,7 @@ contains
 
     call open_model(handles, model, status)
     if (status /= table_open) return
+    call find_touching(model)
     do p = 0, n - 1
       call particle_step(model, p, .false., steps(p), frequencies(p), ratios(p))
     end do

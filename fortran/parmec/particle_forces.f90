@@ -1,8 +1,9 @@
-!> Forces and torques of particles: gravity, damping, and the springs' sums.
+!> Forces and torques of particles: gravity, damping, and the sums of what springs and contacts do.
 module particle_forces
   use kinds, only: dp, i4
   use curves, only: series_vector
   use explicit_model, only: model_tables
+  use matrix3, only: cross
   use particle_motion, only: few_particles
   implicit none
   private
@@ -61,11 +62,30 @@ contains
             torque = torque - model%torsions%torque(:,link)
           end select
         end do
+        do e = particles%first_contact(p), particles%first_contact(p) + particles%contacts(p) - 1
+          call add_contact(model, p, e, force, torque)
+        end do
         particles%force(:,p) = force
         particles%torque(:,p) = torque
       end do
     end associate
   end subroutine sum_forces
+
+  !> Adds the force of a contact and its torque about a particle's mass centre.
+  subroutine add_contact(model, p, e, force, torque)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: p, e
+    real(dp), intent(inout) :: force(3), torque(3)
+    real(dp) :: own(3)
+    integer(i4) :: c
+
+    c = model%contact_ends%contact(e)
+    if (model%contacts%alive(c) == 0) return
+    own = model%contacts%force(:,c)
+    if (model%contact_ends%side(e) == 2) own = -own
+    force = force + own
+    torque = torque + cross(model%contacts%point(:,c) - model%particles%position(:,p), own)
+  end subroutine add_contact
 
   !> L J L^T a.
   pure function turned_inertia(rotation, inertia, a) result(b)

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import importlib
 
-from . import unbuilt
-
 _NAMES = {
     "particles": "MATERIAL SPHERE MESH ANALYTICAL VELOCITY",
     "loads": "TSERIES GRAVITY DAMPING RESTRAIN PRESCRIBE",
     "springs": "SPRING",
     "release": "UNSPRING",
+    "granular": "GRANULAR OBSTACLE",
     "joints": "TORSION_SPRING BALL_JOINT",
     "estimates": "EQM CRITICAL",
     "histories": "HISTORY",
     "output": "OUTPUT",
     "running": "DEM RESET ARGV",
-    "unbuilt": unbuilt.NAMES,
 }
 
 COMMANDS = {name: module for module, names in _NAMES.items() for name in names.split()}

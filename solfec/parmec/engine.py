@@ -12,6 +12,7 @@ from ..errors import SolfecError
 from ..interruption import Interruption
 from .kinds import PauseKind
 from .model import Model
+from .pairs import search
 
 _begin, _run, _sample = _kernels.explicit_steps.begin, _kernels.explicit_steps.run, _kernels.explicit_steps.take_sample
 ROOM = 4096  # numbers of histories that a call of the kernel keeps, at least a sample
@@ -63,6 +64,8 @@ class Run:
     def go(self) -> None:
         """Run; what an interruption asks for is raised after the step at hand."""
         model = self.model
+        call_back(model)
+        search(model)
         if model.control.steps[0] == 0 and model.time == 0.0:
             self._start()
         else:
@@ -98,6 +101,8 @@ class Run:
             self._most = min(MOST_STEPS, 2 * self._most) if spent < SECONDS else max(1, self._most // 2)
         for recorded, values in zip(model.histories, samples[:, :taken].tolist()):
             recorded.extend(values)
+        if reason == PauseKind.SEARCH:
+            search(model)
         if reason == PauseKind.NO_NUMBER:
             raise SolfecError(diverged(model))
         if reason == PauseKind.OUTPUT and self.write is not None:
@@ -125,6 +130,10 @@ def call_back(model: Model) -> None:
         drives.linear[:, row] = three(function, time, "PRESCRIBE")
     for row, function in functions.angular_drives.items():
         drives.angular[:, row] = three(function, time, "PRESCRIBE")
+    for row, function in functions.linear_obstacles.items():
+        model.obstacles.linear[:, row] = three(function, time, "OBSTACLE")
+    for row, function in functions.angular_obstacles.items():
+        model.obstacles.angular[:, row] = three(function, time, "OBSTACLE")
 
 
 def three(function: Callable, time: float, what: str) -> np.ndarray:

@@ -13,6 +13,7 @@ from ..language.hints import Vector
 from . import arguments
 from .kinds import LinkKind, LinkStatus
 from .model import Model, current
+from .pairs import search
 
 _estimate = _kernels.explicit_steps.estimate_steps
 Row = tuple[float, int, float, float]
@@ -99,7 +100,8 @@ def shortest(rows: list[Row], count: int) -> list[Row]:
 
 
 def steps_of_particles(model: Model) -> list[Row]:
-    """Estimates of the particles that springs hold."""
+    """Estimates of the particles that springs or contacts hold."""
+    search(model)
     n = model.particles.n
     steps, frequencies, ratios = np.zeros(n), np.zeros(n), np.zeros(n)
     if _estimate(model.handles(), steps, frequencies, ratios):

@@ -35,7 +35,7 @@ class Writer:
         make_directory_of(self.stem)
         model, label = self.model, float(self.model.control.label[0])
         for number, (one, particles) in enumerate(zip(model.output_sets, members(model, model.output_sets))):
-            found = blocks(model, particles, one)
+            found = blocks(model, particles, one, number == 0)
             for suffix, block in found.items():
                 path = f"{self.stem}{number}{suffix}"
                 if "XDMF" in model.output_formats:
@@ -93,7 +93,7 @@ def grid_text(file: str, block: Block, frame: int, time: float) -> str:
     ]
     for values, centre in ((block.of_points, "Node"), (block.of_cells, "Cell")):
         for name, array in values.items():
-            kind = {1: "Scalar", 3: "Vector", 9: "Tensor"}[1 if array.ndim == 1 else array.shape[1]]
+            kind = {1: "Scalar", 2: "Matrix", 3: "Vector", 9: "Tensor"}[1 if array.ndim == 1 else array.shape[1]]
             lines.append(f'    <Attribute Name="{name}" AttributeType="{kind}" Center="{centre}">\n     {item(file, frame, name, array)}\n    </Attribute>\n')
     return "".join(lines) + "   </Grid>\n"
 
@@ -132,7 +132,8 @@ def write_values(file, name: str, array: np.ndarray) -> None:
     whole = array.dtype.kind == "i"
     kind, form = ("int", "%d") if whole else ("double", "%.17g")
     width = 1 if array.ndim == 1 else array.shape[1]
-    head = {1: f"SCALARS {name} {kind} 1\nLOOKUP_TABLE default\n", 3: f"VECTORS {name} {kind}\n", 9: f"TENSORS {name} {kind}\n"}[width]
+    scalars = f"SCALARS {name} {kind} {width}\nLOOKUP_TABLE default\n"
+    head = {1: scalars, 2: scalars, 3: f"VECTORS {name} {kind}\n", 9: f"TENSORS {name} {kind}\n"}[width]
     file.write(head)
     np.savetxt(file, array, form)
 

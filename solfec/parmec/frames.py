@@ -46,12 +46,14 @@ def members(model: Model, sets: list[OutputSet]) -> list[np.ndarray]:
     return [np.flatnonzero(~taken) if numbers is None else numbers for numbers in own]
 
 
-def blocks(model: Model, particles: np.ndarray, one: OutputSet) -> dict[str, Block]:
-    """What there is to show of a set, by suffix of the files."""
-    makers = {"SPH": spheres, "MESH": surfaces, "RB": rigid_bodies, "SL": springs, "ST": torsion_springs, "JT": joints}
+def blocks(model: Model, particles: np.ndarray, one: OutputSet, first: bool) -> dict[str, Block]:
+    """What there is to show of a set, by suffix of the files; obstacles are shown with the first one."""
+    makers = {"SPH": spheres, "MESH": surfaces, "RB": rigid_bodies, "SL": springs, "ST": torsion_springs, "JT": joints, "CD": contacts}
     found = {}
     for mode in one.modes:
-        block = makers[mode](model, particles) if mode in makers else None
+        block = makers[mode](model, particles)
+        if mode == "MESH" and first and model.triangles.n:
+            block = joined(block, obstacles(model))
         if block is not None and len(block.points):
             found[SUFFIXES[mode]] = block.only(one.entities)
     return found
@@ -101,6 +103,44 @@ def surfaces(model: Model, particles: np.ndarray) -> Block | None:
     of_points = {"DISPL": points - reference, "LINVEL": table.velocity[:, corner].T + np.cross(table.spin[:, corner].T, arms)}
     of_cells = {"NUMBER": owner, "COLOR": np.concatenate([part.colours for part in parts]), **vectors(model, owner)}
     return Block(points, True, of_points, of_cells)
+
+
+def obstacles(model: Model) -> Block:
+    """Triangles of obstacles, whose NUMBER is -1."""
+    table = model.triangles
+    points, initial = (table.view(name).transpose(2, 1, 0).reshape(-1, 3) for name in ("corner", "initial"))
+    row = table.view("obstacle")
+    corner, moving = np.repeat(row, 3), model.obstacles
+    arms = points - moving.point[:, corner].T
+    velocity = moving.linear[:, corner].T + np.cross(moving.angular[:, corner].T, arms)
+    nothing = np.zeros((len(row), 3))
+    of_cells = {"NUMBER": np.full(len(row), -1), "COLOR": table.view("colour"), "ANGVEL": moving.angular[:, row].T, "FORCE": nothing, "TORQUE": nothing}
+    return Block(points, True, {"DISPL": points - initial, "LINVEL": velocity}, of_cells)
+
+
+def joined(one: Block | None, two: Block | None) -> Block | None:
+    """Triangles of two blocks."""
+    if one is None or two is None:
+        return one or two
+    parts = [{name: np.concatenate((a[name], b[name])) for name in a} for a, b in ((one.of_points, two.of_points), (one.of_cells, two.of_cells))]
+    return Block(np.concatenate((one.points, two.points)), True, *parts)
+
+
+def contacts(model: Model, particles: np.ndarray) -> Block:
+    """Contacts of the set's particles (their first ones); an obstacle's number is -1."""
+    table = model.contacts
+    mine = np.zeros(model.particles.n, bool)
+    mine[particles] = True
+    own = np.flatnonzero(mine[table.view("pair")[0]] & (table.view("alive") == 1))
+    one, two = table.pair[:, own]
+    sphere = two >= 0
+    second = np.where(sphere, model.particles.colour[np.maximum(two, 0)], model.triangles.colour[np.where(sphere, 0, -1 - two)])
+    values = {
+        "PAIR": np.column_stack((one, np.maximum(two, -1))), "COLOR": np.column_stack((model.particles.colour[one], second)),
+        "ORIENT": table.normal[:, own].T, "DISPL": table.depth[own], "F": table.force[:, own].T, "FN": table.normal_force[own],
+        "FT": table.tangential[:, own].T,
+    }  # fmt: skip
+    return Block(table.point[:, own].T, of_points=values)
 
 
 def springs(model: Model, particles: np.ndarray) -> Block:

@@ -84,5 +84,5 @@ class PauseKind(IntEnum):
     END = 0  # of the duration, or of the steps that it was asked for
     OUTPUT = 1  # files are due
     ROOM = 2  # the memory for histories is full
-    SINGULAR = 3  # a joint cannot be solved
+    SEARCH = 3  # pairs that may touch must be listed anew
     NO_NUMBER = 4  # a particle's motion is no number any more

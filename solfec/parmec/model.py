@@ -11,6 +11,8 @@ import numpy as np
 from ..shapes.mesh_parts import labelled
 from .kinds import DriveKind
 from .tables import (
+    ContactEndTable,
+    ContactTable,
     ControlTable,
     CurvePointTable,
     CurveTable,
@@ -21,13 +23,17 @@ from .tables import (
     JointTable,
     LinkLawTable,
     LinkTable,
+    ObstacleTable,
+    PairingTable,
     ParticleTable,
     ProbeSourceTable,
     ProbeTable,
     ReleaseListTable,
     ReleaseTable,
     RestraintTable,
+    SphereTable,
     TorsionTable,
+    TriangleTable,
 )
 
 if TYPE_CHECKING:
@@ -93,11 +99,14 @@ class Callbacks:
     angular_damping: Callable | None = None
     linear_drives: dict[int, Callable] = field(default_factory=dict)  # by row of DriveTable
     angular_drives: dict[int, Callable] = field(default_factory=dict)
+    linear_obstacles: dict[int, Callable] = field(default_factory=dict)  # by row of ObstacleTable
+    angular_obstacles: dict[int, Callable] = field(default_factory=dict)
 
     def any(self) -> bool:
         """Whether a step needs Python."""
         single = (*self.gravity, self.linear_damping, self.angular_damping)
-        return any(x is not None for x in single) or bool(self.linear_drives or self.angular_drives)
+        many = self.linear_drives, self.angular_drives, self.linear_obstacles, self.angular_obstacles
+        return any(x is not None for x in single) or any(many)
 
 
 class Model:
@@ -106,7 +115,7 @@ class Model:
     Attributes
     ----------
     control, particles, curves, points, links, laws, ends, restraints, drives, probes, sources, torsions, joints, joint_groups,
-    joint_order, releases, release_lists : Table
+    joint_order, releases, release_lists, pairings, obstacles, triangles, spheres, contacts, contact_ends : Table
         See `tables.py`.
     materials : list of Material
     series : list of int
@@ -142,6 +151,12 @@ class Model:
         self.joint_order = JointOrderTable()
         self.releases = ReleaseTable()
         self.release_lists = ReleaseListTable()
+        self.pairings = PairingTable()
+        self.obstacles = ObstacleTable()
+        self.triangles = TriangleTable()
+        self.spheres = SphereTable()
+        self.contacts = ContactTable()
+        self.contact_ends = ContactEndTable()
         self.materials: list[Material] = []
         self.series: list[int] = []
         self.surfaces: dict[int, Surface] = {}
@@ -159,7 +174,7 @@ class Model:
         return (
             self.control, self.particles, self.curves, self.points, self.links, self.laws, self.ends, self.restraints, self.drives,
             self.probes, self.sources, self.torsions, self.joints, self.joint_groups, self.joint_order, self.releases,
-            self.release_lists,
+            self.release_lists, self.pairings, self.obstacles, self.triangles, self.spheres, self.contacts, self.contact_ends,
         )  # fmt: skip
 
     def handles(self) -> np.ndarray:
@@ -196,6 +211,10 @@ class Model:
         self._sort_joints()
         self._hold_particles()
         self._settled = counted
+
+    def forget_pairs(self) -> None:
+        """Pairs that may touch must be listed anew."""
+        self.control.margin[0] = -1.0
 
     def unsettle(self) -> None:
         """Restraints or prescribed motions have changed."""

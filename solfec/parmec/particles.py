@@ -184,6 +184,7 @@ def ANALYTICAL(
         model.particles.rotation[:, :, row] = rotation
         return row
     row, particles = arguments.particle(model, particle, "particle"), model.particles
+    model.forget_pairs()
     particles.kind[row] = ParticleKind.ANALYTICAL
     for name, value in given.items():
         getattr(particles, name)[..., row] = value
@@ -219,6 +220,7 @@ def rotation_matrix(values) -> np.ndarray:
 
 def add_particle(model: Model, kind: ParticleKind, mass: float, inertia: np.ndarray, centre, **columns) -> int:
     """Append a particle at rest."""
+    model.forget_pairs()
     row = model.particles.append(kind=kind, mass=mass, **columns)
     particles = model.particles
     particles.inertia[:, :, row] = inertia

@@ -22,6 +22,7 @@ class ControlTable(Table):
         "adaptive": ((), "f8", 0.0),  # fraction of the critical step that a step has at most, 0: steps are equal
         "longest": ((), "f8", 0.0),  # step that adaptive steps do not exceed
         "steps": ((), "i8", 0),  # taken so far
+        "margin": ((), "f8", -1.0),  # of pairs that are listed, below zero: they must be listed anew
         "gravity": ((3,), "f8", 0.0),  # acceleration
         "gravity_curve": ((3,), "i4", -1),  # series of its components, -1: the number above holds
         "linear_damping": ((3,), "f8", 0.0),  # [1/time]
@@ -60,6 +61,8 @@ class ParticleTable(Table):
         "torque": ((3,), "f8", 0.0),  # about the mass centre, spatial
         "first_end": ((), "i4", 0),  # its ends of springs in EndTable
         "ends": ((), "i4", 0),  # how many
+        "first_contact": ((), "i4", 0),  # its ends of pairs in ContactEndTable
+        "contacts": ((), "i4", 0),  # how many
     }  # fmt: skip
 
 
@@ -202,6 +205,79 @@ class EndTable(Table):
     COLUMNS = {
         "link": ((), "i4", 0),  # row of LinkTable or TorsionTable
         "side": ((), "i4", 0),  # 1 or 2 of a linear spring, 3 or 4: 1 or 2 of a torsion spring
+    }  # fmt: skip
+
+
+class PairingTable(Table):
+    """Contact laws of pairs of colours."""
+
+    COLUMNS = {
+        "colour": ((2,), "i4", 0),  # the lower one first; both 0: of all pairs without a law of their own
+        "spring": ((), "f8", 0.0),  # force over depth
+        "damper": ((), "f8", 0.0),  # ratio of critical damping
+        "friction": ((2,), "f8", 0.0),  # static and dynamic coefficients
+        "tangential": ((), "f8", 0.0),  # stiffness and damping over those along the normal
+    }  # fmt: skip
+
+
+class ObstacleTable(Table):
+    """One row per obstacle."""
+
+    COLUMNS = {
+        "first": ((), "i4", 0),  # its triangles
+        "size": ((), "i4", 0),
+        "moving": ((), "i4", 0),
+        "point": ((3,), "f8", 0.0),  # about which it turns
+        "linear": ((3,), "f8", 0.0),  # velocity of this point
+        "angular": ((3,), "f8", 0.0),  # angular velocity
+        "moved": ((), "f8", 0.0),  # by which its corners have moved at most since pairs were listed [length]
+    }  # fmt: skip
+
+
+class TriangleTable(Table):
+    """Triangles of obstacles."""
+
+    COLUMNS = {
+        "obstacle": ((), "i4", 0),
+        "colour": ((), "i4", 0),
+        "corner": ((3, 3), "f8", 0.0),  # one a column
+        "initial": ((3, 3), "f8", 0.0),  # where they were when the obstacle was made
+        "searched": ((3, 3), "f8", 0.0),  # where they were when pairs were listed
+    }  # fmt: skip
+
+
+class SphereTable(Table):
+    """Particles that may touch others."""
+
+    COLUMNS = {
+        "particle": ((), "i4", 0),
+        "searched": ((3,), "f8", 0.0),  # where it was when pairs were listed
+    }  # fmt: skip
+
+
+class ContactTable(Table):
+    """Pairs that may touch, sorted by their particles."""
+
+    COLUMNS = {
+        "pair": ((2,), "i4", 0),  # a sphere, and a sphere with a higher number or -1 - triangle
+        "pairing": ((), "i4", 0),  # row of PairingTable
+        "alive": ((), "i4", 0),  # 1: there is a contact
+        "depth": ((), "f8", 0.0),
+        "point": ((3,), "f8", 0.0),
+        "normal": ((3,), "f8", 0.0),  # to the first sphere
+        "slip": ((3,), "f8", 0.0),  # integral of the tangential velocity
+        "normal_force": ((), "f8", 0.0),
+        "tangential": ((3,), "f8", 0.0),  # force across the normal
+        "force": ((3,), "f8", 0.0),  # on the first sphere
+    }  # fmt: skip
+
+
+class ContactEndTable(Table):
+    """Ends of pairs by particle."""
+
+    COLUMNS = {
+        "contact": ((), "i4", 0),
+        "side": ((), "i4", 0),  # 1 or 2
     }  # fmt: skip
 
 

@@ -127,12 +127,6 @@ def test_wrong_arguments_are_named_and_change_nothing(one, number):
     assert model.current().time == 0.0
 
 
-@pytest.mark.parametrize("name", parmec.unbuilt.NAMES.split())
-def test_commands_that_are_not_built_say_so(name):
-    with pytest.raises(NotBuiltYet, match=f"{name} is not built yet"):
-        getattr(parmec, name)()
-
-
 def test_there_are_twenty_three_commands():
     assert len(parmec.COMMANDS) == 23
     assert set(dir(parmec)) >= set(parmec.COMMANDS)

@@ -12,10 +12,14 @@ from solfec.parmec import (
     BALL_JOINT,
     DAMPING,
     DEM,
+    GRANULAR,
     GRAVITY,
     HISTORY,
+    MATERIAL,
+    OBSTACLE,
     PRESCRIBE,
     RESTRAIN,
+    SPHERE,
     SPRING,
     TORSION_SPRING,
     TSERIES,
@@ -163,6 +167,29 @@ def joint_pendulum():
     GRAVITY(0.0, 0.0, -10.0)
 
 
+def sphere_bounce():
+    SPHERE((0, 0, 0.6), 0.1, MATERIAL(1000, 1, 0.3), 1)
+    OBSTACLE([(-1, -1, 0, 1, -1, 0, 0, 2, 0)], 1)
+    GRANULAR(0, 0, 1e5, 0.1, 0.0)
+    GRAVITY(0.0, 0.0, -10.0)
+
+
+def sphere_sphere():
+    material = MATERIAL(1000, 1, 0.3)
+    SPHERE((0, 0, 0), 0.1, material, 1)
+    SPHERE((0.25, 0, 0), 0.1, material, 1)
+    VELOCITY(0, (1, 0, 0))
+    GRANULAR(0, 0, 1e5, 0.05, 0.0)
+
+
+def sphere_slide_roll():
+    SPHERE((0, 0, 0.0995812), 0.1, MATERIAL(1000, 1, 0.3), 1)
+    OBSTACLE([(-3, -3, 0, 9, -3, 0, 0, 9, 0)], 1)
+    GRANULAR(0, 0, 1e5, 1.0, (0.3, 0.3))
+    GRAVITY(0.0, 0.0, -10.0)
+    VELOCITY(0, (1, 0, 0))
+
+
 def free_top():
     ANALYTICAL([1, 2, 3, 0, 0, 0], 1)
     VELOCITY(0, angular=(0.5, 2, 0.1))
@@ -190,7 +217,8 @@ MODELS = [
     free_fall, global_damping, oscillator_undamped, oscillator_table_dashpot, oscillator_ratio_dashpot_origin,
     oscillator_ratio_dashpot_offset, follower_pendulum, two_body_follower, planar_spring, plane_bounce, plane_friction_pure,
     plane_friction_sticky, general_nonlinear_cycle, stroke_offset, unspring_release,
-    torsion_roll, torsion_pitch, torsion_yaw_damped, torsion_cone, joint_pendulum, free_top, prescribe_av, restrain_oblique, gravity_series,
+    torsion_roll, torsion_pitch, torsion_yaw_damped, torsion_cone, joint_pendulum, sphere_bounce,
+    sphere_sphere, sphere_slide_roll, free_top, prescribe_av, restrain_oblique, gravity_series,
 ]  # fmt: skip
 
 
