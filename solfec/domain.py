@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from . import live_state
 from .bodies import background_mesh, finite_element_motion, implicit, modal, motion, point_values, state
 from .bodies.failures import named
 from .bodies.finite_elements import FiniteElementMesh, compiled
@@ -719,6 +720,11 @@ class Domain:
         self.constraints.user_count = users
 
     # --- results -------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> live_state.Snapshot:
+        """Copies of the present state, for readers."""
+        bodies = live_state.Bodies.of(self.bodies)
+        return live_state.Snapshot(self.time, self.step_number, bodies, live_state.Constraints.of(self.constraints, self.bodies))
 
     def energy(self, identifiers=None) -> np.ndarray:
         """Energies in the order of `Energy`, of the given bodies or (contacts counted once) of the whole model."""

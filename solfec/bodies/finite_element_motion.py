@@ -70,6 +70,16 @@ def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[l
     return [seen[:, fe.first[k] : fe.first[k + 1]] for k in numbers], int(fe.rows[failed]) if failed >= 0 else -1
 
 
+def rotations(fe: FiniteElements, bodies: BodyTable) -> np.ndarray:
+    """Mean rotations (3, 3, count) of all bodies at the present configuration, whatever their form."""
+    found, everything = fe.rotation.copy(order="F"), np.ones(fe.count, np.int32)
+    _motion.local_displacements(
+        fe.count, everything, fe.first, fe.conf_row, fe.reference, fe.normal, bodies.configurations.conf, found,
+        np.zeros_like(fe.displacement),
+    )  # fmt: skip
+    return found
+
+
 def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[bool, int, int]:
     """To mid-step; returns whether bodies have damping, and (failure, row)."""
     damped, failure, failed = _drift(step, fe.count, *bodies.columns.of(drift_columns, fe, bodies))

@@ -65,6 +65,8 @@ class Loads:
         Pressures on surfaces.
     callbacks : list of LoadCallback
         User functions, in order of their creation.
+    sources : list of callable
+        ``source(bodies, time, step)`` adds to `bodies.triples.force`, for many bodies at once.
     series : SeriesTable
         Every time series that a load uses.
     """
@@ -77,12 +79,13 @@ class Loads:
         self.table = PointLoadTable()
         self.pressures = Pressures()
         self.callbacks: list[LoadCallback] = []
+        self.sources: list[Callable[[BodyTable, float, float], None]] = []
         self.series = SeriesTable()
 
     @property
     def on_bodies(self) -> bool:
         """Whether there are loads besides gravity."""
-        return self.table.n > 0 or bool(self.callbacks) or self.pressures.table.n > 0
+        return self.table.n > 0 or bool(self.callbacks or self.sources) or self.pressures.table.n > 0
 
     def set_gravity(self, vector) -> None:
         """Set the gravitational acceleration: three numbers or `TimeSeries`."""
@@ -201,6 +204,8 @@ class Loads:
         self.pressures.apply(bodies, series.result)
         for callback in self.callbacks:
             self._call(bodies, callback, time, step)
+        for source in self.sources:
+            source(bodies, time, step)
         return self.gravity
 
     def _refuse(self, row: int) -> None:

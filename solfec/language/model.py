@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..contact import manifold
+from ..live_state import Bodies, ForceArrays, Snapshot
 from ..results import results_file
 from ..simulation import Simulation
 from ..solvers.foreign_solver import Solves
 from . import checks, session
 from .bodies import BODY, CONSTRAINT
-from .checks import BadValue, command
+from .checks import BadType, BadValue, command
 from .handles import Model
 from .hints import Switch
 from .solvers import Solver, constraint_solver
@@ -228,6 +229,35 @@ class SOLFEC(Model):
         """
         simulation = self._simulation
         return simulation.steps(constraint_solver(solver), checks.positive(duration, "duration"))
+
+    @command("SOLFEC.snapshot")
+    def snapshot(self) -> Snapshot:
+        """Copies of the present state of all bodies and constraints, as arrays.
+
+        Returns
+        -------
+        Snapshot
+            `time`, `step_number`, `bodies` (id, kind, mass, centre, velocity, rotation, angular_velocity) and `constraints` (id, kind, bodies,
+            point, base, R, U, gap, contacts).
+        """
+        return self._domain.snapshot()
+
+    @command("SOLFEC.add_forces")
+    def add_forces(self, function: Callable[[Bodies, float, float], Any]) -> None:
+        """Load many bodies at once by a function that is called in every step; several functions add up.
+
+        A continued run needs them again, as its input gives them.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(bodies, time, step)`` returns spatial forces at the mass centres (n, 3), or a tuple of these and spatial torques (n, 3).
+            `bodies` is what `snapshot` gives, at mid-step and with velocities of the beginning of the step.  Forces on obstacles count for
+            nothing; bodies that deform take no torques.
+        """
+        if not callable(function):
+            raise BadType(f"'function' must be callable, not {type(function).__name__}")
+        self._domain.loads.sources.append(ForceArrays(function))
 
 
 def look_at(simulation: Simulation, duration: float | None = None) -> None:
