@@ -42,7 +42,8 @@ contains
       nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, &
       ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, &
       nmat, model, friction, restitution, spring, dashpot, power, gap_aware, &
-      nrow, order, chunk_ptr, row_kind, block, law, diagonal, b, free, v, r, u, lost, driving, patch, entry_ptr, slave_entry, &
+      nrow, order, chunk_ptr, row_kind, block, law, diagonal, b, speed, free, v, r, u, lost, driving, patch, entry_ptr, &
+      slave_entry, &
       row_ptr, &
       ncolourptr, colour_ptr, nentry, triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
       nblock, column, off_diagonal, colours, entries, attachments, blocks, visits, stored, coupled, stage, failed, status)
@@ -72,7 +73,7 @@ contains
     real(dp), intent(in) :: gap_aware(0:nmat-1)
     integer(i4), intent(inout) :: order(0:nrow-1), chunk_ptr(0:nrow-1), row_kind(0:nrow-1)
     real(dp), intent(inout) :: block(16,0:nrow-1), law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
-    real(dp), intent(inout) :: b(3,0:nrow-1), free(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
+    real(dp), intent(inout) :: b(3,0:nrow-1), speed(0:nrow-1), free(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
     integer(i4), intent(inout) :: lost(0:nrow-1), driving(0:nrow-1), patch(0:nrow-1)
     integer(i4), intent(inout) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), row_ptr(0:nrow-1)
     integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
@@ -106,7 +107,7 @@ contains
           birth, master_point, &
           slave_point, base, reaction, velocity, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, &
           conf, element, weights, ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, nrow, order, &
-          chunk_ptr, ncolourptr, colour_ptr, diagonal, b, v, r, u, lost, driving, entry_ptr, slave_entry, &
+          chunk_ptr, ncolourptr, colour_ptr, diagonal, b, speed, v, r, u, lost, driving, entry_ptr, slave_entry, &
           nentry, triple, entry, factor, &
           nbodyptr, body_ptr, nattached, attached_row, attached_entry, colours, entries, attachments, visits, failed, status)
         if (form == -1) stored = merge(1_i4, 0_i4, real(visits, dp) <= most*n)

@@ -5,6 +5,7 @@
 module automatic_solver
   use kinds, only: dp, i4
   use diagonal_block, only: block_size, b_friction, b_rho, prepare_block
+  use constraint_measures, only: rounding_of
   use island_factor, only: island_lu, analyse_island
   use island_problem, only: cone_none, island, pack_island, pack_operators, row_measure
   use anderson_sweeps, only: sweep_island, measure_rows
@@ -171,6 +172,7 @@ contains
   !>   unscaled      1: the unscaled natural map must be as small as the residual
   !>   tolerance     residual relative to the norm `size` of q over all rows but those that drive obstacles (driving (0:nrow-1)
   !>                 is 1), which nothing else couples to: it is relative to their norm `driven_size` for theirs
+  !>   speed         (0:nrow-1) size of the velocities whose sum q is: no island is solved beyond their rounding
   !>   maxiter       iterations allowed to each method (Newton: steps)
   !>   window        columns of Anderson acceleration
   !>   r             (3,0:nrow-1) reactions: initial guess and solution
@@ -183,8 +185,8 @@ contains
   !>                 point steps, alternations
   !>   residuals     (0:nisland-1) out: norms of the residuals of islands
   subroutine solve_islands(n, nrow, nblock, nptr, nisland, nfirst, nentry, ntriple, kind, block, diagonal, q, row_ptr, column, &
-                           off_diagonal, count, island_ptr, island_row, method, unscaled, driving, size, driven_size, tolerance, &
-                           maxiter, window, &
+                           off_diagonal, count, island_ptr, island_row, method, unscaled, driving, size, driven_size, speed, &
+                           tolerance, maxiter, window, &
                            operators, first_entry, triple, entry, r, local, local_triple, counts, residuals)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: nrow, nblock, nptr, nisland, nfirst, nentry, ntriple
@@ -195,7 +197,7 @@ contains
     real(dp), intent(in) :: off_diagonal(3,3,0:nblock-1)
     integer(i4), intent(in) :: count, island_ptr(0:nptr-1), island_row(0:nrow-1)
     integer(i4), intent(in) :: method, unscaled, driving(0:nrow-1)
-    real(dp), intent(in) :: size, driven_size, tolerance
+    real(dp), intent(in) :: size, driven_size, speed(0:nrow-1), tolerance
     integer(i4), intent(in) :: maxiter, window
     integer(i4), intent(in) :: operators, first_entry(0:nfirst-1), triple(0:nentry-1)
     real(dp), intent(in) :: entry(3,3,0:nentry-1)
@@ -212,6 +214,8 @@ contains
       ! shares of the tolerance add up to it in the square
       share = merge(driven_size, size, all(driving(island_row(first:first+rows-1)) /= 0))
       share = tolerance*share*sqrt(real(rows, dp)/real(n, dp))
+      ! what is left in this step is asked for again in the next, so it stays well below what counts as rounding there
+      share = max(share, 0.25_dp*rounding_of(norm2(speed(island_row(first:first+rows-1)))))
       call solve_island(rows, island_row(first:first+rows-1), kind, block, diagonal, q, row_ptr, column, off_diagonal, &
                         method, unscaled /= 0, share, maxiter, window, operators, first_entry, triple, entry, r, local, &
                         local_triple, counts(:,k), residuals(k))

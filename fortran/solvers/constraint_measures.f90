@@ -8,9 +8,11 @@ module constraint_measures
   use spring_law, only: spring_row, spring_error, s_implicit
   implicit none
   private
-  public :: measure, larger, unbounded
+  public :: measure, larger, unbounded, rounding_of
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
+  real(dp), parameter :: no_reaction(3) = 0.0_dp
+  real(dp), parameter :: last_digits = 8*epsilon(1.0_dp)   !< part of a sum of terms that their rounding may leave
   real(dp), parameter :: unbounded = 1e300_dp !< terms of the merit of rows that are wrong where there is no free energy
 
 contains
@@ -19,13 +21,16 @@ contains
   !> step, springs the force of its mean stroke and velocity; else the merit of a link takes the elongation at mid step and the
   !> normal velocity alone, as Solfec-1.0 does for Gauss-Seidel, and a spring follows the law that its row asks for.
   !> Rows that drive obstacles (`driving` 1) are measured apart, so that no obstacle's weight or speed excuses errors of others.
-  subroutine measure(n, exact, unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+  !> An error that the rounding of the terms of U explains (`speed`) is none: relative to a B that is rounding itself, as of bodies that move
+  !> together, it would be large however well the row is solved.
+  subroutine measure(n, exact, unit, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, g, &
+                     total)
     integer(i4), intent(in) :: n
     logical, intent(in) :: exact
     real(dp), intent(in) :: unit         !< of force, in which the merit adds reactions to velocities: 1 in Solfec-1.0
     integer(i4), intent(in) :: kind(0:*), driving(0:*)
     real(dp), intent(in) :: block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
-    real(dp), intent(in) :: b(3,0:*), reaction(3,0:*), u(3,0:*)
+    real(dp), intent(in) :: b(3,0:*), speed(0:*), reaction(3,0:*), u(3,0:*)   !< speed: of the terms that B is the sum of
     real(dp), intent(in) :: half_step
     real(dp), intent(inout) :: member(0:*), residual(0:*)
     real(dp), intent(out) :: g, total
@@ -37,6 +42,10 @@ contains
     do a = 0, n - 1
       call row_measures(kind(a), exact, unit, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
                         member(a), residual(a))
+      if (residual(a) <= row_rounding(kind(a), speed(a), law(:,a), diagonal(:,:,a), reaction(:,a), half_step)) then
+        member(a) = 0.0_dp
+        residual(a) = 0.0_dp
+      end if
     end do
     !$omp end parallel do
     energy = 0.0_dp
@@ -54,8 +63,24 @@ contains
       member(a) = share(member(a), energy(driving(a)))
     end do
     g = 0.5_dp*larger(share(2.0_dp*numerator(0), energy(0)), share(2.0_dp*numerator(1), energy(1)))
-    where (.not. size > 0.0_dp) size = 1.0_dp
-    total = larger(sqrt(unmet(0)/size(0)), sqrt(unmet(1)/size(1)))
+    if (any(size <= 0.0_dp)) call add_what_is_asked
+    total = larger(sqrt(share(unmet(0), size(0))), sqrt(share(unmet(1), size(1))))
+
+  contains
+
+    !> Where B is zero, what is wrong without reactions takes its place.
+    subroutine add_what_is_asked
+      real(dp) :: asked(0:1), no_member, error
+      integer :: a
+
+      asked = 0.0_dp
+      do a = 0, n - 1
+        call row_measures(kind(a), exact, unit, block(:,a), law(:,a), diagonal(:,:,a), b(:,a), no_reaction, half_step, no_member, &
+                          error)
+        asked(driving(a)) = asked(driving(a)) + error**2
+      end do
+      where (size <= 0.0_dp) size = asked
+    end subroutine add_what_is_asked
   end subroutine measure
 
   !> An energy of errors over the free energy.  Without any a row that does not move is right, and one that moves wholly wrong.
@@ -127,6 +152,24 @@ contains
       residual = 0.0_dp
     end select
   end subroutine row_measures
+
+  !> Velocity that rounding of velocities, reactions and lengths may leave in a row.
+  pure function row_rounding(kind, speed, law, w, reaction, half_step) result(velocity)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: speed, law(law_size), w(3,3), reaction(3), half_step
+    real(dp) :: velocity
+
+    velocity = speed + norm2(w(:,1)*reaction(1)) + norm2(w(:,2)*reaction(2)) + norm2(w(:,3)*reaction(3))
+    if (kind == link_row) velocity = velocity + law(l_length)/half_step
+    velocity = last_digits*velocity
+  end function row_rounding
+
+  !> Velocity that the rounding of a sum of terms, of this size together, may leave.
+  pure function rounding_of(speed) result(velocity)
+    real(dp), intent(in) :: speed
+    real(dp) :: velocity
+    velocity = last_digits*speed
+  end function rounding_of
 
   !> B.A B, and for a prescribed velocity the energy of the target.
   pure function free_energy(kind, law, w, b) result(energy)

@@ -31,7 +31,7 @@ contains
   !>   users, coloured, birth, chunk_ptr, colour_ptr, colours   see row_colours
   !>   order             (0:nrow-1) out: constraint table row of every row (row_colours)
   !>   diagonal          (3,3,0:nrow-1) out: W_aa, without what implicit bodies add [velocity/force]
-  !>   b, v              (3,0:nrow-1) out: B; V [velocity]
+  !>   b, v              (3,0:nrow-1) out: B; V [velocity]; speed (0:nrow-1) size of the velocities whose sum B is
   !>   r, u              (3,0:nrow-1) out: R and U of the last step
   !>   lost              (0:nrow-1) out: 0
   !>   driving           (0:nrow-1) out: 1 where a user's constraint acts on obstacles alone
@@ -45,7 +45,7 @@ contains
   subroutine assemble_rows(n, users, coloured, bodies, triples, step, ncon, kind, master, slave, birth, master_point, &
       slave_point, base, reaction, velocity, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, &
       element, weights, ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, nrow, order, chunk_ptr, &
-      ncolourptr, colour_ptr, diagonal, b, v, r, u, lost, driving, entry_ptr, slave_entry, nentry, &
+      ncolourptr, colour_ptr, diagonal, b, speed, v, r, u, lost, driving, entry_ptr, slave_entry, nentry, &
       triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
       colours, entries, attachments, visits, failed, status)
     integer(i4), intent(in) :: n, users, coloured, ncon
@@ -71,7 +71,7 @@ contains
     integer(i4), intent(in) :: ncolourptr
     integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
     real(dp), intent(inout) :: diagonal(3,3,0:nrow-1)
-    real(dp), intent(inout) :: b(3,0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
+    real(dp), intent(inout) :: b(3,0:nrow-1), speed(0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
     integer(i4), intent(inout) :: lost(0:nrow-1), driving(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
     integer(i4), intent(in) :: nentry
     integer(i4), intent(inout) :: triple(0:nentry-1)
@@ -160,12 +160,14 @@ contains
       known = nm > 0
       v(:,a) = transformed(nm, hm, tm, velo_prev)
       b(:,a) = transformed(nm, hm, tm, velo)
+      speed(a) = terms(nm, hm, tm, velo)
       if (s >= 0) then
         call operator_of(s, 2, i, slave_point(:,i), ns, hs, ts)
         known = known .and. ns > 0
         hs(:,:,1:ns) = -hs(:,:,1:ns)
         v(:,a) = v(:,a) + transformed(ns, hs, ts, velo_prev)
         b(:,a) = b(:,a) + transformed(ns, hs, ts, velo)
+        speed(a) = speed(a) + terms(ns, hs, ts, velo)
         if (s == m .and. .not. same) hm(:,:,1:nm) = hm(:,:,1:nm) + hs(:,:,1:nm)
       end if
       diagonal(:,:,a) = 0.0_dp
@@ -390,6 +392,23 @@ contains
       end associate
     end do
   end function transformed
+
+  !> Sum of |H_k u_k|.
+  pure function terms(count, h, t, velocity) result(size)
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: h(3,3,8)
+    integer(i4), intent(in) :: t(8)
+    real(dp), intent(in) :: velocity(3,0:*)
+    real(dp) :: size, term(3)
+    integer :: k
+    size = 0.0_dp
+    do k = 1, count
+      associate (u => velocity(:,t(k)))
+        term = h(:,1,k)*u(1) + h(:,2,k)*u(2) + h(:,3,k)*u(3)
+      end associate
+      size = size + sqrt(term(1)**2 + term(2)**2 + term(3)**2)
+    end do
+  end function terms
 
   !> Stores H' = H L of one body from entry `first` on and adds its part to W_aa, if it is one of explicit bodies.
   pure subroutine store(count, h, t, factor, explicit, first, triple, entry, diagonal)

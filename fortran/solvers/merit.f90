@@ -16,6 +16,7 @@ contains
   !>   block, law   (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block), laws (row_block)
   !>   diagonal     (3,3,0:nrow-1) W_aa [velocity/force]
   !>   b            (3,0:nrow-1) free velocity [velocity]
+  !>   speed        (0:nrow-1) size of the velocities whose sum B is [velocity]; an error that rounding explains counts as none
   !>   reaction, u  (3,0:nrow-1) R [force] and U = B + W R [velocity]
   !>   half_step    h/2 (dynamics) or h (quasi-statics)
   !>   member       (0:nrow-1) out: merit of every row (the members sum to 2 g)
@@ -24,16 +25,18 @@ contains
   !>   total        norm of the residuals over the norm of B (over 1 where B is zero)
   !>
   !> Rows that drive obstacles have an energy and a norm of B of their own, and the larger of both figures counts.
-  subroutine evaluate(n, nrow, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+  subroutine evaluate(n, nrow, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, &
+                      g, total)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: nrow
     integer(i4), intent(in) :: kind(0:nrow-1), driving(0:nrow-1)
     real(dp), intent(in) :: block(16,0:nrow-1), law(8,0:nrow-1), diagonal(3,3,0:nrow-1)
-    real(dp), intent(in) :: b(3,0:nrow-1), reaction(3,0:nrow-1), u(3,0:nrow-1)
+    real(dp), intent(in) :: b(3,0:nrow-1), speed(0:nrow-1), reaction(3,0:nrow-1), u(3,0:nrow-1)
     real(dp), intent(in) :: half_step
     real(dp), intent(inout) :: member(0:nrow-1), residual(0:nrow-1)
     real(dp), intent(out) :: g, total
 
-    call measure(n, .false., 1.0_dp, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+    call measure(n, .false., 1.0_dp, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, g, &
+                 total)
   end subroutine evaluate
 end module merit

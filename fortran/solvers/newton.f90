@@ -31,7 +31,7 @@ contains
   !>   kind            (0:nrow-1) kinds of rows (row_block); spring-dashpot contacts become Signorini-Coulomb ones
   !>   block, law      (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block) and laws (row_block)
   !>   diagonal        (3,3,0:nrow-1) W_aa [velocity/force]
-  !>   b, v            (3,0:nrow-1) B, V [velocity]
+  !>   b, v            (3,0:nrow-1) B, V [velocity]; speed (0:nrow-1) size of the terms of B (merit)
   !>   row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum   as in gauss_seidel
   !>   half_step       h/2 (dynamics) or h (quasi-statics); step: h [time]
   !>   averaged        1: dR = (1 - theta) dR + theta T^-1 rhs (DIAG), 0: flexible GMRES
@@ -50,7 +50,8 @@ contains
   !>   failed          row whose diagonal block is singular, or of a kind that is not known here, or -1
   !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row
   subroutine iterate(n, stored, nrow, nblock, nentry, ntriple, nhistory, nvector, kind, driving, patch, block, law, &
-                     diagonal, b, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, half_step, step, &
+                     diagonal, b, speed, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, &
+                     half_step, step, &
                      averaged, linmaxiter, maxmatvec, epsilon, delta, theta, omega, maxiter, meritval, check_cohesion, &
                      reaction, u, member, residual, lost, operator, vectors, merits, products, &
                      iterations, matvecs, g, total, failed, status)
@@ -59,7 +60,7 @@ contains
     integer(i4), intent(in) :: driving(0:nrow-1), patch(0:nrow-1)
     real(dp), intent(in) :: block(16,0:nrow-1)
     real(dp), intent(inout) :: law(8,0:nrow-1)
-    real(dp), intent(in) :: diagonal(3,3,0:nrow-1), b(3,0:nrow-1), v(3,0:nrow-1)
+    real(dp), intent(in) :: diagonal(3,3,0:nrow-1), b(3,0:nrow-1), speed(0:nrow-1), v(3,0:nrow-1)
     integer(i4), intent(in) :: row_ptr(0:nrow-1), column(0:nblock-1)
     real(dp), intent(in) :: off_diagonal(3,3,0:nblock-1)
     integer(i4), intent(in) :: entry_ptr(0:nrow-1), triple(0:nentry-1)
@@ -98,12 +99,12 @@ contains
     vectors(:,0:n-1,v_zero) = 0.0_dp
     vectors(:,0:n-1,v_step) = 0.0_dp
     call multiply(reaction, b, u)
-    call measure(n, .true., unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+    call take_measure()
     if (g >= 0.5_dp*unbounded) then
       ! nothing has to be stopped: reactions of the last step are no start
       reaction(:,0:n-1) = 0.0_dp
       call multiply(reaction, b, u)
-      call measure(n, .true., unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+      call take_measure()
     end if
     added = delta
     halved = g
@@ -119,7 +120,7 @@ contains
       end if
       call take_step()
       call multiply(reaction, b, u)
-      call measure(n, .true., unit, kind, driving, block, law, diagonal, b, reaction, u, half_step, member, residual, g, total)
+      call take_measure()
       merits(iterations) = g
       products(iterations) = matvecs
       iterations = iterations + 1
@@ -136,6 +137,12 @@ contains
     if (check_cohesion /= 0 .and. status < 2) call end_cohesion(n, kind, law, patch, diagonal, reaction, u, lost)
 
   contains
+
+    !> Merit and residual of the present reactions.
+    subroutine take_measure()
+      call measure(n, .true., unit, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, g, &
+                   total)
+    end subroutine take_measure
 
     !> y = x0 + W x.
     subroutine multiply(x, x0, y)

@@ -94,7 +94,7 @@ def _assembly_columns(local) -> tuple[np.ndarray, ...]:
         triples.velo, triples.velo_prev, triples.inverse_inertia,
         materials.model, materials.friction, materials.restitution, materials.spring, materials.dashpot, materials.hpow,
         materials.gap_aware,
-        rows.order, rows.chunk_ptr, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.free, rows.V, rows.R, rows.U,
+        rows.order, rows.chunk_ptr, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.speed, rows.free, rows.V, rows.R, rows.U,
         rows.lost, rows.driving, rows.patch, rows.entry_ptr, rows.slave_entry, rows.block_ptr, local.colour_ptr,
         local.entries.triple, local.entries.operator, local.triples.factor,
         local.pointers.attachment, local.attachments.row, local.attachments.entry,

@@ -167,6 +167,8 @@ class AutoSolver(ConstraintSolver):
         operators = local.operators()
         size, driven_size = local.free_size(), local.free_size(driving=True)
         reactions, unmet, total = rows.R, 0.0, None
+        if not (q[:, :n].any() or springs or links.size):
+            reactions[:, :n] = 0.0  # nothing has to be stopped: those of the last step are no start
         reduced = None if lines or dashpots or cohesion.any() or self.method != Method.AUTO else Eliminated.of(local, kind)
         bent = links.size or lines or dashpots  # rows that are not linear in U
         for _ in range(MOST_UPDATES if bent else 1):
@@ -197,7 +199,7 @@ class AutoSolver(ConstraintSolver):
             counts = self._islands.solve(
                 n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size,
                 lines.scaled(operators) if lines else operators, yields=bool(lines or dashpots),
-                driving=rows.driving, driven_size=driven_size,
+                driving=rows.driving, driven_size=driven_size, speed=rows.speed,
             )  # fmt: skip
             reactions[2, :n] -= cohesion
             if lines:

@@ -248,14 +248,14 @@ class Islands:
 
     def solve(
         self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None, operators=None, yields=False,
-        driving=None, driven_size=1.0,
+        driving=None, driven_size=1.0, speed=None,
     ) -> np.ndarray:  # fmt: skip
         """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island.
 
         The tolerance is relative to `size`, the norm of q when omitted.  `operators` are those of rows with W_ab = sum H'_a H'_b^T
         (first entry of every row, triple and block of every entry): then large islands can be factorised by bodies; where W
         `yields`, diagonal blocks may hold more than that sum.  Islands of rows that are `driving` obstacles, (n,) int32, are solved to the
-        tolerance relative to `driven_size`.
+        tolerance relative to `driven_size`; none beyond the rounding of velocities of this `speed`, (n,), whose sum q is.
         """
         diagonal, q, row_ptr, column, off_diagonal = matrix
         if self._rows.shape[1] != kind.size:
@@ -278,7 +278,8 @@ class Islands:
             self._triples = np.zeros(triples, np.int32)
         kernels.solve_islands(
             n, kind, block, diagonal, q, row_ptr, column, off_diagonal, self.count, self._pointers, island_row,
-            method, unscaled, np.zeros_like(kind) if driving is None else driving, self.size, driven_size, tolerance, maxiter, window,
+            method, unscaled, np.zeros_like(kind) if driving is None else driving, self.size, driven_size,
+            np.zeros(kind.size) if speed is None else speed, tolerance, maxiter, window,
             0 if operators is None else 2 if yields else 1, first_entry, triple, entry, reactions, local, self._triples, self._counts, self.residuals,
         )  # fmt: skip
         return self._counts[:, : self.count]

@@ -120,6 +120,7 @@ class Eliminated:
             counts = islands.solve(
                 len(kept), np.ascontiguousarray(kind[kept]), self.block, matrix, method, False, epsilon, maxiter, anderson, found, size,
                 None, driving=np.ascontiguousarray(rows.driving[kept]), driven_size=driven_size,
+                speed=rows.speed[kept],
             )  # fmt: skip
             rows.R[:, kept] = found
         right = free[self.component].copy()

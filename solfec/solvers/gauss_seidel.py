@@ -33,7 +33,7 @@ def _sweep_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
     rows, entries, blocks = local.rows, local.entries, local.blocks
     return (
         local.colour_ptr, rows.chunk_ptr, rows.kind, rows.driving, rows.patch, rows.block, rows.law, rows.diagonal,
-        rows.B, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
+        rows.B, rows.speed, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
         rows.entry_ptr, entries.triple, entries.operator, local.triples.momentum,
         rows.R, rows.U, rows.merit, rows.residual, rows.lost,
     )  # fmt: skip

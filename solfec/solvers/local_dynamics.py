@@ -39,6 +39,7 @@ class RowTable(Table):
         "law": ((8,), "f8", 0.0),  # gap, spring, dashpot, hpow, friction, restitution, cohesion force, shift
         "diagonal": ((3, 3), "f8", 0.0),  # W_aa
         "B": ((3,), "f8", 0.0),  # free velocity
+        "speed": ((), "f8", 0.0),  # size of the velocities whose sum B is: of its rounding
         "free": ((3,), "f8", 0.0),  # the same less what is asked for, as the sweep uses it
         "V": ((3,), "f8", 0.0),
         "R": ((3,), "f8", 0.0),
@@ -193,10 +194,10 @@ class LocalDynamics:
         assemble_stages(self, first, BLOCKS, form)
 
     def free_size(self, driving: bool = False) -> float:
-        """Norm of B over the rows that do not drive obstacles, or over those that do; 1 where it is zero."""
-        free = self.rows.B[:, : self.n][:, (self.rows.driving[: self.n] > 0) == driving]
+        """Norm of B over the rows that do not drive obstacles, or over those that do; where it is zero that of B less what is asked for, or 1."""
+        rows = (self.rows.driving[: self.n] > 0) == driving
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.linalg.norm(free)) or 1.0
+            return float(np.linalg.norm(self.rows.B[:, : self.n][:, rows])) or float(np.linalg.norm(self.rows.free[:, : self.n][:, rows])) or 1.0
 
     @property
     def stands(self) -> bool:

@@ -250,6 +250,6 @@ def _name(kind: int) -> str:
 def _matrix_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
     rows, entries, blocks = local.rows, local.entries, local.blocks
     return (
-        rows.kind, rows.driving, rows.patch, rows.block, rows.law, rows.diagonal, rows.B, rows.V,
+        rows.kind, rows.driving, rows.patch, rows.block, rows.law, rows.diagonal, rows.B, rows.speed, rows.V,
         rows.block_ptr, blocks.column, blocks.block, rows.entry_ptr, entries.triple, entries.operator,
     )  # fmt: skip

@@ -84,9 +84,11 @@ def test_both_are_rounding_at_a_solution_and_rise_when_any_component_is_off(name
             wrong[axis] += amount * size
             g_wrong, residual_wrong, (member, row) = measured(ball(b, v, **law), [wrong])
             assert residual_wrong > 1e-6 * min(1.0, W) and g_wrong > 1e-13, (axis, amount, residual_wrong, g_wrong)
-            if np.any(b):  # without free energy any error is the largest number
+            if np.any(b):
                 assert member[0] == pytest.approx(2 * g_wrong, rel=1e-12)
-            assert row[0] == pytest.approx(residual_wrong * (np.linalg.norm(b) or 1.0), rel=1e-12)
+                assert row[0] == pytest.approx(residual_wrong * np.linalg.norm(b), rel=1e-12)
+            else:  # with nothing to stop any error is larger than all others, in any units
+                assert min(g_wrong, residual_wrong) > 1e100
 
 
 @pytest.mark.parametrize("name", CASES)
