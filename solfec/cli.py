@@ -28,6 +28,7 @@ from .log import logged
 from .switches import USAGE, help_text
 from .terminal import discard
 
+HELPERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parmec", "helpers")  # modules that inputs of Parmec import
 MOST_THREADS = 1024  # with a hundred thousand the OpenMP library ends the process
 UNBUILT = {"-v": "the viewer", "-f": "the viewer", "-g": "the viewer"}
 
@@ -254,6 +255,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments, checked: l
     before = session.begin(now)
     try:
         _let_solfec_be_found()
+        sys.path.append(HELPERS)
         with _warnings_by_line():
             return _guarded(path, now, arguments)
     finally:

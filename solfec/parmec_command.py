@@ -69,15 +69,13 @@ def main(words: list[str] | None = None) -> int:
 
 
 def run(arguments: Arguments, words: list[str]) -> int:
-    """Run an input on an empty model; the helper modules that old inputs import are found."""
+    """Run an input on an empty model."""
     from .parmec import model, running
 
-    before, words_before, path = model.begin(None), running.take_words(words), list(sys.path)
-    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(parmec.__file__)), "helpers"))
+    before, words_before = model.begin(None), running.take_words(words)
     try:
         return run_input(arguments.path, None, arguments)
     finally:
-        sys.path[:] = path
         running.take_words(words_before)
         model.begin(before)
 

@@ -10,7 +10,7 @@ from ..language.hints import Vector
 from . import arguments
 from .kinds import QuantityKind
 from .model import Model, current
-from .unbuilt import not_built
+from .stored_histories import Wanted, fill
 
 VECTORS = {
     "P": QuantityKind.POSITION,
@@ -56,32 +56,58 @@ def HISTORY(
         Number of a particle, spring, torsion spring or joint; of several the average is recorded.
     point : tuple of 3 floats, optional
         Point of one particle, before it has moved, instead of its mass centre.
-    h5file, h5last
-        Not built yet.
+    h5file : str, optional
+        File that DEM has written, of mass centres (rb), springs (sl), torsion springs (st) or joints (jt): the history is read from it.
+    h5last : bool
+        True: the lists of this and of earlier calls with `h5file` are filled now.
 
     Returns
     -------
     list of float
-        It fills while DEM runs; see the manual for the times that its numbers belong to.
+        It fills while DEM runs, or when files are read; see the manual for the times that its numbers belong to.
     """
     model = current()
-    if h5file is not None or h5last:
-        raise not_built("HISTORY from an output file (h5file, h5last)")
+    if not isinstance(h5last, (bool, np.bool_)):
+        raise BadType(f"'h5last' must be True or False, not {checks.kind_of(h5last)}")
+    if h5last and h5file is None:
+        raise BadValue("'h5last' needs an 'h5file'")
     name = checks.string(entity, "entity")
+    if h5file is not None:
+        return from_file(model, name, source, point, checks.path(h5file, "h5file"), bool(h5last))
     if name == "TIME":
         return add_probe(model, QuantityKind.TIME, 0, [], None)
     kinds = ((OF_PARTICLES, model.particles, "particle"), (OF_SPRINGS, model.links, "spring"), (OF_TORSIONS, model.torsions, "torsion spring"),
              (OF_JOINTS, model.joints, "joint"))  # fmt: skip
-    known = next((kind for kind in kinds if name in kind[0]), None)
-    if known is None:
-        raise BadValue(f"'entity' must be one of TIME, {', '.join(word for kind in kinds for word in kind[0])}, not {name!r}")
-    (quantity, component), count, what = known[0][name], known[1].n, known[2]
+    quantity, component = quantity_of(name)
+    table, what = next((table, what) for names, table, what in kinds if name in names)
+    count = table.n
     sources = numbers_of(source, count, what)
     if point is not None and quantity not in AT_POINTS:
         raise BadValue(f"'point' belongs to positions, displacements and velocities, not to {name!r}")
     if point is not None and len(sources) != 1:
         raise BadValue("'point' needs one particle as its source")
     return add_probe(model, quantity, component, sources, None if point is None else checks.vector(point, "point"))
+
+
+def quantity_of(name: str) -> tuple[QuantityKind, int]:
+    """What a history of this name records."""
+    known = {"TIME": (QuantityKind.TIME, 0), **OF_PARTICLES, **OF_SPRINGS, **OF_TORSIONS, **OF_JOINTS}
+    if name not in known:
+        raise BadValue(f"'entity' must be one of {', '.join(known)}, not {name!r}")
+    return known[name]
+
+
+def from_file(model: Model, name: str, source, point, path: str, last: bool) -> list[float]:
+    """A history that a file holds."""
+    quantity, component = quantity_of(name)
+    sources = numbers_of(source, checks.INTEGER_LIMIT, "particle, spring or joint")
+    place = None if point is None else np.array(checks.vector(point, "point"))
+    recorded: list[float] = []
+    model.wanted.append(Wanted(recorded, path, name, quantity, component, sources, place))
+    if last:
+        wanted, model.wanted = model.wanted, []
+        fill(wanted)
+    return recorded
 
 
 def numbers_of(source, count: int, what: str) -> list[int]:

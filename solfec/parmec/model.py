@@ -38,6 +38,7 @@ from .tables import (
 
 if TYPE_CHECKING:
     from .files import Writer
+    from .stored_histories import Wanted
 
 
 MODES = ("SPH", "MESH", "RB", "CD", "SL", "ST", "JT")
@@ -161,6 +162,7 @@ class Model:
         self.series: list[int] = []
         self.surfaces: dict[int, Surface] = {}
         self.histories: list[list[float]] = []
+        self.wanted: list[Wanted] = []  # histories that files hold
         self.callbacks = Callbacks()
         self.output_sets = [OutputSet()]
         self.output_formats: tuple[str, ...] = ("XDMF",)

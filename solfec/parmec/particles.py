@@ -94,6 +94,7 @@ def MESH(nodes: Numbers, elements: Integers, material: int, colors: int | Intege
     colours = checks.integers(colors, "colors") if checks.is_sequence(colors) else [arguments.colour(colors, "colors")]
     if not colours:
         raise BadValue("'colors' must hold at least the color of all faces")
+    arguments.colour(colours[0], "colors[0]")
     with reported():
         try:
             mesh = Mesh.from_records(points, records, colours)

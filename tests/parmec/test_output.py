@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from solfec.errors import NotBuiltYet
+from solfec.errors import NotBuiltYet, SolfecError
 from solfec.parmec import (
     ANALYTICAL,
     BALL_JOINT,
@@ -162,6 +162,35 @@ def test_intervals_may_change_with_time():
         assert sorted(group.attrs["TIME"] for group in file.values()) == pytest.approx([0, 0.25, 0.5, 0.75])
     assert (np.diff(times)[1:] > np.diff(times)[:-1]).any()
     assert np.diff(times)[0] < 0.2 < 0.25 < np.diff(times)[-1]
+
+
+def test_histories_are_read_back_from_files():
+    scene()
+    TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), kyaw=[-1, 5, 1, -5])
+    BALL_JOINT(2, (7, 1, 2))
+    particles = [("TIME", 0, None), ("PX", 0, (2, 3, 4)), ("DY", 0, (2, 3, 4)), ("|V|", 0, (2, 3, 4)), ("PZ", [0, 1], None), ("OX", 2, None),
+                 ("|F|", 2, None), ("TZ", 1, None)]  # fmt: skip
+    wanted = {"rb": particles, "sl": [(name, 1, None) for name in ("LENGTH", "STROKE", "F", "SF", "FF", "SS")],
+              "st": [(name, 0, None) for name in ("YAW", "TRQTOT_Y", "XDIR_X", "ZDIR_Z")], "jt": [("JREAC_Z", 0, None), ("|JREAC|", 0, None)]}  # fmt: skip
+    recorded = {(kind, name): HISTORY(name, *rest) for kind, items in wanted.items() for name, *rest in items}
+    DEM(0.5, 1 / 64, 0.125, "scene")
+    model.begin(None)
+    read = {(kind, name): HISTORY(name, *rest, h5file=f"scene0{kind}.h5") for kind, items in wanted.items() for name, *rest in items}
+    assert not any(read.values())
+    HISTORY("TIME", h5file="scene0rb.h5", h5last=True)
+    for key, values in recorded.items():
+        assert len(values) == 4
+        assert read[key] == pytest.approx(values, abs=1e-12), key
+
+
+@pytest.mark.parametrize(("name", "source", "file", "message"), [
+    ("ROLL", 0, "scene0rb.h5", "has not what 'ROLL' needs"), ("PX", 9, "scene0rb.h5", "has no number 9"), ("PX", 0, "none.h5", "cannot read 'none.h5'"),
+])  # fmt: skip
+def test_what_files_do_not_hold_is_named(name, source, file, message):
+    scene()
+    DEM(0.1, 0.1, 0.1, "scene")
+    with pytest.raises(SolfecError, match=message):
+        HISTORY(name, source, h5file=file, h5last=True)
 
 
 def test_the_format_med_is_not_built():
