@@ -10,6 +10,7 @@ from .language.exports import MBFCP_EXPORT as MBFCP_EXPORT, SOLFEC_EXPORT as SOL
 from .language.fields import FIELD as FIELD
 from .language.files import CONVEX_READ as CONVEX_READ, MESH_READ as MESH_READ
 from .language.generators import ELLIP_MESH as ELLIP_MESH, MESH2CONVEX as MESH2CONVEX, PIPE as PIPE, ROUGH_HEX as ROUGH_HEX, TETRAHEDRALIZE as TETRAHEDRALIZE
+from .coupling.hybrid import HYBRID_SOLVER as HYBRID_SOLVER
 from .language.loads import FORCE as FORCE, GRAVITY as GRAVITY, PRESSURE as PRESSURE, TORQUE as TORQUE
 from .language.materials import BULK_MATERIAL as BULK_MATERIAL, SURFACE_MATERIAL as SURFACE_MATERIAL
 from .language.model import SOLFEC as SOLFEC
@@ -30,9 +31,6 @@ from .language.utilities import BARRIER as BARRIER, BYLABEL as BYLABEL, CONTACT_
 __version__: str
 
 def FRACTURE_EXPORT_YAFFEMS(*arguments: Any, **keywords: Any) -> NoReturn: ...
-
-class HYBRID_SOLVER:
-    def __init__(self, *arguments: Any, **keywords: Any) -> None: ...
 
 def RENDER(*arguments: Any, **keywords: Any) -> NoReturn: ...
 

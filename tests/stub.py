@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from solfec.language import COMMANDS, unbuilt
+from solfec.language import ABOVE, COMMANDS, unbuilt
 
 STUB = Path(__file__).parent.parent / "solfec" / "__init__.pyi"
 HEAD = '''"""Commands of the input language for editors and type checkers; at run time they are loaded when first used."""
@@ -22,7 +22,8 @@ def stub() -> str:
     text = HEAD
     for module, names in sorted(modules.items()):
         if module != "unbuilt":
-            text += f"from .language.{module} import " + ", ".join(f"{name} as {name}" for name in sorted(names)) + "\n"
+            place = ABOVE[module].replace("solfec.", ".", 1) if module in ABOVE else f".language.{module}"
+            text += f"from {place} import " + ", ".join(f"{name} as {name}" for name in sorted(names)) + "\n"
     text += "\n__version__: str\n"
     for name in sorted(modules.get("unbuilt", [])):
         if name in unbuilt.TYPES:

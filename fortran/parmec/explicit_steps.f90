@@ -64,6 +64,8 @@ contains
     associate (control => model%control)
       made = 0
       do while (control%elapsed(0) < control%duration(0) .and. made < most .and. reason == pause_end)
+        if (control%followed(0) == 0) call drift(model%particles, control%step(0), 1)
+        control%followed(0) = 1
         if (must_search(model)) then
           reason = pause_search
           exit
@@ -72,6 +74,7 @@ contains
         next = control%step(0)
         if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model))
         call move(model, control%step(0), next)
+        control%followed(0) = 0
         if (is_due(control%time(0), control%sample_interval(0), control%last_sample(0))) then
           call sample(model, samples(:,taken))
           if (model%probes%rows > 0) taken = taken + 1
@@ -100,7 +103,7 @@ contains
     call read_loads(model)
     call read_drives(model)
     call spring_forces(model, model%control%step(0))
-    call torsion_torques(model, model%control%drifted(0))
+    call torsion_torques(model, model%control%step(0), model%control%drifted(0))
     call release_springs(model)
     call contact_forces(model, model%control%step(0))
     call sum_forces(model)
@@ -128,7 +131,7 @@ contains
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: time
 
-    call drift(model%particles, time)
+    call drift(model%particles, time, 0)
     model%control%drifted(0) = time
   end subroutine drift_by
 

@@ -15,16 +15,17 @@ module particle_motion
 
 contains
 
-  !> Moves all particles that no other program moves by a time with their present velocities: x += h v, L := L exp[h W].
-  subroutine drift(particles, h)
+  !> Moves particles by a time with their present velocities: x += h v, L := L exp[h W].
+  subroutine drift(particles, h, driven)
     type(particle_table), intent(inout) :: particles
     real(dp), intent(in) :: h                     !< [time]
+    integer(i4), intent(in) :: driven             !< 1: those that another program moves; 0: all others
     real(dp) :: turn(3,3)
     integer(i4) :: p
 
     !$omp parallel do private(turn) schedule(static) if (particles%rows > few_particles)
     do p = 0, int(particles%rows, i4) - 1
-      if (particles%driven(p) == 1) cycle
+      if (particles%driven(p) /= driven) cycle
       particles%position(:,p) = particles%position(:,p) + h*particles%velocity(:,p)
       if (any(abs(particles%angular(:,p)) > 0)) then
         call exponential_map(h*particles%angular(:,p), turn)

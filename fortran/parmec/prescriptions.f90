@@ -36,6 +36,7 @@ contains
 
     do r = 0, int(restraints%rows, i4) - 1
       p = restraints%particle(r)
+      if (particles%driven(p) == 1) cycle           ! what acts on it goes to the program that moves it
       call remove(restraints%linear(:,:,r), restraints%linear_count(r), particles%force(:,p))
       call remove(restraints%angular(:,:,r), restraints%angular_count(r), particles%torque(:,p))
     end do

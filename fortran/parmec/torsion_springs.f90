@@ -15,16 +15,17 @@ contains
 
   !> Angles and torques of all torsion springs.
   !>
-  !>   span   time that the bodies have turned since the angles were last advanced
-  subroutine torsion_torques(model, span)
+  !>   h      length of the step, by which particles that another program moves have turned
+  !>   span   time by which all others have turned, since the angles were last advanced
+  subroutine torsion_torques(model, h, span)
     type(model_tables), intent(inout) :: model
-    real(dp), intent(in) :: span
+    real(dp), intent(in) :: h, span
     integer(i4) :: n, s
 
     n = int(model%torsions%rows, i4)
     !$omp parallel do schedule(static) if (n > few_springs)
     do s = 0, n - 1
-      call evaluate(model, s, span)
+      call evaluate(model, s, h, span)
     end do
   end subroutine torsion_torques
 
@@ -42,20 +43,28 @@ contains
   end function torsion_axes
 
   !> One spring.
-  subroutine evaluate(model, s, span)
+  subroutine evaluate(model, s, h, span)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: s
-    real(dp), intent(in) :: span
-    real(dp) :: axes(3,3), angle, inertia(3), rate, rates(3), share(3), spin(3), together(2)
+    real(dp), intent(in) :: h, span
+    real(dp) :: axes(3,3), angle, inertia(3), own(3), rate, rates(3), share(3), spin(3), together(2), turned(3)
     integer :: i, lead
+    integer(i4) :: p
     logical :: in_cone(3)
 
     associate (torsions => model%torsions)
       axes = torsion_axes(model, s)
-      spin = model%particles%spin(:,torsions%particle(1,s))
-      if (torsions%particle(2,s) >= 0) spin = spin - model%particles%spin(:,torsions%particle(2,s))
+      spin = 0
+      turned = 0
+      do i = 1, 2
+        p = torsions%particle(i,s)
+        if (p < 0) cycle
+        own = merge(1, -1, i == 1)*model%particles%spin(:,p)
+        spin = spin + own
+        turned = turned + merge(h, span, model%particles%driven(p) == 1)*own
+      end do
       rates = matmul(spin, axes)
-      torsions%angle(:,s) = torsions%angle(:,s) + span*rates
+      torsions%angle(:,s) = torsions%angle(:,s) + matmul(turned, axes)
       inertia = 0
       if (any(torsions%ratio(:,s) >= 0)) inertia = joint_inertia(model, s, axes)
       in_cone = torsions%cone(:,s) == 1

@@ -14,23 +14,26 @@ from .checks import BadValue, command
 from .handles import simulation_of
 from .hints import Numbers, Switch
 from .model import SOLFEC
-from .solvers import Solver, constraint_solver
+from .solvers import CoSolver, Solver, constraint_solver
 
 
 @command("RUN")
-def RUN(solfec: SOLFEC, solver: Solver | Solves, duration: float) -> None:
+def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves, duration: float) -> None:
     """Run a simulation; nothing happens in READ mode.
 
     Parameters
     ----------
     solfec : SOLFEC
     solver
-        Constraint solver, e.g. GAUSS_SEIDEL_SOLVER, or any object with a method ``solve (local)`` that leaves reactions in
+        Constraint solver, e.g. GAUSS_SEIDEL_SOLVER, a HYBRID_SOLVER, or any object with a method ``solve (local)`` that leaves reactions in
         ``local.rows.R`` (manual, 10.8).
     duration : float
         Time to simulate, from the present time on.
     """
     simulation = simulation_of(solfec)
+    if isinstance(solver, CoSolver):
+        solver.run(simulation, checks.positive(duration, "duration"))
+        return
     simulation.run(constraint_solver(solver), checks.positive(duration, "duration"))
 
 

@@ -25,6 +25,16 @@ class Solver(Members):
     __slots__ = ("_solver",)
 
 
+class CoSolver(Members):
+    """A solver that runs another program beside this one: `RUN` hands the simulation over to it."""
+
+    __slots__ = ()
+
+    def run(self, simulation: Any, duration: float) -> None:
+        """Run a simulation for a duration."""
+        raise NotImplementedError
+
+
 def constraint_solver(solver: Solver | Solves):
     """The solver behind what a user gives to RUN."""
     if isinstance(solver, type) or not isinstance(solver, (Solver, Solves)):

@@ -7,11 +7,10 @@ from typing import Any, NoReturn
 from ..errors import NotBuiltYet
 
 NAMES = (
-    "HYBRID_SOLVER"
-    " SIMPLIFIED_CRACK RT_SPLIT"
+    "SIMPLIFIED_CRACK RT_SPLIT"
     " RENDER FRACTURE_EXPORT_YAFFEMS"
 )
-TYPES = ("HYBRID_SOLVER",)
+TYPES: tuple[str, ...] = ()
 
 
 def not_built(what: str) -> NotBuiltYet:

@@ -63,37 +63,48 @@ class Run:
 
     def go(self) -> None:
         """Run; what an interruption asks for is raised after the step at hand."""
+        self.begin()
         model = self.model
-        call_back(model)
-        search(model)
-        if model.control.steps[0] == 0 and model.time == 0.0:
-            self._start()
-        else:
-            self._check(_begin(model.handles(), 0))
         with Interruption() as interruption:
             while model.control.elapsed[0] < model.control.duration[0] and interruption.signal is None:
                 self._advance()
         interruption.honour()
 
+    def begin(self) -> None:
+        """What comes before the first step of all, or of this run."""
+        call_back(self.model)
+        search(self.model)
+        if self.model.control.steps[0] == 0 and self.model.time == 0.0:
+            self._start()
+        else:
+            self._check(_begin(self.model.handles(), 0))
+
+    def advance(self, count: int) -> None:
+        """Take so many steps, whatever the duration."""
+        target = int(self.model.control.steps[0]) + count
+        while self.model.control.steps[0] < target:
+            self._advance(target - int(self.model.control.steps[0]))
+
     def _start(self) -> None:
         """Time zero: the first samples and files, then half a step of motion."""
         values = np.zeros(max(1, self.model.probes.n))
         handles = self.model.handles()
-        self._check(_sample(handles, values))
-        for recorded, value in zip(self.model.histories, values.tolist()):
-            recorded.append(value)
+        if self.intervals.samples != np.inf:
+            self._check(_sample(handles, values))
+            for recorded, value in zip(self.model.histories, values.tolist()):
+                recorded.append(value)
         if self.write is not None:
             self.write()
         self._check(_begin(handles, 1))
 
-    def _advance(self) -> None:
+    def _advance(self, most: int = MOST_STEPS) -> None:
         """Steps up to the next pause."""
         model = self.model
         self.intervals.write(model)
         call_back(model)
         every = self.intervals.dynamic or model.callbacks.any()
         samples = np.zeros((max(1, model.probes.n), max(1, ROOM // max(1, model.probes.n))), order="F")
-        started, asked = monotonic(), 1 if every else self._most
+        started, asked = monotonic(), 1 if every else min(most, self._most)
         taken, reason, status = _run(model.handles(), asked, samples)
         self._check(status)
         spent = monotonic() - started

@@ -162,6 +162,7 @@ class Model:
         self.series: list[int] = []
         self.surfaces: dict[int, Surface] = {}
         self.histories: list[list[float]] = []
+        self.is_hybrid = False  # HYBRID_SOLVER takes its steps
         self.wanted: list[Wanted] = []  # histories that files hold
         self.callbacks = Callbacks()
         self.output_sets = [OutputSet()]
@@ -255,6 +256,7 @@ class Model:
             full = self.restraints.view("particle")[self.restraints.view(f"{part}_count") == 3]
             driven = self.drives.view("particle")[self.drives.view(f"{part}_kind") != DriveKind.FREE]
             held[k, full] = held[k, driven] = 1
+        held[:, self.particles.view("driven") == 1] = 1
 
 
 _current: Model | None = None

@@ -17,6 +17,7 @@ class ControlTable(Table):
         "label": ((), "f8", 0.0),  # time at the start of the last step, by which samples and files are known
         "step": ((), "f8", 0.0),  # length of the next step
         "drifted": ((), "f8", 0.0),  # time by which positions moved last
+        "followed": ((), "i4", 0),  # 1: particles that another program moves are where the next step wants them
         "elapsed": ((), "f8", 0.0),  # since the present DEM began
         "duration": ((), "f8", 0.0),  # of the present DEM
         "adaptive": ((), "f8", 0.0),  # fraction of the critical step that a step has at most, 0: steps are equal

@@ -1,0 +1,234 @@
+"""HYBRID_SOLVER: a model of the implicit engine and one of the explicit engine that share rigid bodies."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import parmec
+from ..bodies.table import BodyKind
+from ..language import checks, session
+from ..language.checks import BadType, BadValue, command
+from ..language.hints import Switch
+from ..language.legacy import loader, surroundings
+from ..language.legacy.reading import read
+from ..language.solvers import CoSolver, Solver, constraint_solver
+from ..parmec import model as explicit
+from ..parmec import running
+from ..parmec.engine import Intervals, Run
+from ..parmec.files import Writer
+from ..solvers.foreign_solver import Solves
+from .boundary import Boundary
+
+Interval = float | int | Callable[[float], float]
+
+
+class HYBRID_SOLVER(CoSolver):
+    """Co-simulation with the explicit engine (docs/parmec.md).
+
+    Parameters
+    ----------
+    parmec_file : str
+        Input of the explicit engine, executed at once. It knows the names of the calling input, and the commands of Parmec; it does not
+        call DEM.
+    parmec_step : float
+        Upper bound of the explicit step, which is the step of SOLFEC over 2, 4, 8, ...
+    parmec2solfec : dict of int to int
+        Particle -> identifier of the rigid body that it is.
+    solfec_solver
+        Constraint solver.
+    parmec_argv : list of str, optional
+        Words that ARGV returns in `parmec_file`.
+    boundary_contact_detection : str
+        'ON': contacts between the shared bodies are looked for; default 'OFF'.
+    """
+
+    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation")
+
+    @command("HYBRID_SOLVER")
+    def __init__(
+        self,
+        parmec_file: str,
+        parmec_step: float,
+        parmec2solfec: dict[int, int],
+        solfec_solver: Solver | Solves,
+        parmec_argv: list[str] | None = None,
+        boundary_contact_detection: Switch = "OFF",
+    ) -> None:
+        path = checks.path(parmec_file, "parmec_file")
+        self._step = checks.positive(parmec_step, "parmec_step")
+        if not isinstance(parmec2solfec, dict):
+            raise BadType(f"'parmec2solfec' must be a dict of particle numbers to body identifiers, not {checks.kind_of(parmec2solfec)}")
+        self._pairs = {checks.integer(key, "parmec2solfec"): checks.integer(value, "parmec2solfec") for key, value in parmec2solfec.items()}
+        if len(set(self._pairs.values())) < len(self._pairs):
+            raise BadValue("'parmec2solfec' gives two particles the same body")
+        self._solver = constraint_solver(solfec_solver)
+        words = [] if parmec_argv is None else [checks.string(item, f"parmec_argv[{i}]") for i, item in enumerate(checks.sequence(parmec_argv, "parmec_argv"))]
+        self._detects = checks.switch(boundary_contact_detection, "boundary_contact_detection")
+        self._interval: tuple[Interval, Interval] | None = None
+        self._prefix: str | None = None
+        self._file = os.path.abspath(path)
+        self._run = self._boundary = self._simulation = None
+        self._model = execute(path, words)
+        for number in self._pairs:
+            if not 0 <= number < self._model.particles.n:
+                raise BadValue(f"'parmec2solfec': there is no particle {number} in {path!r}, which has {self._model.particles.n}")
+
+    def __repr__(self):
+        return f"HYBRID_SOLVER of {os.path.basename(self._file)}"
+
+    @property
+    def parmec_interval(self) -> list | None:
+        """Time between files and between samples of histories: a number, the number of a TSERIES, a function of time, or a pair of these;
+        None: there are neither.  It is read as pairs of numbers, functions and numbers of series."""
+        if self._interval is None:
+            return None
+        numbers = tuple(item if isinstance(item, float) else 0.0 for item in self._interval)
+        functions = tuple(item if callable(item) else None for item in self._interval)
+        series = tuple(item if isinstance(item, int) else -1 for item in self._interval)
+        return [numbers, functions, series]
+
+    @parmec_interval.setter
+    def parmec_interval(self, value: Interval | tuple[Interval, Interval]) -> None:
+        pair = tuple(value) if checks.is_sequence(value) else (value, value)
+        if len(pair) != 2:
+            raise BadValue(f"'parmec_interval' must be one interval or a pair, not {len(pair)}")
+        for item in pair:
+            running.one_interval(self._model, item, "parmec_interval")
+        self._interval = tuple(item if callable(item) or (isinstance(item, int) and not isinstance(item, bool)) else float(item) for item in pair)
+
+    @property
+    def parmec_prefix(self) -> str | None:
+        """Name of the explicit engine's files; default: that of `parmec_file`."""
+        return self._prefix
+
+    @parmec_prefix.setter
+    def parmec_prefix(self, value: str) -> None:
+        self._prefix = checks.path(value, "parmec_prefix")
+
+    def run(self, simulation: Any, duration: float) -> None:
+        """Run both models for a duration; nothing happens in READ mode."""
+        if simulation.mode == "READ":
+            simulation.run(self._solver, duration)
+            return
+        if session.current().resume:
+            raise BadValue("a run with HYBRID_SOLVER cannot be continued (-c): the explicit model is not among the results")
+        if self._simulation not in (None, simulation):
+            raise BadValue("this HYBRID_SOLVER belongs to another SOLFEC object")
+        self._simulation = simulation
+        domain = simulation.domain
+        substeps = self._begin(domain)
+        added = [] if self._detects else exclude_among(domain.settings, self._boundary.identifiers)
+        domain.loads.sources.append(self._boundary.load)
+        try:
+            for _ in simulation.steps(self._solver, duration):
+                self._follow(substeps)
+        finally:
+            domain.loads.sources.remove(self._boundary.load)
+            if len(added):
+                include_again(domain.settings, added)
+
+    def _begin(self, domain) -> int:
+        """The explicit engine's steps in one implicit step; in the first RUN it gets half an implicit step ahead."""
+        substeps, step = 2, 0.5 * domain.step
+        while step > self._step:
+            substeps, step = 2 * substeps, 0.5 * step
+        first = self._boundary is None
+        if first:
+            self._check_bodies(domain)
+            self._boundary = Boundary(self._model, domain, self._pairs)
+            self._boundary.compare()
+            self._model.particles.driven[self._boundary.particles] = 1
+            self._model.unsettle()
+        self._run = Run(self._model, np.inf, step, *self._writing())
+        self._boundary.hand_over_velocities()
+        self._run.begin()
+        if first:
+            self._run.advance(substeps // 2)
+            self._boundary.take_forces()
+        return substeps
+
+    def _follow(self, substeps: int) -> None:
+        """The explicit steps that go with an implicit step."""
+        self._boundary.hand_over_velocities()
+        self._run.begin()
+        self._run.advance(substeps)
+        self._boundary.take_forces()
+
+    def _writing(self) -> tuple:
+        """Intervals, and what writes files."""
+        if self._interval is None:
+            return Intervals(np.inf, np.inf), None
+        intervals = Intervals(*(running.one_interval(self._model, item, "parmec_interval") for item in self._interval))
+        if self._model.writer is None:
+            folder, name = os.path.split(self._file)
+            self._model.writer = Writer(self._model, os.path.join(folder, name.removesuffix(".py") if self._prefix is None else self._prefix))
+        return intervals, self._model.writer.write
+
+    def _check_bodies(self, domain) -> None:
+        """Raise errors for bodies that are not there or not rigid, and for particles whose motion is prescribed."""
+        known = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("kind").tolist()))
+        for number, identifier in self._pairs.items():
+            if identifier not in known:
+                raise BadValue(f"HYBRID_SOLVER: there is no body {identifier}, which particle {number} is to be")
+            if known[identifier] != BodyKind.RIGID:
+                raise BadValue(f"HYBRID_SOLVER: body {identifier}, which particle {number} is to be, is not RIGID")
+        driven = np.intersect1d(self._model.drives.view("particle"), list(self._pairs))
+        if driven.size:
+            raise BadValue(f"HYBRID_SOLVER: the motion of particle {driven[0]} is prescribed (PRESCRIBE), and it is a body of solfec as well")
+
+
+def execute(path: str, words: list[str]) -> explicit.Model:
+    """Run an input of the explicit engine in the names of the calling input; its own names are there afterwards."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise BadValue(f"'parmec_file': cannot read {path!r}: {error.strerror}") from None
+    now = surroundings.current()
+    reading = read(content, path, now.forced if now else None, bool(now and now.old))
+    surroundings.remember_lines(path, content)
+    frame = session.users_frame()
+    caller = frame.f_globals if frame is not None else sys.modules["__main__"].__dict__
+    module = type(sys)("__parmec__")
+    commands = {name: parmec.load(name) for name in parmec.COMMANDS}
+    module.__dict__.update({**caller, **commands})
+    loader.prepare(module, reading)
+    model = explicit.Model()
+    model.is_hybrid = True
+    explicit.begin(model)
+    before = running.take_words(words)
+    try:
+        exec(reading.code, module.__dict__)
+    finally:
+        running.take_words(before)
+    made = explicit.current()  # another one after RESET
+    made.is_hybrid = True
+    for name, value in module.__dict__.items():
+        if not name.startswith("__") and commands.get(name) is not value and caller.get(name) is not value:
+            caller[name] = value
+    return made
+
+
+def exclude_among(settings, identifiers: np.ndarray) -> np.ndarray:
+    """Look for no contacts between any two of these bodies; return the pairs (2, n) that were looked at before."""
+    one, two = np.triu_indices(identifiers.size, 1)
+    known = {tuple(pair) for pair in settings.excluded_bodies.T.tolist()}
+    ascending = np.sort(identifiers)
+    pairs = np.array([pair for pair in zip(ascending[one].tolist(), ascending[two].tolist()) if pair not in known], np.int64).reshape(-1, 2).T
+    if pairs.size:
+        settings.excluded_bodies = np.asfortranarray(np.unique(np.concatenate((settings.excluded_bodies, pairs), axis=1), axis=1))
+    return pairs
+
+
+def include_again(settings, pairs: np.ndarray) -> None:
+    """Look for contacts between these pairs (2, n) again."""
+    gone = {tuple(pair) for pair in pairs.T.tolist()}
+    kept = np.array([tuple(pair) not in gone for pair in settings.excluded_bodies.T.tolist()], bool)
+    settings.excluded_bodies = np.asfortranarray(settings.excluded_bodies[:, kept])
+
+
