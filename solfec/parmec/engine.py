@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
 import numpy as np
@@ -52,10 +54,12 @@ class Run:
         Is told the fraction of the duration that is done.
     adaptive : float
         Fraction of the critical step that steps do not exceed; 0: steps are equal.
+    stop_file : str, optional
+        Path of a file that ends the run, and is removed then.
     """
 
-    def __init__(self, model: Model, duration: float, step: float, intervals: Intervals, write=None, report=None, adaptive: float = 0.0):
-        self.model, self.intervals, self.write, self.report = model, intervals, write, report
+    def __init__(self, model: Model, duration: float, step: float, intervals: Intervals, write=None, report=None, adaptive: float = 0.0, stop_file: str | None = None):
+        self.model, self.intervals, self.write, self.report, self.stop_file = model, intervals, write, report, stop_file
         control = model.control
         control.adaptive[0], control.longest[0] = adaptive, step
         control.duration[0], control.step[0], control.elapsed[0] = duration, step, 0.0
@@ -63,12 +67,29 @@ class Run:
 
     def go(self) -> None:
         """Run; what an interruption asks for is raised after the step at hand."""
+        if self._remove_stop_file():
+            print(f"DEM: an old file {self.stop_file} was removed")
         self.begin()
         model = self.model
         with Interruption() as interruption:
-            while model.control.elapsed[0] < model.control.duration[0] and interruption.signal is None:
+            while model.control.elapsed[0] < model.control.duration[0] and interruption.signal is None and not self._stopped():
                 self._advance()
         interruption.honour()
+
+    def _stopped(self) -> bool:
+        """Whether somebody has made the file that ends the run."""
+        if not self._remove_stop_file():
+            return False
+        print(f"DEM: stopped at time {self.model.time:g} by the file {self.stop_file}")
+        return True
+
+    def _remove_stop_file(self) -> bool:
+        """Whether the file that ends the run was there; it is used up."""
+        if self.stop_file is None or not os.path.exists(self.stop_file):
+            return False
+        with suppress(OSError):
+            os.remove(self.stop_file)
+        return True
 
     def begin(self) -> None:
         """What comes before the first step of all, or of this run."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import contextmanager
 from time import monotonic
 
 import numpy as np
 
-from ..language import checks
+from ..language import checks, session
 from ..language.checks import BadType, BadValue, command
+from ..terminal import REWRITE
 from . import arguments, model, output
 from .engine import Intervals, Run
 from .joints import free_of_partial_restraints
@@ -31,7 +33,7 @@ Interval = float | int | Callable | tuple
 
 @command("DEM")
 def DEM(duration: float, step: float, interval: Interval | None = None, prefix: str | None = None, adaptive: float = 0.0) -> float:
-    """Run the simulation.
+    """Run the simulation.  A file STOP beside the output files, Ctrl-C and TERM end it after the step at hand.
 
     Parameters
     ----------
@@ -62,10 +64,33 @@ def DEM(duration: float, step: float, interval: Interval | None = None, prefix: 
         checks.path(prefix, "prefix")
     intervals = intervals_of(now, step, interval)
     free_of_partial_restraints(now)
-    write = output.writer(now, prefix).write
-    started = monotonic()
-    Run(now, duration, step, intervals, write, adaptive=adaptive).go()
+    writer = output.writer(now, prefix)
+    started, stop_file = monotonic(), os.path.join(os.path.dirname(writer.stem), "STOP")
+    with progress() as report:
+        Run(now, duration, step, intervals, writer.write, report, adaptive, stop_file).go()
     return monotonic() - started
+
+
+@contextmanager
+def progress():
+    """What tells on a terminal how much of a run is done; None elsewhere."""
+    stream, shown = sys.stdout, -1
+    if session.current().quiet or stream is None or not stream.isatty():
+        yield None
+        return
+
+    def report(share: float) -> None:
+        nonlocal shown
+        if int(100 * share) > shown:
+            shown = int(100 * share)
+            stream.write(f"{REWRITE}DEM {shown:3} %")
+            stream.flush()
+
+    try:
+        yield report
+    finally:
+        if shown >= 0:
+            stream.write("\n")
 
 
 def intervals_of(now: Model, step: float, interval) -> Intervals:

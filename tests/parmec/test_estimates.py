@@ -81,6 +81,7 @@ def largest_stroke(step):
     return np.abs(strokes).max()
 
 
+@pytest.mark.extreme_numbers
 def test_an_undamped_oscillator_is_stable_below_the_critical_step():
     assert largest_stroke(0.19) < 0.5
     RESET()

@@ -193,6 +193,37 @@ def test_what_files_do_not_hold_is_named(name, source, file, message):
         HISTORY(name, source, h5file=file, h5last=True)
 
 
+def test_a_file_stop_ends_a_run_after_the_step_at_hand(tmp_path, capsys):
+    ANALYTICAL()
+    (tmp_path / "STOP").touch()
+
+    def gravity(time):
+        if time > 0.5:
+            (tmp_path / "STOP").touch()
+        return 0.0
+
+    GRAVITY(gravity, 0.0, 0.0)
+    times = HISTORY("TIME")
+    DEM(1.0, 1 / 64, (1e9, 1 / 64))
+    assert 0.5 < times[-1] < 0.6
+    assert not (tmp_path / "STOP").exists()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"DEM: an old file {tmp_path / 'STOP'} was removed"
+    assert lines[1].startswith("DEM: stopped at time 0.5")
+
+
+def test_progress_is_told_on_terminals_only(monkeypatch, capsys):
+    ANALYTICAL()
+    DEM(1.0, 1 / 64, 1e9)
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    GRAVITY(lambda t: 0.0, 0.0, 0.0)  # Python is asked in every step
+    DEM(1.0, 1 / 64, 1e9)
+    printed = capsys.readouterr().out
+    assert printed.endswith("DEM 100 %\n")
+    assert printed.count("DEM") > 50
+
+
 def test_the_format_med_is_not_built():
     with pytest.raises(NotBuiltYet, match="MED"):
         OUTPUT(format="MED")
