@@ -94,7 +94,8 @@ class Run:
     def begin(self) -> None:
         """What comes before the first step of all, or of this run."""
         call_back(self.model)
-        search(self.model)
+        if self.model.control.margin[0] < 0.0:  # else kernels ask for it when spheres have moved
+            search(self.model)
         if self.model.control.steps[0] == 0 and self.model.time == 0.0:
             self._start()
         else:

@@ -258,3 +258,18 @@ def test_a_prescribed_sphere_pushes_others():
     DEM(0.2, 1e-5, NO_FILES)
     assert model.current().particles.velocity[0, 1] == pytest.approx(0.1, rel=0.3)
     assert model.current().particles.velocity[0, 0] == 0.1
+
+
+def test_short_runs_search_no_more_often_than_a_long_one(monkeypatch):
+    from solfec.parmec import engine
+
+    counts = []
+    for parts in (1, 32):
+        model.begin(None)
+        box_of_balls(60)
+        searched = []
+        monkeypatch.setattr(engine, "search", lambda now, searched=searched: (searched.append(1), pairs.search(now)))
+        for _ in range(parts):
+            DEM(0.125 / parts, 2**-12, NO_FILES)
+        counts.append(len(searched))
+    assert counts[0] == counts[1] < 100
