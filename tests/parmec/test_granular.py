@@ -50,7 +50,7 @@ def test_a_sliding_sphere_ends_up_rolling():
     assert spin[end] == pytest.approx(v[end] / 0.1, rel=2e-2)
 
 
-@pytest.mark.parametrize("colors", itertools.permutations((1, 2, 3)))
+@pytest.mark.parametrize("colors", list(itertools.permutations((1, 2, 3))))
 def test_every_order_of_colors_finds_its_law(colors):
     """Three balls of three colors on a floor of a fourth one sink by their weight over three stiffnesses."""
     material = MATERIAL(1000, 1, 0.3)

@@ -26,7 +26,7 @@ NO_FILES = 1e9
 BACK = [-1, 100, 1, -100]
 
 
-@pytest.mark.parametrize(("axis", "name"), enumerate(("roll", "pitch", "yaw")))
+@pytest.mark.parametrize(("axis", "name"), list(enumerate(("roll", "pitch", "yaw"))))
 def test_torsion_springs_swing_with_the_inertia_about_their_axis(axis, name):
     ANALYTICAL([1, 2, 3, 0, 0, 0], 1)
     TORSION_SPRING(0, -1, (0, 0, 1), (1, 0, 0), **{f"k{name}": BACK})
