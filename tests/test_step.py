@@ -143,19 +143,33 @@ def test_python_stays_a_small_part_of_a_step_also_on_a_busy_machine(threads):
     + [(name, solver, False) for name in ("10 spheres", "patches", "springs") for solver in ("penalty", "newton")]
     + [(name, "gauss-seidel", True) for name in ("10 spheres", "10 000 spheres")],
 )
-def test_python_costs_under_100_microseconds_a_step_whatever_the_model(name, solver, whole, threads):
-    """Both the least median of ten steps in a row and the median of two seconds; again while other programs disturb.
+def test_python_is_a_small_part_of_a_step_whatever_the_model(name, solver, whole, threads):
+    """At most 200 microseconds or a twentieth of the step, in the best ten steps in a row; again while other programs disturb.
 
     `whole`: with what RUN does between steps.
     """
     threads(1)
-    best = np.full(2, np.inf)
+    best, limit = np.inf, 200e-6
     for _ in range(8):
-        best = np.minimum(best, (python_costs.costs_of_run if whole else python_costs.costs)(name, solver=solver)[:2])
-        if (best < 100e-6).all():
+        least, _, _, model = (python_costs.costs_of_run if whole else python_costs.costs)(name, solver=solver)
+        best = min(best, least)
+        if best >= limit and not whole:
+            limit = max(limit, 0.05 * seconds_of_a_step(model, python_costs.SOLVERS[solver](python_costs.CASES[name][1])))
+        if best < limit:
             break
-    print(f"{name}, {solver}{', RUN' if whole else ''}: {1e6 * best[0]:.0f} us of Python per step in the best ten steps, median of all {1e6 * best[1]:.0f}")
-    assert (best < 100e-6).all()
+    print(f"{name}, {solver}{', RUN' if whole else ''}: {1e6 * best:.0f} us of Python per step in the best ten steps")
+    assert best < limit
+    assert name != "10 spheres" or best < 50e-6
+
+
+def seconds_of_a_step(model, solver) -> float:
+    """The median of twenty."""
+    spent = []
+    for _ in range(20):
+        start = perf_counter()
+        model.advance(solver)
+        spent.append(perf_counter() - start)
+    return float(np.median(spent))
 
 
 MEMORY = """
