@@ -110,6 +110,7 @@ class Domain:
         self.exact_supports = not dynamic  # whether quasi-static steps meet supports to round-off after the solver
         self.joint_impacts = True  # whether the first step of a joint stops its points
         self.joint_correction = False  # whether the points of joints are brought together again after every step
+        self.uncorrected = joint_correction.LeftOut()
         self._impacts = False  # whether the next step stops joints
 
     # --- the time step -------------------------------------------------------------------------------------
@@ -156,6 +157,7 @@ class Domain:
             joint_starts.finish(self.constraints, self.bodies, self.time, keep_lengths=self.joint_correction)
             self._impacts = False
         if self.joint_correction and self.dynamic and self.constraints.user_count:
+            self.uncorrected.note(self.constraints, self.bodies)
             joint_correction.correct(self.constraints, self.bodies, self.time, self.epsilon)
 
     def _refuse_to_advance(self) -> None:

@@ -315,7 +315,7 @@ class Simulation:
                     self.notify(text)
             if domain.report is not None and solver.failure != "CALLBACK":
                 unsolved.end(domain.report.solver, domain.step_number)
-            for text in (domain.swallowed.told(), domain.supports_left.told()):
+            for text in (domain.swallowed.told(), domain.supports_left.told(), domain.uncorrected.told()):
                 if text:
                     self.notify(text)
 

@@ -7,6 +7,9 @@ time.  The correction moves bodies by the smallest displacement, in the metric o
 
 with H of the joints' rows at the end of the step.  Velocities stay, but for the referential angular velocity of a body that is
 turned, which keeps its angular momentum in space.  Forces between bodies come in pairs in H^T x, so the common mass centre stays.
+
+Fixed directions between two bodies, whose plane has no place of its own, and joints on bodies in a reduced base, whose points cannot
+be moved one by one, are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ import numpy as np
 from ..bodies import finite_elements
 from ..bodies.table import BodyKind, BodyTable
 from ..element_types import MOST_NODES
-from ..errors import SolfecError
 from . import user
 from .table import ConstraintKind, ConstraintTable
 
@@ -27,6 +29,52 @@ if TYPE_CHECKING:
 
 REFRESHED = ("point", "other_point", "base", "gap", "master_point")  # columns that hold the state of mid-step after a step
 REDUNDANT = 1e-12  # added to the diagonal: joints that say the same twice share the displacement
+
+
+class LeftOut:
+    """Joints that the correction leaves out, to be told of once."""
+
+    def __init__(self):
+        self._known: set[int] = set()
+        self._new: dict[str, list[int]] = {}
+
+    def note(self, constraints: ConstraintTable, bodies: BodyTable) -> None:
+        """Take note of them in a step."""
+        for reason, out in _left_out(constraints, bodies).items():
+            new = sorted(set(constraints.id[np.flatnonzero(out)].tolist()) - self._known)
+            if new:
+                self._known.update(new)
+                self._new.setdefault(reason, []).extend(new)
+
+    def told(self) -> str:
+        """The warning; '' when there is nothing new to tell."""
+        if not self._new:
+            return ""
+        parts = [f"{reason} ({_listed(sorted(ids))})" for reason, ids in self._new.items()]
+        self._new = {}
+        return (
+            f"SOLFEC.joint_correction leaves out {' and '.join(parts)}: their points drift apart slowly, with the error of the time"
+            " integration; a smaller step makes the drift smaller"
+        )
+
+
+def _listed(ids: list[int]) -> str:
+    """Identifiers of some constraints, the first five of them by number."""
+    more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
+    return f"constraint{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids[:5]))}{more}"
+
+
+def _left_out(constraints: ConstraintTable, bodies: BodyTable) -> dict[str, np.ndarray]:
+    """Why joints are left out, and which of the user's constraints (n,) they are."""
+    users = slice(0, constraints.user_count)
+    kind, slave = constraints.kind[users], constraints.slave[users]
+    reduced = bodies.mode_count[constraints.master[users]] > 0
+    reduced |= (slave >= 0) & (bodies.mode_count[slave] > 0)
+    joint = np.isin(kind, (ConstraintKind.FIXPNT, ConstraintKind.FIXDIR, ConstraintKind.RIGLNK))
+    return {
+        "joints on bodies of form 'BC-MODAL' or 'BC-RO'": joint & reduced,
+        "fixed directions between two bodies": (kind == ConstraintKind.FIXDIR) & (slave >= 0) & ~reduced,
+    }
 
 
 def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilon: float) -> None:
@@ -40,11 +88,6 @@ def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilo
         End of the step.
     epsilon : float
         Geometric epsilon [length]; gaps below 1E-12 of it are left.
-
-    Raises
-    ------
-    SolfecError
-        A joint on a body in a reduced base, whose points cannot be moved one by one.
     """
     users = slice(0, constraints.user_count)
     kept = {name: constraints.view(name)[..., users].copy() for name in REFRESHED}
@@ -62,14 +105,16 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, 
     users = slice(0, constraints.user_count)
     kind, slave = constraints.kind[users], constraints.slave[users]
     apart = np.einsum("ijn,in->jn", constraints.base[:, :, users], constraints.point[:, users] - constraints.other_point[:, users])
+    # points of bodies in a reduced base cannot be moved one by one
+    movable = (bodies.mode_count[constraints.master[users]] == 0) & ((slave < 0) | (bodies.mode_count[slave] == 0))
     held = [
-        (np.flatnonzero(kind == ConstraintKind.FIXPNT), range(3), apart),
+        (np.flatnonzero((kind == ConstraintKind.FIXPNT) & movable), range(3), apart),
         # between two bodies the plane follows the slave, so that there is no place to come back to
-        (np.flatnonzero((kind == ConstraintKind.FIXDIR) & (slave < 0)), (2,), apart),
-        (np.flatnonzero(kind == ConstraintKind.RIGLNK), (2,), np.tile(constraints.gap[users], (3, 1))),
+        (np.flatnonzero((kind == ConstraintKind.FIXDIR) & (slave < 0) & movable), (2,), apart),
+        (np.flatnonzero((kind == ConstraintKind.RIGLNK) & movable), (2,), np.tile(constraints.gap[users], (3, 1))),
         # prescribed motions are where they are: nothing is moved along them
-        (np.flatnonzero(kind == ConstraintKind.VELODIR), (2,), np.zeros_like(apart)),
-        (np.flatnonzero(kind == ConstraintKind.VELODIR3), range(3), np.zeros_like(apart)),
+        (np.flatnonzero((kind == ConstraintKind.VELODIR) & movable), (2,), np.zeros_like(apart)),
+        (np.flatnonzero((kind == ConstraintKind.VELODIR3) & movable), range(3), np.zeros_like(apart)),
     ]
     parts = [(rows, np.full(rows.size, c), values[c, rows]) for rows, components, values in held for c in components]
     return tuple(np.concatenate(column) for column in zip(*parts))
@@ -111,8 +156,6 @@ def _blocks(bodies: BodyTable, body, point, direction, constraints, rows, side):
         yield first[soft] + 3, direction[:, soft], soft
     elastic = np.flatnonzero(kind == BodyKind.FINITE_ELEMENT)
     if elastic.size:
-        if bodies.mode_count[body[elastic]].any():
-            raise SolfecError("SOLFEC.joint_correction: joints on bodies of form 'BC-MODAL' or 'BC-RO' cannot be corrected; switch it 'OFF'")
         elements = finite_elements.compiled(bodies)
         nodes = elements.element_node[:, bodies.element_ptr[body[elastic]] + constraints.element[side, rows[elastic]]]
         weights = constraints.weights[:, side, rows[elastic]]

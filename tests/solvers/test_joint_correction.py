@@ -1,5 +1,7 @@
 """SOLFEC.joint_correction brings the points of joints together again and leaves momentum, energy and second order alone."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from solfec import (
     BODY,
     BULK_MATERIAL,
     CONTACT_EXCLUDE_SURFACES,
+    COPY,
     DISPLACEMENT,
     ENERGY,
     FIX_DIRECTION,
@@ -17,6 +20,7 @@ from solfec import (
     HEX,
     HULL,
     INITIAL_VELOCITY,
+    MODAL_ANALYSIS,
     NEWTON_SOLVER,
     PUT_RIGID_LINK,
     RUN,
@@ -25,6 +29,7 @@ from solfec import (
     SPHERE,
     TRANSLATE,
 )
+from solfec.errors import SolfecWarning
 from solfec.language import session
 
 LENGTH = 0.1
@@ -211,3 +216,44 @@ def test_manifold_contacts_switch_it_on(tmp_path):
 def test_the_member_is_for_dynamics(new):
     with pytest.raises(ValueError, match="joint_correction.*dynamics"):
         new(analysis="QUASI_STATIC")
+
+
+def test_what_is_left_out_is_told_once(new):
+    model = new()
+    CONTACT_EXCLUDE_SURFACES(model, 1, 1)
+    material = BULK_MATERIAL(model, density=7800.0)
+    bars = [bar(model, 2 * LENGTH * k, material) for k in range(2)]
+    FIX_POINT(bars[0], (0, 0, 0))
+    FIX_DIRECTION(bars[0], (LENGTH, 0, 0), (0, 0, 1), bars[1], (2 * LENGTH, 0, 0))
+    with pytest.warns(SolfecWarning, match=rf"joint_correction leaves out fixed directions between two bodies \(constraint \d+\)"):
+        RUN(model, NEWTON_SOLVER(), 0.002)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RUN(model, NEWTON_SOLVER(), 0.002)
+    model.joint_correction = "OFF"
+    FIX_DIRECTION(bars[0], (0, 0, 0), (0, 1, 0), bars[1], (2 * LENGTH, 0, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RUN(model, NEWTON_SOLVER(), 0.002)
+
+
+@pytest.mark.parametrize("form", ["BC-MODAL", "BC-RO"])
+def test_a_body_in_a_reduced_base_runs_and_is_left_out(new, tmp_path, form):
+    """With contacts = 'MANIFOLD' the correction is on unless switched off, so it must not break such a run off."""
+    model = new()
+    mesh = HEX([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1], 1, 1, 1, 1, [1] * 6)
+    material = BULK_MATERIAL(model, young=1e6, poisson=0.25, density=100.0)
+    whole = BODY(model, "FINITE_ELEMENT", TRANSLATE(COPY(mesh), (0, 0, 9)), material, form="BC")
+    values, vectors = MODAL_ANALYSIS(whole, 9, str(tmp_path / "modes"))
+    if form == "BC-RO":
+        vectors = np.linalg.qr(np.reshape(vectors, (9, 24)).T)[0].T.ravel().tolist()
+    body = BODY(model, "FINITE_ELEMENT", mesh, material, form=form, base=(values, vectors))
+    weight = bar(model, 1.5, material)
+    FIX_POINT(body, (0, 0, 0))
+    FIX_POINT(weight, (1.5, 0, 0))
+    GRAVITY(model, (0, 0, -9.81))
+    with pytest.warns(SolfecWarning, match=rf"joints on bodies of form 'BC-MODAL' or 'BC-RO' \(constraint \d+\)"):
+        RUN(model, NEWTON_SOLVER(), 0.05)
+    turn, centre = np.reshape(weight.conf[:9], (3, 3)).T, np.array(weight.conf[9:12])
+    assert abs(weight.velo[1]) > 0.1  # it swings about its end, which stays
+    assert np.linalg.norm(centre + turn @ (-LENGTH / 2, 0, 0) - (1.5, 0, 0)) < 1e-12
