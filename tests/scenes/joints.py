@@ -96,6 +96,48 @@ def double_pendulum(setup):
     return [Figure("kinetic energy over the work of weights", e[0] / work, 1.0, 2e-3), holds("it falls", lowest[0] > 1)]
 
 
+def triple_pendulum_places(masses, length, angles, end):
+    """Places (3, 2) of three points on massless rods at a time, let go at angles from the vertical: Lagrange's equations, to 1E-11."""
+    import numpy as np
+    from scipy.integrate import solve_ivp
+
+    hung = np.array([[sum(masses[max(i, j) :]) for j in range(3)] for i in range(3)])  # mass below both joints
+
+    def rates(_, state):
+        a, w = state[:3], state[3:]
+        apart = a[:, None] - a[None, :]
+        right = -length * (hung * np.sin(apart)) @ w**2 - G * hung.diagonal() * np.sin(a)
+        return np.concatenate([w, np.linalg.solve(length * hung * np.cos(apart), right)])
+
+    a = solve_ivp(rates, (0, end), [*angles, 0, 0, 0], method="DOP853", rtol=1e-12, atol=1e-12).y[:3, -1]
+    return np.cumsum(length * np.stack([np.sin(a), -np.cos(a)], axis=1), axis=0)
+
+
+@scene(slow=True)
+def three_bodies(setup):
+    """Three unequal weights on rods in a chain, let go at 60, 100 and 20 degrees, are where Lagrange's equations put them; second order."""
+    length, radii, angles, end = 0.4, (0.05, 0.04, 0.06), [radians(a) for a in (60, 100, 20)], 0.8
+    errors = []
+    for step in (1e-3, 5e-4):
+        model = setup.model(step)
+        bulk = solfec.BULK_MATERIAL(model)
+        points, bodies = [(0.0, 0.0, 0.0)], []
+        for radius, a in zip(radii, angles):
+            x, y, z = points[-1]
+            points.append((x + length * sin(a), y, z - length * cos(a)))
+            bodies.append(ball(model, bulk, points[-1], radius))
+        solfec.PUT_RIGID_LINK(bodies[0], None, points[1], points[0])
+        for k in range(2):
+            solfec.PUT_RIGID_LINK(bodies[k], bodies[k + 1], points[k + 1], points[k + 2])
+        setup.run(model, end)
+        there = triple_pendulum_places([body.mass for body in bodies], length, angles, end)
+        errors.append(max(hypot(place(body)[0] - x, place(body)[2] - z) for body, (x, z) in zip(bodies, there)))
+    return [
+        Figure("distance from theory", errors[0], 0.0, 1e-3 * length),
+        Figure("the same at half of the step, over it", errors[1] / errors[0], 0.25, 0.05),
+    ]
+
+
 @scene(cases=[dict(n=10), dict(n=60)], slow=True)
 def chain(setup, n):
     """A chain of pinned links let go level: its energy is kept and its joints stay together."""
