@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from .granular import default_pairing
 from .kinds import ParticleKind
@@ -35,6 +34,8 @@ def near_spheres(centres: np.ndarray, radius: np.ndarray, margin: float) -> tupl
     nothing = np.zeros(0, np.int64)
     if radius.size < 2:
         return nothing, nothing
+    from scipy.spatial import cKDTree  # which few inputs need
+
     classes = np.floor(np.log2(radius / radius.min())).astype(int)
     groups = [np.flatnonzero(classes == c) for c in np.unique(classes)]
     trees = [cKDTree(centres[group]) for group in groups]
@@ -57,6 +58,8 @@ def near_triangles(model: Model, centres: np.ndarray, radius: np.ndarray, margin
     nothing = np.zeros(0, np.int64)
     if not model.triangles.n or not radius.size:
         return nothing, nothing
+    from scipy.spatial import cKDTree  # which few inputs need
+
     corners = model.triangles.view("corner").transpose(2, 1, 0)
     low, high = corners.min(axis=1), corners.max(axis=1)
     reach = np.linalg.norm(high - low, axis=1) / 2 + radius.max() + margin
