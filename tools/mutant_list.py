@@ -173,11 +173,11 @@ MUTANTS = [
     ),
     *_of(
         "fortran/solvers/local_dynamics.f90", (SYSTEMS, SCENES),
-        ("slaves are pushed like masters", "call pull(i, k, 2, slave_point(:,i), -r(:,a))", "call pull(i, k, 2, slave_point(:,i), r(:,a))"),
-        ("torques of slaves at the master's point", "call pull(i, k, 2, slave_point(:,i), -r(:,a))", "call pull(i, k, 2, master_point(:,i), -r(:,a))"),
+        ("slaves are pushed like masters", "call pull(i, k, 2, con%slave_point(:,i), -loc%rows%R(:,a))", "call pull(i, k, 2, con%slave_point(:,i), loc%rows%R(:,a))"),
+        ("torques of slaves at the master's point", "call pull(i, k, 2, con%slave_point(:,i), -loc%rows%R(:,a))", "call pull(i, k, 2, con%master_point(:,i), -loc%rows%R(:,a))"),
         ("reactions are not turned into space", "(h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))", "(h(j,1,c)*r(1) + h(j,2,c)*r(2) + h(j,3,c)*r(3))"),
-        ("glue of any area", "materials(l_cohesion) = cohesion(i)*area(i)", "materials(l_cohesion) = cohesion(i)"),
-        ("open contacts keep their force", "if (row_kind(a) == open_row) r(:,a) = 0.0_dp", "continue"),
+        ("glue of any area", "materials(l_cohesion) = con%cohesion(i)*con%area(i)", "materials(l_cohesion) = con%cohesion(i)"),
+        ("open contacts keep their force", "if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp", "continue"),
         ("a root of the inverse mass", "entry(:,2,e) = h(:,2,k)*l(2,2) + h(:,3,k)*l(3,2)", "entry(:,2,e) = h(:,2,k)*l(2,2)"),
     ),
 ]  # fmt: skip

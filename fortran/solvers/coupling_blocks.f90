@@ -1,7 +1,9 @@
 !> Off-diagonal blocks of W (theory, section "Local dynamics").
 module coupling_blocks
-  use kinds, only: dp, i4
-  use row_block, only: contact_row, spring_dashpot_row
+  use kinds, only: dp, i4, i8
+  use state_tables, only: body_table, constraint_table, open_table
+  use table_registry, only: table_open
+  use row_tables, only: local_tables, open_local
   use row_order, only: acts_on
   use velocity_operator, only: finite_element_kind
   implicit none
@@ -9,6 +11,7 @@ module coupling_blocks
   public :: assemble_matrix
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
+  integer(i4), parameter :: blocks_lack = 4   !< outcome: more blocks are needed
 
 contains
 
@@ -17,40 +20,31 @@ contains
   !> Implicit bodies, whose A^-1 couples all their velocity triples, add their parts themselves (compliance, reduced_compliance)
   !> between two calls: the first lays W out, the second adds the parts of the others.
   !>
+  !> Reads of bodies kind; of constraints kind, master, slave; of rows order, entry_ptr, slave_entry; entries, attachments, pointers.
+  !> Writes of rows block_ptr, one more than there are constraints, and blocks.
+  !>
+  !>   bodies, constraints, local   handles, as in assemble_rows
   !>   laying_out, adding    whether blocks are laid out, with zeros; whether parts of bodies that are not implicit are added
-  !>   n, order, master, slave, kind, body_kind, entry_ptr, slave_entry, triple, entry, body_ptr, attached_*   as in
-  !>                         assemble_rows
   !>   implicit              (0:nbody-1) positive: the body's A^-1 couples its triples
-  !>   row_ptr               (0:nrow-1) out: first block of every row, entry n in use too
-  !>   column, off_diagonal  (0:nblock-1), (3,3,0:nblock-1) out: column and block [velocity/force]
-  !>   blocks                out: number of blocks; nothing is filled when it exceeds nblock (status 1)
-  subroutine assemble_matrix(n, laying_out, adding, ncon, master, slave, nbody, body_kind, implicit, nrow, order, row_kind, &
-                             entry_ptr, slave_entry, nentry, triple, entry, &
-                             nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
-                             row_ptr, nblock, column, off_diagonal, blocks, status)
-    integer(i4), intent(in) :: n, ncon
-    logical, intent(in) :: laying_out, adding
-    integer(i4), intent(in) :: master(0:ncon-1), slave(0:ncon-1)
+  !>   blocks                out: number of blocks; nothing is filled when there is no room for them
+  !>   status                0, `blocks_lack`, `table_unknown`
+  subroutine assemble_matrix(bodies, constraints, local, nbody, implicit, laying_out, adding, blocks, status)
+    integer(i8), intent(in) :: bodies(3), constraints, local(6)
     integer(i4), intent(in) :: nbody
-    integer(i4), intent(in) :: body_kind(0:nbody-1), implicit(0:nbody-1)
-    integer(i4), intent(in) :: nrow
-    integer(i4), intent(in) :: order(0:nrow-1), row_kind(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
-    integer(i4), intent(in) :: nentry
-    integer(i4), intent(in) :: triple(0:nentry-1)
-    real(dp), intent(in) :: entry(3,3,0:nentry-1)
-    integer(i4), intent(in) :: nbodyptr
-    integer(i4), intent(in) :: body_ptr(0:nbodyptr-1)
-    integer(i4), intent(in) :: nattached
-    integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
-    integer(i4), intent(inout) :: row_ptr(0:nrow-1)
-    integer(i4), intent(in) :: nblock
-    integer(i4), intent(inout) :: column(0:nblock-1)
-    real(dp), intent(inout) :: off_diagonal(3,3,0:nblock-1)
+    integer(i4), intent(in) :: implicit(0:nbody-1)
+    logical, intent(in) :: laying_out, adding
     integer(i4), intent(out) :: blocks, status
-    integer(i4) :: a, k1, k2, e1, e2, first(2), last(2)
+    type(body_table) :: body
+    type(constraint_table) :: con
+    type(local_tables) :: loc
+    integer(i4) :: a, k1, k2, e1, e2, first(2), last(2), n
 
     blocks = 0
-    status = 0
+    call open_table(bodies(1), body, status)
+    if (status == table_open) call open_table(constraints, con, status)
+    if (status == table_open) call open_local(local, loc, status)
+    if (status /= table_open) return
+    n = int(con%rows, i4)
     if (laying_out) call place_rows()
     if (status /= 0) return
 
@@ -72,16 +66,16 @@ contains
       do a = 0, n - 1
         call sides(a, k1, k2, e1, e2)
         call ranges(k1, k2, first, last)
-        row_ptr(a) = merged_length(a, first, last)
+        loc%rows%block_ptr(a) = merged_length(a, first, last)
       end do
       !$omp end parallel do
       do a = 0, n - 1
-        length = row_ptr(a)
-        row_ptr(a) = blocks
+        length = loc%rows%block_ptr(a)
+        loc%rows%block_ptr(a) = blocks
         blocks = blocks + length
       end do
-      row_ptr(n) = blocks
-      status = merge(1, 0, blocks > nblock)
+      loc%rows%block_ptr(n) = blocks
+      if (blocks > size(loc%blocks%column)) status = blocks_lack
     end subroutine place_rows
 
     !> The bodies row a acts on (-1: none) and the first of its entries for each.
@@ -89,18 +83,18 @@ contains
       integer(i4), intent(in) :: a
       integer(i4), intent(out) :: k1, k2, e1, e2
       integer(i4) :: kind
-      kind = merge(contact_row, row_kind(a), row_kind(a) >= spring_dashpot_row)
-      k1 = master(order(a))
-      k2 = slave(order(a))
-      e1 = entry_ptr(a)
+      kind = con%kind(loc%rows%order(a))
+      k1 = con%master(loc%rows%order(a))
+      k2 = con%slave(loc%rows%order(a))
+      e1 = loc%rows%entry_ptr(a)
       e2 = e1
-      if (.not. acts_on(kind, body_kind(k1))) then
+      if (.not. acts_on(kind, body%kind(k1))) then
         k1 = -1
       else
-        e2 = slave_entry(a)
+        e2 = loc%rows%slave_entry(a)
       end if
       if (k2 >= 0) then
-        if (k2 == k1 .or. .not. acts_on(kind, body_kind(k2))) k2 = -1
+        if (k2 == k1 .or. .not. acts_on(kind, body%kind(k2))) k2 = -1
       end if
     end subroutine sides
 
@@ -109,10 +103,10 @@ contains
       integer(i4), intent(out) :: first(2), last(2)
       first = 0
       last = 0
-      if (k1 >= 0) first(1) = body_ptr(k1)
-      if (k1 >= 0) last(1) = body_ptr(k1+1)
-      if (k2 >= 0) first(2) = body_ptr(k2)
-      if (k2 >= 0) last(2) = body_ptr(k2+1)
+      if (k1 >= 0) first(1) = loc%pointers%attachment(k1)
+      if (k1 >= 0) last(1) = loc%pointers%attachment(k1+1)
+      if (k2 >= 0) first(2) = loc%pointers%attachment(k2)
+      if (k2 >= 0) last(2) = loc%pointers%attachment(k2+1)
     end subroutine ranges
 
     !> Number of rows other than a in two sorted lists of rows.
@@ -124,9 +118,9 @@ contains
       j = first(2)
       do while (i < last(1) .and. j < last(2))
         length = length + 1
-        if (attached_row(i) < attached_row(j)) then
+        if (loc%attachments%row(i) < loc%attachments%row(j)) then
           i = i + 1
-        else if (attached_row(i) > attached_row(j)) then
+        else if (loc%attachments%row(i) > loc%attachments%row(j)) then
           j = j + 1
         else
           i = i + 1
@@ -140,14 +134,14 @@ contains
     subroutine merge_rows(a, first, last, k1, k2, e1, e2)
       integer(i4), intent(in) :: a, first(2), last(2), k1, k2, e1, e2
       integer(i4) :: i, j, c, ci, cj, place
-      place = row_ptr(a)
+      place = loc%rows%block_ptr(a)
       i = first(1)
       j = first(2)
       do while (i < last(1) .or. j < last(2))
         ci = huge(ci)
         cj = huge(cj)
-        if (i < last(1)) ci = attached_row(i)
-        if (j < last(2)) cj = attached_row(j)
+        if (i < last(1)) ci = loc%attachments%row(i)
+        if (j < last(2)) cj = loc%attachments%row(j)
         c = min(ci, cj)
         if (c == a) then
           if (ci == c) i = i + 1
@@ -155,15 +149,15 @@ contains
           cycle
         end if
         if (laying_out) then
-          column(place) = c
-          off_diagonal(:,:,place) = 0.0_dp
+          loc%blocks%column(place) = c
+          loc%blocks%block(:,:,place) = 0.0_dp
         end if
         if (ci == c) then
-          if (adding) call add_products(k1, a, e1, i, off_diagonal(:,:,place))
+          if (adding) call add_products(k1, a, e1, i, loc%blocks%block(:,:,place))
           i = i + 1
         end if
         if (cj == c) then
-          if (adding) call add_products(k2, a, e2, j, off_diagonal(:,:,place))
+          if (adding) call add_products(k2, a, e2, j, loc%blocks%block(:,:,place))
           j = j + 1
         end if
         place = place + 1
@@ -176,16 +170,17 @@ contains
       real(dp), intent(inout) :: w(3,3)
       integer(i4) :: eb, x, y
       if (implicit(k) > 0) return
-      eb = attached_entry(i)
-      if (body_kind(k) /= finite_element_kind) then
+      eb = loc%attachments%entry(i)
+      if (body%kind(k) /= finite_element_kind) then
         do x = 0, end_of(a, ea) - ea - 1
-          call add_product(entry(:,:,ea+x), entry(:,:,eb+x), w)
+          call add_product(loc%entries%operator(:,:,ea+x), loc%entries%operator(:,:,eb+x), w)
         end do
         return
       end if
       do x = ea, end_of(a, ea) - 1
-        do y = eb, end_of(attached_row(i), eb) - 1
-          if (triple(x) == triple(y)) call add_product(entry(:,:,x), entry(:,:,y), w)
+        do y = eb, end_of(loc%attachments%row(i), eb) - 1
+          if (loc%entries%triple(x) /= loc%entries%triple(y)) cycle
+          call add_product(loc%entries%operator(:,:,x), loc%entries%operator(:,:,y), w)
         end do
       end do
     end subroutine add_products
@@ -193,8 +188,8 @@ contains
     !> One past the last entry that row a has on the body where its entries begin at e.
     pure integer(i4) function end_of(a, e)
       integer(i4), intent(in) :: a, e
-      end_of = entry_ptr(a+1)
-      if (e < slave_entry(a)) end_of = slave_entry(a)
+      end_of = loc%rows%entry_ptr(a+1)
+      if (e < loc%rows%slave_entry(a)) end_of = loc%rows%slave_entry(a)
     end function end_of
   end subroutine assemble_matrix
 

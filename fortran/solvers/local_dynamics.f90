@@ -4,6 +4,10 @@
 !> W_ab = sum H'_a H'_b^T for rows sharing triples (theory, section "Local dynamics"; manual, CONSTRAINT).
 module local_dynamics
   use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: constraint_table, entry_table, surface_material_table, open_table
+  use table_registry, only: table_open
+  use row_tables, only: local_tables, open_local
   use velocity_operator, only: velocity_blocks, finite_element_kind, obstacle_kind
   use row_block, only: contact_row, open_row, law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion
   use row_order, only: attach, acts_on
@@ -15,112 +19,97 @@ module local_dynamics
 
   integer, parameter :: parallel_from = 300   !< rows (or bodies) from which threads pay
 
+  !> Outcomes besides 0 and `table_unknown`.
+  integer(i4), parameter :: entries_lack = 1, unknown_body = 2, singular_block = 3
+
 contains
+
+  !> All tables of the step's local dynamics, and the number of constraints.
+  subroutine open_all(bodies, constraints, local, state, con, loc, n, status)
+    integer(i8), intent(in) :: bodies(3), constraints, local(6)
+    type(bodies_and_triples), intent(out) :: state
+    type(constraint_table), intent(out) :: con
+    type(local_tables), intent(out) :: loc
+    integer(i4), intent(out) :: n, status
+
+    n = 0
+    call open_bodies(bodies, state, status)
+    if (status == table_open) call open_table(constraints, con, status)
+    if (status == table_open) call open_local(local, loc, status)
+    if (status == table_open) n = int(con%rows, i4)
+  end subroutine open_all
 
   !> Order and operators of the rows: V, B, H', and the part of W_aa that explicit bodies have.
   !>
-  !> Constraint table (n rows in use): kind, master, slave (0:ncon-1);
-  !> master_point, slave_point, base, reaction, velocity.  Body table: body_kind, centre, conf_ptr, velo_ptr (0:nbody-1),
-  !> conf (3,0:nconf-1), velo, velo_prev (3,0:ntriple-1): u* and u(t); inverse_inertia (3,3,0:ntriple-1).
+  !> Reads of bodies kind, centre, pointers, conf, velo and velo_prev (u* and u(t)), inverse_inertia; of constraints kind, master,
+  !> slave, birth, points, element, weights, base, R, U.  Writes of rows, one more than there are constraints, order, chunk_ptr,
+  !> diagonal (W_aa without what implicit bodies add), B, speed (size of the velocities whose sum B is), V, R and U (of the last
+  !> step), lost (0), driving, entry_ptr, slave_entry; entries, attachments, pointers; factors of triples.
   !>
-  !>   bodies, triples   bodies and velocity triples in use
-  !>   element, weights  (2,0:ncon-1), (8,2,0:ncon-1) elements that hold the points (master, slave), shape functions there;
-  !>                     element_ptr (0:nbody-1), element_size, element_node (.., 0:ne-1) of finite element bodies
+  !>   bodies, constraints, local   handles (BodyTable.handles, ConstraintTable.handle, LocalDynamics.handles)
   !>   implicit          (0:nbody-1) number of velocity triples of a body of scheme DEF_LIM, 0: another scheme
+  !>   element_size, element_node   (.., 0:ne-1) of finite element bodies
   !>   step              h [time]
-  !>   users, coloured, birth, chunk_ptr, colour_ptr, colours   see row_colours
-  !>   order             (0:nrow-1) out: constraint table row of every row (row_colours)
-  !>   diagonal          (3,3,0:nrow-1) out: W_aa, without what implicit bodies add [velocity/force]
-  !>   b, v              (3,0:nrow-1) out: B; V [velocity]; speed (0:nrow-1) size of the velocities whose sum B is
-  !>   r, u              (3,0:nrow-1) out: R and U of the last step
-  !>   lost              (0:nrow-1) out: 0
-  !>   driving           (0:nrow-1) out: 1 where a user's constraint acts on obstacles alone
-  !>   entry_ptr, slave_entry   (0:nrow-1), entry n in use too: first entry of every row; first one of its slave
-  !>   triple, entry     (0:nentry-1), (3,3,0:nentry-1) out: velocity triple and H'
-  !>   factor            (3,3,0:ntriple-1) out: L of every triple
-  !>   body_ptr          (0:nbodyptr-1), entry `bodies` in use too: first attachment of every body
-  !>   attached_row, attached_entry   (0:nattached-1) out: rows acting on a body, and the first of its entries there
+  !>   users, coloured, colour_ptr, colours   see row_colours
   !>   entries, attachments, visits   out: entries and attachments needed, bound of off-diagonal blocks of W
-  !>   status            0 done; 1 more entries or attachments needed; 2 bad kind of body in row `failed`
-  subroutine assemble_rows(n, users, coloured, bodies, triples, step, ncon, kind, master, slave, birth, master_point, &
-      slave_point, base, reaction, velocity, nbody, body_kind, centre, conf_ptr, velo_ptr, element_ptr, implicit, nconf, conf, &
-      element, weights, ne, element_size, element_node, ntriple, velo, velo_prev, inverse_inertia, nrow, order, chunk_ptr, &
-      ncolourptr, colour_ptr, diagonal, b, speed, v, r, u, lost, driving, entry_ptr, slave_entry, nentry, &
-      triple, entry, factor, nbodyptr, body_ptr, nattached, attached_row, attached_entry, &
-      colours, entries, attachments, visits, failed, status)
-    integer(i4), intent(in) :: n, users, coloured, ncon
-    integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
-    integer(i8), intent(in) :: birth(0:ncon-1)
-    real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
-    real(dp), intent(in) :: base(3,3,0:ncon-1), reaction(3,0:ncon-1), velocity(3,0:ncon-1)
-    integer(i4), intent(in) :: bodies, nbody
-    integer(i4), intent(in) :: body_kind(0:nbody-1)
-    real(dp), intent(in) :: centre(3,0:nbody-1)
-    integer(i4), intent(in) :: conf_ptr(0:nbody-1), velo_ptr(0:nbody-1), element_ptr(0:nbody-1), implicit(0:nbody-1)
-    integer(i4), intent(in) :: nconf
-    real(dp), intent(in) :: conf(3,0:nconf-1)
-    integer(i4), intent(in) :: element(2,0:ncon-1)
-    real(dp), intent(in) :: weights(8,2,0:ncon-1)
+  !>   failed            out: a row that failed, or -1
+  !>   status            0 done; `entries_lack` more entries or attachments needed; `unknown_body` in row `failed`; `table_unknown`
+  subroutine assemble_rows(bodies, constraints, local, nbody, implicit, ne, element_size, element_node, step, users, coloured, &
+                           ncolourptr, colour_ptr, colours, entries, attachments, visits, failed, status)
+    integer(i8), intent(in) :: bodies(3), constraints, local(6)
+    integer(i4), intent(in) :: nbody
+    integer(i4), intent(in) :: implicit(0:nbody-1)
     integer(i4), intent(in) :: ne
     integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
-    integer(i4), intent(in) :: triples, ntriple
-    real(dp), intent(in) :: velo(3,0:ntriple-1), velo_prev(3,0:ntriple-1), inverse_inertia(3,3,0:ntriple-1)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nrow
-    integer(i4), intent(inout) :: order(0:nrow-1), chunk_ptr(0:nrow-1)
-    integer(i4), intent(in) :: ncolourptr
+    integer(i4), intent(in) :: users, coloured, ncolourptr
     integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
-    real(dp), intent(inout) :: diagonal(3,3,0:nrow-1)
-    real(dp), intent(inout) :: b(3,0:nrow-1), speed(0:nrow-1), v(3,0:nrow-1), r(3,0:nrow-1), u(3,0:nrow-1)
-    integer(i4), intent(inout) :: lost(0:nrow-1), driving(0:nrow-1), entry_ptr(0:nrow-1), slave_entry(0:nrow-1)
-    integer(i4), intent(in) :: nentry
-    integer(i4), intent(inout) :: triple(0:nentry-1)
-    real(dp), intent(inout) :: entry(3,3,0:nentry-1)
-    real(dp), intent(inout) :: factor(3,3,0:ntriple-1)
-    integer(i4), intent(in) :: nbodyptr
-    integer(i4), intent(inout) :: body_ptr(0:nbodyptr-1)
-    integer(i4), intent(in) :: nattached
-    integer(i4), intent(inout) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
     integer(i4), intent(out) :: colours, entries, attachments
     integer(i8), intent(out) :: visits
     integer(i4), intent(out) :: failed, status
-    integer(i4) :: a
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: con
+    type(local_tables) :: loc
+    integer(i4) :: a, n
     logical :: known
 
-    status = 0
+    colours = 0
+    entries = 0
+    attachments = 0
+    visits = 0
     failed = -1
-    call order_rows(n, users, coloured, ncon, master, slave, birth, bodies, nbody, body_kind, &
-                    nrow, order, chunk_ptr, ncolourptr, colour_ptr, colours)
-    call attach(n, order, kind, master, slave, bodies, body_kind, element_ptr, element, element_size, nrow, entry_ptr, &
-                slave_entry, nbodyptr, body_ptr, &
-                nattached, attached_row, attached_entry, entries, attachments, visits)
-    if (entries > nentry .or. attachments > nattached) then
-      status = 1
+    call open_all(bodies, constraints, local, state, con, loc, n, status)
+    if (status /= table_open) return
+    call order_rows(n, users, coloured, con%master, con%slave, con%birth, int(state%bodies%rows, i4), state%bodies%kind, &
+                    loc%rows%order, loc%rows%chunk_ptr, ncolourptr, colour_ptr, colours)
+    call attach(n, state%bodies, con, element_size, loc, entries, attachments, visits)
+    if (entries > size(loc%entries%triple) .or. attachments > size(loc%attachments%row)) then
+      status = entries_lack
       return
     end if
 
-    !$omp parallel do if (triples > parallel_from) schedule(static)
-    do a = 0, triples - 1
-      call cholesky(step, inverse_inertia(:,:,a), factor(:,:,a))
+    !$omp parallel do if (state%triples%rows > parallel_from) schedule(static)
+    do a = 0, int(state%triples%rows, i4) - 1
+      call cholesky(step, state%triples%inverse_inertia(:,:,a), loc%triples%factor(:,:,a))
     end do
     !$omp end parallel do
-    do a = 0, bodies - 1
+    do a = 0, int(state%bodies%rows, i4) - 1
       ! entries of implicit bodies are H itself: their inverse inertia couples all triples (add_compliance)
-      if (implicit(a) /= 0) call set_identity(velo_ptr(a), velo_ptr(a) + implicit(a) - 1)
+      if (implicit(a) /= 0) call set_identity(state%bodies%velo_ptr(a), state%bodies%velo_ptr(a) + implicit(a) - 1)
     end do
 
     !$omp parallel do if (n > parallel_from) schedule(static) private(known) reduction(max: failed)
     do a = 0, n - 1
-      call assemble_operator(a, order(a), known)
+      call assemble_operator(a, loc%rows%order(a), known)
       if (.not. known) failed = max(failed, a)
-      r(:,a) = reaction(:,order(a))
-      u(:,a) = velocity(:,order(a))
-      lost(a) = 0
-      driving(a) = merge(1_i4, 0_i4, drives(order(a)))
+      loc%rows%R(:,a) = con%R(:,loc%rows%order(a))
+      loc%rows%U(:,a) = con%U(:,loc%rows%order(a))
+      loc%rows%lost(a) = 0
+      loc%rows%driving(a) = merge(1_i4, 0_i4, drives(loc%rows%order(a)))
     end do
     !$omp end parallel do
     if (failed >= 0) then
-      status = 2
+      status = unknown_body
       return
     end if
 
@@ -130,17 +119,17 @@ contains
     pure function drives(i) result(answer)
       integer(i4), intent(in) :: i
       logical :: answer
-      answer = kind(i) /= contact_row .and. body_kind(master(i)) == obstacle_kind
-      if (answer .and. slave(i) >= 0) answer = body_kind(slave(i)) == obstacle_kind
+      answer = con%kind(i) /= contact_row .and. state%bodies%kind(con%master(i)) == obstacle_kind
+      if (answer .and. con%slave(i) >= 0) answer = state%bodies%kind(con%slave(i)) == obstacle_kind
     end function drives
 
     !> L = I
     subroutine set_identity(first, last)
       integer(i4), intent(in) :: first, last
       integer(i4) :: j
-      factor(:,:,first:last) = 0.0_dp
+      loc%triples%factor(:,:,first:last) = 0.0_dp
       do j = 1, 3
-        factor(j,j,first:last) = 1.0_dp
+        loc%triples%factor(j,j,first:last) = 1.0_dp
       end do
     end subroutine set_identity
 
@@ -152,58 +141,71 @@ contains
       integer(i4) :: m, s, nm, ns, tm(8), ts(8)
       logical :: same
 
-      m = master(i)
-      s = slave(i)
+      m = con%master(i)
+      s = con%slave(i)
       ns = 0
-      same = s == m .and. body_kind(m) == finite_element_kind
-      call operator_of(m, 1, i, master_point(:,i), nm, hm, tm)
+      same = s == m .and. state%bodies%kind(m) == finite_element_kind
+      call operator_of(state, con, element_size, element_node, m, 1, i, con%master_point(:,i), nm, hm, tm)
       known = nm > 0
-      v(:,a) = transformed(nm, hm, tm, velo_prev)
-      b(:,a) = transformed(nm, hm, tm, velo)
-      speed(a) = terms(nm, hm, tm, velo)
+      loc%rows%V(:,a) = transformed(nm, hm, tm, state%triples%velo_prev)
+      loc%rows%B(:,a) = transformed(nm, hm, tm, state%triples%velo)
+      loc%rows%speed(a) = terms(nm, hm, tm, state%triples%velo)
       if (s >= 0) then
-        call operator_of(s, 2, i, slave_point(:,i), ns, hs, ts)
+        call operator_of(state, con, element_size, element_node, s, 2, i, con%slave_point(:,i), ns, hs, ts)
         known = known .and. ns > 0
         hs(:,:,1:ns) = -hs(:,:,1:ns)
-        v(:,a) = v(:,a) + transformed(ns, hs, ts, velo_prev)
-        b(:,a) = b(:,a) + transformed(ns, hs, ts, velo)
-        speed(a) = speed(a) + terms(ns, hs, ts, velo)
+        loc%rows%V(:,a) = loc%rows%V(:,a) + transformed(ns, hs, ts, state%triples%velo_prev)
+        loc%rows%B(:,a) = loc%rows%B(:,a) + transformed(ns, hs, ts, state%triples%velo)
+        loc%rows%speed(a) = loc%rows%speed(a) + terms(ns, hs, ts, state%triples%velo)
         if (s == m .and. .not. same) hm(:,:,1:nm) = hm(:,:,1:nm) + hs(:,:,1:nm)
       end if
-      diagonal(:,:,a) = 0.0_dp
+      loc%rows%diagonal(:,:,a) = 0.0_dp
       ! entries of the master come first, those of the slave fill the row's last places
-      if (s >= 0 .and. (s /= m .or. same) .and. acts_on(kind(i), body_kind(max(s, 0)))) &
-        call store(ns, hs, ts, factor, implicit(s) == 0, entry_ptr(a+1) - ns, triple, entry, diagonal(:,:,a))
-      if (acts_on(kind(i), body_kind(m))) then
-        call store(nm, hm, tm, factor, implicit(m) == 0, entry_ptr(a), triple, entry, diagonal(:,:,a))
-        if (same .and. implicit(m) == 0) call add_common(entry_ptr(a), entry_ptr(a) + nm, entry_ptr(a+1), diagonal(:,:,a))
+      if (s >= 0 .and. (s /= m .or. same) .and. acts_on(con%kind(i), state%bodies%kind(max(s, 0)))) &
+        call store(ns, hs, ts, loc%triples%factor, implicit(s) == 0, loc%rows%entry_ptr(a+1) - ns, &
+                   loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
+      if (acts_on(con%kind(i), state%bodies%kind(m))) then
+        call store(nm, hm, tm, loc%triples%factor, implicit(m) == 0, loc%rows%entry_ptr(a), &
+                   loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
+        if (same .and. implicit(m) == 0) call add_common(loc%rows%entry_ptr(a), loc%rows%entry_ptr(a) + nm, &
+                                                         loc%rows%entry_ptr(a+1), loc%entries, loc%rows%diagonal(:,:,a))
       end if
     end subroutine assemble_operator
 
     !> Products of the two sides of a self-contact at the nodes that both elements have.
-    subroutine add_common(first, middle, last, diagonal)
+    subroutine add_common(first, middle, last, entries, diagonal)
       integer(i4), intent(in) :: first, middle, last
+      type(entry_table), intent(in) :: entries
       real(dp), intent(inout) :: diagonal(3,3)
       integer(i4) :: x, y
       do x = first, middle - 1
         do y = middle, last - 1
-          if (triple(x) /= triple(y)) cycle
-          diagonal = diagonal + matmul(entry(:,:,x), transpose(entry(:,:,y))) + matmul(entry(:,:,y), transpose(entry(:,:,x)))
+          if (entries%triple(x) /= entries%triple(y)) cycle
+          associate (hx => entries%operator(:,:,x), hy => entries%operator(:,:,y))
+            diagonal = diagonal + matmul(hx, transpose(hy)) + matmul(hy, transpose(hx))
+          end associate
         end do
       end do
     end subroutine add_common
-
-    !> H of one body at one of its points, and the velocity triples it applies to.
-    subroutine operator_of(k, side, i, point, count, h, t)
-      integer(i4), intent(in) :: k, i
-      integer, intent(in) :: side       !< 1 master, 2 slave
-      real(dp), intent(in) :: point(3)
-      integer(i4), intent(out) :: count, t(8)
-      real(dp), intent(inout) :: h(3,3,8)
-      call operator_blocks(body_kind(k), conf(:,conf_ptr(k):conf_ptr(k)+3), centre(:,k), point, base(:,:,i), velo_ptr(k), &
-                           element_ptr(k) + element(side,i), weights(:,side,i), element_size, element_node, count, h, t)
-    end subroutine operator_of
   end subroutine assemble_rows
+
+  !> H of constraint i at one of its points, on body k, and the velocity triples that it applies to.
+  pure subroutine operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
+    integer(i4), intent(in) :: k, i
+    integer, intent(in) :: side       !< 1 master, 2 slave
+    real(dp), intent(in) :: point(3)
+    integer(i4), intent(out) :: count, t(8)
+    real(dp), intent(inout) :: h(3,3,8)
+    integer(i4) :: c
+
+    c = state%bodies%conf_ptr(k)
+    call operator_blocks(state%bodies%kind(k), state%configurations%conf(:,c:c+3), state%bodies%centre(:,k), point, &
+                         con%base(:,:,i), state%bodies%velo_ptr(k), state%bodies%element_ptr(k) + con%element(side,i), &
+                         con%weights(:,side,i), element_size, element_node, count, h, t)
+  end subroutine operator_of
 
   !> H of one point, for every kind of body: N_a base^T for the nodes of the element that holds it, or velocity_blocks.
   pure subroutine operator_blocks(kind, conf, centre, point, base, velo_ptr, element, weights, element_size, element_node, &
@@ -233,59 +235,41 @@ contains
 
   !> What the rows ask for, once W_aa is complete: laws and numbers of the contacts' block solves.
   !>
-  !>   start             (0:ncon-1) 2: the step stops the points of a joint (joint_starts.py)
-  !>   kind ... value, materials   columns of the constraint and surface-material tables (0:ncon-1), (0:nmat-1)
-  !>   dynamic, step     1: dynamics; h [time]; epsilon   gap up to which bodies touch [length]
-  !>   order, diagonal, b, v   as assemble_rows left them
-  !>   row_kind          (0:nrow-1) out: kind of row (row_block)
-  !>   block, law        (16,0:nrow-1), (8,0:nrow-1) out: contact numbers (diagonal_block), laws (row_block)
-  !>   free              (3,0:nrow-1) out: B as the sweep sees it [velocity]
-  !>   r                 (3,0:nrow-1) R to start from; 0 in rows that are open
-  !>   patch             (0:nrow-1) out: first row of the cohesive points of the same two primitives, which stand together
-  !>   status            0 done; 3 singular W_aa, in row `failed`
-  subroutine assemble_laws(n, dynamic, epsilon, step, nbody, body_kind, ncon, kind, master, slave, start, material, point, &
-      other_point, base, gap, area, cohesion, length, &
-      master_primitive, slave_primitive, value, nmat, model, friction, restitution, spring, dashpot, power, gap_aware, &
-      nrow, order, row_kind, block, law, &
-      diagonal, b, free, v, r, patch, failed, status)
-    integer(i4), intent(in) :: n, ncon, nbody
-    integer(i4), intent(in) :: body_kind(0:nbody-1), master(0:ncon-1), slave(0:ncon-1)
-    integer(i4), intent(in) :: kind(0:ncon-1), start(0:ncon-1), material(0:ncon-1)
-    integer(i4), intent(in) :: master_primitive(0:ncon-1), slave_primitive(0:ncon-1)
-    real(dp), intent(in) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1)
-    real(dp), intent(in) :: gap(0:ncon-1), area(0:ncon-1), cohesion(0:ncon-1), length(0:ncon-1), value(3,0:ncon-1)
-    integer(i4), intent(in) :: nmat
-    integer(i4), intent(in) :: model(0:nmat-1)
-    real(dp), intent(in) :: friction(0:nmat-1), restitution(0:nmat-1), spring(0:nmat-1), dashpot(0:nmat-1), power(0:nmat-1)
-    real(dp), intent(in) :: gap_aware(0:nmat-1)
+  !> Reads of bodies kind; of constraints kind, master, slave, primitives, start, material, points, base, gap, area, cohesion, length,
+  !> value; all of surface materials; of rows order, diagonal, B, V.  Writes of rows kind, block (diagonal_block), law (row_block),
+  !> free (B as the sweep sees it), R (0 in rows that are open), patch (first row of the cohesive points of the same two primitives).
+  !>
+  !>   bodies, constraints, materials, local   handles (as in assemble_rows; SurfaceMaterialTable.handle)
+  !>   dynamic, step     1: dynamics; h [time]
+  !>   epsilon           gap up to which bodies touch [length]
+  !>   failed, status    0 done; `singular_block` W_aa, in row `failed`; `table_unknown`
+  subroutine assemble_laws(bodies, constraints, materials, local, dynamic, epsilon, step, failed, status)
+    integer(i8), intent(in) :: bodies(3), constraints, materials, local(6)
     integer(i4), intent(in) :: dynamic
     real(dp), intent(in) :: epsilon, step
-    integer(i4), intent(in) :: nrow
-    integer(i4), intent(in) :: order(0:nrow-1)
-    integer(i4), intent(inout) :: row_kind(0:nrow-1)
-    real(dp), intent(inout) :: block(16,0:nrow-1), law(8,0:nrow-1)
-    real(dp), intent(in) :: diagonal(3,3,0:nrow-1), b(3,0:nrow-1)
-    real(dp), intent(inout) :: free(3,0:nrow-1)
-    real(dp), intent(in) :: v(3,0:nrow-1)
-    real(dp), intent(inout) :: r(3,0:nrow-1)
-    integer(i4), intent(inout) :: patch(0:nrow-1)
     integer(i4), intent(out) :: failed, status
-    integer(i4) :: a
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: con
+    type(surface_material_table) :: mat
+    type(local_tables) :: loc
+    integer(i4) :: a, n
 
     failed = -1
-    status = 0
+    call open_all(bodies, constraints, local, state, con, loc, n, status)
+    if (status == table_open) call open_table(materials, mat, status)
+    if (status /= table_open) return
     !$omp parallel do if (n > parallel_from) schedule(static)
     do a = 0, n - 1
-      call assemble_law(a, order(a))
+      call assemble_law(a, loc%rows%order(a))
     end do
     !$omp end parallel do
-    if (dynamic /= 0 .and. any(restitution > 0.0_dp .and. gap_aware > 0.0_dp)) call leave_to_next_step
+    if (dynamic /= 0 .and. any(mat%restitution > 0.0_dp .and. mat%gap_aware > 0.0_dp)) call leave_to_next_step
     do a = 0, n - 1
-      patch(a) = a
-      if (continues_patch(a)) patch(a) = patch(a-1)
-      if (.not. min(diagonal(1,1,a), diagonal(2,2,a), diagonal(3,3,a)) > 0.0_dp) failed = a
+      loc%rows%patch(a) = a
+      if (continues_patch(a)) loc%rows%patch(a) = loc%rows%patch(a-1)
+      if (.not. min(loc%rows%diagonal(1,1,a), loc%rows%diagonal(2,2,a), loc%rows%diagonal(3,3,a)) > 0.0_dp) failed = a
     end do
-    if (failed >= 0) status = 3
+    if (failed >= 0) status = singular_block
 
   contains
 
@@ -294,33 +278,33 @@ contains
       integer(i4), intent(in) :: a
       logical :: answer
 
-      answer = a > 0 .and. row_kind(a) == contact_row .and. law(l_cohesion,a) > 0.0_dp
-      if (answer) answer = row_kind(a-1) == contact_row .and. law(l_cohesion,a-1) > 0.0_dp
-      if (answer) answer = master_primitive(order(a)) == master_primitive(order(a-1)) .and. &
-        slave_primitive(order(a)) == slave_primitive(order(a-1))
+      answer = a > 0 .and. loc%rows%kind(a) == contact_row .and. loc%rows%law(l_cohesion,a) > 0.0_dp
+      if (answer) answer = loc%rows%kind(a-1) == contact_row .and. loc%rows%law(l_cohesion,a-1) > 0.0_dp
+      if (answer) answer = con%master_primitive(loc%rows%order(a)) == con%master_primitive(loc%rows%order(a-1)) .and. &
+        con%slave_primitive(loc%rows%order(a)) == con%slave_primitive(loc%rows%order(a-1))
     end function continues_patch
 
     !> Opens rows that wait for an impact on bodies that are struck in this step.
     subroutine leave_to_next_step
-      logical :: struck(0:nbody-1)
+      logical :: struck(0:size(state%bodies%kind)-1)
       integer(i4) :: a, i
 
       struck = .false.
       do a = 0, n - 1
-        i = order(a)
+        i = loc%rows%order(a)
         if (.not. rebounds(a)) cycle
-        if (.not. is_struck(epsilon, step, gap(i), restitution(material(i)), v(3,a))) cycle
-        struck(master(i)) = body_kind(master(i)) /= obstacle_kind
-        struck(slave(i)) = body_kind(slave(i)) /= obstacle_kind
+        if (.not. is_struck(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
+        struck(con%master(i)) = state%bodies%kind(con%master(i)) /= obstacle_kind
+        struck(con%slave(i)) = state%bodies%kind(con%slave(i)) /= obstacle_kind
       end do
       do a = 0, n - 1
-        i = order(a)
+        i = loc%rows%order(a)
         if (.not. rebounds(a)) cycle
-        if (.not. (struck(master(i)) .or. struck(slave(i)))) cycle
-        if (.not. waits_for_impact(epsilon, step, gap(i), restitution(material(i)), v(3,a))) cycle
-        row_kind(a) = open_row
-        r(:,a) = 0.0_dp
-        free(:,a) = b(:,a)
+        if (.not. (struck(con%master(i)) .or. struck(con%slave(i)))) cycle
+        if (.not. waits_for_impact(epsilon, step, con%gap(i), mat%restitution(con%material(i)), loc%rows%V(3,a))) cycle
+        loc%rows%kind(a) = open_row
+        loc%rows%R(:,a) = 0.0_dp
+        loc%rows%free(:,a) = loc%rows%B(:,a)
       end do
     end subroutine leave_to_next_step
 
@@ -328,9 +312,11 @@ contains
     logical function rebounds(a)
       integer(i4), intent(in) :: a
 
-      rebounds = row_kind(a) == contact_row
-      if (rebounds) rebounds = gap_aware(material(order(a))) > 0.0_dp .and. model(material(order(a))) == 0 .and. &
-        .not. cohesion(order(a)) > 0.0_dp
+      rebounds = loc%rows%kind(a) == contact_row
+      associate (i => loc%rows%order(a))
+        if (rebounds) rebounds = mat%gap_aware(con%material(i)) > 0.0_dp .and. mat%model(con%material(i)) == 0 .and. &
+          .not. con%cohesion(i) > 0.0_dp
+      end associate
     end function rebounds
 
     !> What row a, constraint i, asks for.
@@ -339,22 +325,24 @@ contains
       real(dp) :: materials(law_size)
       integer(i4) :: m
 
-      if (kind(i) == contact_row) then
-        m = material(i)
+      if (con%kind(i) == contact_row) then
+        m = con%material(i)
         materials = 0.0_dp
-        materials(l_gap) = gap(i)
-        materials(l_spring) = spring(m)
-        materials(l_dashpot) = dashpot(m)
-        materials(l_power) = power(m)
-        materials(l_friction) = friction(m)
-        materials(l_restitution) = restitution(m)
-        materials(l_cohesion) = cohesion(i)*area(i)
-        call contact_laws(model(m), dynamic, gap_aware(m) > 0.0_dp, epsilon, step, materials, diagonal(:,:,a), b(:,a), v(3,a), &
-                          row_kind(a), law(:,a), block(:,a), free(:,a))
-        if (row_kind(a) == open_row) r(:,a) = 0.0_dp
+        materials(l_gap) = con%gap(i)
+        materials(l_spring) = mat%spring(m)
+        materials(l_dashpot) = mat%dashpot(m)
+        materials(l_power) = mat%hpow(m)
+        materials(l_friction) = mat%friction(m)
+        materials(l_restitution) = mat%restitution(m)
+        materials(l_cohesion) = con%cohesion(i)*con%area(i)
+        call contact_laws(mat%model(m), dynamic, mat%gap_aware(m) > 0.0_dp, epsilon, step, materials, &
+                          loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(3,a), loc%rows%kind(a), &
+                          loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
+        if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp
       else
-        call bilateral_laws(kind(i), dynamic, start(i) == 2, base(:,:,i), point(:,i) - other_point(:,i), length(i), value(:,i), &
-                            b(:,a), v(:,a), row_kind(a), law(:,a), block(:,a), free(:,a))
+        call bilateral_laws(con%kind(i), dynamic, con%start(i) == 2, con%base(:,:,i), con%point(:,i) - con%other_point(:,i), &
+                            con%length(i), con%value(:,i), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
+                            loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
       end if
     end subroutine assemble_law
   end subroutine assemble_laws
@@ -439,74 +427,56 @@ contains
 
   !> Reactions back on bodies, work of contacts, and the rows' results back in the constraint table.
   !>
-  !>   n, order, master, slave, body_kind, body_ptr, attached_row ...   as in assemble_rows
-  !>   r, u, v, member, residual, lost   (.., 0:nrow-1) what the solver left
-  !>   generalised   (3,0:ntriple-1) out: sum of +-H^T R over the constraints acting on each triple [force, torque]
-  !>   energy        (5,0:nbody-1) CONTACT (3) and FRICTION (4), counted from 0, grow by (h/2)(U+V).R of the body's contacts
-  !>   table_*       (.., 0:ncon-1) out: R, U, V, merit, residual; cohesion becomes 0 where it was lost
+  !> Reads what the solver left in rows (R, U, V, merit, residual, lost), order, attachments, and of bodies and constraints what
+  !> assemble_rows does.  Writes reaction of triples (sum of +-H^T R over the constraints acting on each), energy of bodies (CONTACT (4)
+  !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, merit, residual of constraints;
+  !> cohesion becomes 0 where it was lost.
+  !>
+  !>   bodies, constraints, local, element_size, element_node, step   as in assemble_rows; step 0: no work is counted
   !>   contact_work, friction_work   out: the same work with every contact counted once
-  subroutine apply_reactions(n, bodies, triples, step, ncon, kind, master, slave, master_point, slave_point, base, nbody, &
-      body_kind, centre, conf_ptr, velo_ptr, element_ptr, nconf, conf, element, weights, ne, element_size, element_node, &
-      ntriple, generalised, energy, nrow, order, r, u, v, member, residual, lost, nbodyptr, body_ptr, nattached, &
-      attached_row, table_r, table_u, table_v, table_merit, table_residual, table_cohesion, contact_work, friction_work)
-    integer(i4), intent(in) :: n, ncon
-    integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
-    real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1), base(3,3,0:ncon-1)
-    integer(i4), intent(in) :: bodies, nbody
-    integer(i4), intent(in) :: body_kind(0:nbody-1)
-    real(dp), intent(in) :: centre(3,0:nbody-1)
-    integer(i4), intent(in) :: conf_ptr(0:nbody-1), velo_ptr(0:nbody-1), element_ptr(0:nbody-1)
-    integer(i4), intent(in) :: nconf
-    real(dp), intent(in) :: conf(3,0:nconf-1)
-    integer(i4), intent(in) :: element(2,0:ncon-1)
-    real(dp), intent(in) :: weights(8,2,0:ncon-1)
+  !>   status                        0, `table_unknown`
+  subroutine apply_reactions(bodies, constraints, local, ne, element_size, element_node, step, contact_work, friction_work, status)
+    integer(i8), intent(in) :: bodies(3), constraints, local(6)
     integer(i4), intent(in) :: ne
     integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
-    integer(i4), intent(in) :: triples, ntriple
-    real(dp), intent(inout) :: generalised(3,0:ntriple-1)
-    real(dp), intent(inout) :: energy(6,0:nbody-1)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nrow
-    integer(i4), intent(in) :: order(0:nrow-1)
-    real(dp), intent(in) :: r(3,0:nrow-1), u(3,0:nrow-1), v(3,0:nrow-1), member(0:nrow-1), residual(0:nrow-1)
-    integer(i4), intent(in) :: lost(0:nrow-1)
-    integer(i4), intent(in) :: nbodyptr
-    integer(i4), intent(in) :: body_ptr(0:nbodyptr-1)
-    integer(i4), intent(in) :: nattached
-    integer(i4), intent(in) :: attached_row(0:nattached-1)
-    real(dp), intent(inout) :: table_r(3,0:ncon-1), table_u(3,0:ncon-1), table_v(3,0:ncon-1)
-    real(dp), intent(inout) :: table_merit(0:ncon-1), table_residual(0:ncon-1), table_cohesion(0:ncon-1)
     real(dp), intent(out) :: contact_work, friction_work
-    integer(i4) :: a, i, k, t, j, count
-    real(dp) :: h(3,3,4), work(2)
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: con
+    type(local_tables) :: loc
+    integer(i4) :: a, i, k, j, n
+    real(dp) :: work(2)
 
-    generalised(:,0:triples-1) = 0.0_dp
-    !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, t, count, h, work)
-    do k = 0, bodies - 1
-      do j = body_ptr(k), body_ptr(k+1) - 1
-        a = attached_row(j)
-        i = order(a)
-        if (master(i) == k) call pull(i, k, 1, master_point(:,i), r(:,a))
-        if (slave(i) == k) call pull(i, k, 2, slave_point(:,i), -r(:,a))
-        if (kind(i) /= contact_row) cycle
-        work = contact_works(step, u(:,a) + v(:,a), r(:,a))
-        energy(4,k) = energy(4,k) + work(1)
-        energy(5,k) = energy(5,k) + work(2)
+    contact_work = 0.0_dp
+    friction_work = 0.0_dp
+    call open_all(bodies, constraints, local, state, con, loc, n, status)
+    if (status /= table_open) return
+    state%triples%reaction(:,0:state%triples%rows-1) = 0.0_dp
+    !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, work)
+    do k = 0, int(state%bodies%rows, i4) - 1
+      do j = loc%pointers%attachment(k), loc%pointers%attachment(k+1) - 1
+        a = loc%attachments%row(j)
+        i = loc%rows%order(a)
+        if (con%master(i) == k) call pull(i, k, 1, con%master_point(:,i), loc%rows%R(:,a))
+        if (con%slave(i) == k) call pull(i, k, 2, con%slave_point(:,i), -loc%rows%R(:,a))
+        if (con%kind(i) /= contact_row) cycle
+        work = contact_works(step, loc%rows%U(:,a) + loc%rows%V(:,a), loc%rows%R(:,a))
+        state%bodies%energy(4,k) = state%bodies%energy(4,k) + work(1)
+        state%bodies%energy(5,k) = state%bodies%energy(5,k) + work(2)
       end do
     end do
     !$omp end parallel do
-    contact_work = 0.0_dp
-    friction_work = 0.0_dp
     do a = 0, n - 1
-      i = order(a)
-      table_r(:,i) = r(:,a)
-      table_u(:,i) = u(:,a)
-      table_v(:,i) = v(:,a)
-      table_merit(i) = member(a)
-      table_residual(i) = residual(a)
-      if (lost(a) /= 0) table_cohesion(i) = 0.0_dp
-      if (kind(i) /= contact_row) cycle
-      work = contact_works(step, u(:,a) + v(:,a), r(:,a))
+      i = loc%rows%order(a)
+      con%R(:,i) = loc%rows%R(:,a)
+      con%U(:,i) = loc%rows%U(:,a)
+      con%V(:,i) = loc%rows%V(:,a)
+      con%merit(i) = loc%rows%merit(a)
+      con%residual(i) = loc%rows%residual(a)
+      if (loc%rows%lost(a) /= 0) con%cohesion(i) = 0.0_dp
+      if (con%kind(i) /= contact_row) cycle
+      work = contact_works(step, loc%rows%U(:,a) + loc%rows%V(:,a), loc%rows%R(:,a))
       contact_work = contact_work + work(1)
       friction_work = friction_work + work(2)
     end do
@@ -520,11 +490,10 @@ contains
       real(dp), intent(in) :: point(3), r(3)
       real(dp) :: h(3,3,8)
       integer(i4) :: count, c, t(8), j
-      call operator_blocks(body_kind(k), conf(:,conf_ptr(k):conf_ptr(k)+3), centre(:,k), point, base(:,:,i), velo_ptr(k), &
-                           element_ptr(k) + element(side,i), weights(:,side,i), element_size, element_node, count, h, t)
+      call operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
       do c = 1, count
         do j = 1, 3
-          generalised(j,t(c)) = generalised(j,t(c)) + (h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))
+          state%triples%reaction(j,t(c)) = state%triples%reaction(j,t(c)) + (h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))
         end do
       end do
     end subroutine pull

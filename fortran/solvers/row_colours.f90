@@ -20,21 +20,20 @@ contains
   !>
   !>   n, users       constraints in use, the first `users` of them the user's
   !>   coloured       1: contacts by colours; what fits no large colour, and the user's constraints, follow in the order of keys
-  !>   master, slave, birth   (0:ncon-1) of the constraint table
-  !>   bodies, body_kind      bodies in use, (0:nbody-1) their kinds
-  !>   order          (0:nrow-1) out: constraint table row of every row
-  !>   chunk_ptr      (0:nrow-1) out: first row of every chunk of groups, the end of the last one too
+  !>   master, slave, birth   of the constraint table
+  !>   bodies, body_kind      bodies in use, their kinds
+  !>   order          out: constraint table row of every row
+  !>   chunk_ptr      out: first row of every chunk of groups, the end of the last one too
   !>   colour_ptr     (0:ncolourptr-1), ncolourptr > 62, out: first chunk of every colour, the end of the last one too
   !>   colours        out: number of colours, 0 when rows stand in the order of keys
-  subroutine order_rows(n, users, coloured, ncon, master, slave, birth, bodies, nbody, body_kind, &
-                        nrow, order, chunk_ptr, ncolourptr, colour_ptr, colours)
-    integer(i4), intent(in) :: n, users, coloured, ncon
-    integer(i4), intent(in) :: master(0:ncon-1), slave(0:ncon-1)
-    integer(i8), intent(in) :: birth(0:ncon-1)
-    integer(i4), intent(in) :: bodies, nbody
-    integer(i4), intent(in) :: body_kind(0:nbody-1)
-    integer(i4), intent(in) :: nrow
-    integer(i4), intent(inout) :: order(0:nrow-1), chunk_ptr(0:nrow-1)
+  subroutine order_rows(n, users, coloured, master, slave, birth, bodies, body_kind, order, chunk_ptr, ncolourptr, colour_ptr, &
+                        colours)
+    integer(i4), intent(in) :: n, users, coloured
+    integer(i4), intent(in) :: master(0:*), slave(0:*)
+    integer(i8), intent(in) :: birth(0:*)
+    integer(i4), intent(in) :: bodies
+    integer(i4), intent(in) :: body_kind(0:*)
+    integer(i4), intent(inout) :: order(0:*), chunk_ptr(0:*)
     integer(i4), intent(in) :: ncolourptr
     integer(i4), intent(inout) :: colour_ptr(0:ncolourptr-1)
     integer(i4), intent(out) :: colours

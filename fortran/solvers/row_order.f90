@@ -1,6 +1,8 @@
 !> Which constraint is which row, and which rows act on which body.
 module row_order
   use kinds, only: i4, i8
+  use state_tables, only: body_table, constraint_table
+  use row_tables, only: local_tables
   use velocity_operator, only: obstacle_kind, pseudo_rigid_kind, finite_element_kind
   use row_block, only: contact_row
   implicit none
@@ -39,66 +41,64 @@ contains
   !> First entry of every row and first one of its slave, and body by body the rows acting on it in the order of rows.
   !> A row has one entry for each velocity triple of its bodies, or for each node of the elements that hold its points;
   !> a self-contact keeps those of both points as its master's.
-  pure subroutine attach(n, order, kind, master, slave, bodies, body_kind, element_ptr, element, element_size, &
-                         nrow, entry_ptr, slave_entry, nbodyptr, body_ptr, &
-                         nattached, attached_row, attached_entry, entries, attachments, visits)
+  !>
+  !> Reads of rows order; writes entry_ptr and slave_entry, pointers, and attachments where there is room for them.
+  subroutine attach(n, bodies, con, element_size, loc, entries, attachments, visits)
     integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: order(0:*), kind(0:*), master(0:*), slave(0:*)
-    integer(i4), intent(in) :: bodies
-    integer(i4), intent(in) :: body_kind(0:*), element_ptr(0:*), element(2,0:*), element_size(0:*)
-    integer(i4), intent(in) :: nrow, nbodyptr, nattached
-    integer(i4), intent(inout) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), body_ptr(0:nbodyptr-1)
-    integer(i4), intent(inout) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
+    type(body_table), intent(in) :: bodies
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: element_size(0:*)
+    type(local_tables), intent(in) :: loc    !< their columns change
     integer(i4), intent(out) :: entries, attachments
     integer(i8), intent(out) :: visits
     integer(i4) :: a, i, k, position
 
-    ! body_ptr(k+1) counts the attachments of body k, then holds the next free place, and ends as a pointer
-    body_ptr(0:bodies) = 0
+    ! loc%pointers%attachment(k+1) counts the attachments of body k, then holds the next free place, and ends as a pointer
+    loc%pointers%attachment(0:bodies%rows) = 0
     entries = 0
     do a = 0, n - 1
-      i = order(a)
-      entry_ptr(a) = entries
-      k = master(i)
-      if (acts_on(kind(i), body_kind(k))) then
-        entries = entries + blocks_of(k, element(1,i))
-        body_ptr(k+1) = body_ptr(k+1) + 1
-        if (slave(i) == k .and. body_kind(k) == finite_element_kind) entries = entries + blocks_of(k, element(2,i))
+      i = loc%rows%order(a)
+      loc%rows%entry_ptr(a) = entries
+      k = con%master(i)
+      if (acts_on(con%kind(i), bodies%kind(k))) then
+        entries = entries + blocks_of(k, con%element(1,i))
+        loc%pointers%attachment(k+1) = loc%pointers%attachment(k+1) + 1
+        if (con%slave(i) == k .and. bodies%kind(k) == finite_element_kind) entries = entries + blocks_of(k, con%element(2,i))
       end if
-      slave_entry(a) = entries
-      if (slave(i) < 0 .or. slave(i) == k) cycle
-      k = slave(i)
-      if (acts_on(kind(i), body_kind(k))) then
-        entries = entries + blocks_of(k, element(2,i))
-        body_ptr(k+1) = body_ptr(k+1) + 1
+      loc%rows%slave_entry(a) = entries
+      if (con%slave(i) < 0 .or. con%slave(i) == k) cycle
+      k = con%slave(i)
+      if (acts_on(con%kind(i), bodies%kind(k))) then
+        entries = entries + blocks_of(k, con%element(2,i))
+        loc%pointers%attachment(k+1) = loc%pointers%attachment(k+1) + 1
       end if
     end do
-    entry_ptr(n) = entries
+    loc%rows%entry_ptr(n) = entries
     visits = 0
     attachments = 0
-    do k = 0, bodies - 1
-      visits = visits + int(body_ptr(k+1), i8)*(body_ptr(k+1) - 1)
+    do k = 0, int(bodies%rows, i4) - 1
+      visits = visits + int(loc%pointers%attachment(k+1), i8)*(loc%pointers%attachment(k+1) - 1)
       position = attachments
-      attachments = attachments + body_ptr(k+1)
-      body_ptr(k+1) = position
+      attachments = attachments + loc%pointers%attachment(k+1)
+      loc%pointers%attachment(k+1) = position
     end do
-    if (attachments > nattached) return
+    if (attachments > size(loc%attachments%row)) return
     do a = 0, n - 1
-      i = order(a)
-      position = entry_ptr(a)
-      k = master(i)
-      if (acts_on(kind(i), body_kind(k))) then
-        attached_row(body_ptr(k+1)) = a
-        attached_entry(body_ptr(k+1)) = position
-        body_ptr(k+1) = body_ptr(k+1) + 1
-        position = slave_entry(a)
+      i = loc%rows%order(a)
+      position = loc%rows%entry_ptr(a)
+      k = con%master(i)
+      if (acts_on(con%kind(i), bodies%kind(k))) then
+        loc%attachments%row(loc%pointers%attachment(k+1)) = a
+        loc%attachments%entry(loc%pointers%attachment(k+1)) = position
+        loc%pointers%attachment(k+1) = loc%pointers%attachment(k+1) + 1
+        position = loc%rows%slave_entry(a)
       end if
-      if (slave(i) < 0 .or. slave(i) == k) cycle
-      k = slave(i)
-      if (acts_on(kind(i), body_kind(k))) then
-        attached_row(body_ptr(k+1)) = a
-        attached_entry(body_ptr(k+1)) = position
-        body_ptr(k+1) = body_ptr(k+1) + 1
+      if (con%slave(i) < 0 .or. con%slave(i) == k) cycle
+      k = con%slave(i)
+      if (acts_on(con%kind(i), bodies%kind(k))) then
+        loc%attachments%row(loc%pointers%attachment(k+1)) = a
+        loc%attachments%entry(loc%pointers%attachment(k+1)) = position
+        loc%pointers%attachment(k+1) = loc%pointers%attachment(k+1) + 1
       end if
     end do
 
@@ -107,10 +107,10 @@ contains
     !> Blocks of the operator of a point in element e of body k.
     pure integer(i4) function blocks_of(k, e)
       integer(i4), intent(in) :: k, e
-      if (body_kind(k) == finite_element_kind) then
-        blocks_of = element_size(element_ptr(k)+e)
+      if (bodies%kind(k) == finite_element_kind) then
+        blocks_of = element_size(bodies%element_ptr(k)+e)
       else
-        blocks_of = triples_of(body_kind(k))
+        blocks_of = triples_of(bodies%kind(k))
       end if
     end function blocks_of
   end subroutine attach

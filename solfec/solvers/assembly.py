@@ -2,59 +2,92 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .. import _kernels
 from ..bodies.finite_elements import within_step
 from ..errors import SolfecError
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
-ROWS, PATTERN, LAWS, BLOCKS = 1, 2, 3, 4  # stages of the kernel `assemble`
-ENTRIES_LACK, BLOCKS_LACK, ROWS_LACK = 1, 4, 5  # and what it may ask for
+#: W is stored under form -2 up to so many blocks per row, and whatever they are up to so many in all.
+FULL_ROWS, SMALL_MATRIX = 300.0, 1e6
+ENTRIES_LACK, BLOCKS_LACK = 1, 4  # what kernels may ask for
 
-_assemble = _kernels.assembly_phases.assemble
+_assemble_rows = _kernels.local_dynamics.assemble_rows
+_assemble_laws = _kernels.local_dynamics.assemble_laws
+_assemble_matrix = _kernels.coupling_blocks.assemble_matrix
 _assemble_springs = _kernels.spring_rows.assemble_springs
 _apply_reactions = _kernels.local_dynamics.apply_reactions
 
 
-def assemble_stages(local, first: int, last: int, form: int) -> None:
-    """Stages of the kernel `assemble`: rows, where blocks are that implicit bodies add to, laws, and the blocks that couple rows.
+def assemble_rows(local) -> None:
+    """Order and operators of the rows, V, B and the diagonal blocks of W; decides about the form of W.
 
     Parameters
     ----------
     local : LocalDynamics
-    first, last : int
-        The stages.
-    form : int
-        Of W: 1, stored in blocks; 0, not; others leave it to the kernel, which says so in `local.stored`.
 
     Raises
     ------
     SolfecError
         A constraint acts on bodies that it cannot move.
     """
-    constraints, bodies, stage = local.constraints, local.bodies, first
+    constraints, bodies, elements = local.constraints, local.bodies, within_step(local.bodies)
+    local.rows.reserve(constraints.n + 1)
     while True:
-        local.colours, entries, attachments, blocks, local.visits, stored, coupled, stage, failed, status = _assemble(
-            stage, last, constraints.n, constraints.user_count, local.coloured_above, bodies.n, bodies.triples.n, local.dynamic,
-            local.epsilon, local.step, form, VELOCITY_FORM_FROM, local.colours, local.visits,
-            *local.columns.of(_assembly_columns, local),
+        local.colours, entries, attachments, local.visits, failed, status = _assemble_rows(
+            bodies.handles, constraints.handle, local.handles, local.implicit, elements.element_size, elements.element_node, local.step,
+            constraints.user_count, constraints.n > local.coloured_above, local.colour_ptr,
         )  # fmt: skip
-        local.stored, local.coupled = stored > 0, coupled > 0
-        if not status:
-            return
-        if status == ROWS_LACK:
-            local.rows.reserve(constraints.n + 1)
-            continue
-        form = stored
-        if status == ENTRIES_LACK:
-            local.entries.reserve(entries)
-            local.attachments.reserve(attachments)
-        elif status == BLOCKS_LACK:
-            local.blocks.reserve(blocks)
-        else:
-            raise SolfecError(local.describe(failed))
+        if status != ENTRIES_LACK:
+            break
+        local.entries.reserve(entries)
+        local.attachments.reserve(attachments)
+    _check(local, failed, status)
+    local.coupled = local.has_implicit_rows()
+    local.stored = local.coupled or _is_stored(local)
+
+
+def _is_stored(local) -> bool:
+    """Whether W is stored in blocks: what `form` says, or what is cheaper."""
+    if local.form >= 0:
+        return local.form > 0
+    if local.form == -1:
+        return local.visits <= VELOCITY_FORM_FROM * local.n
+    return local.visits <= max(FULL_ROWS * local.n, SMALL_MATRIX)
+
+
+def assemble_laws(local) -> None:
+    """What the rows ask for, once diagonal blocks of W are complete.
+
+    Raises
+    ------
+    SolfecError
+        A constraint acts on bodies that it cannot move.
+    """
+    failed, status = _assemble_laws(
+        local.bodies.handles, local.constraints.handle, local.materials.handle, local.handles, local.dynamic, local.epsilon, local.step
+    )
+    _check(local, failed, status)
+
+
+def assemble_blocks(local, laying_out: bool, adding: bool) -> None:
+    """Blocks that couple rows: lay them out, with zeros, and add what bodies that are not implicit contribute."""
+    while True:
+        blocks, status = _assemble_matrix(
+            local.bodies.handles, local.constraints.handle, local.handles, local.implicit, laying_out, adding
+        )
+        if status != BLOCKS_LACK:
+            break
+        local.blocks.reserve(blocks)
+    _check(local, -1, status)
+
+
+def _check(local, failed: int, status: int) -> None:
+    """Raise an error for the outcome of a kernel, unless it is done."""
+    if failed >= 0:
+        raise SolfecError(local.describe(failed))
+    if status:
+        raise RuntimeError(f"a kernel of local dynamics does not know its tables: status {status}")
 
 
 def assemble_springs(local) -> int:
@@ -75,43 +108,10 @@ def assemble_springs(local) -> int:
 
 def apply_reactions(local) -> tuple[float, float]:
     """Reactions to the bodies, and what solvers found to the constraint table; returns the work of normal and tangential ones."""
+    elements = within_step(local.bodies)
     time = local.step if local.dynamic else 0.0  # quasi-statics count no work
-    return _apply_reactions(
-        local.constraints.n, local.bodies.n, local.bodies.triples.n, time, *local.columns.of(_reaction_columns, local)
+    contact, friction, status = _apply_reactions(
+        local.bodies.handles, local.constraints.handle, local.handles, elements.element_size, elements.element_node, time
     )
-
-
-def _assembly_columns(local) -> tuple[np.ndarray, ...]:
-    constraints, bodies, materials, rows = local.constraints, local.bodies, local.materials, local.rows
-    elements, triples = within_step(bodies), bodies.triples
-    return (
-        constraints.kind, constraints.master, constraints.slave, constraints.birth, constraints.start,
-        constraints.master_point, constraints.slave_point, constraints.base, constraints.R, constraints.U,
-        constraints.material, constraints.point, constraints.other_point, constraints.gap, constraints.area,
-        constraints.cohesion, constraints.length, constraints.master_primitive, constraints.slave_primitive, constraints.value, constraints.element, constraints.weights,
-        bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, local.implicit,
-        bodies.configurations.conf, elements.element_size, elements.element_node,
-        triples.velo, triples.velo_prev, triples.inverse_inertia,
-        materials.model, materials.friction, materials.restitution, materials.spring, materials.dashpot, materials.hpow,
-        materials.gap_aware,
-        rows.order, rows.chunk_ptr, rows.kind, rows.block, rows.law, rows.diagonal, rows.B, rows.speed, rows.free, rows.V, rows.R, rows.U,
-        rows.lost, rows.driving, rows.patch, rows.entry_ptr, rows.slave_entry, rows.block_ptr, local.colour_ptr,
-        local.entries.triple, local.entries.operator, local.triples.factor,
-        local.pointers.attachment, local.attachments.row, local.attachments.entry,
-        local.blocks.column, local.blocks.block,
-    )  # fmt: skip
-
-
-def _reaction_columns(local) -> tuple[np.ndarray, ...]:
-    rows, constraints, bodies, elements = local.rows, local.constraints, local.bodies, within_step(local.bodies)
-    return (
-        constraints.kind, constraints.master, constraints.slave,
-        constraints.master_point, constraints.slave_point, constraints.base,
-        bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr,
-        bodies.configurations.conf, constraints.element, constraints.weights,
-        elements.element_size, elements.element_node, bodies.triples.reaction, bodies.energy,
-        rows.order, rows.R, rows.U, rows.V, rows.merit, rows.residual, rows.lost,
-        local.pointers.attachment, local.attachments.row,
-        constraints.R, constraints.U, constraints.V, constraints.merit, constraints.residual,
-        constraints.cohesion,
-    )  # fmt: skip
+    _check(local, -1, status)
+    return contact, friction

@@ -1,6 +1,6 @@
 """What implicit bodies add to W: their A^-1 couples all their velocity triples, so it is applied to all rows of a body at once.
 
-This comes between the stages `PATTERN` and `LAWS` of the assembly.
+This comes between the layout of blocks and the laws of rows.
 """
 
 from __future__ import annotations

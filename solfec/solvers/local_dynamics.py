@@ -8,6 +8,8 @@ neighbours a row has.
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from .. import _kernels
@@ -17,7 +19,7 @@ from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..kinds import RowKind  # noqa: F401  # known here, too
 from ..tables import KernelColumns, Table, note_reallocation
-from .assembly import BLOCKS, LAWS, PATTERN, ROWS, apply_reactions, assemble_springs, assemble_stages
+from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
 from .implicit_rows import rows_of
 
 NO_ROWS = np.zeros(0, int)
@@ -132,6 +134,18 @@ class LocalDynamics:
         self.step = 0.0
         self.epsilon = 0.0
         self.dynamic = True
+        self._join_handles()
+
+    def __deepcopy__(self, memo: dict):
+        copied = memo[id(self)] = type(self).__new__(type(self))
+        vars(copied).update(copy.deepcopy(vars(self), memo))
+        copied._join_handles()
+        return copied
+
+    def _join_handles(self) -> None:
+        """Keep the handles of all tables side by side (fortran/solvers/row_tables.f90)."""
+        tables = self.rows, self.entries, self.blocks, self.attachments, self.pointers, self.triples
+        self.handles = np.array([table.handle for table in tables], np.longlong)
 
     @property
     def half_step(self) -> float:
@@ -176,22 +190,25 @@ class LocalDynamics:
         self.held = NO_ROWS
         self.n, self.contacts = constraints.n, constraints.contact_count
         self._list_implicit(within_step(bodies))
-        if bodies.n >= self.pointers.capacity:
-            self.pointers.reserve(bodies.n + 1)
-        if self.triples.capacity != bodies.triples.capacity:
-            self.triples = TripleWork(bodies.triples.capacity)
+        self.pointers.reserve(bodies.n + 1)
+        self.triples.reserve(bodies.triples.n)
         self._prepared_for = constraints.edits, bodies.edits
-        first, form = ROWS, self.form
-        if self._implicit_rows:
-            assemble_stages(self, ROWS, PATTERN, form)
+        assemble_rows(self)
+        if self.coupled:
+            assemble_blocks(self, laying_out=True, adding=False)
             for part in self._implicit_rows:
                 part.add()
-            first, form = LAWS, int(self.stored)
+        assemble_laws(self)
         if constraints.user_count and (constraints.kind[: constraints.user_count] == SPRING).any():
-            assemble_stages(self, first, LAWS, form)
             self._find_held(assemble_springs(self))
-            first, form = BLOCKS, int(self.stored)
-        assemble_stages(self, first, BLOCKS, form)
+        if self.stored:
+            assemble_blocks(self, laying_out=not self.coupled, adding=True)
+
+    def has_implicit_rows(self) -> bool:
+        """Whether rows are on implicit bodies."""
+        n = self.bodies.n
+        first = self.pointers.attachment
+        return bool(self._implicit_rows) and bool((np.diff(first[: n + 1])[self.implicit[:n] > 0] > 0).any())
 
     def free_size(self, driving: bool = False) -> float:
         """Norm of B over the rows that do not drive obstacles, or over those that do; where it is zero that of B less what is asked for, or 1."""
@@ -222,9 +239,8 @@ class LocalDynamics:
 
     def require_blocks(self) -> None:
         """Assemble W in block-CSR if the step is in velocity form."""
-        if not self.stored:
-            self._assemble_matrix()
-            self.stored = True
+        self._assemble_matrix()
+        self.stored = True
 
     def operators(self) -> tuple | None:
         """First entry of every row, triple and block H' of every entry, and triples; None where W is no sum of H'_a H'_b^T."""
@@ -234,11 +250,8 @@ class LocalDynamics:
 
     def _assemble_matrix(self) -> None:
         """Off-diagonal blocks of W, whatever its form."""
-        stored = self.stored
-        try:
-            assemble_stages(self, BLOCKS, BLOCKS, 1)
-        finally:
-            self.stored = stored
+        if not self.stored:
+            assemble_blocks(self, laying_out=True, adding=True)
 
     def velocities(self, result: np.ndarray) -> np.ndarray:
         """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
@@ -281,8 +294,7 @@ class LocalDynamics:
 
     def matrix(self) -> np.ndarray:
         """W as a dense (3n, 3n) array; for tests and dumps, whatever the form in use."""
-        if not self.stored:
-            self._assemble_matrix()
+        self._assemble_matrix()
         n = self.n
         dense = np.zeros((n, 3, n, 3))
         pointer = self.rows.block_ptr[: n + 1]

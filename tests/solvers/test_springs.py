@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from solfec.bodies.materials import BulkMaterial
-from solfec.bodies.table import BodyKind, Form
+from solfec.bodies.table import BodyKind, Form, Scheme
 from solfec.constraints.table import DirectionUpdate, SurfaceModel
 from solfec.domain import Domain
 from solfec.errors import SolfecError
 from solfec.shapes.hex_mesh import hex_mesh
 from solfec.shapes.sphere import Sphere
 from solfec.solvers.auto import AutoSolver
+from solfec.solvers.dump import dump
 from solfec.solvers.gauss_seidel import GaussSeidelSolver
 from solfec.solvers.newton import NewtonSolver
 from solfec.time_series import TimeSeries
@@ -405,3 +406,38 @@ def test_contacts_of_springs_and_dashpots_are_solved_with_the_springs():
         assert solver.error == "OK" and "GAUSS_SEIDEL" not in getattr(solver, "methods", {})
         velocities.append(domain.bodies.triples.view("velo").copy())
     np.testing.assert_allclose(*velocities, atol=1e-6 * np.abs(velocities[1]).max())
+
+
+@pytest.mark.parametrize("law", [LINEAR, lambda stroke, velocity: -1000.0 * stroke], ids=["curve", "function"])
+def test_two_springs_on_one_obstacle_couple_alike_in_both_forms_of_w(law):
+    domain = Domain(0.01)
+    wall = ball(domain, (0, 0, 0), kind=BodyKind.OBSTACLE)
+    for x in (-1.0, 1.0):
+        domain.spring(ball(domain, (x, 0, 0)), (x, 0, 0), wall, (0, 0, 0), law, (-1.0, 1.0))
+    advance(domain)
+    local = domain.local_dynamics
+    matrix = local.matrix()
+    local.stored = False  # products go through velocities of bodies
+    for k in range(3 * local.n):
+        local.rows.R[...] = 0.0
+        local.rows.R[k % 3, k // 3] = 1.0
+        moved = local.velocities(np.zeros_like(local.rows.U, order="F"))[:, : local.n] - local.rows.B[:, : local.n]
+        np.testing.assert_allclose(matrix[:, k], moved.T.ravel(), atol=1e-14)
+    assert np.abs(matrix[:3, 3:]).max() > 0.0  # through the obstacle, which has a mass of 1
+
+
+def test_a_dump_leaves_the_matrix_of_implicit_bodies_as_it_is(tmp_path):
+    domain = Domain(0.01)
+    nodes = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+    block = domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(nodes, 1, 1, 1, 1, [1] * 6)], BULK, form=Form.BC)
+    domain.bodies.scheme[0] = Scheme.DEF_LIM
+    middle = ball(domain, (2.0, 0, 0))
+    domain.spring(block, (1.0, 0, 0), middle, (2.0, 0, 0), LINEAR, (-1.0, 1.0))
+    domain.spring(ball(domain, (3.0, 0, 0)), (3.0, 0, 0), middle, (2.0, 0, 0), LINEAR, (-1.0, 1.0))
+    advance(domain)
+    local = domain.local_dynamics
+    assert local.coupled
+    before = local.matrix()
+    dump(local, str(tmp_path / "rows"))
+    np.testing.assert_array_equal(local.matrix(), before)
+    assert np.abs(before[:3, 3:]).max() > 0.0
