@@ -241,6 +241,7 @@ def test_failure_callback_gets_solver_and_data(good):
     def failed(solver, a, b):
         print(solver is gs, solver.error, a, b)
         return 1
+    BODY(solfec, 'RIGID', TRANSLATE(HULL(cube, 2, 2), (0.1, 0, 1)), bulk)  # one block alone is solved by one sweep
     gs = GAUSS_SEIDEL_SOLVER(1E-15, 1, failure='CALLBACK', data=(1, 2), callback=failed)
     RUN(solfec, gs, 1E-3)
     """
