@@ -32,4 +32,3 @@ SICONOS = no
 # Parts that are not built yet; `yes` stops with a message instead of being ignored
 MPI = no
 OPENGL = no
-PARMEC =

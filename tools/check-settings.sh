@@ -11,7 +11,6 @@ for setting; do
   esac
   case $name in
     MPI | OPENGL) [ "$value" = no ] || complain "$name = $value: not built yet; set it to no" ;;
-    PARMEC) [ -z "$value" ] || complain "PARMEC = $value: not built yet; leave it empty" ;;
     BLAS | LAPACK) [ -z "$value" ] || complain "$name = $value: no kernel calls it, and numpy and scipy bring their own; leave it empty" ;;
     HDF5) [ "$value" = package ] || complain "HDF5 = $value: results are written by the h5py package, which brings its own HDF5; set it to package" ;;
     THREADS) case $value in *[!0-9]* | 0 | 0*) complain "THREADS = $value: a positive whole number is expected, or nothing" ;; esac ;;
