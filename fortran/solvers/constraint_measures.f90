@@ -159,7 +159,8 @@ contains
     real(dp), intent(in) :: speed, law(law_size), w(3,3), reaction(3), half_step
     real(dp) :: velocity
 
-    velocity = speed + norm2(w(:,1)*reaction(1)) + norm2(w(:,2)*reaction(2)) + norm2(w(:,3)*reaction(3))
+    ! reactions of constraints that contradict one another grow without end, and must excuse nothing
+    velocity = speed + min(speed, norm2(w(:,1)*reaction(1)) + norm2(w(:,2)*reaction(2)) + norm2(w(:,3)*reaction(3)))
     if (kind == link_row) velocity = velocity + law(l_length)/half_step
     velocity = last_digits*velocity
   end function row_rounding

@@ -196,11 +196,14 @@ def ANALYTICAL(
     return row
 
 
+INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")  # components
+
+
 def inertia_matrix(values) -> np.ndarray:
     """The symmetric matrix of six components."""
     numbers = checks.numbers(values, "inertia")
-    if numbers.size != 6:
-        raise BadValue(f"'inertia' must hold 6 numbers (Jxx, Jyy, Jzz, Jxy, Jxz, Jyz), it holds {numbers.size}")
+    if len(numbers) != len(INERTIA):
+        raise BadValue(f"'inertia' must hold {len(INERTIA)} numbers ({', '.join(INERTIA)}), it holds {numbers.size}")
     xx, yy, zz, xy, xz, yz = numbers.tolist()
     matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     if np.linalg.eigvalsh(matrix)[0] <= 0.0:

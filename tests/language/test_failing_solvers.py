@@ -37,9 +37,8 @@ EVERY = pytest.mark.parametrize("name", SOLVERS)
 FEW = {
     "GAUSS_SEIDEL": "GAUSS_SEIDEL_SOLVER(1E-12, 1)",
     "NEWTON": "NEWTON_SOLVER(1E-30, 1, gsflag='OFF')",
-    "AUTO": "AUTO_SOLVER(1E-300, 1)",
     "SICONOS": "SICONOS_SOLVER(1E-12, 1)",
-}
+}  # AUTO factorises and solves this stack to rounding, which is as good as any accuracy asked for
 
 
 @pytest.fixture(autouse=True)
