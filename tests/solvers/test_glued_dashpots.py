@@ -6,7 +6,18 @@ from math import exp, log
 
 import pytest
 
-from solfec import AUTO_SOLVER, BODY, BULK_MATERIAL, FORCE, GAUSS_SEIDEL_SOLVER, HULL, PENALTY_SOLVER, RUN, SOLFEC, SURFACE_MATERIAL
+from solfec import (
+    AUTO_SOLVER,
+    BODY,
+    BULK_MATERIAL,
+    FORCE,
+    GAUSS_SEIDEL_SOLVER,
+    HULL,
+    PENALTY_SOLVER,
+    RUN,
+    SOLFEC,
+    SURFACE_MATERIAL,
+)
 from solfec.language import session
 
 SOLVERS = {"PENALTY": PENALTY_SOLVER, "GAUSS_SEIDEL": lambda: GAUSS_SEIDEL_SOLVER(1e-10, 1000), "AUTO": lambda: AUTO_SOLVER(1e-10)}

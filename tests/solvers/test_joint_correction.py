@@ -225,7 +225,7 @@ def test_what_is_left_out_is_told_once(new):
     bars = [bar(model, 2 * LENGTH * k, material) for k in range(2)]
     FIX_POINT(bars[0], (0, 0, 0))
     FIX_DIRECTION(bars[0], (LENGTH, 0, 0), (0, 0, 1), bars[1], (2 * LENGTH, 0, 0))
-    with pytest.warns(SolfecWarning, match=rf"joint_correction leaves out fixed directions between two bodies \(constraint \d+\)"):
+    with pytest.warns(SolfecWarning, match=r"joint_correction leaves out fixed directions between two bodies \(constraint \d+\)"):
         RUN(model, NEWTON_SOLVER(), 0.002)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -252,7 +252,7 @@ def test_a_body_in_a_reduced_base_runs_and_is_left_out(new, tmp_path, form):
     FIX_POINT(body, (0, 0, 0))
     FIX_POINT(weight, (1.5, 0, 0))
     GRAVITY(model, (0, 0, -9.81))
-    with pytest.warns(SolfecWarning, match=rf"joints on bodies of form 'BC-MODAL' or 'BC-RO' \(constraint \d+\)"):
+    with pytest.warns(SolfecWarning, match=r"joints on bodies of form 'BC-MODAL' or 'BC-RO' \(constraint \d+\)"):
         RUN(model, NEWTON_SOLVER(), 0.05)
     turn, centre = np.reshape(weight.conf[:9], (3, 3)).T, np.array(weight.conf[9:12])
     assert abs(weight.velo[1]) > 0.1  # it swings about its end, which stays
