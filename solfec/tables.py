@@ -232,6 +232,12 @@ def _number(name: str) -> property:
     return property(get, put)
 
 
+def opened(status: int) -> None:
+    """Raise RuntimeError where a kernel that reports nothing else did not know a table by its handle."""
+    if status:
+        raise RuntimeError("a kernel does not know a table by its handle; please report this")
+
+
 def note_reallocation() -> None:
     """Let `KernelColumns` look up anew what kernels take: arrays have been replaced, or counts have changed.
 

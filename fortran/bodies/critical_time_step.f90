@@ -3,6 +3,7 @@ module critical_time_step
   use kinds, only: dp, i4, i8
   use kind_numbers, only: explicit_scheme => scheme_def_exp, neo_hookean_law => law_neo_hookean
   use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: finite_elements, open_table
   use table_registry, only: table_open
   use velocity_operator, only: pseudo_rigid_kind
   use pseudo_rigid, only: second_piola_kirchhoff
@@ -20,30 +21,33 @@ contains
   !> can add (frequencies.py): (omega_0 + 2 e sqrt(c gamma))**2 + s e gamma, c = 3 lambda + 2 mu, s = sqrt(3) lambda + 2 mu; for
   !> the Neo-Hookean material it is m gamma, m being the elements' modulus.
   !>
-  !>   linear         (0:nbody-1) 1: co-rotated
-  !>   row            (0:nbody-1) rows of the bodies in the columns scheme, law, damping (0:nb-1)
-  !>   stiffest       (2,0:nbody-1) largest lambda and mu of the elements [pressure]
-  !>   square         (0:nbody-1) omega_0**2 [1/time**2]; gamma (0:nbody-1) [length/mass]; not a number: unknown
-  !>   strain         (0:nbody-1) e, or m
+  !> Reads scheme, law and damping of bodies (BodyTable.handles), and of elements (FiniteElements) linear, row, stiffest, strain (e, or
+  !> m), square_at_rest (omega_0**2; not a number: unknown), laplacian (gamma) and square_present (what is known of omega**2 at
+  !> the present strains; huge: nothing).
+  !>
   !>   at_rest        1: e = 0
-  !>   present        (0:nbody-1) what is known of omega**2 at the present strains [1/time**2]; huge: nothing
   !>   least, worst   the step, and the number of the first body that asks for it; -1: none does
   !>   unknown        number of a body whose eigenvalues are needed, else -1
-  subroutine least_element_step(bodies, only, at_rest, nbody, linear, row, nb, scheme, law, damping, stiffest, square, gamma, &
-                                strain, present, least, worst, unknown)
-    integer(i4), intent(in) :: bodies, only, at_rest, nbody, nb
-    integer(i4), intent(in) :: linear(0:nbody-1), row(0:nbody-1), scheme(0:nb-1), law(0:nb-1)
-    real(dp), intent(in) :: damping(0:nb-1), stiffest(2,0:nbody-1), square(0:nbody-1), gamma(0:nbody-1), strain(0:nbody-1)
-    real(dp), intent(in) :: present(0:nbody-1)
+  subroutine least_element_step(handles, elements, only, at_rest, least, worst, unknown, failure)
+    integer(i8), intent(in) :: handles(3), elements
+    integer(i4), intent(in) :: only, at_rest
     real(dp), intent(out) :: least
-    integer(i4), intent(out) :: worst, unknown
+    integer(i4), intent(out) :: worst, unknown, failure
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
     real(dp) :: e, eta, frequency, lambda, mu, step
     integer(i4) :: b
 
     least = huge(least)
     worst = -1
     unknown = -1
-    do b = 0, bodies - 1
+    call open_bodies(handles, state, failure)
+    if (failure == table_open) call open_table(elements, fe, failure)
+    if (failure /= table_open) return
+    associate (linear => fe%linear, row => fe%row, stiffest => fe%stiffest, square => fe%square_at_rest, gamma => fe%laplacian, &
+               strain => fe%strain, present => fe%square_present, scheme => state%bodies%scheme, law => state%bodies%law, &
+               damping => state%bodies%damping)
+    do b = 0, fe%count - 1
       if (only >= 0) then
         if (b /= only) cycle
       else if (scheme(row(b)) /= explicit_scheme) then
@@ -69,6 +73,7 @@ contains
         worst = b
       end if
     end do
+    end associate
   end subroutine least_element_step
 
   !> Smallest half of the stability limit over the pseudo-rigid bodies with scheme DEF_EXP at their present gradients

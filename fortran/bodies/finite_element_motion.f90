@@ -1,74 +1,92 @@
 !> One time step of the nodes of all finite element bodies: drift, kick, drift (theory, "Time integration").
 !>
-!> Nodes of all bodies are numbered through, those of a body together:
-!>   bodies       number of finite element bodies
-!>   first        (0:nfirst-1) first node of every body, and the number of nodes
-!>   linear       (0:nbody-1) 1: co-rotated, form 'BC'; 0: form 'TL'
-!>   conf_row, velo_row   (0:nnode-1) rows of a node in the tables of triples
-!>   reference    (3,0:nnode-1) referential places [length]
-!>   conf         (3,0:nconf-1) displacements; velo, velo_prev, force, reaction (3,0:nvelo-1) as in the body table
-!> Vectors of co-rotated bodies are brought to the element kernels, and back, by the body's rotation (3,3,0:nbody-1).
+!> Handles are BodyTable.handles and those of FiniteElements and its ElementAssembly.  Nodes of all bodies are numbered through,
+!> those of a body together.  Vectors of co-rotated bodies are brought to the element kernels, and back, by the body's rotation.
+!> `failure` is `table_unknown` where a handle is not that of such a table.
 module finite_element_motion
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
   use kind_numbers, only: explicit_scheme => scheme_def_exp
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: element_assembly, finite_elements, open_table
+  use table_registry, only: table_open
   use matrix3, only: all_finite, determinant, inverse
   use element_blocks, only: gather_nodes
   implicit none
   private
   public :: materials_changed, drift, kick, damped_velocities, add_dissipation, finish
-  public :: local_displacements, to_body_frame, polar_rotation
+  public :: local_displacements, seen_displacements, to_body_frame, polar_rotation
 
   integer(i4), parameter :: turned_inside_out = 5, not_finite = 8, bad_reaction = 9      !< failures as in body_motion
   integer, parameter :: parallel_from = 2000   !< nodes from which threads pay
 
 contains
 
-  !> Number of finite element bodies that have other columns of the body table than those known (known_* (..,0:nbody-1)).
-  subroutine materials_changed(bodies, nbody, row, nb, lame, mass, volume, form, law, enhanced, known_lame, known_mass, &
-                               known_volume, known_form, known_law, known_enhanced, changed)
-    integer(i4), intent(in) :: bodies, nbody, nb
-    integer(i4), intent(in) :: row(0:nbody-1), form(0:nb-1), law(0:nb-1), enhanced(0:nb-1)
-    real(dp), intent(in) :: lame(2,0:nb-1), mass(0:nb-1), volume(0:nb-1)
-    real(dp), intent(in) :: known_lame(2,0:nbody-1), known_mass(0:nbody-1), known_volume(0:nbody-1)
-    integer(i4), intent(in) :: known_form(0:nbody-1), known_law(0:nbody-1), known_enhanced(0:nbody-1)
-    integer(i4), intent(out) :: changed
+  !> The tables of bodies and of finite elements.
+  subroutine open_all(handles, elements, state, fe, failure)
+    integer(i8), intent(in) :: handles(3), elements
+    type(bodies_and_triples), intent(out) :: state
+    type(finite_elements), intent(out) :: fe
+    integer(i4), intent(out) :: failure
+
+    call open_bodies(handles, state, failure)
+    if (failure == table_open) call open_table(elements, fe, failure)
+  end subroutine open_all
+
+  !> Number of finite element bodies that have other columns of the body table than those known.
+  !>
+  !> Reads lame, mass, volume, form, law and enhanced of bodies and known_* of elements.
+  subroutine materials_changed(handles, elements, changed, failure)
+    integer(i8), intent(in) :: handles(3), elements
+    integer(i4), intent(out) :: changed, failure
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
     integer :: b, k
 
     changed = 0
-    do b = 0, bodies - 1
+    call open_all(handles, elements, state, fe, failure)
+    if (failure /= table_open) return
+    associate (row => fe%row, lame => state%bodies%lame, mass => state%bodies%mass, volume => state%bodies%volume, &
+               form => state%bodies%form, law => state%bodies%law, enhanced => state%bodies%enhanced, &
+               known_lame => fe%known_lame, known_mass => fe%known_mass, known_volume => fe%known_volume, &
+               known_form => fe%known_form, known_law => fe%known_law, known_enhanced => fe%known_enhanced)
+    do b = 0, fe%count - 1
       k = row(b)
       if (any(lame(:,k) /= known_lame(:,b)) .or. mass(k) /= known_mass(b) .or. volume(k) /= known_volume(b) .or. &
           form(k) /= known_form(b) .or. law(k) /= known_law(b) .or. enhanced(k) /= known_enhanced(b)) changed = changed + 1
     end do
+    end associate
   end subroutine materials_changed
 
   !> conf(t+h/2) = conf(t) + h/2 u(t);  velo_prev = u(t);  force = 0; then `local_displacements`.
   !>
-  !>   row        (0:nbody-1) rows of the bodies in the body table; body_damping (0:nb-1) eta there
-  !>   passive    (0:nbody-1) 1: the body moves in a base, which sees to its damping
-  !>   damped     1: some other body has damping
+  !> Reads damping of bodies, and of elements linear, first, row, passive, conf_row, velo_row, reference and normal; writes conf,
+  !> velo_prev, force, rotation and displacement.
+  !>
+  !>   damped     1: some body that does not move in a base (which sees to its damping) has damping
   !>   failure, failed   what went wrong (numbers not finite, turned inside out) with the first body `failed`; 0, -1: nothing
-  subroutine drift(step, bodies, nbody, linear, nfirst, first, row, passive, nnode, conf_row, velo_row, reference, normal, nb, &
-                   body_damping, nconf, conf, nvelo, velo, velo_prev, force, rotation, displacement, damped, failure, failed)
+  subroutine drift(handles, elements, step, damped, failure, failed)
+    integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step                  !< time step h
-    integer(i4), intent(in) :: bodies, nbody, nfirst, nnode, nb, nconf, nvelo
-    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), passive(0:nbody-1)
-    integer(i4), intent(in) :: conf_row(0:nnode-1), velo_row(0:nnode-1)
-    real(dp), intent(in) :: reference(3,0:nnode-1), normal(3,0:nnode-1), body_damping(0:nb-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
-    real(dp), intent(inout) :: rotation(3,3,0:nbody-1), displacement(3,0:nnode-1)
     integer(i4), intent(out) :: damped, failure, failed
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
     integer :: b, c, n, v
     logical :: finite
 
     damped = 0
-    do b = 0, bodies - 1
+    failed = -1
+    call open_all(handles, elements, state, fe, failure)
+    if (failure /= table_open) return
+    associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, conf_row => fe%conf_row, &
+               velo_row => fe%velo_row, body_damping => state%bodies%damping, conf => state%configurations%conf, &
+               velo => state%triples%velo, velo_prev => state%triples%velo_prev, force => state%triples%force, &
+               rotation => fe%rotation, displacement => fe%displacement)
+    do b = 0, fe%count - 1
       if (passive(b) == 0 .and. body_damping(row(b)) > 0) damped = 1
     end do
-    failure = 0
     failed = huge(failed)
-    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(c, n, v, finite) reduction(min:failed)
-    do b = 0, bodies - 1
+    !$omp parallel do if (size(conf_row) > parallel_from) schedule(dynamic) private(c, n, v, finite) reduction(min:failed)
+    do b = 0, fe%count - 1
       finite = .true.
       do n = first(b), first(b+1) - 1
         c = conf_row(n)
@@ -88,28 +106,62 @@ contains
       failure = not_finite
       return
     end if
-    call local_displacements(bodies, nbody, linear, nfirst, first, nnode, conf_row, reference, normal, nconf, conf, rotation, &
-                             displacement, failed)
+    call co_rotate(fe, conf, linear, rotation, displacement, failed)
     if (failed >= 0) failure = turned_inside_out
+    end associate
   end subroutine drift
 
-  !> The bodies' rotations and the displacements that the element kernels see: q, or R^T (X + q) - X where co-rotated.
-  !> R is the rotation of the polar decomposition of the sum of x_a n_a^T, `normal` (3,0:nnode-1) being the integrals of
-  !> N_a times the referential normal over the boundary [length**2].  `failed`: first body that is turned inside out.
-  subroutine local_displacements(bodies, nbody, linear, nfirst, first, nnode, conf_row, reference, normal, nconf, conf, &
-                                 rotation, displacement, failed)
-    integer(i4), intent(in) :: bodies, nbody, nfirst, nnode, nconf
-    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), conf_row(0:nnode-1)
-    real(dp), intent(in) :: reference(3,0:nnode-1), normal(3,0:nnode-1), conf(3,0:nconf-1)
+  !> `co_rotate` of all bodies by their forms.
+  !>
+  !> Reads conf, and of elements linear, first, conf_row, reference and normal; writes rotation and displacement.
+  subroutine local_displacements(handles, elements, failure, failed)
+    integer(i8), intent(in) :: handles(3), elements
+    integer(i4), intent(out) :: failure, failed
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+
+    failed = -1
+    call open_all(handles, elements, state, fe, failure)
+    if (failure /= table_open) return
+    call co_rotate(fe, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
+    if (failed >= 0) failure = turned_inside_out
+  end subroutine local_displacements
+
+  !> `co_rotate` with other marks, rotations and displacements than those of the table.
+  !>
+  !>   linear         (0:nbody-1) 1: seen from the body's rotation; reads the others as local_displacements
+  subroutine seen_displacements(handles, elements, linear, rotation, displacement, failure, failed, nbody, nnode)
+    integer(i8), intent(in) :: handles(3), elements
+    integer(i4), intent(in) :: nbody, nnode
+    integer(i4), intent(in) :: linear(0:nbody-1)
     real(dp), intent(inout) :: rotation(3,3,0:nbody-1), displacement(3,0:nnode-1)
+    integer(i4), intent(out) :: failure, failed
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+
+    failed = -1
+    call open_all(handles, elements, state, fe, failure)
+    if (failure /= table_open) return
+    call co_rotate(fe, state%configurations%conf, linear, rotation, displacement, failed)
+  end subroutine seen_displacements
+
+  !> The bodies' rotations and the displacements that the element kernels see: q, or R^T (X + q) - X where co-rotated.
+  !> R is the rotation of the polar decomposition of the sum of x_a n_a^T, `normal` being the integrals of N_a times the
+  !> referential normal over the boundary [length**2].  `failed`: first body that is turned inside out.
+  subroutine co_rotate(fe, conf, linear, rotation, displacement, failed)
+    type(finite_elements), intent(in) :: fe
+    real(dp), intent(in), contiguous :: conf(:,0:)
+    integer(i4), intent(in), contiguous :: linear(0:)              !< 1: co-rotated
+    real(dp), intent(inout), contiguous :: rotation(:,:,0:), displacement(:,0:)
     integer(i4), intent(out) :: failed
     real(dp) :: gradient(3,3), x(3)
     integer :: b, j, n
     logical :: proper
 
+    associate (first => fe%first, conf_row => fe%conf_row, reference => fe%reference, normal => fe%normal)
     failed = huge(failed)
-    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(gradient, x, j, n, proper) reduction(min:failed)
-    do b = 0, bodies - 1
+    !$omp parallel do if (size(conf_row) > parallel_from) schedule(dynamic) private(gradient, x, j, n, proper) reduction(min:failed)
+    do b = 0, fe%count - 1
       if (linear(b) == 0) then
         do n = first(b), first(b+1) - 1
           displacement(:,n) = conf(:,conf_row(n))
@@ -135,7 +187,8 @@ contains
     end do
     !$omp end parallel do
     if (failed == huge(failed)) failed = -1
-  end subroutine local_displacements
+    end associate
+  end subroutine co_rotate
 
   !> R of F = R U by Newton's iteration R <- (R + R^-T)/2 with scaling.
   pure subroutine polar_rotation(gradient, rotation, proper)
@@ -157,50 +210,61 @@ contains
     end do
   end subroutine polar_rotation
 
-  !> R^T v of co-rotated bodies' nodes and v of the others, from rows of a table of triples to nodes.
-  subroutine to_body_frame(bodies, nbody, linear, nfirst, first, nnode, row, rotation, ntable, table, vector)
-    integer(i4), intent(in) :: bodies, nbody, nfirst, nnode, ntable
-    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nnode-1)
-    real(dp), intent(in) :: rotation(3,3,0:nbody-1), table(3,0:ntable-1)
-    real(dp), intent(inout) :: vector(3,0:nnode-1)
+  !> Velocities of nodes in the bodies' frames, R^T v where co-rotated, into net.
+  !>
+  !> Reads velo, and of elements linear, first, velo_row and rotation; writes net.
+  subroutine to_body_frame(handles, elements, failure)
+    integer(i8), intent(in) :: handles(3), elements
+    integer(i4), intent(out) :: failure
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
     integer :: b, n
 
-    do b = 0, bodies - 1
+    call open_all(handles, elements, state, fe, failure)
+    if (failure /= table_open) return
+    associate (linear => fe%linear, first => fe%first, velo_row => fe%velo_row, rotation => fe%rotation, &
+               velo => state%triples%velo, vector => fe%net)
+    do b = 0, fe%count - 1
       do n = first(b), first(b+1) - 1
         if (linear(b) == 1) then
-          vector(:,n) = matmul(table(:,row(n)), rotation(:,:,b))
+          vector(:,n) = matmul(velo(:,velo_row(n)), rotation(:,:,b))
         else
-          vector(:,n) = table(:,row(n))
+          vector(:,n) = velo(:,velo_row(n))
         end if
       end do
     end do
+    end associate
   end subroutine to_body_frame
 
   !> net = force + m gravity - internal - eta K u(t); force takes gravity up; u* = u(t) + h/m net of explicit bodies.
   !>
-  !>   damped                 1: K u(t) is in `viscous` (3,0:nnode-1), in the bodies' frames; 0: no body has damping
-  !>   row, scheme, body_damping   rows of the bodies (0:nbody-1) in columns of the body table (0:nb-1)
-  !>   passive                (0:nbody-1) 1: the body moves in a base, which sees to its damping
-  !>   flat_first, position, flat   internal forces of elements and their places, as for `gather_nodes`
-  !>   internal               (3,0:nnode-1) out: internal forces in the bodies' frames
-  subroutine kick(step, gravity, damped, bodies, nbody, linear, nfirst, first, row, passive, nb, scheme, body_damping, nnode, &
-                  velo_row, mass, rotation, nptr, flat_first, nposition, position, nflat, flat, viscous, internal, &
-                  nvelo, velo, force, net)
+  !> Reads scheme and damping of bodies, of elements linear, first, row, passive, velo_row, mass, rotation and viscous, and what the
+  !> elements have left in the assembly; writes velo, force, internal and net.
+  !>
+  !>   damped     1: K u(t) is in `viscous`, in the bodies' frames; 0: no body has damping
+  subroutine kick(handles, elements, parts, step, gravity, damped, failure)
+    integer(i8), intent(in) :: handles(3), elements, parts
     real(dp), intent(in) :: step, gravity(3)
-    integer(i4), intent(in) :: damped, bodies, nbody, nfirst, nb, nnode, nptr, nposition, nflat, nvelo
-    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), passive(0:nbody-1), scheme(0:nb-1)
-    real(dp), intent(in) :: body_damping(0:nb-1)
-    integer(i4), intent(in) :: velo_row(0:nnode-1), flat_first(0:nptr-1), position(0:nposition-1)
-    real(dp), intent(in) :: mass(0:nnode-1), rotation(3,3,0:nbody-1), flat(0:nflat-1), viscous(3,0:nnode-1)
-    real(dp), intent(inout) :: internal(3,0:nnode-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1), force(3,0:nvelo-1), net(3,0:nnode-1)
+    integer(i4), intent(in) :: damped
+    integer(i4), intent(out) :: failure
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(element_assembly) :: assembly
     real(dp) :: eta, resisting(3)
     integer :: b, n, v
     logical :: explicit
 
-    call gather_nodes(nnode, nptr, flat_first, nposition, position, nflat, flat, internal)
-    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(n, v, eta, resisting, explicit)
-    do b = 0, bodies - 1
+    call open_all(handles, elements, state, fe, failure)
+    if (failure /= table_open) return
+    call open_table(parts, assembly, failure)
+    if (failure /= table_open) return
+    associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, scheme => state%bodies%scheme, &
+               body_damping => state%bodies%damping, velo_row => fe%velo_row, mass => fe%mass, rotation => fe%rotation, &
+               flat_first => assembly%first, position => assembly%position, flat => assembly%flat, viscous => fe%viscous, &
+               internal => fe%internal, velo => state%triples%velo, force => state%triples%force, net => fe%net)
+    call gather_nodes(size(mass), size(flat_first), flat_first, size(position), position, size(flat), flat, internal)
+    !$omp parallel do if (size(mass) > parallel_from) schedule(dynamic) private(n, v, eta, resisting, explicit)
+    do b = 0, fe%count - 1
       eta = 0
       if (damped == 1 .and. passive(b) == 0) eta = body_damping(row(b))
       explicit = scheme(row(b)) == explicit_scheme
@@ -215,22 +279,28 @@ contains
       end do
     end do
     !$omp end parallel do
+    end associate
   end subroutine kick
 
-  !> The velocities on which damping acts, in the bodies' frames of mid-step, into `vector` (3,0:nnode-1): u(t) of explicit bodies,
-  !> (u(t) + u(t+h))/2 of the others, whose `velo` holds u(t+h).
-  subroutine damped_velocities(bodies, nbody, linear, nfirst, first, row, passive, nb, scheme, body_damping, nnode, velo_row, &
-                               rotation, nvelo, velo_prev, velo, vector)
-    integer(i4), intent(in) :: bodies, nbody, nfirst, nb, nnode, nvelo
-    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), passive(0:nbody-1), scheme(0:nb-1)
-    integer(i4), intent(in) :: velo_row(0:nnode-1)
-    real(dp), intent(in) :: body_damping(0:nb-1), rotation(3,3,0:nbody-1), velo_prev(3,0:nvelo-1), velo(3,0:nvelo-1)
-    real(dp), intent(inout) :: vector(3,0:nnode-1)
+  !> The velocities on which damping acts, in the bodies' frames of mid-step: u(t) of explicit bodies, (u(t) + u(t+h))/2 of the
+  !> others, whose `velo` holds u(t+h).
+  !>
+  !> Reads scheme, damping, velo_prev and velo of bodies, and of elements linear, first, row, passive, velo_row and rotation; writes net.
+  subroutine damped_velocities(handles, elements, failure)
+    integer(i8), intent(in) :: handles(3), elements
+    integer(i4), intent(out) :: failure
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
     real(dp) :: mean(3)
     integer :: b, n, v
 
-    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(n, v, mean)
-    do b = 0, bodies - 1
+    call open_all(handles, elements, state, fe, failure)
+    if (failure /= table_open) return
+    associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, scheme => state%bodies%scheme, &
+               body_damping => state%bodies%damping, velo_row => fe%velo_row, rotation => fe%rotation, &
+               velo_prev => state%triples%velo_prev, velo => state%triples%velo, vector => fe%net)
+    !$omp parallel do if (size(velo_row) > parallel_from) schedule(dynamic) private(n, v, mean)
+    do b = 0, fe%count - 1
       do n = first(b), first(b+1) - 1
         v = velo_row(n)
         mean = 0
@@ -243,24 +313,30 @@ contains
       end do
     end do
     !$omp end parallel do
+    end associate
   end subroutine damped_velocities
 
-  !> energy(6) += h/2 (u(t) + u(t+h)) . eta viscous, `viscous` (3,0:nnode-1) being K times the `vector` of damped_velocities, in the
-  !> bodies' frames; u(t+h) of explicit bodies is u* + h/m r.
-  subroutine add_dissipation(step, bodies, nbody, linear, nfirst, first, row, passive, nb, scheme, body_damping, nnode, velo_row, &
-                             rotation, nvelo, velo_prev, velo, vector, viscous, mass, reaction, energy)
+  !> energy(6) += h/2 (u(t) + u(t+h)) . eta viscous, `viscous` being K times the `net` of damped_velocities, in the bodies' frames;
+  !> u(t+h) of explicit bodies is u* + h/m r.
+  !>
+  !> Reads what damped_velocities does, reaction, and mass, viscous and net of elements; writes energy.
+  subroutine add_dissipation(handles, elements, step, failure)
+    integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: bodies, nbody, nfirst, nb, nnode, nvelo
-    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), passive(0:nbody-1), scheme(0:nb-1)
-    integer(i4), intent(in) :: velo_row(0:nnode-1)
-    real(dp), intent(in) :: body_damping(0:nb-1), rotation(3,3,0:nbody-1), velo_prev(3,0:nvelo-1), velo(3,0:nvelo-1)
-    real(dp), intent(in) :: vector(3,0:nnode-1), viscous(3,0:nnode-1), mass(0:nnode-1), reaction(3,0:nvelo-1)
-    real(dp), intent(inout) :: energy(6,0:nb-1)
+    integer(i4), intent(out) :: failure
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
     real(dp) :: mean(3), work
     integer :: b, n, v
 
-    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(n, v, mean, work)
-    do b = 0, bodies - 1
+    call open_all(handles, elements, state, fe, failure)
+    if (failure /= table_open) return
+    associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, scheme => state%bodies%scheme, &
+               body_damping => state%bodies%damping, velo_row => fe%velo_row, rotation => fe%rotation, &
+               velo_prev => state%triples%velo_prev, velo => state%triples%velo, vector => fe%net, viscous => fe%viscous, &
+               mass => fe%mass, reaction => state%triples%reaction, energy => state%bodies%energy)
+    !$omp parallel do if (size(mass) > parallel_from) schedule(dynamic) private(n, v, mean, work)
+    do b = 0, fe%count - 1
       if (passive(b) == 1 .or. .not. body_damping(row(b)) > 0) cycle
       work = 0
       do n = first(b), first(b+1) - 1
@@ -275,35 +351,38 @@ contains
       energy(6,row(b)) = energy(6,row(b)) + step*body_damping(row(b))*work
     end do
     !$omp end parallel do
+    end associate
   end subroutine add_dissipation
 
   !> u(t+h) = u* + h/m r of explicit bodies (that of the others is there already); conf(t+h); `local_displacements`; KINETIC
   !> (1) and EXTERNAL (3) energy, which grows by the work of applied forces and reactions.
   !>
-  !>   row, scheme, energy   rows of the bodies (0:nbody-1) in columns of the body table (0:nb-1), (5,0:nb-1)
+  !> Reads scheme, velo_prev, force and reaction of bodies, and of elements first, row, conf_row, velo_row, mass and what
+  !> local_displacements reads; writes energy, conf, velo, rotation and displacement.
+  !>
   !>   failure, failed       what went wrong (velocities not finite, turned inside out) with the first body `failed`; 0, -1
-  subroutine finish(step, bodies, nbody, linear, nfirst, first, row, nb, scheme, energy, nnode, conf_row, velo_row, mass, &
-                    reference, normal, nconf, conf, nvelo, velo, velo_prev, force, reaction, rotation, displacement, &
-                    failure, failed)
+  subroutine finish(handles, elements, step, failure, failed)
+    integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: bodies, nbody, nfirst, nb, nnode, nconf, nvelo
-    integer(i4), intent(in) :: linear(0:nbody-1), first(0:nfirst-1), row(0:nbody-1), scheme(0:nb-1)
-    integer(i4), intent(in) :: conf_row(0:nnode-1), velo_row(0:nnode-1)
-    real(dp), intent(inout) :: energy(6,0:nb-1)
-    real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), normal(3,0:nnode-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1)
-    real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1), reaction(3,0:nvelo-1)
-    real(dp), intent(inout) :: rotation(3,3,0:nbody-1), displacement(3,0:nnode-1)
     integer(i4), intent(out) :: failure, failed
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
     real(dp) :: kinetic, work
     integer :: b, c, n, v
     logical :: finite, explicit
 
-    failure = 0
+    failed = -1
+    call open_all(handles, elements, state, fe, failure)
+    if (failure /= table_open) return
+    associate (linear => fe%linear, first => fe%first, row => fe%row, scheme => state%bodies%scheme, &
+               energy => state%bodies%energy, conf_row => fe%conf_row, velo_row => fe%velo_row, mass => fe%mass, &
+               conf => state%configurations%conf, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
+               force => state%triples%force, reaction => state%triples%reaction, rotation => fe%rotation, &
+               displacement => fe%displacement)
     failed = huge(failed)
-    !$omp parallel do if (nnode > parallel_from) schedule(dynamic) private(c, n, v, finite, explicit, kinetic, work) &
+    !$omp parallel do if (size(mass) > parallel_from) schedule(dynamic) private(c, n, v, finite, explicit, kinetic, work) &
     !$omp reduction(min:failed)
-    do b = 0, bodies - 1
+    do b = 0, fe%count - 1
       kinetic = 0
       work = 0
       finite = .true.
@@ -329,9 +408,9 @@ contains
       failure = bad_reaction
       return
     end if
-    call local_displacements(bodies, nbody, linear, nfirst, first, nnode, conf_row, reference, normal, nconf, conf, rotation, &
-                             displacement, failed)
+    call co_rotate(fe, conf, linear, rotation, displacement, failed)
     if (failed >= 0) failure = turned_inside_out
+    end associate
   end subroutine finish
 
 end module finite_element_motion

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _kernels
 from ..element_types import BY_SIZE, ELEMENT_TYPES
+from ..tables import Record
 from .enhanced_elements import SIGNS, EnhancedStrains
 from .materials import Law
 
@@ -218,7 +219,7 @@ class OwnPoints:
         return OwnPoints(number[self.element[chosen]], self.natural[chosen], self.weight[chosen])
 
 
-class ElementAssembly:
+class ElementAssembly(Record):
     """All elements, and sums at nodes.
 
     Parameters
@@ -241,7 +242,14 @@ class ElementAssembly:
         Number of the first element that has no positive volume at a quadrature point, or -1.
     """
 
+    COLUMNS = {
+        "first": ((), "i4"),  # of nodes: the first of their contributions, and the number of all
+        "position": ((), "i4"),  # of contributions: where they begin in `flat`
+        "flat": ((), "f8"),  # vectors of all elements
+    }
+
     def __init__(self, reference, sizes, nodes, lame, law, own_points: OwnPoints | None = None, enhanced=None):
+        super().__init__()
         enhanced = np.zeros(len(sizes), bool) if enhanced is None else np.asarray(enhanced, bool)
         self.parts = sizes, nodes, lame, np.asarray(law, np.int32), enhanced
         self.own_points = own_points

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..tables import opened
 from .finite_elements import FiniteElements, compiled
 from .table import BodyTable, Energy
 
@@ -45,15 +46,8 @@ def initialise(bodies: BodyTable) -> tuple[int, int]:
 
 def follow(fe: FiniteElements, bodies: BodyTable) -> tuple[int, int]:
     """Bring rotations and the displacements that elements see to the present configuration."""
-    failed = _local_displacements(fe.count, *bodies.columns.of(follow_columns, fe, bodies))
-    return (TURNED_INSIDE_OUT, int(fe.rows[failed])) if failed >= 0 else (0, -1)
-
-
-def follow_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `local_displacements`."""
-    return (
-        fe.linear, fe.first, fe.conf_row, fe.reference, fe.normal, bodies.configurations.conf, fe.rotation, fe.displacement,
-    )  # fmt: skip
+    failure, failed = _local_displacements(bodies.handles, fe.handle)
+    return failure, int(fe.rows[failed]) if failed >= 0 else -1
 
 
 def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[list[np.ndarray], int]:
@@ -63,81 +57,50 @@ def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[l
     """
     numbers = [fe.number(row) for row in rows]
     seen = np.zeros_like(fe.displacement)
-    failed = _motion.local_displacements(
-        fe.count, np.isin(np.arange(fe.count), numbers).astype(np.int32), fe.first, fe.conf_row, fe.reference, fe.normal,
-        bodies.configurations.conf, fe.rotation.copy(order="F"), seen,
-    )  # fmt: skip
+    marked = np.isin(np.arange(fe.count), numbers).astype(np.int32)
+    failure, failed = _motion.seen_displacements(bodies.handles, fe.handle, marked, fe.rotation.copy(order="F"), seen)
+    opened(failure)
     return [seen[:, fe.first[k] : fe.first[k + 1]] for k in numbers], int(fe.rows[failed]) if failed >= 0 else -1
 
 
 def rotations(fe: FiniteElements, bodies: BodyTable) -> np.ndarray:
     """Mean rotations (3, 3, count) of all bodies at the present configuration, whatever their form."""
-    found, everything = fe.rotation.copy(order="F"), np.ones(fe.count, np.int32)
-    _motion.local_displacements(
-        fe.count, everything, fe.first, fe.conf_row, fe.reference, fe.normal, bodies.configurations.conf, found,
-        np.zeros_like(fe.displacement),
-    )  # fmt: skip
+    found = fe.rotation.copy(order="F")
+    failure, _ = _motion.seen_displacements(bodies.handles, fe.handle, np.ones(fe.count, np.int32), found, np.zeros_like(fe.displacement))
+    opened(failure)
     return found
 
 
 def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[bool, int, int]:
     """To mid-step; returns whether bodies have damping, and (failure, row)."""
-    damped, failure, failed = _drift(step, fe.count, *bodies.columns.of(drift_columns, fe, bodies))
+    damped, failure, failed = _drift(bodies.handles, fe.handle, step)
     fe.damped = bool(damped)
     if fe.reduced.count:
         fe.reduced.begin(bodies)
-    return fe.damped, failure, int(fe.rows[failed]) if failure else -1
-
-
-def drift_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `drift`."""
-    triples = bodies.triples
-    return (
-        fe.linear, fe.first, fe.row, fe.passive, fe.conf_row, fe.velo_row, fe.reference, fe.normal, bodies.damping,
-        bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force, fe.rotation, fe.displacement,
-    )  # fmt: skip
+    return fe.damped, failure, int(fe.rows[failed]) if failed >= 0 else -1
 
 
 def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float, damped: bool) -> None:
     """u* from the loads in `triples.force`, gravity, internal and (`damped`) damping forces at mid-step."""
     if damped:
-        _to_body_frame(*fe.ranges, fe.velo_row, fe.rotation, bodies.triples.velo, fe.net)
+        opened(_to_body_frame(bodies.handles, fe.handle))
         fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
     fe.assembly.element_forces(fe.displacement)
-    _kick(step, gravity, damped, fe.count, *bodies.columns.of(kick_columns, fe, bodies))
-
-
-def kick_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `kick`."""
-    triples, assembly = bodies.triples, fe.assembly
-    return (
-        fe.linear, fe.first, fe.row, fe.passive, bodies.scheme, bodies.damping, fe.velo_row, fe.mass, fe.rotation,
-        assembly.first, assembly.position, assembly.flat, fe.viscous, fe.internal, triples.velo, triples.force, fe.net,
-    )  # fmt: skip
+    opened(_kick(bodies.handles, fe.handle, fe.assembly.handle, step, gravity, damped))
 
 
 def dissipate(fe: FiniteElements, bodies: BodyTable, step: float) -> None:
     """Add the work of damping forces to DISSIPATED, before bodies leave mid-step; reactions are in velocities of implicit bodies."""
-    columns = bodies.columns.of(damping_columns, fe, bodies)
-    _damped_velocities(fe.count, *columns)
+    opened(_damped_velocities(bodies.handles, fe.handle))
     fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
-    _add_dissipation(step, fe.count, *columns, fe.viscous, fe.mass, bodies.triples.reaction, bodies.energy)
-
-
-def damping_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernels `damped_velocities` and, at first, `add_dissipation`."""
-    triples = bodies.triples
-    return (
-        fe.linear, fe.first, fe.row, fe.passive, bodies.scheme, bodies.damping, fe.velo_row, fe.rotation, triples.velo_prev,
-        triples.velo, fe.net,
-    )  # fmt: skip
+    opened(_add_dissipation(bodies.handles, fe.handle, step))
 
 
 def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]:
     """u(t+h), conf(t+h), energies; returns (failure, row)."""
-    failure, failed = _finish(step, fe.count, *bodies.columns.of(finish_columns, fe, bodies))
+    failure, failed = _finish(bodies.handles, fe.handle, step)
     if failure:
-        return failure, int(fe.rows[failed])
+        return failure, int(fe.rows[failed]) if failed >= 0 else -1
     if fe.reduced.count:
         fe.reduced.represent(bodies)
         failure, row = follow(fe, bodies)
@@ -145,16 +108,6 @@ def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int
             return failure, row
     store_internal_energy(fe, bodies)
     return 0, -1
-
-
-def finish_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `finish`."""
-    triples = bodies.triples
-    return (
-        fe.linear, fe.first, fe.row, bodies.scheme, bodies.energy, fe.conf_row, fe.velo_row, fe.mass, fe.reference, fe.normal,
-        bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force, triples.reaction, fe.rotation,
-        fe.displacement,
-    )  # fmt: skip
 
 
 def store_internal_energy(fe: FiniteElements, bodies: BodyTable) -> None:
@@ -188,15 +141,8 @@ def resting_step(bodies: BodyTable, row: int) -> float:
 def _least(fe: FiniteElements, bodies: BodyTable, only: int, at_rest: bool) -> tuple[float, int]:
     """Least step that explicit bodies (or number `only`) ask for, and the number of the body that does."""
     while True:
-        step, worst, unknown = _least_step(fe.count, only, at_rest, *bodies.columns.of(limit_columns, fe, bodies))
+        step, worst, unknown, failure = _least_step(bodies.handles, fe.handle, only, at_rest)
+        opened(failure)
         if unknown < 0:
             return step, worst
         fe.find_frequency(bodies, unknown)
-
-
-def limit_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `least_element_step`."""
-    return (
-        fe.linear, fe.row, bodies.scheme, bodies.law, bodies.damping, fe.stiffest, fe.square_at_rest, fe.laplacian, fe.strain,
-        fe.square_present,
-    )  # fmt: skip

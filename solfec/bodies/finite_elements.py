@@ -14,14 +14,14 @@ from .. import _kernels
 from ..element_types import MOST_NODES, used_slots
 from ..errors import SolfecError
 from ..shapes.point_query import in_hulls
-from ..tables import note_reallocation
+from ..tables import Record, note_reallocation, opened
 from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import highest_element, largest_frequency
 from .materials import Law
 from .reduced import ReducedBodies
 from .table import REDUCED_FORMS, BodyKind, BodyTable, Form
 
-#: Columns of the body table that the arrays below depend on, in the order of the kernel `materials_changed`.
+#: Columns of the body table that the arrays below depend on; `known_...` of FiniteElements are what they were.
 MATERIAL = ("lame", "mass", "volume", "form", "law", "enhanced")
 
 _points = _kernels.finite_element_points
@@ -141,32 +141,57 @@ def boundary_normals(nodes: np.ndarray, faces: np.ndarray) -> np.ndarray:
     return result
 
 
-class FiniteElements:
+class FiniteElements(Record):
     """All finite element bodies, their nodes and elements numbered through in the order of body rows.
 
     Attributes
     ----------
     count : int
         Number of bodies; `rows` (count,) are their rows in the body table.
-    first, first_element : ndarray (count + 1,) int32
-        Where each body's nodes and elements begin.
-    conf_row, velo_row : ndarray (n,) int32
-        Rows of the nodes' triples.
-    element_size, element_node : ndarray (ne,), (8, ne) int32
-        Nodes of elements, numbered within the body.
-    linear : ndarray (count,) int32
-        1: co-rotated, all forms but 'TL'.
     assembly, resting : ElementAssembly
         Elements that the time step evaluates, and those of bodies that move in a base.
     reduced : ReducedBodies
         The latter bodies.
-    mass : ndarray (n,)
-        Lumped masses.
-    displacement : ndarray (3, n)
-        Displacements as the elements see them, co-rotated where linear; `rotation` (3, 3, count).
     """
 
+    COLUMNS = {
+        "row": ((), "i4"),  # of bodies: rows of the body table
+        "first": ((), "i4"),  # where each body's nodes begin, and their number
+        "first_element": ((), "i4"),  # the same of elements
+        "linear": ((), "i4"),  # 1: co-rotated, all forms but 'TL'
+        "passive": ((), "i4"),  # 1: the body moves in a base, which sees to its damping
+        "rotation": ((3, 3), "f8"),  # from the frames in which elements see displacements
+        "strain": ((), "f8"),  # largest strain of the elements; Neo-Hookean: largest modulus
+        "stiffest": ((2,), "f8"),  # largest lambda and mu of the elements [pressure]
+        "square_at_rest": ((), "f8"),  # largest omega**2 at rest [1/time**2]; not a number: unknown
+        "laplacian": ((), "f8"),  # the same of unit stiffness [length/mass]
+        "square_present": ((), "f8"),  # what is known of omega**2 at the present strains; infinite: nothing
+        "known_lame": ((2,), "f8"),  # columns of the body table from which the arrays were made
+        "known_mass": ((), "f8"),
+        "known_volume": ((), "f8"),
+        "known_form": ((), "i4"),
+        "known_law": ((), "i4"),
+        "known_enhanced": ((), "i4"),
+        "conf_row": ((), "i4"),  # of nodes: configuration triples
+        "velo_row": ((), "i4"),  # velocity triples
+        "reference": ((3,), "f8"),  # referential places [length]
+        "normal": ((3,), "f8"),  # integrals of N_a times the referential normal over the boundary [length**2]
+        "mass": ((), "f8"),  # lumped
+        "displacement": ((3,), "f8"),  # as the elements see them, co-rotated where linear
+        "internal": ((3,), "f8"),  # internal forces, in the bodies' frames
+        "viscous": ((3,), "f8"),  # K times velocities, in the bodies' frames
+        "net": ((3,), "f8"),  # applied and internal forces of the step; before, velocities in the bodies' frames
+        "element_size": ((), "i4"),  # of elements: number of nodes
+        "element_node": ((MOST_NODES,), "i4"),  # nodes, numbered within the body
+        "overlap_first": ((), "i4"),  # of primitives inside background meshes: the first of the elements
+        "overlap": ((), "i4"),  # that they overlap, numbered within their body
+        "vertex_triple": ((MOST_NODES,), "i4"),  # of vertices of such shapes: configuration triples of the element's nodes
+        "vertex_weights": ((MOST_NODES,), "f8"),  # and their shape functions
+    }
+    NUMBERS = {"count": "i4"}
+
     def __init__(self, bodies: BodyTable, densities: np.ndarray | None = None):
+        super().__init__()
         self.rows = np.flatnonzero(bodies.view("kind") == BodyKind.FINITE_ELEMENT)
         self.count = len(self.rows)
         self.implicit = None  # solvers that implicit.implicit_of keeps from step to step
@@ -219,11 +244,14 @@ class FiniteElements:
             node = int(wrong[0] - self.first[body])
             raise SolfecError(f"{bodies.name(int(bodies.id[self.rows[body]]))}: node {node} has no positive mass")
         n = len(self.mass)
-        self.rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], self.count))
-        self.displacement, self.internal, self.viscous, self.net = (np.zeros((3, n), order="F") for _ in range(4))
-        self.strain = np.zeros(self.count)
-        self.square_at_rest, self.laplacian = np.full((2, self.count), np.nan)  # until `find_frequency`
-        self.square_present = np.full(self.count, np.inf)  # but while the critical step is refined
+        self.replace(
+            rotation=np.asfortranarray(np.tile(np.eye(3)[:, :, None], self.count)),
+            strain=np.zeros(self.count),
+            square_at_rest=np.full(self.count, np.nan),  # until `find_frequency`
+            laplacian=np.full(self.count, np.nan),
+            square_present=np.full(self.count, np.inf),  # but while the critical step is refined
+            **{name: np.zeros((3, n), order="F") for name in ("displacement", "internal", "viscous", "net")},
+        )
         self.meshes = meshes
         self.mixed = [mesh for mesh in meshes if mesh.materials]
         self.reduced = ReducedBodies(self, bodies)
@@ -231,7 +259,7 @@ class FiniteElements:
         self.passive = np.asarray(self.reduced.inside, np.int32)
         for group in self.assembly.groups:
             group.body = element_owner[group.numbers].astype(np.int32)
-        self.material = [getattr(bodies, name)[..., self.rows].copy(order="F") for name in MATERIAL]
+        self.replace(**{f"known_{name}": getattr(bodies, name)[..., self.rows].copy(order="F") for name in MATERIAL})
         self.varied = [mesh.varied() for mesh in self.mixed]
 
     def _own_points(self, meshes) -> OwnPoints | None:
@@ -286,14 +314,9 @@ class FiniteElements:
         """Whether something has changed that the arrays depend on besides meshes."""
         if not self.count:
             return False
-        return _materials_changed(self.count, *bodies.columns.of(material_columns, self, bodies)) > 0 or (
-            self.varied != [mesh.varied() for mesh in self.mixed]
-        )
-
-    @property
-    def ranges(self) -> tuple:
-        """First arguments of kernels that go through the bodies' nodes."""
-        return self.count, self.linear, self.first
+        changed, status = _materials_changed(bodies.handles, self.handle)
+        opened(status)
+        return changed > 0 or self.varied != [mesh.varied() for mesh in self.mixed]
 
     def number(self, row: int) -> int:
         """Number of the body of a row among finite element bodies."""
@@ -350,11 +373,6 @@ def compiled(bodies: BodyTable) -> FiniteElements:
 def within_step(bodies: BodyTable) -> FiniteElements:
     """The same between the beginning and the end of a step, when nothing that they depend on changes."""
     return bodies.finite_elements or compiled(bodies)
-
-
-def material_columns(fe: FiniteElements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `materials_changed`."""
-    return fe.row, *(getattr(bodies, name) for name in MATERIAL), *fe.material
 
 
 def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.ndarray, np.ndarray]:
