@@ -1,18 +1,17 @@
 !> One time step of finite element bodies that move in a base (manual, BODY: forms 'BC-MODAL' and 'BC-RO'; theory, "Time
 !> integration"): u_m = R E u for the nodal velocities u_m, the body's rotation R and the base E.
 !>
-!> Bodies (0:nr-1) of these forms, of which every array below has one entry unless stated otherwise:
-!>   number       number among all finite element bodies; first (0:nfirst-1) and arrays of nodes as in finite_element_motion
-!>   modes        k, vectors of the base
-!>   modal        1: form 'BC-MODAL', vectors are projected on with the masses; 0: 'BC-RO', without
-!>   vector_ptr   where the base begins in `vectors`: (k, 3 n) numbers, those of one nodal component together
-!>   matrix_ptr   where k x k numbers begin in stiffness (E^T K E) and inverse (of E^T M E + beta E^T K E)
-!>   rows         rows of the body table; frame_ptr: the first of three rows of conf that hold the rotation between steps
-!>   rigid        r, rigid motions that the base holds (6: all)
-!>   motion_ptr, field_ptr   where (k, r) numbers begin in `motions`, (6, r) numbers in `fields`
-!> Reduced velocities follow those of the nodes in `velo`, reduced forces in `force`, k numbers in triples.
+!> Handles are BodyTable.handles, and those of FiniteElements and its ReducedBodies, whose lists of columns say what arrays hold:
+!> (k, 3 n) numbers of a base, those of one nodal component together, from `vector_ptr` on in `vectors`; k x k numbers from
+!> `matrix_ptr` on in `stiffness` (E^T K E) and `inverse` (of E^T M E + beta E^T K E); (k, r) and (6, r) numbers of the r rigid motions
+!> that the base holds from `motion_ptr` and `field_ptr` on.  Reduced velocities follow those of the nodes in `velo`, reduced forces in
+!> `force`, k numbers in triples; three triples of `conf` from `frame_ptr` on hold the rotation between steps.
+!> `status` is `table_unknown` where a handle is not that of such a table.
 module reduced_motion
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: finite_elements, reduced_bodies, open_table
+  use table_registry, only: table_open
   use finite_element_motion, only: polar_rotation
   implicit none
   private
@@ -25,82 +24,103 @@ module reduced_motion
 
 contains
 
+  !> The tables of bodies, of finite elements and of those bodies that move in a base.
+  subroutine open_all(handles, elements, reduced, state, fe, base, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
+    type(bodies_and_triples), intent(out) :: state
+    type(finite_elements), intent(out) :: fe
+    type(reduced_bodies), intent(out) :: base
+    integer(i4), intent(out) :: status
+
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status == table_open) call open_table(reduced, base, status)
+  end subroutine open_all
+
   !> force = 0 on reduced velocities.
-  subroutine clear_forces(nr, number, modes, nfirst, first, nnode, velo_row, nvelo, force)
-    integer(i4), intent(in) :: nr, nfirst, nnode, nvelo
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), first(0:nfirst-1), velo_row(0:nnode-1)
-    real(dp), intent(inout) :: force(3,0:nvelo-1)
+  subroutine clear_forces(handles, elements, reduced, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
     integer :: b, i, v
 
-    do i = 0, nr - 1
-      b = number(i)
-      v = velo_row(first(b)) + first(b+1) - first(b)
-      force(:,v:v+(modes(i)+2)/3-1) = 0
-    end do
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
+    associate (first => fe%first, force => state%triples%force)
+      do i = 0, base%count - 1
+        b = base%number(i)
+        v = fe%velo_row(first(b)) + first(b+1) - first(b)
+        force(:,v:v+(base%modes(i)+2)/3-1) = 0
+      end do
+    end associate
   end subroutine clear_forces
 
-  !> The frames of mid-step (3,3,0:nr-1), and beta (0:nr-1) of A = E^T M E + beta E^T K E: eta h/2 + h**2/4, or h**2 in
-  !> quasi-statics; `changed` is 1 if that is another one for any body.
-  subroutine frames_and_weights(step, dynamic, nr, rows, number, nbody, rotation, nb, damping, frames, beta, changed)
+  !> The frames of mid-step, `rotation` of reduced bodies, from that of elements, and beta of A = E^T M E + beta E^T K E from the
+  !> bodies' damping eta: eta h/2 + h**2/4, or h**2 in quasi-statics; `changed` is 1 if that is another one for any body.
+  subroutine frames_and_weights(handles, elements, reduced, step, dynamic, changed, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: dynamic            !< 0: quasi-statics
-    integer(i4), intent(in) :: nr, nbody, nb
-    integer(i4), intent(in) :: rows(0:nr-1), number(0:nr-1)
-    real(dp), intent(in) :: rotation(3,3,0:nbody-1), damping(0:nb-1)
-    real(dp), intent(inout) :: frames(3,3,0:nr-1), beta(0:nr-1)
-    integer(i4), intent(out) :: changed
+    integer(i4), intent(out) :: changed, status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
     real(dp) :: weight
     integer :: i
 
     changed = 0
-    do i = 0, nr - 1
-      frames(:,:,i) = rotation(:,:,number(i))
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
+    do i = 0, base%count - 1
+      base%rotation(:,:,i) = fe%rotation(:,:,base%number(i))
       weight = step**2
-      if (dynamic /= 0) weight = damping(rows(i))*step/2 + step**2/4
-      if (weight /= beta(i)) changed = 1
-      beta(i) = weight
+      if (dynamic /= 0) weight = state%bodies%damping(base%rows(i))*step/2 + step**2/4
+      if (weight /= base%beta(i)) changed = 1
+      base%beta(i) = weight
     end do
   end subroutine frames_and_weights
 
   !> u = u(t) + h A^-1 b with b = E^T R^T f + f_r - K_r (q + eta w), w being the projection of R^T u_m(t), and
   !> u_m = u_m(t) + R E (u - u(t)).
   !>
+  !> Reads damping (eta), force (f_r, behind those of the nodes), and of elements first, velo_row, mass, rotation, net (f and gravity)
+  !> and displacement (R^T (X + q_m) - X at mid-step, whose projection is q); writes velo and velo_prev (u(t), behind that of the nodes).
+  !>
   !>   dynamic       0: quasi-statics, which start from rest and know no damping
-  !>   damping       (0:nb-1) eta of all bodies [time]
-  !>   net           (3,0:nnode-1) applied nodal forces f and gravity
-  !>   displacement  (3,0:nnode-1) R^T (X + q_m) - X at mid-step, whose projection is q
-  !>   velo          in u(t), u_m(t); out u, u_m.  velo_prev out: u(t)
-  !>   force         applied forces f_r on reduced velocities, behind those of the nodes
-  subroutine free_velocities(step, dynamic, nr, number, modes, modal, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, &
-                             stiffness, inverse, rows, nb, damping, nfirst, first, nnode, velo_row, mass, net, displacement, &
-                             nbody, rotation, nvelo, velo, velo_prev, force)
+  subroutine free_velocities(handles, elements, reduced, step, dynamic, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: dynamic, nr, nvector, nmatrix, nb, nfirst, nnode, nbody, nvelo
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1), matrix_ptr(0:nr-1), rows(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1), stiffness(0:nmatrix-1), inverse(0:nmatrix-1), damping(0:nb-1)
-    integer(i4), intent(in) :: first(0:nfirst-1), velo_row(0:nnode-1)
-    real(dp), intent(in) :: mass(0:nnode-1), net(3,0:nnode-1), displacement(3,0:nnode-1), rotation(3,3,0:nbody-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1)
-    real(dp), intent(in) :: force(3,0:nvelo-1)
+    integer(i4), intent(in) :: dynamic
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
     real(dp) :: eta
-    integer :: b, i, k, n, v
+    integer :: b, i, k, n, p, v
 
-    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(eta, b, k, n, v)
-    do i = 0, nr - 1
-      b = number(i)
-      k = modes(i)
-      n = first(b+1) - first(b)
-      v = velo_row(first(b))
-      eta = damping(rows(i))
-      if (dynamic == 0) then
-        eta = 0
-        velo(:,v:v+n+(k+2)/3-1) = 0
-      end if
-      call kick(step, k, n, modal(i), vectors(vector_ptr(i)), stiffness(matrix_ptr(i)), inverse(matrix_ptr(i)), eta, &
-                mass(first(b)), net(1,first(b)), displacement(1,first(b)), rotation(:,:,b), velo(1,v), velo(1,v+n), &
-                velo_prev(1,v+n), force(1,v+n))
-    end do
-    !$omp end parallel do
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
+    associate (first => fe%first, triples => state%triples, damping => state%bodies%damping)
+      !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(eta, b, k, n, p, v)
+      do i = 0, base%count - 1
+        b = base%number(i)
+        k = base%modes(i)
+        n = first(b+1) - first(b)
+        v = fe%velo_row(first(b))
+        p = base%matrix_ptr(i)
+        eta = damping(base%rows(i))
+        if (dynamic == 0) then
+          eta = 0
+          triples%velo(:,v:v+n+(k+2)/3-1) = 0
+        end if
+        call kick(step, k, n, base%modal(i), base%vectors(base%vector_ptr(i):), base%stiffness(p:), base%inverse(p:), eta, &
+                  fe%mass(first(b):), fe%net(:,first(b):), fe%displacement(:,first(b):), fe%rotation(:,:,b), &
+                  triples%velo(:,v:), triples%velo(:,v+n:), triples%velo_prev(:,v+n:), triples%force(:,v+n:))
+      end do
+      !$omp end parallel do
+    end associate
   end subroutine free_velocities
 
   pure subroutine kick(step, k, n, modal, e, stiffness, inverse, eta, mass, net, displacement, rotation, um, u, u_prev, force)
@@ -125,27 +145,29 @@ contains
   end subroutine kick
 
   !> The part of nodal reactions r in the velocities: u = u* + h A^-1 E^T R^T r, u_m = u_m* + R E (u - u*).
-  subroutine add_reactions(step, nr, number, modes, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, inverse, &
-                           nfirst, first, nnode, velo_row, nbody, rotation, nvelo, velo, reaction)
+  !> Reads reaction and, of elements, first, velo_row and rotation; writes velo.
+  subroutine add_reactions(handles, elements, reduced, step, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nr, nvector, nmatrix, nfirst, nnode, nbody, nvelo
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), vector_ptr(0:nr-1), matrix_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1), inverse(0:nmatrix-1)
-    integer(i4), intent(in) :: first(0:nfirst-1), velo_row(0:nnode-1)
-    real(dp), intent(in) :: rotation(3,3,0:nbody-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1)
-    real(dp), intent(in) :: reaction(3,0:nvelo-1)
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
     integer :: b, i, n, v
 
-    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(b, n, v)
-    do i = 0, nr - 1
-      b = number(i)
-      n = first(b+1) - first(b)
-      v = velo_row(first(b))
-      call react(step, modes(i), n, vectors(vector_ptr(i)), inverse(matrix_ptr(i)), rotation(:,:,b), reaction(1,v), &
-                 velo(1,v), velo(1,v+n))
-    end do
-    !$omp end parallel do
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
+    associate (first => fe%first, velo => state%triples%velo, reaction => state%triples%reaction)
+      !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(b, n, v)
+      do i = 0, base%count - 1
+        b = base%number(i)
+        n = first(b+1) - first(b)
+        v = fe%velo_row(first(b))
+        call react(step, base%modes(i), n, base%vectors(base%vector_ptr(i):), base%inverse(base%matrix_ptr(i):), &
+                   fe%rotation(:,:,b), reaction(:,v:), velo(:,v:), velo(:,v+n:))
+      end do
+      !$omp end parallel do
+    end associate
   end subroutine add_reactions
 
   !> The velocities of t+h in the frame of t+h, that of q_m + h/2 u_m, from those in the frame of mid-step.
@@ -153,55 +175,56 @@ contains
   !> A turning body keeps its momentum and angular momentum, that of 'BC-MODAL' about the undeformed shape: in Solfec-1.0 the
   !> six rigid velocities of 'BC-MODAL' stay as they are in the frame, so that flying bodies turn off; those of 'BC-RO' fade.
   !>
-  !>   reference, normal, conf, conf_row   nodes, as in finite_element_motion.local_displacements; conf at mid-step
-  !>   conf         at mid-step, with the rotations of u(t), out: those of u(t+h)
-  !>   motions      (k, r): C with E C = r rigid motions, orthonormal in the norm of M
-  !>   fields, duals   (6, r): N, these motions as translations and rotations about the mass centre, and their momenta
-  !>   force        its work on reduced velocities is added to `energy` (5,0:nb-1), EXTERNAL; that on nodes is counted there
-  !>   damping      (0:nb-1) eta of all bodies; its work in the frame of mid-step is added to DISSIPATED
-  !>   turned_by    (0:nr-1) out: square of the angle between the frames of t and t+h, at most 1 [radian**2]
+  !> Reads damping, force and velo_prev, and of elements first, velo_row, conf_row, mass, reference, normal and rotation (the frames of
+  !> mid-step); writes velo, the rotations in conf (in: those of u(t), out: those of u(t+h); nodes stay at mid-step), `turned_by`
+  !> and energy: the work of `force` on reduced velocities comes to EXTERNAL (that on nodes is counted there), that of damping in the frame
+  !> of mid-step to DISSIPATED.
+  !>
   !>   failed       row of the first body that is turned inside out, or -1
-  subroutine end_velocities(step, nr, number, modes, modal, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, stiffness, damping, &
-                            rigid, motion_ptr, field_ptr, nmotion, motions, nfield, fields, duals, rows, frame_ptr, &
-                            nfirst, first, nnode, velo_row, conf_row, mass, reference, normal, nbody, rotation, &
-                            nconf, conf, nvelo, velo, velo_prev, force, nb, energy, turned_by, failed)
+  subroutine end_velocities(handles, elements, reduced, step, failed, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nr, nvector, nmatrix, nmotion, nfield, nfirst, nnode, nbody, nconf, nvelo, nb
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1), matrix_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1), stiffness(0:nmatrix-1), damping(0:nb-1)
-    integer(i4), intent(in) :: rigid(0:nr-1), motion_ptr(0:nr-1), field_ptr(0:nr-1), rows(0:nr-1), frame_ptr(0:nr-1)
-    real(dp), intent(in) :: motions(0:nmotion-1), fields(0:nfield-1), duals(0:nfield-1)
-    integer(i4), intent(in) :: first(0:nfirst-1), velo_row(0:nnode-1), conf_row(0:nnode-1)
-    real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), normal(3,0:nnode-1), rotation(3,3,0:nbody-1)
-    real(dp), intent(in) :: velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), energy(6,0:nb-1)
-    real(dp), intent(inout) :: turned_by(0:nr-1)
-    integer(i4), intent(out) :: failed
+    integer(i4), intent(out) :: failed, status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
     real(dp) :: frame(3,3)
-    integer :: b, f, i, n, v
+    integer :: a, b, c, e, f, i, m, n, r, v
     logical :: proper
 
+    failed = -1
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
     failed = huge(failed)
-    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(frame, b, f, n, v, proper) reduction(min:failed)
-    do i = 0, nr - 1
-      b = number(i)
-      f = frame_ptr(i)
-      n = first(b+1) - first(b)
-      v = velo_row(first(b))
-      frame = conf(:,f:f+2)
-      if (damping(rows(i)) > 0) then
-        energy(6,rows(i)) = energy(6,rows(i)) + step*damping(rows(i)) &
-          *resistance(modes(i), n, modal(i), vectors(vector_ptr(i)), stiffness(matrix_ptr(i)), mass(first(b)), rotation(:,:,b), &
-                      velo_prev(1,v), velo(1,v))
-      end if
-      call settle(step, modes(i), n, modal(i), vectors(vector_ptr(i)), mass(first(b)), reference(1,first(b)), &
-                  normal(1,first(b)), conf(1,conf_row(first(b))), rigid(i), motions(motion_ptr(i)), fields(field_ptr(i)), &
-                  duals(field_ptr(i)), rotation(:,:,b), frame, velo_prev(1,v+n), velo(1,v), velo(1,v+n), turned_by(i), proper)
-      if (.not. proper) failed = min(failed, rows(i))
-      conf(:,f:f+2) = frame
-      energy(3,rows(i)) = energy(3,rows(i)) + step/2*power(modes(i), force(1,v+n), velo_prev(1,v+n), velo(1,v+n))
-    end do
-    !$omp end parallel do
+    associate (velo => state%triples%velo, velo_prev => state%triples%velo_prev, force => state%triples%force, &
+               conf => state%configurations%conf, damping => state%bodies%damping, energy => state%bodies%energy)
+      !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(frame, a, b, c, e, f, m, n, r, v, proper) &
+      !$omp   reduction(min:failed)
+      do i = 0, base%count - 1
+        b = base%number(i)
+        r = base%rows(i)
+        e = base%vector_ptr(i)
+        f = base%frame_ptr(i)
+        m = base%field_ptr(i)
+        a = fe%first(b)
+        n = fe%first(b+1) - a
+        c = fe%conf_row(a)
+        v = fe%velo_row(a)
+        frame = conf(:,f:f+2)
+        if (damping(r) > 0) then
+          energy(6,r) = energy(6,r) + step*damping(r) &
+            *resistance(base%modes(i), n, base%modal(i), base%vectors(e:), base%stiffness(base%matrix_ptr(i):), fe%mass(a:), &
+                        fe%rotation(:,:,b), velo_prev(:,v:), velo(:,v:))
+        end if
+        call settle(step, base%modes(i), n, base%modal(i), base%vectors(e:), fe%mass(a:), fe%reference(:,a:), fe%normal(:,a:), &
+                    conf(:,c:), base%rigid(i), base%motions(base%motion_ptr(i):), base%fields(m:), base%duals(m:), &
+                    fe%rotation(:,:,b), frame, velo_prev(:,v+n:), velo(:,v:), velo(:,v+n:), base%turned_by(i), proper)
+        if (.not. proper) failed = min(failed, r)
+        conf(:,f:f+2) = frame
+        energy(3,r) = energy(3,r) + step/2*power(base%modes(i), force(:,v+n:), velo_prev(:,v+n:), velo(:,v+n:))
+      end do
+      !$omp end parallel do
+    end associate
     if (failed == huge(failed)) failed = -1
   end subroutine end_velocities
 
@@ -356,44 +379,52 @@ contains
     end do
   end function solved
 
-  !> q of the present configuration in given frames (3,3,0:nr-1), k numbers from coordinate_ptr on.
-  subroutine reduced_coordinates(nr, number, modes, modal, vector_ptr, nvector, vectors, frames, nfirst, first, nnode, mass, &
-                                 reference, conf_row, nconf, conf, coordinate_ptr, ncoordinate, coordinates)
-    integer(i4), intent(in) :: nr, nvector, nfirst, nnode, nconf, ncoordinate
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1), frames(3,3,0:nr-1)
-    integer(i4), intent(in) :: first(0:nfirst-1), conf_row(0:nnode-1), coordinate_ptr(0:nr-1)
-    real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), conf(3,0:nconf-1)
-    real(dp), intent(inout) :: coordinates(0:ncoordinate-1)
-    integer :: b, i
+  !> q of the present configuration in given frames, into `coordinates`.  Reads conf and, of elements, first, conf_row, mass and reference.
+  subroutine reduced_coordinates(handles, elements, reduced, frames, status, nr)
+    integer(i8), intent(in) :: handles(3), elements, reduced
+    integer(i4), intent(in) :: nr
+    real(dp), intent(in) :: frames(3,3,0:nr-1)
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
+    integer :: a, b, i
 
-    do i = 0, nr - 1
-      b = number(i)
-      call project_shape(modes(i), first(b+1) - first(b), vectors(vector_ptr(i)), modal(i), mass(first(b)), frames(:,:,i), &
-                         reference(1,first(b)), conf(1,conf_row(first(b))), coordinates(coordinate_ptr(i)))
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
+    do i = 0, base%count - 1
+      b = base%number(i)
+      a = fe%first(b)
+      call project_shape(base%modes(i), fe%first(b+1) - a, base%vectors(base%vector_ptr(i):), base%modal(i), fe%mass(a:), &
+                         frames(:,:,i), fe%reference(:,a:), state%configurations%conf(:,fe%conf_row(a):), &
+                         base%coordinates(base%coordinate_ptr(i):))
     end do
   end subroutine reduced_coordinates
 
-  !> INTERNAL energy q.K_r q/2 of the present configuration, into `energy` (5,0:nb-1).
-  subroutine strain_energies(nr, number, modes, modal, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, stiffness, rows, &
-                             frame_ptr, nfirst, first, nnode, mass, reference, conf_row, nconf, conf, nb, energy)
-    integer(i4), intent(in) :: nr, nvector, nmatrix, nfirst, nnode, nconf, nb
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1), matrix_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1), stiffness(0:nmatrix-1)
-    integer(i4), intent(in) :: rows(0:nr-1), frame_ptr(0:nr-1), first(0:nfirst-1), conf_row(0:nnode-1)
-    real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1), conf(3,0:nconf-1)
-    real(dp), intent(inout) :: energy(6,0:nb-1)
-    integer :: b, f, i
+  !> INTERNAL energy q.K_r q/2 of the present configuration, into the bodies' energy.
+  !> Reads conf and, of elements, first, conf_row, mass and reference.
+  subroutine strain_energies(handles, elements, reduced, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
+    integer :: a, b, f, i
 
-    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(b, f)
-    do i = 0, nr - 1
-      b = number(i)
-      f = frame_ptr(i)
-      energy(2,rows(i)) = strain_energy(modes(i), first(b+1) - first(b), vectors(vector_ptr(i)), modal(i), &
-                                        stiffness(matrix_ptr(i)), mass(first(b)), conf(:,f:f+2), reference(1,first(b)), &
-                                        conf(1,conf_row(first(b))))
-    end do
-    !$omp end parallel do
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
+    associate (conf => state%configurations%conf, energy => state%bodies%energy)
+      !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(a, b, f)
+      do i = 0, base%count - 1
+        b = base%number(i)
+        f = base%frame_ptr(i)
+        a = fe%first(b)
+        energy(2,base%rows(i)) = strain_energy(base%modes(i), fe%first(b+1) - a, base%vectors(base%vector_ptr(i):), base%modal(i), &
+                                               base%stiffness(base%matrix_ptr(i):), fe%mass(a:), conf(:,f:f+2), &
+                                               fe%reference(:,a:), conf(:,fe%conf_row(a):))
+      end do
+      !$omp end parallel do
+    end associate
   end subroutine strain_energies
 
   pure real(dp) function strain_energy(k, n, e, modal, stiffness, mass, frame, reference, conf)
@@ -410,34 +441,37 @@ contains
   !> R^T (X + q_m) - X.
   !>
   !> Nodes that drift along tangents of rotations leave what the base can represent, where no stiffness brings them back:
-  !> bodies would inflate.  So they are moved by a `part` (0:nr-1) of the way, of second order in the step; the `whole` way in
-  !> quasi-statics, to `rotation` (3,3,0:nbody-1), which becomes the frame.
-  subroutine represent_shapes(whole, nr, number, modes, modal, vector_ptr, nvector, vectors, part, frame_ptr, nbody, rotation, &
-                              nfirst, first, nnode, mass, reference, conf_row, nconf, conf)
+  !> bodies would inflate.  So they are moved by a part of the way, `turned_by`, of second order in the step; the `whole` way in
+  !> quasi-statics, to the rotation that elements have, which becomes the frame.  Writes conf; reads first, conf_row, mass, reference
+  !> and rotation of elements.
+  subroutine represent_shapes(handles, elements, reduced, whole, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(in) :: whole              !< 1: as said, 0: a part of the way
-    integer(i4), intent(in) :: nr, nvector, nbody, nfirst, nnode, nconf
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1), part(0:nr-1), rotation(3,3,0:nbody-1)
-    integer(i4), intent(in) :: frame_ptr(0:nr-1), first(0:nfirst-1), conf_row(0:nnode-1)
-    real(dp), intent(in) :: mass(0:nnode-1), reference(3,0:nnode-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1)
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
     real(dp) :: way
-    integer :: b, f, i, n
+    integer :: a, b, f, i
 
-    !$omp parallel do if (nr > parallel_from) schedule(dynamic) private(way, b, f, n)
-    do i = 0, nr - 1
-      b = number(i)
-      f = frame_ptr(i)
-      n = first(b+1) - first(b)
-      way = part(i)
-      if (whole == 1) then
-        way = 1
-        conf(:,f:f+2) = rotation(:,:,b)
-      end if
-      call represent(modes(i), n, vectors(vector_ptr(i)), modal(i), mass(first(b)), way, conf(:,f:f+2), reference(1,first(b)), &
-                     conf(1,conf_row(first(b))))
-    end do
-    !$omp end parallel do
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
+    associate (conf => state%configurations%conf)
+      !$omp parallel do if (base%count > parallel_from) schedule(dynamic) private(way, a, b, f)
+      do i = 0, base%count - 1
+        b = base%number(i)
+        f = base%frame_ptr(i)
+        a = fe%first(b)
+        way = base%turned_by(i)
+        if (whole == 1) then
+          way = 1
+          conf(:,f:f+2) = fe%rotation(:,:,b)
+        end if
+        call represent(base%modes(i), fe%first(b+1) - a, base%vectors(base%vector_ptr(i):), base%modal(i), fe%mass(a:), way, &
+                       conf(:,f:f+2), fe%reference(:,a:), conf(:,fe%conf_row(a):))
+      end do
+      !$omp end parallel do
+    end associate
   end subroutine represent_shapes
 
   pure subroutine represent(k, n, e, modal, mass, part, rotation, reference, conf)
@@ -473,43 +507,51 @@ contains
     end do
   end subroutine project_shape
 
-  !> Reduced velocities behind those of the nodes, from the nodes' ones: the projection of R^T u_m.
-  subroutine reduced_velocities(nr, number, modes, modal, vector_ptr, nvector, vectors, nfirst, first, nnode, velo_row, mass, &
-                                nbody, rotation, nvelo, velo)
-    integer(i4), intent(in) :: nr, nvector, nfirst, nnode, nbody, nvelo
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), modal(0:nr-1), vector_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1)
-    integer(i4), intent(in) :: first(0:nfirst-1), velo_row(0:nnode-1)
-    real(dp), intent(in) :: mass(0:nnode-1), rotation(3,3,0:nbody-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1)
-    integer :: b, i, n, v
+  !> Reduced velocities of body number i of these, behind those of its nodes, from these: the projection of R^T u_m.
+  subroutine reduced_velocities(handles, elements, reduced, i, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
+    integer(i4), intent(in) :: i
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
+    integer :: a, b, f, n, v
 
-    do i = 0, nr - 1
-      b = number(i)
-      n = first(b+1) - first(b)
-      v = velo_row(first(b))
-      call project_back(modes(i), n, vectors(vector_ptr(i)), modal(i), mass(first(b)), rotation(:,:,b), velo(1,v), velo(1,v+n))
-    end do
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
+    b = base%number(i)
+    f = base%frame_ptr(i)
+    a = fe%first(b)
+    n = fe%first(b+1) - a
+    v = fe%velo_row(a)
+    associate (velo => state%triples%velo)
+      call project_back(base%modes(i), n, base%vectors(base%vector_ptr(i):), base%modal(i), fe%mass(a:), &
+                        state%configurations%conf(:,f:f+2), velo(:,v:), velo(:,v+n:))
+    end associate
   end subroutine reduced_velocities
 
-  !> Velocities of the nodes from the reduced ones behind them: u_m = R E u.
-  subroutine nodal_velocities(nr, number, modes, vector_ptr, nvector, vectors, nfirst, first, nnode, velo_row, nbody, rotation, &
-                              nvelo, velo)
-    integer(i4), intent(in) :: nr, nvector, nfirst, nnode, nbody, nvelo
-    integer(i4), intent(in) :: number(0:nr-1), modes(0:nr-1), vector_ptr(0:nr-1)
-    real(dp), intent(in) :: vectors(0:nvector-1)
-    integer(i4), intent(in) :: first(0:nfirst-1), velo_row(0:nnode-1)
-    real(dp), intent(in) :: rotation(3,3,0:nbody-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1)
-    integer :: b, i, n, v
+  !> Velocities of the nodes of body number i of these from the reduced ones behind them: u_m = R E u.
+  subroutine nodal_velocities(handles, elements, reduced, i, status)
+    integer(i8), intent(in) :: handles(3), elements, reduced
+    integer(i4), intent(in) :: i
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(reduced_bodies) :: base
+    integer :: a, b, f, n, v
 
-    do i = 0, nr - 1
-      b = number(i)
-      n = first(b+1) - first(b)
-      v = velo_row(first(b))
+    call open_all(handles, elements, reduced, state, fe, base, status)
+    if (status /= table_open) return
+    b = base%number(i)
+    f = base%frame_ptr(i)
+    a = fe%first(b)
+    n = fe%first(b+1) - a
+    v = fe%velo_row(a)
+    associate (velo => state%triples%velo)
       velo(:,v:v+n-1) = 0
-      call add_motion(modes(i), n, vectors(vector_ptr(i)), rotation(:,:,b), velo(1,v+n), velo(1,v))
-    end do
+      call add_motion(base%modes(i), n, base%vectors(base%vector_ptr(i):), state%configurations%conf(:,f:f+2), velo(:,v+n:), &
+                      velo(:,v:))
+    end associate
   end subroutine nodal_velocities
 
   !> E^T y, or E^T M y where modal.

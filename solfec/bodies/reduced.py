@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..tables import Record, opened
 from .reduced_base import BadBase, check_mass, rigid_fields
 from .table import REDUCED_FORMS, BodyTable, Form
 
@@ -19,22 +20,44 @@ _motion = _kernels.reduced_motion
 HELD = 1e-6  # the part of a rigid motion that may be missing where a base is taken to hold it
 
 
-class ReducedBodies:
+class ReducedBodies(Record):
     """All of them, in the order of body rows; made by `FiniteElements`.
 
     Attributes
     ----------
-    count : int
-        Number of bodies; `number` (count,) are their numbers among finite element bodies, `rows` those in the body table.
-    modes : ndarray (count,) int32
-        Numbers of vectors.
     velo_rows : ndarray (m,)
         Rows of the triples that hold reduced velocities.
     size, dof_first, rotation
         Nodal unknowns, as `implicit.ElementSolver` has them.
     """
 
+    COLUMNS = {
+        "rows": ((), "i4"),  # of bodies: rows of the body table
+        "number": ((), "i4"),  # number among all finite element bodies
+        "modes": ((), "i4"),  # k, vectors of the base
+        "modal": ((), "i4"),  # 1: form 'BC-MODAL', vectors are projected on with the masses; 0: 'BC-RO', without
+        "vector_ptr": ((), "i4"),  # where the base begins in `vectors`: (k, 3 n) numbers, those of one nodal component together
+        "matrix_ptr": ((), "i4"),  # where k x k numbers begin in stiffness and inverse
+        "coordinate_ptr": ((), "i4"),  # where k numbers begin in coordinates
+        "frame_ptr": ((), "i4"),  # the first of three configuration triples that hold the rotation between steps
+        "rigid": ((), "i4"),  # r, rigid motions that the base holds (6: all)
+        "motion_ptr": ((), "i4"),  # where (k, r) numbers begin in motions
+        "field_ptr": ((), "i4"),  # where (6, r) numbers begin in fields and duals
+        "turned_by": ((), "f8"),  # square of the angle between the frames of t and t+h of the last step, at most 1 [radian**2]
+        "beta": ((), "f8"),  # weight of the stiffness in A = E^T M E + beta E^T K E [time**2]
+        "rotation": ((3, 3), "f8"),  # frames of mid-step
+        "vectors": ((), "f8"),  # E of all bases
+        "stiffness": ((), "f8"),  # E^T K E
+        "inverse": ((), "f8"),  # A^-1
+        "motions": ((), "f8"),  # C with E C = r rigid motions, orthonormal in the norm of M
+        "fields": ((), "f8"),  # these motions as translations and rotations about the mass centre
+        "duals": ((), "f8"),  # their momenta
+        "coordinates": ((), "f8"),  # q, as `find_coordinates` leaves them
+    }
+    NUMBERS = {"count": "i4"}
+
     def __init__(self, fe, bodies: BodyTable):
+        super().__init__()
         self.fe = fe
         form = bodies.form[fe.rows]
         self.number = np.flatnonzero(np.isin(form, REDUCED_FORMS)).astype(np.int32)
@@ -49,15 +72,19 @@ class ReducedBodies:
         """Everything that does not change while bodies stay."""
         fe = self.fe
         bases = [bodies.bases[int(bodies.id[row])] for row in self.rows]
-        self.modal = (form == Form.BC_MODAL).astype(np.int32)
-        self.modes = np.array([base.mode_count for base in bases], np.int32)
+        modes = np.array([base.mode_count for base in bases], np.int32)
+        self.replace(
+            modal=(form == Form.BC_MODAL).astype(np.int32),
+            modes=modes,
+            matrix_ptr=_starts(modes**2),
+            coordinate_ptr=_starts(modes),
+            coordinates=np.zeros(int(modes.sum())),
+            inverse=np.zeros(int((modes**2).sum())),
+            turned_by=np.zeros(self.count),
+            beta=np.full(self.count, -1.0),
+            rotation=np.zeros((3, 3, self.count), order="F"),
+        )
         self._share_vectors(bases)
-        self.matrix_ptr = _starts(self.modes**2)
-        self.coordinate_ptr = _starts(self.modes)
-        self.coordinates = np.zeros(int(self.modes.sum()))
-        self.inverse = np.zeros(int((self.modes**2).sum()))
-        self.turned_by, self.beta = np.zeros(self.count), np.full(self.count, -1.0)
-        self.rotation = np.zeros((3, 3, self.count), order="F")
         nodes = np.diff(fe.first)[self.number]
         self.size, self.dof_first = int(3 * nodes.sum()), _starts(3 * nodes)
         self._find_rows(bodies, nodes)
@@ -66,14 +93,14 @@ class ReducedBodies:
     def _share_vectors(self, bases: list) -> None:
         """One copy of every base, the k numbers of a nodal component together."""
         place, parts, at = {}, [], 0
-        self.vector_ptr = np.zeros(self.count, np.int32)
+        starts = np.zeros(self.count, np.int32)
         for i, base in enumerate(bases):
             if id(base) not in place:
                 place[id(base)] = at
                 parts.append(np.ascontiguousarray(base.vectors.T).ravel())
                 at += parts[-1].size
-            self.vector_ptr[i] = place[id(base)]
-        self.vectors = np.concatenate(parts)
+            starts[i] = place[id(base)]
+        self.replace(vector_ptr=starts, vectors=np.concatenate(parts))
 
     def _find_rows(self, bodies: BodyTable, nodes: np.ndarray) -> None:
         """Rows of triples behind those of nodes: reduced velocities, columns of frames."""
@@ -99,12 +126,14 @@ class ReducedBodies:
         for i, product in zip(new, self._stiffness_products(bases, spans, new)):
             known[i] = meshes[i]._reduced = bases[i], keys[i], self._parts(bases[i], spans[i], product, self.modal[i])
         parts = list(zip(*(found for _, _, found in known)))
-        self.rigid = np.array([len(fields) for fields in parts[3]], np.int32)
-        self.motion_ptr, self.field_ptr = _starts(self.modes * self.rigid), _starts(6 * self.rigid)
+        rigid = np.array([len(fields) for fields in parts[3]], np.int32)
         # rows of C order are columns of the kernels; one number more so that bodies without rigid motions point somewhere
         flat = [np.concatenate([*(part.ravel() for part in arrays), np.zeros(1)]) for arrays in parts]
-        self.mass, self.stiffness = flat[0][:-1], flat[1][:-1]
-        self.motions, self.fields, self.duals = flat[2:]
+        self.mass = flat[0][:-1]  # E^T M E
+        self.replace(
+            rigid=rigid, motion_ptr=_starts(self.modes * rigid), field_ptr=_starts(6 * rigid), stiffness=flat[1][:-1], motions=flat[2],
+            fields=flat[3], duals=flat[4],
+        )  # fmt: skip
 
     def _parts(self, base, span: slice, product: np.ndarray, modal: int) -> tuple[np.ndarray, ...]:
         """Reduced mass and stiffness, and `_held_motions` of one body."""
@@ -148,11 +177,13 @@ class ReducedBodies:
     def begin(self, bodies: BodyTable) -> None:
         """No reduced forces yet."""
         if self.count:
-            _motion.clear_forces(*bodies.columns.of(_force_columns, self, bodies))
+            opened(_motion.clear_forces(bodies.handles, self.fe.handle, self.handle))
 
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
         """Frames, and inverses of E^T M E + beta E^T K E, unless nothing that they depend on has changed."""
-        if _motion.frames_and_weights(step, dynamic, *bodies.columns.of(weight_columns, self, bodies)):
+        changed, status = _motion.frames_and_weights(bodies.handles, self.fe.handle, self.handle, step, dynamic)
+        opened(status)
+        if changed:
             self.invert()
 
     def invert(self) -> None:
@@ -169,21 +200,23 @@ class ReducedBodies:
 
     def kick(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
         """u* and u_m* from nodal loads `fe.net` and reduced ones; quasi-static ones start from rest, without damping."""
-        _motion.free_velocities(step, dynamic, *bodies.columns.of(free_columns, self, bodies))
+        opened(_motion.free_velocities(bodies.handles, self.fe.handle, self.handle, step, dynamic))
 
     def react(self, bodies: BodyTable, step: float) -> None:
         """The part of reactions in u and u_m."""
-        _motion.add_reactions(step, *bodies.columns.of(reaction_columns, self, bodies))
+        opened(_motion.add_reactions(bodies.handles, self.fe.handle, self.handle, step))
 
     def end(self, bodies: BodyTable, step: float) -> int:
         """Velocities in the frames of t+h, before conf goes there; the row of a body that is turned inside out, or -1."""
-        return _motion.end_velocities(step, *bodies.columns.of(end_columns, self, bodies))
+        failed, status = _motion.end_velocities(bodies.handles, self.fe.handle, self.handle, step)
+        opened(status)
+        return failed
 
     def represent(self, bodies: BodyTable, whole: bool = False) -> None:
         """Nodes go to where the base can have them, as far as the last step turned them; or the whole way (quasi-statics),
         in frames that follow the present configuration."""
         if self.count:
-            _motion.represent_shapes(whole, *bodies.columns.of(_shape_columns, self, bodies))
+            opened(_motion.represent_shapes(bodies.handles, self.fe.handle, self.handle, whole))
 
     def frames(self, bodies: BodyTable) -> np.ndarray:
         """Rotations (3, 3, count) in whose frames reduced velocities stand between steps."""
@@ -192,15 +225,11 @@ class ReducedBodies:
     def store_energy(self, bodies: BodyTable) -> None:
         """INTERNAL energy q.K_r q/2 of the present configuration."""
         if self.count:
-            _motion.strain_energies(*bodies.columns.of(_energy_columns, self, bodies))
+            opened(_motion.strain_energies(bodies.handles, self.fe.handle, self.handle))
 
     def find_coordinates(self, bodies: BodyTable, frames: np.ndarray) -> None:
         """Reduced coordinates of the present configuration seen from frames (3, 3, count)."""
-        fe = self.fe
-        _motion.reduced_coordinates(
-            self.number, self.modes, self.modal, self.vector_ptr, self.vectors, frames, fe.first, fe.mass, fe.reference,
-            fe.conf_row, bodies.configurations.conf, self.coordinate_ptr, self.coordinates,
-        )  # fmt: skip
+        opened(_motion.reduced_coordinates(bodies.handles, self.fe.handle, self.handle, frames))
 
     # --- one body, between steps ---------------------------------------------------------------------------
 
@@ -239,84 +268,13 @@ class ReducedBodies:
         velo = bodies.triples.velo[:, bodies.velo_slice(row)]
         reduced = velo[:, int(bodies.node_count[row]) :].T
         reduced[:] = np.concatenate([values, np.zeros(reduced.size - len(values))]).reshape(-1, 3)
-        self._follow(bodies, self.place(row))
+        opened(_motion.nodal_velocities(bodies.handles, self.fe.handle, self.handle, self.place(row)))
 
     def project_velocities(self, bodies: BodyTable, row: int) -> None:
         """Reduced velocities from those of the nodes, and back: what the base cannot represent is lost."""
         i = self.place(row)
-        one = slice(i, i + 1)
-        _motion.reduced_velocities(
-            *(array[one] for array in (self.number, self.modes, self.modal, self.vector_ptr)), self.vectors,
-            self.fe.first, self.fe.velo_row, self.fe.mass, self._present(bodies), bodies.triples.velo,
-        )  # fmt: skip
-        self._follow(bodies, i)
-
-    def _follow(self, bodies: BodyTable, i: int) -> None:
-        one = slice(i, i + 1)
-        _motion.nodal_velocities(
-            self.number[one], self.modes[one], self.vector_ptr[one], self.vectors, self.fe.first, self.fe.velo_row,
-            self._present(bodies), bodies.triples.velo,
-        )  # fmt: skip
-
-    def _present(self, bodies: BodyTable) -> np.ndarray:
-        """The frames, numbered as all finite element bodies."""
-        rotation = self.fe.rotation.copy(order="F")
-        rotation[:, :, self.number] = self.frames(bodies)
-        return rotation
-
-
-def _force_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    fe = reduced.fe
-    return reduced.number, reduced.modes, fe.first, fe.velo_row, bodies.triples.force
-
-
-def weight_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    return reduced.rows, reduced.number, reduced.fe.rotation, bodies.damping, reduced.rotation, reduced.beta
-
-
-def free_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    fe, triples = reduced.fe, bodies.triples
-    return (
-        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors,
-        reduced.stiffness, reduced.inverse, reduced.rows, bodies.damping, fe.first, fe.velo_row, fe.mass, fe.net,
-        fe.displacement, fe.rotation, triples.velo, triples.velo_prev, triples.force,
-    )  # fmt: skip
-
-
-def reaction_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    fe, triples = reduced.fe, bodies.triples
-    return (
-        reduced.number, reduced.modes, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors, reduced.inverse, fe.first,
-        fe.velo_row, fe.rotation, triples.velo, triples.reaction,
-    )  # fmt: skip
-
-
-def end_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    fe, triples = reduced.fe, bodies.triples
-    return (
-        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors, reduced.stiffness,
-        bodies.damping, reduced.rigid, reduced.motion_ptr,
-        reduced.field_ptr, reduced.motions, reduced.fields, reduced.duals, reduced.rows, reduced.frame_ptr, fe.first,
-        fe.velo_row, fe.conf_row, fe.mass, fe.reference, fe.normal, fe.rotation, bodies.configurations.conf, triples.velo,
-        triples.velo_prev, triples.force, bodies.energy, reduced.turned_by,
-    )  # fmt: skip
-
-
-def _shape_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    fe = reduced.fe
-    return (
-        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.vectors, reduced.turned_by,
-        reduced.frame_ptr, fe.rotation, fe.first, fe.mass, fe.reference, fe.conf_row, bodies.configurations.conf,
-    )  # fmt: skip
-
-
-def _energy_columns(reduced: ReducedBodies, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    fe = reduced.fe
-    return (
-        reduced.number, reduced.modes, reduced.modal, reduced.vector_ptr, reduced.matrix_ptr, reduced.vectors,
-        reduced.stiffness, reduced.rows, reduced.frame_ptr, fe.first, fe.mass, fe.reference, fe.conf_row,
-        bodies.configurations.conf, bodies.energy,
-    )  # fmt: skip
+        opened(_motion.reduced_velocities(bodies.handles, self.fe.handle, self.handle, i))
+        opened(_motion.nodal_velocities(bodies.handles, self.fe.handle, self.handle, i))
 
 
 def _held_motions(base, mass: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
