@@ -9,6 +9,7 @@ module contact_detection
   use pair_cache, only: boxes_inside, select_pairs, note_apart, select_contacts, sum_all => sum_flags, fatten => fatten_boxes
   use polyhedra, only: shape_tables
   use shape_state, only: open_shapes
+  use hidden_edges, only: replace_hidden_edges
   use sparsify, only: sparsify_rows
   use state_tables, only: constraint_table, open_table
   use symmetric_sparsify, only: sparsify_both => sparsify_symmetrically
@@ -124,6 +125,7 @@ contains
           call note_apart(count, work, tables%found)
           work%guesses = count_guesses(count)
         end if
+        if (patched == manifold_points) call hide_edges
         if (left == work%first_new) return
         call sparsify_rows(first, work%first_new, left, limits(1), limits(2), limits(3), merge(1_i4, 0_i4, patched /= averaged), &
           bodies, next_id, tables%shapes, tables%rows, work%keep, count)
@@ -131,6 +133,17 @@ contains
         if (count > 0) call keep_from(work%first_new)
       end associate
     end subroutine find_new_contacts
+
+    !> Without contacts that would stop what slides over seams.
+    subroutine hide_edges
+      integer(i4) :: hidden, known
+
+      call replace_hidden_edges(first, left, epsilon, tables%state, tables%shapes, tables%rows, tables%work%keep, hidden)
+      if (hidden == 0) return
+      known = tables%work%first_new - first
+      tables%work%first_new = first + sum(tables%work%keep(0:known-1))
+      call keep_from(first)
+    end subroutine hide_edges
 
     !> Whether the tables of results are too short for so many pairs.
     logical function lacks_room(pairs)

@@ -16,7 +16,7 @@ module narrow_phase
   use time_of_impact, only: is_fast, way_at, advance, approaching, met
   implicit none
   private
-  public :: find_contacts, overlap_volumes, primitive_distances
+  public :: find_contacts, overlap_volumes, primitive_distances, axes_of, centre_of
 
   integer(i4), parameter :: no_error = 0, row_out_of_range = 2
   real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size are one

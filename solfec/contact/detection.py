@@ -160,9 +160,9 @@ def update_geometry(geometry, bodies, epsilon: float) -> None:
 
 
 def sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) -> int:
-    """Remove superfluous contacts among the rows from `new` on, largest areas first; return their number."""
+    """Remove superfluous contacts among the rows from `new` on, largest areas first, of equal ones the nearest; return their number."""
     rows = np.arange(new, constraints.n, dtype=np.int32)
-    order = rows[np.lexsort((-rows, -constraints.area[rows]))]
+    order = rows[np.lexsort((-rows, constraints.gap[rows], -constraints.area[rows]))]
     keep, gained = np.zeros(len(rows), np.int32), np.zeros(constraints.capacity)
     limits = np.array([settings.threshold, settings.min_area, settings.min_distance])
     removed, _ = _sparsify_both(

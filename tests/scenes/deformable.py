@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from math import cos, hypot, pi, radians, sin, sqrt
 
+import numpy as np
+from scipy.integrate import solve_bvp
+
 import solfec
 
 from .frame import Defect, Figure, G, Limit, box, floor, holds, place, scene
@@ -417,3 +420,77 @@ def dropped_on_element(setup, material):
         holds("energy does not grow", total <= drop.mass * G * (start - place(drop)[2]) + block.mass * G * 0.3 + 1e-6),
         holds("caught", place(drop)[2] > 0.2),
     ]
+
+
+@scene(slow=True, cases=[dict(load=p) for p in (1.0, 3.0, 10.0)])
+def elastica(setup, load):
+    """A thin cantilever bent by a dead force at its tip, P L^2 / (E I) = load: E I theta'' = -P cos theta, solved as it stands."""
+    length, side, young = 1.0, 0.02, 1e9
+    model = setup.model(0.05, analysis="QUASI_STATIC", gravity=(0, 0, 0))
+    bulk = solfec.BULK_MATERIAL(model, young=young, poisson=0.0, density=1e3)
+    body = solfec.BODY(model, "FINITE_ELEMENT", hexes((0, 0, 0), (length, side, side), (40, 1, 1)), bulk, form="TL")
+    body.enhanced = "ON"
+    for y in (0, side):
+        for z in (0, side):
+            solfec.FIX_POINT(body, (0, y, z))
+    force = load * young * side**4 / 12 / length**2
+    ramp = solfec.TIME_SERIES([0, 0, 1, -force, 9, -force])
+    tip = (length, side / 2, side / 2)
+    solfec.FORCE(body, "SPATIAL", tip, (0, 0, 1), ramp)
+    setup.run(model, 4.0)
+    s = np.linspace(0, 1, 101)
+    bent = solve_bvp(
+        lambda _, y: [y[1], -load * np.cos(y[0])], lambda a, b: [a[0], b[1]], s, [0.3 * load**0.5 * s, 0.3 * (1 - s)], tol=1e-8
+    )
+    assert bent.success
+    fine = np.linspace(0, 1, 2001)
+    angle = bent.sol(fine)[0]
+    down, back = np.trapezoid(np.sin(angle), fine), 1 - np.trapezoid(np.cos(angle), fine)
+    moved = solfec.DISPLACEMENT(body, tip)
+    return [Figure("down", -moved[2], down, 0.01 * down), Figure("back", -moved[0], back, 0.02 * back)]
+
+
+@scene(slow=True)
+def torsion(setup):
+    """A square bar twisted at its end turns by T L / (0.1406 G a^4) (Saint-Venant)."""
+    length, side, young, poisson = 1.0, 0.1, 1e9, 0.25
+    model = setup.model(0.5, analysis="QUASI_STATIC", gravity=STILL)
+    bulk = solfec.BULK_MATERIAL(model, young=young, poisson=poisson, density=1e3)
+    n = 10
+    body = solfec.BODY(model, "FINITE_ELEMENT", hexes((0, 0, 0), (length, side, side), (20, n, n)), bulk, form="BC")
+    body.enhanced = "ON"
+    for k in range((n + 1) ** 2):
+        solfec.FIX_POINT(body, (0, side * (k % (n + 1)) / n, side * (k // (n + 1)) / n))
+    torque = 0.01 * 0.1406 * young / (2 * (1 + poisson)) * side**4 / length
+    f = torque / side / 2  # two couples, at the middles of the sides
+    for y, z, direction in ((0, 0.5, (0, 0, -1)), (1, 0.5, (0, 0, 1)), (0.5, 0, (0, 1, 0)), (0.5, 1, (0, -1, 0))):
+        solfec.FORCE(body, "SPATIAL", (length, y * side, z * side), direction, f)
+    setup.run(model, 2.0)
+    # between sections away from both ends, where warping is free
+    turned = [
+        (solfec.DISPLACEMENT(body, (x, side, side / 2))[2] - solfec.DISPLACEMENT(body, (x, 0, side / 2))[2]) / side for x in (0.3, 0.7)
+    ]
+    return [Figure("twist", turned[1] - turned[0], 0.01 * 0.4, 0.02 * 0.004)]
+
+
+@scene(slow=True)
+def squeezed_ring(setup):
+    """A thin ring between two opposite forces becomes shorter by (pi / 4 - 2 / pi) P r^3 / (E I)."""
+    r, t, young = 1.0, 0.04, 1e9
+    model = setup.model(0.5, analysis="QUASI_STATIC", gravity=STILL)
+    bulk = solfec.BULK_MATERIAL(model, young=young, poisson=0.0, density=1e3)
+    shape = solfec.PIPE((0, 0, 0), (0, 0, t), r - t / 2, t, 1, 64, 2, 1, [1] * 4)
+    body = solfec.BODY(model, "FINITE_ELEMENT", shape, bulk, form="BC")
+    body.enhanced = "ON"
+    # a statically determinate support on the axis of the forces: below fixed, above free to come down only
+    for z in (0, t):
+        solfec.FIX_POINT(body, (-r, 0, z))
+        solfec.FIX_DIRECTION(body, (r, 0, z), (0, 1, 0))
+    solfec.FIX_DIRECTION(body, (r, 0, 0), (0, 0, 1))
+    change = 1e-3 * r
+    i = t**4 / 12
+    p = change / (pi / 4 - 2 / pi) / r**3 * young * i
+    for z in (0, t):
+        solfec.FORCE(body, "SPATIAL", (r, 0, z), (-1, 0, 0), p / 2)
+    setup.run(model, 2.0)
+    return [Figure("shortening", -solfec.DISPLACEMENT(body, (r, 0, t / 2))[0], change, 0.02 * change)]
