@@ -82,7 +82,7 @@ def _split_between(mesh: Mesh, point, normal, identifiers, connected: bool, epsi
     if not cut.any():
         return connected_parts(mesh)
     if connected:
-        cut = _hanging_together(mesh, cut, point, epsilon)
+        cut = hanging_together(mesh, cut, point, epsilon)
         if not cut.any():
             return None
     surface = topology.face_surface.copy()
@@ -90,7 +90,7 @@ def _split_between(mesh: Mesh, point, normal, identifiers, connected: bool, epsi
     return cut_along_faces(mesh, cut, surface, above) or connected_parts(mesh)
 
 
-def _hanging_together(mesh: Mesh, cut: np.ndarray, point, epsilon: float) -> np.ndarray:
+def hanging_together(mesh: Mesh, cut: np.ndarray, point, epsilon: float) -> np.ndarray:
     """Those cut faces that are connected through edges with the first one at the point."""
     topology = mesh.topology
     rows = np.flatnonzero(cut & (topology.face_neighbour > np.arange(len(cut))))
