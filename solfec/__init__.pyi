@@ -9,6 +9,7 @@ from .language.constraints import FIX_DIRECTION as FIX_DIRECTION, FIX_POINT as F
 from .language.exports import MBFCP_EXPORT as MBFCP_EXPORT, SOLFEC_EXPORT as SOLFEC_EXPORT, VTK_EXPORT as VTK_EXPORT, XDMF_EXPORT as XDMF_EXPORT
 from .language.fields import FIELD as FIELD
 from .language.files import CONVEX_READ as CONVEX_READ, MESH_READ as MESH_READ
+from .language.fragmentation import RT_SPLIT as RT_SPLIT, SIMPLIFIED_CRACK as SIMPLIFIED_CRACK
 from .language.generators import ELLIP_MESH as ELLIP_MESH, MESH2CONVEX as MESH2CONVEX, PIPE as PIPE, ROUGH_HEX as ROUGH_HEX, TETRAHEDRALIZE as TETRAHEDRALIZE
 from .coupling.hybrid import HYBRID_SOLVER as HYBRID_SOLVER
 from .language.loads import FORCE as FORCE, GRAVITY as GRAVITY, PRESSURE as PRESSURE, TORQUE as TORQUE
@@ -33,10 +34,6 @@ __version__: str
 def FRACTURE_EXPORT_YAFFEMS(*arguments: Any, **keywords: Any) -> NoReturn: ...
 
 def RENDER(*arguments: Any, **keywords: Any) -> NoReturn: ...
-
-def RT_SPLIT(*arguments: Any, **keywords: Any) -> NoReturn: ...
-
-def SIMPLIFIED_CRACK(*arguments: Any, **keywords: Any) -> NoReturn: ...
 
 __all__ = [
     "APPLY_BULKMAT",

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from . import live_state
+from . import fragments, live_state
 from .bodies import background_mesh, finite_element_motion, implicit, modal, motion, point_values, state
+from .bodies.cracks import Cracks
 from .bodies.failures import named
 from .bodies.finite_elements import FiniteElementMesh, compiled
 from .bodies.loads import Loads
@@ -23,6 +24,7 @@ from .contact import detection
 from .contact.geometry import Geometry
 from .contact.swallowed import Swallowed
 from .errors import SolfecError
+from .lives import Cause, Event, Lives
 from .shapes import characteristics, point_query, primitives
 from .shapes.mesh import Mesh
 from .shapes.resolution import check_resolution
@@ -95,6 +97,8 @@ class Domain:
         self.extents: np.ndarray | None = None
         self.local_dynamics = LocalDynamics()
         self.report: SolverReport | None = None
+        self.cracks = Cracks()
+        self.lives = Lives()
         self.swallowed = Swallowed()
         self.supports_left = Left()
         self._time_step = TimeStep(self)
@@ -144,6 +148,8 @@ class Domain:
         self.sparsified = self._time_step.detection.removed
         self._finish_joints()
         self._remove_overloaded_and_lost()
+        if self.cracks.of_body:
+            fragments.open_cracks(self)
 
     def _move_clock(self) -> None:
         """To the end of the step: time is a multiple of the step since this is constant, so that rounding does not add up."""
@@ -249,6 +255,8 @@ class Domain:
         if self.extents is not None:
             outside = motion.find_outside(self.bodies, self.extents)
             if outside is not None:
+                for identifier in self.bodies.view("id")[outside].tolist():
+                    self.lives.note(Event(identifier, False, Cause.EXTENTS, 0, self.time, self.step_number))
                 self._remove_bodies(outside)
 
     # --- time and step -------------------------------------------------------------------------------------
@@ -402,10 +410,12 @@ class Domain:
     def meshes_of(self, identifier: int) -> list[Mesh]:
         """Meshes of a body's shape or, of a finite element body, its computational mesh, in the referential placement."""
         if identifier not in self.body_meshes and identifier in self.bodies.meshes:  # one that only results know
-            stored = self.bodies.meshes[identifier]
-            records = [n for size, nodes in zip(stored.sizes, stored.elements) for n in (size, *nodes[:size], 0)]
-            self.body_meshes[identifier] = [Mesh.from_records(stored.nodes.ravel(), np.array(records).tolist())]
+            self.body_meshes[identifier] = [self.bodies.meshes[identifier].shape()]
         return self.body_meshes.get(identifier, [])
+
+    def is_alive(self, identifier: int) -> bool:
+        """Whether the model has a body."""
+        return identifier in self._row_of_id
 
     def body_row(self, identifier: int) -> int:
         """Row of a living body; KeyError when it is gone."""
@@ -424,6 +434,7 @@ class Domain:
         slave = constraints.view("slave")
         attached |= (slave >= 0) & mask[np.maximum(slave, 0)]
         self._keep_constraints(~attached)
+        self.cracks.forget(self.bodies.view("id")[mask])
         for identifier in self.bodies.view("id")[mask]:
             self.body_labels.pop(int(identifier), None)
             self.body_meshes.pop(int(identifier), None)

@@ -184,6 +184,8 @@ BY_SIZE = {kind.size: kind for kind in ELEMENT_TYPES}
 SIZES = tuple(BY_SIZE)
 MOST_NODES = max(SIZES)
 """Width of tables of elements' nodes."""
+MOST_FACES = max(len(kind.faces) for kind in ELEMENT_TYPES)
+"""Width of tables of elements' faces."""
 
 
 def used_slots(sizes: np.ndarray) -> np.ndarray:

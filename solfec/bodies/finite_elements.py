@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import _kernels
-from ..element_types import MOST_NODES, used_slots
+from ..element_types import MOST_FACES, MOST_NODES, used_slots
 from ..errors import SolfecError
+from ..shapes.mesh import Mesh
+from ..shapes.mesh_topology import MeshTopology
 from ..shapes.point_query import in_hulls
 from ..tables import Record, note_reallocation, opened
 from .element_assembly import ElementAssembly, OwnPoints
@@ -50,6 +52,10 @@ class FiniteElementMesh:
         Materials of some elements other than the body's.
     material : ndarray (ne,), optional
         Their numbers in this list, -1: the body's material.
+    surfaces : ndarray (ne, 6) int32, optional
+        Surface identifiers of the elements' faces.
+    volume_ids : ndarray (ne,) int32, optional
+        Volume identifiers of the elements.
     """
 
     nodes: np.ndarray
@@ -60,6 +66,8 @@ class FiniteElementMesh:
     density: float | None = None
     materials: list = field(default_factory=list)
     material: np.ndarray | None = None
+    surfaces: np.ndarray | None = None
+    volume_ids: np.ndarray | None = None
 
     @classmethod
     def of(cls, mesh, background=None) -> FiniteElementMesh:
@@ -71,7 +79,20 @@ class FiniteElementMesh:
         elements[slot] = topology.element_nodes
         boundary = topology.boundary
         normals = boundary_normals(mesh.nodes, topology.face_nodes[boundary])
-        return cls(mesh.nodes.copy(), sizes, elements, normals, background)
+        made = cls(mesh.nodes.copy(), sizes, elements, normals, background, volume_ids=mesh.volume_ids)
+        made.surfaces = np.zeros((len(sizes), MOST_FACES), np.int32)
+        made.surfaces[topology.face_element, topology.face_index] = topology.face_surface
+        return made
+
+    def shape(self) -> Mesh:
+        """The `shapes.Mesh` that it was made of."""
+        used = used_slots(self.sizes)
+        pointers = np.concatenate(([0], np.cumsum(self.sizes)))
+        topology = MeshTopology(len(self.nodes), pointers, self.elements[used].astype(int))
+        if self.surfaces is not None:
+            topology = topology.with_surfaces(self.surfaces[topology.face_element, topology.face_index])
+        ids = np.zeros(len(self.sizes), np.int32) if self.volume_ids is None else self.volume_ids
+        return Mesh(self.nodes.copy(), topology, ids)
 
     @property
     def node_count(self) -> int:

@@ -13,7 +13,7 @@ from ..kinds import LoadKind
 from ..tables import Table, note_reallocation
 from ..time_series import SeriesTable, TimeSeries
 from . import finite_elements, state
-from .pressure import Pressures
+from .pressure import UNKNOWN_SURFACE, Pressures
 from .table import BodyKind, BodyTable
 
 _add_point_loads = _kernels.point_loads.add_point_loads
@@ -141,7 +141,7 @@ class Loads:
             raise ValueError(f"body {self._id(body_row)} is not RIGID; a torque can only be applied to rigid bodies")
         self._append(body_row, _named(kind, LoadKind, "_TORQUE"), np.zeros(3), direction, value)
 
-    def add_pressure(self, body_row: int, triangles: np.ndarray, nodal: np.ndarray | None, value) -> None:
+    def add_pressure(self, body_row: int, triangles: np.ndarray, nodal: np.ndarray | None, value, surface: int = UNKNOWN_SURFACE) -> None:
         """Put a pressure, a number or `TimeSeries`, on a surface; see `Pressures.add` for the surface.
 
         Raises
@@ -151,9 +151,9 @@ class Loads:
         """
         self._check_body(body_row, "pressure")
         if isinstance(value, TimeSeries):
-            self.pressures.add(body_row, triangles, nodal, 0.0, self.series.add(value))
+            self.pressures.add(body_row, triangles, nodal, 0.0, self.series.add(value), surface)
         else:
-            self.pressures.add(body_row, triangles, nodal, _finite(value, "value"), -1)
+            self.pressures.add(body_row, triangles, nodal, _finite(value, "value"), -1, surface)
 
     def add_callback(self, body_row: int, function: Callable) -> None:
         """Load a body by a user's function.

@@ -13,7 +13,10 @@ import numpy as np
 
 from .. import _kernels
 from ..tables import Table
+from .finite_elements import boundary_normals
 from .table import BodyTable
+
+UNKNOWN_SURFACE = -(2**31)  # no surface has this identifier
 
 _add_pressures = _kernels.pressures.add_pressures
 
@@ -25,6 +28,7 @@ class PressureTable(Table):
         "body": ((), "i4", 0),  # row of the body table
         "value": ((), "f8", 0.0),  # [pressure], where `series` is -1
         "series": ((), "i4", -1),  # row of the time series of the value
+        "surface": ((), "i4", UNKNOWN_SURFACE),  # identifier of the surface
         "area": ((3,), "f8", 0.0),  # sum of a0, the referential area vectors [length**2]
         "moment": ((3, 3), "f8", 0.0),  # sum of a0 X^T about the origin [length**3]
         "node_ptr": ((), "i4", 0),  # of finite elements: first row of the table of nodes
@@ -54,7 +58,9 @@ class Pressures:
         self.table = PressureTable()
         self.nodes = PressureNodeTable()
 
-    def add(self, body_row: int, triangles: np.ndarray, nodal: np.ndarray | None, value: float, series: int) -> None:
+    def add(
+        self, body_row: int, triangles: np.ndarray, nodal: np.ndarray | None, value: float, series: int, surface: int = UNKNOWN_SURFACE
+    ) -> None:
         """Put a pressure on a surface.
 
         Parameters
@@ -67,18 +73,21 @@ class Pressures:
             Of finite elements: integrals of N_a n0 dA0 [length**2] for every node of the body.
         value, series : float, int
             The value, or the row of its time series (else -1).
+        surface : int
+            Identifier of the surface, so that fragments of the body know it.
         """
         area = 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
         loaded = np.flatnonzero(nodal.any(1)) if nodal is not None else np.zeros(0, int)
         weights = nodal[loaded] if nodal is not None else np.zeros((0, 3))
-        self.append(body_row, value, series, area.sum(0), np.einsum("ti,tj->ij", area, triangles.mean(1)), loaded, weights)
+        moment = np.einsum("ti,tj->ij", area, triangles.mean(1))
+        self.append(body_row, value, series, area.sum(0), moment, loaded, weights, surface)
 
-    def append(self, body_row: int, value: float, series: int, area, moment, nodes, weights) -> None:
+    def append(self, body_row: int, value: float, series: int, area, moment, nodes, weights, surface_id: int = UNKNOWN_SURFACE) -> None:
         """Add one of known columns; `nodes` (n,) and `weights` (n, 3) of finite elements."""
         first = self.nodes.append(len(nodes), node=nodes, weight=np.reshape(weights, (-1, 3)).T)
         self.table.append(
             body=int(body_row), value=value, series=series, area=np.reshape(area, (3, 1)),
-            moment=np.reshape(moment, (3, 3, 1)), node_ptr=first, node_count=len(nodes),
+            moment=np.reshape(moment, (3, 3, 1)), node_ptr=first, node_count=len(nodes), surface=surface_id,
         )  # fmt: skip
 
     def remap(self, renumbered: np.ndarray) -> None:
@@ -106,3 +115,17 @@ def _columns(pressures: Pressures, bodies: BodyTable) -> tuple[np.ndarray, ...]:
         nodes.node, nodes.weight, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr,
         bodies.configurations.conf, bodies.triples.force,
     )  # fmt: skip
+
+
+def loaded_surface(mesh, surface: int, elements: bool) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """What `Pressures.add` wants of the outer faces of a `shapes.Mesh` with an identifier; None when there are none.
+
+    `elements`: of a body of finite elements.
+    """
+    topology = mesh.topology
+    faces = topology.face_nodes[topology.boundary & (topology.face_surface == surface)]
+    if not len(faces):
+        return None
+    quads = faces[faces[:, 3] >= 0]
+    triangles = mesh.nodes[np.concatenate((faces[:, :3], quads[:, [0, 2, 3]]))]
+    return triangles, boundary_normals(mesh.nodes, faces) if elements else None

@@ -11,6 +11,7 @@ from . import unbuilt
 
 _NAMES = {
     "shapes": "CONVEX HULL MESH HEX SPHERE ELLIP",
+    "fragmentation": "SIMPLIFIED_CRACK RT_SPLIT",
     "generators": "MESH2CONVEX ROUGH_HEX PIPE ELLIP_MESH TETRAHEDRALIZE",
     "files": "MESH_READ CONVEX_READ",
     "transforms": "COPY SCALE TRANSLATE ROTATE BEND",

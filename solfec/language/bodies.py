@@ -10,6 +10,8 @@ import numpy as np
 from ..bodies.reduced_base import ReducedBase
 from ..bodies.table import REDUCED_FORMS, BodyKind, Form, Scheme
 from ..constraints.table import ConstraintKind
+from ..fragments import inherited_points
+from ..lives import Cause, Event
 from . import checks, session
 from .checks import BadType, BadValue, command
 from .handles import Handle, simulation_of
@@ -96,6 +98,8 @@ class BODY(Handle):
         consume(shapes, "BODY")
         if label:
             simulation.labels.add(label)
+        if domain.step_number:
+            domain.lives.note(Event(identifier, True, Cause.USER, 0, domain.time, domain.step_number))
         self._simulation = simulation
         self._id = identifier
 
@@ -107,7 +111,13 @@ class BODY(Handle):
         try:
             return self._simulation.domain.body_row(self._id)
         except KeyError:
-            raise ValueError(f"body {self._id} does not exist (any more) at time {self._simulation.domain.time:g}") from None
+            heir = self._simulation.domain.lives.successor(self._id) if self._simulation.mode == "WRITE" else None
+            if heir is not None:  # also in a continued run, whose input has made the body that was split
+                self._id = heir
+                return self._row
+            became = ", ".join(map(str, self._simulation.domain.lives.fragments.get(self._id, ())))
+            fate = f"; it fell apart into {became} (BODY.fragments)" if became else ""
+            raise ValueError(f"body {self._id} does not exist (any more) at time {self._simulation.domain.time:g}{fate}") from None
 
     def _column(self, name: str) -> np.ndarray:
         return getattr(self._simulation.domain.bodies, name)[..., self._row]
@@ -121,6 +131,11 @@ class BODY(Handle):
         """Identifier: 1, 2, ... in order of creation."""
         self._row  # noqa: B018  (a stale handle has no members)
         return self._id
+
+    @property
+    def fragments(self) -> list[BODY]:
+        """What the body fell apart into, also once it is gone; empty for one that did not. Fragments may have fallen apart, too."""
+        return [BODY._of(self._simulation, child) for child in self._simulation.domain.lives.fragments.get(self._id, ())]
 
     @property
     def kind(self) -> str:
@@ -315,10 +330,10 @@ class BODY(Handle):
     def display_points(self) -> list[tuple[str, tuple[float, ...]]]:
         """Labels and present places of the points that DISPLAY_POINT attached, in their order."""
         self._row  # noqa: B018
-        simulation = self._simulation
+        domain = self._simulation.domain
         return [
-            (label, tuple((np.asarray(point) + simulation.domain.displacement(self._id, point)).tolist()))
-            for label, point in simulation.display_points.get(self._id, [])
+            (label, tuple((np.asarray(point) + domain.displacement(self._id, point)).tolist()))
+            for label, point in inherited_points(domain, self._id, self._simulation.display_points)
         ]
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..bodies.finite_elements import boundary_normals
+from ..bodies.pressure import loaded_surface
 from ..bodies.table import BodyKind
 from ..contact.geometry import PrimitiveKind
 from ..errors import SolfecError
@@ -166,12 +166,9 @@ def press_surface(domain, identifier: int, surface: int, value) -> None:
     meshes = [] if held is not None and held.background is not None else domain.meshes_of(identifier)
     if len(meshes) != 1 or not (domain.geometry_kinds(row) == PrimitiveKind.ELEMENT).all():
         raise ValueError(f"the shape of body {identifier} is not a single mesh")
-    mesh, topology = meshes[0], meshes[0].topology
-    faces = topology.face_nodes[topology.boundary & (topology.face_surface == surface)]
-    if not len(faces):
+    found = loaded_surface(meshes[0], surface, held is not None)
+    if found is None:
+        topology = meshes[0].topology
         known = ", ".join(map(str, np.unique(topology.face_surface[topology.boundary]).tolist()))
         raise ValueError(f"no outer face of body {identifier} has the surface identifier {surface} (there are {known})")
-    quads = faces[faces[:, 3] >= 0]
-    triangles = mesh.nodes[np.concatenate((faces[:, :3], quads[:, [0, 2, 3]]))]
-    nodal = boundary_normals(mesh.nodes, faces) if held is not None else None
-    domain.loads.add_pressure(row, triangles, nodal, value)
+    domain.loads.add_pressure(row, *found, value, surface)

@@ -6,10 +6,7 @@ from typing import Any, NoReturn
 
 from ..errors import NotBuiltYet
 
-NAMES = (
-    "SIMPLIFIED_CRACK RT_SPLIT"
-    " RENDER FRACTURE_EXPORT_YAFFEMS"
-)
+NAMES = "RENDER FRACTURE_EXPORT_YAFFEMS"
 TYPES: tuple[str, ...] = ()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Literal
 
+from ..lives import Cause, Event
 from ..solvers import dump, fclib
 from . import checks, session
 from .bodies import BODY, CONSTRAINT, body_of
@@ -152,7 +153,10 @@ def DELETE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> None:
     if object._simulation is not simulation:
         raise BadValue("'object' belongs to another SOLFEC object")
     if isinstance(object, BODY):
-        simulation.domain.delete_body(body_of(object, "object")._id)
+        domain, identifier = simulation.domain, body_of(object, "object")._id
+        domain.delete_body(identifier)
+        if domain.step_number:
+            domain.lives.note(Event(identifier, False, Cause.USER, 0, domain.time, domain.step_number))
     else:
         simulation.domain.delete_constraint(object._id)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..bodies.table import Energy
 from ..errors import shown
+from ..lives import Cause
 from .journal import journal_path
 from .reader import ResultsReader
 
@@ -53,6 +54,7 @@ def frames(reader) -> dict:
         "bodies": dict(Counter(bodies["kind"].tolist())),
         "born": int(steps["born"].sum()),
         "deleted": int(steps["deleted"].sum()),
+        "splits": dict(Counter(Cause(int(cause)).name for cause in fallen_apart(reader.events))),
         "labels": list(labels),
         "constraints": dict(Counter(constraints["kind"].tolist())),
         "most contacts": int(steps["contacts"].max()),
@@ -83,6 +85,9 @@ def text(facts: dict) -> str:
     line("frames", f"{facts['frames']}, time {first:g} to {last:g}")
     line("analysis", f"{facts['analysis']}, {facts['steps']} steps, the last one {facts['step']:g}" + (f", {shown(facts['solver'])}" if facts["solver"] else ""))
     line("bodies", _counts(facts["bodies"]) + _changes(facts))
+    if facts["splits"]:
+        count = sum(facts["splits"].values())
+        line("", f"{count} {'body' if count == 1 else 'bodies'} fell apart ({', '.join(f'{n} {name}' for name, n in facts['splits'].items())})")
     if facts["labels"]:
         line("labels", _some(facts["labels"]))
     line("constraints", _counts(facts["constraints"]) + f"; at most {facts['most contacts']} contacts, {facts['deepest penetration']:.3g} deep")
@@ -93,6 +98,11 @@ def text(facts: dict) -> str:
         shares = ", ".join(f"{phase} {100 * seconds / total:.0f} %" for phase, seconds in facts["seconds"].items())
         line("run time", f"{total:.3g} s: {shares}")
     return "\n".join(lines)
+
+
+def fallen_apart(events: np.ndarray) -> list[int]:
+    """Causes of the deaths of bodies that fell apart."""
+    return events["cause"][(events["born"] == 0) & np.isin(events["cause"], (Cause.CRACK, Cause.SPLIT))].tolist()
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintTable, SurfaceMaterialTable
-from ..element_types import MOST_NODES
+from ..element_types import MOST_FACES, MOST_NODES
 from ..kinds import BodyKind, ConstraintKind, Form, PrimitiveKind, Scheme
+from ..lives import Cause
 from ..time_step import PHASES
 
 FORMAT = "solfec results"
@@ -170,7 +171,12 @@ FUNCTION = np.dtype([("first", "<i8"), ("times", "<i8"), ("values", "<i8")])
 MESH_PARTS = ("mesh_nodes", "mesh_elements", "mesh_vertices", "mesh_primitives", "mesh_points", "mesh_places", "mesh_overlaps")
 MESH = np.dtype([("body", "<i8"), ("density", "<f8")] + [(part + suffix, "<i8") for part in MESH_PARTS for suffix in ("_first", "")])
 MESH_NODE = np.dtype([("place", "<f8", (3,)), ("normal", "<f8", (3,))])
-MESH_ELEMENT = np.dtype([("size", "<i4"), ("node", "<i4", (MOST_NODES,)), ("material", "<i4")])
+MESH_ELEMENT = np.dtype(
+    [("size", "<i4"), ("node", "<i4", (MOST_NODES,)), ("material", "<i4"), ("volume_id", "<i4"), ("surface", "<i4", (MOST_FACES,))]
+)
+EVENT = np.dtype(
+    [("body", "<i8"), ("born", "<i8"), ("cause", "<i8"), ("parent", "<i8"), ("time", "<f8"), ("step", "<i8"), ("energy", "<f8")]
+)
 MESH_POINT = np.dtype([("element", "<i4"), ("natural", "<f8", (3,)), ("weight", "<f8")])
 MESH_PLACE = np.dtype([("element", "<i4"), ("weights", "<f8", (MOST_NODES,))])
 MESH_OVERLAP = np.dtype([("primitive", "<i4"), ("element", "<i4")])
@@ -186,8 +192,8 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "model/primitives": (PRIMITIVE, "1", "convex primitives; pointers count from the body's first row"),
     "model/meshes": (MESH, "1", "where a finite element body's mesh is: first row and number of rows in the tables below"),
     "model/mesh_nodes": (MESH_NODE, "", "referential nodes [L], and integrals of shape function times normal [L^2]"),
-    "model/mesh_elements": (MESH_ELEMENT, "1", "number of nodes of elements, their nodes, numbered within the body, and row of their own "
-                            "bulk material, -1: the body's"),
+    "model/mesh_elements": (MESH_ELEMENT, "1", "number of nodes of elements, their nodes, numbered within the body, row of their own "
+                            "bulk material, -1: the body's, volume identifier, surface identifiers of their faces"),
     "model/mesh_vertices": (np.dtype("<i4"), "1", "the node that each vertex of the body's shape is"),
     "model/mesh_primitives": (np.dtype("<i4"), "1", "the element that each primitive of the body's shape is"),
     "model/texts": (np.dtype("u1"), "1", "bytes (UTF-8) of settings"),
@@ -206,6 +212,8 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "model/bases": (BASE, "1", "where a reduced finite element body's base is: numbers of vectors and of nodal unknowns, first of "
                     "its numbers below"),
     "model/base_numbers": (np.dtype("<f8"), "", "eigenvalues [1/T^2], then vector after vector; bodies may share them"),
+    "frames/events": (EVENT, "", f"births and deaths of bodies after the first frame: body, 1: born or 0: gone, cause ({numbered(Cause)}), the "
+                      "body that a fragment comes from, time, step number, kinetic energy that a split has added"),
     "frames/body_lists": (LISTED, "1", "bodies of a frame: id, row of /model/bodies, first of its rows within the frame's "
                           "configurations and velocities"),
     "frames/bodies": (BODY, "", "state of bodies, in the order of the frame's list"),

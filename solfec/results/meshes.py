@@ -9,11 +9,12 @@ from ..bodies.finite_elements import FiniteElementMesh, deformation_gradients, f
 from ..bodies.materials import BulkMaterial
 from ..bodies.point_values import enhancement, stress_places
 from ..bodies.table import BodyKind, BodyTable
+from ..shapes.mesh import Mesh
 from .layout import MESH, MESH_ELEMENT, MESH_NODE, MESH_OVERLAP, MESH_PARTS, MESH_PLACE, MESH_POINT
 from .validation import Checks
 
 
-def pack(bodies, geometry, first: int, lengths: dict[str, int], materials: list) -> dict[str, np.ndarray]:
+def pack(bodies, geometry, first: int, lengths: dict[str, int], materials: list, shapes: dict) -> dict[str, np.ndarray]:
     """Rows for `/model/meshes` and the datasets behind it, of the bodies from row `first` on.
 
     Parameters
@@ -22,9 +23,12 @@ def pack(bodies, geometry, first: int, lengths: dict[str, int], materials: list)
         Number of rows that the datasets of `MESH_PARTS` hold already.
     materials : list of BulkMaterial
         Those of the domain, in the order of the file.
+    shapes : dict
+        Lists of Mesh by body identifier: shapes of bodies that do not deform, and that no input makes again.
     """
     rows = first + np.flatnonzero(bodies.kind[first : bodies.n] == BodyKind.FINITE_ELEMENT)
-    index = np.zeros(len(rows), MESH)
+    stiff = [(body, mesh) for body in bodies.id[first : bodies.n].tolist() if body not in bodies.meshes for mesh in shapes.get(body, ())]
+    index = np.zeros(len(rows) + len(stiff), MESH)
     parts: dict[str, list] = {part: [] for part in MESH_PARTS}
     at = dict(lengths)
     vertex_body, primitive_body = geometry.vertices.view("body"), geometry.primitives.view("body")
@@ -34,6 +38,8 @@ def pack(bodies, geometry, first: int, lengths: dict[str, int], materials: list)
         nodes["place"], nodes["normal"] = mesh.nodes, mesh.normals
         elements = np.zeros(len(mesh.sizes), MESH_ELEMENT)
         elements["size"], elements["node"], elements["material"] = mesh.sizes, mesh.elements, -1
+        if mesh.surfaces is not None:
+            elements["surface"], elements["volume_id"] = mesh.surfaces, mesh.volume_ids
         for number, own in enumerate(mesh.materials):
             elements["material"][mesh.material == number] = next(k for k, known in enumerate(materials) if known is own)
         data = {
@@ -44,11 +50,40 @@ def pack(bodies, geometry, first: int, lengths: dict[str, int], materials: list)
         } | background_records(mesh.background)
         entry["body"] = bodies.id[row]
         entry["density"] = bodies.mass[row] / bodies.volume[row] if mesh.density is None else mesh.density
-        for part, values in data.items():
-            entry[part + "_first"], entry[part] = at[part], len(values)
-            at[part] += len(values)
-            parts[part].append(values)
+        _enter(entry, data, at, parts)
+    for entry, (body, mesh) in zip(index[len(rows) :], stiff):
+        own = FiniteElementMesh.of(mesh)
+        nodes, elements = np.zeros(own.node_count, MESH_NODE), np.zeros(len(own.sizes), MESH_ELEMENT)
+        nodes["place"], elements["material"] = own.nodes, -1
+        elements["size"], elements["node"], elements["surface"], elements["volume_id"] = own.sizes, own.elements, own.surfaces, own.volume_ids
+        entry["body"] = body
+        data = {"mesh_nodes": nodes, "mesh_elements": elements, "mesh_vertices": np.zeros(0, np.int32), "mesh_primitives": np.zeros(0, np.int32)}
+        _enter(entry, data | background_records(None), at, parts)
     return {"meshes": index} | {part: np.concatenate(values) for part, values in parts.items() if values}
+
+
+def _enter(entry: np.void, data: dict, at: dict, parts: dict) -> None:
+    """Rows `data` behind those that there are, and where they are."""
+    for part, values in data.items():
+        entry[part + "_first"], entry[part] = at[part], len(values)
+        at[part] += len(values)
+        parts[part].append(values)
+
+
+def stored_shapes(reader, body: int) -> list[Mesh]:
+    """Meshes of the shape of a body that does not deform, as far as the file has them."""
+    index, elements, nodes = (reader.table("model/" + name) for name in ("meshes", "mesh_elements", "mesh_nodes"))
+    checks, found = Checks(reader.file), []
+    for entry in index[index["body"] == body]:
+        for name, table in (("mesh_elements", elements), ("mesh_nodes", nodes)):
+            checks.spans(f"model/meshes: {name}", entry[name + "_first"], entry[name], len(table))
+        part = elements[entry["mesh_elements_first"] : entry["mesh_elements_first"] + entry["mesh_elements"]]
+        place = nodes[entry["mesh_nodes_first"] : entry["mesh_nodes_first"] + entry["mesh_nodes"]]["place"]
+        checks.elements(part, len(place))
+        mesh = FiniteElementMesh(place.copy(), part["size"].copy(), part["node"].copy(), np.zeros_like(place))
+        mesh.surfaces, mesh.volume_ids = part["surface"].copy(), part["volume_id"].copy()
+        found.append(mesh.shape())
+    return found
 
 
 def background_records(background: Background | None) -> dict[str, np.ndarray]:
@@ -113,6 +148,8 @@ def stored_mesh(reader, body: int, material=None, size: tuple | None = None) -> 
         nodes["place"].copy(), elements["size"].copy(), elements["node"].copy(), nodes["normal"].copy(),
         stored_background(*held), float(entry["density"]),
     )  # fmt: skip
+    if "surface" in elements.dtype.names:  # older results have none
+        mesh.surfaces, mesh.volume_ids = elements["surface"].copy(), elements["volume_id"].copy()
     for number in np.unique(elements["material"][elements["material"] >= 0]).tolist():
         own = material(number) if material else BulkMaterial(**reader.materials["bulk"][number])
         mesh.apply(own, elements["material"] == number)

@@ -149,6 +149,11 @@ class ResultsReader:
         return self.read(lambda file: layout.said(file, "solfec_version") or "unknown")
 
     @property
+    def events(self) -> np.ndarray:
+        """Births and deaths of bodies after the first frame, records of `layout.EVENT`; none in older results."""
+        return self.read(lambda file: layout.completed(file["frames/events"][...], layout.EVENT) if "frames/events" in file else np.zeros(0, layout.EVENT))
+
+    @property
     def labels(self) -> dict[int, str]:
         """Labels by body identifier."""
         rows, texts = self.read(lambda file: (file["model/labels"][...], bytes(file["model/label_texts"][...])))

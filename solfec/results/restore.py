@@ -11,6 +11,7 @@ from ..bodies.materials import BulkMaterial
 from ..bodies.table import REDUCED_FORMS, BodyKind
 from ..constraints import element_points
 from ..errors import SolfecError
+from ..lives import Cause, Event
 from ..time_step import PHASES
 from . import layout, meshes, settings, shapes
 from .bases import StoredBases
@@ -55,6 +56,7 @@ def restore(reader, domain, number: int) -> None:
     bodies.view("energy")[:] = frame.bodies["energy"].T
     restore_constraints(domain, frame, functions)
     restore_surface_materials(domain, stored)
+    restore_events(reader, domain, int(frame.step["step_number"]))
     restore_scalars(domain, frame.step, reader.steps["deleted"][: number + 1].sum())
     domain.update_shapes()
     if frame.factor is not None:
@@ -127,6 +129,8 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
             geometry.vertices.view("node")[-len(stored[1]) :] = stored[1]
             geometry.primitives.element[first : first + count] = stored[2]
         bodies.primitive_ptr[row], bodies.primitive_count[row] = first, count
+        if stored is None and identifier not in domain.body_meshes and (found := meshes.stored_shapes(reader, identifier)):
+            domain.body_meshes[identifier] = found
         if identifier in old:
             renumbered[old[identifier]] = row
             bodies.material[row] = old_material[old[identifier]]
@@ -208,6 +212,14 @@ def restore_surface_materials(domain, stored: dict) -> None:
     material = domain.constraints.view("material")
     known = np.array([rows[pair] for pair in described], np.int32)
     material[:] = known[np.minimum(material, len(known) - 1)]
+
+
+def restore_events(reader, domain, step: int) -> None:
+    """Which bodies have come and gone until after so many steps."""
+    checks, events = Checks(reader.file), reader.events
+    checks.within("frames/events: cause", events["cause"], 0, max(Cause) + 1)
+    known = events[events["step"] <= step].tolist()
+    domain.lives.set(Event(body, bool(born), Cause(cause), *more) for body, born, cause, *more in known)
 
 
 def restore_scalars(domain, step: np.void, deleted: int) -> None:

@@ -13,9 +13,10 @@ from dataclasses import asdict, fields
 import numpy as np
 
 from ..bodies import finite_elements
+from ..bodies.cracks import Crack
 from ..bodies.loads import PointLoadTable
 from ..bodies.materials import BulkMaterial
-from ..bodies.pressure import Pressures
+from ..bodies.pressure import UNKNOWN_SURFACE, Pressures
 from ..bodies.table import BodyKind
 from ..errors import SolfecError
 from .functions import Functions
@@ -39,7 +40,7 @@ def fingerprint(domain, solver=None) -> tuple:
         [tuple(vars(material).values()) for material in domain.bulk_materials],
         list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
         list(solver_settings(solver).values()), domain.step_kept, domain.exact_supports, domain.joint_impacts,
-        domain.joint_correction,
+        domain.joint_correction, domain.cracks.version,
     )  # fmt: skip
 
 
@@ -65,6 +66,7 @@ def describe(domain, functions: Functions, solver=None) -> dict:
         "gravity": gravity,
         "point loads": {name: column.tolist() for name, column in columns.items()},
         "pressures": describe_pressures(loads, numbers),
+        "cracks": {str(body): [asdict(crack) for crack in cracks] for body, cracks in domain.cracks.of_body.items()},
         "load functions": {str(body): called.count(body) for body in called},
         "bulk materials": dict(zip(_distinct([m.label for m in domain.bulk_materials]), map(asdict, domain.bulk_materials))),
         "surface materials": surface_materials(domain),
@@ -81,7 +83,7 @@ def describe_pressures(loads, numbers: np.ndarray) -> list[dict]:
         described.append({
             "body": int(loads.bodies.id[table.body[k]]), "value": float(table.value[k]),
             "function": int(numbers[table.series[k]]) if table.series[k] >= 0 else -1,
-            "area": table.area[:, k].tolist(), "moment": table.moment[:, :, k].tolist(),
+            "surface": int(table.surface[k]), "area": table.area[:, k].tolist(), "moment": table.moment[:, :, k].tolist(),
             "nodes": nodes.node[span].tolist(), "weights": nodes.weight[:, span].T.tolist(),
         })  # fmt: skip
     return described
@@ -136,6 +138,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     apply_bulk_materials(domain, settings["bulk materials"])
     apply_surface_materials(domain, settings["surface materials"])
     apply_loads(domain, settings, functions)
+    apply_cracks(domain, settings.get("cracks", {}))
     if solver is not None and settings["solver"].get("class") == solver.class_name:
         solver.restore(settings["solver"])
 
@@ -201,13 +204,19 @@ def apply_loads(domain, settings: dict, functions: Functions) -> None:
             number = item["function"]
             series = loads.series.add(functions[number]) if number >= 0 else -1
             surface = (np.array(item[name]) for name in ("area", "moment", "nodes", "weights"))
-            pressures.append(row_of[item["body"]], item["value"], series, *surface)
+            pressures.append(row_of[item["body"]], item["value"], series, *surface, surface_id=item.get("surface", UNKNOWN_SURFACE))
     called = [int(domain.bodies.id[callback.body]) for callback in loads.callbacks]
     for body, count in settings["load functions"].items():
         if int(body) in row_of and called.count(int(body)) < count:
             raise SolfecError(
                 f"a force on body {body} that a Python function gives was applied during the run; a continued run has no such function"
             )
+
+
+def apply_cracks(domain, described: dict) -> None:
+    """Cracks of the bodies that are there."""
+    alive = set(domain.bodies.view("id").tolist())
+    domain.cracks.set({int(body): [Crack.of(data) for data in cracks] for body, cracks in described.items() if int(body) in alive})
 
 
 def _plain(value):

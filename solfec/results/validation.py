@@ -167,9 +167,7 @@ class Checks:
         for name in ("place", "normal"):
             self.finite(f"model/mesh_nodes: {name}", part["mesh_nodes"][name])
         elements = part["mesh_elements"]
-        if not len(elements) or not np.isin(elements["size"], SIZES).all():
-            self.refuse("model/mesh_elements: size", f"elements have {', '.join(map(str, SIZES))} nodes")
-        self.within("model/mesh_elements: node", elements["node"], 0, nodes)
+        self.elements(elements, nodes)
         self.within("model/mesh_elements: material", elements["material"], -1, materials)
         places, points, overlaps = (part["mesh_" + name] for name in ("places", "points", "overlaps"))
         if not len(places):
@@ -186,6 +184,12 @@ class Checks:
         self.within("model/mesh_overlaps: primitive", overlaps["primitive"], 0, int(shape["primitives"]))
         if (np.diff(overlaps["primitive"]) < 0).any():
             self.refuse("model/mesh_overlaps: primitive", "rows must be sorted by it")
+
+    def elements(self, elements: np.ndarray, nodes: int) -> None:
+        """Elements of a mesh with so many nodes."""
+        if not len(elements) or not np.isin(elements["size"], SIZES).all():
+            self.refuse("model/mesh_elements: size", f"elements have {', '.join(map(str, SIZES))} nodes")
+        self.within("model/mesh_elements: node", elements["node"], 0, nodes)
 
     def functions(self, index: np.ndarray, knots: np.ndarray) -> None:
         """Time series and curves."""

@@ -372,6 +372,7 @@ class ResultsWriter:
         columns = self._columns
         row = np.zeros(1, layout.STEP)
         born = self._store_model(domain)
+        self._store_events(domain)
         self._store_list(bodies)
         row["list_first"] = self._list_first
         row["bodies"] = bodies.n
@@ -426,7 +427,8 @@ class ResultsWriter:
             for name, rows in packed.items():
                 self._columns["model/" + name].append(rows)
             lengths = {part: self._columns["model/" + part].length for part in layout.MESH_PARTS}
-            for name, rows in meshes.pack(bodies, domain.geometry, first, lengths, domain.bulk_materials).items():
+            fragments = {body: domain.body_meshes[body] for body in domain.lives.parents if body in domain.body_meshes}
+            for name, rows in meshes.pack(bodies, domain.geometry, first, lengths, domain.bulk_materials, fragments).items():
                 self._columns["model/" + name].append(rows)
             for name, rows in self._bases.pack(bodies, first, self._columns["model/base_numbers"].length).items():
                 self._columns["model/" + name].append(rows)
@@ -437,6 +439,12 @@ class ResultsWriter:
             texts = self._store_texts("label_texts", [domain.body_labels[identifier] for identifier in labelled])
             self._columns["model/labels"].append(np.array([(i, *t) for i, t in zip(labelled, texts)], layout.LABEL))
         return born
+
+    def _store_events(self, domain) -> None:
+        """Births and deaths since the last frame."""
+        column = self._columns["frames/events"]
+        new = domain.lives.events[column.length :]
+        column.append(np.array([tuple(vars(event).values()) for event in new], layout.EVENT))
 
     def _store_texts(self, name: str, texts: list[str]) -> list[tuple[int, int]]:
         """Append texts; first byte and number of bytes of each."""

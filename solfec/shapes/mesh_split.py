@@ -46,7 +46,9 @@ def mesh_split(mesh: Mesh, nodeset=None, faceset=None, first_id: int = 0, second
     face_surface = topology.face_surface.copy()
     second = np.zeros(topology.element_count, bool)
     if faceset is not None:
-        cut, along = _listed_faces(mesh, faceset)
+        cut, along, missing = listed_faces(mesh, faceset)
+        if missing:
+            warnings.warn(f"items {missing} of 'faceset' are not faces between two elements", SolfecWarning, stacklevel=2)
         face_surface[cut] = np.where(along[cut], first_id, second_id)
         second[topology.face_element[cut & along]] = True
     else:
@@ -69,8 +71,11 @@ def _nodes(values, count: int, name: str) -> list[int]:
     return nodes
 
 
-def _listed_faces(mesh: Mesh, faceset) -> tuple[np.ndarray, np.ndarray]:
-    """Masks (nf,) of inner faces that are listed, from both sides, and of those that agree with the listed sense."""
+def listed_faces(mesh: Mesh, faceset, name: str = "faceset") -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Masks (nf,) of inner faces that are listed, from both sides, and of those that agree with the listed sense.
+
+    The third value lists the items that are no inner faces; `name` is that of the argument, for errors.
+    """
     topology = mesh.topology
     rows: dict[tuple, list[int]] = {}
     for row, key in enumerate(map(tuple, topology.node_keys().tolist())):
@@ -78,11 +83,11 @@ def _listed_faces(mesh: Mesh, faceset) -> tuple[np.ndarray, np.ndarray]:
     cut, along = np.zeros((2, len(topology.face_size)), bool)
     missing = []
     for number, face in enumerate(faceset):
-        nodes = _nodes(face, topology.node_count, f"faceset[{number}]")
+        nodes = _nodes(face, topology.node_count, f"{name}[{number}]")
         if len(nodes) not in (3, 4):
-            raise ValueError(f"'faceset[{number}]' has {len(nodes)} nodes; it must have 3 or 4")
+            raise ValueError(f"'{name}[{number}]' has {len(nodes)} nodes; it must have 3 or 4")
         if len(set(nodes)) < len(nodes):
-            raise ValueError(f"'faceset[{number}]' repeats a node number")
+            raise ValueError(f"'{name}[{number}]' repeats a node number")
         pair = rows.get(tuple(sorted((*nodes, -1)[:4])), ())
         if len(pair) < 2:
             missing.append(number)
@@ -91,9 +96,7 @@ def _listed_faces(mesh: Mesh, faceset) -> tuple[np.ndarray, np.ndarray]:
         for row in pair:
             cut[row] = True
             along[row] = _area(mesh.nodes[topology.face_nodes[row, : len(nodes)]]) @ listed > 0.0
-    if missing:
-        warnings.warn(f"items {missing} of 'faceset' are not faces between two elements", SolfecWarning, stacklevel=3)
-    return cut, along
+    return cut, along, missing
 
 
 def _area(corners: np.ndarray) -> np.ndarray:

@@ -110,16 +110,37 @@ def separated(whole: Refined, identifiers, point=None, epsilon: float = 1e-6) ->
         Those below first; one piece where an opened section ends inside; None when no face opens.
     """
     topology = whole.mesh.topology
-    side = whole.above[topology.face_element]
-    inner = ~topology.boundary
-    cut = np.zeros(len(side), bool)
-    cut[inner] = side[inner] != side[topology.face_neighbour[inner]]
-    if point is not None:
-        cut = hanging_together(whole.mesh, cut, point, epsilon)
+    cut, side = _between(whole, point, epsilon), whole.above[topology.face_element]
     surface = topology.face_surface.copy()
     surface[cut] = np.where(side[cut], identifiers[1], identifiers[0])
     pieces = along_faces(whole.mesh, cut, surface, whole.above)
     return pieces and sorted(pieces, key=lambda piece: bool(whole.above[piece.elements].all()))
+
+
+def _between(whole: Refined, point, epsilon: float) -> np.ndarray:
+    """Mask (nf,) of the faces between elements above and below; with a `point`, of those that hang together with it."""
+    topology = whole.mesh.topology
+    side = whole.above[topology.face_element]
+    inner = ~topology.boundary
+    cut = np.zeros(len(side), bool)
+    cut[inner] = side[inner] != side[topology.face_neighbour[inner]]
+    return cut if point is None else hanging_together(whole.mesh, cut, point, epsilon)
+
+
+def section(whole: Refined, point=None, epsilon: float = 1e-6) -> tuple[np.ndarray, np.ndarray]:
+    """Middles (n, 3) of the triangles in which the plane meets elements of the old mesh, and these elements (n,).
+
+    Triangles between two elements are listed for both; `point` is that of `separated`.
+    """
+    mesh, topology = whole.mesh, whole.mesh.topology
+    faces = np.flatnonzero(_between(whole, point, epsilon))
+    corners = topology.face_nodes[faces]
+    quads = corners[:, 3] >= 0
+    middles = mesh.nodes[np.concatenate((corners[:, :3], corners[quads][:, [0, 2, 3]]))].mean(1)
+    elements = whole.elements[topology.face_element[np.concatenate((faces, faces[quads]))]]
+    keys = np.column_stack((elements, np.round(middles, 12)))  # a cut through one element has both sides in it
+    first = np.sort(np.unique(keys, axis=0, return_index=True)[1])
+    return middles[first], elements[first]
 
 
 def along_faces(mesh: Mesh, cut: np.ndarray, surface: np.ndarray, second: np.ndarray) -> list[Piece] | None:

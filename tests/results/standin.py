@@ -7,11 +7,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from solfec.bodies.cracks import Cracks
 from solfec.bodies.loads import Loads
 from solfec.bodies.table import BodyKind, BodyTable, Energy
 from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
 from solfec.contact.detection import Settings
 from solfec.contact.geometry import Geometry, ShapePrimitives
+from solfec.lives import Lives
 from solfec.results import layout
 
 KINDS = (BodyKind.OBSTACLE, BodyKind.RIGID, BodyKind.PSEUDO_RIGID)
@@ -39,6 +41,7 @@ class StandIn:
         self.surface_labels = ["DEFAULT"]
         self.bulk_materials = [Material()]
         self.body_labels: dict[int, str] = {}
+        self.body_meshes, self.cracks, self.lives = {}, Cracks(), Lives()
         self.loads, self.settings, self.extents = Loads(self.bodies), Settings(), None
         self.epsilon, self.dynamic, self.step_kept, self.exact_supports = 1e-6, True, False, False
         self.joint_impacts, self.joint_correction = True, False

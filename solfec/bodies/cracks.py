@@ -1,0 +1,179 @@
+"""Planes along which bodies may crack, and what pulls at them (manual, SIMPLIFIED_CRACK).
+
+A crack opens when the tension n . sigma n exceeds its strength somewhere in its section: sigma is the Cauchy stress, n the normal of
+the plane as the body carries it along, F^-T N over its length.  Sections are made once; all cracks are looked at together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..shapes.plane_cut import Refined, section
+from .finite_elements import compiled, deformation_gradients, weigh
+from .materials import Law
+from .point_values import cauchy_stress, enhancement
+from .table import BodyKind, BodyTable
+
+
+@dataclass(frozen=True)
+class Crack:
+    """A plane along which a body may crack.
+
+    Attributes
+    ----------
+    point, normal : tuple of 3 float
+        Referential; the normal has unit length.
+    surfaces : tuple of 2 int
+        Surface identifiers of the new faces that look along the normal and against it.
+    connected : bool
+        Only the part of the section that hangs together with the point opens (manual, topoadj).
+    strength : float
+        Tensile strength [pressure].
+    energy : float
+        Fracture energy [energy / area].
+    """
+
+    point: tuple[float, float, float]
+    normal: tuple[float, float, float]
+    surfaces: tuple[int, int]
+    connected: bool = False
+    strength: float = 0.0
+    energy: float = 0.0
+
+    @classmethod
+    def of(cls, data: dict) -> Crack:
+        """From what `asdict` says, as JSON keeps it; ValueError for what is no crack."""
+        crack = cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})
+        numbers = np.array([*crack.point, *crack.normal, crack.strength, crack.energy], float)
+        if numbers.shape != (8,) or not np.isfinite(numbers).all() or len(crack.surfaces) != 2:
+            raise ValueError("a crack has a point, a normal, two surfaces, a strength and an energy")
+        return crack
+
+
+@dataclass
+class Section:
+    """Points of a body at which the tension across a crack is looked at: elements (n,) and natural coordinates (3, n)."""
+
+    elements: np.ndarray
+    natural: np.ndarray
+
+
+def section_of(bodies: BodyTable, row: int, whole: Refined, crack: Crack, epsilon: float) -> Section:
+    """The middles of the triangles that a crack's plane makes in the elements of a mesh.
+
+    Where the plane runs between two elements, points are in both.
+    """
+    points, elements = section(whole, np.array(crack.point) if crack.connected else None, epsilon)
+    rows = np.full(len(points), row)
+    return Section(elements, weigh(compiled(bodies), bodies, rows, elements, np.asfortranarray(points.T))[0])
+
+
+class Cracks:
+    """The cracks of all bodies that are still closed, in the order in which they were made.
+
+    Attributes
+    ----------
+    of_body : dict
+        Lists of Crack by body identifier; bodies without any have no entry.
+    version : int
+        Raised when a crack comes or goes.
+    """
+
+    def __init__(self):
+        self.of_body: dict[int, list[Crack]] = {}
+        self.version = 0
+        self._sections: dict[tuple[int, Crack], Section] = {}
+        self._tables: tuple | None = None
+
+    def __deepcopy__(self, memo: dict):
+        copied = memo[id(self)] = type(self)()
+        copied.set({body: list(cracks) for body, cracks in self.of_body.items()})
+        return copied
+
+    def set(self, of_body: dict[int, list[Crack]]) -> None:
+        """Put other cracks in the place of all."""
+        self.of_body = {body: cracks for body, cracks in of_body.items() if cracks}
+        self.version += 1
+
+    def add(self, identifier: int, crack: Crack) -> None:
+        """Give a body a crack."""
+        self.of_body.setdefault(identifier, []).append(crack)
+        self.version += 1
+
+    def forget(self, identifiers) -> None:
+        """Bodies are gone."""
+        for identifier in identifiers:
+            if self.of_body.pop(int(identifier), None) is not None:
+                self.version += 1
+
+    def open(self, bodies: BodyTable, section_of) -> list[tuple[int, Crack]]:
+        """Bodies and the newest crack of each whose strength is exceeded.
+
+        ``section_of(identifier, crack)`` makes the Section of a finite element body.
+        """
+        if not self.of_body:
+            return []
+        listed, gradient, piola, starts = self._gather(bodies, section_of)
+        normals = np.array([crack.normal for _, crack in listed])
+        carried = np.linalg.solve(gradient.transpose(0, 2, 1), np.repeat(normals, np.diff(starts), axis=0)[..., None])[..., 0]
+        carried /= np.linalg.norm(carried, axis=1, keepdims=True)
+        tension = np.einsum("ni,nij,nj->n", carried, piola, carried)
+        worst = np.maximum.reduceat(tension, starts[:-1])
+        exceeded = worst > np.array([crack.strength for _, crack in listed])
+        newest = {listed[k][0]: listed[k][1] for k in np.flatnonzero(exceeded).tolist()}  # later ones replace earlier ones
+        return list(newest.items())
+
+    def _gather(self, bodies: BodyTable, section_of) -> tuple:
+        """(body, crack) pairs, gradients and Cauchy stresses (n, 3, 3) at their points, and where those of each begin."""
+        state = self.version, bodies.edits
+        if self._tables is None or self._tables[0] != state:
+            self._tables = state, *self._list(bodies, section_of)
+        _, listed, rows, elements, natural, starts = self._tables
+        gradient, stress = np.empty((2, len(rows), 3, 3))
+        soft = elements < 0  # pseudo-rigid bodies
+        first = bodies.conf_ptr[rows[soft]]
+        gradient[soft] = np.stack([bodies.configurations.conf[:, first + k].T for k in range(3)], axis=1)
+        stress[soft] = cauchy_stress(gradient[soft], bodies.lame[:, rows[soft]].T)
+        if not soft.all():
+            meshed = ~soft
+            rows, elements, natural = rows[meshed], elements[meshed], natural[:, meshed]
+            gradient[meshed] = deformation_gradients(bodies, rows, elements, natural).transpose(2, 0, 1)
+            lame = compiled(bodies).element_lame[bodies.element_ptr[rows] + elements]
+            extra = _enhancements(bodies, rows, elements, natural, lame)
+            stress[meshed] = cauchy_stress(gradient[meshed], lame, bodies.law[rows], extra)
+        return listed, gradient, stress, starts
+
+    def _list(self, bodies: BodyTable, section_of) -> tuple:
+        """Pairs in the order of bodies, and columns for the points of their sections."""
+        listed = [(body, crack) for body in sorted(self.of_body) for crack in self.of_body[body]]
+        rows, elements, natural = [], [], []
+        sections = {}
+        for body, crack in listed:
+            row = int(np.searchsorted(bodies.view("id"), body))
+            if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+                found = self._sections.get((body, crack)) or section_of(body, crack)
+                sections[body, crack] = found
+            else:
+                found = Section(np.array([-1]), np.zeros((3, 1)))
+            rows.append(np.full(len(found.elements), row))
+            elements.append(found.elements)
+            natural.append(found.natural)
+        self._sections = sections
+        starts = np.concatenate(([0], np.cumsum([len(part) for part in rows])))
+        return listed, np.concatenate(rows), np.concatenate(elements), np.concatenate(natural, axis=1), starts
+
+
+def _enhancements(bodies: BodyTable, rows, elements, natural, lame) -> np.ndarray | float:
+    """Enhanced strains (n, 3, 3) at points of elements; 0 where no body has any."""
+    enhanced = np.flatnonzero((bodies.enhanced[rows] == 1) & (bodies.law[rows] == Law.KIRCHHOFF))
+    if not enhanced.size:
+        return 0.0
+    extra = np.zeros((len(rows), 3, 3))
+    for k in enhanced.tolist():  # each is a small problem of its own (BODY.enhanced is seldom used)
+        row = int(rows[k])
+        mesh = bodies.meshes[int(bodies.id[row])]
+        moved = bodies.configurations.conf[:, bodies.conf_slice(row)][:, mesh.elements[elements[k]]].T
+        extra[k] = enhancement(mesh, True, elements[k], natural[:, k], moved, lame[k])
+    return extra

@@ -1,0 +1,640 @@
+"""Bodies that fall apart: a body goes, its fragments come, and all that it had goes on with them.
+
+Rigid and pseudo-rigid fragments continue the motion of the body, nodes of finite elements keep their places and velocities; so mass, centre,
+inertia and momenta are those of the body.  Where a plane cuts through elements masses of nodes change, and the fragments get
+the one rigid motion that restores both momenta: of all changes of nodal velocities that do so it is the least.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .bodies import finite_elements
+from .bodies.cracks import Crack, Section, section_of
+from .bodies.pressure import loaded_surface
+from .bodies.table import REDUCED_FORMS, BodyKind, Energy, Form
+from .constraints import element_points
+from .contact.geometry import PrimitiveKind
+from .errors import SolfecError, SolfecWarning
+from .kinds import LoadKind
+from .lives import Cause
+from .shapes.adjacency import convex_adjacency
+from .shapes.convex import Convex
+from .shapes.coplanar import components
+from .shapes.mesh import Mesh
+from .shapes.mesh_split import listed_faces
+from .shapes.plane_cut import Piece, Refined, along_faces, refined, separated
+from .shapes.polyhedron import FaceSet, Polyhedron
+from .shapes.split_convex import halves, split_convexes
+
+KEPT = ("scheme", "rotation_disabled", "selfcontact", "damping", "enhanced", "conserving")  # columns that fragments inherit
+LOST = 1e-9  # relative difference of masses that is not rounding
+
+
+@dataclass
+class Part:
+    """What a fragment is made of.
+
+    Attributes
+    ----------
+    shapes : list of Convex or Mesh
+    above : bool
+        On which side of the cut it is.
+    within : Mesh, optional
+        The mesh of finite elements round a shape of convexes.
+    elements : ndarray (ne,), optional
+        Of finite elements (or of `within`): elements of the body that the elements are.
+    conf, velo : ndarray (n, 3), optional
+        Of finite elements (or of `within`): displacements and velocities of nodes.
+    label : str or None
+    """
+
+    shapes: list
+    above: bool
+    within: Mesh | None = None
+    elements: np.ndarray | None = None
+    conf: np.ndarray | None = None
+    velo: np.ndarray | None = None
+    label: str | None = None
+
+
+@dataclass
+class Cut:
+    """A body cut into parts; `exact` unless the plane goes through finite elements."""
+
+    parts: list[Part] = field(default_factory=list)
+    exact: bool = True
+
+
+# --- what a body is made of ------------------------------------------------------------------------------------
+
+
+def polyhedra_of(domain, identifier: int) -> list[Polyhedron]:
+    """The convexes of a body's shape in their referential placement, coplanar faces merged."""
+    geometry, bodies = domain.geometry, domain.bodies
+    primitives, faces = geometry.primitives, geometry.faces
+    row = domain.body_row(identifier)
+    first = int(bodies.primitive_ptr[row])
+    result = []
+    for k in range(first, first + int(bodies.primitive_count[row])):
+        if primitives.kind[k] != PrimitiveKind.CONVEX:
+            continue
+        start = int(primitives.vertex_ptr[k])
+        vertices = geometry.vertex_lists.vertex[start : start + int(primitives.vertex_count[k])]
+        number = {int(vertex): n for n, vertex in enumerate(vertices)}
+        lists, surfaces = [], []
+        for f in range(int(primitives.face_ptr[k]), int(primitives.face_ptr[k]) + int(primitives.face_count[k])):
+            start = int(faces.corner_ptr[f])
+            lists.append(tuple(number[int(v)] for v in geometry.corners.vertex[start : start + int(faces.corner_count[f])]))
+            surfaces.append(int(faces.surface[f]))
+        points = geometry.vertices.reference[:, vertices].T.copy()
+        result.append(Polyhedron.trusted(points, FaceSet(tuple(lists), np.array(surfaces, np.int32)), int(primitives.volume_id[k])))
+    return result
+
+
+def check_can_crack(domain, identifier: int) -> None:
+    """Raise ValueError for bodies that no plane can cut."""
+    row = domain.body_row(identifier)
+    kind, form = BodyKind(int(domain.bodies.kind[row])), Form(int(domain.bodies.form[row]))
+    name = domain.bodies.name(identifier)
+    if kind not in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT):
+        raise ValueError(f"{name} is of kind {kind.name}; only PSEUDO_RIGID and FINITE_ELEMENT bodies crack")
+    if form in REDUCED_FORMS:
+        raise ValueError(f"{name} is of form {form.label!r}, whose base is of the whole body; it cannot be cut")
+    kinds = set(domain.geometry_kinds(row).tolist())
+    for curved in kinds & {PrimitiveKind.SPHERE, PrimitiveKind.ELLIPSOID}:
+        raise ValueError(f"the shape of {name} holds a {PrimitiveKind(curved).name}, which cannot be cut; only CONVEX and MESH can")
+
+
+# --- cutting by a plane ----------------------------------------------------------------------------------------
+
+
+def refined_mesh(domain, identifier: int, crack: Crack) -> Refined:
+    """The mesh of a body, whose elements the plane of a crack no longer crosses."""
+    try:
+        return refined(domain.meshes_of(identifier)[0], np.array(crack.point), np.array(crack.normal), domain.epsilon)
+    except ValueError as error:
+        raise SolfecError(f"{domain.bodies.name(identifier)}: {error}") from None
+
+
+def crack_section(domain, identifier: int, crack: Crack) -> Section:
+    """Where the tension across a crack of a finite element body is looked at."""
+    whole = refined_mesh(domain, identifier, crack)
+    return section_of(domain.bodies, domain.body_row(identifier), whole, crack, domain.epsilon)
+
+
+def cut_body(domain, identifier: int, crack: Crack) -> Cut | None:
+    """A body cut along a crack, those parts first from which the normal points; None when the plane misses the body's shape."""
+    bodies, row = domain.bodies, domain.body_row(identifier)
+    held = bodies.meshes.get(identifier)
+    if held is not None and held.background is None:
+        return _cut_elements(domain, identifier, crack)
+    polyhedra = polyhedra_of(domain, identifier)
+    meshes = [] if held is not None else domain.meshes_of(identifier)
+    sides, cut = _cut_shapes(polyhedra, meshes, crack, domain.epsilon)
+    if not cut:
+        return None
+    parts = [Part(shapes, above) for above, groups in enumerate(sides) for shapes in groups]
+    if held is not None:
+        whole = domain.meshes_of(identifier)[0]
+        nodes = slice(0, len(whole.nodes))
+        conf, velo = (table[:, where].T[nodes] for table, where in _triples(bodies, row))
+        for part in parts:
+            part.within, part.conf, part.velo = whole, conf, velo
+    _name(parts, domain.body_labels.get(identifier))
+    return Cut(parts)
+
+
+def _triples(bodies, row: int) -> tuple:
+    return (bodies.configurations.conf, bodies.conf_slice(row)), (bodies.triples.velo, bodies.velo_slice(row))
+
+
+def _cut_elements(domain, identifier: int, crack: Crack) -> Cut | None:
+    """A body of finite elements whose mesh is its shape."""
+    bodies, row = domain.bodies, domain.body_row(identifier)
+    whole = refined_mesh(domain, identifier, crack)
+    if whole.above.all() or not whole.above.any():
+        return None
+    pieces = separated(whole, crack.surfaces, np.array(crack.point) if crack.connected else None, domain.epsilon)
+    if pieces is None:
+        return None
+    conf, velo = (whole.interpolated(table[:, where].T) for table, where in _triples(bodies, row))
+    parts = [
+        Part([piece.mesh], bool(whole.above[piece.elements].all()), None, whole.elements[piece.elements], conf[piece.nodes], velo[piece.nodes])
+        for piece in pieces
+    ]
+    _name(parts, domain.body_labels.get(identifier))
+    return Cut(parts, exact=whole.mesh is domain.meshes_of(identifier)[0])
+
+
+def _cut_shapes(polyhedra, meshes, crack: Crack, epsilon: float) -> tuple[tuple[list, list], bool]:
+    """Shapes below and above a plane, as lists of those that hang together, and whether anything was cut."""
+    point, normal = np.array(crack.point), np.array(crack.normal)
+    pieces: list[list] = [[], []]  # meshes below and above
+    cut = False
+    for mesh in meshes:
+        whole = refined(mesh, point, normal, epsilon)
+        parts = separated(whole, crack.surfaces, point if crack.connected else None, epsilon) if 0 < whole.above.sum() < len(whole.above) else None
+        cut = cut or parts is not None
+        for part in parts or [Piece(mesh, np.arange(len(whole.above)), np.arange(0))]:
+            sides = whole.above if parts is None else whole.above[part.elements]
+            pieces[int(sides.all())].append(part.mesh)
+    convexes, crossed, parted = _cut_convexes(polyhedra, point, normal, crack, epsilon)
+    if crossed and not parted:  # opened in part
+        return ([[Convex(convexes[0]), *pieces[0], *pieces[1]]], []), True
+    cut = cut or crossed
+    if len(meshes) == 1 and not polyhedra:
+        return tuple([[mesh] for mesh in side] for side in pieces), cut
+    if not meshes:
+        return tuple(_connected(side, epsilon) for side in convexes), cut
+    sides = tuple([[*([Convex(whole)] if whole else []), *side]] if whole or side else [] for whole, side in zip(convexes, pieces))
+    return sides, cut
+
+
+def _cut_convexes(polyhedra, point, normal, crack: Crack, epsilon: float) -> tuple:
+    """Polyhedra below and above, whether the plane crosses any or runs between them, and whether it parts them."""
+    if not polyhedra:
+        return ([], []), False, False
+    if crack.connected:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SolfecWarning)  # that nothing was cut is for the caller to say
+            below, above = split_convexes(polyhedra, point, normal, crack.surfaces, True, epsilon)
+        sides = tuple([p for convex in side for p in convex.polyhedra] for side in (below, above))
+        if not above:
+            return sides, len(sides[0]) > len(polyhedra), False
+    else:
+        pairs = [halves(p, point, normal, crack.surfaces, epsilon) for p in polyhedra]
+        sides = tuple([pair[side] for pair in pairs if pair[side] is not None] for side in (0, 1))
+    return sides, bool(sides[0] and sides[1]), True
+
+
+def _connected(polyhedra: list, epsilon: float) -> list[list]:
+    """One shape for each group of polyhedra that touch."""
+    if not polyhedra:
+        return []
+    pointers, neighbours = convex_adjacency([p.vertices for p in polyhedra], epsilon)
+    number = np.arange(len(polyhedra))
+    labels = np.asarray(components(len(polyhedra), zip(np.repeat(number, np.diff(pointers)).tolist(), neighbours.tolist())))
+    return [[Convex([polyhedra[k] for k in np.flatnonzero(labels == label)])] for label in dict.fromkeys(labels.tolist())]
+
+
+def _name(parts: list[Part], label: str | None) -> None:
+    """Labels of fragments: L/1 below and L/2 above, of several on one side L/1/0, L/1/1 and so on; one alone keeps its label."""
+    if label is None or len(parts) == 1:
+        for part in parts:
+            part.label = label
+        return
+    for above in (False, True):
+        side = [part for part in parts if part.above == above]
+        for number, part in enumerate(side):
+            part.label = f"{label}/{1 + above}" + (f"/{number}" if len(side) > 1 else "")
+
+
+# --- cracks ----------------------------------------------------------------------------------------------------
+
+
+def add_crack(domain, identifier: int, crack: Crack) -> None:
+    """Give a body a crack (manual, SIMPLIFIED_CRACK).
+
+    Raises
+    ------
+    ValueError
+        A body that cannot crack, a plane that misses its shape or, with `connected`, a point where there is no section.
+    """
+    check_can_crack(domain, identifier)
+    if cut_body(domain, identifier, crack) is None:
+        where = "has no section at 'point'" if crack.connected else "misses the shape"
+        raise ValueError(f"the plane {where} of {domain.bodies.name(identifier)}")
+    domain.cracks.add(identifier, crack)
+
+
+def open_cracks(domain) -> None:
+    """Split the bodies in which the tension across a crack exceeds its strength, along one crack each."""
+    for identifier, crack in domain.cracks.open(domain.bodies, lambda body, plane: crack_section(domain, body, plane)):
+        cut = cut_body(domain, identifier, crack)
+        if cut is None:
+            raise SolfecError(f"{domain.bodies.name(identifier)} cracks at time {domain.time:g}, and the plane of the crack misses its shape")
+        others = [other for other in domain.cracks.of_body[identifier] if other is not crack]
+        _copy_cracks(domain, others, replace(domain, identifier, cut, Cause.CRACK, crack))
+
+
+def _copy_cracks(domain, cracks: list[Crack], children: list[int]) -> None:
+    """Cracks that still cut fragments go on in them."""
+    for child in children:
+        for crack in cracks:
+            if cut_body(domain, child, crack) is not None:
+                domain.cracks.add(child, crack)
+
+
+# --- splits along faces ----------------------------------------------------------------------------------------
+
+
+def split_along(domain, identifier: int, surface, identifiers, labels, keep: bool) -> tuple[list[int], list[list[int]]]:
+    """Split a meshed body along faces between elements (manual, RT_SPLIT).
+
+    Parameters
+    ----------
+    surface : list of lists of 3 or 4 int
+        Nodes of the faces; normals point to the second part.
+    identifiers, labels : pairs
+        Surface identifiers of new faces and labels of the parts.
+    keep : bool
+        Whether loads and constraints stay.
+
+    Returns
+    -------
+    children : list of int
+        One or two bodies.
+    nodes : list of lists of int
+        The old number of every node of each.
+
+    Raises
+    ------
+    ValueError
+        A body that cannot be split, faces that are none, a surface that opens nothing or makes more than two parts.
+    """
+    bodies, row = domain.bodies, domain.body_row(identifier)
+    mesh, name = _only_mesh(domain, identifier), bodies.name(identifier)
+    if not surface:
+        raise ValueError("'surf' must list at least one face")
+    cut, along, missing = listed_faces(mesh, surface, "surf")
+    if missing:
+        raise ValueError(f"item {missing[0]} of 'surf', {list(surface[missing[0]])}, is no face between two elements of {name}")
+    topology = mesh.topology
+    faces = topology.face_surface.copy()
+    faces[cut] = np.where(along[cut], *identifiers)
+    second = np.zeros(topology.element_count, bool)
+    second[topology.face_element[cut & ~along]] = True
+    pieces = along_faces(mesh, cut, faces, second)
+    if pieces is None:
+        raise ValueError(f"the faces in 'surf' do not open {name}: all their nodes are on the front of the cut")
+    if len(pieces) > 2:
+        raise ValueError(f"the faces in 'surf' split {name} into {len(pieces)} parts; a split makes one or two")
+    if len(pieces) == 2:
+        pieces.sort(key=lambda piece: bool(second[piece.elements].any()))
+        sides = [second[piece.elements].any() for piece in pieces]
+        first = np.zeros_like(second)
+        first[topology.face_element[cut & along]] = True
+        if first[pieces[1].elements].any() or sides[0]:
+            raise ValueError("normals of the faces in 'surf' do not all point to one side; list their nodes in one sense")
+    label = domain.body_labels.get(identifier)
+    names = [labels[0] or label] if len(pieces) == 1 else labels
+    conf, velo = (table[:, where].T for table, where in _triples(bodies, row))
+    parts = [Part([piece.mesh], k == 1, label=text) for k, (piece, text) in enumerate(zip(pieces, names))]
+    if identifier in bodies.meshes:
+        for part, piece in zip(parts, pieces):
+            part.elements, part.conf, part.velo = piece.elements, conf[piece.nodes], velo[piece.nodes]
+    cracks = list(domain.cracks.of_body.get(identifier, ()))
+    children = replace(domain, identifier, Cut(parts), Cause.SPLIT, keep=keep)
+    _copy_cracks(domain, cracks, children)
+    return children, [piece.nodes.tolist() for piece in pieces]
+
+
+def _only_mesh(domain, identifier: int) -> Mesh:
+    """The mesh that is the shape of a body; ValueError where it is not."""
+    bodies, row = domain.bodies, domain.body_row(identifier)
+    name, held = bodies.name(identifier), bodies.meshes.get(identifier)
+    if bodies.kind[row] == BodyKind.OBSTACLE:
+        raise ValueError(f"{name} is an obstacle; obstacles do not fall apart")
+    if Form(int(bodies.form[row])) in REDUCED_FORMS:
+        raise ValueError(f"{name} is of a form whose base is of the whole body; it cannot be split")
+    meshes = [] if held is not None and held.background is not None else domain.meshes_of(identifier)
+    if len(meshes) != 1 or not (domain.geometry_kinds(row) == PrimitiveKind.ELEMENT).all():
+        raise ValueError(f"the shape of {name} is not a single MESH")
+    return meshes[0]
+
+
+# --- a body goes, its fragments come ---------------------------------------------------------------------------
+
+
+def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None = None, keep: bool = True) -> list[int]:
+    """Put fragments in the place of a body; return their identifiers.
+
+    Parameters
+    ----------
+    plane : Crack, optional
+        Along which it was cut.
+    keep : bool
+        Whether fragments get the loads and the user's constraints.
+    """
+    domain._refuse_within_step("split bodies")
+    bodies, row = domain.bodies, domain.body_row(identifier)
+    before = _momenta(domain, [identifier])
+    children = [_insert(domain, row, part) for part in cut.parts]
+    _share(domain, row, children)
+    if len(children) == 1 and cause == Cause.CRACK:
+        bodies.selfcontact[domain.body_row(children[0])] = 1
+    if not cut.exact:
+        _correct(domain, children, before)
+    heirs = Heirs(domain, children, [part.above for part in cut.parts], plane)
+    if keep:
+        _hand_over_constraints(domain, row, heirs)
+        _hand_over_loads(domain, row, heirs)
+    _exclude(domain, identifier, children)
+    changed = _momenta(domain, children).kinetic - before.kinetic
+    domain._remove_bodies(np.arange(bodies.n) == row)
+    domain.initialise()
+    domain.lives.split(identifier, children, cause, domain.time, domain.step_number, changed)
+    return children
+
+
+def _insert(domain, parent: int, part: Part) -> int:
+    """A fragment of the body in row `parent`, with its state."""
+    bodies = domain.bodies
+    kind, form = BodyKind(int(bodies.kind[parent])), Form(int(bodies.form[parent]))
+    within = part.within
+    if within is not None:  # elements carry their numbers, which tell what nodes are
+        within = Mesh(within.nodes, within.topology, np.arange(within.topology.element_count, dtype=np.int32))
+    material = domain.bulk_materials[int(bodies.material[parent])]
+    child = domain.insert_body(kind, part.shapes, material, part.label, form, within)
+    row = domain.body_row(child)
+    for name in KEPT:
+        getattr(bodies, name)[row] = getattr(bodies, name)[parent]
+    if kind == BodyKind.FINITE_ELEMENT:
+        if within is not None:
+            _unmark(domain, child, part)
+        _set_elements(domain, parent, child, part)
+        return child
+    conf, velo = (table[:, where] for table, where in _triples(bodies, row))
+    old_conf, old_velo = (table[:, where] for table, where in _triples(bodies, parent))
+    arm = bodies.centre[:, row] - bodies.centre[:, parent]
+    conf[:], velo[:] = old_conf, old_velo
+    if kind == BodyKind.PSEUDO_RIGID:  # triples are rows
+        conf[:, 3] += old_conf[:, :3].T @ arm
+        velo[:, 3] += old_velo[:, :3].T @ arm
+    else:
+        conf[:, 3] += old_conf[:, :3] @ arm
+        velo[:, 1] += old_conf[:, :3] @ np.cross(old_velo[:, 0], arm)
+    return child
+
+
+def _unmark(domain, child: int, part: Part) -> None:
+    """Find out which elements of the mesh round the body the fragment has, and give them their volume identifiers again."""
+    fitted, whole = domain.body_meshes[child][0], part.within
+    part.elements = fitted.volume_ids.astype(int)
+    sizes = np.diff(whole.topology.element_ptr)
+    chosen = np.zeros(len(sizes), bool)
+    chosen[part.elements] = True
+    nodes = np.unique(whole.topology.element_nodes[np.repeat(chosen, sizes)])
+    part.conf, part.velo = part.conf[nodes], part.velo[nodes]
+    fitted.volume_ids = whole.volume_ids[part.elements]
+    domain.bodies.meshes[child].volume_ids = fitted.volume_ids
+
+
+def _set_elements(domain, parent: int, child: int, part: Part) -> None:
+    """Materials of elements, places and velocities of nodes."""
+    bodies, row = domain.bodies, domain.body_row(child)
+    old, new = bodies.meshes[int(bodies.id[parent])], bodies.meshes[child]
+    new.density = old.density
+    for number, material in enumerate(old.materials):
+        where = old.material[part.elements] == number
+        if where.any():
+            new.apply(material, where)
+    bodies.configurations.conf[:, bodies.conf_slice(row)] = part.conf.T
+    bodies.triples.velo[:, bodies.velo_slice(row)] = part.velo.T
+
+
+def _share(domain, parent: int, children: list[int]) -> None:
+    """Masses as the body's was, and its energies in proportion to volumes; kinetic and internal ones follow from states."""
+    bodies = domain.bodies
+    rows = [domain.body_row(child) for child in children]
+    volume, mass = bodies.volume[rows].sum(), bodies.mass[rows].sum()
+    ratio = bodies.mass[parent] / mass
+    if abs(ratio - 1.0) > LOST:
+        warnings.warn(
+            f"the mass of {bodies.name(int(bodies.id[parent]))}, {bodies.mass[parent]:g}, is not its volume times its density; its fragments "
+            "share it by volume",
+            SolfecWarning, stacklevel=2,
+        )  # fmt: skip
+        bodies.mass[rows] *= ratio
+        bodies.tensor[:, :, rows] *= ratio
+    for row in rows:
+        bodies.energy[:, row] = bodies.energy[:, parent] * (bodies.volume[row] / volume)
+
+
+@dataclass
+class Momenta:
+    """Of some bodies: mass, centre (3,), linear and (about that centre) angular momentum (3,), kinetic energy, inertia (3, 3)."""
+
+    mass: float
+    centre: np.ndarray
+    linear: np.ndarray
+    angular: np.ndarray
+    kinetic: float
+    inertia: np.ndarray
+
+
+def _momenta(domain, identifiers: list[int]) -> Momenta:
+    """At the present state; bodies that are not made of finite elements have one point mass each, and nothing else counts for them."""
+    bodies = domain.bodies
+    points, velocities, masses, spin = [], [], [], 0.0
+    for identifier in identifiers:
+        row = domain.body_row(identifier)
+        conf, velo = (table[:, where].T for table, where in _triples(bodies, row))
+        if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+            fe = finite_elements.compiled(bodies)
+            k = fe.number(row)
+            points.append(bodies.meshes[identifier].nodes + conf)
+            velocities.append(velo)
+            masses.append(fe.mass[fe.first[k] : fe.first[k + 1]])
+            continue
+        soft = bodies.kind[row] == BodyKind.PSEUDO_RIGID
+        points.append(conf[3:4])
+        velocities.append(velo[3:4] if soft else velo[1:2])
+        masses.append(bodies.mass[row : row + 1])
+        tensor = bodies.tensor[:, :, row]
+        spin += 0.5 * (np.einsum("ki,ij,kj->", velo[:3], tensor, velo[:3]) if soft else velo[0] @ tensor @ velo[0])
+    x, v, m = np.concatenate(points), np.concatenate(velocities), np.concatenate(masses)
+    centre = m @ x / m.sum()
+    arm = x - centre
+    inertia = (m @ (arm**2).sum(1)) * np.eye(3) - (m[:, None] * arm).T @ arm
+    return Momenta(m.sum(), centre, m @ v, m @ np.cross(arm, v), spin + 0.5 * m @ (v**2).sum(1), inertia)
+
+
+def _correct(domain, children: list[int], before: Momenta) -> None:
+    """Give all nodes the one rigid motion that brings both momenta back."""
+    bodies = domain.bodies
+    now = _momenta(domain, children)
+    missing = before.angular + np.cross(before.centre - now.centre, before.linear) - now.angular
+    linear, turn = (before.linear - now.linear) / now.mass, np.linalg.solve(now.inertia, missing)
+    for child in children:
+        row = domain.body_row(child)
+        conf, velo = (table[:, where] for table, where in _triples(bodies, row))
+        arm = bodies.meshes[child].nodes + conf.T - now.centre
+        velo += (linear + np.cross(turn, arm)).T
+
+
+# --- what the body had -----------------------------------------------------------------------------------------
+
+
+class Heirs:
+    """The fragments of a body, and which of them a point goes to."""
+
+    def __init__(self, domain, children: list[int], above: list[bool], plane: Crack | None):
+        self.domain, self.children, self.above, self.plane = domain, children, above, plane
+
+    def of(self, point: np.ndarray) -> int:
+        """The first fragment that holds a referential point; if none does the nearest one, on the point's side of the plane."""
+        domain = self.domain
+        for child in self.children:
+            if _holds(domain, child, point):
+                return child
+        chosen = self.children
+        if self.plane is not None:
+            side = (np.asarray(point) - self.plane.point) @ np.array(self.plane.normal) > 0.0
+            chosen = [child for child, above in zip(self.children, self.above) if above == side] or chosen
+        body, reference = domain.geometry.vertices.view("body"), domain.geometry.vertices.view("reference")
+        away = [
+            float(((reference[:, body == domain.body_row(child)] - np.asarray(point)[:, None]) ** 2).sum(0).min()) for child in chosen
+        ]
+        return chosen[int(np.argmin(away))]
+
+
+def _holds(domain, identifier: int, point) -> bool:
+    mesh = domain.bodies.meshes.get(identifier)
+    if mesh is None or mesh.background is not None:
+        return domain.contains(identifier, point)
+    try:
+        finite_elements.find(domain.bodies, domain.body_row(identifier), point, domain.epsilon)
+    except SolfecError:
+        return False
+    return True
+
+
+def _tolerance(domain, identifier: int, point) -> float:
+    """How far outside of a fragment's elements a point may be that was inside of the body."""
+    mesh = domain.bodies.meshes[identifier]
+    return domain.epsilon if _holds(domain, identifier, point) else float(np.ptp(mesh.nodes, axis=0).max())
+
+
+def _hand_over_constraints(domain, parent: int, heirs: Heirs) -> None:
+    """Attach the user's constraints to the fragments that hold their points; they keep their identifiers and reactions."""
+    table, bodies = domain.constraints, domain.bodies
+    for row in range(table.user_count):
+        tolerance = domain.epsilon
+        for side in ("master", "slave"):
+            if getattr(table, side)[row] != parent:
+                continue
+            point = getattr(table, side + "_point")[:, row].copy()
+            child = heirs.of(point)
+            getattr(table, side)[row] = domain.body_row(child)
+            if bodies.kind[parent] == BodyKind.FINITE_ELEMENT:
+                tolerance = max(tolerance, _tolerance(domain, child, point))
+        element_points.attach(table, bodies, row, tolerance)
+
+
+def _hand_over_loads(domain, parent: int, heirs: Heirs) -> None:
+    """Point loads go to the fragments that hold their points, pressures to all faces with their identifiers."""
+    loads, bodies = domain.loads, domain.bodies
+    name = bodies.name(int(bodies.id[parent]))
+    table = loads.table
+    for k in np.flatnonzero(table.view("body") == parent).tolist():
+        torque = table.kind[k] in (LoadKind.SPATIAL_TORQUE, LoadKind.CONVECTED_TORQUE)
+        point = table.point[:, k].copy()
+        child = max(heirs.children, key=lambda body: bodies.mass[domain.body_row(body)]) if torque else heirs.of(point)
+        row = domain.body_row(child)
+        table.body[k] = row
+        if torque:
+            warnings.warn(f"a torque on {name} acts on its greatest fragment, body {child}", SolfecWarning, stacklevel=2)
+        elif bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+            found = finite_elements.find(bodies, row, point, _tolerance(domain, child, point))
+            table.element[k], table.natural[:, k], table.weights[:, k] = found
+    if any(callback.body == parent for callback in loads.callbacks):
+        warnings.warn(
+            f"{name} has fallen apart; the force that a function gave it acts no longer, for its size was that of the whole body",
+            SolfecWarning, stacklevel=2,
+        )  # fmt: skip
+    pressures = loads.pressures
+    for k in np.flatnonzero(pressures.table.view("body") == parent).tolist():
+        surface, value, series = (getattr(pressures.table, column)[k] for column in ("surface", "value", "series"))
+        for child in heirs.children:
+            found = loaded_surface(domain.meshes_of(child)[0], int(surface), child in bodies.meshes)
+            if found is not None:
+                pressures.add(domain.body_row(child), *found, float(value), int(series), int(surface))
+
+
+def _exclude(domain, identifier: int, children: list[int]) -> None:
+    """Fragments have no contact with the bodies with which the body had none."""
+    for one, two in domain.settings.excluded_bodies.T.tolist():
+        if identifier not in (one, two):
+            continue
+        other = two if one == identifier else one
+        for child in children:
+            for partner in children if other == identifier else [other]:
+                domain.settings.exclude_bodies(*sorted((child, partner)))
+    if (domain.settings.excluded_parts[::2] == identifier).any():
+        warnings.warn(
+            f"parts of {domain.bodies.name(identifier)} that CONTACT_EXCLUDE_OBJECTS names are parts of its fragments no more", SolfecWarning, stacklevel=2
+        )
+
+
+def inherited_points(domain, identifier: int, points: dict[int, list]) -> list:
+    """Labelled points of a body: its own, and those of bodies that it is a fragment of, where it is the first one that holds them.
+
+    `points` lists (label, referential point) by body.
+    """
+    parents = domain.lives.parents
+    result, line, child = [], [], identifier
+    while (parent := parents.get(child)) is not None:
+        line.append(parent)
+        child = parent
+    for body in (*reversed(line), identifier):
+        for label, point in points.get(body, ()):
+            if body == identifier or _first_holder(domain, body, point) == identifier:
+                result.append((label, point))
+    return result
+
+
+def _first_holder(domain, ancestor: int, point) -> int | None:
+    """The first living fragment of a body, or of its fragments, that holds a referential point."""
+    for child in domain.lives.fragments.get(ancestor, ()):
+        if child in domain.lives.fragments:
+            found = _first_holder(domain, child, point)
+        else:
+            found = child if domain.is_alive(child) and _holds(domain, child, np.asarray(point, float)) else None
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,114 @@
+"""SIMPLIFIED_CRACK and RT_SPLIT: bodies that fall apart (manual, 4.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from .. import fragments
+from ..bodies.cracks import Crack
+from . import checks, session
+from .bodies import BODY, body_of
+from .checks import BadValue, command
+from .hints import Integers, Switch, Vector
+
+
+@command("SIMPLIFIED_CRACK")
+def SIMPLIFIED_CRACK(
+    body: BODY,
+    point: Vector,
+    normal: Vector,
+    surfid: Sequence[int],
+    criterion: Literal["TENSILE"],
+    topoadj: Switch = "OFF",
+    ft: float = 0.0,
+    Gf: float = 0.0,
+) -> None:
+    """Prescribe a plane along which a body cracks once a criterion is met.
+
+    Parameters
+    ----------
+    body : BODY
+        Pseudo-rigid, or of finite elements of form 'TL' or 'BC'; its shape is made of CONVEX and MESH objects.
+    point, normal : tuple of 3
+        The plane, referential.
+    surfid : tuple of 2 int
+        Surface identifiers of the new faces: those that look along the normal, and those that look against it.
+    criterion : str
+        'TENSILE': the tension across the plane, n . sigma n, exceeds `ft` at some point of the section.
+    topoadj : 'ON' or 'OFF'
+        'ON': only the part of the section that hangs together with `point` opens; the body may stay one.
+    ft : float
+        Tensile strength [pressure].
+    Gf : float
+        Fracture energy [energy / area]; it has no effect yet, cracks are brittle.
+    """
+    body = body_of(body, "body")
+    point, normal = checks.vector(point, "point"), checks.direction(normal, "normal")
+    surfaces = checks.sequence(surfid, "surfid")
+    if len(surfaces) != 2:
+        raise BadValue(f"'surfid' must hold 2 surface identifiers, it holds {len(surfaces)}")
+    surfaces = tuple(checks.identifier(s, f"surfid[{i}]") for i, s in enumerate(surfaces))
+    checks.choice(criterion, "criterion", ("TENSILE",))
+    topoadj = checks.switch(topoadj, "topoadj")
+    strength, energy = checks.nonnegative(ft, "ft"), checks.nonnegative(Gf, "Gf")
+    if energy:
+        session.warn("SIMPLIFIED_CRACK: 'Gf' has no effect yet, the body breaks without spending energy")
+    length = math.sqrt(sum(x * x for x in normal))
+    crack = Crack(point, tuple(x / length for x in normal), surfaces, topoadj, strength, energy)
+    try:
+        fragments.add_crack(body._simulation.domain, body._id, crack)
+    except ValueError as error:
+        raise BadValue(str(error)) from None
+
+
+@command("RT_SPLIT")
+def RT_SPLIT(
+    body1: BODY,
+    surf: Sequence[Integers],
+    sid1: int = 0,
+    sid2: int = 0,
+    label1: str | None = None,
+    label2: str | None = None,
+    keep: Switch = "OFF",
+) -> tuple[BODY | None, list[int], list[int] | None]:
+    """Split a meshed body along faces between its elements, also in the midst of a run (from a CALLBACK).
+
+    Parameters
+    ----------
+    body1 : BODY
+        Its shape is a single MESH.  Afterwards the object stands for the body on the negative side, which has a new identifier.
+    surf : list of lists of 3 or 4 int
+        Nodes of the faces to open, numbered from 0 as in `BODY.mesh`, counter-clockwise seen from the positive side, where `body2` comes about.
+    sid1, sid2 : int
+        Surface identifiers of new faces: of `body1`, which look along the normals, and of `body2`.
+    label1 : str, optional
+        Label of `body1`; without it a body that stays one keeps its label, and one of two has none.
+    label2 : str, optional
+        Label of `body2`.
+    keep : 'ON' or 'OFF'
+        'ON': loads and constraints go to the parts that hold their points; 'OFF' deletes them, as Solfec-1.0 does.
+
+    Returns
+    -------
+    body2 : BODY or None
+        None when the body stays one, with nodes doubled behind the front of the cut.
+    lst1, lst2 : lists of int
+        The old number of every node of `body1` and of `body2`; `lst2` is None when there is no `body2`.
+    """
+    body1 = body_of(body1, "body1")
+    surf = [checks.integers(face, f"surf[{i}]") for i, face in enumerate(checks.sequence(surf, "surf"))]
+    sids = checks.identifier(sid1, "sid1"), checks.identifier(sid2, "sid2")
+    labels = [None if label is None else checks.string(label, name) for label, name in ((label1, "label1"), (label2, "label2"))]
+    keep = checks.switch(keep, "keep")
+    simulation = body1._simulation
+    try:
+        children, nodes = fragments.split_along(simulation.domain, body1._id, surf, sids, labels, keep)
+    except ValueError as error:
+        raise BadValue(str(error)) from None
+    simulation.labels.update(label for label in labels if label)
+    body1._row  # noqa: B018  (the handle follows)
+    if len(children) == 1:
+        return None, nodes[0], None
+    return BODY._of(simulation, children[1]), nodes[0], nodes[1]
