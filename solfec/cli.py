@@ -45,6 +45,7 @@ class Arguments:
     overwrite: bool = False
     yes: bool = False
     resume: bool = False
+    reading: bool = False
     subdirectory: str | None = None
     interval: float = 1.0
     threads: int | None = None
@@ -247,6 +248,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments, checked: l
         overwrite=arguments.overwrite,
         overwrite_without_asking=arguments.yes,
         resume=arguments.resume,
+        reading=arguments.reading,
         subdirectory=arguments.subdirectory,
         interval=arguments.interval,
         quiet=arguments.quiet,

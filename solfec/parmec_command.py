@@ -8,8 +8,10 @@ import sys
 from . import parmec
 from .cli import MOST_THREADS, Arguments, UsageError, run_input
 
-USAGE = """usage: parmec [-ntasks n | -t n] [--python2 | --python3] [--traceback] [--quiet] input.py [arguments]
+USAGE = """usage: parmec [-ntasks n | -t n] [-c | -r] [--python2 | --python3] [--traceback] [--quiet] input.py [arguments]
 Runs an input of the explicit engine; results are beside it.  -ntasks, -t: number of threads.
+With results of its own, which OUTPUT (format = 'HDF5') keeps: -c goes on from their last frame; -r computes nothing, histories and
+the state after each DEM are read from them.
 """
 FLAGS = ("--traceback", "--quiet", "--strict")
 
@@ -25,6 +27,8 @@ def parse(words: list[str]) -> Arguments:
             result.path = word
         elif result.path is None and word in ("--python2", "--python3"):
             result.python = int(word[-1])
+        elif result.path is None and word in ("-c", "-r"):
+            setattr(result, "resume" if word == "-c" else "reading", True)
         elif result.path is None and word in FLAGS:
             setattr(result, word[2:], True)
         elif result.path is None and word in ("-h", "--help"):
@@ -58,6 +62,8 @@ def main(words: list[str] | None = None) -> int:
 
             print(f"parmec of solfec {__version__}")
             return 0
+        if arguments.resume and arguments.reading:
+            raise UsageError("-c goes on computing, -r computes nothing: choose one")
         if arguments.path is None:
             raise UsageError("there is no input file, a word that ends with .py")
         if not os.access(arguments.path, os.R_OK):

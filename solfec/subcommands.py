@@ -18,6 +18,7 @@ penetration.  An item is one word:
   arch:KINETIC  arch:GAP  7:R             of the body labelled arch, or number 7
   arch:0,0,1:DZ  arch:0,0,1:MISES         at a referential point: CX ... DX ... VX ... SX ... MISES
   arch:0,0,1:1,2:R  *:-:1,2:CU            of constraints along a direction (-: the normal) and of contacts between two surfaces
+  2:PZ  0:STROKE  3:|V|                   of results of parmec: NUMBER:ENTITY with the names of its HISTORY; KINETIC  STEP  CONTACTS
 """
 
 
@@ -30,19 +31,22 @@ critical step, memory and size of results.  What the input prints goes to the st
 
 def info(words: list[str]) -> int:
     """What is in results directories."""
+    from .parmec import stored_run
     from .results import info as facts
 
     parser = _parser("info", "What is in results directories; nothing in them is executed.")
     parser.add_argument("--json", action="store_true", help="for programs: a list of objects")
     parser.add_argument("path", nargs="+", help="output directory or results file")
     options = parser.parse_args(words)
-    found = [facts.describe(path) for path in options.path]
-    print(json.dumps(found, indent=1) if options.json else "\n\n".join(map(facts.text, found)))
+    kinds = [stored_run if stored_run.is_own(path) else facts for path in options.path]
+    found = [kind.describe(path) for kind, path in zip(kinds, options.path)]
+    print(json.dumps(found, indent=1) if options.json else "\n\n".join(kind.text(one) for kind, one in zip(kinds, found)))
     return 0
 
 
 def plot(words: list[str]) -> int:
     """Pictures of histories."""
+    from .parmec import stored_run
     from .results import plot as pictures
 
     parser = _parser("plot", PLOT_HELP)
@@ -53,7 +57,9 @@ def plot(words: list[str]) -> int:
     parser.add_argument("path", help="output directory or results file")
     parser.add_argument("item", nargs="*")
     options = parser.parse_intermixed_args(words)
-    if options.item:
+    if stored_run.is_own(options.path):
+        print(stored_run.picture(options.path, options.item, options.o, options.start, options.end, options.skip))
+    elif options.item:
         print(pictures.plot_items(options.path, options.item, options.o, options.start, options.end, options.skip))
     else:
         print(pictures.plot(options.path, options.o))

@@ -45,6 +45,8 @@ class Session:
         Switches -w and -y.
     resume : bool
         Switch -c.
+    reading : bool
+        Switch -r of the command parmec: nothing is computed.
     subdirectory : str or None
         Switch -s.
     interval : float
@@ -63,6 +65,7 @@ class Session:
     overwrite: bool = False
     overwrite_without_asking: bool = False
     resume: bool = False
+    reading: bool = False
     subdirectory: str | None = None
     interval: float = 1.0
     quiet: bool = False

@@ -56,25 +56,39 @@ class Run:
         Fraction of the critical step that steps do not exceed; 0: steps are equal.
     stop_file : str, optional
         Path of a file that ends the run, and is removed then.
+    store : function of bool, optional
+        Keeps the present state when files are due and at the end; it is told whether the duration is reached.
+    continued : bool
+        The model is in the midst of this run already.
     """
 
-    def __init__(self, model: Model, duration: float, step: float, intervals: Intervals, write=None, report=None, adaptive: float = 0.0, stop_file: str | None = None):
+    def __init__(self, model: Model, duration: float, step: float, intervals: Intervals, write=None, report=None, adaptive: float = 0.0, stop_file: str | None = None,
+                 store=None, continued: bool = False):  # fmt: skip
         self.model, self.intervals, self.write, self.report, self.stop_file = model, intervals, write, report, stop_file
+        self._store, self._continued = store, continued
         control = model.control
-        control.adaptive[0], control.longest[0] = adaptive, step
-        control.duration[0], control.step[0], control.elapsed[0] = duration, step, 0.0
+        control.adaptive[0], control.longest[0], control.duration[0] = adaptive, step, duration
+        if not continued:
+            control.step[0], control.elapsed[0] = step, 0.0
         self._most = 1
 
     def go(self) -> None:
         """Run; what an interruption asks for is raised after the step at hand."""
         if self._remove_stop_file():
             print(f"DEM: an old file {self.stop_file} was removed")
-        self.begin()
+        if not self._continued:
+            self.begin()
         model = self.model
         with Interruption() as interruption:
             while model.control.elapsed[0] < model.control.duration[0] and interruption.signal is None and not self._stopped():
                 self._advance()
+            self._keep()
         interruption.honour()
+
+    def _keep(self) -> None:
+        """Store the present state."""
+        if self._store is not None:
+            self._store(bool(self.model.control.elapsed[0] >= self.model.control.duration[0]))
 
     def _stopped(self) -> bool:
         """Whether somebody has made the file that ends the run."""
@@ -118,6 +132,7 @@ class Run:
         if self.write is not None:
             self.write()
         self._check(_begin(handles, 1))
+        self._keep()
 
     def _advance(self, most: int = MOST_STEPS) -> None:
         """Steps up to the next pause."""
@@ -138,8 +153,10 @@ class Run:
             search(model)
         if reason == PauseKind.NO_NUMBER:
             raise SolfecError(diverged(model))
-        if reason == PauseKind.OUTPUT and self.write is not None:
-            self.write()
+        if reason == PauseKind.OUTPUT:
+            if self.write is not None:
+                self.write()
+            self._keep()
         if self.report is not None:
             self.report(min(1.0, model.control.elapsed[0] / model.control.duration[0]))
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import contextmanager
 from xml.sax.saxutils import escape
 
 import h5py
 import numpy as np
 
 from ..directories import make_directory_of
+from ..results.journal import JournalledFile
 from .frames import Block, blocks, members
 from .model import Model
 
 FOOTER = "  </Grid>\n </Domain>\n</Xdmf>\n"
-FORMATS = ("DUMP", "VTK", "XDMF", "MED")
+FORMATS = ("DUMP", "VTK", "XDMF", "MED", "HDF5")
+SUFFIXES = ("", "rb", "sp", "sl", "cd", "st", "jt")
 
 
 class Writer:
@@ -46,6 +50,16 @@ class Writer:
                 write_dump(f"{self.stem}{number}.dump", found["sp"], self.frames, int(model.control.steps[0]))
         self.frames += 1
 
+    def rewind(self, frames: int) -> None:
+        """Keep so many frames of the files that are there: a run goes on behind them."""
+        self.frames = frames
+        for number in range(len(self.model.output_sets)):
+            for path in (f"{self.stem}{number}{suffix}" for suffix in SUFFIXES):
+                if "XDMF" in self.model.output_formats and os.path.exists(path + ".h5"):
+                    cut_xdmf(path, frames)
+            if "DUMP" in self.model.output_formats and os.path.exists(f"{self.stem}{number}.dump"):
+                cut_dump(f"{self.stem}{number}.dump", frames)
+
 
 # --- XDMF --------------------------------------------------------------------------------------------------
 
@@ -53,7 +67,7 @@ class Writer:
 def write_xdmf(path: str, block: Block, frame: int, time: float) -> None:
     """Add a frame to `path`.h5 and `path`.xmf; frame 0, or the first one of a file that is not there, begins them."""
     fresh = frame == 0 or not os.path.exists(path + ".h5")
-    with h5py.File(path + ".h5", "w" if fresh else "a") as file:
+    with journalled(path + ".h5", fresh) as file:
         group = file.create_group(str(frame))
         group.attrs["TIME"] = time
         group["GEOM"] = block.points
@@ -71,6 +85,45 @@ def write_xdmf(path: str, block: Block, frame: int, time: float) -> None:
         file.seek(0, os.SEEK_END)
         file.seek(file.tell() - len(FOOTER))
         file.write(grid + FOOTER)
+
+
+@contextmanager
+def journalled(path: str, fresh: bool = False):
+    """An HDF5 file that is changed as a whole: who kills the program finds it as it was before."""
+    under = JournalledFile(path, fresh)
+    try:
+        with h5py.File(under, "w" if fresh else "r+") as file:
+            yield file
+        under.commit()
+    except BaseException:
+        under.error = under.error or OSError("abandoned")
+        raise
+    finally:
+        under.close()
+
+
+def cut_xdmf(path: str, frames: int) -> None:
+    """Remove frames from `frames` on."""
+    with journalled(path + ".h5") as file:
+        for name in [name for name in file if int(name) >= frames]:
+            del file[name]
+    with open(path + ".xmf", "r+") as file:
+        text = file.read()
+        kept = min((place for name in re.findall(r'^   <Grid Name="(\d+)"', text, re.M) if int(name) >= frames
+                    for place in [text.index(f'   <Grid Name="{name}"')]), default=-1)  # fmt: skip
+        if kept >= 0:
+            file.seek(0)
+            file.write(text[:kept] + FOOTER)
+            file.truncate()
+
+
+def cut_dump(path: str, frames: int) -> None:
+    """Remove frames from `frames` on."""
+    with open(path, "r+") as file:
+        text = file.read()
+        places = [found.start() for found in re.finditer(r"^ITEM: TIMESTEP$", text, re.M)]
+        if len(places) > frames:
+            file.truncate(len(text[: places[frames]].encode()))
 
 
 def topology(points: int) -> np.ndarray:

@@ -37,6 +37,7 @@ from .tables import (
 )
 
 if TYPE_CHECKING:
+    from .continuation import Results
     from .files import Writer
     from .stored_histories import Wanted
 
@@ -130,6 +131,7 @@ class Model:
         The first one is of particles that are in no other.
     output_formats : tuple of str
     writer : Writer or None
+    results : Results or None
         Since the first DEM.
     """
 
@@ -168,6 +170,7 @@ class Model:
         self.output_sets = [OutputSet()]
         self.output_formats: tuple[str, ...] = ("XDMF",)
         self.writer: Writer | None = None
+        self.results: Results | None = None
         self._settled: tuple = ()
         self._known_curves: dict[tuple, int] = {}
 

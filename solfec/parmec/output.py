@@ -32,7 +32,7 @@ def OUTPUT(
     mode : str or list of str, optional
         'SPH' spheres, 'MESH' triangles, 'RB' mass centres, 'CD' contacts, 'SL' springs, 'ST' torsion springs, 'JT' joints; default: all.
     format : str or list of str, optional
-        'XDMF' (default), 'VTK', 'DUMP'; it holds for all files.
+        'XDMF' (default), 'VTK', 'DUMP', 'HDF5' (results that `parmec -c` goes on from and `solfec info` reads); it holds for all files.
     """
     model = current()
     one = OutputSet()

@@ -14,6 +14,7 @@ from ..language import checks, session
 from ..language.checks import BadType, BadValue, command
 from ..terminal import REWRITE
 from . import arguments, model, output
+from .continuation import Results, Way
 from .engine import Intervals, Run
 from .joints import free_of_partial_restraints
 from .model import Model, current
@@ -66,8 +67,16 @@ def DEM(duration: float, step: float, interval: Interval | None = None, prefix: 
     free_of_partial_restraints(now)
     writer = output.writer(now, prefix)
     started, stop_file = monotonic(), os.path.join(os.path.dirname(writer.stem), "STOP")
-    with progress() as report:
-        Run(now, duration, step, intervals, writer.write, report, adaptive, stop_file).go()
+    if now.results is None:
+        now.results = Results(now, writer)
+    way = now.results.begin(duration)
+    if way == Way.PASS:
+        return monotonic() - started
+    try:
+        with progress() as report:
+            Run(now, duration, step, intervals, writer.write, report, adaptive, stop_file, now.results.store, way == Way.CONTINUE).go()
+    finally:
+        now.results.rest()
     return monotonic() - started
 
 

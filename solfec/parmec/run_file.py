@@ -1,0 +1,215 @@
+"""Results of whole runs of the explicit engine: one file, whose frames continue and replace runs."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from contextlib import suppress
+from time import perf_counter
+
+import h5py
+import numpy as np
+
+from ..directories import make_directory_of
+from ..errors import SolfecError
+from ..results import layout
+from ..results.journal import JournalledFile, Snapshot
+from ..results.reader import DAMAGE
+from ..results.records import version
+from .model import Model
+from .stored_state import Recorded, StoredFrames
+
+FORMAT, VERSION = "solfec explicit results", 1
+
+
+class RunFile:
+    """`<stem>.h5`, written frame by frame; a killed run leaves the file as its last frame left it.
+
+    Earlier results stay until the first new frame is complete.
+
+    Parameters
+    ----------
+    path : str
+    input_text : str
+    arguments : list of str
+    """
+
+    def __init__(self, path: str, input_text: str = "", arguments: list[str] | None = None):
+        self.path, self._facts = path, (input_text, list(arguments or []))
+        self._journalled: JournalledFile | None = None
+        self._hdf5: h5py.File | None = None
+        self._frames: StoredFrames | None = None
+        self._failed = False
+        self._since = perf_counter()
+        self._last_steps: tuple = ()
+        self._recorded: Recorded | None = None
+
+    def append(self, model: Model, run: int, finished: bool) -> None:
+        """Store the present state, unless the last frame holds it already.
+
+        Raises
+        ------
+        SolfecError
+            It cannot be written; frames written before remain readable.
+        """
+        if self._failed:
+            raise SolfecError(f"{self.path}: writing failed before; no more frames are written")
+        key = int(model.control.steps[0]), run, finished
+        if key == self._last_steps:
+            return
+        fresh = self._hdf5 is None
+        try:
+            if fresh:
+                self._begin()
+            elif self._journalled.resting and not self._journalled.wake():
+                raise OSError(errno.ESTALE, "somebody else has changed or replaced them since the last frame")
+            now = perf_counter()
+            self._frames.append(model, self._recorded.fresh(), run=run, finished=finished, frame=len(self._frames), seconds=now - self._since)
+            self._since = now
+            self._hdf5.flush()
+            self._journalled.commit()
+            if fresh:
+                self._journalled.rename(self.path)
+        except BaseException as error:
+            self._give_up(fresh)
+            if not isinstance(error, (OSError, RuntimeError)):
+                raise
+            raise SolfecError(f"{self.path}: the frame at time {model.time:g} cannot be written: {getattr(error, 'strerror', None) or error}") from error
+        self._last_steps = key
+
+    def begin_run(self, model: Model) -> None:
+        """A DEM begins: what histories have recorded so far is in frames, or came from elsewhere."""
+        self._recorded = Recorded(model)
+
+    def _begin(self) -> None:
+        make_directory_of(self.path)
+        if os.path.exists(self.path):
+            with suppress(OSError):  # of a killed writer: its journal belongs to the old file
+                JournalledFile(self.path).close()
+        self._journalled = JournalledFile(self.path + ".new", fresh=True)
+        self._hdf5 = h5py.File(self._journalled, "w", libver="earliest")
+        for name, text in (("format", FORMAT), ("solfec_version", version()), ("units", layout.UNITS)):
+            layout.say(self._hdf5, name, text)
+        self._hdf5.attrs["format_version"] = VERSION
+        text = self._facts[0].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        for name, said in (("input", text), ("arguments", json.dumps(self._facts[1]))):
+            self._hdf5[name] = np.frombuffer(said.encode(), "u1")
+            layout.say(self._hdf5[name], "description", f"bytes (UTF-8) of the {name}")
+        self._frames = StoredFrames(self._hdf5)
+
+    def go_on(self, rows: int) -> None:
+        """Append to the frames of a file that is there, behind `rows` of them.
+
+        Raises
+        ------
+        SolfecError
+            Another run is writing it, or has done so meanwhile.
+        """
+        try:
+            self._journalled = JournalledFile(self.path)
+            self._hdf5 = h5py.File(self._journalled, "r+", libver="earliest")
+        except OSError as error:
+            self._give_up(False)
+            raise SolfecError(f"{self.path}: the results cannot be continued: {error.strerror or error}") from error
+        self._frames = StoredFrames(self._hdf5)
+        if len(self._frames) != rows:
+            self._give_up(False)
+            raise SolfecError(f"{self.path}: the results cannot be continued: somebody else has changed them")
+        self._since = perf_counter()
+
+    def _give_up(self, fresh: bool) -> None:
+        """Leave the file at its last complete frame."""
+        self._failed = True
+        if self._journalled is None:
+            return
+        self._journalled.error = self._journalled.error or OSError("abandoned")
+        if self._hdf5 is not None:
+            self._hdf5.close()
+        path = self._journalled.path
+        self._journalled.close()
+        self._journalled = self._hdf5 = None
+        if fresh and path.endswith(".new"):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether frames go behind those that are there."""
+        return self._hdf5 is not None
+
+    def rest(self) -> None:
+        """Leave the file as if it were closed; the next frame goes on with it unless somebody else has changed it."""
+        if self._journalled is not None and not self._journalled.resting:
+            self._journalled.rest()
+
+    def close(self) -> None:
+        """Close the file; all frames are complete."""
+        if self._hdf5 is None:
+            return
+        journalled, self._journalled = self._journalled, None
+        journalled.error = journalled.error or OSError("closed")  # HDF5 has nothing more to say
+        with suppress(OSError, RuntimeError):
+            self._hdf5.close()
+        self._hdf5 = None
+        journalled.close()
+
+    def __del__(self):
+        with suppress(Exception):
+            self.close()
+
+
+class StoredRun:
+    """Results of a run, for reading, also while they are being written.
+
+    Parameters
+    ----------
+    path : str
+
+    Raises
+    ------
+    SolfecError
+        There are none, or they are damaged or of another kind.
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+        if not os.path.isfile(path):
+            raise SolfecError(f"{path}: no such results file")
+        self.steps = self.read(lambda frames: frames.steps)
+        if not len(self.steps):
+            raise SolfecError(f"{path}: the results hold no frames")
+
+    def read(self, take):
+        """What `take(frames)` returns, with the file held as it is."""
+        try:
+            with Snapshot(self.path).held() as held, h5py.File(held, "r") as file:
+                if (kind := layout.said(file, "format")) != FORMAT:
+                    raise SolfecError(f"{self.path}: holds no results of the explicit engine" + (f", but {kind!r}" if kind else ""))
+                if file.attrs["format_version"] > VERSION:
+                    raise SolfecError(f"{self.path}: was written by a newer version, {layout.said(file, 'solfec_version')}")
+                return take(StoredFrames(file))
+        except (OSError, RuntimeError, *DAMAGE) as error:
+            if getattr(error, "errno", None) == errno.EACCES:
+                raise SolfecError(f"{self.path}: cannot be read: {error}") from error
+            raise SolfecError(f"{self.path}: cannot be read, the file seems damaged: {error}") from error
+
+    def text(self, name: str) -> str:
+        """The input, or the user's arguments as JSON."""
+        return self.read(lambda frames: bytes(frames.group[name][...]).decode())
+
+    @property
+    def last_run(self) -> int:
+        """Number of the last call of DEM."""
+        return int(self.steps["run"][-1])
+
+    def load(self, model: Model, run: int) -> bool:
+        """Bring a model to the last frame of a DEM, and histories to what they were; whether that DEM was finished."""
+        own = np.flatnonzero(self.steps["run"] == run)
+
+        def take(frames: StoredFrames) -> None:
+            frames.load(model, self.steps[own[-1]], self.path)
+            frames.give_back(model, self.steps[own])
+
+        self.read(take)
+        return bool(self.steps["finished"][own[-1]])
