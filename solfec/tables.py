@@ -10,11 +10,14 @@ deleted, identifiers (`id`) do not.
 from __future__ import annotations
 
 import copy
+from functools import cache
 
 import numpy as np
 
 from . import _kernels
 from ._table_types import TABLES
+
+AT_ONCE = 4096  # records that are filled column by column before the next ones
 
 _bind, _free = _kernels.table_handles.bind_table, _kernels.table_handles.free_table
 
@@ -55,6 +58,9 @@ class _Registration:
 class Table:
     """Columns growing together.  Subclasses list them in `COLUMNS` as name -> (shape of one row, dtype, fill).
 
+    `POINTS_INTO` lists the columns that hold row numbers: name -> name of the table (or other list) whose rows they are.
+    A negative row number points to nothing.
+
     Attributes
     ----------
     n : int
@@ -68,6 +74,7 @@ class Table:
     """
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str, float]] = {}
+    POINTS_INTO: dict[str, str] = {}
     reallocations = 0  # of all tables, see `note_reallocation`
 
     def __init__(self, capacity: int = 16):
@@ -158,6 +165,95 @@ class Table:
         """The rows in use of one column (a view, not a copy)."""
         return getattr(self, name)[..., : self.n]
 
+    @classmethod
+    def record(cls, names=None) -> np.dtype:
+        """Record of one row: the columns in `names`, or all of them, in that order and little-endian."""
+        return np.dtype([(name, "<" + cls.COLUMNS[name][1], cls.COLUMNS[name][0]) for name in names or cls.COLUMNS])
+
+    def pack(self, rows, names=None, *, origins=None, dtype=None, room=None, **others) -> np.ndarray:
+        """Rows as records, which `unpack` appends to a table, this one or another.
+
+        Parameters
+        ----------
+        rows : slice or array of int or bool
+            Rows to pack, in that order.
+        names : sequence of str, optional
+            Columns to pack, all by default.
+        origins : dict, optional
+            Name in `POINTS_INTO` -> row from which packed pointers count, one number or one for each packed row.
+            Every table into which packed columns point needs one.  Without origins pointers are packed as they stand.
+        dtype : dtype, optional
+            Of the records, ``record(names)`` by default.
+        room : array of records, optional
+            Memory for the result.
+        **others
+            Further fields of `dtype`, arrays with the row first.
+
+        Returns
+        -------
+        array of records
+            A field has the shape of one row of its column.
+        """
+        names = tuple(names or self.COLUMNS)
+        if not isinstance(rows, slice):
+            rows = np.asarray(rows)
+            rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+        count = len(range(*rows.indices(self.n))) if isinstance(rows, slice) else rows.size
+        packed = np.empty(count, self.record(names) if dtype is None else dtype) if room is None else room[:count]
+        raw = packed.view(_untyped(packed.dtype))
+        pairs = [(packed[name], column) for name, column in others.items()]
+        for name in names:
+            column = self.view(name)[..., rows]
+            if column.ndim == 2 and column.flags.f_contiguous and column.dtype == packed.dtype[name].base and count:
+                pairs.append((raw[name], column.T.view(raw.dtype[name])[:, 0]))
+            else:
+                pairs.append((packed[name], rows_first(column)))
+        for first in range(0, count, AT_ONCE):  # so that the records stay in the processor's cache while they fill up
+            for target, source in pairs:
+                target[first : first + AT_ONCE] = source[first : first + AT_ONCE]
+        self._shift(packed, names, origins, -1)
+        return packed
+
+    def unpack(self, packed: np.ndarray, origins=None) -> int:
+        """Append packed rows and return the first of them; columns that the records lack get their fill value.
+
+        Parameters
+        ----------
+        packed : array of records
+            As `pack` returns them; they are not changed.
+        origins : dict, optional
+            Name in `POINTS_INTO` -> row of this model that stands for the origin with which the records were packed.
+        """
+        names = packed.dtype.names
+        if not set(names) <= set(self.COLUMNS):
+            raise KeyError(f"{type(self).__name__} has no columns {sorted(set(names) - set(self.COLUMNS))}")
+        packed = packed.copy() if origins else packed
+        self._shift(packed, names, origins, 1)
+        first = self.append(len(packed))
+        self.fill(packed, slice(first, self.n))
+        return first
+
+    def fill(self, packed: np.ndarray, rows: slice, names=None) -> None:
+        """Write records into rows that there are; columns that the records lack stay as they are."""
+        for name in (name for name in names or self.COLUMNS if name in packed.dtype.names):
+            column = getattr(self, name)
+            column[..., rows] = np.moveaxis(packed[name], 0, -1) if column.ndim > 1 else packed[name]
+
+    def _shift(self, packed: np.ndarray, names, origins, sign: int) -> None:
+        """Add origins to (or with sign -1 subtract them from) the pointers in records."""
+        if origins is None:
+            return
+        pointers = {name: table for name, table in self.POINTS_INTO.items() if name in names}
+        missing = sorted(set(pointers.values()) - set(origins))
+        if missing:
+            raise KeyError(f"{type(self).__name__} points into {', '.join(missing)}: from which rows on?")
+        for name, table in pointers.items():
+            numbers = packed[name]
+            origin = np.asarray(origins[table], np.int64)
+            if origin.ndim:
+                origin = origin.reshape(-1, *(1,) * (numbers.ndim - 1))
+            numbers[...] = np.where(numbers < 0, numbers, numbers + sign * origin)
+
     def nbytes(self) -> int:
         """Memory of all columns, in bytes."""
         return sum(getattr(self, name).nbytes for name in self.COLUMNS)
@@ -236,6 +332,21 @@ def opened(status: int) -> None:
     """Raise RuntimeError where a kernel that reports nothing else did not know a table by its handle."""
     if status:
         raise RuntimeError("a kernel does not know a table by its handle; please report this")
+
+
+def rows_first(column: np.ndarray) -> np.ndarray:
+    """View of a column with the row number first (np.moveaxis costs ten times as much)."""
+    return column if column.ndim == 1 else column.T if column.ndim == 2 else column.transpose(2, 0, 1)
+
+
+@cache
+def _untyped(dtype: np.dtype) -> np.dtype:
+    """The record with fields that are just so many bytes: vectors are copied whole, in half the time."""
+    fields = {name: dtype.fields[name] for name in dtype.names}
+    return np.dtype({
+        "names": list(fields), "formats": [f"V{field[0].itemsize}" for field in fields.values()],
+        "offsets": [field[1] for field in fields.values()], "itemsize": dtype.itemsize,
+    })  # fmt: skip
 
 
 def note_reallocation() -> None:

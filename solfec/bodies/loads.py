@@ -35,6 +35,7 @@ class PointLoadTable(Table):
         "natural": ((3,), "f8", 0.0),  # its natural coordinates there
         "weights": ((8,), "f8", 0.0),  # and its shape functions
     }
+    POINTS_INTO = {"body": "BodyTable", "series": "SeriesTable"}
 
 
 @dataclass

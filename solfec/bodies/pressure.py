@@ -34,6 +34,7 @@ class PressureTable(Table):
         "node_ptr": ((), "i4", 0),  # of finite elements: first row of the table of nodes
         "node_count": ((), "i4", 0),
     }
+    POINTS_INTO = {"body": "BodyTable", "series": "SeriesTable", "node_ptr": "PressureNodeTable"}
 
 
 class PressureNodeTable(Table):

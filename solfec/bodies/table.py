@@ -98,6 +98,15 @@ class BodyTable(Table):
         "energy": ((6,), "f8", 0.0),  # Energy
         "extents": ((6,), "f8", 0.0),  # current bounding box: lower corner, upper corner
     }
+    POINTS_INTO = {
+        "material": "bulk materials",  # Domain.bulk_materials
+        "node_ptr": "nodes",  # these three are lists of FiniteElements
+        "element_ptr": "elements",
+        "overlap_ptr": "overlaps",
+        "conf_ptr": "ConfigurationTable",
+        "velo_ptr": "TripleTable",
+        "primitive_ptr": "PrimitiveTable",
+    }
 
     def __init__(self):
         super().__init__()

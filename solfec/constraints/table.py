@@ -70,6 +70,15 @@ class ConstraintTable(Table):
         "start": ((), "i4", 0),  # joint_starts.Start: whether the next step stops the joint's points
         "implicit": ((), "i4", 0),  # 1: a spring's force follows from the mean stroke and velocity of the step
     }
+    POINTS_INTO = {
+        "master": "BodyTable",
+        "slave": "BodyTable",
+        "master_primitive": "PrimitiveTable",
+        "slave_primitive": "PrimitiveTable",
+        "material": "SurfaceMaterialTable",
+        "series_rows": "SeriesTable",
+        "curve": "CurveTable",
+    }
 
     def __init__(self):
         super().__init__()

@@ -24,12 +24,14 @@ class VertexTable(Table):
         "body": ((), "i4", -1),  # row of the body that moves it
         "node": ((), "i4", -1),  # of a finite element body: the mesh node that the vertex is
     }
+    POINTS_INTO = {"body": "BodyTable"}
 
 
 class VertexListTable(Table):
     """Vertex numbers of primitives, one list after another."""
 
     COLUMNS = {"vertex": ((), "i4", -1)}
+    POINTS_INTO = {"vertex": "VertexTable"}
 
 
 class FaceTable(Table):
@@ -45,6 +47,7 @@ class FaceTable(Table):
         "surface": ((), "i4", 0),  # surface identifier
         "normal": ((3,), "f8", 0.0),  # current unit outward normal; the plane passes through the first corner
     }
+    POINTS_INTO = {"corner_ptr": "CornerTable"}
 
 
 class CornerTable(Table):
@@ -55,12 +58,14 @@ class CornerTable(Table):
         "local": ((), "i4", 0),  # the vertex's position in the list of the face's primitive
         "edge": ((), "i4", 0),  # edges of the primitive, packed; they fill half of the rows of its faces
     }
+    POINTS_INTO = {"vertex": "VertexTable"}
 
 
 class AdjacencyTable(Table):
     """Primitives adjacent to primitives (sharing a node, or touching in the reference shape), sorted lists."""
 
     COLUMNS = {"primitive": ((), "i4", -1)}
+    POINTS_INTO = {"primitive": "PrimitiveTable"}
 
 
 class PrimitiveTable(Table):
@@ -90,6 +95,12 @@ class PrimitiveTable(Table):
         "drift": ((3, 4), "f8", 0.0),  # ways within the step: of the box's centre (last column), and their gradient; 0 if short for the margin
         "reach": ((), "f8", 0.0),  # margin and twice the longest way of a point: pairs nearer than half of both may come into contact
         "box": ((6,), "f8", 0.0),  # current box enlarged by the geometric epsilon: lower corner, upper corner
+    }
+    POINTS_INTO = {
+        "body": "BodyTable",
+        "vertex_ptr": "VertexListTable",
+        "face_ptr": "FaceTable",
+        "adjacent_ptr": "AdjacencyTable",
     }
 
 

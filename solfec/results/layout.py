@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from enum import IntEnum
-from functools import cache
 
 import numpy as np
 
 from ..bodies.table import BodyTable
-from ..constraints.table import ConstraintTable, SurfaceMaterialTable
+from ..constraints.table import ConstraintTable
+from ..contact.geometry import FaceTable, PrimitiveTable
 from ..element_types import MOST_FACES, MOST_NODES
 from ..kinds import BodyKind, ConstraintKind, Form, PrimitiveKind, Scheme
 from ..lives import Cause
@@ -91,23 +91,17 @@ DESCRIPTIONS = {
 }  # fmt: skip
 
 
-def fields(table: type, names) -> list[tuple]:
-    """Fields of a record for columns of a table."""
-    return [(name, "<" + table.COLUMNS[name][1], table.COLUMNS[name][0]) for name in names]
-
-
 DEFINITION_COLUMNS = tuple(n for n in BodyTable.COLUMNS if n not in FOLLOWS and n not in BODY_STATE)
 CONTACT_COLUMNS = tuple(n for n in ConstraintTable.COLUMNS if n not in (*ROWS, *USER_ONLY, *DERIVED, "evaluated"))
 
-DEFINITION = np.dtype(fields(BodyTable, DEFINITION_COLUMNS))
-BODY = np.dtype(fields(BodyTable, BODY_STATE))
+DEFINITION = BodyTable.record(DEFINITION_COLUMNS)
+BODY = BodyTable.record(BODY_STATE)
 LISTED = np.dtype([("id", "<i8"), ("definition", "<i8"), ("conf_first", "<i8"), ("velo_first", "<i8")])
 CONSTRAINT = np.dtype(
     [("master", "<i8"), ("slave", "<i8"), ("master_primitive", "<i4"), ("slave_primitive", "<i4")]
-    + fields(ConstraintTable, CONTACT_COLUMNS)
+    + ConstraintTable.record(CONTACT_COLUMNS).descr
 )
-USER = np.dtype(fields(ConstraintTable, USER_ONLY))
-SURFACE_MATERIAL = fields(SurfaceMaterialTable, SurfaceMaterialTable.COLUMNS)
+USER = ConstraintTable.record(USER_ONLY)
 STEP = np.dtype(
     [("time", "<f8"), ("step", "<f8"), ("step_number", "<i8")]
     + [(part + suffix, "<i8") for part in ("bodies", "constraints", "user") for suffix in ("", "_first")]
@@ -153,14 +147,11 @@ STEP_DESCRIPTIONS = {
     "callback": ("T", "schedule of the user's callback, likewise"),
 }
 
-FACE = np.dtype([("corner_ptr", "<i4"), ("corner_count", "<i4"), ("surface", "<i4")])
-PRIMITIVE = np.dtype(
-    [(name, "<i4") for name in ("kind", "volume_id", "surface")]
-    + [("radius", "<f8")]
-    + [(name, "<i4") for name in ("vertex_ptr", "vertex_count", "face_ptr", "face_count", "outer_count")]
-    + [(name, "<i4") for name in ("adjacent_ptr", "adjacent_count")]
-    + [("radii", "<f8", (3,)), ("orientation", "<f8", (3, 3))]
-)
+FACE = FaceTable.record(("corner_ptr", "corner_count", "surface"))
+PRIMITIVE = PrimitiveTable.record((
+    *("kind", "volume_id", "surface", "radius", "vertex_ptr", "vertex_count", "face_ptr", "face_count", "outer_count"),
+    *("adjacent_ptr", "adjacent_count", "radii", "orientation"),
+))  # fmt: skip
 PARTS = ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitives")
 SHAPE = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in PARTS for suffix in ("_first", "")])
 
@@ -230,7 +221,6 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
 }  # fmt: skip
 
 
-AT_ONCE = 4096  # records that are packed at once
 
 
 def results_file(path: str) -> str:
@@ -263,49 +253,6 @@ def said(thing, name: str) -> str:
     """Text that `say` has attached; '' where there is none."""
     value = thing.attrs.get(name, b"")
     return value.decode().strip() if isinstance(value, bytes) else str(value)
-
-
-def rows_first(column: np.ndarray) -> np.ndarray:
-    """View of a column with the row number first (np.moveaxis costs ten times as much)."""
-    return column if column.ndim == 1 else column.T if column.ndim == 2 else column.transpose(2, 0, 1)
-
-
-@cache
-def untyped(dtype: np.dtype) -> np.dtype:
-    """The record with fields that are just so many bytes: vectors are copied whole, in half the time."""
-    fields = {name: dtype.fields[name] for name in dtype.names}
-    return np.dtype({
-        "names": list(fields), "formats": [f"V{field[0].itemsize}" for field in fields.values()],
-        "offsets": [field[1] for field in fields.values()], "itemsize": dtype.itemsize,
-    })  # fmt: skip
-
-
-def records(dtype: np.dtype, table, names, rows: slice, room: np.ndarray | None = None, **others) -> np.ndarray:
-    """Rows of a table as records (in `room`, if given); a field keeps the shape of one row of its column.
-
-    `others` are further fields.
-    """
-    count = max(rows.stop, rows.start) - rows.start
-    packed = np.empty(count, dtype) if room is None else room[:count]
-    raw = packed.view(untyped(dtype))
-    pairs = [(packed[name], column) for name, column in others.items()]
-    for name in names:
-        column = getattr(table, name)[..., rows]
-        if column.ndim == 2 and column.flags.f_contiguous and column.dtype == dtype[name].base and count:
-            pairs.append((raw[name], column.T.view(raw.dtype[name])[:, 0]))
-        else:
-            pairs.append((packed[name], rows_first(column)))
-    for first in range(0, count, AT_ONCE):  # so that the records stay in the processor's cache while they fill up
-        for target, source in pairs:
-            target[first : first + AT_ONCE] = source[first : first + AT_ONCE]
-    return packed
-
-
-def unpack(packed: np.ndarray, table, names, rows: slice) -> None:
-    """Records back into the rows of a table; columns that older records lack stay as they are."""
-    for name in (name for name in names if name in packed.dtype.names):
-        column = getattr(table, name)
-        column[..., rows] = np.moveaxis(packed[name], 0, -1) if column.ndim > 1 else packed[name]
 
 
 def completed(packed: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -16,7 +16,7 @@ def constraint_records(constraints, domain, room: np.ndarray | None = None) -> n
     identities = {side: bodies[constraints.view(side)] for side in ("master", "slave")}
     identities |= {side + "_primitive": primitives[constraints.view(side + "_primitive")] for side in ("master", "slave")}
     everything = slice(0, constraints.n)
-    return layout.records(layout.CONSTRAINT, constraints, layout.CONTACT_COLUMNS, everything, room, **identities)
+    return constraints.pack(everything, layout.CONTACT_COLUMNS, dtype=layout.CONSTRAINT, room=room, **identities)
 
 
 def with_none(column: np.ndarray, value: int) -> np.ndarray:
@@ -27,7 +27,7 @@ def with_none(column: np.ndarray, value: int) -> np.ndarray:
 def user_records(constraints, functions) -> np.ndarray:
     """Further data of the user's constraints, with the numbers of functions in the file."""
     users = constraints.user_count
-    rows = layout.records(layout.USER, constraints, layout.USER_ONLY, slice(0, users))
+    rows = constraints.pack(slice(0, users), layout.USER_ONLY)
     if users and (constraints.series.n or constraints.curves.n):
         rows["series_rows"] = functions.numbers_of(constraints.series)[rows["series_rows"]]
         rows["curve"] = functions.numbers_of(constraints.curves)[rows["curve"]]

@@ -41,9 +41,9 @@ def restore(reader, domain, number: int) -> None:
         rebuild(reader, domain, frame, defined)
     everything = slice(0, bodies.n)
     material = bodies.view("material").copy()
-    layout.unpack(defined, bodies, layout.DEFINITION_COLUMNS, everything)
+    bodies.fill(defined, everything, layout.DEFINITION_COLUMNS)
     bodies.view("material")[:] = material  # rows of the domain's own table
-    layout.unpack(frame.bodies, bodies, layout.BODY_STATE, everything)
+    bodies.fill(frame.bodies, everything, layout.BODY_STATE)
     if len(frame.configurations) != bodies.configurations.n:
         raise SolfecError(f"{reader.file}: meshes of the results and of the input differ; do they belong together?")
     functions = reader.functions if len(frame.user_constraints) else None
@@ -169,8 +169,8 @@ def restore_constraints(domain, frame, functions) -> None:
     table.keep(np.zeros(table.n, bool))
     stored = frame.constraints
     table.append(len(stored))
-    layout.unpack(stored, table, layout.CONTACT_COLUMNS, slice(0, table.n))
-    layout.unpack(frame.user_constraints, table, layout.USER_ONLY, slice(0, len(frame.user_constraints)))
+    table.fill(stored, slice(0, table.n), layout.CONTACT_COLUMNS)
+    table.fill(frame.user_constraints, slice(0, len(frame.user_constraints)), layout.USER_ONLY)
     table.user_count = len(frame.user_constraints)
     if functions and functions.numbers:
         refer_functions(table, functions)

@@ -43,7 +43,7 @@ def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
     checks.listed(first, len(definitions))
     checks.step(first.step)
     definitions = definitions[first.listed["definition"]]
-    built = layout.records(layout.DEFINITION, domain.bodies, layout.DEFINITION_COLUMNS, slice(0, domain.bodies.n))
+    built = domain.bodies.pack(slice(0, domain.bodies.n), layout.DEFINITION_COLUMNS)
     check_bodies(reader, built, definitions, first.listed["id"])
     users = edited_constraints(domain, first, functions)
     now, step = settings.describe(domain, functions, solver), domain.step

@@ -39,27 +39,19 @@ def pack(bodies, geometry: Geometry, first: int) -> dict[str, np.ndarray]:
         base[part] = begin
         tail[part] = slice(int(begin[0]) if begin.size else 0, int(ends[part][-1]) if begin.size else 0)
 
-    def local(numbers, part, owner):
-        """Numbers of rows of `part` counted from the first one of the body that owns them."""
-        return numbers - np.repeat(base[part], shapes[owner])
+    def packed(table, part, names):
+        """Rows of `part`, whose pointers count from the first rows of the body that owns them."""
+        origins = {type(getattr(geometry, into)).__name__: np.repeat(base[into], shapes[part]) for into in PARTS}
+        return table.pack(tail[part], names, origins=origins)
 
-    packed_faces = np.empty(tail["faces"].stop - tail["faces"].start, FACE)
-    packed_faces["corner_ptr"] = local(faces.corner_ptr[tail["faces"]], "corners", "faces")
-    for name in ("corner_count", "surface"):
-        packed_faces[name] = getattr(faces, name)[tail["faces"]]
-    packed = np.empty(tail["primitives"].stop - tail["primitives"].start, PRIMITIVE)
-    for name in PRIMITIVE.names:
-        packed[name] = np.moveaxis(getattr(primitives, name)[..., tail["primitives"]], -1, 0)
-    for name, part in (("vertex_ptr", "vertex_lists"), ("face_ptr", "faces"), ("adjacent_ptr", "adjacency")):
-        packed[name] = local(packed[name], part, "primitives")
     return {
         "shapes": shapes,
         "vertices": geometry.vertices.reference[:, tail["vertices"]].T,
-        "vertex_lists": local(geometry.vertex_lists.vertex[tail["vertex_lists"]], "vertices", "vertex_lists"),
-        "faces": packed_faces,
-        "corners": local(geometry.corners.vertex[tail["corners"]], "vertices", "corners"),
-        "adjacency": local(geometry.adjacency.primitive[tail["adjacency"]], "primitives", "adjacency"),
-        "primitives": packed,
+        "vertex_lists": packed(geometry.vertex_lists, "vertex_lists", ("vertex",))["vertex"],
+        "faces": packed(faces, "faces", FACE.names),
+        "corners": packed(geometry.corners, "corners", ("vertex",))["vertex"],
+        "adjacency": packed(geometry.adjacency, "adjacency", ("primitive",))["primitive"],
+        "primitives": packed(primitives, "primitives", PRIMITIVE.names),
     }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..bodies import implicit
 from ..directories import check_place
 from ..errors import SolfecError
+from ..tables import rows_first
 from . import layout, meshes, open_files, settings, shapes
 from .bases import BaseRows
 from .columns import Columns
@@ -377,7 +378,7 @@ class ResultsWriter:
         row["list_first"] = self._list_first
         row["bodies"] = bodies.n
         row["bodies_first"] = columns["frames/bodies"].append(
-            layout.records(layout.BODY, bodies, layout.BODY_STATE, slice(0, bodies.n))
+            bodies.pack(slice(0, bodies.n), layout.BODY_STATE)
         )
         row["conf_first"] = columns["frames/configurations"].append(bodies.configurations.view("conf").T)
         row["velo_first"] = columns["frames/velocities"].append(bodies.triples.view("velo").T)
@@ -471,7 +472,7 @@ class ResultsWriter:
         columns = [getattr(bodies, name)[..., : bodies.n] for name in layout.DEFINITION_COLUMNS]
         if self._definitions and all(map(np.array_equal, columns, self._definitions)):
             return
-        records = layout.records(layout.DEFINITION, bodies, layout.DEFINITION_COLUMNS, slice(0, bodies.n))
+        records = bodies.pack(slice(0, bodies.n), layout.DEFINITION_COLUMNS)
         old = self._old_definitions()
         listed = np.zeros(bodies.n, layout.LISTED)
         listed["id"] = records["id"]
@@ -498,7 +499,7 @@ class ResultsWriter:
     def _old_definitions(self) -> np.ndarray:
         old = np.empty(len(self._list), layout.DEFINITION)
         for name, column in zip(layout.DEFINITION_COLUMNS, self._definitions):
-            old[name] = layout.rows_first(column)
+            old[name] = rows_first(column)
         return old
 
 

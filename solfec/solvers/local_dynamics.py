@@ -56,30 +56,42 @@ class RowTable(Table):
         "block_ptr": ((), "i4", 0),  # first off-diagonal block of the row
         "chunk_ptr": ((), "i4", 0),  # first row of a chunk of rows that one thread sweeps
     }
+    POINTS_INTO = {
+        "order": "ConstraintTable",
+        "patch": "RowTable",
+        "entry_ptr": "EntryTable",
+        "slave_entry": "EntryTable",
+        "block_ptr": "BlockTable",
+        "chunk_ptr": "RowTable",
+    }
 
 
 class EntryTable(Table):
     """Operator blocks H' of the rows: W_ab = sum H'_a H'_b^T over shared velocity triples."""
 
     COLUMNS = {"triple": ((), "i4", 0), "operator": ((3, 3), "f8", 0.0)}
+    POINTS_INTO = {"triple": "TripleTable"}
 
 
 class BlockTable(Table):
     """Off-diagonal blocks of W, row after row, columns ascending."""
 
     COLUMNS = {"column": ((), "i4", 0), "block": ((3, 3), "f8", 0.0)}
+    POINTS_INTO = {"column": "RowTable"}
 
 
 class AttachmentTable(Table):
     """Rows acting on bodies, body after body."""
 
     COLUMNS = {"row": ((), "i4", 0), "entry": ((), "i4", 0)}
+    POINTS_INTO = {"row": "RowTable", "entry": "EntryTable"}
 
 
 class PointerTable(Table):
     """First attachment of every body (one more at the end)."""
 
     COLUMNS = {"attachment": ((), "i4", 0)}
+    POINTS_INTO = {"attachment": "AttachmentTable"}
 
 
 class TripleWork(Table):
