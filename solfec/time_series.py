@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _kernels
-from .tables import note_reallocation
+from .tables import Record, opened
 
 _evaluate = _kernels.time_series.evaluate_series
 
@@ -93,19 +93,20 @@ class TimeSeries:
         return TimeSeries(self.times, np.append(0.0, np.cumsum(areas)))
 
 
-class SeriesTable:
-    """All time series of a model in flat arrays, evaluated by one kernel call.
+class SeriesTable(Record):
+    """All time series of a model in flat arrays, evaluated by one kernel call."""
 
-    Attributes
-    ----------
-    n : int
-        Number of series.
-    result : ndarray (max(n, 1),)
-        Values at the time of the last `evaluate`.
-    """
+    COLUMNS = {
+        "start": ((), "i4"),  # series k has the knots start(k) .. start(k+1)-1, at least one
+        "times": ((), "f8"),  # knots, increasing within a series
+        "values": ((), "f8"),
+        "interval": ((), "i4"),  # where the last evaluation looked (any number is fine): only a hint
+        "result": ((), "f8"),  # of max(n, 1) series: values at the time of the last `evaluate`
+    }
+    NUMBERS = {"n": "i4"}  # series
 
     def __init__(self):
-        self.n = 0
+        super().__init__()
         self._series: list[TimeSeries] = []
         self._row: dict[tuple[bytes, bytes], int] = {}
         self._flatten()
@@ -118,7 +119,6 @@ class SeriesTable:
             row = self._row[key] = self.n
             self._series.append(series)
             self.n += 1
-            note_reallocation()
         return row
 
     def knots(self, row: int) -> tuple[np.ndarray, np.ndarray]:
@@ -129,17 +129,18 @@ class SeriesTable:
         self._flat = self.n
         times = [series.times if series.times.size else np.zeros(1) for series in self._series] or [np.zeros(1)]
         values = [series.values for series in self._series] or [np.zeros(1)]
-        self._times = np.concatenate(times)
-        self._values = np.concatenate(values)
-        self._start = np.append(0, np.cumsum([item.size for item in times])).astype(np.int32)
-        self._interval = np.zeros(len(times), np.int32)
-        self.result = np.zeros(len(times))
-        note_reallocation()
+        self.replace(
+            start=np.append(0, np.cumsum([item.size for item in times])).astype(np.int32),
+            times=np.concatenate(times),
+            values=np.concatenate(values),
+            interval=np.zeros(len(times), np.int32),
+            result=np.zeros(len(times)),
+        )
 
     def evaluate(self, time: float) -> np.ndarray:
         """Values of all series at `time`, in `result`."""
         self.settle()
-        _evaluate(self.n, time, self._start, self._times, self._values, self._interval, self.result)
+        opened(_evaluate(self.handle, time))
         return self.result
 
     def settle(self) -> None:

@@ -10,7 +10,7 @@ HEADER = re.compile(r"^[ \t]*(?:(?:pure|elemental|impure|recursive|logical|integ
 #: Modules whose procedures still take columns one by one; the list only gets shorter.
 COLUMN_BY_COLUMN = {
     "assembly_phases", "automatic_solver", "compliance", "conjugate_gradients", "coupling_blocks", "energy_momentum",
-    "finite_element_points", "gauss_seidel", "local_dynamics", "newton", "point_loads", "pressures", "reduced_compliance",
+    "finite_element_points", "gauss_seidel", "local_dynamics", "newton", "reduced_compliance",
     "row_order", "spring_rows", "stored_form", "supernodal_cholesky", "support_stiffness", "user_constraints", "velocity_form",
 }  # fmt: skip
 

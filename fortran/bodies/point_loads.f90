@@ -1,6 +1,9 @@
 !> Point forces and torques as generalised forces of their bodies.
 module point_loads
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: finite_elements, point_load_table, series_table, open_table
+  use table_registry, only: table_open
   use kind_numbers, only: spatial_force => load_spatial_force, convected_force => load_convected_force, &
     spatial_torque => load_spatial_torque, convected_torque => load_convected_torque
   use velocity_operator, only: rigid_kind, pseudo_rigid_kind, finite_element_kind
@@ -15,46 +18,41 @@ contains
   !> Adds every load, in its order, to `force` at the present configuration (manual, FORCE and TORQUE).
   !> With g = value direction: a SPATIAL force is g, a CONVECTED one R g or F g; a SPATIAL torque acts in space, a
   !> CONVECTED one in the body's frame.  Nodes of finite elements take N_a times the force.
-  !> `failure` is 1 for a load on a body of the wrong kind, with the load's `row`.
-  subroutine add_point_loads(n, series_values, load_kind, body, point, direction, value, series, element, natural, weights, &
-                             kind, centre, conf_ptr, velo_ptr, element_ptr, node_ptr, element_size, element_node, reference, &
-                             conf, force, failure, row, nl, ns, nb, ne, nnode, nconf, nvelo)
-    integer(i4), intent(in) :: n                  !< loads in use
-    integer(i4), intent(in) :: nl, ns, nb, ne, nnode, nconf, nvelo
-    real(dp), intent(in) :: series_values(0:ns-1) !< series at the present time
-    integer(i4), intent(in) :: load_kind(0:nl-1)
-    integer(i4), intent(in) :: body(0:nl-1)       !< rows of bodies
-    real(dp), intent(in) :: point(3,0:nl-1)       !< referential points [length]
-    real(dp), intent(in) :: direction(3,0:nl-1)   !< unit vectors
-    real(dp), intent(in) :: value(0:nl-1)         !< magnitude [force or moment], used where there is no series
-    integer(i4), intent(in) :: series(0:nl-1)     !< rows of time series, -1: none
-    integer(i4), intent(in) :: element(0:nl-1)    !< of a finite element body, numbered within it
-    real(dp), intent(in) :: natural(3,0:nl-1), weights(8,0:nl-1) !< natural coordinates and shape functions there
-    integer(i4), intent(in) :: kind(0:nb-1)
-    real(dp), intent(in) :: centre(3,0:nb-1)      !< referential mass centres
-    integer(i4), intent(in) :: conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    integer(i4), intent(in) :: element_ptr(0:nb-1), node_ptr(0:nb-1) !< first element and node of finite element bodies
-    integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1) !< nodes numbered within the body
-    real(dp), intent(in) :: reference(3,0:nnode-1) !< referential nodes [length]
-    real(dp), intent(in) :: conf(3,0:nconf-1)
-    real(dp), intent(inout) :: force(3,0:nvelo-1)
+  !> `failure` is 1 for a load on a body of the wrong kind, with the load's `row`, `table_unknown` where a handle is not that of such a table.
+  !>
+  !> Reads all columns of loads, the values of series at the present time, kind, centre, pointers and conf of bodies, and element_size,
+  !> element_node and reference of elements; writes force.
+  subroutine add_point_loads(handles, loads, series, elements, failure, row)
+    integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
+    integer(i8), intent(in) :: loads, series, elements    !< PointLoadTable, SeriesTable, FiniteElements
     integer(i4), intent(out) :: failure, row
+    type(bodies_and_triples) :: state
+    type(point_load_table) :: load
+    type(series_table) :: known
+    type(finite_elements) :: fe
     real(dp) :: g(3), arm(3)
     integer(i4) :: a, b, c, e, i, k, v
 
-    failure = 0
     row = -1
-    do k = 0, n - 1
-      b = body(k)
-      c = conf_ptr(b)
-      v = velo_ptr(b)
-      if (series(k) < 0) then
-        g = value(k)*direction(:,k)
+    call open_bodies(handles, state, failure)
+    if (failure == table_open) call open_table(loads, load, failure)
+    if (failure == table_open) call open_table(series, known, failure)
+    if (failure == table_open) call open_table(elements, fe, failure)
+    if (failure /= table_open) return
+    associate (kind => state%bodies%kind, node_ptr => state%bodies%node_ptr, conf => state%configurations%conf, &
+               force => state%triples%force, load_kind => load%kind, natural => load%natural, weights => load%weights, &
+               element_size => fe%element_size, element_node => fe%element_node, reference => fe%reference)
+    do k = 0, int(load%rows, i4) - 1
+      b = load%body(k)
+      c = state%bodies%conf_ptr(b)
+      v = state%bodies%velo_ptr(b)
+      if (load%series(k) < 0) then
+        g = load%value(k)*load%direction(:,k)
       else
-        g = series_values(series(k))*direction(:,k)
+        g = known%result(load%series(k))*load%direction(:,k)
       end if
       if (kind(b) == finite_element_kind) then
-        e = element_ptr(b) + element(k)
+        e = state%bodies%element_ptr(b) + load%element(k)
         if (load_kind(k) == convected_force) then
           g = convected(element_size(e), element_node(:,e), natural(:,k), reference(:,node_ptr(b):), conf(:,c:), g)
         end if
@@ -63,7 +61,7 @@ contains
         end do
         cycle
       end if
-      arm = point(:,k) - centre(:,b)
+      arm = load%point(:,k) - state%bodies%centre(:,b)
       if (kind(b) == rigid_kind) then
         select case (load_kind(k))
         case (spatial_force)
@@ -92,6 +90,7 @@ contains
         return
       end if
     end do
+    end associate
   end subroutine add_point_loads
 
   !> F g at natural coordinates of an element, from the nodes of its body (3,0:*) and their displacements.

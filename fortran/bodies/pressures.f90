@@ -1,6 +1,9 @@
 !> Pressures on surfaces of meshes as generalised forces of their bodies (manual, PRESSURE; pressure.py).
 module pressures
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: pressure_table, pressure_node_table, series_table, open_table
+  use table_registry, only: table_open
   use matrix3, only: cofactors, multiply
   use velocity_operator, only: rigid_kind, pseudo_rigid_kind, finite_element_kind
   implicit none
@@ -11,42 +14,43 @@ contains
 
   !> Adds every pressure p, in its order, to `force` at the present configuration: cof F sum(a0) p on the centre of rigid and
   !> pseudo-rigid bodies, cof F sum(a0 A^T) p on the rate of F, or its moment; p times `weight` on the nodes of finite elements.
-  subroutine add_pressures(n, series_values, body, value, series, area, moment, first, count, node, weight, &
-                           kind, centre, conf_ptr, velo_ptr, conf, force, nl, ns, nn, nb, nconf, nvelo)
-    integer(i4), intent(in) :: n                  !< pressures in use
-    integer(i4), intent(in) :: nl, ns, nn, nb, nconf, nvelo
-    real(dp), intent(in) :: series_values(0:ns-1) !< series at the present time
-    integer(i4), intent(in) :: body(0:nl-1)       !< rows of bodies
-    real(dp), intent(in) :: value(0:nl-1)         !< [pressure], used where there is no series
-    integer(i4), intent(in) :: series(0:nl-1)     !< rows of time series, -1: none
-    real(dp), intent(in) :: area(3,0:nl-1)        !< sum of a0, the referential area vectors [length**2]
-    real(dp), intent(in) :: moment(3,3,0:nl-1)    !< sum of a0 X^T about the origin [length**3]
-    integer(i4), intent(in) :: first(0:nl-1), count(0:nl-1) !< nodes of finite elements
-    integer(i4), intent(in) :: node(0:nn-1)       !< numbers within their bodies
-    real(dp), intent(in) :: weight(3,0:nn-1)      !< integrals of N_a n0 dA0 [length**2]
-    integer(i4), intent(in) :: kind(0:nb-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: centre(3,0:nb-1)      !< referential mass centres
-    real(dp), intent(in) :: conf(3,0:nconf-1)
-    real(dp), intent(inout) :: force(3,0:nvelo-1)
+  !>
+  !> Reads all columns of pressures and their nodes, the values of series at the present time, kind, centre, pointers and conf of bodies;
+  !> writes force.
+  subroutine add_pressures(handles, table, nodes, series, status)
+    integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
+    integer(i8), intent(in) :: table, nodes, series   !< PressureTable, PressureNodeTable, SeriesTable
+    integer(i4), intent(out) :: status            !< `table_unknown`: a handle is not that of such a table
+    type(bodies_and_triples) :: state
+    type(pressure_table) :: load
+    type(pressure_node_table) :: loaded
+    type(series_table) :: known
     real(dp) :: p, pull(3), m(3,3), cofactor(3,3)
     integer(i4) :: b, c, k, v
     integer :: i, j
 
-    do k = 0, n - 1
-      b = body(k)
-      v = velo_ptr(b)
-      p = value(k)
-      if (series(k) >= 0) p = series_values(series(k))
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(table, load, status)
+    if (status == table_open) call open_table(nodes, loaded, status)
+    if (status == table_open) call open_table(series, known, status)
+    if (status /= table_open) return
+    associate (kind => state%bodies%kind, centre => state%bodies%centre, conf => state%configurations%conf, &
+               force => state%triples%force, first => load%node_ptr, node => loaded%node, weight => loaded%weight)
+    do k = 0, int(load%rows, i4) - 1
+      b = load%body(k)
+      v = state%bodies%velo_ptr(b)
+      p = load%value(k)
+      if (load%series(k) >= 0) p = known%result(load%series(k))
       if (kind(b) == finite_element_kind) then
-        do j = first(k), first(k) + count(k) - 1
+        do j = first(k), first(k) + load%node_count(k) - 1
           force(:,v+node(j)) = force(:,v+node(j)) + p*weight(:,j)
         end do
         cycle
       end if
-      c = conf_ptr(b)
-      pull = p*area(:,k)
+      c = state%bodies%conf_ptr(b)
+      pull = p*load%area(:,k)
       do j = 1, 3
-        m(:,j) = p*moment(:,j,k) - pull*centre(j,b)
+        m(:,j) = p*load%moment(:,j,k) - pull*centre(j,b)
       end do
       if (kind(b) == rigid_kind) then
         cofactor = cofactors(conf(:,c:c+2))
@@ -63,6 +67,7 @@ contains
         end do
       end if
     end do
+    end associate
   end subroutine add_pressures
 
 end module pressures

@@ -1,6 +1,8 @@
 !> Piecewise linear functions of time.
 module time_series
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use state_tables, only: series_table, open_table
+  use table_registry, only: table_open
   implicit none
   private
   public :: evaluate_series
@@ -8,18 +10,19 @@ module time_series
 contains
 
   !> Values of all series at one time: linear between knots, constant beyond both ends (manual, TIME_SERIES).
-  subroutine evaluate_series(n, time, nstart, start, times, values, interval, result, ns, nk)
-    integer(i4), intent(in) :: n                  !< series in use
-    integer(i4), intent(in) :: nstart, ns, nk
+  !> Reads n, start, times and values, writes result and interval.
+  subroutine evaluate_series(handle, time, status)
+    integer(i8), intent(in) :: handle             !< SeriesTable
     real(dp), intent(in) :: time
-    integer(i4), intent(in) :: start(0:nstart-1)  !< series k owns the knots start(k) .. start(k+1)-1, at least one
-    real(dp), intent(in) :: times(0:nk-1)         !< knots, increasing within a series
-    real(dp), intent(in) :: values(0:nk-1)
-    integer(i4), intent(inout) :: interval(0:ns-1) !< where the last call looked (any number is fine): only a hint
-    real(dp), intent(inout) :: result(0:ns-1)
+    integer(i4), intent(out) :: status            !< `table_unknown`: the handle is not that of such a table
+    type(series_table) :: series
     integer(i4) :: first, k, last, low, high, middle
 
-    do k = 0, n - 1
+    call open_table(handle, series, status)
+    if (status /= table_open) return
+    associate (start => series%start, times => series%times, values => series%values, interval => series%interval, &
+               result => series%result)
+    do k = 0, series%n - 1
       first = start(k)
       last = start(k+1) - 1
       if (.not. time > times(first)) then
@@ -51,6 +54,7 @@ contains
         result(k) = values(low) + (values(high) - values(low))*((time - times(low))/(times(high) - times(low)))
       end if
     end do
+    end associate
   end subroutine evaluate_series
 
 end module time_series

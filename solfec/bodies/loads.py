@@ -10,7 +10,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from ..kinds import LoadKind
-from ..tables import Table, note_reallocation
+from ..tables import Table, note_reallocation, opened
 from ..time_series import SeriesTable, TimeSeries
 from . import finite_elements, state
 from .pressure import UNKNOWN_SURFACE, Pressures
@@ -199,10 +199,11 @@ class Loads:
         table = self.table
         if table.n:
             elements = finite_elements.within_step(bodies)
-            failure, row = _add_point_loads(table.n, series.result, *bodies.columns.of(_columns, table, bodies, elements))
-            if failure:
+            failure, row = _add_point_loads(bodies.handles, table.handle, series.handle, elements.handle)
+            if row >= 0:
                 self._refuse(row)
-        self.pressures.apply(bodies, series.result)
+            opened(failure)
+        self.pressures.apply(bodies, series)
         for callback in self.callbacks:
             self._call(bodies, callback, time, step)
         for source in self.sources:
@@ -265,14 +266,6 @@ class Loads:
 
     def _id(self, row: int) -> int:
         return int(self.bodies.id[row])
-
-
-def _columns(table: PointLoadTable, bodies: BodyTable, elements) -> tuple[np.ndarray, ...]:
-    return (
-        table.kind, table.body, table.point, table.direction, table.value, table.series, table.element, table.natural,
-        table.weights, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr, bodies.element_ptr, bodies.node_ptr,
-        elements.element_size, elements.element_node, elements.reference, bodies.configurations.conf, bodies.triples.force,
-    )  # fmt: skip
 
 
 def _callback_values(returned, size: int, where: str) -> np.ndarray:

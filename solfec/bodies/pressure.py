@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import Table
+from ..tables import Table, opened
+from ..time_series import SeriesTable
 from .finite_elements import boundary_normals
 from .table import BodyTable
 
@@ -103,19 +104,10 @@ class Pressures:
             table.keep(keep)
             table.view("node_ptr")[:] = np.cumsum(table.view("node_count")) - table.view("node_count")
 
-    def apply(self, bodies: BodyTable, series: np.ndarray) -> None:
-        """Add the generalised forces at the present configuration to `bodies.triples.force`; `series` has series' values."""
+    def apply(self, bodies: BodyTable, series: SeriesTable) -> None:
+        """Add the generalised forces at the present configuration to `bodies.triples.force`; `series` have been evaluated."""
         if self.table.n:
-            _add_pressures(self.table.n, series, *bodies.columns.of(_columns, self, bodies))
-
-
-def _columns(pressures: Pressures, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    table, nodes = pressures.table, pressures.nodes
-    return (
-        table.body, table.value, table.series, table.area, table.moment, table.node_ptr, table.node_count,
-        nodes.node, nodes.weight, bodies.kind, bodies.centre, bodies.conf_ptr, bodies.velo_ptr,
-        bodies.configurations.conf, bodies.triples.force,
-    )  # fmt: skip
+            opened(_add_pressures(bodies.handles, self.table.handle, self.nodes.handle, series.handle))
 
 
 def loaded_surface(mesh, surface: int, elements: bool) -> tuple[np.ndarray, np.ndarray | None] | None:
