@@ -124,8 +124,8 @@ MUTANTS = [
     ),
     *_of(
         "fortran/constraints/user_constraints.f90", (JOINTS, SYSTEMS),
-        ("links point the other way", "      vector = point(:,i) - other_point(:,i)\n", "      vector = other_point(:,i) - point(:,i)\n"),
-        ("elongation of the wrong sign", "        distance = norm2(vector)\n        gap(i) = distance - length(i)", "        distance = norm2(vector)\n        gap(i) = length(i) - distance"),
+        ("links point the other way", "      vector = rows%point(:,i) - rows%other_point(:,i)\n", "      vector = rows%other_point(:,i) - rows%point(:,i)\n"),
+        ("elongation of the wrong sign", "        distance = norm2(vector)\n        rows%gap(i) = distance - rows%length(i)", "        distance = norm2(vector)\n        rows%gap(i) = rows%length(i) - distance"),
         ("links break by compression", "breaks = -reaction(3,i) > strength(i)", "breaks = reaction(3,i) > strength(i)"),
         ("fixed points break by the normal part", "breaks = norm2(reaction(:,i)) > strength(i)", "breaks = abs(reaction(3,i)) > strength(i)"),
     ),

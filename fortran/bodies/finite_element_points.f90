@@ -1,10 +1,12 @@
 !> Points of finite element bodies: which shape functions hold them, where they are, how the material is deformed there.
 !>
-!> Columns of the body table: body_kind, conf_ptr, node_ptr (first node among those of all bodies), element_ptr (first
-!> element) (0:nb-1).  Elements of all bodies: element_size (0:ne-1), element_node (8,0:ne-1) node numbers within the body.
-!> reference (3,0:nnode-1) nodes of all bodies [length]; conf (3,0:nconf-1).
+!> Elements of all bodies: element_size (0:ne-1), element_node (8,0:ne-1) node numbers within the body; reference (3,0:nnode-1) nodes of all
+!> bodies [length].
 module finite_element_points
   use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: constraint_table, finite_elements, primitive_table, open_table
+  use table_registry, only: table_open
   use kind_numbers, only: sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid
   use velocity_operator, only: finite_element_kind
   use element_shapes, only: shape_values, reference_gradients
@@ -19,58 +21,56 @@ contains
 
   !> Elements, shape functions and referential points of contacts on finite element bodies, from their spatial points.
   !>
-  !>   first, last     rows first <= k < last of the constraint table, contacts
+  !> Reads master, slave, their primitives, base, gap, cohesion and birth of constraints, kind, element (-1: a part of a shape inside a
+  !> background mesh, which is in several elements) and number of primitives, kind and pointers of bodies, conf, and of elements
+  !> element_size, element_node, reference, overlap_first and overlap; writes element, weights, master_point, slave_point and, of those
+  !> that are held, point.
+  !>
+  !>   handles         BodyTable.handles
+  !>   constraints, primitives, elements   ConstraintTable, PrimitiveTable, FiniteElements
+  !>   first           first row of the constraint table that is a contact; so are all behind it
   !>   now             number of this step
   !>   only_held       1: only the cohesive ones of earlier steps, which keep their referential points and move with the master's
-  !>   master ... gap  columns of the constraint table
-  !>   primitive_kind, primitive_element   of primitives; elements are numbered within their body, -1: a part of a shape
-  !>                   inside a background mesh, which is in several
-  !>   primitive_number   of primitives: number within their body
-  !>   overlap_ptr     (0:nb-1) of bodies with a background mesh: where the pointers of their primitives begin in
-  !>   overlap_first   (0:) first of the elements of a primitive in (the next number is behind the last)
-  !>   overlap         (0:) elements that primitives overlap, numbered within their body
   !>   failed          first row whose point or element is not finite, or -1
-  subroutine refer_contacts(first, last, now, only_held, ncon, master, slave, master_primitive, slave_primitive, base, &
-                            gap, cohesion, birth, point, master_point, slave_point, element, weights, nprimitive, primitive_kind, &
-                            primitive_element, primitive_number, nfirst, overlap_first, noverlap, overlap, &
-                            nb, body_kind, conf_ptr, node_ptr, element_ptr, overlap_ptr, ne, element_size, element_node, &
-                            nnode, reference, nconf, conf, failed)
-    integer(i4), intent(in) :: first, last, only_held, ncon, nprimitive, nfirst, noverlap, nb, ne, nnode, nconf
-    integer(i8), intent(in) :: now
-    integer(i4), intent(in) :: master(0:ncon-1), slave(0:ncon-1), master_primitive(0:ncon-1), slave_primitive(0:ncon-1)
-    real(dp), intent(in) :: base(3,3,0:ncon-1), gap(0:ncon-1), cohesion(0:ncon-1)
-    integer(i8), intent(in) :: birth(0:ncon-1)
-    real(dp), intent(inout) :: point(3,0:ncon-1), master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
-    integer(i4), intent(inout) :: element(2,0:ncon-1)
-    real(dp), intent(inout) :: weights(8,2,0:ncon-1)
-    integer(i4), intent(in) :: primitive_kind(0:nprimitive-1), primitive_element(0:nprimitive-1)
-    integer(i4), intent(in) :: primitive_number(0:nprimitive-1), overlap_first(0:nfirst-1), overlap(0:noverlap-1)
-    integer(i4), intent(in) :: body_kind(0:nb-1), conf_ptr(0:nb-1), node_ptr(0:nb-1), element_ptr(0:nb-1), overlap_ptr(0:nb-1)
-    integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
-    real(dp), intent(in) :: reference(3,0:nnode-1), conf(3,0:nconf-1)
-    integer(i4), intent(out) :: failed
+  !>   status          `table_unknown`: a handle is not that of such a table
+  subroutine refer_contacts(handles, constraints, primitives, elements, first, now, only_held, failed, status)
+    integer(i8), intent(in) :: handles(3), constraints, primitives, elements, now
+    integer(i4), intent(in) :: first, only_held
+    integer(i4), intent(out) :: failed, status
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: rows
+    type(primitive_table) :: parts
+    type(finite_elements) :: fe
     real(dp) :: x(3)
-    integer :: k
+    integer :: k, last
     logical :: found, curved, held
 
+    failed = -1
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(constraints, rows, status)
+    if (status == table_open) call open_table(primitives, parts, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status /= table_open) return
+    last = int(rows%rows)
     failed = huge(failed)
     !$omp parallel do if (last - first > parallel_from) schedule(static) private(x, found, curved, held) reduction(min:failed)
     do k = first, last - 1
-      held = cohesion(k) > 0 .and. birth(k) < now
+      held = rows%cohesion(k) > 0 .and. rows%birth(k) < now
       if (only_held == 1 .and. .not. held) cycle
       found = .true.
-      if (body_kind(master(k)) == finite_element_kind) then
-        call refer(master(k), master_primitive(k), held, point(:,k), element(1,k), master_point(:,k), &
-                   weights(:,1,k), found)
-        if (found .and. held) point(:,k) = placed(master(k), element(1,k), weights(:,1,k))
+      if (state%bodies%kind(rows%master(k)) == finite_element_kind) then
+        call refer(rows%master(k), rows%master_primitive(k), held, rows%point(:,k), rows%element(1,k), rows%master_point(:,k), &
+                   rows%weights(:,1,k), found)
+        if (found .and. held) rows%point(:,k) = placed(rows%master(k), rows%element(1,k), rows%weights(:,1,k))
         if (.not. found) failed = min(failed, k)
       end if
-      if (body_kind(slave(k)) == finite_element_kind) then
+      if (state%bodies%kind(rows%slave(k)) == finite_element_kind) then
         ! polyhedra touch in one point; a curved master's point lies on its own surface, the gap away
-        x = point(:,k)
-        curved = primitive_kind(master_primitive(k)) == sphere_kind .or. primitive_kind(master_primitive(k)) == ellipsoid_kind
-        if (curved) x = x - gap(k)*base(:,3,k)
-        call refer(slave(k), slave_primitive(k), held, x, element(2,k), slave_point(:,k), weights(:,2,k), found)
+        x = rows%point(:,k)
+        curved = parts%kind(rows%master_primitive(k)) == sphere_kind .or. parts%kind(rows%master_primitive(k)) == ellipsoid_kind
+        if (curved) x = x - rows%gap(k)*rows%base(:,3,k)
+        call refer(rows%slave(k), rows%slave_primitive(k), held, x, rows%element(2,k), rows%slave_point(:,k), &
+          rows%weights(:,2,k), found)
         if (.not. found) failed = min(failed, k)
       end if
     end do
@@ -90,12 +90,11 @@ contains
       real(dp) :: nodes(3,8), moved(3,8), natural(3)
       integer :: size
 
-      e = primitive_element(p)
+      e = parts%element(p)
       if (e < 0) e = nearest_element(b, p, held, merge(reference_point, x, held))
       found = e >= 0
       if (.not. found) return
-      size = element_size(element_ptr(b)+e)
-      call element_nodes(size, element_node(:,element_ptr(b)+e), node_ptr(b), conf_ptr(b), reference, conf, nodes, moved)
+      call element_nodes(state, fe, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
       if (held) then
         call natural_coordinates(size, nodes, reference_point, natural, found)
         n = shape_values(size, natural)
@@ -112,17 +111,17 @@ contains
       integer(i4), intent(in) :: b, p
       logical, intent(in) :: referential
       real(dp), intent(in) :: x(3)
-      integer(i4) :: best, j, e
+      integer(i4) :: best, first, j, e
       real(dp) :: nodes(3,8), moved(3,8), natural(3), distance, edge, least
       integer :: size
       logical :: found
 
       best = -1
       least = huge(least)
-      do j = overlap_first(overlap_ptr(b)+primitive_number(p)), overlap_first(overlap_ptr(b)+primitive_number(p)+1) - 1
-        e = element_ptr(b) + overlap(j)
-        size = element_size(e)
-        call element_nodes(size, element_node(:,e), node_ptr(b), conf_ptr(b), reference, conf, nodes, moved)
+      first = state%bodies%overlap_ptr(b) + parts%number(p)
+      do j = fe%overlap_first(first), fe%overlap_first(first+1) - 1
+        e = state%bodies%element_ptr(b) + fe%overlap(j)
+        call element_nodes(state, fe, b, e, size, nodes, moved)
         if (referential) moved = nodes
         call natural_coordinates(size, moved, x, natural, found)
         if (.not. found) cycle
@@ -130,7 +129,7 @@ contains
         distance = norm2(matmul(moved, shape_values(size, natural)) - x) + edge*excess(size, natural)
         if (.not. distance < least) cycle
         least = distance
-        best = overlap(j)
+        best = fe%overlap(j)
         if (least <= 1e-9_dp*edge) return
       end do
     end function nearest_element
@@ -140,46 +139,52 @@ contains
       real(dp), intent(in) :: n(8)
       real(dp) :: x(3), nodes(3,8), moved(3,8)
       integer :: size
-      size = element_size(element_ptr(b)+e)
-      call element_nodes(size, element_node(:,element_ptr(b)+e), node_ptr(b), conf_ptr(b), reference, conf, nodes, moved)
+      call element_nodes(state, fe, b, state%bodies%element_ptr(b) + e, size, nodes, moved)
       x = matmul(moved, n)
     end function placed
   end subroutine refer_contacts
 
-  !> Referential and current nodes of an element; zeros beyond its size.
-  pure subroutine element_nodes(size, node, node_ptr, conf_ptr, reference, conf, nodes, moved)
-    integer, intent(in) :: size
-    integer(i4), intent(in) :: node(8), node_ptr, conf_ptr
-    real(dp), intent(in) :: reference(3,0:*), conf(3,0:*)
+  !> Number of nodes of element e (among all) of body b, and these, referential and current; zeros beyond the last.
+  pure subroutine element_nodes(state, fe, b, e, size, nodes, moved)
+    type(bodies_and_triples), intent(in) :: state
+    type(finite_elements), intent(in) :: fe
+    integer(i4), intent(in) :: b, e
+    integer, intent(out) :: size
     real(dp), intent(out) :: nodes(3,8), moved(3,8)
     integer :: a
 
+    size = fe%element_size(e)
     nodes = 0
     moved = 0
     do a = 1, size
-      nodes(:,a) = reference(:,node_ptr+node(a))
-      moved(:,a) = nodes(:,a) + conf(:,conf_ptr+node(a))
+      nodes(:,a) = fe%reference(:,state%bodies%node_ptr(b)+fe%element_node(a,e))
+      moved(:,a) = nodes(:,a) + state%configurations%conf(:,state%bodies%conf_ptr(b)+fe%element_node(a,e))
     end do
   end subroutine element_nodes
 
   !> Current points of the first `users` constraints where they are on finite element bodies.
-  subroutine place_constraints(users, ncon, master, slave, master_point, slave_point, element, weights, point, other_point, &
-                               nb, body_kind, conf_ptr, element_ptr, ne, element_size, element_node, nconf, conf)
-    integer(i4), intent(in) :: users, ncon, nb, ne, nconf
-    integer(i4), intent(in) :: master(0:ncon-1), slave(0:ncon-1)
-    real(dp), intent(in) :: master_point(3,0:ncon-1), slave_point(3,0:ncon-1)
-    integer(i4), intent(in) :: element(2,0:ncon-1)
-    real(dp), intent(in) :: weights(8,2,0:ncon-1)
-    real(dp), intent(inout) :: point(3,0:ncon-1), other_point(3,0:ncon-1)
-    integer(i4), intent(in) :: body_kind(0:nb-1), conf_ptr(0:nb-1), element_ptr(0:nb-1)
-    integer(i4), intent(in) :: element_size(0:ne-1), element_node(8,0:ne-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1)
-    integer :: i
+  !>
+  !> Reads master, slave, their points, element and weights of constraints, kind and pointers of bodies, conf, and element_size and
+  !> element_node of elements; writes point and other_point.
+  subroutine place_constraints(handles, constraints, elements, users, status)
+    integer(i8), intent(in) :: handles(3), constraints, elements    !< BodyTable.handles, ConstraintTable, FiniteElements
+    integer(i4), intent(in) :: users
+    integer(i4), intent(out) :: status            !< `table_unknown`: a handle is not that of such a table
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: rows
+    type(finite_elements) :: fe
+    integer :: i, m, s
 
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(constraints, rows, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status /= table_open) return
     do i = 0, users - 1
-      if (body_kind(master(i)) == finite_element_kind) point(:,i) = master_point(:,i) + moved(master(i), 1)
-      if (slave(i) < 0) cycle
-      if (body_kind(slave(i)) == finite_element_kind) other_point(:,i) = slave_point(:,i) + moved(slave(i), 2)
+      m = rows%master(i)
+      s = rows%slave(i)
+      if (state%bodies%kind(m) == finite_element_kind) rows%point(:,i) = rows%master_point(:,i) + moved(m, 1)
+      if (s < 0) cycle
+      if (state%bodies%kind(s) == finite_element_kind) rows%other_point(:,i) = rows%slave_point(:,i) + moved(s, 2)
     end do
 
   contains
@@ -190,10 +195,10 @@ contains
       integer, intent(in) :: side
       real(dp) :: u(3)
       integer :: a, e
-      e = element_ptr(b) + element(side,i)
+      e = state%bodies%element_ptr(b) + rows%element(side,i)
       u = 0
-      do a = 1, element_size(e)
-        u = u + weights(a,side,i)*conf(:,conf_ptr(b)+element_node(a,e))
+      do a = 1, fe%element_size(e)
+        u = u + rows%weights(a,side,i)*state%configurations%conf(:,state%bodies%conf_ptr(b)+fe%element_node(a,e))
       end do
     end function moved
   end subroutine place_constraints

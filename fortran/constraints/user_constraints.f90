@@ -1,7 +1,10 @@
 !> Points, bases, gaps and prescribed velocities of the user's constraints in the current configuration (manual: FIX_POINT,
 !> FIX_DIRECTION, SET_VELOCITY, PUT_RIGID_LINK, PUT_SPRING).
 module user_constraints
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: constraint_table, series_table, open_table
+  use table_registry, only: table_open
   use kind_numbers, only: fixpnt => constraint_fixpnt, fixdir => constraint_fixdir, velodir => constraint_velodir, &
     link => constraint_riglnk, spring => constraint_spring, follow => direction_update_follow, &
     by_master => direction_update_conv1, by_slave => direction_update_conv2
@@ -18,73 +21,62 @@ contains
 
   !> Refreshes the first `users` rows of the constraint table.
   !>
-  !>   kind, master, slave           (0:ncon-1) ConstraintKind and body rows; slave -1: none
-  !>   master_point, slave_point     (3,0:ncon-1) referential points; of a link without slave a fixed spatial point; the
-  !>                                 master's one is renewed where a direction is fixed between two bodies
-  !>   length                        (0:ncon-1) reference length of links and springs
-  !>   direction, update             (3,0:ncon-1) unit, (0:ncon-1) DirectionUpdate: FIXED in space, convected with a body
-  !>                                 (then referential), or FOLLOW: from slave to master
-  !>   series                        (3,0:ncon-1) time series of prescribed velocities, -1: constant
-  !>   series_value                  (0:nseries-1) their values at the end of the step
-  !>   body_kind, centre, conf_ptr   (0:nbody-1); conf (3,0:nconf-1): configuration triples of bodies
-  !>   point, other_point            (3,0:ncon-1) out: current points on master and slave; those on finite element bodies
-  !>                                 have been found before (finite_element_points)
-  !>   base                          (3,3,0:ncon-1) out: identity (FIXPNT), built on the direction, or untouched (VELODIR3)
-  !>   gap                           (0:ncon-1) out: current length minus reference length (links, springs), else 0
-  !>   value                         (3,0:ncon-1) out: prescribed velocities that follow a series
-  !>   failed                        first row that follows a series beyond `known` ones, or -1; nothing is done then
-  subroutine update_user_constraints(users, ncon, kind, master, slave, master_point, slave_point, length, &
-                                     direction, update, known, series, nseries, series_value, &
-                                     nbody, body_kind, centre, conf_ptr, nconf, conf, point, other_point, base, gap, value, &
-                                     failed)
-    integer(i4), intent(in) :: users, known, ncon
-    integer(i4), intent(in) :: kind(0:ncon-1), master(0:ncon-1), slave(0:ncon-1)
-    real(dp), intent(inout) :: master_point(3,0:ncon-1)
-    real(dp), intent(in) :: slave_point(3,0:ncon-1), length(0:ncon-1), direction(3,0:ncon-1)
-    integer(i4), intent(in) :: update(0:ncon-1), series(3,0:ncon-1)
-    integer(i4), intent(in) :: nseries
-    real(dp), intent(in) :: series_value(0:nseries-1)
-    integer(i4), intent(in) :: nbody
-    integer(i4), intent(in) :: body_kind(0:nbody-1)
-    real(dp), intent(in) :: centre(3,0:nbody-1)
-    integer(i4), intent(in) :: conf_ptr(0:nbody-1)
-    integer(i4), intent(in) :: nconf
-    real(dp), intent(in) :: conf(3,0:nconf-1)
-    real(dp), intent(inout) :: point(3,0:ncon-1), other_point(3,0:ncon-1), base(3,3,0:ncon-1), gap(0:ncon-1)
-    real(dp), intent(inout) :: value(3,0:ncon-1)
-    integer(i4), intent(out) :: failed
+  !> Reads kind, master, slave, slave_point (of a link without slave a fixed spatial point), length and series_rows of constraints, the
+  !> number of series and their values at the end of the step, kind, centre, conf_ptr and conf of bodies; writes point and other_point
+  !> (those on finite element bodies have been found before: finite_element_points), base (FIXPNT: identity; VELODIR3: untouched; others: built
+  !> on the direction), gap (current length minus reference length of links and springs, else 0), value (prescribed velocities that follow
+  !> a series) and master_point, where a direction is fixed between two bodies.
+  !>
+  !>   handles              BodyTable.handles
+  !>   constraints, series  ConstraintTable, SeriesTable
+  !>   direction, update    (3,0:ncon-1), (0:ncon-1) instead of these columns (constraints/element_points.py)
+  !>   failed               first row that follows an unknown series, or -1; nothing is done then
+  !>   status               `table_unknown`: a handle is not that of such a table
+  subroutine update_user_constraints(handles, constraints, series, users, direction, update, failed, status, ncon)
+    integer(i8), intent(in) :: handles(3), constraints, series
+    integer(i4), intent(in) :: users, ncon
+    real(dp), intent(in) :: direction(3,0:ncon-1)
+    integer(i4), intent(in) :: update(0:ncon-1)
+    integer(i4), intent(out) :: failed, status
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: rows
+    type(series_table) :: known
     real(dp) :: vector(3), distance
     integer(i4) :: i, j, m, s
 
+    failed = -1
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(constraints, rows, status)
+    if (status == table_open) call open_table(series, known, status)
+    if (status /= table_open) return
     do failed = 0, users - 1
-      if (any(series(:,failed) >= known)) return
+      if (any(rows%series_rows(:,failed) >= known%n)) return
     end do
     failed = -1
     do i = 0, users - 1
-      m = master(i)
-      s = slave(i)
+      m = rows%master(i)
+      s = rows%slave(i)
       if (s < 0) then
-        other_point(:,i) = slave_point(:,i)
-      else if (body_kind(s) /= finite_element_kind) then
-        other_point(:,i) = spatial_point(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+3), centre(:,s), slave_point(:,i))
+        rows%other_point(:,i) = rows%slave_point(:,i)
+      else if (state%bodies%kind(s) /= finite_element_kind) then
+        rows%other_point(:,i) = spatial_point(state, s, rows%slave_point(:,i))
       end if
       ! two bodies slide in a plane through the slave's point: the force acts on the master there as well
-      if (kind(i) == fixdir .and. s >= 0) &
-        master_point(:,i) = referential_point(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), other_point(:,i))
-      if (body_kind(m) /= finite_element_kind) &
-        point(:,i) = spatial_point(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+3), centre(:,m), master_point(:,i))
-      gap(i) = 0.0_dp
-      vector = point(:,i) - other_point(:,i)
-      select case (kind(i))
+      if (rows%kind(i) == fixdir .and. s >= 0) &
+        rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
+      if (state%bodies%kind(m) /= finite_element_kind) rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
+      rows%gap(i) = 0.0_dp
+      vector = rows%point(:,i) - rows%other_point(:,i)
+      select case (rows%kind(i))
       case (fixpnt)
-        base(:,:,i) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
+        rows%base(:,:,i) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
       case (fixdir, velodir)
-        base(:,:,i) = frame_of_normal(current_direction(i, m, s), aligned)
+        rows%base(:,:,i) = frame_of_normal(current_direction(i, m, s), aligned)
       case (link)
         distance = norm2(vector)
-        gap(i) = distance - length(i)
+        rows%gap(i) = distance - rows%length(i)
         ! a link that has shrunk to a point keeps its last direction
-        if (distance > 0.0_dp) base(:,:,i) = frame_of_normal(vector/distance, aligned)
+        if (distance > 0.0_dp) rows%base(:,:,i) = frame_of_normal(vector/distance, aligned)
       case (spring)
         if (update(i) == follow) then
           distance = norm2(vector)
@@ -93,11 +85,11 @@ contains
           distance = dot_product(vector, current_direction(i, m, s))
           vector = current_direction(i, m, s)
         end if
-        gap(i) = distance - length(i)
-        base(:,:,i) = frame_of_normal(vector, aligned)
+        rows%gap(i) = distance - rows%length(i)
+        rows%base(:,:,i) = frame_of_normal(vector, aligned)
       end select
       do j = 1, 3
-        if (series(j,i) >= 0) value(j,i) = series_value(series(j,i))
+        if (rows%series_rows(j,i) >= 0) rows%value(j,i) = known%result(rows%series_rows(j,i))
       end do
     end do
 
@@ -109,50 +101,59 @@ contains
       real(dp) :: n(3)
       select case (update(i))
       case (by_master)
-        n = convected(body_kind(m), conf(:,conf_ptr(m):conf_ptr(m)+2), direction(:,i))
+        n = convected(state, m, direction(:,i))
       case (by_slave)
-        n = convected(body_kind(s), conf(:,conf_ptr(s):conf_ptr(s)+2), direction(:,i))
+        n = convected(state, s, direction(:,i))
       case default
         n = direction(:,i)
       end select
     end function current_direction
   end subroutine update_user_constraints
 
-  !> Unit direction that a body has carried along.
-  pure function convected(kind, gradient, direction) result(n)
-    integer(i4), intent(in) :: kind
-    real(dp), intent(in) :: gradient(3,3), direction(3)
+  !> Unit direction that body b has carried along.
+  pure function convected(state, b, direction) result(n)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: b
+    real(dp), intent(in) :: direction(3)
     real(dp) :: n(3)
-    if (kind == pseudo_rigid_kind) then   ! rows of the gradient
-      n = multiply_transposed(gradient, direction)
-    else                                  ! columns of the rotation
-      n = multiply(gradient, direction)
-    end if
+    associate (gradient => state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+2))
+      if (state%bodies%kind(b) == pseudo_rigid_kind) then   ! rows of the gradient
+        n = multiply_transposed(gradient, direction)
+      else                                                  ! columns of the rotation
+        n = multiply(gradient, direction)
+      end if
+    end associate
     n = n/norm2(n)
   end function convected
 
-  !> Current place of a referential point.
-  pure function spatial_point(kind, conf, centre, point) result(x)
-    integer(i4), intent(in) :: kind
-    real(dp), intent(in) :: conf(3,4), centre(3), point(3)
+  !> Current place of a referential point of body b.
+  pure function spatial_point(state, b, point) result(x)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: b
+    real(dp), intent(in) :: point(3)
     real(dp) :: x(3)
-    if (kind == pseudo_rigid_kind) then
-      x = conf(:,4) + multiply_transposed(conf(:,1:3), point - centre)
-    else
-      x = conf(:,4) + multiply(conf(:,1:3), point - centre)
-    end if
+    associate (conf => state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3))
+      if (state%bodies%kind(b) == pseudo_rigid_kind) then
+        x = conf(:,4) + multiply_transposed(conf(:,1:3), point - state%bodies%centre(:,b))
+      else
+        x = conf(:,4) + multiply(conf(:,1:3), point - state%bodies%centre(:,b))
+      end if
+    end associate
   end function spatial_point
 
-  !> Referential place of a spatial point.
-  pure function referential_point(kind, conf, centre, x) result(point)
-    integer(i4), intent(in) :: kind
-    real(dp), intent(in) :: conf(3,4), centre(3), x(3)
+  !> Referential place of a spatial point of body b.
+  pure function referential_point(state, b, x) result(point)
+    type(bodies_and_triples), intent(in) :: state
+    integer(i4), intent(in) :: b
+    real(dp), intent(in) :: x(3)
     real(dp) :: point(3)
-    if (kind == pseudo_rigid_kind) then
-      point = centre + multiply_transposed(inverse(conf(:,1:3)), x - conf(:,4))
-    else
-      point = centre + multiply_transposed(conf(:,1:3), x - conf(:,4))
-    end if
+    associate (conf => state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3))
+      if (state%bodies%kind(b) == pseudo_rigid_kind) then
+        point = state%bodies%centre(:,b) + multiply_transposed(inverse(conf(:,1:3)), x - conf(:,4))
+      else
+        point = state%bodies%centre(:,b) + multiply_transposed(conf(:,1:3), x - conf(:,4))
+      end if
+    end associate
   end function referential_point
 
   !> Marks fixed points with |R| and rigid links with a tension -R_N above their strength; `count` of the first `users` rows.

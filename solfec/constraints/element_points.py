@@ -12,6 +12,7 @@ from .. import _kernels
 from ..bodies import finite_elements
 from ..bodies.table import BodyKind, BodyTable
 from ..errors import SolfecError
+from ..tables import opened
 from .table import ConstraintTable, DirectionUpdate
 
 _place_constraints = _kernels.finite_element_points.place_constraints
@@ -37,10 +38,11 @@ def refer_contacts(model, only_held: bool = False) -> None:
     """
     constraints, bodies = model.constraints, model.bodies
     elements = finite_elements.within_step(bodies)
-    failed = _refer_contacts(
-        constraints.user_count, constraints.n, model.step_number, only_held,
-        *_reference_columns(constraints, model.geometry, bodies, elements),
+    failed, status = _refer_contacts(
+        bodies.handles, constraints.handle, model.geometry.primitives.handle, elements.handle, constraints.user_count,
+        model.step_number, only_held,
     )  # fmt: skip
+    opened(status)
     if failed >= 0:
         _refuse_contact(constraints, bodies, failed)
 
@@ -60,32 +62,11 @@ def _refuse_contact(constraints, bodies, failed: int) -> None:
     )
 
 
-def _reference_columns(constraints, geometry, bodies, elements) -> tuple[np.ndarray, ...]:
-    primitives = geometry.primitives
-    return (
-        constraints.master, constraints.slave, constraints.master_primitive, constraints.slave_primitive, constraints.base,
-        constraints.gap, constraints.cohesion, constraints.birth, constraints.point,
-        constraints.master_point, constraints.slave_point, constraints.element, constraints.weights,
-        primitives.kind, primitives.element, primitives.number, elements.overlap_first, elements.overlap,
-        bodies.kind, bodies.conf_ptr, bodies.node_ptr, bodies.element_ptr, bodies.overlap_ptr,
-        elements.element_size, elements.element_node, elements.reference, bodies.configurations.conf,
-    )  # fmt: skip
-
-
 def place(constraints: ConstraintTable, bodies: BodyTable) -> None:
     """Current points of the user's constraints where they are on finite element bodies."""
     elements = finite_elements.within_step(bodies)
     if elements.count and constraints.user_count:
-        _place_constraints(constraints.user_count, *_place_columns(constraints, bodies, elements))
-
-
-def _place_columns(constraints: ConstraintTable, bodies: BodyTable, elements) -> tuple[np.ndarray, ...]:
-    return (
-        constraints.master, constraints.slave, constraints.master_point,
-        constraints.slave_point, constraints.element, constraints.weights, constraints.point,
-        constraints.other_point, bodies.kind, bodies.conf_ptr, bodies.element_ptr,
-        elements.element_size, elements.element_node, bodies.configurations.conf,
-    )  # fmt: skip
+        opened(_place_constraints(bodies.handles, constraints.handle, elements.handle, constraints.user_count))
 
 
 def carried_directions(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray]:

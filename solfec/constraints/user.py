@@ -7,6 +7,7 @@ import numpy as np
 from .. import _kernels
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
+from ..tables import opened
 from . import element_points
 from .table import ConstraintTable
 
@@ -36,21 +37,10 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
     if series.n:
         series.evaluate(time_end)
     directions = element_points.carried_directions(constraints, bodies)
-    failed = _update_user_constraints(constraints.user_count, *_columns(constraints, bodies, *directions))
+    failed, status = _update_user_constraints(bodies.handles, constraints.handle, series.handle, users, *directions)
+    opened(status)
     if failed >= 0:
         _refuse(constraints, failed)
-
-
-def _columns(constraints: ConstraintTable, bodies: BodyTable, direction: np.ndarray, direction_update: np.ndarray) -> tuple:
-    """Arguments of the kernel that updates rows, after their number."""
-    series = constraints.series
-    return (
-        constraints.kind, constraints.master, constraints.slave,
-        constraints.master_point, constraints.slave_point, constraints.length,
-        direction, direction_update, series.n, constraints.series_rows, series.result,
-        bodies.kind, bodies.centre, bodies.conf_ptr, bodies.configurations.conf,
-        constraints.point, constraints.other_point, constraints.base, constraints.gap, constraints.value,
-    )  # fmt: skip
 
 
 def _refuse(constraints: ConstraintTable, row: int) -> None:
