@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from threading import get_ident
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -141,6 +142,7 @@ class Simulation:
         self.domain = Domain(step, epsilon, dynamic)
         self.display_points: dict[int, list[tuple[str, tuple]]] = {}  # labels and referential points by body identifier
         self.frame: int | None = None
+        self.companion: Any = None  # an engine that goes along: frames hold its state (results.RunRecord)
         self.labels: set[str] = set()  # that bodies were given
         self.fields: dict[str, Callable] = {}  # functions (x, y, z, t) of FIELD objects by label
         self.bases: dict = {}  # registered ReducedBase by label
@@ -281,6 +283,11 @@ class Simulation:
             self._writer.rest()
 
     @property
+    def continues(self) -> bool:
+        """Whether the next RUN goes on from the last frame of results that are there."""
+        return self._continues
+
+    @property
     def runs_elsewhere(self) -> bool:
         """Whether another thread than the one that asks runs this simulation."""
         return self._running is not None and self._running != get_ident()
@@ -410,6 +417,8 @@ class Simulation:
                     "can be continued (-c)"
                 )
             first, last = results.resume(reader, domain, solver)
+            if self.companion is not None:
+                self.companion.restore(reader, len(reader.steps) - 1)
             if reader.written_by != results.version():
                 note(f"the results were begun by version {reader.written_by} of solfec; this is {results.version()}")
         self.labels.update(domain.body_labels.values())
@@ -435,7 +444,7 @@ class Simulation:
         if self._writer is None:
             return
         callback = None if self._callback is None else self._callback[0].state
-        record = results.RunRecord(self._runs, self._solver, self._output.state, callback)
+        record = results.RunRecord(self._runs, self._solver, self._output.state, callback, self.companion)
         self._writer.write_frame(self.domain, record)
         for phase, seconds in self.domain.timings.items():
             self._progress.seconds[phase] += seconds
@@ -532,6 +541,8 @@ class Simulation:
         if first and (text := results.mismatch(reader, self.domain, self.frame)):
             self.notify(f"{reader.file}: {text}")
         reader.load(self.domain, self.frame)
+        if self.companion is not None:
+            self.companion.restore(reader, self.frame)
 
     def load_first(self) -> None:
         """Load frame 0 unless some frame has been loaded already."""

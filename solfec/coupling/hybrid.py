@@ -23,6 +23,7 @@ from ..parmec.engine import Intervals, Run
 from ..parmec.files import Writer
 from ..solvers.foreign_solver import Solves
 from .boundary import Boundary
+from .stored import Companion
 
 Interval = float | int | Callable[[float], float]
 
@@ -47,7 +48,7 @@ class HYBRID_SOLVER(CoSolver):
         'ON': contacts between the shared bodies are looked for; default 'OFF'.
     """
 
-    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation")
+    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps")
 
     @command("HYBRID_SOLVER")
     def __init__(
@@ -72,7 +73,7 @@ class HYBRID_SOLVER(CoSolver):
         self._interval: tuple[Interval, Interval] | None = None
         self._prefix: str | None = None
         self._file = os.path.abspath(path)
-        self._run = self._boundary = self._simulation = None
+        self._run = self._boundary = self._simulation = self._companion = None
         self._model = execute(path, words)
         for number in self._pairs:
             if not 0 <= number < self._model.particles.n:
@@ -112,31 +113,39 @@ class HYBRID_SOLVER(CoSolver):
 
     def run(self, simulation: Any, duration: float) -> None:
         """Run both models for a duration; nothing happens in READ mode."""
-        if simulation.mode == "READ":
-            simulation.run(self._solver, duration)
-            return
-        if session.current().resume:
-            raise BadValue("a run with HYBRID_SOLVER cannot be continued (-c): the explicit model is not among the results")
         if self._simulation not in (None, simulation):
             raise BadValue("this HYBRID_SOLVER belongs to another SOLFEC object")
         self._simulation = simulation
+        if self._companion is None:
+            self._companion = simulation.companion = Companion(self._model, simulation.domain)
+        if simulation.mode == "READ":
+            simulation.run(self._solver, duration)
+            if simulation.frame is not None:  # which was loaded when nobody knew of this solver
+                self._companion.restore(simulation.reader, simulation.frame)
+            return
         domain = simulation.domain
-        substeps = self._begin(domain)
+        self._begin(domain, simulation.continues)
         added = [] if self._detects else exclude_among(domain.settings, self._boundary.identifiers)
-        domain.loads.sources.append(self._boundary.load)
+        domain.loads.sources.append(self._load)
         try:
             for _ in simulation.steps(self._solver, duration):
-                self._follow(substeps)
+                self._follow()
+            self._go_on()
         finally:
-            domain.loads.sources.remove(self._boundary.load)
+            domain.loads.sources.remove(self._load)
             if len(added):
                 include_again(domain.settings, added)
 
-    def _begin(self, domain) -> int:
-        """The explicit engine's steps in one implicit step; in the first RUN it gets half an implicit step ahead."""
-        substeps, step = 2, 0.5 * domain.step
+    def _load(self, bodies, time: float, step: float) -> None:
+        """Forces on the bodies in a step."""
+        self._go_on()
+        self._boundary.load(bodies, time, step)
+
+    def _begin(self, domain, continued: bool) -> None:
+        """Find the explicit engine's steps in one implicit step; in the first RUN it gets half an implicit step ahead."""
+        self._substeps, step = 2, 0.5 * domain.step
         while step > self._step:
-            substeps, step = 2 * substeps, 0.5 * step
+            self._substeps, step = 2 * self._substeps, 0.5 * step
         first = self._boundary is None
         if first:
             self._check_bodies(domain)
@@ -145,19 +154,32 @@ class HYBRID_SOLVER(CoSolver):
             self._model.particles.driven[self._boundary.particles] = 1
             self._model.unsettle()
         self._run = Run(self._model, np.inf, step, *self._writing())
+        if continued:  # the frame that it goes on from comes with the first step
+            return
         self._boundary.hand_over_velocities()
         self._run.begin()
         if first:
-            self._run.advance(substeps // 2)
+            self._run.advance(self._substeps // 2)
             self._boundary.take_forces()
-        return substeps
 
-    def _follow(self, substeps: int) -> None:
+    def _go_on(self) -> None:
+        """Where a frame has been restored, take the explicit steps that were to follow it."""
+        if not self._companion.restored:
+            return
+        if self._model.writer is not None:
+            self._model.writer.rewind(self._companion.files)
+        self._companion.restored = False
+        if self._companion.owes:
+            self._follow()
+        self._boundary.take_forces()
+
+    def _follow(self) -> None:
         """The explicit steps that go with an implicit step."""
         self._boundary.hand_over_velocities()
         self._run.begin()
-        self._run.advance(substeps)
+        self._run.advance(self._substeps)
         self._boundary.take_forces()
+        self._companion.followed = self._simulation.domain.step_number
 
     def _writing(self) -> tuple:
         """Intervals, and what writes files."""

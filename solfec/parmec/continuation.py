@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from enum import Enum
 
@@ -38,7 +39,7 @@ class Results:
         self._run = 0  # calls of DEM so far
         self.path = writer.stem + ".h5"
         self._reading = now.reading
-        self._stored = StoredRun(self.path) if now.resume or now.reading else None
+        self._stored = StoredRun(self.path) if now.reading or (now.resume and os.path.exists(self.path)) else None
         if self._stored is not None and not now.reading and (words := json.loads(self._stored.text("arguments"))) != (now.arguments or []):
             raise SolfecError(f"{self.path}: the run had the arguments {words}, now they are {now.arguments or []}")
         self._file: RunFile | None = None

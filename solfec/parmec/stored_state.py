@@ -217,7 +217,7 @@ class StoredFrames:
                            ("torsions/particle", "torsion spring"), ("joints/particle", "joint")):  # fmt: skip
             name, column = path.split("/")
             stored, built = self.fixed(path, row), np.moveaxis(getattr(model, name).view(column), -1, 0)
-            differ = np.flatnonzero((stored != built).reshape(len(built), -1).any(axis=1))
+            differ = np.flatnonzero((stored != built).any(axis=tuple(range(1, built.ndim))))
             if differ.size:
                 k = differ[0]
                 raise SolfecError(

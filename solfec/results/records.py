@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,12 +47,15 @@ class RunRecord:
         Its constraint solver.
     output, callback : tuple or None
         Schedules: start, interval, events passed and the time of the last one.
+    companion : object or None
+        An engine that goes along with the domain: ``companion.store(file, frame)`` adds its state to a frame.
     """
 
     run: int = 0
     solver: object = None
     output: tuple[float, float, int, float] | None = None
     callback: tuple[float, float, int, float] | None = None
+    companion: Any = None
 
 
 def describe_step(row: np.ndarray, domain, run: RunRecord) -> None:

@@ -395,6 +395,8 @@ class ResultsWriter:
         row["deleted"] = domain.deleted_bodies - self._deleted
         self._deleted = domain.deleted_bodies
         self._store_factor(domain, row)
+        if run.companion is not None:
+            run.companion.store(self._hdf5, self.frames)
         describe_step(row, domain, run)
         columns["frames/steps"].append(row)
         self._last_step = row.tobytes()

@@ -257,8 +257,11 @@ def test_results_of_other_models_are_refused(folders, words, change, message):
 
 def test_results_that_are_not_there_are_named(folders):
     whole, _ = folders
-    _, told = parmec(whole, "-c", status=1)
+    _, told = parmec(whole, "-r", status=1)
     assert "in.h5: no such results file" in told
+    (whole / "in.py").write_text(RICH.replace("OUTPUT (format = ['HDF5', 'XDMF', 'DUMP'])", "OUTPUT (format = 'DUMP')"))
+    first, _ = parmec(whole, "-c")  # begins, and keeps results
+    assert parmec(whole, "-r")[0] == first
     (whole / "in.h5").write_bytes(b"nonsense")
     assert "seems damaged" in parmec(whole, "-r", status=1)[1]
     assert parmec(whole, "-r", "-c", status=2)[1].startswith("parmec: -c goes on computing")

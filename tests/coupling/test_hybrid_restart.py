@@ -1,0 +1,78 @@
+"""Runs with HYBRID_SOLVER that go on, and are read: the explicit model is in the frames."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from solfec import cli
+from solfec.parmec import stored_state
+
+MODEL = Path(__file__).parent.parent / "restart" / "models" / "hybrid.py"
+
+
+def explicit_frames(path):
+    """All that frames say of the explicit model; the wall clock's time is left out."""
+    with h5py.File(path) as file:
+        frames = stored_state.StoredFrames(file["explicit"])
+        steps = frames.steps
+        steps["seconds"] = 0
+        steps["samples_first"] = steps["samples"] = 0
+        columns = [frames.column(name, column, row) for row in steps for name in stored_state.STATE for column in file[f"explicit/frames/{name}"]]
+        return steps, columns, file["explicit/frames/samples"][...]
+
+
+@pytest.mark.parametrize("stops", [[10, 16, 26], [1, 2, 3, 5, 26]])
+def test_a_continued_run_has_the_explicit_bits_of_one_run(tmp_path, monkeypatch, stops):
+    found = []
+    for name, parts in (("whole", stops[-1:]), ("parts", stops)):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        for steps in parts:
+            assert cli.main(["-c", str(MODEL), str(steps)]) == 0
+        found.append((*explicit_frames("out/model/model.h5"), Path("places").read_text()))
+    (steps, columns, samples, places), (other_steps, other_columns, other_samples, other_places) = found
+    # only frames at which a part ended may be written after the explicit steps that the whole run takes behind them
+    assert steps["finished"].sum() == other_steps["finished"].sum() == 1  # the frame at time zero
+    assert np.array_equal(steps, other_steps)
+    assert all(map(np.array_equal, columns, other_columns))
+    assert np.array_equal(samples, other_samples)
+    assert places == other_places
+    with h5py.File("explicit0rb.h5") as one, h5py.File("../whole/explicit0rb.h5") as two:
+        assert list(one) == list(two)
+        for frame in one:
+            assert np.array_equal(one[f"{frame}/GEOM"][...], two[f"{frame}/GEOM"][...])
+
+
+def test_a_frame_that_is_read_holds_the_explicit_model(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["-c", str(MODEL), "20"]) == 0
+    text = MODEL.read_text() + """
+if solfec.mode == 'READ':
+  from solfec.parmec import model
+  explicit = model.current()
+  for time in (0.2, 0.05):
+    SEEK(solfec, time)
+    one, other = lower.conf[11], explicit.particles.position[2, 1]
+    print('%.17g %.17g %d' % (one, other, len(places)))
+"""
+    Path("copy.py").write_text(text)
+    capsys.readouterr()
+    assert cli.main(["copy.py", "20"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if len(line.split()) == 3]
+    steps, _, _ = explicit_frames("out/model/model.h5")
+    with h5py.File("out/model/model.h5") as file:
+        positions, counts = file["explicit/frames/particles/position"], file["explicit/frames/steps"]["samples"]
+        for (_, other, count), frame in zip(lines, (20, 5)):
+            assert float(other) == positions[steps["particles_first"][frame] + 1][2]
+            assert int(count) == counts[: frame + 1].sum()
+    assert len(lines) == 2
+
+
+def test_results_without_an_explicit_model_are_not_continued(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("plain.py").write_text(MODEL.read_text().replace("RUN(solfec, hybrid,", "RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-6, 100),"))
+    assert cli.main(["plain.py", "5"]) == 0
+    assert cli.main(["-c", str(MODEL), "10"]) == 1
+    assert "do not hold the explicit model" in capsys.readouterr().err

@@ -1,0 +1,28 @@
+"""A body that the explicit engine's springs move, with contacts, joints and springs on either side."""
+open('explicit.py', 'w').write('''
+MATERIAL (1, 1, 0.3)
+MESH (nodes, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, 1)
+free = ANALYTICAL (mass = 2, inertia = [1, 2, 3, 0, 0, 0], position = (.5, .5, -1))
+SPRING (0, (.5, .5, 0), free, (.5, .5, -1), [-1, -100, 1, 100], [-1, -1, 1, 1], unload = [-1, -200, 1, 200], ylim = (-2, 2))
+SPRING (free, (.5, .5, -1), -1, (.4, .5, -2), [-1, -1000, 1, 1000])
+BALL_JOINT (free, (.5, .5, -1.5))
+SPHERE ((.5, .5, -3), .5, 0, 1)
+OBSTACLE ([(-9,-9,-3.51, 9,-9,-3.51, 0,9,-3.51)], [1])
+GRANULAR (0, 0, 1E4, 0.5, 0.3)
+VELOCITY (2, (1, 0, 0), (0, 1, 0))
+GRAVITY (0., lambda t: t, -10.)
+places = HISTORY ('PZ', free)
+''')
+nodes = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+solfec = SOLFEC('DYNAMIC', 0.01, 'out/model')
+SURFACE_MATERIAL(solfec, friction=0.3)
+bulk = BULK_MATERIAL(solfec, density=1.0)
+lower = BODY(solfec, 'RIGID', HEX(nodes, 1, 1, 1, 1, [1] * 6), bulk)
+INITIAL_VELOCITY(lower, (0, 0, 0), (0.1, 0.2, 0.3))
+BODY(solfec, 'RIGID', TRANSLATE(HEX(nodes, 1, 1, 1, 1, [1] * 6), (0.2, 0, 1.02)), bulk)
+GRAVITY(solfec, (0, 0, -10))
+hybrid = HYBRID_SOLVER('explicit.py', 0.003, {0: lower.id}, GAUSS_SEIDEL_SOLVER(1E-6, 100))
+hybrid.parmec_interval = (0.05, 0.01)
+RUN(solfec, hybrid, int(NON_SOLFEC_ARGV()[0]) * 0.01)
+if solfec.mode == 'WRITE':
+  open('places', 'w').write(repr(places))
