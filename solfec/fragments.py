@@ -362,19 +362,17 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
     """
     domain._refuse_within_step("split bodies")
     bodies, row = domain.bodies, domain.body_row(identifier)
-    before = _momenta(domain, [identifier])
+    before = None if cut.exact else _momenta(domain, [identifier])
     children = [_insert(domain, row, part) for part in cut.parts]
     _share(domain, row, children)
     if len(children) == 1 and cause == Cause.CRACK:
         bodies.selfcontact[domain.body_row(children[0])] = 1
-    if not cut.exact:
-        _correct(domain, children, before)
+    changed = 0.0 if before is None else _correct(domain, children, before)
     heirs = Heirs(domain, children, [part.above for part in cut.parts], plane)
     if keep:
         _hand_over_constraints(domain, row, heirs)
         _hand_over_loads(domain, row, heirs)
     _exclude(domain, identifier, children)
-    changed = _momenta(domain, children).kinetic - before.kinetic
     domain._remove_bodies(np.arange(bodies.n) == row)
     domain.initialise()
     domain.lives.split(identifier, children, cause, domain.time, domain.step_number, changed)
@@ -494,8 +492,8 @@ def _momenta(domain, identifiers: list[int]) -> Momenta:
     return Momenta(m.sum(), centre, m @ v, m @ np.cross(arm, v), spin + 0.5 * m @ (v**2).sum(1), inertia)
 
 
-def _correct(domain, children: list[int], before: Momenta) -> None:
-    """Give all nodes the one rigid motion that brings both momenta back."""
+def _correct(domain, children: list[int], before: Momenta) -> float:
+    """Give all nodes the one rigid motion that brings both momenta back; returns the change of kinetic energy."""
     bodies = domain.bodies
     now = _momenta(domain, children)
     missing = before.angular + np.cross(before.centre - now.centre, before.linear) - now.angular
@@ -505,6 +503,7 @@ def _correct(domain, children: list[int], before: Momenta) -> None:
         conf, velo = (table[:, where] for table, where in _triples(bodies, row))
         arm = bodies.meshes[child].nodes + conf.T - now.centre
         velo += (linear + np.cross(turn, arm)).T
+    return _momenta(domain, children).kinetic - before.kinetic
 
 
 # --- what the body had -----------------------------------------------------------------------------------------

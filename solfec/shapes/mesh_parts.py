@@ -91,14 +91,7 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     split = np.zeros(topology.node_count, bool)
     opened = topology.face_nodes[cut]
     split[opened[opened >= 0]] = True
-    slot = {pair: i for i, pair in enumerate(zip(element.tolist(), flat.tolist())) if split[pair[1]]}
-    one, two = [], []
-    for row in np.flatnonzero((topology.face_neighbour > np.arange(len(cut))) & ~cut).tolist():
-        nodes = topology.face_nodes[row, : topology.face_size[row]]
-        a, b = int(topology.face_element[row]), int(topology.face_element[topology.face_neighbour[row]])
-        for node in nodes[split[nodes]].tolist():
-            one.append(slot[a, node])
-            two.append(slot[b, node])
+    one, two = _joined_incidences(topology, element, split, (topology.face_neighbour > np.arange(len(cut))) & ~cut)
     group = labelled(len(flat), one, two)  # of incidences; meaningful at split nodes only
     copies = _copies(flat, split, group, second[element])
     if not copies.any():
@@ -110,6 +103,18 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     result = MeshTopology(len(nodes), pointers, numbers).with_surfaces(face_surface)
     origin = np.concatenate((np.arange(topology.node_count), extra[1]))
     return connected_parts(Mesh(nodes, result, mesh.volume_ids), origin)
+
+
+def _joined_incidences(topology: MeshTopology, element: np.ndarray, split: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of incidences (of elements with split nodes, numbered as in `element_nodes`) that faces of a mask (nf,) join."""
+    at = np.flatnonzero(split[topology.element_nodes])
+    keys = element[at] * topology.node_count + topology.element_nodes[at]
+    order = np.argsort(keys)
+    at, keys = at[order], keys[order]
+    nodes = np.where(faces[:, None], topology.face_nodes, -1)
+    row, slot = np.nonzero((nodes >= 0) & split[nodes])
+    sides = topology.face_element[row], topology.face_element[topology.face_neighbour[row]]
+    return tuple(at[np.searchsorted(keys, side * topology.node_count + nodes[row, slot])] for side in sides)
 
 
 def _copies(flat: np.ndarray, split: np.ndarray, group: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -289,7 +289,8 @@ class _Refinement:
         points = self.clipper.points
         made = MeshTopology(len(points), pointers, np.concatenate(nodes))
         surface = np.zeros(len(made.face_size), np.int32)
-        old = {key: k for k, key in enumerate(map(tuple, np.sort(topology.face_nodes, 1).tolist())) if topology.boundary[k]}
+        outer = np.flatnonzero(topology.boundary)
+        old = dict(zip(map(tuple, np.sort(topology.face_nodes[outer], 1).tolist()), outer.tolist()))
         for row in np.flatnonzero(made.boundary).tolist():
             key = tuple(sorted(made.face_nodes[row].tolist()))
             number = faces.get(key[1:] if key[0] < 0 else key, old.get(key))
