@@ -23,7 +23,7 @@ from .language.series import TIME_SERIES as TIME_SERIES
 from .language.shapes import CONVEX as CONVEX, ELLIP as ELLIP, HEX as HEX, HULL as HULL, MESH as MESH, SPHERE as SPHERE
 from .language.siconos import SICONOS_SOLVER as SICONOS_SOLVER
 from .language.solvers import GAUSS_SEIDEL_SOLVER as GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER as NEWTON_SOLVER, PENALTY_SOLVER as PENALTY_SOLVER, TEST_SOLVER as TEST_SOLVER
-from .language.splitting import MESH_SPLIT as MESH_SPLIT, OVERLAPPING as OVERLAPPING, SPLIT as SPLIT
+from .language.splitting import MESH_SPLIT as MESH_SPLIT, OVERLAPPING as OVERLAPPING, SPLIT as SPLIT, VORONOI as VORONOI
 from .language.springs import PUT_SPRING as PUT_SPRING
 from .language.states import INITIALIZE_STATE as INITIALIZE_STATE, RIGID_TO_FEM as RIGID_TO_FEM
 from .language.transforms import BEND as BEND, COPY as COPY, ROTATE as ROTATE, SCALE as SCALE, TRANSLATE as TRANSLATE
@@ -138,6 +138,7 @@ __all__ = [
     "UNPHYSICAL_PENETRATION",
     "VELOCITY",
     "VIEWER",
+    "VORONOI",
     "VTK_EXPORT",
     "WARNINGS",
     "XDMF_EXPORT",

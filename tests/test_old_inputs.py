@@ -220,3 +220,21 @@ def test_what_convert_writes_prints_the_same_in_python_3(old, solfec, tmp_path):
     assert converted.returncode == 0, converted.stderr
     (tmp_path / "new.py").write_text(converted.stdout)
     assert without_progress(solfec(tmp_path / "new.py", switches=("--python3", "-w", "-y"))) == before != []
+
+
+def test_a_bar_under_growing_tension_cracks_where_it_should(old):
+    """Waves of both ends meet in the middle after half a length: the tension there is 2 x 1E9 (t - 5E-4) until they come back, and 2E6 at 1.5E-3."""
+    process = old("cracked-bar")
+    time = float(process.stdout.split("broken at ")[1].split()[0])
+    assert time == pytest.approx(1.5e-3, rel=0.06)
+    assert [line.split() for line in process.stdout.splitlines() if line.startswith("part")] == [["part", "bar/2", "5"], ["part", "bar/1", "5"]]
+
+
+def test_a_block_split_by_triples_of_nodes_in_a_callback(old):
+    process = old("split-block")
+    lines = [line.split() for line in process.stdout.splitlines()]
+    assert lines[0] == ["one", "True", "True", "True", "30", "block"]  # three nodes doubled, those on the front not
+    assert lines[1] == ["two", "high", "low", "18", "18"]
+    assert lines[2] == ["centers", "0.250000", "0.750000"]
+    assert [line[:3] for line in lines[3:5]] == [["nodes", "9", "0"], ["nodes", "0", "9"]]
+    assert lines[5] == ["bodies", "2"]

@@ -15,7 +15,7 @@ _NAMES = {
     "generators": "MESH2CONVEX ROUGH_HEX PIPE ELLIP_MESH TETRAHEDRALIZE",
     "files": "MESH_READ CONVEX_READ",
     "transforms": "COPY SCALE TRANSLATE ROTATE BEND",
-    "splitting": "SPLIT MESH_SPLIT OVERLAPPING",
+    "splitting": "SPLIT VORONOI MESH_SPLIT OVERLAPPING",
     "model": "SOLFEC",
     "fields": "FIELD",
     "materials": "SURFACE_MATERIAL BULK_MATERIAL",

@@ -1,15 +1,18 @@
-"""SPLIT, MESH_SPLIT and OVERLAPPING: taking shapes apart and sorting them (manual, 4.6)."""
+"""SPLIT, VORONOI, MESH_SPLIT and OVERLAPPING: taking shapes apart and sorting them (manual, 4.6)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from ..shapes import mesh_split, overlapping, split
+import numpy as np
+
+from ..shapes import mesh_split, overlapping, split, voronoi
+from ..shapes.characteristics import characteristics
 from . import checks, session
 from .checks import BadValue, command
 from .hints import Integers, Switch, Vector
-from .shapes import ELLIP, MESH, SPHERE, Shape, consume, reported, shape_of, shapes_of, unwrapped
+from .shapes import CONVEX, ELLIP, MESH, SPHERE, Shape, consume, reported, shape_of, shapes_of, unwrapped
 
 Parts: TypeAlias = Shape | list[Shape] | None  # one, several, or none
 
@@ -67,6 +70,50 @@ def SPLIT(
     consume(shapes, "SPLIT")
     parts = unwrapped(below), unwrapped(above)
     return parts if first == "BELOW" else parts[::-1]
+
+
+@command("VORONOI")
+def VORONOI(shape: CONVEX | Sequence[CONVEX], seeds: int | Sequence[Vector], surfid: int = 0, relax: int = 0, random: int = 0) -> list[CONVEX]:
+    """Cut convexes into the cells of points: what is nearer to a point than to all others.
+
+    Parameters
+    ----------
+    shape : CONVEX or list of them
+        Emptied.
+    seeds : int or list of tuples of 3
+        Number of cells, whose points are then random, or the points, inside of the shape.
+    surfid : int
+        Surface identifier of the faces between cells; outer faces keep theirs.
+    relax : int
+        How many times points move to the centres of their cells, which makes these more alike.
+    random : int
+        Another number makes other random points.
+
+    Returns
+    -------
+    list of CONVEX
+        The cells, those of one convex after another, and in the order of the points.
+    """
+    shapes = shapes_of(shape, "shape", once=True)
+    for item in shapes:
+        if not isinstance(item, CONVEX):
+            raise BadValue(f"'shape' holds a {type(item).__name__}; only CONVEX has cells (MESH2CONVEX makes one of a MESH)")
+    surfid, relax = checks.identifier(surfid, "surfid"), checks.integer(relax, "relax", 0)
+    random = checks.integer(random, "random", 0)
+    polyhedra = [polyhedron for item in shapes for polyhedron in item._content.polyhedra]
+    if checks.is_sequence(seeds):
+        points = np.array([checks.vector(point, f"seeds[{i}]") for i, point in enumerate(seeds)], float)
+        if not len(points):
+            raise BadValue("'seeds' must hold at least one point")
+    else:
+        points = voronoi.random_points(polyhedra, checks.integer(seeds, "seeds", 1), random)
+    with reported():
+        cells = voronoi.voronoi(polyhedra, points, surfid)
+        for _ in range(relax):
+            points = np.array([characteristics([cell])[1] for cell in cells])
+            cells = voronoi.voronoi(polyhedra, points, surfid)
+    consume(shapes, "VORONOI")
+    return [CONVEX._of(cell) for cell in cells]
 
 
 @command("MESH_SPLIT")
