@@ -6,6 +6,7 @@ BIN      := $(VENV)/bin
 RUN_INP  := inp/tutorial/three-basic-geometric-objects.py
 RUN_OUT  := out/tutorial/three-basic-geometric-objects
 PACKAGES := 'pip>=23.1' meson-python meson ninja numpy scipy h5py matplotlib fissix tetgen meshio netCDF4 coacd cvxopt
+VIEWING  := PyOpenGL PyOpenGL-accelerate glfw imgui-bundle pillow
 TESTING  := pytest hypothesis pytest-timeout pytest-xdist pyvista mypy
 
 comma := ,
@@ -21,7 +22,7 @@ ifeq ($(OMP_NUM_THREADS),)
 unexport OMP_NUM_THREADS
 endif
 
-.PHONY: FORCE all build run test test-slow mutants bench clean lint settings
+.PHONY: FORCE all build run viewer view test test-slow mutants bench clean lint settings
 
 all: build $(VENV)/.testing
 
@@ -77,6 +78,19 @@ run: build
 	$(BIN)/solfec -y -w $(RUN_INP)
 	$(BIN)/python -m solfec.results.plot $(RUN_OUT)
 	@echo "results: $(RUN_OUT)"
+
+# What the viewer needs: OpenGL without a display, and its Python packages.
+viewer: build $(VENV)/.viewer
+
+$(VENV)/.viewer: $(VENV)/.packages
+	@sh tools/system-packages.sh "$(PYTHON)" "$(firstword $(FC))" no yes
+	@echo "installing Python packages for the viewer"
+	@$(call install,$(VIEWING))
+	@touch $@
+
+view: viewer
+	@[ -d $(RUN_OUT) ] || { echo "there are no results yet: make run" >&2; exit 1; }
+	$(BIN)/solfec view $(RUN_OUT) --screenshot $(RUN_OUT)/picture.png
 
 test: all
 	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 8

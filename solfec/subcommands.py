@@ -1,4 +1,4 @@
-"""Sub-commands of the command line: `solfec info`, `plot`, `fclib`, `compare` and `completion`; what is said about `check`."""
+"""Sub-commands of the command line: `solfec info`, `plot`, `view`, `fclib`, `compare` and `completion`; what is said about `check`."""
 
 from __future__ import annotations
 
@@ -114,7 +114,14 @@ def completion(words: list[str]) -> int:
     return 0
 
 
-COMMANDS = {"info": info, "plot": plot, "compare": compare, "fclib": fclib, "completion": completion}
+def view(words: list[str]) -> int:
+    """Pictures of results."""
+    from .viewer.headless import command
+
+    return command(words)
+
+
+COMMANDS = {"info": info, "plot": plot, "view": view, "compare": compare, "fclib": fclib, "completion": completion}
 
 
 def run(name: str, words: list[str], command: Callable[[list[str]], int] | None = None) -> int:

@@ -1,0 +1,29 @@
+"""Pictures of models: stored results on a screen or in files, with or without a display (docs/viewer.md)."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from ..errors import SolfecError
+
+PACKAGES = {"OpenGL": "PyOpenGL", "glfw": "glfw", "imgui_bundle": "imgui-bundle", "PIL": "pillow"}  # module, package
+
+
+class ViewerUnavailable(SolfecError):
+    """This machine cannot draw: a package or a library is missing."""
+
+
+def missing() -> list[str]:
+    """Names of the packages that the viewer needs and that are not installed."""
+    return [package for module, package in PACKAGES.items() if importlib.util.find_spec(module) is None]
+
+
+def require() -> None:
+    """Refuse where packages are missing.
+
+    Raises
+    ------
+    ViewerUnavailable
+    """
+    if names := missing():
+        raise ViewerUnavailable(f"the viewer needs {', '.join(names)}, which is not installed: pip install 'solfec[viewer]'")

@@ -1,0 +1,47 @@
+"""Colour maps and palettes as tables of bytes, and the numbers that legends show."""
+
+from __future__ import annotations
+
+import colorsys
+
+import numpy as np
+
+from ..errors import SolfecError
+
+MAPS = ("viridis", "cividis", "diverging", "classic")
+OUTSIDE = (153, 153, 153)  # of values beyond the range
+OKABE_ITO = ((230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0), (204, 121, 167), (120, 120, 120))
+CATEGORIES = 32
+
+
+def colour_map(name: str) -> np.ndarray:
+    """256 colours (256, 3) uint8 of a map: viridis, cividis, diverging (signed values) or classic (Solfec-1.0's hue, blue to red)."""
+    if name not in MAPS:
+        raise SolfecError(f"colour map {name!r} is not known; there are {', '.join(MAPS)}")
+    if name == "classic":
+        table = [colorsys.hsv_to_rgb((1 - k / 255) * 2 / 3, 1, 1) for k in range(256)]
+    else:
+        import matplotlib
+
+        table = matplotlib.colormaps["RdBu_r" if name == "diverging" else name](np.arange(256))[:, :3]
+    return np.round(255 * np.asarray(table)).astype(np.uint8)
+
+
+def palette() -> np.ndarray:
+    """Colours (32, 3) uint8 of discrete kinds: eight that people with colour blindness tell apart, then lighter and darker ones."""
+    base = np.array(OKABE_ITO, float)
+    shades = [base, 0.5 * base + 127.5, 0.6 * base, 0.25 * base + 191.25]
+    return np.round(np.concatenate(shades)).astype(np.uint8)
+
+
+def finite_range(values: np.ndarray) -> tuple[float, float]:
+    """Least and greatest finite value; (0, 0) where there is none."""
+    good = values[np.isfinite(values)]
+    return (float(good.min()), float(good.max())) if good.size else (0.0, 0.0)
+
+
+def numbers(low: float, high: float, count: int = 9) -> list[tuple[float, str]]:
+    """Places between 0 and 1 and texts of a legend's numbers, in scientific notation with two decimals."""
+    if low == high:
+        return [(0.5, f"{low:.2e}")]
+    return [(t, f"{low + t * (high - low):.2e}") for t in np.linspace(0.0, 1.0, count)]

@@ -1,0 +1,30 @@
+// What all programs of the first pass share: where they draw, cuts, colours.
+layout(location = 0) out vec4 albedo;
+layout(location = 1) out vec4 normal;
+layout(location = 2) out uvec2 ids;
+uniform mat4 view, proj;
+uniform vec4 planes[4];  // points with dot(n, x) > w are cut away
+uniform int plane_count;
+uniform float fade;      // by which opacities are multiplied, so that arrows inside of bodies are seen
+uniform int mode;        // 0: the body's colour, 1: a value, 2: a category
+uniform vec2 range;
+uniform sampler2D colours;     // row 0: colour map, row 1: categories
+uniform samplerBuffer looks;   // by body row: colour, opacity (0: hidden, negative: edges only)
+
+vec3 scale(float value) {
+  if (range.y <= range.x) return texelFetch(colours, ivec2(127, 0), 0).rgb;
+  float t = (value - range.x) / (range.y - range.x);
+  if (!(t >= -1e-4 && t <= 1.0001)) return vec3(.6);  // NaN, too
+  return texelFetch(colours, ivec2(int(clamp(t, 0., 1.) * 255. + .5), 0), 0).rgb;
+}
+vec3 category(int k) { return texelFetch(colours, ivec2(k % 32, 1), 0).rgb; }
+vec3 paint(ivec4 owner, vec4 look, float value) { return mode == 1 ? scale(value) : mode == 2 ? category(owner.z) : look.rgb; }
+bool see_through(float opacity) {  // ordered stipple, 4x4
+  const int bayer[16] = int[16](0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5);
+  return (float(bayer[(int(gl_FragCoord.x) & 3) * 4 + (int(gl_FragCoord.y) & 3)]) + .5) / 16. > opacity * fade;
+}
+bool cut_away(vec3 x, int but) {
+  for (int k = 0; k < plane_count; k++) if (k != but && dot(planes[k].xyz, x) > planes[k].w) return true;
+  return false;
+}
+vec3 facing(vec3 n) { return n.z < 0. ? -n : n; }

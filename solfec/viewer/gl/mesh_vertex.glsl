@@ -1,0 +1,10 @@
+layout(location = 0) in vec3 position;
+layout(location = 1) in float value_in;
+uniform mat4 view, proj;
+out vec3 world;
+out float value;
+void main() {
+  world = position;
+  value = value_in;
+  gl_Position = proj * view * vec4(position, 1);
+}

@@ -1,0 +1,39 @@
+flat in mat3 axes;
+flat in vec3 centre;
+flat in ivec4 owner;
+flat in float value;
+flat in int number;
+in vec3 world;
+uniform vec3 eye, forward;
+uniform bool parallel;
+#include "common"
+void main() {
+  vec4 look = texelFetch(looks, owner.x);
+  if (look.a <= 0. || see_through(look.a)) discard;
+  // The ray starts where it is near the ellipsoid, so that single precision holds the root.
+  vec3 d = normalize(parallel ? forward : world - eye);
+  vec3 o = world - d * dot(world - centre, d);
+  float nearest = parallel ? -1e30 : -dot(o - eye, d);  // the eye
+  mat3 inv = inverse(axes);
+  vec3 p = inv * (o - centre), q = inv * d;
+  float a = dot(q, q), b = dot(p, q), e = dot(p, p) - 1., under = b * b - a * e;
+  if (under < 0.) discard;
+  float root = sqrt(under), enter = (-b - root) / a, leave = (-b + root) / a;
+  int cap = -1;  // the plane through which the ray enters
+  if (enter < nearest) enter = nearest;
+  for (int k = 0; k < plane_count; k++) {
+    float rate = dot(planes[k].xyz, d), room = planes[k].w - dot(planes[k].xyz, o);
+    if (rate > 0.) leave = min(leave, room / rate);
+    else if (rate < 0.) { if (room / rate > enter) { enter = room / rate; cap = k; } }
+    else if (room < 0.) discard;
+  }
+  if (enter > leave) discard;
+  vec3 x = o + enter * d, s = p + enter * q;
+  vec3 n = cap >= 0 ? planes[cap].xyz : normalize(transpose(inv) * s);
+  albedo = vec4(paint(owner, look, value), 1);
+  if (cap < 0 && mode == 0 && (abs(s.x) < .05 || abs(s.y) < .05)) albedo.rgb *= .8;  // two great circles show rotation
+  normal = vec4(facing(mat3(view) * n), 1);
+  ids = uvec2(owner.y, uint(number) + 0x40000000u);
+  vec4 h = proj * view * vec4(x, 1);
+  gl_FragDepth = clamp(h.z / h.w * .5 + .5, 0., 1.);
+}

@@ -1,0 +1,141 @@
+"""`solfec view`: results on the screen, or pictures of them in files without a display."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from ..errors import NotBuiltYet, SolfecError
+from . import ViewerUnavailable, require
+
+HELP = """\
+Pictures of stored results; nothing in their directory is executed and no display is needed.
+
+  solfec view out/arch --screenshot arch.png --time 0.5 --result mises --look front
+"""
+MOST = 16384  # pixels each way
+
+
+def size(text: str) -> tuple[int, int]:
+    """Width and height of 'WxH'."""
+    try:
+        width, height = (int(word) for word in text.lower().split("x"))
+    except ValueError:
+        width = height = 0
+    if not (0 < width <= MOST and 0 < height <= MOST):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; 800x600 is one")
+    return width, height
+
+
+def limits(text: str) -> tuple[float, float]:
+    """Least and greatest value of 'low,high'."""
+    try:
+        low, high = (float(word) for word in text.split(","))
+    except ValueError:
+        low = high = 0.0
+    if not low < high:
+        raise argparse.ArgumentTypeError(f"{text!r} is no range; 0,1E6 is one")
+    return low, high
+
+
+def parser() -> argparse.ArgumentParser:
+    """Of the words behind `solfec view`."""
+    from .colours import MAPS
+
+    made = argparse.ArgumentParser(prog="solfec view", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("path", help="output directory or results file")
+    made.add_argument("--screenshot", metavar="FILE", help="picture to write: .png, .bmp, .jpg, .pdf or .eps")
+    made.add_argument("--size", type=size, default=(1024, 768), metavar="WxH", help="of the picture in pixels (default: 1024x768)")
+    moment = made.add_mutually_exclusive_group()
+    moment.add_argument("--time", type=float, metavar="T", help="show the frame nearest to a time (default: the last frame)")
+    moment.add_argument("--frame", type=int, metavar="N", help="show a frame by number, from 0; -1 is the last")
+    made.add_argument("--result", default="", metavar="NAME", help="colour by dx ... |d|, vx ... |v|, sx ... mises, R ... U, gap, merit, bodies, surfaces, volumes ...")
+    made.add_argument("--range", type=limits, metavar="LOW,HIGH", help="of colours (default: least and greatest value)")
+    made.add_argument("--colours", choices=MAPS, default="viridis", help="colour map (default: viridis)")
+    made.add_argument("--look", default="-60,25", metavar="VIEW", help="front, back, left, right, top, bottom, or azimuth,elevation in degrees")
+    made.add_argument("--zoom", type=float, default=1.0, metavar="FACTOR", help="come nearer by a factor")
+    made.add_argument("--ortho", action="store_true", help="parallel projection")
+    made.add_argument("--hide", action="append", default=[], metavar="LABEL", help="hide bodies whose label holds a regular expression, or a body by number")
+    made.add_argument("--see-through", action="append", default=[], metavar="LABEL", help="the same, drawn transparent")
+    made.add_argument("--transparent", action="store_true", help="no background (.png)")
+    made.add_argument("--plain", action="store_true", help="no legend, time and axes")
+    return made
+
+
+def command(words: list[str]) -> int:
+    """Run `solfec view`; return the exit status: 2 where this machine cannot draw."""
+    made = parser()
+    # A view such as -60,25 begins as switches do.
+    words = [f"{word}={following}" if word == "--look" and following else word for word, following in _paired(words)]
+    options = made.parse_args(words)
+    if not options.screenshot:
+        print("solfec view: the window is not built yet; --screenshot FILE makes a picture", file=sys.stderr)
+        return 2
+    try:
+        require()
+        screenshot(options)
+    except (ViewerUnavailable, NotBuiltYet) as error:
+        print(f"solfec view: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _paired(words: list[str]):
+    """Words, and behind those that are --look the word that follows, which is taken."""
+    words = iter(words)
+    for word in words:
+        yield word, next(words, "") if word == "--look" else ""
+
+
+def screenshot(options) -> None:
+    """Make the picture that options ask for."""
+    from .pictures import picture, save
+    from .presentation import Presentation
+    from .sources import Stored
+
+    if not options.zoom > 0:
+        raise SolfecError(f"--zoom needs a positive factor, not {options.zoom:g}")
+    source = Stored(options.path)
+    if options.time is not None:
+        source.seek_time(options.time)
+    else:
+        source.seek(-1 if options.frame is None else options.frame)
+    from .window import Window
+
+    window = Window(shown=False)
+    try:
+        from .gl.renderer import Renderer
+
+        shown = Presentation(source, Renderer())
+        set_up(shown, options)
+        save(picture(shown, *options.size, options.transparent, not options.plain), options.screenshot)
+    finally:
+        window.close()
+        source.close()
+    print(options.screenshot)
+
+
+def set_up(shown, options) -> None:
+    """Obey options of `parser` that say what is shown."""
+    for words, opacity in ((options.hide, 0.0), (options.see_through, 0.35)):
+        if words:
+            shown.set_opacity(chosen(shown.domain, words), opacity)
+    shown.camera.ortho = options.ortho
+    shown.look(options.look)
+    shown.fit(options.size[0] / options.size[1])
+    shown.camera.zoom(1.0 / options.zoom)
+    shown.set_colours(options.colours)
+    if options.range:
+        shown.set_range(*options.range)
+    shown.show(options.result)
+
+
+def chosen(domain, words: list[str]) -> set[int]:
+    """Identifiers of bodies that words name: a number, or a regular expression to be searched for in labels."""
+    from ..results.export import chosen as matching
+
+    items = [int(word) if word.isdigit() else word for word in words]
+    try:
+        return matching(items, domain.body_labels, domain, domain.bodies.view("id").tolist())
+    except ValueError as error:
+        raise SolfecError(str(error)) from None

@@ -1,0 +1,68 @@
+"""A window, or none, with OpenGL: the same contexts on a display and without one."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+
+from . import ViewerUnavailable, gl  # noqa: F401  # sets the platform before OpenGL is loaded
+
+
+def _glfw():
+    """GLFW as imgui-bundle brings it: two copies of the library in one process do not know of one another."""
+    import imgui_bundle  # noqa: F401  # names the library that glfw is to load
+
+    return importlib.import_module("glfw")
+
+
+class Window:
+    """A window of GLFW with an OpenGL 3.3 context that is current.
+
+    Parameters
+    ----------
+    width, height : int
+    shown : bool
+        On the display; otherwise a context without one.
+    title : str
+
+    Raises
+    ------
+    ViewerUnavailable
+        No display, or no OpenGL.
+    """
+
+    def __init__(self, width: int = 512, height: int = 512, shown: bool = True, title: str = "solfec"):
+        self.glfw = glfw = _glfw()
+        if shown and not os.environ.get("DISPLAY"):
+            raise ViewerUnavailable("there is no display (DISPLAY is not set); pictures need none: --screenshot FILE")
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            glfw.init_hint(glfw.PLATFORM, glfw.PLATFORM_X11 if shown else glfw.PLATFORM_NULL)
+            if not glfw.init():
+                raise ViewerUnavailable(f"no window can be opened: {_last(told)}")
+            for hint, value in (
+                (glfw.CONTEXT_CREATION_API, glfw.EGL_CONTEXT_API), (glfw.CONTEXT_VERSION_MAJOR, 3), (glfw.CONTEXT_VERSION_MINOR, 3),
+                (glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE), (glfw.OPENGL_FORWARD_COMPAT, True),
+            ):  # fmt: skip
+                glfw.window_hint(hint, value)
+            self.handle = glfw.create_window(width, height, title, None, None)
+        if not self.handle:
+            raise ViewerUnavailable(f"OpenGL 3.3 through EGL is not to be had here (on Debian: libegl1 libgl1-mesa-dri): {_last(told)}")
+        glfw.make_context_current(self.handle)
+        self.shown = shown
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Of the framebuffer, in pixels."""
+        return self.glfw.get_framebuffer_size(self.handle)
+
+    def close(self) -> None:
+        """Give it back."""
+        if self.handle:
+            self.glfw.destroy_window(self.handle)
+            self.handle = None
+
+
+def _last(told: list) -> str:
+    return str(told[-1].message) if told else "GLFW does not say why"

@@ -1,0 +1,71 @@
+"""Models to look at, and a context to draw in."""
+
+import os
+
+os.environ["SOLFEC_GL_CHECK"] = "1"  # every call of OpenGL is checked
+
+import pytest
+
+from solfec import cli
+
+SCENE = """
+s = SOLFEC('DYNAMIC', 1E-3, 'out/scene')
+b = BULK_MATERIAL(s, 'KIRCHHOFF', young=1E7, poisson=0.3, density=1000.0, label='stone')
+SURFACE_MATERIAL(s, model='SIGNORINI_COULOMB', friction=0.4)
+GRAVITY(s, (0, 0, -10))
+def box(a, b, *k):
+    return HULL([c for z in (a[2], b[2]) for y in (a[1], b[1]) for x in (a[0], b[0]) for c in (x, y, z)], *k)
+BODY(s, 'OBSTACLE', box((-4, -4, -.5), (4, 4, 0), 1, 1), b, label='floor')
+BODY(s, 'RIGID', box((-.5, -.5, .0), (.5, .5, 1), 2, 2), b, label='block')
+BODY(s, 'PSEUDO_RIGID', box((-.4, -.4, 1), (.4, .4, 1.6), 3, 3), b, label='soft')
+m = HEX([1, -1, 0, 3, -1, 0, 3, 1, 0, 1, 1, 0, 1, -1, 1, 3, -1, 1, 3, 1, 1, 1, 1, 1], 4, 4, 2, 4, [4] * 6)
+BODY(s, 'FINITE_ELEMENT', m, b, label='fem')
+BODY(s, 'RIGID', SPHERE((2, 0, 1.5), .5, 5, 5), b, label='ball')
+BODY(s, 'RIGID', ELLIP((-2, 0, .6), (.9, .5, .6), 6, 6), b, label='egg')
+OUTPUT(s, 5E-3)
+RUN(s, GAUSS_SEIDEL_SOLVER(1E-4, 1000), 0.02)
+"""
+
+
+@pytest.fixture(scope="session")
+def scene(tmp_path_factory):
+    """Output directory of a run with bodies of all kinds of shapes."""
+    directory = tmp_path_factory.mktemp("scene")
+    (directory / "scene.py").write_text(SCENE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(directory)
+        assert cli.main(["--quiet", "scene.py"]) == 0
+    return str(directory / "out" / "scene")
+
+
+@pytest.fixture(scope="session")
+def window():
+    """A context without a display; tests that draw are skipped where there is none."""
+    from solfec import viewer
+
+    if names := viewer.missing():
+        pytest.skip(f"the viewer's packages {', '.join(names)} are not installed: nothing was drawn")
+    try:
+        from solfec.viewer.window import Window
+
+        opened = Window(shown=False)
+    except viewer.ViewerUnavailable as error:
+        pytest.skip(f"nothing was drawn: {error}")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def shown(window, scene):
+    """The scene's last frame with a renderer."""
+    from solfec.viewer.gl.renderer import Renderer
+    from solfec.viewer.presentation import Presentation
+    from solfec.viewer.sources import Stored
+
+    window.glfw.make_context_current(window.handle)
+    source = Stored(scene)
+    source.seek(-1)
+    made = Presentation(source, Renderer())
+    made.fit(4 / 3)
+    yield made
+    source.close()
