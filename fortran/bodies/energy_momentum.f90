@@ -3,13 +3,13 @@
 !>
 !>   M (u(t+h) - u(t)) = h (f - f_c(q(t), q(t+h)) - eta K (u(t) + u(t+h))/2),   q(t+h) = q(t) + h/2 (u(t) + u(t+h)).
 !>
-!> Nodes (0:n-1) of the bodies of a solver, one body after another:
-!>   node, owner  numbers among all nodes (0:nnode-1), whose rows are conf_row and velo_row; numbers of their bodies (0:k-1)
-!>   rows         (0:k-1) rows of the body table, of which `conserving` (1: the body conserves) and damping are columns
-!>   start, old   (3,0:n-1) q(t) and u(t);  velocity: u(t+h);  mean, finish: the mean velocity, and q(t+h)
-!>   load         applied forces and, at the end of a step, reactions
+!> Handles are BodyTable.handles and those of FiniteElements, an ElementSolver and its ElementAssembly and NewtonIterations, whose
+!> vectors stand at the solver's nodes.  `status` is `table_unknown` where a handle is not that of such a table.
 module energy_momentum
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: element_assembly, element_solver, finite_elements, newton_iterations, open_table
+  use table_registry, only: table_open
   use matrix3, only: all_finite
   implicit none
   private
@@ -21,43 +21,55 @@ module energy_momentum
 contains
 
   !> Everything from the tables, where conf is that of mid-step and velo the solution of one linear system.  `damped` is 1 if a
-  !> body has damping, `size` the sum of the largest components of both velocities, `far` the largest component of q(t).
-  subroutine begin(step, reacting, n, node, nnode, conf_row, velo_row, nconf, conf, nvelo, velo, velo_prev, force, reaction, &
-                   k, rows, nb, damping, start, old, velocity, mean, finish, load, damped, size, far)
+  !> body has damping, `scale` the sum of the largest components of both velocities, `far` the largest component of q(t).
+  !>
+  !> Reads damping, conf, velo, velo_prev, force and reaction of bodies, conf_row and velo_row of elements, rows and node of the solver;
+  !> writes start, finish, old, velocity, mean and load.
+  subroutine begin(handles, elements, solver, iterations, step, reacting, damped, scale, far, status)
+    integer(i8), intent(in) :: handles(3), elements, solver, iterations
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: reacting           !< 1: reactions count
-    integer(i4), intent(in) :: n, nnode, nconf, nvelo, k, nb
-    integer(i4), intent(in) :: node(0:n-1), conf_row(0:nnode-1), velo_row(0:nnode-1), rows(0:k-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1)
-    real(dp), intent(in) :: force(3,0:nvelo-1), reaction(3,0:nvelo-1), damping(0:nb-1)
-    real(dp), intent(inout) :: start(3,0:n-1), old(3,0:n-1), velocity(3,0:n-1), mean(3,0:n-1), finish(3,0:n-1), load(3,0:n-1)
-    integer(i4), intent(out) :: damped
-    real(dp), intent(out) :: size, far
+    integer(i4), intent(out) :: damped, status
+    real(dp), intent(out) :: scale, far
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(element_solver) :: matrix
+    type(newton_iterations) :: work
     real(dp) :: largest, largest_old
-    integer :: a, b, v
+    integer :: a, b, c, n, v
 
     damped = 0
-    do b = 0, k - 1
-      if (damping(rows(b)) > 0) damped = 1
+    scale = 0
+    far = 0
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status == table_open) call open_table(solver, matrix, status)
+    if (status == table_open) call open_table(iterations, work, status)
+    if (status /= table_open) return
+    do b = 0, size(matrix%rows) - 1
+      if (state%bodies%damping(matrix%rows(b)) > 0) damped = 1
     end do
     largest = 0
     largest_old = 0
-    far = 0
-    !$omp parallel do if (n > parallel_from) schedule(static) private(v) reduction(max:largest,largest_old,far)
-    do a = 0, n - 1
-      v = velo_row(node(a))
-      old(:,a) = velo_prev(:,v)
-      velocity(:,a) = velo(:,v)
-      start(:,a) = conf(:,conf_row(node(a))) - step/2*old(:,a)
-      load(:,a) = force(:,v)
-      if (reacting == 1) load(:,a) = load(:,a) + reaction(:,v)
-      call move(step, start(:,a), old(:,a), velocity(:,a), mean(:,a), finish(:,a))
-      largest = max(largest, maxval(abs(velocity(:,a))))
-      largest_old = max(largest_old, maxval(abs(old(:,a))))
-      far = max(far, maxval(abs(start(:,a))))
-    end do
-    !$omp end parallel do
-    size = largest + largest_old
+    n = size(matrix%node)
+    associate (start => work%start, old => work%old, velocity => work%velocity, load => work%load)
+      !$omp parallel do if (n > parallel_from) schedule(static) private(c, v) reduction(max:largest,largest_old,far)
+      do a = 0, n - 1
+        c = fe%conf_row(matrix%node(a))
+        v = fe%velo_row(matrix%node(a))
+        old(:,a) = state%triples%velo_prev(:,v)
+        velocity(:,a) = state%triples%velo(:,v)
+        start(:,a) = state%configurations%conf(:,c) - step/2*old(:,a)
+        load(:,a) = state%triples%force(:,v)
+        if (reacting == 1) load(:,a) = load(:,a) + state%triples%reaction(:,v)
+        call move(step, start(:,a), old(:,a), velocity(:,a), work%mean(:,a), work%finish(:,a))
+        largest = max(largest, maxval(abs(velocity(:,a))))
+        largest_old = max(largest_old, maxval(abs(old(:,a))))
+        far = max(far, maxval(abs(start(:,a))))
+      end do
+      !$omp end parallel do
+    end associate
+    scale = largest + largest_old
   end subroutine begin
 
   pure subroutine move(step, start, old, velocity, mean, finish)
@@ -67,75 +79,101 @@ contains
     finish = start + step*mean
   end subroutine move
 
-  !> residual = h (load - f_c - eta viscous) - M (velocity - old) of conserving bodies, zero for others; first, position and flat
-  !> sum f_c at nodes as in element_blocks.gather_nodes, viscous is K times the mean velocity where `damped`.
-  subroutine residuals(step, damped, n, owner, k, rows, nb, conserving, damping, mass, npointer, first, nentry, position, nflat, &
-                       flat, viscous, old, velocity, load, residual)
+  !> residual = h (load - f_c - eta viscous) - M (velocity - old) of conserving bodies, zero for others; f_c is summed at nodes from what the
+  !> elements have left, as in element_blocks.gather_nodes; viscous counts where `damped`.
+  !>
+  !> Reads conserving and damping of bodies, rows, owner and mass of the solver, all columns of its assembly, and load, viscous, old and
+  !> velocity; writes residual.
+  subroutine residuals(handles, assembly, solver, iterations, step, damped, status)
+    integer(i8), intent(in) :: handles(3), assembly, solver, iterations
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: damped, n, k, nb, npointer, nentry, nflat
-    integer(i4), intent(in) :: owner(0:n-1), rows(0:k-1), conserving(0:nb-1), first(0:npointer-1), position(0:nentry-1)
-    real(dp), intent(in) :: damping(0:nb-1), mass(0:n-1), flat(0:nflat-1), viscous(3,0:n-1)
-    real(dp), intent(in) :: old(3,0:n-1), velocity(3,0:n-1), load(3,0:n-1)
-    real(dp), intent(inout) :: residual(3,0:n-1)
+    integer(i4), intent(in) :: damped
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(element_assembly) :: parts
+    type(element_solver) :: matrix
+    type(newton_iterations) :: work
     real(dp) :: net(3)
-    integer :: a, b, e, p
+    integer :: a, b, e, n, p
 
-    !$omp parallel do if (n > parallel_from) schedule(static) private(net, b, e, p)
-    do a = 0, n - 1
-      b = rows(owner(a))
-      residual(:,a) = 0
-      if (conserving(b) /= 1) cycle
-      net = 0
-      do e = first(a), first(a+1) - 1
-        p = position(e)
-        net = net + [flat(p), flat(p+lanes), flat(p+2*lanes)]
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(assembly, parts, status)
+    if (status == table_open) call open_table(solver, matrix, status)
+    if (status == table_open) call open_table(iterations, work, status)
+    if (status /= table_open) return
+    n = size(matrix%node)
+    associate (first => parts%first, flat => parts%flat, residual => work%residual)
+      !$omp parallel do if (n > parallel_from) schedule(static) private(net, b, e, p)
+      do a = 0, n - 1
+        b = matrix%rows(matrix%owner(a))
+        residual(:,a) = 0
+        if (state%bodies%conserving(b) /= 1) cycle
+        net = 0
+        do e = first(a), first(a+1) - 1
+          p = parts%position(e)
+          net = net + [flat(p), flat(p+lanes), flat(p+2*lanes)]
+        end do
+        net = work%load(:,a) - net
+        if (damped == 1) net = net - state%bodies%damping(b)*work%viscous(:,a)
+        residual(:,a) = step*net - matrix%mass(a)*(work%velocity(:,a) - work%old(:,a))
       end do
-      net = load(:,a) - net
-      if (damped == 1) net = net - damping(b)*viscous(:,a)
-      residual(:,a) = step*net - mass(a)*(velocity(:,a) - old(:,a))
-    end do
-    !$omp end parallel do
+      !$omp end parallel do
+    end associate
   end subroutine residuals
 
-  !> velocity + change (0:3*n-1) and what follows from it; `size` is the largest component of the change, or negative where one is
-  !> not finite.
-  subroutine improve(step, n, change, start, old, velocity, mean, finish, size)
-    real(dp), intent(in) :: step
-    integer(i4), intent(in) :: n
-    real(dp), intent(in) :: change(0:3*n-1), start(3,0:n-1), old(3,0:n-1)
-    real(dp), intent(inout) :: velocity(3,0:n-1), mean(3,0:n-1), finish(3,0:n-1)
-    real(dp), intent(out) :: size
-    real(dp) :: largest
+  !> velocity + change and what follows from it, mean and finish; `largest` is the largest component of the change, or negative where
+  !> one is not finite.  Reads start and old.
+  subroutine improve(iterations, step, change, largest, status, unknowns)
+    integer(i8), intent(in) :: iterations
+    integer(i4), intent(in) :: unknowns
+    real(dp), intent(in) :: step, change(0:unknowns-1)
+    real(dp), intent(out) :: largest
+    integer(i4), intent(out) :: status
+    type(newton_iterations) :: work
     integer(i4) :: wrong
-    integer :: a
+    integer :: a, n
 
     largest = 0
+    call open_table(iterations, work, status)
+    if (status /= table_open) return
     wrong = 0
-    !$omp parallel do if (n > parallel_from) schedule(static) reduction(max:largest,wrong)
-    do a = 0, n - 1
-      if (all_finite(1, change(3*a))) then
-        velocity(:,a) = velocity(:,a) + change(3*a:3*a+2)
-        call move(step, start(:,a), old(:,a), velocity(:,a), mean(:,a), finish(:,a))
-        largest = max(largest, maxval(abs(change(3*a:3*a+2))))
-      else
-        wrong = 1
-      end if
-    end do
-    !$omp end parallel do
-    size = largest
-    if (wrong == 1) size = -1
+    n = unknowns/3
+    associate (start => work%start, old => work%old, velocity => work%velocity)
+      !$omp parallel do if (n > parallel_from) schedule(static) reduction(max:largest,wrong)
+      do a = 0, n - 1
+        if (all_finite(1, change(3*a))) then
+          velocity(:,a) = velocity(:,a) + change(3*a:3*a+2)
+          call move(step, start(:,a), old(:,a), velocity(:,a), work%mean(:,a), work%finish(:,a))
+          largest = max(largest, maxval(abs(change(3*a:3*a+2))))
+        else
+          wrong = 1
+        end if
+      end do
+      !$omp end parallel do
+    end associate
+    if (wrong == 1) largest = -1
   end subroutine improve
 
-  !> The velocities of conserving bodies into the table of triples.
-  subroutine store(n, node, nnode, velo_row, owner, k, rows, nb, conserving, velocity, nvelo, velo)
-    integer(i4), intent(in) :: n, nnode, k, nb, nvelo
-    integer(i4), intent(in) :: node(0:n-1), velo_row(0:nnode-1), owner(0:n-1), rows(0:k-1), conserving(0:nb-1)
-    real(dp), intent(in) :: velocity(3,0:n-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1)
+  !> The velocities of conserving bodies into the table of triples: writes velo.
+  !>
+  !> Reads conserving of bodies, velo_row of elements, rows, node and owner of the solver, and velocity.
+  subroutine store(handles, elements, solver, iterations, status)
+    integer(i8), intent(in) :: handles(3), elements, solver, iterations
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(element_solver) :: matrix
+    type(newton_iterations) :: work
     integer :: a
 
-    do a = 0, n - 1
-      if (conserving(rows(owner(a))) == 1) velo(:,velo_row(node(a))) = velocity(:,a)
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status == table_open) call open_table(solver, matrix, status)
+    if (status == table_open) call open_table(iterations, work, status)
+    if (status /= table_open) return
+    do a = 0, size(matrix%node) - 1
+      if (state%bodies%conserving(matrix%rows(matrix%owner(a))) == 1) &
+        state%triples%velo(:,fe%velo_row(matrix%node(a))) = work%velocity(:,a)
     end do
   end subroutine store
 

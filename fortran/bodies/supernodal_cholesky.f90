@@ -7,6 +7,8 @@
 !> the other.
 module supernodal_cholesky
   use kinds, only: dp, i4, i8
+  use state_tables, only: cholesky, open_table
+  use table_registry, only: table_open
   use panel_products, only: multiply_tiles, padded
   implicit none
   private
@@ -16,58 +18,52 @@ contains
 
   !> L with A(order(i),order(j)) = (L L^T)(i,j).
   !>
-  !>   source      (0:nentry-1) entries of A as they follow in panels
-  !>   target      (0:nentry-1) their places there, ascending
+  !> Reads all columns of the factor but order and y; writes value, and work, place, waiting, next and reached, which nobody reads later.
+  !>
+  !>   handle      Cholesky
   !>   entry       (0:nentry-1) entries of A
-  !>   first       (0:npanel-1) first columns of panels, n at last
-  !>   row_ptr     (0:npanel-1), row (0:nrow-1): rows below the columns of panels, ascending
-  !>   head        (0:npanel-1) where panels begin in value (0:nvalue-1), out
-  !>   owner       (0:n-1) panels of columns
-  !>   work        (0:nwork-1) room for as many columns as a panel has, padded, of as many tiles
-  !>   place       (0:n-1), waiting, next, reached (0:npanel-1) work: places of rows in the present panel; panels that wait to be taken
-  !>               into others, the next one that waits for the same, and how many of their rows have been taken into panels
   !>   failed      1: A is not positive definite
-  subroutine factorise(nentry, source, target, entry, npanel, first, row_ptr, nrow, row, head, nvalue, value, n, owner, &
-                       nwork, work, place, waiting, next, reached, failed)
-    integer(i4), intent(in) :: nentry, npanel, nrow, nvalue, n, nwork
-    integer(i4), intent(in) :: source(0:nentry-1), target(0:nentry-1), first(0:npanel-1), row_ptr(0:npanel-1), row(0:nrow-1)
-    integer(i4), intent(in) :: head(0:npanel-1), owner(0:n-1)
+  !>   status      `table_unknown`: the handle is not that of such a table
+  subroutine factorise(handle, entry, failed, status, nentry)
+    integer(i8), intent(in) :: handle
+    integer(i4), intent(in) :: nentry
     real(dp), intent(in) :: entry(0:nentry-1)
-    real(dp), intent(inout) :: value(0:nvalue-1), work(0:nwork-1)
-    integer(i4), intent(inout) :: place(0:n-1), waiting(0:npanel-1), next(0:npanel-1), reached(0:npanel-1)
-    integer(i4), intent(out) :: failed
+    integer(i4), intent(out) :: failed, status
+    type(cholesky) :: factor
     integer(i4) :: s, t, following, columns, below, tile, i, taken
 
     failed = 0
-    waiting = -1
+    call open_table(handle, factor, status)
+    if (status /= table_open) return
+    factor%waiting = -1
     taken = 0
-    do s = 0, npanel - 2
-      columns = first(s+1) - first(s)
-      below = row_ptr(s+1) - row_ptr(s)
+    do s = 0, size(factor%first) - 2
+      columns = factor%first(s+1) - factor%first(s)
+      below = factor%row_ptr(s+1) - factor%row_ptr(s)
       tile = tiles_of(s)
-      value(head(s):head(s+1)-1) = 0
+      factor%value(factor%head(s):factor%head(s+1)-1) = 0
       do while (taken < nentry)
-        if (target(taken) >= head(s+1)) exit
-        value(target(taken)) = entry(source(taken))
+        if (factor%target(taken) >= factor%head(s+1)) exit
+        factor%value(factor%target(taken)) = entry(factor%source(taken))
         taken = taken + 1
       end do
       do i = 0, columns - 1
-        place(first(s)+i) = head(s) + i
+        factor%place(factor%first(s)+i) = factor%head(s) + i
       end do
       do i = 0, below - 1
-        place(row(row_ptr(s)+i)) = tile + 8*columns*(i/8) + mod(i, 8)
+        factor%place(factor%row(factor%row_ptr(s)+i)) = tile + 8*columns*(i/8) + mod(i, 8)
       end do
-      t = waiting(s)
+      t = factor%waiting(s)
       do while (t >= 0)
-        following = next(t)
+        following = factor%next(t)
         call take(t)
         t = following
       end do
-      call factorise_diagonal(columns, value(head(s)), failed)
+      call factorise_diagonal(columns, factor%value(factor%head(s):), failed)
       if (failed /= 0) return
       if (below > 0) then
-        call factorise_rows(columns, (below + 7)/8, value(head(s)), value(tile))
-        reached(s) = 0
+        call factorise_rows(columns, (below + 7)/8, factor%value(factor%head(s):), factor%value(tile:))
+        factor%reached(s) = 0
         call wait(s)
       end if
     end do
@@ -78,7 +74,7 @@ contains
     pure integer(i4) function tiles_of(t)
       integer(i4), intent(in) :: t
 
-      tiles_of = head(t) + 8*(((first(t+1) - first(t))**2 + 7)/8)
+      tiles_of = factor%head(t) + 8*(((factor%first(t+1) - factor%first(t))**2 + 7)/8)
     end function tiles_of
 
     !> Takes away what a panel on the left leaves in the present one.
@@ -86,26 +82,31 @@ contains
       integer(i4), intent(in) :: t
       integer(i4) :: wide, rows, begin, before, count, tiles
 
-      wide = first(t+1) - first(t)
-      begin = row_ptr(t) + reached(t)
-      rows = row_ptr(t+1) - begin
+      wide = factor%first(t+1) - factor%first(t)
+      begin = factor%row_ptr(t) + factor%reached(t)
+      rows = factor%row_ptr(t+1) - begin
       count = 1
       do while (count < rows)
-        if (row(begin+count) >= first(s+1)) exit
+        if (factor%row(begin+count) >= factor%first(s+1)) exit
         count = count + 1
       end do
-      before = mod(reached(t), 8)
+      before = mod(factor%reached(t), 8)
       tiles = (before + rows + 7)/8
-      call multiply_tiles(tiles, wide, value(tiles_of(t)+wide*(reached(t)-before)), before, count, work)
-      call subtract(tiles, padded(count), before, rows, count, row(begin:begin+rows-1), work)
-      reached(t) = reached(t) + count
+      call multiply_tiles(tiles, wide, factor%value(tiles_of(t)+wide*(factor%reached(t)-before):), before, count, factor%work)
+      call subtract(tiles, padded(count), before, rows, count, factor%row(begin:begin+rows-1), factor%work, factor%first(s), &
+                    factor%place, factor%value)
+      factor%reached(t) = factor%reached(t) + count
       if (count < rows) call wait(t)
     end subroutine take
 
-    !> Takes products away from the present panel; the first `count` of `rows` rows, after those before, are among its columns.
-    subroutine subtract(tiles, wide, before, rows, count, row, product)
+    !> Takes products away from the present panel, which has columns from `first` on; the first `count` of `rows` rows, after those before,
+    !> are among them.
+    subroutine subtract(tiles, wide, before, rows, count, row, product, first, place, value)
       integer(i4), intent(in) :: tiles, wide, before, rows, count, row(0:rows-1)
       real(dp), intent(in) :: product(0:7,0:wide-1,0:tiles-1)
+      integer(i4), intent(in) :: first
+      integer(i4), intent(in), contiguous :: place(0:)
+      real(dp), intent(inout), contiguous :: value(0:)
       integer(i4) :: i, j, l, stride(0:7), from, to
       integer(i8) :: at(0:7), column
 
@@ -118,14 +119,14 @@ contains
         end do
         if (from == 0 .and. to == 7 .and. 8*i - before >= count) then
           do j = 0, count - 1
-            column = 8*(row(j) - first(s))
+            column = 8*(row(j) - first)
             do l = 0, 7
               value(at(l)+column) = value(at(l)+column) - product(l,j,i)
             end do
           end do
         else
           do j = 0, count - 1
-            column = row(j) - first(s)
+            column = row(j) - first
             do l = from, to
               value(at(l)+stride(l)*column) = value(at(l)+stride(l)*column) - product(l,j,i)
             end do
@@ -139,9 +140,9 @@ contains
       integer(i4), intent(in) :: t
       integer(i4) :: by
 
-      by = owner(row(row_ptr(t)+reached(t)))
-      next(t) = waiting(by)
-      waiting(by) = t
+      by = factor%owner(factor%row(factor%row_ptr(t)+factor%reached(t)))
+      factor%next(t) = factor%waiting(by)
+      factor%waiting(by) = t
     end subroutine wait
   end subroutine factorise
 

@@ -4,7 +4,9 @@
 !> One right-hand side takes as long as the factor is read twice.  Many are taken sixteen at a time, so that every entry that is
 !> read serves them all.
 module supernodal_solution
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use state_tables, only: cholesky, open_table
+  use table_registry, only: table_open
   use panel_products, only: most_columns
   implicit none
   private
@@ -16,33 +18,45 @@ contains
 
   !> solved (0:n-1) := A^-1 right, where A(order(i),order(j)) = (L L^T)(i,j).
   !>
-  !>   first, row_ptr, row, head, value   panels of L, as in supernodal_cholesky.factorise
-  !>   y       (0:n-1) work
-  subroutine solve_vector(npanel, first, row_ptr, nrow, row, head, nvalue, value, n, order, y, right, solved)
-    integer(i4), intent(in) :: npanel, nrow, nvalue, n
-    integer(i4), intent(in) :: first(0:npanel-1), row_ptr(0:npanel-1), row(0:nrow-1), head(0:npanel-1), order(0:n-1)
-    real(dp), intent(in) :: value(0:nvalue-1), right(0:n-1)
-    real(dp), intent(inout) :: y(0:n-1), solved(0:n-1)
-    integer(i4) :: s, i, columns, below
+  !> Reads panels and order of the factor, writes y.
+  !>
+  !>   handle  Cholesky
+  !>   status  `table_unknown`: the handle is not that of such a table
+  subroutine solve_vector(handle, right, solved, status, n)
+    integer(i8), intent(in) :: handle
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: right(0:n-1)
+    real(dp), intent(inout) :: solved(0:n-1)
+    integer(i4), intent(out) :: status
+    type(cholesky) :: factor
+    integer(i4) :: s, i, columns, below, panels, tile
 
-    do i = 0, n - 1
-      y(i) = right(order(i))
-    end do
-    do s = 0, npanel - 2
-      columns = first(s+1) - first(s)
-      below = row_ptr(s+1) - row_ptr(s)
-      call forward_diagonal(columns, value(head(s)), y(first(s)))
-      if (below > 0) call forward(columns, below, value(tiles_of(head(s), columns)), row(row_ptr(s)), y(first(s)), n, y)
-    end do
-    do s = npanel - 2, 0, -1
-      columns = first(s+1) - first(s)
-      below = row_ptr(s+1) - row_ptr(s)
-      if (below > 0) call backward(columns, below, value(tiles_of(head(s), columns)), row(row_ptr(s)), first(s), n, y)
-      call backward_diagonal(columns, value(head(s)), y(first(s)))
-    end do
-    do i = 0, n - 1
-      solved(order(i)) = y(i)
-    end do
+    call open_table(handle, factor, status)
+    if (status /= table_open) return
+    panels = size(factor%first) - 1
+    associate (first => factor%first, row_ptr => factor%row_ptr, row => factor%row, head => factor%head, value => factor%value, &
+               order => factor%order, y => factor%y)
+      do i = 0, n - 1
+        y(i) = right(order(i))
+      end do
+      do s = 0, panels - 1
+        columns = first(s+1) - first(s)
+        below = row_ptr(s+1) - row_ptr(s)
+        tile = tiles_of(head(s), columns)
+        call forward_diagonal(columns, value(head(s):), y(first(s):))
+        if (below > 0) call forward(columns, below, value(tile:), row(row_ptr(s):), y(first(s):), n, y)
+      end do
+      do s = panels - 1, 0, -1
+        columns = first(s+1) - first(s)
+        below = row_ptr(s+1) - row_ptr(s)
+        tile = tiles_of(head(s), columns)
+        if (below > 0) call backward(columns, below, value(tile:), row(row_ptr(s):), first(s), n, y)
+        call backward_diagonal(columns, value(head(s):), y(first(s):))
+      end do
+      do i = 0, n - 1
+        solved(order(i)) = y(i)
+      end do
+    end associate
   end subroutine solve_vector
 
   !> Where the tiles of a panel begin.
@@ -132,37 +146,47 @@ contains
 
   !> The first `used` columns of columns (0:n-1,0:m-1) := A^-1 columns.
   !>
+  !> Reads panels and order of the factor.
+  !>
+  !>   handle  Cholesky
   !>   work    (16,0:n-1,0:nwork-1) room for groups of columns that threads work on, one each
-  subroutine solve_columns(used, npanel, first, row_ptr, nrow, row, head, nvalue, value, n, order, nwork, work, m, columns)
-    integer(i4), intent(in) :: used, npanel, nrow, nvalue, n, nwork, m
-    integer(i4), intent(in) :: first(0:npanel-1), row_ptr(0:npanel-1), row(0:nrow-1), head(0:npanel-1), order(0:n-1)
-    real(dp), intent(in) :: value(0:nvalue-1)
+  !>   status  `table_unknown`: the handle is not that of such a table
+  subroutine solve_columns(handle, used, work, columns, status, n, nwork, m)
+    integer(i8), intent(in) :: handle
+    integer(i4), intent(in) :: used, n, nwork, m
     real(dp), intent(inout) :: work(16,0:n-1,0:nwork-1), columns(0:n-1,0:m-1)
+    integer(i4), intent(out) :: status
+    type(cholesky) :: factor
     integer :: batch, groups, g, s, below
-    integer(i4) :: wide
+    integer(i4) :: wide, panels
 
+    call open_table(handle, factor, status)
+    if (status /= table_open) return
+    panels = size(factor%first) - 1
     groups = (used + lanes - 1)/lanes
-    do batch = 0, groups - 1, nwork
-      !$omp parallel do schedule(static) private(s, below, wide)
-      do g = batch, min(batch + nwork, groups) - 1
-        call gather(n, order, used, columns, lanes*g, work(:,:,g-batch))
-        do s = 0, npanel - 2
-          wide = first(s+1) - first(s)
-          below = row_ptr(s+1) - row_ptr(s)
-          if (.not. any(work(:,first(s):first(s+1)-1,g-batch) /= 0)) cycle  ! but for the elements of their points they are zero
-          call forward_lanes(int(wide), below, value(head(s)), value(tiles_of(head(s), wide):head(s+1)-1), &
-                             row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
+    associate (first => factor%first, row_ptr => factor%row_ptr, row => factor%row, head => factor%head, value => factor%value)
+      do batch = 0, groups - 1, nwork
+        !$omp parallel do schedule(static) private(s, below, wide)
+        do g = batch, min(batch + nwork, groups) - 1
+          call gather(n, factor%order, used, columns, lanes*g, work(:,:,g-batch))
+          do s = 0, panels - 1
+            wide = first(s+1) - first(s)
+            below = row_ptr(s+1) - row_ptr(s)
+            if (.not. any(work(:,first(s):first(s+1)-1,g-batch) /= 0)) cycle  ! but for the elements of their points they are zero
+            call forward_lanes(int(wide), below, value(head(s):), value(tiles_of(head(s), wide):head(s+1)-1), &
+                               row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
+          end do
+          do s = panels - 1, 0, -1
+            wide = first(s+1) - first(s)
+            below = row_ptr(s+1) - row_ptr(s)
+            call backward_lanes(int(wide), below, value(head(s):), value(tiles_of(head(s), wide):head(s+1)-1), &
+                                row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
+          end do
+          call scatter(n, factor%order, used, columns, lanes*g, work(:,:,g-batch))
         end do
-        do s = npanel - 2, 0, -1
-          wide = first(s+1) - first(s)
-          below = row_ptr(s+1) - row_ptr(s)
-          call backward_lanes(int(wide), below, value(head(s)), value(tiles_of(head(s), wide):head(s+1)-1), &
-                              row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
-        end do
-        call scatter(n, order, used, columns, lanes*g, work(:,:,g-batch))
+        !$omp end parallel do
       end do
-      !$omp end parallel do
-    end do
+    end associate
   end subroutine solve_columns
 
   !> Columns first, first+1, ... in the order of the factor; zeros where there are no more.

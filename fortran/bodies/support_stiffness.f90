@@ -8,14 +8,13 @@
 !>
 !> for any c.  Supports: the user's constraints of one body at a point, or along a direction that is fixed in space.
 !>
-!>   users            the user's constraints, the first rows of the constraint table (ncon)
-!>   kind, update, master, slave, element, weights, direction, base, value   columns of that table
-!>   rows (0:k-1), dof_first (0:k-1)   bodies of the matrix, rows ascending, and their first unknowns
-!>   element_ptr (0:nb-1), element_size (0:ne-1), element_node (8,0:ne-1)   elements of bodies
-!>   stiffness (0:ncon-1)   k of the users' rows [mass], 0: not in the matrix
-!>   known (3,0:ncon-1)     c, in space
+!> Handles are BodyTable.handles and those of ConstraintTable, FiniteElements, an ElementSolver and its SupportStiffness; the user's
+!> constraints are the first `users` rows of their table.  `status` is `table_unknown` where a handle is not that of such a table.
 module support_stiffness
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: constraint_table, element_solver, finite_elements, springs => support_stiffness, open_table
+  use table_registry, only: table_open
   implicit none
   private
   public :: add_supports, pull_supports, release_supports
@@ -26,51 +25,73 @@ module support_stiffness
 
 contains
 
-  !> Adds springs, `factor` times as stiff as the stiffest node of the element, to the lower triangle `value` of a matrix whose columns go
-  !> by start (0:nstart-1) and row (0:nentry-1), ascending.  Factor 0: none, and no stiffness.
-  subroutine add_supports(factor, users, ncon, kind, update, master, slave, element, weights, direction, base, prescribed, &
-                          count, rows, dof_first, nb, element_ptr, ne, element_size, element_node, nstart, start, nentry, &
-                          row, value, nspring, stiffness, known)
-    real(dp), intent(in) :: factor
-    integer(i4), intent(in) :: users, ncon, count, nb, ne, nstart, nentry, nspring
-    integer(i4), intent(in) :: kind(0:ncon-1), update(0:ncon-1), master(0:ncon-1), slave(0:ncon-1), element(2,0:ncon-1)
-    real(dp), intent(in) :: weights(8,2,0:ncon-1), direction(3,0:ncon-1), base(3,3,0:ncon-1), prescribed(3,0:ncon-1)
-    integer(i4), intent(in) :: rows(0:count-1), dof_first(0:count-1)
-    integer(i4), intent(in) :: element_ptr(0:nb-1), element_size(0:ne-1), element_node(8,0:ne-1)
-    integer(i4), intent(in) :: start(0:nstart-1), row(0:nentry-1)
-    real(dp), intent(inout) :: value(0:nentry-1), stiffness(0:nspring-1), known(3,0:nspring-1)
-    real(dp) :: most, square
-    integer :: a, b, e, i, j, n(8)
+  !> All tables of springs in a matrix.
+  subroutine open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
+    integer(i8), intent(in) :: handles(3), constraints, elements, solver, supports
+    type(bodies_and_triples), intent(out) :: state
+    type(constraint_table), intent(out) :: rows
+    type(finite_elements), intent(out) :: fe
+    type(element_solver), intent(out) :: matrix
+    type(springs), intent(out) :: spring
+    integer(i4), intent(out) :: status
 
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(constraints, rows, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status == table_open) call open_table(solver, matrix, status)
+    if (status == table_open) call open_table(supports, spring, status)
+  end subroutine open_all
+
+  !> Adds springs, `factor` times as stiff as the stiffest node of the element, to the lower triangle of A.  Factor 0: none, and no
+  !> stiffness.
+  !>
+  !> Reads kind, update, master, slave, element, weights, direction, base and value of constraints, element_ptr of bodies, element_size and
+  !> element_node of elements, rows, dof_first and places of the entries of A; writes values of A, and stiffness and known of springs.
+  subroutine add_supports(handles, constraints, elements, solver, supports, factor, users, status)
+    integer(i8), intent(in) :: handles(3), constraints, elements, solver, supports
+    real(dp), intent(in) :: factor
+    integer(i4), intent(in) :: users
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: rows
+    type(finite_elements) :: fe
+    type(element_solver) :: matrix
+    type(springs) :: spring
+    real(dp) :: most, square
+    integer :: a, b, count, e, i, j, n(8)
+
+    call open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
+    if (status /= table_open) return
+    count = size(matrix%rows)
     ! all from the matrix without springs
     do i = 0, users - 1
-      b = place(master(i))
+      b = place(rows%master(i))
       if (b < 0) cycle
-      stiffness(i) = 0
-      if (factor <= 0 .or. .not. supports(i)) cycle
-      e = element_ptr(master(i)) + element(1,i)
+      spring%stiffness(i) = 0
+      if (factor <= 0 .or. .not. is_support(i)) cycle
+      e = state%bodies%element_ptr(rows%master(i)) + rows%element(1,i)
       most = 0
       square = 0
-      do a = 1, element_size(e)
-        if (abs(weights(a,1,i)) <= negligible) cycle
-        square = square + weights(a,1,i)**2
+      do a = 1, fe%element_size(e)
+        if (abs(rows%weights(a,1,i)) <= negligible) cycle
+        square = square + rows%weights(a,1,i)**2
         do j = 0, 2
-          most = max(most, value(start(dof_first(b)+3*element_node(a,e)+j)))
+          most = max(most, matrix%values(matrix%matrix_start(matrix%dof_first(b)+3*fe%element_node(a,e)+j)))
         end do
       end do
-      if (square > 0) stiffness(i) = factor*most/square
-      known(:,i) = 0
-      if (kind(i) == velodir) known(:,i) = prescribed(1,i)*direction(:,i)
-      if (kind(i) == velodir3) known(:,i) = matmul(base(:,:,i), prescribed(:,i))
+      if (square > 0) spring%stiffness(i) = factor*most/square
+      spring%known(:,i) = 0
+      if (rows%kind(i) == velodir) spring%known(:,i) = rows%value(1,i)*rows%direction(:,i)
+      if (rows%kind(i) == velodir3) spring%known(:,i) = matmul(rows%base(:,:,i), rows%value(:,i))
     end do
     if (factor <= 0) return
     do i = 0, users - 1
-      b = place(master(i))
+      b = place(rows%master(i))
       if (b < 0) cycle
-      if (.not. stiffness(i) > 0) cycle
-      e = element_ptr(master(i)) + element(1,i)
-      n = dof_first(b) + 3*element_node(:,e)
-      call add_spring(element_size(e), n, weights(:,1,i))
+      if (.not. spring%stiffness(i) > 0) cycle
+      e = state%bodies%element_ptr(rows%master(i)) + rows%element(1,i)
+      n = matrix%dof_first(b) + 3*fe%element_node(:,e)
+      call add_spring(fe%element_size(e), n, rows%weights(:,1,i))
     end do
 
   contains
@@ -83,20 +104,20 @@ contains
       high = count - 1
       do while (low < high)
         middle = (low + high)/2
-        if (rows(middle) < body) then
+        if (matrix%rows(middle) < body) then
           low = middle + 1
         else
           high = middle
         end if
       end do
-      place = merge(low, -1, rows(low) == body)
+      place = merge(low, -1, matrix%rows(low) == body)
     end function place
 
-    pure logical function supports(i)
+    pure logical function is_support(i)
       integer, intent(in) :: i
-      supports = slave(i) < 0 .and. (kind(i) == fixpnt .or. kind(i) == velodir3 .or. &
-                                     ((kind(i) == fixdir .or. kind(i) == velodir) .and. update(i) == fixed))
-    end function supports
+      is_support = rows%slave(i) < 0 .and. (rows%kind(i) == fixpnt .or. rows%kind(i) == velodir3 .or. &
+                                     ((rows%kind(i) == fixdir .or. rows%kind(i) == velodir) .and. rows%update(i) == fixed))
+    end function is_support
 
     subroutine add_spring(size, n, w)
       integer, intent(in) :: size, n(8)
@@ -108,20 +129,20 @@ contains
         if (abs(w(a)) <= negligible) cycle
         do c = 1, size
           if (abs(w(c)) <= negligible .or. n(c) < n(a)) cycle
-          pair = stiffness(i)*w(a)*w(c)
+          pair = spring%stiffness(i)*w(a)*w(c)
           do p = 0, 2
             column = n(a) + p
             do q = 0, 2
               line = n(c) + q
               if (line < column) cycle
-              if (kind(i) == fixpnt .or. kind(i) == velodir3) then
+              if (rows%kind(i) == fixpnt .or. rows%kind(i) == velodir3) then
                 if (p /= q) cycle
                 part = pair
               else
-                part = pair*direction(p+1,i)*direction(q+1,i)
+                part = pair*rows%direction(p+1,i)*rows%direction(q+1,i)
               end if
               k = entry_of(column, line)
-              value(k) = value(k) + part
+              matrix%values(k) = matrix%values(k) + part
             end do
           end do
         end do
@@ -132,11 +153,11 @@ contains
     pure integer function entry_of(column, line)
       integer, intent(in) :: column, line
       integer :: low, high, middle
-      low = start(column)
-      high = start(column+1) - 1
+      low = matrix%matrix_start(column)
+      high = matrix%matrix_start(column+1) - 1
       do while (low < high)
         middle = (low + high)/2
-        if (row(middle) < line) then
+        if (matrix%matrix_row(middle) < line) then
           low = middle + 1
         else
           high = middle
@@ -146,26 +167,33 @@ contains
     end function entry_of
   end subroutine add_supports
 
-  !> Adds k/h H^T c of the springs to forces (3,0:nunknown-1) at the nodes of the bodies; nonzero: 1 where some are not zero.
-  subroutine pull_supports(step, users, ncon, master, element, weights, nspring, stiffness, known, count, rows, dof_first, nb, &
-                           element_ptr, ne, element_size, element_node, nunknown, unknown, nonzero)
+  !> Adds k/h H^T c of the springs to the unknowns of the solver; nonzero: 1 where some are not zero.
+  !>
+  !> Reads master, element and weights of constraints, element_ptr of bodies, element_size and element_node of elements, rows and
+  !> dof_first of A, stiffness and known of springs.
+  subroutine pull_supports(handles, constraints, elements, solver, supports, step, users, nonzero, status)
+    integer(i8), intent(in) :: handles(3), constraints, elements, solver, supports
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: users, ncon, count, nb, ne, nunknown, nspring
-    integer(i4), intent(in) :: master(0:ncon-1), element(2,0:ncon-1)
-    real(dp), intent(in) :: weights(8,2,0:ncon-1), stiffness(0:nspring-1), known(3,0:nspring-1)
-    integer(i4), intent(in) :: rows(0:count-1), dof_first(0:count-1)
-    integer(i4), intent(in) :: element_ptr(0:nb-1), element_size(0:ne-1), element_node(8,0:ne-1)
-    real(dp), intent(inout) :: unknown(3,0:nunknown-1)
+    integer(i4), intent(in) :: users
     integer(i4), intent(inout) :: nonzero(1)
-    integer :: a, b, e, i, n
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(constraint_table) :: rows
+    type(finite_elements) :: fe
+    type(element_solver) :: matrix
+    type(springs) :: spring
+    integer :: a, b, count, e, i, n
 
+    call open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
+    if (status /= table_open) return
+    count = size(matrix%rows)
     b = 0
     do i = 0, users - 1
-      if (.not. stiffness(i) > 0) cycle
-      if (all(known(:,i) == 0)) cycle
-      if (rows(b) /= master(i)) then
+      if (.not. spring%stiffness(i) > 0) cycle
+      if (all(spring%known(:,i) == 0)) cycle
+      if (matrix%rows(b) /= rows%master(i)) then
         do b = 0, count - 1
-          if (rows(b) == master(i)) exit
+          if (matrix%rows(b) == rows%master(i)) exit
         end do
         if (b == count) then
           b = 0
@@ -173,29 +201,33 @@ contains
         end if
       end if
       nonzero = 1
-      e = element_ptr(master(i)) + element(1,i)
-      do a = 1, element_size(e)
-        n = dof_first(b)/3 + element_node(a,e)
-        unknown(:,n) = unknown(:,n) + stiffness(i)/step*weights(a,1,i)*known(:,i)
+      e = state%bodies%element_ptr(rows%master(i)) + rows%element(1,i)
+      do a = 1, fe%element_size(e)
+        n = matrix%dof_first(b)/3 + fe%element_node(a,e)
+        matrix%unknowns(:,n) = matrix%unknowns(:,n) + spring%stiffness(i)/step*rows%weights(a,1,i)*spring%known(:,i)
       end do
     end do
   end subroutine pull_supports
 
-  !> Takes what springs have carried from the reactions R (3,0:ncon-1) of supports, local as their velocities U.
-  subroutine release_supports(step, users, ncon, kind, base, nspring, stiffness, known, u, r)
+  !> Takes what springs have carried from the reactions of supports: reads kind, base and U of constraints, writes R.
+  subroutine release_supports(constraints, supports, step, users, status)
+    integer(i8), intent(in) :: constraints, supports
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: users, ncon, nspring
-    integer(i4), intent(in) :: kind(0:ncon-1)
-    real(dp), intent(in) :: base(3,3,0:ncon-1), stiffness(0:nspring-1), known(3,0:nspring-1), u(3,0:ncon-1)
-    real(dp), intent(inout) :: r(3,0:ncon-1)
+    integer(i4), intent(in) :: users
+    integer(i4), intent(out) :: status
+    type(constraint_table) :: rows
+    type(springs) :: spring
     real(dp) :: carried(3)
     integer :: i
 
+    call open_table(constraints, rows, status)
+    if (status == table_open) call open_table(supports, spring, status)
+    if (status /= table_open) return
     do i = 0, users - 1
-      if (.not. stiffness(i) > 0) cycle
-      carried = stiffness(i)/step*(u(:,i) - matmul(known(:,i), base(:,:,i)))
-      if (kind(i) == fixdir .or. kind(i) == velodir) carried(1:2) = 0
-      r(:,i) = r(:,i) - carried
+      if (.not. spring%stiffness(i) > 0) cycle
+      carried = spring%stiffness(i)/step*(rows%U(:,i) - matmul(spring%known(:,i), rows%base(:,:,i)))
+      if (rows%kind(i) == fixdir .or. rows%kind(i) == velodir) carried(1:2) = 0
+      rows%R(:,i) = rows%R(:,i) - carried
     end do
   end subroutine release_supports
 

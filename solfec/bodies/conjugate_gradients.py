@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..tables import Record, opened
 
 TOLERANCE = 1e-12  # of the residual in the norm of the preconditioner, relative to that of the right-hand side
 MOST = 40  # iterations
@@ -27,8 +28,8 @@ def nodal(vector: np.ndarray) -> np.ndarray:
     return vector.reshape(3, -1, order="F")
 
 
-class ConjugateGradients:
-    """Iterations of one solver.
+class ConjugateGradients(Record):
+    """Iterations of one solver; `solution` is that of the last call of `solve`.
 
     Parameters
     ----------
@@ -40,30 +41,54 @@ class ConjugateGradients:
         Where the nodes of bodies begin.
     reference, normal : ndarray (3, n)
         Referential nodes, and the integrals of N_a times the outward normal, from which bodies have rotations.
-
-    Attributes
-    ----------
-    solution : ndarray (3, n)
-        Of the last call of `solve`.
     """
 
+    COLUMNS = {
+        "first": ((), "i4"),  # of bodies: where their nodes begin, and the number of all
+        "turn": ((3, 3), "f8"),  # by how much they have turned since the factor was made; used where `turned` is 1
+        "before": ((3, 3), "f8"),  # their rotations then
+        "owner": ((), "i4"),  # of nodes: number of the body
+        "mass": ((), "f8"),
+        "reference": ((3,), "f8"),
+        "normal": ((3,), "f8"),
+        "solution": ((3,), "f8"),
+        "residual": ((3,), "f8"),
+        "change": ((3,), "f8"),  # the preconditioner's solution
+        "direction": ((3,), "f8"),
+        "image": ((3,), "f8"),  # A times the direction
+    }
+    NUMBERS = {
+        "turned": "i4",  # 1: the factor turns with the bodies
+        "known": "i4",  # whether `before` is known: 0 not yet, 1, or 2: a body has no rotation
+        "norm": "f8",  # of the residual
+        "previous": "f8",  # that of the iteration before
+        "initial": "f8",  # that of the first one
+        "products": "i4",  # with A, so far
+        "busy": "i4",  # 1: iterations go on
+        "broken": "i4",  # 1: A is not positive definite, or too far from the preconditioner
+    }
+
     def __init__(self, assembly, mass: np.ndarray, first: np.ndarray, reference: np.ndarray, normal: np.ndarray):
-        self.assembly, self.mass = assembly, np.ascontiguousarray(mass)
-        self.count = len(first) - 1
-        self.owner = np.repeat(np.arange(self.count, dtype=np.int32), np.diff(first))
-        self._places = first, np.asfortranarray(reference), np.asfortranarray(normal)
-        shape = (3, len(mass))
-        self.solution, self._residual, self._change, self.direction, self._image = (
-            np.zeros(shape, order="F") for _ in range(5)
+        count = len(first) - 1
+        vectors = ("solution", "residual", "change", "direction", "image")
+        super().__init__(
+            first=first,
+            owner=np.repeat(np.arange(count, dtype=np.int32), np.diff(first)),
+            mass=np.ascontiguousarray(mass),
+            reference=np.asfortranarray(reference),
+            normal=np.asfortranarray(normal),
+            **{name: np.zeros((3, len(mass)), order="F") for name in vectors},
+            **{name: np.zeros((3, 3, count), order="F") for name in ("turn", "before")},
         )
-        self._turn, self._before = (np.zeros((3, 3, self.count), order="F") for _ in range(2))
-        self.frame = np.zeros(2, np.int32)  # 1: the factor has to turn; whether `_before` is known
-        self.turned = self.frame[:1]
-        self.figures, self.counts = np.zeros(3), np.zeros(3, np.int32)  # of the kernels
+        self.assembly = assembly
+
+    def forget_turn(self) -> None:
+        """The factor is new: it has not turned."""
+        self.turned = self.known = 0
 
     def follow(self, made: np.ndarray, present: np.ndarray) -> None:
         """The factor was made at other displacements (3, n) than the present ones: it has to turn with the bodies."""
-        _follow_bodies(*self.follow_columns(made, present))
+        opened(_follow_bodies(self.handle, made, present))
 
     def solve(self, factor, displacement: np.ndarray, beta: np.ndarray, right: np.ndarray) -> int:
         """Put A^-1 b into `solution`; return the number of products with A.
@@ -84,43 +109,17 @@ class ConjugateGradients:
         NoConvergence
             A direction of no positive curvature, or MOST iterations.
         """
-        assembly, counts, local = self.assembly, self.counts, nodal(factor.vector)
-        _begin(*self.begin_columns(right, local))
+        assembly, local = self.assembly, nodal(factor.vector)
+        opened(_begin(self.handle, right, local))
         while True:
             factor.solve_vector()
-            _choose_direction(*self.choice_columns(nodal(factor.solved)))
-            if not counts[1]:
+            opened(_choose_direction(self.handle, TOLERANCE, nodal(factor.solved)))
+            if not self.busy:
                 break
             assembly.element_products(displacement, self.direction)
-            _advance(*self.advance_columns(beta, local))
-            if not counts[1]:
+            opened(_advance(self.handle, assembly.handle, MOST, beta, local))
+            if not self.busy:
                 break
-        products, _, broken = counts.tolist()
-        if broken:
+        if self.broken:
             raise NoConvergence
-        return products
-
-    # --- arguments of kernels, here and in programs --------------------------------------------------------
-
-    def follow_columns(self, made: np.ndarray, present: np.ndarray) -> tuple:
-        """Of `follow_bodies`."""
-        return *self._places, made, present, self._before, self._turn, self.frame
-
-    def begin_columns(self, right: np.ndarray, local: np.ndarray) -> tuple:
-        """Of `begin`."""
-        return self.turned, right, self.owner, self._turn, self.solution, self._residual, local, self.figures, self.counts
-
-    def choice_columns(self, solved: np.ndarray) -> tuple:
-        """Of `choose_direction`."""
-        return (
-            TOLERANCE, self.turned, solved, self.owner, self._turn, self._residual, self._change, self.direction, self.solution,
-            self.figures, self.counts,
-        )  # fmt: skip
-
-    def advance_columns(self, beta: np.ndarray, local: np.ndarray) -> tuple:
-        """Of `advance`."""
-        assembly = self.assembly
-        return (
-            MOST, self.turned, self.mass, self.owner, beta, self._turn, assembly.first, assembly.position, assembly.flat,
-            self.direction, self._image, self.solution, self._residual, local, self.figures, self.counts,
-        )  # fmt: skip
+        return self.products

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
-from ..tables import note_reallocation
+from ..tables import Record, note_reallocation
 from .conjugate_gradients import ConjugateGradients, NoConvergence
 from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU, indefinite_blocks
 from .table import BodyTable
@@ -65,17 +65,13 @@ class Memory:
     pivoted: bool = False
 
 
-class ElementSolver:
+class ElementSolver(Record):
     """A of the implicit finite element bodies of one form.
 
     Attributes
     ----------
-    rows : ndarray (k,) int32
-        The bodies' rows; `dof_first` (k,) is where their unknowns begin.
     nodes : ndarray (n,)
-        Their nodes among those of all bodies.
-    rotation : ndarray (3, 3, k)
-        From the frame of the unknowns to space, as of the last `refresh`.
+        The bodies' nodes among those of all bodies.
     made : ndarray (3, n)
         Displacements at which the factor of form 'TL' was made.
     known, fresh : bool
@@ -94,24 +90,43 @@ class ElementSolver:
         A^-1 of the bodies where they are small.
     """
 
+    COLUMNS = {
+        "rows": ((), "i4"),  # of bodies: rows of the body table, ascending
+        "number": ((), "i4"),  # number among all finite element bodies
+        "dof_first": ((), "i4"),  # where the unknowns begin
+        "beta": ((), "f8"),  # weight of K in A [time**2]
+        "rotation": ((3, 3), "f8"),  # from the frame of the unknowns to space, as of the last `refresh`
+        "node": ((), "i4"),  # of nodes: number among those of all bodies
+        "owner": ((), "i4"),  # number of the body in `rows`
+        "mass": ((), "f8"),  # lumped
+        "unknowns": ((3,), "f8"),  # right-hand sides
+        "matrix_start": ((), "i4"),  # of the columns of A: where their entries begin, and the number of all
+        "matrix_row": ((), "i4"),  # of entries of the lower triangle of A: rows, ascending within a column
+        "values": ((), "f8"),  # these entries
+    }
+
     def __init__(self, fe, which: np.ndarray):
+        super().__init__()
         self.fe, self.which = fe, which
-        self.rows = fe.rows[which].astype(np.int32)
         sizes = np.diff(fe.first)[which]
         self.nodes = np.concatenate([np.arange(fe.first[k], fe.first[k + 1]) for k in which])
-        self.dof_first = (3 * (np.cumsum(sizes) - sizes)).astype(np.int32)
         self.size = 3 * len(self.nodes)
-        self.owner = np.repeat(np.arange(len(which), dtype=np.int32), sizes)
         self.linear = bool(fe.linear[which[0]])
         elements = np.concatenate([np.arange(fe.first_element[k], fe.first_element[k + 1]) for k in which])
         everything = len(self.nodes) == len(fe.mass)
         self.assembly = fe.assembly if everything else fe.assembly.part(elements, self.nodes)
-        self.mass = fe.mass[self.nodes]
-        self.number = which.astype(np.int32)
-        self.rotation = fe.rotation if len(which) == fe.count else np.zeros((3, 3, len(which)), order="F")
-        self.unknowns, self._seen = (np.zeros((3, len(self.nodes)), order="F") for _ in range(2))
-        self.node = self.nodes.astype(np.int32)
-        self.beta = np.zeros(len(which))
+        self._seen = np.zeros((3, len(self.nodes)), order="F")
+        self.replace(
+            rows=fe.rows[which].astype(np.int32),
+            number=which.astype(np.int32),
+            dof_first=(3 * (np.cumsum(sizes) - sizes)).astype(np.int32),
+            beta=np.zeros(len(which)),
+            rotation=fe.rotation if len(which) == fe.count else np.zeros((3, 3, len(which)), order="F"),
+            node=self.nodes.astype(np.int32),
+            owner=np.repeat(np.arange(len(which), dtype=np.int32), sizes),
+            mass=fe.mass[self.nodes],
+            unknowns=np.zeros((3, len(self.nodes)), order="F"),
+        )
         self.key = self.inverses = self.newton = self.supports = None
         self.unstable: list[int] = []
         self.direct = False
@@ -211,7 +226,7 @@ class ElementSolver:
         if memory is not None:
             self.made[:] = memory.displacement
             self.fewest, self.spent = memory.fewest, memory.spent
-            self.gradients.frame[:] = 0
+            self.gradients.forget_turn()
 
     @property
     def present(self) -> np.ndarray:
@@ -230,21 +245,18 @@ class ElementSolver:
         """What a factor needs before there is one."""
         if self.factor is None:
             self._use(Cholesky(self.pattern))
-            self.values = np.zeros(len(self.pattern.indices))
+            pattern = self.pattern
+            self.replace(matrix_start=pattern.indptr, matrix_row=pattern.indices, values=np.zeros(len(pattern.indices)))
             self.flat, self.dense = self.assembly.stiffness_room()
 
     def _use(self, factor) -> None:
         self.factor = factor
         note_reallocation()
 
-    def matrix_columns(self) -> tuple[np.ndarray, ...]:
-        """Arguments of the kernel that assembles A."""
-        return self.owner, self.mass, self.beta, self.pattern.indptr, self.first, self.source, self.flat, self.values
-
     def _factorise(self, displacement: np.ndarray) -> None:
         self.make_room()
         self.assembly.element_stiffness(displacement, self.dense)
-        _assemble_matrix(*self.matrix_columns())
+        _assemble_matrix(self.owner, self.mass, self.beta, self.matrix_start, self.first, self.source, self.flat, self.values)
         if self.supports:
             self.supports.add()
         try:
@@ -271,7 +283,7 @@ class ElementSolver:
         self.known = False  # until there is one
         self._factorise(self.displacement)
         self.made[:] = self.displacement
-        self.gradients.frame[:] = 0  # it has not turned
+        self.gradients.forget_turn()
         self.known = self.fresh = True
         self.fewest = self.spent = 0
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..tables import Record, opened
 from .table import BodyTable
 
 _any_marked = _kernels.nodal_vectors.any_marked
@@ -52,57 +53,44 @@ def iterate(fe, bodies: BodyTable, solver, step: float, reacting: bool) -> None:
         raise SolfecError(f"{name}: the energy conserving step does not converge; use a smaller time step")
 
 
-class NewtonIterations:
-    """Work arrays of one solver's nodes (3, n), and the calls of kernels."""
+class NewtonIterations(Record):
+    """Vectors at the nodes of one solver, and the calls of kernels."""
+
+    COLUMNS = {
+        "start": ((3,), "f8"),  # q(t)
+        "finish": ((3,), "f8"),  # q(t+h)
+        "old": ((3,), "f8"),  # u(t)
+        "velocity": ((3,), "f8"),  # u(t+h)
+        "mean": ((3,), "f8"),  # their mean
+        "load": ((3,), "f8"),  # applied forces and, at the end of a step, reactions
+        "viscous": ((3,), "f8"),  # K times the mean velocity
+        "residual": ((3,), "f8"),  # momentum that is missing
+    }
 
     def __init__(self, fe, solver):
+        super().__init__(**{name: np.zeros((3, len(solver.node)), order="F") for name in self.COLUMNS})
         self.fe, self.solver = fe, solver
-        self.node = solver.nodes.astype(np.int32)
-        self.start, self.old, self.velocity, self.mean, self.finish, self.load, self.residual, self.viscous = (
-            np.zeros((3, len(self.node)), order="F") for _ in range(8)
-        )
 
     def run(self, bodies: BodyTable, step: float, reacting: bool) -> bool:
         """Whether the iterations converged; velocities go to the table then."""
         solver, assembly = self.solver, self.solver.assembly
-        damped, scale, far = _begin(step, reacting, *bodies.columns.of(_begin_columns, self, bodies))
+        everything = bodies.handles, self.fe.handle, solver.handle, self.handle
+        damped, scale, far, status = _begin(*everything, step, reacting)
+        opened(status)
         unseen = np.finfo(float).eps * (far / step + scale)  # velocities that move no node by a digit
         before = np.inf
-        residual_columns = bodies.columns.of(_residual_columns, self, bodies)
         for _ in range(MOST):
             if damped:
                 assembly.tangent_product(solver.present, self.mean, self.viscous)
             assembly.element_conserving_forces(self.start, self.finish)
-            _residuals(step, damped, *residual_columns)
+            opened(_residuals(bodies.handles, assembly.handle, solver.handle, self.handle, step, damped))
             change = solver.solve(self.residual.ravel(order="F"))
-            size = _improve(step, change, self.start, self.old, self.velocity, self.mean, self.finish)
+            size, status = _improve(self.handle, step, change)
+            opened(status)
             if size < 0.0:
                 return False
             if size <= TOLERANCE * scale or before < 2.0 * size < 2.0 * unseen:  # of bodies at rest the velocities are round-off
-                _store(*bodies.columns.of(_store_columns, self, bodies))
+                opened(_store(*everything))
                 return True
             before = size
         return False
-
-
-def _begin_columns(work: NewtonIterations, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    fe, triples = work.fe, bodies.triples
-    return (
-        work.node, fe.conf_row, fe.velo_row, bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force,
-        triples.reaction, work.solver.rows, bodies.damping, work.start, work.old, work.velocity, work.mean, work.finish,
-        work.load,
-    )  # fmt: skip
-
-
-def _residual_columns(work: NewtonIterations, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    solver, assembly = work.solver, work.solver.assembly
-    return (
-        solver.owner, solver.rows, bodies.conserving, bodies.damping, solver.mass, assembly.first, assembly.position,
-        assembly.flat, work.viscous, work.old, work.velocity, work.load, work.residual,
-    )  # fmt: skip
-
-
-def _store_columns(work: NewtonIterations, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    return (
-        work.node, work.fe.velo_row, work.solver.owner, work.solver.rows, bodies.conserving, work.velocity, bodies.triples.velo,
-    )  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _kernels, installed
 from ..errors import SolfecError
+from ..tables import Record, opened
 
 PERMUTED = 7  # CHOLMOD's number of the permutation of a vector
 WIDEST, SIX = 72, 6  # columns of a panel, and of products that kernels make at once
@@ -85,7 +86,7 @@ class LowerPattern:
         return np.array(numbers).ravel().astype(np.int32)
 
 
-class Cholesky:
+class Cholesky(Record):
     """Factors L L^T = A[order, order] by kernels, in panels: columns of L with the same rows below them.
 
     Parameters
@@ -94,11 +95,27 @@ class Cholesky:
 
     Attributes
     ----------
-    panels : tuple of ndarray
-        L, as kernels take it: first, row_ptr, row, head, value, order.
     vector, solved : ndarray (size,)
         Right-hand side and solution of `solve_vector`.
     """
+
+    COLUMNS = {
+        "first": ((), "i4"),  # of panels: their first columns, and the number of all
+        "row_ptr": ((), "i4"),  # where the rows below begin, and the number of all
+        "row": ((), "i4"),  # rows below the columns of panels, ascending
+        "head": ((), "i4"),  # where panels begin in value, and the number of all
+        "value": ((), "f8"),  # of L
+        "order": ((), "i4"),  # of columns: which one of A it is
+        "owner": ((), "i4"),  # its panel
+        "source": ((), "i4"),  # of entries of A as they follow in panels: which one it is
+        "target": ((), "i4"),  # and its place in value, ascending
+        "y": ((), "f8"),  # work of solutions
+        "work": ((), "f8"),  # of factorisation: room for as many columns as a panel has, padded, of as many tiles
+        "place": ((), "i4"),  # places of rows in the present panel
+        "waiting": ((), "i4"),  # of panels: those that wait to be taken into it,
+        "next": ((), "i4"),  # the next one that waits for the same,
+        "reached": ((), "i4"),  # and how many of its rows have been taken into panels
+    }
 
     WORTH = 16  # solutions that cost as much as a factorisation (benchmarks/factorisation.py)
 
@@ -109,35 +126,25 @@ class Cholesky:
         if head[-1] >= 2**31:
             raise SolfecError("scheme DEF_LIM: the factor of finite element bodies would be larger than 16 GB; use coarser meshes")
         most = TILE * -(-int(below.max()) // TILE), int(columns.max()) + SIX
-        self.panels = (*(part.astype(np.int32) for part in (first, row_ptr, row, head)), _aligned(head[-1]), order)
-        self.vector, self.solved, self._y = np.zeros((3, pattern.size))
+        self.vector, self.solved = np.zeros((2, pattern.size))
         self._columns_work = self._room(1)
         owner = np.repeat(np.arange(len(columns)), columns)
         target = _places(pattern, first, row_ptr, row, head, owner, order)
         source = np.argsort(target, kind="stable")
-        self._entries = source.astype(np.int32), target[source].astype(np.int32)
-        waiting = np.zeros((3, len(first)), np.int32)
-        self._work = (
-            owner.astype(np.int32), np.zeros(most[0] * most[1] + 1), np.zeros(pattern.size, np.int32), *waiting
+        waiting, following, reached = np.zeros((3, len(first)), np.int32)
+        numbers = {"first": first, "row_ptr": row_ptr, "row": row, "head": head, "owner": owner, "source": source, "target": target[source]}
+        super().__init__(
+            **{name: part.astype(np.int32) for name, part in numbers.items()}, value=_aligned(head[-1]), order=order,
+            y=np.zeros(pattern.size), work=np.zeros(most[0] * most[1] + 1), place=np.zeros(pattern.size, np.int32),
+            waiting=waiting, next=following, reached=reached,
         )  # fmt: skip
 
     def factorise(self, data: np.ndarray) -> None:
         """Factorise the matrix whose lower triangle holds `data`."""
-        if _factorise(*self.factor_arrays(data)):
+        failed, status = _factorise(self.handle, data)
+        opened(status)
+        if failed:
             raise NotPositiveDefinite
-
-    def factor_arrays(self, data: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Arguments of the kernel that factorises."""
-        return *self._entries, data, *_in_numeric_order(*self.panels), *self._work
-
-    @property
-    def vector_arrays(self) -> tuple[np.ndarray, ...]:
-        """Arguments of the kernel that solves for `vector`."""
-        return self.arrays_between(self.vector, self.solved)
-
-    def arrays_between(self, right: np.ndarray, solved: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Arguments of the kernel that solves for one right-hand side."""
-        return *self.panels, self._y, right, solved
 
     def _room(self, count: int) -> np.ndarray:
         """What the kernel needs to solve for so many right-hand sides."""
@@ -147,7 +154,7 @@ class Cholesky:
         """A^-1 times a vector or columns."""
         if right.ndim == 1:
             solved = np.empty(len(right))
-            _solve_vector(*self.arrays_between(right, solved))
+            opened(_solve_vector(self.handle, right, solved))
             return solved
         result = np.array(right, order="F")
         self.solve_columns(result, right.shape[1])
@@ -157,16 +164,12 @@ class Cholesky:
         """A^-1 times the first `used` of columns (size, n), in their place."""
         if self._columns_work.shape[2] < min(GROUPS, -(-used // LANES)):
             self._columns_work = self._room(used)
-        _solve_columns(used, *self.panels, self._columns_work, columns)
+        opened(_solve_columns(self.handle, used, self._columns_work, columns))
 
     def solve_vector(self) -> np.ndarray:
         """A^-1 times what is in `vector` (size,), in memory that the next solution takes."""
-        _solve_vector(*self.vector_arrays)
+        opened(_solve_vector(self.handle, self.vector, self.solved))
         return self.solved
-
-
-def _in_numeric_order(first, row_ptr, row, head, value, order) -> tuple[np.ndarray, ...]:
-    return first, row_ptr, row, head, value
 
 
 def _panels(pattern: LowerPattern) -> tuple[np.ndarray, ...]:

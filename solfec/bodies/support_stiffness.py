@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..tables import Record, opened
 from .finite_elements import within_step
 
 FACTOR = 1e3  # stiffness of a spring over that of the stiffest node at its point
@@ -18,7 +19,7 @@ _pull = _kernels.support_stiffness.pull_supports
 _release = _kernels.support_stiffness.release_supports
 
 
-class SupportStiffness:
+class SupportStiffness(Record):
     """Springs of supports in A of one ElementSolver.
 
     Parameters
@@ -30,12 +31,18 @@ class SupportStiffness:
         Cholesky factor.
     """
 
+    COLUMNS = {
+        "stiffness": ((), "f8"),  # of the user's constraints: k [mass], 0: not in the matrix
+        "known": ((3,), "f8"),  # c, in space
+    }
+
     def __init__(self, solver, model):
+        super().__init__()
         self.solver, self.model = solver, model
         self._room(16)
 
     def _room(self, rows: int) -> None:
-        self.stiffness, self.known = np.zeros(rows), np.zeros((3, rows), order="F")
+        self.replace(stiffness=np.zeros(rows), known=np.zeros((3, rows), order="F"))
 
     def make_room(self) -> None:
         """For all constraints of the user."""
@@ -43,26 +50,15 @@ class SupportStiffness:
             self._room(2 * self.model.constraints.user_count)
 
     @property
-    def _bodies(self) -> tuple[np.ndarray, ...]:
-        solver, bodies = self.solver, self.model.bodies
-        fe = within_step(bodies)
-        return solver.rows, solver.dof_first, bodies.element_ptr, fe.element_size, fe.element_node
-
-    def _add_columns(self) -> tuple[np.ndarray, ...]:
-        rows, pattern = self.model.constraints, self.solver.pattern
-        return (
-            rows.kind, rows.update, rows.master, rows.slave, rows.element, rows.weights, rows.direction, rows.base, rows.value,
-            *self._bodies, pattern.indptr, pattern.indices, self.solver.values, self.stiffness, self.known,
-        )  # fmt: skip
-
-    def _pull_columns(self) -> tuple[np.ndarray, ...]:
-        rows = self.model.constraints
-        return rows.master, rows.element, rows.weights, self.stiffness, self.known, *self._bodies, self.solver.unknowns
+    def _tables(self) -> tuple:
+        """Handles of bodies, constraints, elements, A and springs."""
+        bodies = self.model.bodies
+        return bodies.handles, self.model.constraints.handle, within_step(bodies).handle, self.solver.handle, self.handle
 
     def add(self, always: bool = False) -> None:
         """Springs into A, after it has been assembled; `always`: they are needed."""
         factor = FACTOR if always or self.model.exact_supports else 0.0
-        _add(factor, self.model.constraints.user_count, *self._add_columns())
+        opened(_add(*self._tables, factor, self.model.constraints.user_count))
 
     @property
     def added(self) -> bool:
@@ -71,9 +67,9 @@ class SupportStiffness:
 
     def pull(self, nonzero: np.ndarray) -> None:
         """What springs pull at, to the forces in `ElementSolver.unknowns`; `nonzero` (1,) is set where there are any."""
-        _pull(self.model.step, self.model.constraints.user_count, *self._pull_columns(), nonzero)
+        opened(_pull(*self._tables, self.model.step, self.model.constraints.user_count, nonzero))
 
     def release(self) -> None:
         """Leave the reactions of supports without what springs have carried."""
-        rows = self.model.constraints
-        _release(self.model.step, rows.user_count, rows.kind, rows.base, self.stiffness, self.known, rows.U, rows.R)
+        constraints = self.model.constraints
+        opened(_release(constraints.handle, self.handle, self.model.step, constraints.user_count))

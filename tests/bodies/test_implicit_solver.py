@@ -83,7 +83,7 @@ def test_panels_of_many_widths_hold_the_factor(shape, library, monkeypatch):
     assert np.abs(dense @ factor.solve(right) - right).max() < 1e-13
     assert np.abs(dense @ factor.solve(right[:, 0].copy()) - right[:, 0]).max() < 1e-13
     if np.prod(shape) > 300:
-        widths = np.diff(factor.panels[0])
+        widths = np.diff(factor.first)
         assert widths.max() <= factorisation.WIDEST and len(set(widths)) > 5
 
 
