@@ -3,7 +3,10 @@
 !>
 !> Arrays of blocks as in element_blocks: eight lanes first.
 module cut_elements
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: finite_elements, vertex_table, open_table
+  use table_registry, only: table_open
   use element_shapes, only: shape_values, reference_gradients
   implicit none
   private
@@ -47,29 +50,34 @@ contains
 
   !> Current vertices x = X + sum of N_a q_a of shapes inside elements.
   !>
-  !>   n            number of such vertices
-  !>   vertex       (0:n-1) their rows in the vertex table
-  !>   triple       (8,0:n-1) configuration triples of the nodes of the element that holds a vertex
-  !>   weights      (8,0:n-1) shape functions there, 0 beyond the element's nodes
-  !>   reference, current   (3,:) of the vertex table
-  !>   conf         (3,:) configuration triples, displacements of nodes
-  subroutine place_vertices(n, vertex, triple, weights, nvertex, reference, current, nconf, conf)
-    integer(i4), intent(in) :: n, nvertex, nconf
-    integer(i4), intent(in) :: vertex(0:n-1), triple(8,0:n-1)
-    real(dp), intent(in) :: weights(8,0:n-1)
-    real(dp), intent(in) :: reference(3,0:nvertex-1)
-    real(dp), intent(inout) :: current(3,0:nvertex-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1)
+  !> Reads vertex_triple and vertex_weights of elements, reference of vertices and conf; writes current.
+  !>
+  !>   handles      BodyTable.handles
+  !>   elements, vertices   FiniteElements, VertexTable
+  !>   vertex       (0:n-1) rows of such vertices
+  !>   status       `table_unknown`: a handle is not that of such a table
+  subroutine place_vertices(handles, elements, vertices, vertex, status, n)
+    integer(i8), intent(in) :: handles(3), elements, vertices
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: vertex(0:n-1)
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
+    type(vertex_table) :: corners
     real(dp) :: x(3)
     integer :: a, k
 
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status == table_open) call open_table(vertices, corners, status)
+    if (status /= table_open) return
     !$omp parallel do if (n > parallel_from) schedule(static) private(a, x)
     do k = 0, n - 1
-      x = reference(:,vertex(k))
+      x = corners%reference(:,vertex(k))
       do a = 1, 8
-        x = x + weights(a,k)*conf(:,triple(a,k))
+        x = x + fe%vertex_weights(a,k)*state%configurations%conf(:,fe%vertex_triple(a,k))
       end do
-      current(:,vertex(k)) = x
+      corners%current(:,vertex(k)) = x
     end do
     !$omp end parallel do
   end subroutine place_vertices

@@ -1,11 +1,15 @@
 !> Pseudo-rigid bodies of scheme DEF_LIM: A = M + beta V dP/dF with the tangent of St Venant-Kirchhoff's material at the present
 !> gradient, beta = eta h/2 + h**2/4, or h**2 in quasi-statics (theory, "Time integration"; manual, BODY.scheme).
 !>
-!> Bodies (0:k-1) by their `rows` in the body table, of which the columns are as in body_motion.  Unknowns of a body are the
-!> components of its four velocity triples, rows of dF/dt and the velocity of the centre; inverse (12,12,0:k-1) is A^-1.
-!> `failure` as in body_motion, with 13: A is singular; `row` is the first (lowest) body's.
+!> `handles` is BodyTable.handles, `solver` that of a PseudoRigidSolver, whose bodies these are.  Unknowns of a body are the
+!> components of its four velocity triples, rows of dF/dt and the velocity of the centre; `inverses` holds A^-1.
+!> `failure` as in body_motion, with 13: A is singular; `row` is the first (lowest) body's.  `failure`, or `status`, is `table_unknown`
+!> where a handle is not that of such a table.
 module implicit_pseudo_rigid
   use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: pseudo_rigid_solver, open_table
+  use table_registry, only: table_open
   use matrix3, only: multiply, determinant, all_finite
   use pseudo_rigid, only: second_piola_kirchhoff, pseudo_rigid_internal_energy
   implicit none
@@ -17,21 +21,28 @@ module implicit_pseudo_rigid
 
 contains
 
-  !> A^-1 of every body at its present gradient.
-  subroutine invert(step, dynamic, k, rows, inverse, mass, volume, damping, lame, tensor, conf_ptr, conf, failure, row, nb, nconf)
-    integer(i4), intent(in) :: k, nb, nconf
+  !> A^-1 of every body at its present gradient: reads mass, volume, damping, lame, tensor and conf, writes `inverses`.
+  subroutine invert(handles, solver, step, dynamic, failure, row)
+    integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step                  !< time step h
     integer(i4), intent(in) :: dynamic            !< 1: beta of dynamics, 0: of quasi-statics
-    integer(i4), intent(in) :: rows(0:k-1), conf_ptr(0:nb-1)
-    real(dp), intent(inout) :: inverse(12,12,0:k-1)
-    real(dp), intent(in) :: mass(0:nb-1), volume(0:nb-1), damping(0:nb-1), lame(2,0:nb-1), tensor(3,3,0:nb-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1)
     integer(i4), intent(out) :: failure, row
+    type(bodies_and_triples) :: state
+    type(pseudo_rigid_solver) :: group
+    integer :: k
     real(dp) :: matrix(9,9), beta
     integer(i4) :: b, first
     integer :: i
     logical :: regular
 
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure == table_open) call open_table(solver, group, failure)
+    if (failure /= table_open) return
+    k = size(group%rows)
+    associate (rows => group%rows, inverse => group%inverses, mass => state%bodies%mass, volume => state%bodies%volume, &
+               damping => state%bodies%damping, lame => state%bodies%lame, tensor => state%bodies%tensor, &
+               conf_ptr => state%bodies%conf_ptr, conf => state%configurations%conf)
     first = huge(first)
     !$omp parallel do if (k > parallel_from) schedule(static) private(matrix, beta, b, regular) reduction(min:first)
     do i = 0, k - 1
@@ -49,6 +60,7 @@ contains
     end do
     !$omp end parallel do
     call report(first, singular, failure, row)
+    end associate
   end subroutine invert
 
   !> M + weight dP/dF of the gradient's nine components.  With F_ij = transposed(j,i) and P = F S,
@@ -119,14 +131,22 @@ contains
   end subroutine invert_symmetric
 
   !> u* = u(t) + A^-1 M (u*_explicit - u(t)), where `velo` holds the u* that free_velocity gives bodies of scheme DEF_EXP.
-  subroutine free_velocities(k, rows, inverse, mass, tensor, velo_ptr, velo_prev, velo, nb, nvelo)
-    integer(i4), intent(in) :: k, nb, nvelo
-    integer(i4), intent(in) :: rows(0:k-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: inverse(12,12,0:k-1), mass(0:nb-1), tensor(3,3,0:nb-1), velo_prev(3,0:nvelo-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1)
+  !> Reads mass, tensor and velo_prev.
+  subroutine free_velocities(handles, solver, status)
+    integer(i8), intent(in) :: handles(3), solver
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(pseudo_rigid_solver) :: group
+    integer :: k
     real(dp) :: impulse(3,4)
     integer :: a, b, i, v
 
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(solver, group, status)
+    if (status /= table_open) return
+    k = size(group%rows)
+    associate (rows => group%rows, inverse => group%inverses, mass => state%bodies%mass, tensor => state%bodies%tensor, &
+               velo_ptr => state%bodies%velo_ptr, velo_prev => state%triples%velo_prev, velo => state%triples%velo)
     !$omp parallel do if (k > parallel_from) schedule(static) private(impulse, a, b, v)
     do i = 0, k - 1
       b = rows(i)
@@ -139,18 +159,28 @@ contains
       velo(:,v:v+3) = velo_prev(:,v:v+3) + solved(inverse(:,:,i), impulse)
     end do
     !$omp end parallel do
+    end associate
   end subroutine free_velocities
 
   !> velo += h (A^-1 - M^-1) r, to which the kernel of all bodies adds h M^-1 r.  Reactions that are not finite are left to it.
-  subroutine add_reactions(step, k, rows, inverse, velo_ptr, inverse_inertia, reaction, velo, nb, nvelo)
-    integer(i4), intent(in) :: k, nb, nvelo
+  !> Reads inverse_inertia and reaction.
+  subroutine add_reactions(handles, solver, step, status)
+    integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: rows(0:k-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: inverse(12,12,0:k-1), inverse_inertia(3,3,0:nvelo-1), reaction(3,0:nvelo-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1)
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(pseudo_rigid_solver) :: group
+    integer :: k
     real(dp) :: change(3,4)
     integer :: a, i, v
 
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(solver, group, status)
+    if (status /= table_open) return
+    k = size(group%rows)
+    associate (rows => group%rows, inverse => group%inverses, velo_ptr => state%bodies%velo_ptr, &
+               inverse_inertia => state%triples%inverse_inertia, reaction => state%triples%reaction, &
+               velo => state%triples%velo)
     !$omp parallel do if (k > parallel_from) schedule(static) private(change, a, v)
     do i = 0, k - 1
       v = velo_ptr(rows(i))
@@ -162,19 +192,29 @@ contains
       velo(:,v:v+3) = velo(:,v:v+3) + step*change
     end do
     !$omp end parallel do
+    end associate
   end subroutine add_reactions
 
   !> Quasi-statics: velo = h A^-1 (force + m gravity - V P), velo_prev = 0; `force` takes gravity up.
-  subroutine begin_static(step, gravity, k, rows, inverse, mass, volume, lame, conf_ptr, velo_ptr, conf, velo, velo_prev, force, &
-                          nb, nconf, nvelo)
-    integer(i4), intent(in) :: k, nb, nconf, nvelo
+  !> Reads mass, volume, lame and conf.
+  subroutine begin_static(handles, solver, step, gravity, status)
+    integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step, gravity(3)      !< time step h, acceleration [length/time**2]
-    integer(i4), intent(in) :: rows(0:k-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: inverse(12,12,0:k-1), mass(0:nb-1), volume(0:nb-1), lame(2,0:nb-1), conf(3,0:nconf-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
+    integer(i4), intent(out) :: status
+    type(bodies_and_triples) :: state
+    type(pseudo_rigid_solver) :: group
+    integer :: k
     real(dp) :: stress(3,3), energy, net(3,4)
     integer :: a, b, c, i, v
 
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(solver, group, status)
+    if (status /= table_open) return
+    k = size(group%rows)
+    associate (rows => group%rows, inverse => group%inverses, mass => state%bodies%mass, volume => state%bodies%volume, &
+               lame => state%bodies%lame, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
+               conf => state%configurations%conf, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
+               force => state%triples%force)
     !$omp parallel do if (k > parallel_from) schedule(static) private(stress, energy, net, a, b, c, v)
     do i = 0, k - 1
       b = rows(i)
@@ -190,20 +230,29 @@ contains
       velo_prev(:,v:v+3) = 0
     end do
     !$omp end parallel do
+    end associate
   end subroutine begin_static
 
   !> Quasi-statics: velo += h A^-1 r, conf(t+h) = conf(t) + h velo, internal energy.
-  subroutine finish_static(step, k, rows, inverse, volume, lame, conf_ptr, velo_ptr, reaction, conf, velo, energy, failure, row, &
-                           nb, nconf, nvelo)
-    integer(i4), intent(in) :: k, nb, nconf, nvelo
+  !> Reads volume, lame and reaction.
+  subroutine finish_static(handles, solver, step, failure, row)
+    integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: rows(0:k-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: inverse(12,12,0:k-1), volume(0:nb-1), lame(2,0:nb-1), reaction(3,0:nvelo-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), energy(6,0:nb-1)
     integer(i4), intent(out) :: failure, row
+    type(bodies_and_triples) :: state
+    type(pseudo_rigid_solver) :: group
+    integer :: k
     integer(i4) :: b, bad, turned
     integer :: c, i, v
 
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure == table_open) call open_table(solver, group, failure)
+    if (failure /= table_open) return
+    k = size(group%rows)
+    associate (rows => group%rows, inverse => group%inverses, volume => state%bodies%volume, lame => state%bodies%lame, &
+               conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, energy => state%bodies%energy, &
+               reaction => state%triples%reaction, velo => state%triples%velo, conf => state%configurations%conf)
     bad = huge(bad)
     turned = huge(turned)
     !$omp parallel do if (k > parallel_from) schedule(static) private(b, c, v) reduction(min:bad,turned)
@@ -223,6 +272,7 @@ contains
     !$omp end parallel do
     call report(bad, bad_reaction, failure, row)
     if (failure == 0) call report(turned, turned_inside_out, failure, row)
+    end associate
   end subroutine finish_static
 
   !> A^-1 f of one body.

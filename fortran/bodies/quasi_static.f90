@@ -2,10 +2,13 @@
 !> h A^-1 (f + r), without memory of the one before, and moves the body for the whole step (theory, "Time integration"; manual,
 !> SOLFEC).
 !>
-!> Columns of the body table and triples as in body_motion, the failures too; nodes as in finite_element_motion.  Kernels of
-!> rigid bodies pass over deformable ones (quasi_static.py).
+!> Handles are BodyTable.handles and that of FiniteElements; failures as in body_motion.  `failure`, or `status`, is `table_unknown` where
+!> a handle is not that of such a table.  Kernels of rigid bodies pass over deformable ones (quasi_static.py).
 module quasi_static
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use body_state, only: bodies_and_triples, open_bodies
+  use state_tables, only: finite_elements, open_table
+  use table_registry, only: table_open
   use matrix3, only: multiply, all_finite
   use rotation, only: exponential_map, orthogonality_error, nearest_rotation
   use velocity_operator, only: obstacle_kind, rigid_kind
@@ -20,24 +23,26 @@ module quasi_static
 contains
 
   !> force = 0, kinetic energies are 0.  If `loaded`: conf is `kept`, and x <- x + h v, R <- R exp[h W] with the velocities at
-  !> hand, where loads at the end of the step are evaluated.
-  subroutine move_rigid(n, triples, loaded, step, kind, conf_ptr, velo_ptr, kept, conf, velo, force, energy, failure, row, &
-                        nb, nconf, nvelo)
-    integer(i4), intent(in) :: n                  !< bodies in use
-    integer(i4), intent(in) :: triples            !< velocity triples in use
+  !> hand, where loads at the end of the step are evaluated.  Reads kind and velo, writes force, energy, kept and conf.
+  subroutine move_rigid(handles, loaded, step, failure, row)
+    integer(i8), intent(in) :: handles(3)
     integer(i4), intent(in) :: loaded             !< 1: there are loads besides gravity
-    integer(i4), intent(in) :: nb, nconf, nvelo
     real(dp), intent(in) :: step                  !< time step h
-    integer(i4), intent(in) :: kind(0:nb-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(inout) :: kept(3,0:nconf-1), conf(3,0:nconf-1)
-    real(dp), intent(in) :: velo(3,0:nvelo-1)
-    real(dp), intent(inout) :: force(3,0:nvelo-1), energy(6,0:nb-1)
     integer(i4), intent(out) :: failure, row
+    type(bodies_and_triples) :: state
+    integer(i4) :: n
     integer(i4) :: b, c, v
     logical :: regular
 
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    n = int(state%bodies%rows, i4)
+    associate (kind => state%bodies%kind, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
+               energy => state%bodies%energy, kept => state%configurations%kept, conf => state%configurations%conf, &
+               velo => state%triples%velo, force => state%triples%force)
     !$omp parallel do schedule(static) if(n > parallel_from)
-    do v = 0, triples - 1
+    do v = 0, int(state%triples%rows, i4) - 1
       force(:,v) = 0
     end do
     !$omp end parallel do
@@ -59,22 +64,31 @@ contains
     !$omp end parallel do
     failure = merge(0, 8, row == huge(row))
     if (failure == 0) row = -1
+    end associate
   end subroutine move_rigid
 
   !> velo = h A^-1 (force + m gravity) of rigid bodies; obstacles keep the velocity that they were given; velo_prev = 0.  If
   !> `loaded`, conf is what was `kept`.  `deformable` is the number of other bodies.
-  subroutine begin_rigid(n, loaded, step, gravity, kind, rotation_disabled, mass, conf_ptr, velo_ptr, inverse_inertia, kept, conf, &
-                         velo, velo_prev, force, deformable, nb, nconf, nvelo)
-    integer(i4), intent(in) :: n, loaded, nb, nconf, nvelo
+  !> Reads kind, rotation_disabled, mass, inverse_inertia and kept, writes conf, velo, velo_prev and force.
+  subroutine begin_rigid(handles, loaded, step, gravity, deformable, status)
+    integer(i8), intent(in) :: handles(3)
+    integer(i4), intent(in) :: loaded
     real(dp), intent(in) :: step
     real(dp), intent(in) :: gravity(3)            !< acceleration [length/time**2]
-    integer(i4), intent(in) :: kind(0:nb-1), rotation_disabled(0:nb-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: mass(0:nb-1)
-    real(dp), intent(in) :: inverse_inertia(3,3,0:nvelo-1), kept(3,0:nconf-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1), force(3,0:nvelo-1)
-    integer(i4), intent(out) :: deformable
+    integer(i4), intent(out) :: deformable, status
+    type(bodies_and_triples) :: state
+    integer(i4) :: n
     integer(i4) :: b, c, i, v
 
+    deformable = 0
+    call open_bodies(handles, state, status)
+    if (status /= table_open) return
+    n = int(state%bodies%rows, i4)
+    associate (kind => state%bodies%kind, rotation_disabled => state%bodies%rotation_disabled, mass => state%bodies%mass, &
+               conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
+               inverse_inertia => state%triples%inverse_inertia, velo => state%triples%velo, &
+               velo_prev => state%triples%velo_prev, force => state%triples%force, kept => state%configurations%kept, &
+               conf => state%configurations%conf)
     deformable = 0
     !$omp parallel do schedule(static) if(n > parallel_from) private(c, i, v) reduction(+:deformable)
     do b = 0, n - 1
@@ -95,19 +109,26 @@ contains
       end if
     end do
     !$omp end parallel do
+    end associate
   end subroutine begin_rigid
 
-  !> velo += h A^-1 reaction, conf(t+h) = conf(t) moved by h velo.
-  subroutine finish_rigid(n, step, kind, conf_ptr, velo_ptr, inverse_inertia, reaction, conf, velo, failure, row, nb, nconf, nvelo)
-    integer(i4), intent(in) :: n, nb, nconf, nvelo
+  !> velo += h A^-1 reaction, conf(t+h) = conf(t) moved by h velo.  Reads kind and inverse_inertia.
+  subroutine finish_rigid(handles, step, failure, row)
+    integer(i8), intent(in) :: handles(3)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: kind(0:nb-1), conf_ptr(0:nb-1), velo_ptr(0:nb-1)
-    real(dp), intent(in) :: inverse_inertia(3,3,0:nvelo-1), reaction(3,0:nvelo-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1), velo(3,0:nvelo-1)
     integer(i4), intent(out) :: failure, row
+    type(bodies_and_triples) :: state
+    integer(i4) :: n
     integer(i4) :: b, c, i, v
     logical :: regular
 
+    row = -1
+    call open_bodies(handles, state, failure)
+    if (failure /= table_open) return
+    n = int(state%bodies%rows, i4)
+    associate (kind => state%bodies%kind, conf_ptr => state%bodies%conf_ptr, velo_ptr => state%bodies%velo_ptr, &
+               inverse_inertia => state%triples%inverse_inertia, reaction => state%triples%reaction, &
+               velo => state%triples%velo, conf => state%configurations%conf)
     row = huge(row)
     !$omp parallel do schedule(static) if(n > parallel_from) private(c, i, v, regular) reduction(min:row)
     do b = 0, n - 1
@@ -127,20 +148,26 @@ contains
     !$omp end parallel do
     failure = merge(0, 9, row == huge(row))
     if (failure == 0) row = -1
+    end associate
   end subroutine finish_rigid
 
   !> Nodes of finite elements start from rest: velo = velo_prev = 0.  `failed`: first body with displacements that are not finite.
-  subroutine begin_nodes(bodies, nfirst, first, nnode, conf_row, velo_row, nconf, conf, nvelo, velo, velo_prev, failed)
-    integer(i4), intent(in) :: bodies, nfirst, nnode, nconf, nvelo
-    integer(i4), intent(in) :: first(0:nfirst-1), conf_row(0:nnode-1), velo_row(0:nnode-1)
-    real(dp), intent(in) :: conf(3,0:nconf-1)
-    real(dp), intent(inout) :: velo(3,0:nvelo-1), velo_prev(3,0:nvelo-1)
-    integer(i4), intent(out) :: failed
+  subroutine begin_nodes(handles, elements, failed, status)
+    integer(i8), intent(in) :: handles(3), elements
+    integer(i4), intent(out) :: failed, status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
     integer :: b, k
 
+    failed = -1
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status /= table_open) return
+    associate (first => fe%first, conf_row => fe%conf_row, velo_row => fe%velo_row, conf => state%configurations%conf, &
+               velo => state%triples%velo, velo_prev => state%triples%velo_prev)
     failed = huge(failed)
-    !$omp parallel do schedule(static) if(nnode > parallel_nodes) private(k) reduction(min:failed)
-    do b = 0, bodies - 1
+    !$omp parallel do schedule(static) if(size(conf_row) > parallel_nodes) private(k) reduction(min:failed)
+    do b = 0, fe%count - 1
       do k = first(b), first(b+1) - 1
         velo(:,velo_row(k)) = 0
         velo_prev(:,velo_row(k)) = 0
@@ -149,21 +176,27 @@ contains
     end do
     !$omp end parallel do
     if (failed == huge(failed)) failed = -1
+    end associate
   end subroutine begin_nodes
 
   !> conf(t+h) = conf(t) + h velo of the nodes of finite elements.  `failed`: first body with velocities that are not finite.
-  subroutine finish_nodes(bodies, step, nfirst, first, nnode, conf_row, velo_row, nconf, conf, nvelo, velo, failed)
-    integer(i4), intent(in) :: bodies, nfirst, nnode, nconf, nvelo
+  subroutine finish_nodes(handles, elements, step, failed, status)
+    integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: first(0:nfirst-1), conf_row(0:nnode-1), velo_row(0:nnode-1)
-    real(dp), intent(inout) :: conf(3,0:nconf-1)
-    real(dp), intent(in) :: velo(3,0:nvelo-1)
-    integer(i4), intent(out) :: failed
+    integer(i4), intent(out) :: failed, status
+    type(bodies_and_triples) :: state
+    type(finite_elements) :: fe
     integer :: b, c, k, v
 
+    failed = -1
+    call open_bodies(handles, state, status)
+    if (status == table_open) call open_table(elements, fe, status)
+    if (status /= table_open) return
+    associate (first => fe%first, conf_row => fe%conf_row, velo_row => fe%velo_row, conf => state%configurations%conf, &
+               velo => state%triples%velo)
     failed = huge(failed)
-    !$omp parallel do schedule(static) if(nnode > parallel_nodes) private(c, k, v) reduction(min:failed)
-    do b = 0, bodies - 1
+    !$omp parallel do schedule(static) if(size(conf_row) > parallel_nodes) private(c, k, v) reduction(min:failed)
+    do b = 0, fe%count - 1
       do k = first(b), first(b+1) - 1
         c = conf_row(k)
         v = velo_row(k)
@@ -176,6 +209,7 @@ contains
     end do
     !$omp end parallel do
     if (failed == huge(failed)) failed = -1
+    end associate
   end subroutine finish_nodes
 
   !> x <- x + h v, R <- R exp[h W] of one body.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
-from ..tables import Record, note_reallocation
+from ..tables import Record
 from .conjugate_gradients import ConjugateGradients, NoConvergence
 from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU, indefinite_blocks
 from .table import BodyTable
@@ -197,7 +197,6 @@ class ElementSolver(Record):
             if changed:
                 self._factorise(self.present)
                 self.inverses = self._inverses()
-                note_reallocation()
             return
         self.make_room()
         if changed:
@@ -210,7 +209,7 @@ class ElementSolver(Record):
             _, known, memory = fe.recalled
             fe.recalled = None
             if memory.pivoted:
-                self._use(SuperLU(self.pattern))
+                self.factor = SuperLU(self.pattern)
             if key == known and memory.displacement.shape[1] == len(self.nodes):
                 self._factorise(memory.displacement)
                 self.memory = memory
@@ -244,14 +243,10 @@ class ElementSolver(Record):
     def make_room(self) -> None:
         """What a factor needs before there is one."""
         if self.factor is None:
-            self._use(Cholesky(self.pattern))
+            self.factor = Cholesky(self.pattern)
             pattern = self.pattern
             self.replace(matrix_start=pattern.indptr, matrix_row=pattern.indices, values=np.zeros(len(pattern.indices)))
             self.flat, self.dense = self.assembly.stiffness_room()
-
-    def _use(self, factor) -> None:
-        self.factor = factor
-        note_reallocation()
 
     def _factorise(self, displacement: np.ndarray) -> None:
         self.make_room()
@@ -273,7 +268,7 @@ class ElementSolver(Record):
                     return self.factor.factorise(self.values)
                 except NotPositiveDefinite:
                     pass
-        self._use(SuperLU(self.pattern))
+        self.factor = SuperLU(self.pattern)
         self.factor.factorise(self.values)
         if self.direct and not self.unstable:
             self.unstable = indefinite_blocks(self.pattern, self.values, [*self.dof_first.tolist(), self.size])

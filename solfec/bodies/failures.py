@@ -11,6 +11,7 @@ from .turned_over import worst_corner
 
 TABLE_UNKNOWN = 100  # as in fortran/tables/table_registry.f90
 
+
 @contextmanager
 def named(name: str):
     """Put the name of a body that is being made before what is said of it."""

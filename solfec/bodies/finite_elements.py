@@ -16,7 +16,7 @@ from ..errors import SolfecError
 from ..shapes.mesh import Mesh
 from ..shapes.mesh_topology import MeshTopology
 from ..shapes.point_query import in_hulls
-from ..tables import Record, note_reallocation, opened
+from ..tables import Record, opened
 from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import highest_element, largest_frequency
 from .materials import Law
@@ -319,17 +319,10 @@ class FiniteElements(Record):
     def place_vertices(self, bodies: BodyTable, geometry) -> None:
         """Current vertices of shapes inside meshes."""
         if len(self.embedded):
-            _place_vertices(*self.vertex_columns(bodies, geometry))
-
-    def vertex_columns(self, bodies: BodyTable, geometry) -> tuple[np.ndarray, ...]:
-        """Arrays of the kernel `place_vertices`."""
-        if self._vertex_rows is None or self._vertex_rows[0] != geometry.version:
-            rows = np.flatnonzero(np.isin(geometry.vertices.view("body"), self.embedded)).astype(np.int32)
-            self._vertex_rows = geometry.version, rows
-        return (
-            self._vertex_rows[1], self.vertex_triple, self.vertex_weights, geometry.vertices.reference,
-            geometry.vertices.current, bodies.configurations.conf,
-        )  # fmt: skip
+            if self._vertex_rows is None or self._vertex_rows[0] != geometry.version:
+                rows = np.flatnonzero(np.isin(geometry.vertices.view("body"), self.embedded)).astype(np.int32)
+                self._vertex_rows = geometry.version, rows
+            opened(_place_vertices(bodies.handles, self.handle, geometry.vertices.handle, self._vertex_rows[1]))
 
     def outdated(self, bodies: BodyTable) -> bool:
         """Whether something has changed that the arrays depend on besides meshes."""
@@ -387,7 +380,6 @@ def compiled(bodies: BodyTable) -> FiniteElements:
     fe = bodies.finite_elements
     if fe is None or fe.outdated(bodies):
         fe = bodies.finite_elements = FiniteElements(bodies)
-        note_reallocation()
     return fe
 
 

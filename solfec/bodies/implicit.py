@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import note_reallocation
+from ..tables import Record, opened
 from .element_solver import ElementSolver, Memory, step_key
 from .failures import raise_failure
 from .table import BodyKind, BodyTable, Form, Scheme
@@ -17,81 +17,47 @@ from .table import BodyKind, BodyTable, Form, Scheme
 _pseudo_rigid = _kernels.implicit_pseudo_rigid
 
 
-class PseudoRigidSolver:
-    """A of the implicit pseudo-rigid bodies, 12 unknowns each, as dense inverses.
+class PseudoRigidSolver(Record):
+    """A of the implicit pseudo-rigid bodies, 12 unknowns each, as dense inverses."""
 
-    Attributes
-    ----------
-    rows : ndarray (k,) int32
-        The bodies' rows; `dof_first` (k,) is where their unknowns begin, `rotation` (3, 3, k) that from them to space.
-    inverses : ndarray (12, 12, k)
-        A^-1 as of the last `refresh`.
-    """
+    COLUMNS = {
+        "rows": ((), "i4"),  # rows of the body table
+        "dof_first": ((), "i4"),  # where the bodies' unknowns begin
+        "rotation": ((3, 3), "f8"),  # from these to space
+        "inverses": ((12, 12), "f8"),  # A^-1 as of the last `refresh`
+    }
 
     def __init__(self, bodies: BodyTable, rows: np.ndarray):
         count = len(rows)
-        self.rows = rows.astype(np.int32)
         self.size = 12 * count
-        self.dof_first = (12 * np.arange(count)).astype(np.int32)
-        self.rotation = np.asfortranarray(np.tile(np.eye(3)[:, :, None], count))
-        self.inverses = np.zeros((12, 12, count), order="F")
+        super().__init__(
+            rows=rows.astype(np.int32),
+            dof_first=(12 * np.arange(count)).astype(np.int32),
+            rotation=np.asfortranarray(np.tile(np.eye(3)[:, :, None], count)),
+            inverses=np.zeros((12, 12, count), order="F"),
+        )
 
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
         """Inverses for the present gradients; SolfecError names a body whose matrix is singular."""
-        failure, row = _pseudo_rigid.invert(step, dynamic, *bodies.columns.of(PseudoRigidSolver.matrix_columns, self, bodies))
+        failure, row = _pseudo_rigid.invert(bodies.handles, self.handle, step, dynamic)
         if failure:
             raise_failure(bodies, failure, row)
 
     def correct_free_velocity(self, bodies: BodyTable) -> None:
         """u* = u + A^-1 M (u*_explicit - u): the explicit kernel has left u*_explicit."""
-        _pseudo_rigid.free_velocities(*bodies.columns.of(PseudoRigidSolver.velocity_columns, self, bodies))
+        opened(_pseudo_rigid.free_velocities(bodies.handles, self.handle))
 
     def add_reactions(self, bodies: BodyTable, step: float) -> None:
         """h (A^-1 - M^-1) r, to which the explicit kernel adds h M^-1 r."""
-        _pseudo_rigid.add_reactions(step, *bodies.columns.of(PseudoRigidSolver.reaction_columns, self, bodies))
+        opened(_pseudo_rigid.add_reactions(bodies.handles, self.handle, step))
 
     def begin_static(self, bodies: BodyTable, gravity: np.ndarray, step: float) -> None:
         """h A^-1 (f - V P(F)), from rest; `force` takes gravity up."""
-        _pseudo_rigid.begin_static(step, gravity, *bodies.columns.of(PseudoRigidSolver.begin_columns, self, bodies))
+        opened(_pseudo_rigid.begin_static(bodies.handles, self.handle, step, gravity))
 
     def finish_static(self, bodies: BodyTable, step: float) -> tuple[int, int]:
         """The reactions' part of velocities, configuration and energy at the end of the step; returns (failure, row)."""
-        return _pseudo_rigid.finish_static(step, *bodies.columns.of(PseudoRigidSolver.finish_columns, self, bodies))
-
-    # --- arguments of kernels, here and in programs --------------------------------------------------------
-
-    def matrix_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-        """Of `invert`."""
-        return (
-            self.rows, self.inverses, bodies.mass, bodies.volume, bodies.damping, bodies.lame, bodies.tensor, bodies.conf_ptr,
-            bodies.configurations.conf,
-        )  # fmt: skip
-
-    def velocity_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-        """Of `free_velocities`."""
-        triples = bodies.triples
-        return self.rows, self.inverses, bodies.mass, bodies.tensor, bodies.velo_ptr, triples.velo_prev, triples.velo
-
-    def reaction_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-        """Of `add_reactions`."""
-        triples = bodies.triples
-        return self.rows, self.inverses, bodies.velo_ptr, triples.inverse_inertia, triples.reaction, triples.velo
-
-    def begin_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-        """Of `begin_static`."""
-        triples = bodies.triples
-        return (
-            self.rows, self.inverses, bodies.mass, bodies.volume, bodies.lame, bodies.conf_ptr, bodies.velo_ptr,
-            bodies.configurations.conf, triples.velo, triples.velo_prev, triples.force,
-        )  # fmt: skip
-
-    def finish_columns(self, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-        """Of `finish_static`."""
-        triples = bodies.triples
-        return (
-            self.rows, self.inverses, bodies.volume, bodies.lame, bodies.conf_ptr, bodies.velo_ptr, triples.reaction,
-            bodies.configurations.conf, triples.velo, bodies.energy,
-        )  # fmt: skip
+        return _pseudo_rigid.finish_static(bodies.handles, self.handle, step)
 
 
 class Implicit:
@@ -137,16 +103,13 @@ def population(bodies: BodyTable) -> tuple:
 def implicit_of(bodies: BodyTable, fe, count: int) -> Implicit:
     """The solvers for the `count` bodies of scheme DEF_LIM, made anew when bodies or schemes changed."""
     if not count:
-        if fe.implicit is not NONE:
-            fe.implicit = NONE
-            note_reallocation()
+        fe.implicit = NONE
         return NONE
     key = population(bodies)
     if fe.implicit is None or fe.implicit.key != key:
         fe.implicit = _solvers(bodies, fe, key)
         if fe.recalled is not None and fe.recalled[0] != key:  # the run that is continued here made its solvers anew, too
             fe.recalled = None
-        note_reallocation()
     return fe.implicit
 
 
@@ -183,7 +146,6 @@ def memory(bodies: BodyTable, step: float, dynamic: bool = True) -> Memory | Non
 def recall(bodies: BodyTable, fe, step: float, dynamic: bool, remembered: Memory) -> None:
     """Let the next step's solver take up where another run's was."""
     fe.recalled = population(bodies), step_key(bodies, _nonlinear(bodies), step, dynamic), remembered
-    note_reallocation()
 
 
 def _nonlinear(bodies: BodyTable) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from ..kinds import LoadKind
-from ..tables import Table, note_reallocation, opened
+from ..tables import Table, opened
 from ..time_series import SeriesTable, TimeSeries
 from . import finite_elements, state
 from .pressure import UNKNOWN_SURFACE, Pressures
@@ -99,7 +99,6 @@ class Loads:
             else:
                 gravity[i] = _finite(item, "gravity")
         self.gravity[:], self.gravity_series = gravity, series  # in the memory that kernels know
-        note_reallocation()
 
     def add_force(self, body_row: int, kind: str, point, direction, value) -> None:
         """Apply a point force.
@@ -169,7 +168,6 @@ class Loads:
             For an obstacle.
         """
         self._check_body(body_row, "force")
-        note_reallocation()  # a step has another phase
         self.callbacks.append(LoadCallback(int(body_row), function))
 
     def remap(self, renumbered: np.ndarray) -> None:
@@ -181,7 +179,6 @@ class Loads:
         for callback in self.callbacks:
             callback.body = int(renumbered[callback.body])
         self.callbacks = [callback for callback in self.callbacks if callback.body >= 0]
-        note_reallocation()
 
     def apply(self, bodies: BodyTable, time: float, step: float) -> np.ndarray:
         """Add the loads at `time` in the present configuration to `bodies.triples.force`; return gravity (3,).

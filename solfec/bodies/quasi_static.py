@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
+from ..tables import opened
 from . import finite_element_motion
 from .failures import raise_failure
 from .finite_elements import compiled, within_step
@@ -47,13 +48,15 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
         A body that turned inside out, a failing callback, a state that is not finite.
     """
     elements, loaded = compiled(bodies), loads.on_bodies
-    failure, row = _move_rigid(bodies.n, bodies.triples.n, loaded, step, *bodies.columns.of(move_columns, bodies))
+    failure, row = _move_rigid(bodies.handles, loaded, step)
     if failure:
         raise_failure(bodies, failure, row)
     gravity = loads.apply(bodies, time + step, step)
-    deformable = _begin_rigid(bodies.n, loaded, step, gravity, *bodies.columns.of(begin_columns, bodies))
+    deformable, status = _begin_rigid(bodies.handles, loaded, step, gravity)
+    opened(status)
     if elements.count:
-        failed = _begin_nodes(elements.count, *bodies.columns.of(begin_node_columns, elements, bodies))
+        failed, status = _begin_nodes(bodies.handles, elements.handle)
+        opened(status)
         if failed >= 0:
             raise_failure(bodies, NOT_FINITE, int(elements.rows[failed]))
         failure, row = finite_element_motion.follow(elements, bodies)
@@ -85,7 +88,7 @@ def correct(bodies: BodyTable, step: float) -> None:
     SolfecError
         A reaction that is not finite, a body that turned inside out.
     """
-    failure, row = _finish_rigid(bodies.n, step, *bodies.columns.of(finish_columns, bodies))
+    failure, row = _finish_rigid(bodies.handles, step)
     if failure:
         raise_failure(bodies, failure, row)
     elements = within_step(bodies)
@@ -95,7 +98,8 @@ def correct(bodies: BodyTable, step: float) -> None:
     if implicit.reduced:
         implicit.reduced.react(bodies, step)
     if elements.count:
-        failed = _finish_nodes(elements.count, step, *bodies.columns.of(finish_node_columns, elements, bodies))
+        failed, status = _finish_nodes(bodies.handles, elements.handle, step)
+        opened(status)
         if failed >= 0:
             raise_failure(bodies, BAD_REACTION, int(elements.rows[failed]))
         failure, row = finite_element_motion.follow(elements, bodies)
@@ -107,43 +111,3 @@ def correct(bodies: BodyTable, step: float) -> None:
         failure, row = implicit.pseudo_rigid.finish_static(bodies, step)
         if failure:
             raise_failure(bodies, failure, row)
-
-
-def move_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `move_rigid`."""
-    configurations, triples = bodies.configurations, bodies.triples
-    return (
-        bodies.kind, bodies.conf_ptr, bodies.velo_ptr, configurations.kept, configurations.conf, triples.velo, triples.force,
-        bodies.energy,
-    )  # fmt: skip
-
-
-def begin_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `begin_rigid`."""
-    configurations, triples = bodies.configurations, bodies.triples
-    return (
-        bodies.kind, bodies.rotation_disabled, bodies.mass, bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia,
-        configurations.kept, configurations.conf, triples.velo, triples.velo_prev, triples.force,
-    )  # fmt: skip
-
-
-def finish_columns(bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `finish_rigid`."""
-    triples = bodies.triples
-    return (
-        bodies.kind, bodies.conf_ptr, bodies.velo_ptr, triples.inverse_inertia, triples.reaction,
-        bodies.configurations.conf, triples.velo,
-    )  # fmt: skip
-
-
-def begin_node_columns(elements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `begin_nodes`."""
-    triples = bodies.triples
-    return (
-        elements.first, elements.conf_row, elements.velo_row, bodies.configurations.conf, triples.velo, triples.velo_prev,
-    )  # fmt: skip
-
-
-def finish_node_columns(elements, bodies: BodyTable) -> tuple[np.ndarray, ...]:
-    """Arrays of the kernel `finish_nodes`."""
-    return elements.first, elements.conf_row, elements.velo_row, bodies.configurations.conf, bodies.triples.velo

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kinds import BodyKind, Energy, Form, Scheme  # noqa: F401  # known here, too
-from ..tables import KernelColumns, Table
+from ..tables import Table
 
 REDUCED_FORMS = (Form.BC_MODAL, Form.BC_RO)  # velocities in a base
 
@@ -110,7 +110,6 @@ class BodyTable(Table):
 
     def __init__(self):
         super().__init__()
-        self.columns = KernelColumns()
         self.triples = TripleTable()
         self.configurations = ConfigurationTable()
         self.meshes: dict = {}  # FiniteElementMesh by body identifier
