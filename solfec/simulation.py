@@ -333,6 +333,8 @@ class Simulation:
             running, end = True, domain.time + duration
             if self._continues:
                 running, end = self._resume(solver, duration)
+                if self.companion is not None:
+                    self.companion.go_on()
             else:
                 domain.initialise()
                 if domain.step_number == 0:

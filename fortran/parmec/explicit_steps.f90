@@ -8,7 +8,7 @@ module explicit_steps
   use histories, only: sample
   use kind_numbers, only: pause_end, pause_output, pause_room, pause_no_number, pause_search
   use linear_springs, only: spring_forces
-  use particle_forces, only: read_loads, sum_forces
+  use particle_forces, only: read_loads, sum_forces, sum_impulses
   use particle_motion, only: advance_velocities, all_are_numbers, drift
   use prescriptions, only: drive_accelerations, drive_velocities, read_drives, restrain_forces, restrain_velocities
   use released_springs, only: release_springs
@@ -71,6 +71,7 @@ contains
           exit
         end if
         call forces(model, work)
+        if (control%leads(0) == 1) call sum_impulses(model%particles, control%step(0))
         next = control%step(0)
         if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model))
         call move(model, control%step(0), next)

@@ -5,9 +5,10 @@ module particle_forces
   use explicit_model, only: model_tables
   use matrix3, only: cross
   use particle_motion, only: few_particles
+  use state_tables, only: particle_table
   implicit none
   private
-  public :: read_loads, sum_forces
+  public :: read_loads, sum_forces, sum_impulses
 
 contains
 
@@ -70,6 +71,22 @@ contains
       end do
     end associate
   end subroutine sum_forces
+
+  !> Adds what forces and torques do in a step to particles that another program moves.
+  subroutine sum_impulses(particles, h)
+    type(particle_table), intent(inout) :: particles
+    real(dp), intent(in) :: h                     !< [time]
+    integer(i4) :: p
+
+    !$omp parallel do schedule(static) if (particles%rows > few_particles)
+    do p = 0, int(particles%rows, i4) - 1
+      if (particles%driven(p) == 0) cycle
+      particles%impulse(:,p) = particles%impulse(:,p) + h*particles%force(:,p)
+      particles%angular_impulse(:,p) = particles%angular_impulse(:,p) + h*particles%torque(:,p)
+      particles%work(p) = particles%work(p) + h*(dot_product(particles%force(:,p), particles%velocity(:,p)) &
+                                                 + dot_product(particles%torque(:,p), particles%spin(:,p)))
+    end do
+  end subroutine sum_impulses
 
   !> Adds the force of a contact and its torque about a particle's mass centre.
   subroutine add_contact(model, p, e, force, torque)

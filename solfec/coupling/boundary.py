@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, fields
+
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..bodies.table import BodyTable
 from ..language import session
@@ -10,6 +13,38 @@ from ..language.checks import BadValue
 from ..parmec.model import Model
 
 TOLERANCE = 1e-6  # of masses and centres that should be equal, over the mass and the size of the body
+
+
+@dataclass
+class Exchange:
+    """What passed between the engines since the first step, summed over shared bodies.
+
+    Attributes
+    ----------
+    impulse, angular_impulse : ndarray (3,)
+        Of the engine's forces and torques on the implicit bodies.
+    work : float
+        Of both, by mean velocities of implicit steps.
+    engine_impulse, engine_angular_impulse, engine_work
+        The same as the explicit steps sum it up.
+    """
+
+    impulse: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    angular_impulse: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    work: float = 0.0
+    engine_impulse: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    engine_angular_impulse: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    engine_work: float = 0.0
+
+    def numbers(self) -> np.ndarray:
+        """All in one array (14,), as frames store them."""
+        return np.concatenate([np.atleast_1d(getattr(self, item.name)) for item in fields(self)])
+
+    @classmethod
+    def of(cls, numbers: np.ndarray) -> Exchange:
+        """The inverse."""
+        n = np.array(numbers, float)
+        return cls(n[0:3], n[3:6], float(n[6]), n[7:10], n[10:13], float(n[13]))
 
 
 class Boundary:
@@ -29,6 +64,9 @@ class Boundary:
         self.identifiers = np.array([pairs[number] for number in self.particles.tolist()], np.int64)
         self.force = np.zeros((3, len(pairs)))  # spatial, over the present step
         self.torque = np.zeros((3, len(pairs)))  # about the mass centres, spatial
+        self.exchanged = Exchange()
+        self.counted = domain.step_number  # the implicit step that has been added to it last
+        self._began = np.zeros((6, len(pairs)))  # spatial velocities of the bodies at the start of the implicit step
 
     def rows(self) -> np.ndarray:
         """Rows of the bodies, which move when others are deleted."""
@@ -51,14 +89,61 @@ class Boundary:
         turn = particles.rotation[:, :, self.particles]
         particles.spin[:, self.particles] = np.einsum("ijn,jn->in", turn, particles.angular[:, self.particles])
 
-    def take_forces(self) -> None:
-        """Keep what acted on the particles in the last explicit step."""
-        self.force[:] = self.model.particles.force[:, self.particles]
-        self.torque[:] = self.model.particles.torque[:, self.particles]
+    def hand_over_places(self) -> None:
+        """The particles take the places and rotations that the bodies had half an implicit step ago, where they should be already."""
+        bodies, particles, rows = self.domain.bodies, self.model.particles, self.rows()
+        back = -0.5 * self.domain.step
+        conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
+        particles.position[:, self.particles] = bodies.configurations.conf[:, conf + 3] + back * bodies.triples.velo[:, velo + 1]
+        turn = np.stack([bodies.configurations.conf[:, conf + axis] for axis in range(3)], axis=1)  # (3, 3, n), column by column
+        back_turn = Rotation.from_rotvec(back * bodies.triples.velo[:, velo].T).as_matrix()
+        particles.rotation[:, :, self.particles] = np.einsum("ijn,njk->ikn", turn, back_turn)
+
+    def empty(self) -> None:
+        """Begin sums over explicit steps."""
+        particles = self.model.particles
+        for sums in (particles.impulse, particles.angular_impulse, particles.work):
+            sums[..., self.particles] = 0.0
+
+    def take_forces(self, time: float = 0.0) -> None:
+        """Keep what acted on the particles in the last explicit step, or its mean over explicit steps that took some time."""
+        particles = self.model.particles
+        if time:
+            self.force[:] = particles.impulse[:, self.particles] / time
+            self.torque[:] = particles.angular_impulse[:, self.particles] / time
+        else:
+            self.force[:] = particles.force[:, self.particles]
+            self.torque[:] = particles.torque[:, self.particles]
+
+    def velocities(self) -> np.ndarray:
+        """Spatial linear and angular velocities of the bodies (6, n)."""
+        bodies, rows = self.domain.bodies, self.rows()
+        conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
+        turn = np.stack([bodies.configurations.conf[:, conf + axis] for axis in range(3)], axis=1)
+        return np.concatenate((bodies.triples.velo[:, velo + 1], np.einsum("ijn,jn->in", turn, bodies.triples.velo[:, velo])))
+
+    def count_step(self) -> None:
+        """Where an implicit step has ended since the last call, add what the engine's forces did to the bodies."""
+        if self.counted == self.domain.step_number:
+            return
+        self.counted, step = self.domain.step_number, self.domain.step
+        mean = 0.5 * (self._began + self.velocities())
+        own = self.exchanged
+        own.impulse += step * self.force.sum(axis=1)
+        own.angular_impulse += step * self.torque.sum(axis=1)
+        own.work += step * float((self.force * mean[:3]).sum() + (self.torque * mean[3:]).sum())
+
+    def count_explicit_steps(self) -> None:
+        """Explicit steps have ended: add what the engine's forces did to the particles."""
+        particles, own = self.model.particles, self.exchanged
+        own.engine_impulse += particles.impulse[:, self.particles].sum(axis=1)
+        own.engine_angular_impulse += particles.angular_impulse[:, self.particles].sum(axis=1)
+        own.engine_work += float(particles.work[self.particles].sum())
 
     def load(self, bodies: BodyTable, time: float, step: float) -> None:
         """Add forces and torques to the bodies' loads, and take away their weight: the explicit model has gravity of its own."""
         rows = self.rows()
+        self._began[:] = self.velocities()
         conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
         for axis in range(3):  # referential torques: R^T t
             bodies.triples.force[axis, velo] += (bodies.configurations.conf[:, conf + axis] * self.torque).sum(axis=0)

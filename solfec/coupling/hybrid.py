@@ -22,7 +22,7 @@ from ..parmec import running
 from ..parmec.engine import Intervals, Run
 from ..parmec.files import Writer
 from ..solvers.foreign_solver import Solves
-from .boundary import Boundary
+from .boundary import Boundary, Exchange
 from .stored import Companion
 
 Interval = float | int | Callable[[float], float]
@@ -46,9 +46,14 @@ class HYBRID_SOLVER(CoSolver):
         Words that ARGV returns in `parmec_file`.
     boundary_contact_detection : str
         'ON': contacts between the shared bodies are looked for; default 'OFF'.
+    resynchronise : str
+        'ON': in every implicit step the particles take the places and rotations of their bodies, from which rounding, and what users
+        change, may lead them away; default 'OFF'.
+    average_forces : str
+        'ON': an implicit step gets the mean of the forces of the explicit steps before it; 'OFF' (default): those of the last one.
     """
 
-    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps")
+    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps", "_resynchronises", "_averages")
 
     @command("HYBRID_SOLVER")
     def __init__(
@@ -59,6 +64,8 @@ class HYBRID_SOLVER(CoSolver):
         solfec_solver: Solver | Solves,
         parmec_argv: list[str] | None = None,
         boundary_contact_detection: Switch = "OFF",
+        resynchronise: Switch = "OFF",
+        average_forces: Switch = "OFF",
     ) -> None:
         path = checks.path(parmec_file, "parmec_file")
         self._step = checks.positive(parmec_step, "parmec_step")
@@ -70,6 +77,8 @@ class HYBRID_SOLVER(CoSolver):
         self._solver = constraint_solver(solfec_solver)
         words = [] if parmec_argv is None else [checks.string(item, f"parmec_argv[{i}]") for i, item in enumerate(checks.sequence(parmec_argv, "parmec_argv"))]
         self._detects = checks.switch(boundary_contact_detection, "boundary_contact_detection")
+        self._resynchronises = checks.switch(resynchronise, "resynchronise")
+        self._averages = checks.switch(average_forces, "average_forces")
         self._interval: tuple[Interval, Interval] | None = None
         self._prefix: str | None = None
         self._file = os.path.abspath(path)
@@ -111,13 +120,22 @@ class HYBRID_SOLVER(CoSolver):
     def parmec_prefix(self, value: str) -> None:
         self._prefix = checks.path(value, "parmec_prefix")
 
+    @property
+    def exchange(self) -> dict[str, float | list[float]]:
+        """What passed between the engines since the first step, summed over the shared bodies: ``impulse`` and ``angular_impulse`` (about mass
+        centres) of the explicit model's forces on the implicit bodies and their ``work`` [energy], and, as the explicit steps sum them up,
+        ``engine_impulse``, ``engine_angular_impulse`` and ``engine_work``; ``gain`` = work - engine_work is the energy that the coupling made."""
+        now = Exchange() if self._boundary is None else self._boundary.exchanged
+        found = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(now).items()}
+        return found | {"gain": now.work - now.engine_work}
+
     def run(self, simulation: Any, duration: float) -> None:
         """Run both models for a duration; nothing happens in READ mode."""
         if self._simulation not in (None, simulation):
             raise BadValue("this HYBRID_SOLVER belongs to another SOLFEC object")
         self._simulation = simulation
         if self._companion is None:
-            self._companion = simulation.companion = Companion(self._model, simulation.domain)
+            self._companion = simulation.companion = Companion(self._model, simulation.domain, self._go_on)
         if simulation.mode == "READ":
             simulation.run(self._solver, duration)
             if simulation.frame is not None:  # which was loaded when nobody knew of this solver
@@ -126,20 +144,14 @@ class HYBRID_SOLVER(CoSolver):
         domain = simulation.domain
         self._begin(domain, simulation.continues)
         added = [] if self._detects else exclude_among(domain.settings, self._boundary.identifiers)
-        domain.loads.sources.append(self._load)
+        domain.loads.sources.append(self._boundary.load)
         try:
             for _ in simulation.steps(self._solver, duration):
                 self._follow()
-            self._go_on()
         finally:
-            domain.loads.sources.remove(self._load)
+            domain.loads.sources.remove(self._boundary.load)
             if len(added):
                 include_again(domain.settings, added)
-
-    def _load(self, bodies, time: float, step: float) -> None:
-        """Forces on the bodies in a step."""
-        self._go_on()
-        self._boundary.load(bodies, time, step)
 
     def _begin(self, domain, continued: bool) -> None:
         """Find the explicit engine's steps in one implicit step; in the first RUN it gets half an implicit step ahead."""
@@ -150,36 +162,49 @@ class HYBRID_SOLVER(CoSolver):
         if first:
             self._check_bodies(domain)
             self._boundary = Boundary(self._model, domain, self._pairs)
+            self._companion.boundary = self._boundary
             self._boundary.compare()
+            self._model.control.leads[0] = 1
             self._model.particles.driven[self._boundary.particles] = 1
             self._model.unsettle()
         self._run = Run(self._model, np.inf, step, *self._writing())
-        if continued:  # the frame that it goes on from comes with the first step
+        if continued:  # from a frame that the simulation will load
             return
-        self._boundary.hand_over_velocities()
-        self._run.begin()
         if first:
-            self._run.advance(self._substeps // 2)
-            self._boundary.take_forces()
+            self._advance(self._substeps // 2)
+        else:
+            self._boundary.hand_over_velocities()
+            self._run.begin()
 
     def _go_on(self) -> None:
-        """Where a frame has been restored, take the explicit steps that were to follow it."""
-        if not self._companion.restored:
-            return
+        """A frame has been restored: take the explicit steps that were to follow it."""
         if self._model.writer is not None:
             self._model.writer.rewind(self._companion.files)
-        self._companion.restored = False
         if self._companion.owes:
             self._follow()
-        self._boundary.take_forces()
+        else:
+            self._take_forces(self._substeps if self._simulation.domain.step_number else self._substeps // 2)
 
     def _follow(self) -> None:
         """The explicit steps that go with an implicit step."""
-        self._boundary.hand_over_velocities()
-        self._run.begin()
-        self._run.advance(self._substeps)
-        self._boundary.take_forces()
+        self._boundary.count_step()
+        if self._resynchronises:
+            self._boundary.hand_over_places()
+        self._advance(self._substeps)
         self._companion.followed = self._simulation.domain.step_number
+
+    def _advance(self, count: int) -> None:
+        """Take explicit steps with the bodies' velocities."""
+        self._boundary.hand_over_velocities()
+        self._boundary.empty()
+        self._run.begin()
+        self._run.advance(count)
+        self._boundary.count_explicit_steps()
+        self._take_forces(count)
+
+    def _take_forces(self, count: int) -> None:
+        """Keep what so many explicit steps did to the bodies."""
+        self._boundary.take_forces(count * float(self._model.control.step[0]) if self._averages else 0.0)
 
     def _writing(self) -> tuple:
         """Intervals, and what writes files."""

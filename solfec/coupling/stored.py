@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import h5py
+import numpy as np
 
 from ..errors import SolfecError
 from ..parmec.model import Model
 from ..parmec.pairs import default_pairing
 from ..parmec.stored_state import Recorded, StoredFrames
+from .boundary import Boundary, Exchange
 
 GROUP = "explicit"  # of a results file
 
@@ -20,30 +24,40 @@ class Companion:
     model : Model
     domain : Domain
         Of the simulation.
+    go_on : function
+        What is called before the first step behind a restored frame.
 
     Attributes
     ----------
+    boundary : Boundary or None
+        Once bodies are known.
     followed : int
         Number of the implicit step that the explicit model has followed last.
-    restored : bool
-        Whether a frame has been restored since the last step.
     owes : bool
-        Whether the explicit steps that go with its implicit one were still to be taken then.
+        Whether the explicit steps that go with the implicit one of the restored frame were still to be taken.
     files : int
-        Frames of output files when the restored frame was written.
+        Frames of output files when that frame was written.
     """
 
-    def __init__(self, model: Model, domain):
+    def __init__(self, model: Model, domain, go_on: Callable[[], object]):
         self._model, self._domain, self._recorded = model, domain, Recorded(model)
         self._file: h5py.File | None = None
         self._frames: StoredFrames | None = None
-        self.followed, self.files, self.restored, self.owes = 0, 0, False, False
+        self.boundary: Boundary | None = None
+        self.followed, self.files, self.owes = 0, 0, False
+        self.go_on = go_on
+
+    def counted(self) -> np.ndarray:
+        """What passed between the engines so far."""
+        if self.boundary is not None:
+            self.boundary.count_step()
+        return np.zeros(14) if self.boundary is None else self.boundary.exchanged.numbers()
 
     def store(self, file: h5py.File, frame: int) -> None:
         """Add the present state to a frame."""
         if file is not self._file:  # the writer has opened it again
             self._file, self._frames = file, StoredFrames(file.require_group(GROUP))
-        self._frames.append(self._model, self._recorded.fresh(), frame=frame, finished=self.followed == self._domain.step_number)
+        self._frames.append(self._model, self._recorded.fresh(), frame=frame, finished=self.followed == self._domain.step_number, exchange=self.counted())
 
     def restore(self, reader, frame: int) -> None:
         """Bring the model to a frame, and histories to what they were."""
@@ -65,4 +79,6 @@ class Companion:
 
         row = reader.read(take)
         self._recorded = Recorded(self._model)
-        self.restored, self.owes, self.files = True, not row["finished"], int(row["files"])
+        if self.boundary is not None:
+            self.boundary.exchanged, self.boundary.counted = Exchange.of(row["exchange"]), int(reader.steps["step_number"][frame])
+        self.owes, self.files = not row["finished"], int(row["files"])

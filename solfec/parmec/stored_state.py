@@ -12,7 +12,8 @@ from .model import Model
 
 STATE = {  # columns that runs change; None: all
     "control": None,
-    "particles": ("driven", "position", "rotation", "velocity", "angular", "spin", "force", "torque", "first_contact", "contacts"),
+    "particles": ("driven", "position", "rotation", "velocity", "angular", "spin", "force", "torque",
+                  "impulse", "angular_impulse", "work", "first_contact", "contacts"),
     "links": ("status", "length", "stroke", "elastic", "total", "friction", "force", "torque"),
     "laws": ("yielded", "limit", "loaded", "last_stroke", "last_force", "slip"),
     "drives": ("linear", "angular"),
@@ -37,7 +38,7 @@ OWN = {"particles": ("held", "first_end", "ends")}  # columns that are rebuilt a
 CHUNK = 1 << 16  # bytes of a chunk of a dataset
 SCALARS = [("run", "<i4"), ("finished", "<i4"), ("frame", "<i4"), ("files", "<i4"), ("definition", "<i4"), ("time", "<f8"), ("label", "<f8"), ("step", "<f8"),
            ("steps", "<i8"), ("kinetic", "<f8"), ("touching", "<i4"), ("probes", "<i4"), ("samples", "<i4"), ("samples_first", "<i8"),
-           ("seconds", "<f8")]  # fmt: skip
+           ("seconds", "<f8"), ("exchange", "<f8", (14,))]  # fmt: skip
 STEP = np.dtype(SCALARS + [item for name in STATE for item in ((name, "<i4"), (f"{name}_first", "<i8"))])
 DESCRIPTIONS = {
     "frames/steps": "one record a frame: the call of DEM, whether it was finished, output files written before, times, kinetic energy, rows of tables",
@@ -114,10 +115,10 @@ class StoredFrames:
         """Records of all frames."""
         return self.group["frames/steps"][...] if len(self) else np.zeros(0, STEP)
 
-    def append(self, model: Model, samples: np.ndarray, **facts: float) -> None:
+    def append(self, model: Model, samples: np.ndarray, **facts: float | np.ndarray) -> None:
         """Store the present state, and (probes, samples) that histories have recorded since the last frame.
 
-        `facts` are scalars of the frame: ``run``, ``finished``, ``frame``, ``seconds``.
+        `facts` are scalars of the frame: ``run``, ``finished``, ``frame``, ``seconds``, ``exchange``.
         """
         if "frames" not in self.group:
             self._lay_out(model)

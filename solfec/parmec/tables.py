@@ -17,6 +17,7 @@ class ControlTable(Table):
         "label": ((), "f8", 0.0),  # time at the start of the last step, by which samples and files are known
         "step": ((), "f8", 0.0),  # length of the next step
         "drifted": ((), "f8", 0.0),  # time by which positions moved last
+        "leads": ((), "i4", 0),  # 1: there are particles that another program moves
         "followed": ((), "i4", 0),  # 1: particles that another program moves are where the next step wants them
         "elapsed": ((), "f8", 0.0),  # since the present DEM began
         "duration": ((), "f8", 0.0),  # of the present DEM
@@ -60,6 +61,9 @@ class ParticleTable(Table):
         "spin": ((3,), "f8", 0.0),  # spatial angular velocity
         "force": ((3,), "f8", 0.0),  # all that acted in the last step
         "torque": ((3,), "f8", 0.0),  # about the mass centre, spatial
+        "impulse": ((3,), "f8", 0.0),  # of the forces on a particle that another program moves, since that program has emptied it
+        "angular_impulse": ((3,), "f8", 0.0),  # of the torques
+        "work": ((), "f8", 0.0),  # of both
         "first_end": ((), "i4", 0),  # its ends of springs in EndTable
         "ends": ((), "i4", 0),  # how many
         "first_contact": ((), "i4", 0),  # its ends of pairs in ContactEndTable

@@ -1,0 +1,103 @@
+"""What passes between the engines: momentum, energy, and the motion of bodies that are in both."""
+
+import numpy as np
+import pytest
+from test_hybrid_solver import FALL, ON_SPRING, PARTICLE, Scene
+
+from solfec import BODY, HEX, TRANSLATE
+from solfec.parmec import model
+
+CORNERS = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+OBLIQUE = PARTICLE + (
+    "far = ANALYTICAL (mass = 3, inertia = [1, 2, 3, 0, 0, 0], position = (3, 2, 1))\n"
+    "SPRING (0, (1, 1, 1), far, (3, 2, 1.5), [-1, -300, 1, 300], [-1, -2, 1, 2])\n"
+    "TORSION_SPRING (0, far, (0, 0, 1), (1, 0, 0), kyaw = [-1, 10, 1, -10])\n"
+)
+
+
+@pytest.mark.parametrize("options", [{}, {"average_forces": "ON"}, {"resynchronise": "ON", "average_forces": "ON"}])
+def test_the_impulse_of_the_engine_is_the_change_of_momentum(options):
+    scene = Scene(OBLIQUE, step=1 / 256, parmec_step=1 / 2000, gravity=0.0, velocity=((1, 2, 3), (0.5, 1, 0.2)), **options)
+    start = np.array(scene.body.velo[3:])
+    scene.run(0.5)
+    change = scene.body.mass * (np.array(scene.body.velo[3:]) - start)
+    given = scene.hybrid.exchange
+    assert np.linalg.norm(change) > 0.5
+    assert given["impulse"] == pytest.approx(change, abs=1e-10)
+
+
+def test_momentum_of_both_models_is_kept_where_forces_are_averaged():
+    """Averaged, all that the engine's forces give to the particles arrives at the bodies, a step later; those of its first half step act twice as long."""
+    balance = {}
+    for averages in ("ON", "OFF"):
+        model.begin(None)
+        scene = Scene(OBLIQUE, step=1 / 256, parmec_step=1 / 2000, gravity=0.0, velocity=((1, 2, 3), (0.5, 1, 0.2)), average_forces=averages)
+        scene.run(1 / 256)
+        first = np.array(scene.hybrid.exchange["impulse"])
+        scene.run(0.5 - 1 / 256)
+        found = scene.hybrid.exchange
+        free = scene.explicit.particles.mass[1] * scene.explicit.particles.velocity[:, 1]
+        assert found["engine_impulse"] == pytest.approx(-free, abs=1e-10)  # the spring's other end
+        behind = scene.explicit.particles.impulse[:, 0]  # of the explicit steps that no implicit one has followed yet
+        balance[averages] = np.linalg.norm(np.array(found["engine_impulse"]) - behind - (found["impulse"] - first / 2))
+    assert balance["ON"] < 1e-12
+    assert balance["OFF"] > 1e-4
+
+
+def test_the_exchange_report_tells_the_energy_that_the_coupling_makes():
+    """Both models together gain what the two works differ by: the cube's energy, the spring's and that of what hangs on it."""
+    gains = []
+    for step in (1 / 128, 1 / 256):
+        model.begin(None)
+        scene = Scene(ON_SPRING + FALL, step=step, parmec_step=step / 8)
+        scene.run(1.0)
+        found, z = scene.hybrid.exchange, scene.body.conf[11] - 0.5
+        v = scene.body.velo[5]
+        kinetic = 0.5 * v * v
+        assert found["work"] == pytest.approx(kinetic, abs=1e-10)  # the weight is the engine's
+        assert found["gain"] == pytest.approx(found["work"] - found["engine_work"], abs=1e-15)
+        gains.append(abs(kinetic + 50 * z * z + 10 * z))
+        assert gains[-1] < 0.2 * step * 100
+    assert gains[1] < 0.6 * gains[0]
+
+
+@pytest.mark.parametrize("options", [{}, {"resynchronise": "ON"}])
+def test_driven_and_free_particles_of_one_body_move_alike(options):
+    """Free flight with spin about a principal axis: the driven particle is half an explicit step ahead in the scheme's count."""
+    free = f"twin = MESH ({CORNERS}, [8, 0, 1, 2, 3, 4, 5, 6, 7, 0], 0, 1)\nVELOCITY (twin, (1, 2, 3), (0, 0, 2))\n"
+    scene = Scene(PARTICLE + free, step=1 / 64, parmec_step=1 / 512, gravity=0.0, velocity=((1, 2, 3), (0, 0, 2)), **options)
+    scene.run(1.0)
+    particles, half = scene.explicit.particles, 0.5 * scene.explicit.control.step[0]
+    assert scene.explicit.time == pytest.approx(1 + 1 / 128)
+    assert particles.position[:, 1] - half * particles.velocity[:, 1] == pytest.approx(particles.position[:, 0], abs=1e-13)
+    c, s = np.cos(2 * half), np.sin(2 * half)
+    back = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
+    assert particles.rotation[:, :, 1] @ back == pytest.approx(particles.rotation[:, :, 0], abs=1e-13)
+    assert particles.position[:, 0] == pytest.approx(0.5 + (1 + 1 / 128) * np.array([1, 2, 3]), abs=1e-13)
+
+
+def test_resynchronised_particles_are_where_their_bodies_are():
+    """Somebody moves a particle: without re-synchronisation it stays apart."""
+    apart = {}
+    for switch in ("ON", "OFF"):
+        model.begin(None)
+        scene = Scene(OBLIQUE, step=1 / 64, parmec_step=1 / 512, gravity=0.0, velocity=((1, 2, 3), (0.5, 1, 0.2)), resynchronise=switch)
+        scene.run(1 / 64)
+        scene.explicit.particles.position[0, 0] += 0.1
+        scene.explicit.particles.rotation[:, :, 0] = np.eye(3)
+        scene.run(0.25)
+        body, particles = scene.body, scene.explicit.particles
+        ahead = 1 / 128
+        place = np.array(body.conf[9:]) + ahead * np.array(body.velo[3:])
+        apart[switch] = np.abs(particles.position[:, 0] - place).max()
+    assert apart["ON"] < 1e-12
+    assert apart["OFF"] == pytest.approx(0.1, abs=1e-9)
+
+
+def test_bodies_with_contacts_get_impulses_besides_those_of_the_engine():
+    scene = Scene(ON_SPRING + FALL, step=1 / 256, parmec_step=1 / 1024)
+    other = BODY(scene.solfec, "RIGID", TRANSLATE(HEX(CORNERS, 1, 1, 1, 1, [1] * 6), (0, 0, 1.0)), scene.bulk)
+    scene.run(0.25)
+    both = scene.body.velo[5] + other.velo[5]
+    # the upper cube's weight is the implicit model's, the lower one's the engine's
+    assert both == pytest.approx(scene.hybrid.exchange["impulse"][2] - 10 * 0.25, abs=1e-10)
