@@ -24,7 +24,7 @@ class Way(Enum):
 
 
 class Results:
-    """The file `<stem>.h5` of a model and the calls of DEM that belong to it.
+    """The file `<stem>.results.h5` of a model and the calls of DEM that belong to it.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Results:
         now = session.current()
         self._model, self._writer = model, writer
         self._run = 0  # calls of DEM so far
-        self.path = writer.stem + ".h5"
+        self.path = writer.stem + ".results.h5"
         self._reading = now.reading
         self._stored = StoredRun(self.path) if now.reading or (now.resume and os.path.exists(self.path)) else None
         if self._stored is not None and not now.reading and (words := json.loads(self._stored.text("arguments"))) != (now.arguments or []):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from xml.sax.saxutils import escape
 
 import h5py
@@ -37,6 +37,8 @@ class Writer:
     def write(self) -> None:
         """Write one frame of every set in every format."""
         make_directory_of(self.stem)
+        if self.frames == 0:
+            self._remove_old()
         model, label = self.model, float(self.model.control.label[0])
         for number, (one, particles) in enumerate(zip(model.output_sets, members(model, model.output_sets))):
             found = blocks(model, particles, one, number == 0)
@@ -47,8 +49,16 @@ class Writer:
                 if "VTK" in model.output_formats:
                     write_vtk(f"{path}.vtk.{self.frames}", block, label)
             if "DUMP" in model.output_formats and "sp" in found:
-                write_dump(f"{self.stem}{number}.dump", found["sp"], self.frames, int(model.control.steps[0]))
+                write_dump(f"{self.stem}{number}.dump", found["sp"], int(model.control.steps[0]))
         self.frames += 1
+
+    def _remove_old(self) -> None:
+        """Remove the files that an earlier run has left: kinds that appear later would go on behind its frames."""
+        for number in range(len(self.model.output_sets)):
+            names = [f"{suffix}{ending}" for suffix in SUFFIXES for ending in (".h5", ".xmf")] if "XDMF" in self.model.output_formats else []
+            for name in (*names, *([".dump"] if "DUMP" in self.model.output_formats else [])):
+                with suppress(FileNotFoundError):
+                    os.remove(f"{self.stem}{number}{name}")
 
     def rewind(self, frames: int) -> None:
         """Keep so many frames of the files that are there: a run goes on behind them."""
@@ -65,8 +75,8 @@ class Writer:
 
 
 def write_xdmf(path: str, block: Block, frame: int, time: float) -> None:
-    """Add a frame to `path`.h5 and `path`.xmf; frame 0, or the first one of a file that is not there, begins them."""
-    fresh = frame == 0 or not os.path.exists(path + ".h5")
+    """Add a frame to `path`.h5 and `path`.xmf, or begin them."""
+    fresh = not os.path.exists(path + ".h5")
     with journalled(path + ".h5", fresh) as file:
         group = file.create_group(str(frame))
         group.attrs["TIME"] = time
@@ -194,14 +204,14 @@ def write_values(file, name: str, array: np.ndarray) -> None:
 # --- LAMMPS ------------------------------------------------------------------------------------------------
 
 
-def write_dump(path: str, block: Block, frame: int, step: int) -> None:
+def write_dump(path: str, block: Block, step: int) -> None:
     """Add a frame of spheres to a file in LAMMPS' text format."""
     names = {"LINVEL": "vx vy vz", "ANGVEL": "omegax omegay omegaz", "FORCE": "fx fy fz", "TORQUE": "tqx tqy tqz"}
     given = [name for name in names if name in block.of_points]
     radius, points = block.of_points["RADIUS"][:, None], block.points
     low, high = (points - radius).min(axis=0), (points + radius).max(axis=0)
     numbers = block.of_points["NUMBER"] if "NUMBER" in block.of_points else np.arange(len(points))
-    with open(path, "w" if frame == 0 else "a") as file:
+    with open(path, "a") as file:
         file.write(f"ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n{len(points)}\nITEM: BOX BOUNDS ff ff ff\n")
         np.savetxt(file, np.column_stack((low, high)), "%.17g")
         file.write("ITEM: ATOMS " + " ".join(["id x y z radius", *(names[name] for name in given)]) + "\n")

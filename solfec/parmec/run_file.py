@@ -24,7 +24,7 @@ FORMAT, VERSION = "solfec explicit results", 1
 
 
 class RunFile:
-    """`<stem>.h5`, written frame by frame; a killed run leaves the file as its last frame left it.
+    """`<stem>.results.h5`, written frame by frame; a killed run leaves the file as its last frame left it.
 
     Earlier results stay until the first new frame is complete.
 

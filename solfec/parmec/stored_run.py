@@ -135,7 +135,7 @@ def picture(path: str, words: list[str], file: str | None = None, start: float |
         raise ValueError(f"there are no frames from {start} to {end}")
     titles = [title_of(word) for word in words]
     curves = {word: column[shown_rows] for word, column in zip(words, values)}
-    name = os.path.splitext(os.path.basename(path))[0]
+    name = os.path.basename(path).removesuffix(".h5")
     return plot.save(plot.draw_items(times[shown_rows], curves, titles, name), file or os.path.splitext(path)[0] + ".png")
 
 

@@ -34,3 +34,59 @@ def test_two_cubes_meet_and_swing_as_their_equations_say(tmp_path, capsys):
     assert z[before] == pytest.approx(-g / k * (1 - np.cos(10 * t[before])), abs=1e-6)
     together = rest + (place - rest) * np.cos(frequency * (t - impact)) + speed / frequency * np.sin(frequency * (t - impact))
     assert z[after] == pytest.approx(together[after], abs=2e-3)
+
+
+def printed(name, words, tmp_path, capsys):
+    """Numbers that an example prints, in the order of their names."""
+    for path in INPUTS.glob(name.removesuffix(".py") + "*.py"):
+        shutil.copy(path, tmp_path / path.name)
+    assert cli.main(["-w", "-y", "--quiet", str(tmp_path / name), *words]) == 0
+    return capsys.readouterr().out
+
+
+NUMBER = r"(-?[\d.]+(?:E[-+]\d+)?)"
+ARRAY = re.compile(rf"shaken by {NUMBER} mm; cubes move by up to {NUMBER} mm; impulse {NUMBER}; the coupling made {NUMBER} of {NUMBER} J")
+
+
+@pytest.mark.parametrize(("words", "counts", "tolerance"), [
+    pytest.param(["1", "3", "2", "0.6"], (8, 4, 2), 0.3, id="hs1"),
+    pytest.param(["2", "2", "2", "0.6"], (36, 16, 12), 0.3, id="hs2", marks=pytest.mark.slow),
+    pytest.param(["3", "2", "1", "0.4"], (125, 27, 26), 0.3, id="hs3", marks=pytest.mark.slow),
+])  # fmt: skip
+def test_arrays_move_in_one_envelope_when_the_step_is_halved(words, counts, tolerance, tmp_path, capsys):
+    found = []
+    for step in ("5E-4", "2.5E-4"):
+        text = printed("cube-array.py", [*words, step], tmp_path, capsys)
+        assert tuple(map(int, re.search(r"(\d+) cubes, (\d+) of them implicit, (\d+) in both", text).groups())) == counts
+        found.append([float(number) for number in ARRAY.search(text).groups()])
+    shaken, moved, impulse, gain, work = zip(*found)
+    time = float(words[3])
+    far = 1e3 / (2 * math.pi) ** 2 * (1 - math.cos(2 * math.pi * min(time, 0.5)))
+    assert shaken == pytest.approx((far, far), abs=0.02)
+    assert moved[0] == pytest.approx(moved[1], abs=tolerance)
+    assert impulse[0] == pytest.approx(impulse[1], rel=0.1)
+    assert work[0] == pytest.approx(work[1], rel=0.1)
+    assert 0.3 < gain[1] / gain[0] < 0.7  # the energy that the coupling makes is of first order in the step
+    run = results.open(f"out/cube-array-{words[0]}d")
+    assert np.nanmin(run.history([(None, "GAP")])[1]) > -2e-3
+
+
+def test_inner_cubes_are_not_touched_before_clearances_are_used_up(tmp_path, capsys):
+    """hs1: the first contact inside is later than the time in which the frame has moved by the clearances between it and the inner cubes."""
+    printed("cube-array.py", ["1", "2", "2", "0.4"], tmp_path, capsys)
+    t, contacts = (np.array(values) for values in results.open("out/cube-array-1d").history(["CONS"]))
+    first = t[np.flatnonzero(contacts > 0)[0]]
+    moved = lambda time: (1 - math.cos(2 * math.pi * time)) / (2 * math.pi) ** 2  # noqa: E731
+    assert first > brentq(lambda time: moved(time) - 1e-3, 0.01, 0.4)
+    assert first < 0.4
+
+
+def test_a_plate_rattles_in_its_slot_within_the_motion_of_the_slot(tmp_path, capsys):
+    """hs4: the plate is carried along between walls that leave it a millimetre."""
+    found = []
+    for step in ("5E-4", "2.5E-4"):
+        text = printed("plate-slot.py", ["1", "0.2", step], tmp_path, capsys)
+        found.append(float(re.search(rf"plate moves by up to {NUMBER} mm", text)[1]))
+    far = 1e3 * 2 * 5 / (6 * math.pi) ** 2
+    assert all(far - 1.5 < place < far + 1.5 for place in found)
+    assert found[0] == pytest.approx(found[1], abs=0.1)

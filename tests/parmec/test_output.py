@@ -11,6 +11,7 @@ from solfec.parmec import (
     ANALYTICAL,
     BALL_JOINT,
     DEM,
+    GRANULAR,
     GRAVITY,
     HISTORY,
     MATERIAL,
@@ -257,3 +258,20 @@ def test_torsion_springs_and_joints_have_files_in_global_components():
         assert last["TRQTOT"][0] == pytest.approx([0, -100 * roll[-1], 0])
     with h5py.File("turn0jt.h5") as file:
         assert file["2/JREAC"][0] == pytest.approx([0, 0, 1])
+
+
+def test_files_of_an_earlier_run_do_not_go_on(tmp_path):
+    """Contacts come later than frame 0: their file is the new run's, also where an old one lies there."""
+    for height in (1.2, 1.1):
+        model.begin(None)
+        MATERIAL(1000, 1e6, 0.3)
+        SPHERE((0, 0, 1), 1, 0, 1)
+        SPHERE((0, 0, 2 + height), 1, 0, 1)
+        GRANULAR(1, 1, 1e8)
+        VELOCITY(1, (0, 0, -1.0))
+        OUTPUT(format=["XDMF", "DUMP"])
+        DEM(0.25, 1e-3, 0.01, "late")
+        with h5py.File("late0cd.h5") as file:
+            assert min(map(int, file)) == pytest.approx(100 * (height - 1), abs=1.5)
+        assert (tmp_path / "late0.dump").read_text().count("TIMESTEP") == 25
+    assert (tmp_path / "late0cd.xmf").read_text().count("<Time") < 20

@@ -108,33 +108,33 @@ def test_continued_runs_have_the_bits_of_whole_ones(folders, place):
     stop = RICH.replace("0.5*t, -10.)", f"STOP (t) or 0.5*t, -10.)\nimport os, signal\ndef STOP (t):\n  if t > {place}: os.kill (os.getpid (), signal.SIGINT)")
     (parts / "in.py").write_text(stop)
     parmec(parts, status=130)
-    with h5py.File(parts / "in.h5") as file:
+    with h5py.File(parts / "in.results.h5") as file:
         assert file["frames/steps"]["finished"][-1] == 0
         assert file["frames/steps"]["time"][-1] == pytest.approx(place, abs=2e-3)
     (parts / "in.py").write_text(RICH)
     again, told = parmec(parts, "-c")
     assert "continued from time" in told
     assert again == said
-    same_state(whole / "in.h5", parts / "in.h5")
+    same_state(whole / "in.results.h5", parts / "in.results.h5")
     same_files(whole, parts)
 
 
 def test_killed_runs_are_continued(folders):
     whole, parts = folders
     for folder in folders:
-        (folder / "in.py").write_text(RICH.replace("DEM (0.3, 1e-3, (0.05, 0.01))", "DEM (0.3, 1e-5, (0.001, 0.01))"))
+        (folder / "in.py").write_text(RICH.replace("DEM (0.3, 1e-3, (0.05, 0.01))", "DEM (0.3, 5e-5, (0.002, 0.01))"))
     said, _ = parmec(whole)
-    for delay in (1.0, 0.3, 0.5):
-        begun = parmec(parts, *(["-c"] if (parts / "in.h5").exists() else []), wait=False)
+    for delay in (0.3, 0.2):
+        begun = parmec(parts, *(["-c"] if (parts / "in.results.h5").exists() else []), wait=False)
         end = time.monotonic() + 60
-        while not (parts / "in.h5").exists() and time.monotonic() < end:
+        while not (parts / "in.results.h5").exists() and time.monotonic() < end:
             time.sleep(0.02)
         time.sleep(delay)
         begun.kill()
         begun.communicate()
     again, _ = parmec(parts, "-c")
     assert again == said
-    same_state(whole / "in.h5", parts / "in.h5")
+    same_state(whole / "in.results.h5", parts / "in.results.h5")
     same_files(whole, parts)
 
 
@@ -149,7 +149,7 @@ def test_what_was_finished_is_passed_over_and_a_longer_duration_goes_on(folders)
     longer, _ = parmec(whole)
     assert parmec(parts, "-c")[0] == longer != said
     # the run of 0.4 has a frame at its end that the longer one has not
-    same_state(whole / "in.h5", parts / "in.h5")
+    same_state(whole / "in.results.h5", parts / "in.results.h5")
 
 
 def test_reading_computes_nothing(folders):
@@ -175,7 +175,7 @@ def test_a_file_stop_ends_a_run_that_goes_on_later(folders):
     assert not (parts / "STOP").exists()
     (parts / "in.py").write_text(RICH)
     assert parmec(parts, "-c")[0] == said
-    same_state(whole / "in.h5", parts / "in.h5")
+    same_state(whole / "in.results.h5", parts / "in.results.h5")
     same_files(whole, parts)
 
 
@@ -210,7 +210,7 @@ def test_info_and_plot_know_them(folders, capsys):
 
     whole, _ = folders
     parmec(whole)
-    path = str(whole / "in.h5")
+    path = str(whole / "in.results.h5")
     assert cli.main(["info", path]) == 0
     text = capsys.readouterr().out
     assert "explicit engine" in text
@@ -235,7 +235,7 @@ def test_histories_of_frames_are_those_of_the_run(folders):
     (whole / "in.py").write_text(RICH.split("VELOCITY (p, (0,1,0))")[0].replace("(0.05, 0.01))", "(0.01, 0.01))") + "import json\njson.dump ([t, h], open ('h.json', 'w'))")
     parmec(whole)
     times, height = json.loads((whole / "h.json").read_text())
-    found, values = stored_run.history(str(whole / "in.h5"), ["2:PZ"])
+    found, values = stored_run.history(str(whole / "in.results.h5"), ["2:PZ"])
     places = np.searchsorted(found, np.array(times[1:]) - 1e-9)
     assert found[places] == pytest.approx(times[1:], abs=1e-12)
     assert values[places].tolist() == height[1:]
@@ -258,11 +258,11 @@ def test_results_of_other_models_are_refused(folders, words, change, message):
 def test_results_that_are_not_there_are_named(folders):
     whole, _ = folders
     _, told = parmec(whole, "-r", status=1)
-    assert "in.h5: no such results file" in told
+    assert "in.results.h5: no such results file" in told
     (whole / "in.py").write_text(RICH.replace("OUTPUT (format = ['HDF5', 'XDMF', 'DUMP'])", "OUTPUT (format = 'DUMP')"))
     first, _ = parmec(whole, "-c")  # begins, and keeps results
     assert parmec(whole, "-r")[0] == first
-    (whole / "in.h5").write_bytes(b"nonsense")
+    (whole / "in.results.h5").write_bytes(b"nonsense")
     assert "seems damaged" in parmec(whole, "-r", status=1)[1]
     assert parmec(whole, "-r", "-c", status=2)[1].startswith("parmec: -c goes on computing")
 
@@ -272,12 +272,12 @@ def test_two_runs_do_not_write_the_same_results(folders):
     (whole / "in.py").write_text(RICH.replace("DEM (0.3, 1e-3", "DEM (30.0, 1e-5"))
     begun = parmec(whole, wait=False)
     end = time.monotonic() + 60
-    while not (whole / "in.h5").exists() and time.monotonic() < end:
+    while not (whole / "in.results.h5").exists() and time.monotonic() < end:
         time.sleep(0.02)
     try:
         assert "another run is writing these results" in parmec(whole, "-c", status=1)[1]
     finally:
         begun.send_signal(signal.SIGINT)
         begun.communicate()
-    with h5py.File(whole / "in.h5") as file:
+    with h5py.File(whole / "in.results.h5") as file:
         assert len(file["frames/steps"])
