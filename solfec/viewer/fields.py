@@ -43,6 +43,16 @@ def at_vertices(domain, name: str) -> np.ndarray:
     return stresses(domain)[:, STRESSES.index(name)]
 
 
+def at_nodes(domain, name: str) -> np.ndarray:
+    """Values (n,) of a result at the nodes of all finite element bodies, numbered through."""
+    bodies, fe = domain.bodies, compiled(domain.bodies)
+    if name in DISPLACEMENTS:
+        return _component(bodies.configurations.conf[:, fe.conf_row], DISPLACEMENTS.index(name))
+    if name in VELOCITIES:
+        return _component(bodies.triples.velo[:, fe.velo_row], VELOCITIES.index(name))
+    return nodal_stresses(bodies)[:, STRESSES.index(name)]
+
+
 def _component(vectors: np.ndarray, which: int) -> np.ndarray:
     return np.linalg.norm(vectors, axis=0) if which == 3 else vectors[which].copy()
 

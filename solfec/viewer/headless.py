@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--ortho", action="store_true", help="parallel projection")
     made.add_argument("--hide", action="append", default=[], metavar="LABEL", help="hide bodies whose label holds a regular expression, or a body by number")
     made.add_argument("--see-through", action="append", default=[], metavar="LABEL", help="the same, drawn transparent")
+    made.add_argument("--cut", action="append", default=[], metavar="PLANE", help="cut away what is beyond a plane: x, -z:0.5, 1,1,0:0.5 (normal, offset along it)")
     made.add_argument("--transparent", action="store_true", help="no background (.png)")
     made.add_argument("--plain", action="store_true", help="no legend, time and axes")
     return made
@@ -65,8 +66,7 @@ def parser() -> argparse.ArgumentParser:
 def command(words: list[str]) -> int:
     """Run `solfec view`; return the exit status: 2 where this machine cannot draw."""
     made = parser()
-    # A view such as -60,25 begins as switches do.
-    words = [f"{word}={following}" if word == "--look" and following else word for word, following in _paired(words)]
+    words = [f"{word}={following}" if following else word for word, following in _paired(words)]
     options = made.parse_args(words)
     if not options.screenshot:
         print("solfec view: the window is not built yet; --screenshot FILE makes a picture", file=sys.stderr)
@@ -81,10 +81,10 @@ def command(words: list[str]) -> int:
 
 
 def _paired(words: list[str]):
-    """Words, and behind those that are --look the word that follows, which is taken."""
+    """Words, with the following word for switches whose value, -60,25 say, may begin as switches do."""
     words = iter(words)
     for word in words:
-        yield word, next(words, "") if word == "--look" else ""
+        yield word, next(words, "") if word in ("--look", "--cut", "--range") else ""
 
 
 def screenshot(options) -> None:
@@ -120,6 +120,8 @@ def set_up(shown, options) -> None:
     for words, opacity in ((options.hide, 0.0), (options.see_through, 0.35)):
         if words:
             shown.set_opacity(chosen(shown.domain, words), opacity)
+    for words in options.cut:
+        shown.cut(words)
     shown.camera.ortho = options.ortho
     shown.look(options.look)
     shown.fit(options.size[0] / options.size[1])

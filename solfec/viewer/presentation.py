@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import SolfecError
-from . import arrays, colours, fields
+from . import arrays, colours, cuts, fields
 from .camera import VIEWS, Camera
 
+MOST_PLANES = 4
 FADE = 0.3  # opacity of bodies while arrows and tubes are shown
 
 
@@ -46,6 +47,8 @@ class Presentation:
     def __init__(self, source, renderer):
         self.source, self.renderer, self.camera = source, renderer, Camera()
         self.result, self.fixed_range, self.colour_map, self.legend = "", None, "viridis", None
+        self.planes: list[cuts.Plane] = []
+        self._cells = None
         self.topology, self.looks, self._body_ids = None, np.zeros((0, 4), np.float32), None
         self.refresh()
 
@@ -108,7 +111,50 @@ class Presentation:
         renderer.set_owners(*topology.owners(domain, *category))
         single = values.astype(np.float32)
         renderer.set_values(single, single[topology.quadric_centre])
+        self._upload_cuts()
         self._upload_arrows()
+
+    def _upload_cuts(self) -> None:
+        """Close the bodies that planes cut by caps in the colours of the result."""
+        renderer, domain = self.renderer, self.domain
+        renderer.planes = np.array([plane.row() for plane in self.planes]).reshape(-1, 4)
+        corners, values, owners = [np.zeros((0, 3, 3))], [np.zeros((0, 3))], [np.zeros((0, 4), np.int32)]
+        if self.planes:
+            if self._cells is None or self._cells[0] is not domain or self._cells[1].version != domain.geometry.version:
+                self._cells = domain, cuts.Cells(domain)
+            cells = self._cells[1]
+            points = cells.points(domain)
+            at = cells.values(domain, self.result) if self.result in fields.AT_VERTICES else np.zeros(len(points))
+        category = self._body_categories() if self.planes else None
+        for number, plane in enumerate(self.planes):
+            found = cuts.section(cells, plane, points, at)
+            corners.append(found.corners)
+            values.append(found.values)
+            ids = domain.bodies.view("id")[found.body]
+            owners.append(np.stack([found.body, ids, category[found.body], np.full(len(ids), number)], 1).astype(np.int32))
+        shifted = np.concatenate(corners).reshape(-1, 3) - self.topology.origin
+        renderer.set_caps(shifted.astype(np.float32), np.concatenate(values).ravel().astype(np.float32), np.concatenate(owners))
+
+    def _body_categories(self) -> np.ndarray:
+        """Discrete colours of caps, by body row: of kinds and materials; surfaces and volumes differ within bodies, there -1."""
+        if self.result not in ("bodies", "materials"):
+            return np.full(self.domain.bodies.n, -1)
+        column = self.domain.bodies.view("kind" if self.result == "bodies" else "material")
+        shown = np.unique(column[self.domain.geometry.primitives.view("body")])
+        return np.searchsorted(shown, column)
+
+    def cut(self, words: str) -> None:
+        """Cut all bodies by a plane, see `cuts.Plane.of`; by default it goes through the middle of all bodies."""
+        if len(self.planes) == MOST_PLANES:
+            raise SolfecError(f"there can be {MOST_PLANES} cuts at once")
+        low, high = arrays.extents(self.domain)
+        self.planes.append(cuts.Plane.of(words, 0.5 * (low + high)))
+        self.refresh()
+
+    def clear_cuts(self) -> None:
+        """Whole bodies again."""
+        self.planes = []
+        self.refresh()
 
     def _seen_vertices(self) -> np.ndarray:
         """Mask of the vertices of bodies that are not hidden."""

@@ -17,8 +17,12 @@ vec3 scale(float value) {
   if (!(t >= -1e-4 && t <= 1.0001)) return vec3(.6);  // NaN, too
   return texelFetch(colours, ivec2(int(clamp(t, 0., 1.) * 255. + .5), 0), 0).rgb;
 }
-vec3 category(int k) { return texelFetch(colours, ivec2(k % 32, 1), 0).rgb; }
+vec3 category(int k) { if (k < 0) return vec3(.75); return texelFetch(colours, ivec2(k % 32, 1), 0).rgb; }
 vec3 paint(ivec4 owner, vec4 look, float value) { return mode == 1 ? scale(value) : mode == 2 ? category(owner.z) : look.rgb; }
+vec3 cut_paint(ivec4 owner, vec4 look, float value) {  // of sections: told from surfaces where colours say nothing else
+  vec3 c = paint(owner, look, value);
+  return mode == 0 ? mix(c, vec3(.95, .55, .3), .5) : c;
+}
 bool see_through(float opacity) {  // ordered stipple, 4x4
   const int bayer[16] = int[16](0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5);
   return (float(bayer[(int(gl_FragCoord.x) & 3) * 4 + (int(gl_FragCoord.y) & 3)]) + .5) / 16. > opacity * fade;

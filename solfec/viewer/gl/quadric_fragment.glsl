@@ -30,7 +30,7 @@ void main() {
   if (enter > leave) discard;
   vec3 x = o + enter * d, s = p + enter * q;
   vec3 n = cap >= 0 ? planes[cap].xyz : normalize(transpose(inv) * s);
-  albedo = vec4(paint(owner, look, value), 1);
+  albedo = vec4(cap >= 0 ? cut_paint(owner, look, value) : paint(owner, look, value), 1);
   if (cap < 0 && mode == 0 && (abs(s.x) < .05 || abs(s.y) < .05)) albedo.rgb *= .8;  // two great circles show rotation
   normal = vec4(facing(mat3(view) * n), 1);
   ids = uvec2(owner.y, uint(number) + 0x40000000u);
