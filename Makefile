@@ -90,7 +90,7 @@ $(VENV)/.viewer: $(VENV)/.packages
 
 view: viewer
 	@[ -d $(RUN_OUT) ] || { echo "there are no results yet: make run" >&2; exit 1; }
-	$(BIN)/solfec view $(RUN_OUT) --screenshot $(RUN_OUT)/picture.png
+	$(BIN)/solfec view $(RUN_OUT) $(if $(DISPLAY),,--screenshot $(RUN_OUT)/picture.png)
 
 test: all
 	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -q --numprocesses auto --maxprocesses 8

@@ -115,8 +115,8 @@ def completion(words: list[str]) -> int:
 
 
 def view(words: list[str]) -> int:
-    """Pictures of results."""
-    from .viewer.headless import command
+    """A window, or pictures, of results."""
+    from .viewer.view_command import command
 
     return command(words)
 

@@ -25,7 +25,7 @@ NEW_SWITCHES = (  # before the path only
 SUBCOMMANDS = (  # name, arguments, what it does
     ("info", "PATH...", "what is in results directories (--json: for programs)"),
     ("plot", "PATH [ITEM...]", "draw histories (more: solfec plot --help)"),
-    ("view", "PATH", "pictures of results, without a display (more: solfec view --help)"),
+    ("view", "PATH", "look at results, or write pictures of them (more: solfec view --help)"),
     ("check", "PATH [ARGUMENTS]", "what the input's model is like before its first step (--json: for programs)"),
     ("fclib", "FILE...", "solve contact problems in FCLIB files (more: solfec fclib --help)"),
     ("compare", "A B", "what differs between two files that LOCDYN_DUMP wrote"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..errors import SolfecError
+from ..kinds import Energy
 from ..results import ResultsReader
 from ..results.export import first_domain
 
@@ -24,6 +27,7 @@ class Stored:
         if not len(self.reader.times):
             raise SolfecError(f"{self.reader.file}: the results hold no frames")
         self.domain, self.frame = first_domain(self.reader), 0
+        self._energies = None
 
     @property
     def times(self):
@@ -47,6 +51,19 @@ class Stored:
     def seek_time(self, moment: float) -> None:
         """Go to the frame nearest to a time."""
         self.seek(self.reader.nearest(moment))
+
+    def energies(self) -> dict[str, np.ndarray]:
+        """Times and energies of all frames, by name."""
+        if self._energies is None or len(self._energies["time"]) != len(self.times):
+            table = self.reader.frames()
+            names = ("time", *(energy.name.lower() for energy in Energy))
+            self._energies = {name: np.ascontiguousarray(table[name], float) for name in names if name in table}
+        return dict(self._energies)
+
+    def refresh(self) -> bool:
+        """Look for frames that another process has written; whether there are any."""
+        before = len(self.times)
+        return self.reader.refresh() != before
 
     def close(self) -> None:
         """Close the results."""

@@ -6,7 +6,7 @@ import sys
 from .. import ViewerUnavailable, require
 
 require()
-if "OpenGL" in sys.modules and os.environ.get("PYOPENGL_PLATFORM") != "egl":
+if "OpenGL.platform" in sys.modules and os.environ.get("PYOPENGL_PLATFORM") != "egl":
     raise ViewerUnavailable("OpenGL has been imported before the viewer; import solfec.viewer.gl first, or set PYOPENGL_PLATFORM=egl")
 os.environ["PYOPENGL_PLATFORM"] = "egl"  # GLFW makes EGL contexts, with and without a display
 
@@ -14,3 +14,5 @@ import OpenGL  # noqa: E402
 
 OpenGL.ERROR_CHECKING = bool(os.environ.get("SOLFEC_GL_CHECK"))  # a call per call: tests want it
 OpenGL.ERROR_LOGGING = False
+
+from OpenGL import GL  # noqa: E402, F401  # for modules that import OpenGL through here, and so with that platform

@@ -1,4 +1,4 @@
-"""`solfec view`: results on the screen, or pictures of them in files without a display."""
+"""`solfec view`: results in a window, or pictures of them in files without a display."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from ..errors import NotBuiltYet, SolfecError
 from . import ViewerUnavailable, require
 
 HELP = """\
-Pictures of stored results; nothing in their directory is executed and no display is needed.
+Shows stored results in a window; with --screenshot it writes a picture instead and needs no display. Nothing in the directory of the results
+is executed.
 
+  solfec view out/arch
   solfec view out/arch --screenshot arch.png --time 0.5 --result mises --look front
 """
 MOST = 16384  # pixels each way
@@ -58,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--hide", action="append", default=[], metavar="LABEL", help="hide bodies whose label holds a regular expression, or a body by number")
     made.add_argument("--see-through", action="append", default=[], metavar="LABEL", help="the same, drawn transparent")
     made.add_argument("--cut", action="append", default=[], metavar="PLANE", help="cut away what is beyond a plane: x, -z:0.5, 1,1,0:0.5 (normal, offset along it)")
+    made.add_argument("--do", default="", metavar="COMMANDS", help="commands of the window's menus, one after another, with ; between them")
     made.add_argument("--transparent", action="store_true", help="no background (.png)")
     made.add_argument("--plain", action="store_true", help="no legend, time and axes")
     return made
@@ -68,12 +71,14 @@ def command(words: list[str]) -> int:
     made = parser()
     words = [f"{word}={following}" if following else word for word, following in _paired(words)]
     options = made.parse_args(words)
-    if not options.screenshot:
-        print("solfec view: the window is not built yet; --screenshot FILE makes a picture", file=sys.stderr)
-        return 2
+    if not options.screenshot and (options.transparent or options.plain):
+        made.error("--transparent and --plain are for pictures: --screenshot FILE")
     try:
         require()
-        screenshot(options)
+        if options.screenshot:
+            screenshot(options)
+        else:
+            window(options)
     except (ViewerUnavailable, NotBuiltYet) as error:
         print(f"solfec view: {error}", file=sys.stderr)
         return 2
@@ -87,10 +92,8 @@ def _paired(words: list[str]):
         yield word, next(words, "") if word in ("--look", "--cut", "--range") else ""
 
 
-def screenshot(options) -> None:
-    """Make the picture that options ask for."""
-    from .pictures import picture, save
-    from .presentation import Presentation
+def opened(options):
+    """The source at the frame that options ask for."""
     from .sources import Stored
 
     if not options.zoom > 0:
@@ -100,23 +103,47 @@ def screenshot(options) -> None:
         source.seek_time(options.time)
     else:
         source.seek(-1 if options.frame is None else options.frame)
+    return source
+
+
+def window(options) -> None:
+    """Open a window on the display, with what options ask for, until the user quits."""
+    source = opened(options)
+    from .screen import Screen
+
+    screen = Screen([source], *options.size)
+    try:
+        set_up(screen.app, options)
+        screen.loop()
+    finally:
+        screen.close()
+
+
+def screenshot(options) -> None:
+    """Make the picture that options ask for."""
+    source = opened(options)
     from .window import Window
 
-    window = Window(shown=False)
+    context = Window(shown=False)
     try:
-        from .gl.renderer import Renderer
+        from .application import Application
+        from .pictures import picture, save
 
-        shown = Presentation(source, Renderer())
-        set_up(shown, options)
-        save(picture(shown, *options.size, options.transparent, not options.plain), options.screenshot)
+        app = Application([source], options.size)
+        set_up(app, options)
+        save(picture(app.view, *options.size, options.transparent, not options.plain), options.screenshot)
     finally:
-        window.close()
+        context.close()
         source.close()
     print(options.screenshot)
 
 
-def set_up(shown, options) -> None:
-    """Obey options of `parser` that say what is shown."""
+def set_up(app, options) -> None:
+    """Obey options of `parser` that say what is shown, then the commands of --do."""
+    from .application import MissingArgument
+    from .tools import chosen
+
+    shown = app.view
     for words, opacity in ((options.hide, 0.0), (options.see_through, 0.35)):
         if words:
             shown.set_opacity(chosen(shown.domain, words), opacity)
@@ -130,14 +157,8 @@ def set_up(shown, options) -> None:
     if options.range:
         shown.set_range(*options.range)
     shown.show(options.result)
-
-
-def chosen(domain, words: list[str]) -> set[int]:
-    """Identifiers of bodies that words name: a number, or a regular expression to be searched for in labels."""
-    from ..results.export import chosen as matching
-
-    items = [int(word) if word.isdigit() else word for word in words]
-    try:
-        return matching(items, domain.body_labels, domain, domain.bodies.view("id").tolist())
-    except ValueError as error:
-        raise SolfecError(str(error)) from None
+    for line in filter(None, (part.strip() for part in options.do.split(";"))):
+        try:
+            app.do(line)
+        except MissingArgument as missing:
+            raise SolfecError(f"{missing.name!r} needs words: {missing.question}") from None

@@ -1,0 +1,106 @@
+"""The window's loop: events, one frame of the interface, the picture below it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+from imgui_bundle import imgui, implot
+
+from .application import Application
+from .gl import GL
+from .ui import Interface
+from .window import Window
+
+IDLE = 0.1  # seconds that a window with nothing to do waits for events
+HINTS = """\
+left drag: turn; shift + left drag: move; ctrl + left drag, wheel: zoom; alt + left drag: spin
+right click: menu; click: what is there; F1: all keys; ctrl-P: any command by name
+"""
+
+
+class Screen:
+    """A window with the application in it.
+
+    Parameters
+    ----------
+    sources : list of Stored
+    width, height : int
+    shown : bool
+        On the display; otherwise events come from tests.
+    """
+
+    def __init__(self, sources: list, width: int, height: int, shown: bool = True):
+        self.window = Window(width, height, shown, "solfec")
+        self._typed: list[str] = []
+        glfw = self.window.glfw
+        self._take = glfw.set_char_callback(self.window.handle, lambda _, code: self._typed.append(chr(code)))  # ImGui calls it, too
+        imgui.create_context()
+        implot.create_context()
+        self._set_up_imgui()
+        self.app = Application(sources, self.window.size)
+        self.interface = Interface(self.app)
+        name = GL.glGetString(GL.GL_RENDERER)
+        self._slow = any(word in (name or b"").decode().lower() for word in ("llvmpipe", "softpipe"))
+        self._title = ""
+
+    def _set_up_imgui(self) -> None:
+        import matplotlib
+
+        io = imgui.get_io()
+        io.set_ini_filename("")
+        imgui.style_colors_light()
+        io.fonts.add_font_from_file_ttf(os.path.join(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"), 15.0)
+        imgui.backends.glfw_init_for_opengl(ctypes.cast(self.window.handle, ctypes.c_void_p).value, True)
+        imgui.backends.opengl3_init("#version 330")
+
+    def frame(self) -> None:
+        """One turn of the loop."""
+        glfw, app = self.window.glfw, self.app
+        glfw.poll_events()
+        width, height = self.window.size
+        app.resize(width, height)
+        app.tick()
+        imgui.backends.opengl3_new_frame()
+        imgui.backends.glfw_new_frame()
+        imgui.new_frame()
+        typed, self._typed = self._typed, []
+        if not imgui.get_io().want_text_input:
+            for character in typed:
+                self.interface.typed(character)
+        self.interface.draw()
+        imgui.render()
+        if width > 0 and height > 0:
+            targets = app.draw(quick=self._slow and self.interface.dragging)
+            GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, targets.framebuffers[2])
+            GL.glReadBuffer(GL.GL_COLOR_ATTACHMENT0)
+            GL.glBindFramebuffer(GL.GL_DRAW_FRAMEBUFFER, 0)
+            GL.glBlitFramebuffer(0, 0, width, height, 0, 0, width, height, GL.GL_COLOR_BUFFER_BIT, GL.GL_NEAREST)
+        GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, 0)
+        GL.glViewport(0, 0, width, height)
+        imgui.backends.opengl3_render_draw_data(imgui.get_draw_data())
+        glfw.swap_buffers(self.window.handle)
+        title = f"solfec: {app.source.path}" + (f" [{app.tool}]" if app.tool else "")
+        if title != self._title:
+            glfw.set_window_title(self.window.handle, title)
+            self._title = title
+
+    def loop(self) -> None:
+        """Until the user quits."""
+        glfw = self.window.glfw
+        glfw.swap_interval(1)
+        print(HINTS, end="", flush=True)
+        while not (self.app.closing or glfw.window_should_close(self.window.handle)):
+            self.frame()
+            if not (self.app.playing or self.app.dirty):
+                glfw.wait_events_timeout(IDLE)
+
+    def close(self) -> None:
+        """Give everything back."""
+        imgui.backends.opengl3_shutdown()
+        imgui.backends.glfw_shutdown()
+        implot.destroy_context()
+        imgui.destroy_context()
+        self.window.close()
+        for view in self.app.views:
+            view.source.close()
