@@ -10,20 +10,18 @@ module body_options
 contains
 
   !> Marks bodies whose boxes have nothing in common with the scene's box (6) [length], and counts them.
-  subroutine find_outside(handle, scene, nb, outside, count)
+  subroutine find_outside(handle, scene, outside, count, status, nb)
     integer(i8), intent(in) :: handle             !< of the body table
     integer(i4), intent(in) :: nb
     real(dp), intent(in) :: scene(6)
     integer(i4), intent(inout) :: outside(0:nb-1)
-    integer(i4), intent(out) :: count             !< -1: the handle is not that of the table
+    integer(i4), intent(out) :: count, status     !< `table_unknown`: the handle is not that of the table
     type(body_table) :: bodies
-    integer(i4) :: status
     integer :: b
 
-    count = -1
+    count = 0
     call open_table(handle, bodies, status)
     if (status /= table_open) return
-    count = 0
     do b = 0, int(bodies%rows) - 1
       outside(b) = 0
       if (any(bodies%extents(1:3,b) > scene(4:6)) .or. any(bodies%extents(4:6,b) < scene(1:3))) then

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from .. import _kernels
+from ..tables import opened
 from . import energy_momentum, finite_element_motion
 from .failures import raise_failure as _raise
 from .finite_elements import compiled, within_step
@@ -198,7 +199,9 @@ def stability_limit(bodies: BodyTable, row: int, admissible: float) -> float:
 def find_outside(bodies: BodyTable, scene) -> np.ndarray | None:
     """Mask (n,) of the bodies whose boxes have nothing in common with a scene's box, six numbers [length]; None: there are none."""
     outside = np.zeros(bodies.capacity, np.int32)
-    if not _find_outside(bodies.handles[0], np.asarray(scene, float), outside):
+    count, status = _find_outside(bodies.handle, np.asarray(scene, float), outside)
+    opened(status)
+    if not count:
         return None
     return outside[: bodies.n] == 1
 
