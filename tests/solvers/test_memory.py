@@ -1,5 +1,6 @@
 """Memory of a step: nothing that explains it, and no other body, costs more than what it is about.  Peaks of processes of their own."""
 
+import re
 import subprocess
 import sys
 
@@ -51,7 +52,7 @@ print("contacts", s.ncon)
 def peak(tmp_path, name: str, text: str, **words) -> int:
     """Megabytes that a model needs at most."""
     for word, value in {"OUT": repr(str(tmp_path / name)), **words}.items():
-        text = text.replace(word, str(value))
+        text = re.sub(rf"\b{word}\b", str(value), text)
     process = subprocess.run([sys.executable, "-c", text + MB], capture_output=True, text=True, timeout=600)
     assert process.returncode == 0, process.stderr
     return int(process.stdout.split()[-1])
