@@ -162,7 +162,7 @@ def quasi_static_step(repeat: int) -> float:
     domain.loads.set_gravity((0.0, 0.0, -1e-3))
     for y in np.linspace(0, 1, 5):
         for z in np.linspace(0, 1, 5):
-            domain.fix_point(body, (0.0, y, z))
+            domain.joints.fix_point(body, (0.0, y, z))
     solver = AutoSolver()
     domain.advance(solver)
     return 1e3 * machine.best(lambda: domain.advance(solver), repeat)

@@ -127,5 +127,5 @@ def tutorial() -> Domain:
     nodes = [-1, -1, 2, 1, -1, 2, 1, 1, 2, -1, 1, 2, -1, -1, 4, 1, -1, 4, 1, 1, 3, -1, 1, 3]
     model.insert_body(BodyKind.PSEUDO_RIGID, [hex_mesh.hex_mesh(nodes, 2, 3, 2, 3, [3] * 6, dy=[1, 1, 2])], material)
     ball = model.insert_body(BodyKind.RIGID, [sphere.Sphere((0, 0, 5), 1.0, 1, 1)], material)
-    model.set_velocity(ball, (0.0, 0.0, -10.0), (0.0, 0.0, 0.0))
+    model.states.set_velocity(ball, (0.0, 0.0, -10.0), (0.0, 0.0, 0.0))
     return model

@@ -72,11 +72,11 @@ def chains(count: int = 20, length: int = 10) -> Domain:
         centre = (1.0 * i, 0.3 * k, 0.0)
         body = model.insert_body(BodyKind.RIGID, [sphere.Sphere(centre, 0.1, 1, 1)], material)
         if k:
-            model.rigid_link(last, body, place, centre)  # noqa: F821
+            model.joints.rigid_link(last, body, place, centre)  # noqa: F821
         else:
-            model.fix_point(body, centre)
+            model.joints.fix_point(body, centre)
         last, place = body, centre
-    model.prescribe_velocity(last, place, (1, 0, 0), TimeSeries([0, 1e3], [0, 1e3]))
+    model.joints.prescribe_velocity(last, place, (1, 0, 0), TimeSeries([0, 1e3], [0, 1e3]))
     return model
 
 
@@ -86,9 +86,9 @@ def held_elements() -> Domain:
     for k in range(2, 12):
         corner = (2.0 * ((k - 2) // 5), 2.0 * ((k - 2) % 5), 0.0)
         if k % 2:
-            model.fix_point(k, corner)
+            model.joints.fix_point(k, corner)
         else:
-            model.prescribe_velocity(k, corner, (0, 0, 1), RAMP)
+            model.joints.prescribe_velocity(k, corner, (0, 0, 1), RAMP)
     return model
 
 

@@ -36,15 +36,15 @@ def net(side: int, stiffness: float, implicit: bool) -> Domain:
     for i, j in np.ndindex(side, side):
         centre = (0.3 * i, 0.3 * j, 0.0)
         balls[i, j] = model.insert_body(BodyKind.RIGID, [Sphere(centre, 0.1, 1, 1)], material)
-        model.set_characteristics(balls[i, j], 1.0, 1.0, centre, np.eye(3))
+        model.states.set_characteristics(balls[i, j], 1.0, 1.0, centre, np.eye(3))
     law = [(-1.0, stiffness), (1.0, -stiffness)]
     for i, j in balls:
         for near in ((i + 1, j), (i, j + 1)):
             if near in balls:
                 ends = [(0.3 * a, 0.3 * b, 0.0) for a, b in (near, (i, j))]
-                model.spring(balls[near], ends[0], balls[i, j], ends[1], law, (-9.0, 9.0), implicit=implicit)
+                model.joints.spring(balls[near], ends[0], balls[i, j], ends[1], law, (-9.0, 9.0), implicit=implicit)
     for i, j in ((0, 0), (0, side - 1), (side - 1, 0), (side - 1, side - 1)):
-        model.fix_point(balls[i, j], (0.3 * i, 0.3 * j, 0.0))
+        model.joints.fix_point(balls[i, j], (0.3 * i, 0.3 * j, 0.0))
     return model
 
 

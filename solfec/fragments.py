@@ -15,7 +15,7 @@ import numpy as np
 from .bodies import finite_elements
 from .bodies.cracks import Crack, Section, section_of
 from .bodies.pressure import loaded_surface
-from .bodies.table import REDUCED_FORMS, BodyKind, Energy, Form
+from .bodies.table import REDUCED_FORMS, BodyKind, Form
 from .constraints import element_points
 from .contact.geometry import PrimitiveKind
 from .errors import SolfecError, SolfecWarning
@@ -104,7 +104,7 @@ def check_can_crack(domain, identifier: int) -> None:
         raise ValueError(f"{name} is of kind {kind.name}; only PSEUDO_RIGID and FINITE_ELEMENT bodies crack")
     if form in REDUCED_FORMS:
         raise ValueError(f"{name} is of form {form.label!r}, whose base is of the whole body; it cannot be cut")
-    kinds = set(domain.geometry_kinds(row).tolist())
+    kinds = set(domain.geometry.kinds_of(domain.bodies, row).tolist())
     for curved in kinds & {PrimitiveKind.SPHERE, PrimitiveKind.ELLIPSOID}:
         raise ValueError(f"the shape of {name} holds a {PrimitiveKind(curved).name}, which cannot be cut; only CONVEX and MESH can")
 
@@ -342,7 +342,7 @@ def _only_mesh(domain, identifier: int) -> Mesh:
     if Form(int(bodies.form[row])) in REDUCED_FORMS:
         raise ValueError(f"{name} is of a form whose base is of the whole body; it cannot be split")
     meshes = [] if held is not None and held.background is not None else domain.meshes_of(identifier)
-    if len(meshes) != 1 or not (domain.geometry_kinds(row) == PrimitiveKind.ELEMENT).all():
+    if len(meshes) != 1 or not (domain.geometry.kinds_of(domain.bodies, row) == PrimitiveKind.ELEMENT).all():
         raise ValueError(f"the shape of {name} is not a single MESH")
     return meshes[0]
 
@@ -360,7 +360,7 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
     keep : bool
         Whether fragments get the loads and the user's constraints.
     """
-    domain._refuse_within_step("split bodies")
+    domain.refuse_within_step("split bodies")
     bodies, row = domain.bodies, domain.body_row(identifier)
     before = None if cut.exact else _momenta(domain, [identifier])
     children = [_insert(domain, row, part) for part in cut.parts]
@@ -373,7 +373,7 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
         _hand_over_constraints(domain, row, heirs)
         _hand_over_loads(domain, row, heirs)
     _exclude(domain, identifier, children)
-    domain._remove_bodies(np.arange(bodies.n) == row)
+    domain.remove_bodies(np.arange(bodies.n) == row)
     domain.initialise()
     domain.lives.split(identifier, children, cause, domain.time, domain.step_number, changed)
     return children
@@ -535,7 +535,7 @@ class Heirs:
 def _holds(domain, identifier: int, point) -> bool:
     mesh = domain.bodies.meshes.get(identifier)
     if mesh is None or mesh.background is not None:
-        return domain.contains(identifier, point)
+        return domain.points.contains(identifier, point)
     try:
         finite_elements.find(domain.bodies, domain.body_row(identifier), point, domain.epsilon)
     except SolfecError:

@@ -29,6 +29,7 @@ from .errors import SolfecError
 from .progress import counted
 from .results import layout
 from .solvers import diagnosis
+from .step_limit import critical_body
 
 WIDE = 0.01  # distance within which gaps are looked for, in sizes of the smallest moving body
 DEEP = 0.01  # overlaps deeper than this, in sizes of the smaller body, are warned of
@@ -110,7 +111,7 @@ def critical(domain: Domain, findings: list) -> dict:
     step, row = motion.refined_critical_step(domain.bodies, True)
     if not isfinite(step):
         return facts
-    facts |= {"critical": float(step), "body": domain.critical_body(row)}
+    facts |= {"critical": float(step), "body": critical_body(domain, row)}
     if domain.step > step:
         kept = domain.step_kept and domain.step > 2.0 * step
         then = "the run would end at once" if kept else "it is kept (step_control)" if domain.step_kept else "RUN lowers it"
@@ -129,7 +130,7 @@ def detected(domain: Domain, **settings):
     try:
         for name, value in ({"depth": inf} | settings).items():
             setattr(domain.settings, name, value)
-        domain.update_shapes()
+        domain.states.update_shapes()
         Detection(domain).run()
         if within_step(domain.bodies).count:
             refer_contacts(domain)

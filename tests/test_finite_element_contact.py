@@ -55,25 +55,25 @@ def test_contacts_carry_a_stack_whose_impulse_balances(scheme):
     weight = bodies.mass[1:5].sum() * 9.81
     assert momentum == pytest.approx(ground - weight * elapsed, abs=1e-9 * weight)
     assert ground > 0.3 * weight * elapsed
-    sag = -domain.displacement(3, (0.5, 0.5, 2.0))[2]  # of the second cube's top
+    sag = -domain.points.displacement(3, (0.5, 0.5, 2.0))[2]  # of the second cube's top
     assert domain.constraints.view("gap").min() > -0.01 * sag  # one point holds a quarter of a face, which tilts by the sag's slope
 
 
 def test_a_fixed_interior_point_stays():
     domain = Domain(1e-4)
     body = domain.insert_body(BodyKind.FINITE_ELEMENT, [cube((0, 0, 0), cells=3)], SOFT, form=Form.TL)
-    domain.fix_point(body, (0.5, 0.45, 0.55))
+    domain.joints.fix_point(body, (0.5, 0.45, 0.55))
     domain.loads.set_gravity((0.0, 0.0, -9.81))
     for _ in range(100):
         domain.advance(GaussSeidelSolver(1e-12, 1000))
-    assert np.abs(domain.displacement(body, (0.5, 0.45, 0.55))).max() < 1e-9
-    assert domain.displacement(body, (0.0, 0.0, 0.0))[2] < -1e-5
+    assert np.abs(domain.points.displacement(body, (0.5, 0.45, 0.55))).max() < 1e-9
+    assert domain.points.displacement(body, (0.0, 0.0, 0.0))[2] < -1e-5
 
 
 def test_points_outside_are_named():
     domain = Domain(1e-4)
     body = domain.insert_body(BodyKind.FINITE_ELEMENT, [cube((0, 0, 0))], SOFT, form=Form.TL)
-    for command in (domain.fix_point, domain.displacement, domain.stress):
+    for command in (domain.joints.fix_point, domain.points.displacement, domain.points.stress):
         with pytest.raises(SolfecError, match=r"body 1: the point \(0.5, 0.5, 1.1\) is outside"):
             command(body, (0.5, 0.5, 1.1))
     with pytest.raises(SolfecError, match="outside"):
@@ -98,7 +98,7 @@ def hanging(form, scheme, cohesion):
             reaction, area = domain.constraints.view("R"), domain.constraints.view("area")
             strain = max(strain, ((np.hypot(*reaction[:2]) - reaction[2]) / area).max())
             pull = max(pull, -reaction[2].sum())
-    fall = domain.displacement(lower, (0.5, 0.5, 0.0))[2]
+    fall = domain.points.displacement(lower, (0.5, 0.5, 0.0))[2]
     return fall, domain.constraints.contact_count, strain, pull, domain.time
 
 
@@ -141,13 +141,13 @@ def test_arms_of_one_deformable_body_stop_each_other_where_selfcontact_is_on(sel
     domain.bodies.scheme[row], domain.bodies.damping[row], domain.bodies.selfcontact[row] = Scheme.DEF_LIM, 5e-3, selfcontact
     for y in (0.0, 0.2):
         for z in (0.0, 0.5):
-            domain.fix_point(body, (0.0, y, z))
+            domain.joints.fix_point(body, (0.0, y, z))
     for y in (0.0, 0.2):
         domain.loads.add_force(row, "SPATIAL", (1.0, y, 0.5), (0, 0, -1), 2e3)
         domain.loads.add_force(row, "SPATIAL", (1.0, y, 0.0), (0, 0, 1), 2e3)
     for _ in range(150):
         domain.advance(GaussSeidelSolver(1e-6, 1000))
-    up, down = (domain.displacement(body, (1.0, 0.1, z))[2] for z in (0.3, 0.2))
+    up, down = (domain.points.displacement(body, (1.0, 0.1, z))[2] for z in (0.3, 0.2))
     gap = 0.1 + up - down
     assert (gap > -0.01) == apart
     assert bool(domain.constraints.contact_count) == apart
@@ -155,6 +155,6 @@ def test_arms_of_one_deformable_body_stop_each_other_where_selfcontact_is_on(sel
         assert up == pytest.approx(-down, rel=1e-6)
         return
     # the normal is that of one of the tilted arms: what is across it differs by their slope
-    slope = max(abs(domain.displacement(body, (1.0, 0.1, z))[2] - domain.displacement(body, (0.8, 0.1, z))[2]) for z in (0.2, 0.3)) / 0.2
+    slope = max(abs(domain.points.displacement(body, (1.0, 0.1, z))[2] - domain.points.displacement(body, (0.8, 0.1, z))[2]) for z in (0.2, 0.3)) / 0.2
     assert slope < 0.15
     assert up == pytest.approx(-down, rel=slope)

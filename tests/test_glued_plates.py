@@ -46,10 +46,10 @@ def plate(margin, patch, gap_aware, gap=0.0) -> tuple[Domain, int]:
 def holds(make, domain, body, steps=30, moved=2e-5) -> bool:  # a loose plate would be 2E-4 away
     """Whether the plate stays where it is."""
     solver = make()
-    before = domain.conf(body).copy()
+    before = domain.states.conf(body).copy()
     for _ in range(steps):
         domain.advance(solver)
-    return abs(domain.conf(body) - before).max() < moved
+    return abs(domain.states.conf(body) - before).max() < moved
 
 
 @MAKERS
@@ -103,7 +103,7 @@ def test_a_patch_peels_from_the_edge_that_is_pulled(make):
     assert not cohesion[point[0] > 0].any()
     for _ in range(100):
         domain.advance(solver)
-    assert domain.bodies.triples.velo[2, -1] != 0.0 or domain.conf(body)[11] > THICKNESS / 2 + 1e-3
+    assert domain.bodies.triples.velo[2, -1] != 0.0 or domain.states.conf(body)[11] > THICKNESS / 2 + 1e-3
 
 
 @MAKERS

@@ -46,7 +46,7 @@ class Scene:
         material = BulkMaterial(density=1000.0, young=young, poisson=poisson)
         body = self.domain.insert_body(kind, [shape], material)
         self.domain.bodies.damping[self.row(body)] = damping
-        self.domain.set_velocity(body, self.direction(velocity), self.direction(spin))
+        self.domain.states.set_velocity(body, self.direction(velocity), self.direction(spin))
         return body
 
     def box(self, lower, upper, kind=BodyKind.RIGID, **more):
@@ -75,10 +75,10 @@ class Scene:
 
     def centre(self, body):
         """Place of the mass centre in the scene's own axes."""
-        return self.rotation.T @ (self.domain.conf(body)[9:] - self.origin)
+        return self.rotation.T @ (self.domain.states.conf(body)[9:] - self.origin)
 
     def velocity(self, body):
-        return self.rotation.T @ self.domain.velo(body)[-3:]
+        return self.rotation.T @ self.domain.states.velo(body)[-3:]
 
     def energy(self, which, body=None):
         return self.domain.energy(None if body is None else [body])[which]
@@ -146,7 +146,7 @@ def test_a_ball_rolls_down_an_incline_or_slips_where_friction_is_below_two_seven
     scene.floor()
     ball = scene.ball((0, 0, 0.5), 0.5)
     scene.run(0.3)
-    spin = np.linalg.norm(scene.domain.velo(ball)[:3])
+    spin = np.linalg.norm(scene.domain.states.velo(ball)[:3])
     if rolls:
         acceleration = 5 / 7 * G * np.sin(angle)
         assert spin * 0.5 == pytest.approx(np.linalg.norm(scene.velocity(ball)), rel=1e-6)
@@ -250,7 +250,7 @@ def test_a_stack_of_soft_cubes_is_compressed_by_the_mean_of_the_weights_above_an
     scene.run(2.0, GaussSeidelSolver(1e-8, 1000))
     for k, cube in enumerate(cubes):
         stress = -density * G * (3 - k - 0.5)
-        gradient = scene.domain.conf(cube)[:9].reshape(3, 3)
+        gradient = scene.domain.states.conf(cube)[:9].reshape(3, 3)
         assert gradient[2, 2] - 1 == pytest.approx(stress / young, rel=5e-3)
         assert gradient[0, 0] - 1 == pytest.approx(-poisson * stress / young, rel=5e-3, abs=1e-7)
         assert scene.velocity(cube) == pytest.approx(np.zeros(3), abs=1e-6)
@@ -263,11 +263,11 @@ def test_a_pseudo_rigid_body_that_flies_freely_keeps_its_momenta_and_its_energy(
     body = scene.box((0, 0, 0), (1, 2, 0.5), BodyKind.PSEUDO_RIGID, velocity=(1, 2, 3), spin=(3, -1, 2), young=1e7)
     euler = scene.domain.bodies.tensor[:, :, 0]
     stretch = np.diag([1.01, 0.99, 1.0])
-    scene.domain.set_conf(body, [*stretch.ravel(), *scene.centre(body)])
+    scene.domain.states.set_conf(body, [*stretch.ravel(), *scene.centre(body)])
     scene.domain.initialise()
 
     def spin():
-        gradient, rate = scene.domain.conf(body)[:9].reshape(3, 3), scene.domain.velo(body)[:9].reshape(3, 3)
+        gradient, rate = scene.domain.states.conf(body)[:9].reshape(3, 3), scene.domain.states.velo(body)[:9].reshape(3, 3)
         moment = gradient @ euler @ rate.T
         return np.array([moment[1, 2] - moment[2, 1], moment[2, 0] - moment[0, 2], moment[0, 1] - moment[1, 0]])
 
@@ -288,7 +288,7 @@ def test_a_dumbbell_spins_about_its_mass_centre_and_pulls_its_link_by_the_centri
     scene = Scene(gravity=0.0, step=1e-3)
     one = scene.ball((0, 0, 0), 0.1, kind=kind, velocity=(0, 2, 0), young=1e7)
     two = scene.ball((1.5, 0, 0), 0.2, kind=kind, velocity=(0, -0.25, 0), young=1e7)
-    link = scene.domain.rigid_link(one, two, (0, 0, 0), (1.5, 0, 0))
+    link = scene.domain.joints.rigid_link(one, two, (0, 0, 0), (1.5, 0, 0))
     a, b = scene.mass(one), scene.mass(two)  # 1 : 8, so the velocities are those of a spin about the mass centre
     scene.run(0.5)
     between = scene.centre(two) - scene.centre(one)
@@ -307,13 +307,13 @@ def test_a_compound_pendulum_has_its_period_and_keeps_its_energy(scheme):
     scene.domain.bodies.scheme[0] = scheme
     # hung in two points of one axis, and turned about it by 0.1
     tilt = turn((0, 1, 0), 0.1)
-    scene.domain.set_conf(bar, [*tilt.T.ravel(), *(tilt @ [0, 0, -0.5])])
+    scene.domain.states.set_conf(bar, [*tilt.T.ravel(), *(tilt @ [0, 0, -0.5])])
     for y in (-0.05, 0.05):
-        scene.domain.fix_point(bar, (0, y, 0))
+        scene.domain.joints.fix_point(bar, (0, y, 0))
     angles, levels = [], []
 
     def sample():
-        rotation = scene.domain.conf(bar)[:9].reshape(3, 3).T
+        rotation = scene.domain.states.conf(bar)[:9].reshape(3, 3).T
         angles.append(np.arctan2(rotation[0, 2], rotation[2, 2]))
         levels.append(scene.energy(Energy.KINETIC) + scene.mass(bar) * G * scene.centre(bar)[2])
 
@@ -331,11 +331,11 @@ def test_a_fast_top_with_a_horizontal_axis_precesses_by_the_ratio_of_moment_and_
     scene = Scene(step=5e-4)
     top = scene.ball((0.5, 0, 0), 0.1)
     mass, spin = scene.mass(top), 200.0
-    scene.domain.set_characteristics(top, mass, 1.0, (0.5, 0, 0), mass * np.diag([0.02, 0.015, 0.015]))
+    scene.domain.states.set_characteristics(top, mass, 1.0, (0.5, 0, 0), mass * np.diag([0.02, 0.015, 0.015]))
     scene.domain.bodies.scheme[0] = scheme
     precession = G * 0.5 / (0.02 * spin)  # about z, exact for a horizontal axis
-    scene.domain.set_velocity(top, (0, 0.5 * precession, 0), (spin, 0, precession))
-    scene.domain.fix_point(top, (0, 0, 0))
+    scene.domain.states.set_velocity(top, (0, 0.5 * precession, 0), (spin, 0, precession))
+    scene.domain.joints.fix_point(top, (0, 0, 0))
     scene.run(0.5, GaussSeidelSolver(1e-10, 2000))
     place = scene.centre(top)
     assert np.arctan2(place[1], place[0]) == pytest.approx(0.5 * precession, rel=0.01)
@@ -406,7 +406,7 @@ def test_the_stress_of_a_stretched_block_turns_with_it(form):
         conf[:, :3] = gradient.T  # rows
     small, large = 4.02e6 / 1.01, 1.206e7 * 1.01
     expected = small, large, small, 0, 0, 0, large - small
-    assert domain.stress(body, (0.3, 0.6, 0.2)) == pytest.approx(expected, rel=1e-9, abs=1e-2)
+    assert domain.points.stress(body, (0.3, 0.6, 0.2)) == pytest.approx(expected, rel=1e-9, abs=1e-2)
 
 
 @pytest.mark.parametrize("below", ["obstacle is master", "obstacle is slave"])

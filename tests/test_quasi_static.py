@@ -28,7 +28,7 @@ def cantilever(form):
     )
     for y in (0.0, 0.1):
         for z in np.linspace(0, 1, 5):
-            domain.fix_point(body, (0.0, y, z))
+            domain.joints.fix_point(body, (0.0, y, z))
     for y in (0.0, 0.1):
         domain.loads.add_force(domain.body_row(body), "SPATIAL", (8.0, y, 0.5), (0, 0, -1), 5e-4)
     return domain, body
@@ -40,8 +40,8 @@ def test_a_cantilever_bends_as_timoshenko_says():
         domain, body = cantilever(form)
         for _ in range(6):
             domain.advance(AutoSolver(1e-11))
-        deflection[form] = -domain.displacement(body, (8.0, 0.05, 0.5))[2]
-        assert abs(domain.velocity(body, (8.0, 0.05, 0.5))).max() < 1e-7 * deflection[form]
+        deflection[form] = -domain.points.displacement(body, (8.0, 0.05, 0.5))[2]
+        assert abs(domain.points.velocity(body, (8.0, 0.05, 0.5))).max() < 1e-7 * deflection[form]
         table = domain.constraints
         assert (table.base[2, :, : table.n] * table.R[:, : table.n]).sum() == pytest.approx(1e-3, rel=1e-6)
     force, young, length, area = 1e-3, 1e6, 8.0, 0.1
@@ -60,16 +60,16 @@ def test_the_error_of_a_mode_shrinks_by_one_over_one_plus_h_omega_squared(form):
     small = 1e-7 * np.diag([1.0, -1.0, 0.0])
     if form is None:
         square = 9.6e6
-        domain.set_conf(body, [*(np.eye(3) + small).ravel(), 0.5, 0.5, 0.5])
+        domain.states.set_conf(body, [*(np.eye(3) + small).ravel(), 0.5, 0.5, 0.5])
     else:
         square = 3.2e6  # 24 μ/(ρ a²) with the inertia of masses at the corners: a third
         nodes = domain.bodies.meshes[body].nodes
-        domain.set_conf(body, ((nodes - 0.5) @ small).ravel())
+        domain.states.set_conf(body, ((nodes - 0.5) @ small).ravel())
     assert domain.bodies.scheme[0] == Scheme.DEF_LIM
-    before = domain.displacement(body, (1, 0.5, 0.5))[0]
+    before = domain.points.displacement(body, (1, 0.5, 0.5))[0]
     for _ in range(3):
         domain.advance(GaussSeidelSolver(1e-5, 100))
-        now = domain.displacement(body, (1, 0.5, 0.5))[0]
+        now = domain.points.displacement(body, (1, 0.5, 0.5))[0]
         assert now / before == pytest.approx(1 / (1 + step**2 * square), rel=1e-5)
         before = now
 
@@ -82,7 +82,7 @@ def test_a_free_body_moves_by_h_squared_times_gravity_in_a_step():
         domain.advance(GaussSeidelSolver(1e-5, 100))
         domain.advance(GaussSeidelSolver(1e-5, 100))
         # loads are those of the ends of steps, 0.1 and 0.2: accelerations -1 and -2
-        np.testing.assert_allclose(domain.displacement(body, (0.2, 0.3, 0.4)), (0, 0, -0.01 * 3), atol=1e-12)
+        np.testing.assert_allclose(domain.points.displacement(body, (0.2, 0.3, 0.4)), (0, 0, -0.01 * 3), atol=1e-12)
         assert domain.energy()[Energy.KINETIC] == 0.0
 
 
@@ -90,22 +90,22 @@ def test_a_rigid_body_turns_by_the_whole_moment_of_the_step():
     domain = Domain(0.1, dynamic=False)
     body = domain.insert_body(BodyKind.RIGID, [block()], BulkMaterial(density=6.0))  # J = I
     domain.loads.add_torque(0, "CONVECTED", (0, 0, 1), 2.0)
-    domain.disable_rotation(body, False)
+    domain.states.disable_rotation(body, False)
     domain.advance(GaussSeidelSolver(1e-5, 100))
     angle = 0.1**2 * 2.0
-    np.testing.assert_allclose(domain.conf(body)[:3], (np.cos(angle), np.sin(angle), 0.0), atol=1e-13)
-    domain.disable_rotation(body, True)
+    np.testing.assert_allclose(domain.states.conf(body)[:3], (np.cos(angle), np.sin(angle), 0.0), atol=1e-13)
+    domain.states.disable_rotation(body, True)
     domain.advance(GaussSeidelSolver(1e-5, 100))
-    np.testing.assert_allclose(domain.conf(body)[:3], (np.cos(angle), np.sin(angle), 0.0), atol=1e-13)
+    np.testing.assert_allclose(domain.states.conf(body)[:3], (np.cos(angle), np.sin(angle), 0.0), atol=1e-13)
 
 
 def test_a_prescribed_velocity_moves_a_point_by_v_h_in_every_step():
     domain = Domain(0.01, dynamic=False)
     body = domain.insert_body(BodyKind.RIGID, [block()], BulkMaterial())
-    domain.prescribe_velocity(body, (0.5, 0.5, 0.5), (1.0, 0.0, 0.0), 2.0)
+    domain.joints.prescribe_velocity(body, (0.5, 0.5, 0.5), (1.0, 0.0, 0.0), 2.0)
     for n in range(1, 4):
         domain.advance(GaussSeidelSolver(1e-12, 100))
-        assert domain.displacement(body, (0.5, 0.5, 0.5))[0] == pytest.approx(2.0 * 0.01 * n, rel=1e-12)
+        assert domain.points.displacement(body, (0.5, 0.5, 0.5))[0] == pytest.approx(2.0 * 0.01 * n, rel=1e-12)
 
 
 SOLVERS = {
@@ -140,13 +140,13 @@ def test_friction_holds_a_block_on_a_slope_and_lets_it_go_above_its_angle(kind, 
     on_block = np.where(table.view("master") == 1, 1.0, -1.0)
     total = (np.einsum("ijn,jn->in", table.view("base"), table.view("R")) * on_block).sum(1)
     np.testing.assert_allclose(total, (-0.25 * weight, 0.0, weight), atol=2e-4 * weight)
-    assert np.linalg.norm(domain.velocity(body, (0, 0, 0.5))) < 1e-6
+    assert np.linalg.norm(domain.points.velocity(body, (0, 0, 0.5))) < 1e-6
 
     domain, body = slope(kind, form, 0.25, 0.1)
     for _ in range(30):
         domain.advance(solver())
     # what friction does not take pulls: h**2 times its acceleration in every step
-    assert domain.velocity(body, (0, 0, 0.5))[0] == pytest.approx(1e-2 * (2.5 - 1.0), rel=2e-3)
+    assert domain.points.velocity(body, (0, 0, 0.5))[0] == pytest.approx(1e-2 * (2.5 - 1.0), rel=2e-3)
 
 
 def test_an_obstacle_that_moves_presses_a_block_together():
@@ -155,18 +155,18 @@ def test_an_obstacle_that_moves_presses_a_block_together():
     domain.insert_body(BodyKind.OBSTACLE, [block((3, 3, 1), low=(-1, -1, -1))], soft)
     body = domain.insert_body(BodyKind.FINITE_ELEMENT, [block((1, 1, 1), (2, 2, 2))], soft, form=Form.TL)
     press = domain.insert_body(BodyKind.OBSTACLE, [block((3, 3, 1), low=(-1, -1, 1))], soft)
-    domain.set_velocity(press, (0, 0, -0.01), (0, 0, 0))
+    domain.states.set_velocity(press, (0, 0, -0.01), (0, 0, 0))
     domain.settings.margin = 1e-4
     domain.surface_materials.gap_aware[0] = 1e-4
     for _ in range(10):
         domain.advance(AutoSolver())
-    assert domain.displacement(press, (0, 0, 1.5))[2] == pytest.approx(-0.01, rel=1e-12)
-    domain.set_velocity(press, (0, 0, 0), (0, 0, 0))
+    assert domain.points.displacement(press, (0, 0, 1.5))[2] == pytest.approx(-0.01, rel=1e-12)
+    domain.states.set_velocity(press, (0, 0, 0), (0, 0, 0))
     for _ in range(40):
         domain.advance(AutoSolver())
-    shortened = -domain.displacement(body, (0.5, 0.5, 1.0))[2] + domain.displacement(body, (0.5, 0.5, 0.0))[2]
+    shortened = -domain.points.displacement(body, (0.5, 0.5, 1.0))[2] + domain.points.displacement(body, (0.5, 0.5, 0.0))[2]
     strain = 0.5 * ((1 - shortened) ** 2 - 1)
-    assert domain.stress(body, (0.5, 0.5, 0.5))[2] == pytest.approx(1e6 * strain * (1 - shortened), rel=1e-4)
+    assert domain.points.stress(body, (0.5, 0.5, 0.5))[2] == pytest.approx(1e6 * strain * (1 - shortened), rel=1e-4)
     assert domain.energy()[Energy.INTERNAL] == pytest.approx(0.5 * 1e6 * strain**2, rel=1e-4)
 
 
@@ -176,7 +176,7 @@ def mixed():
     domain.insert_body(BodyKind.PSEUDO_RIGID, [block((1, 1, 1), low=(-1, -1, 1.0))], soft)
     domain.insert_body(BodyKind.FINITE_ELEMENT, [block((1, 1, 1), low=(0, 0, 1.0))], soft, form=Form.BC)
     top = domain.insert_body(BodyKind.RIGID, [block((0.5, 0.5, 1), low=(0, -0.9, 1.0))], soft)
-    domain.fix_point(top, (0.2, -0.5, 2.0))
+    domain.joints.fix_point(top, (0.2, -0.5, 2.0))
     return domain
 
 

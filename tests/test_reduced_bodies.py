@@ -90,11 +90,11 @@ def test_every_solver_holds_the_stack(solver):
     if isinstance(solver, PenaltySolver):
         domain.surface_materials.spring[0], domain.surface_materials.dashpot[0] = 1e7, 1e4
         domain.surface_materials.model[0] = 1
-    domain.fix_point(3, (0.52, 0.52, 1.5))
+    domain.joints.fix_point(3, (0.52, 0.52, 1.5))
     for _ in range(20):
         domain.advance(solver)
-    assert np.abs(domain.displacement(3, (0.52, 0.52, 1.5))).max() < 1e-9
-    assert np.abs(domain.displacement(5, (0.3, 0.3, 3.2))).max() < 0.03
+    assert np.abs(domain.points.displacement(3, (0.52, 0.52, 1.5))).max() < 1e-9
+    assert np.abs(domain.points.displacement(5, (0.3, 0.3, 3.2))).max() < 0.03
     assert np.isfinite(domain.energy()).all()
 
 
@@ -155,11 +155,11 @@ def test_complete_base_in_contact_moves_as_the_co_rotated_body():
         domain.insert_body(BodyKind.OBSTACLE, [cube((0.6, -1, -3.02), 3.0, 1)], SOFT)
         body = domain.insert_body(BodyKind.FINITE_ELEMENT, [cube((0, 0, 0))], SOFT, form=form, base=base)
         domain.bodies.scheme[1] = Scheme.DEF_LIM
-        domain.fix_point(body, (0.0, 0.0, 1.0))
+        domain.joints.fix_point(body, (0.0, 0.0, 1.0))
         domain.loads.set_gravity((0.0, 0.0, -9.81))
         run(domain, 200)
         assert domain.constraints.contact_count
-        found.append((domain.displacement(body, (1, 1, 0)), domain.stress(body, (0.4, 0.6, 0.3)), domain.energy()))
+        found.append((domain.points.displacement(body, (1, 1, 0)), domain.points.stress(body, (0.4, 0.6, 0.3)), domain.energy()))
     for one, other in zip(*found):
         assert one == pytest.approx(other, rel=1e-6, abs=1e-9 * np.abs(one).max())
 
@@ -221,11 +221,11 @@ def test_quasi_static_column_settles_to_the_weight_of_its_modes():
         domain = Domain(0.05, dynamic=False)
         body = domain.insert_body(BodyKind.FINITE_ELEMENT, [cube((0, 0, 0))], SOFT, form=form, base=base)
         for corner in ((0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)):
-            domain.fix_point(body, corner)
+            domain.joints.fix_point(body, corner)
         domain.loads.set_gravity((0.0, 0.0, -9.81))
         run(domain, 60)
-        assert np.abs(domain.velo(body)).max() < 1e-10
-        found.append(domain.displacement(body, (0.5, 0.5, 0.0)))
+        assert np.abs(domain.states.velo(body)).max() < 1e-10
+        found.append(domain.points.displacement(body, (0.5, 0.5, 0.0)))
     assert found[0][2] < -1e-4
     assert found[1] == pytest.approx(found[0], abs=1e-9 * np.abs(found[0]).max())
     assert found[2] == pytest.approx(found[0], abs=1e-9 * np.abs(found[0]).max())
@@ -236,7 +236,7 @@ def test_energy_of_a_bouncing_body_balances():
     domain, many = Domain(2e-4), ReducedBase(VALUES[:60], VECTORS[:60])
     domain.insert_body(BodyKind.OBSTACLE, [cube((-1, -1, -3), 3.0, 1)], SOFT)
     body = domain.insert_body(BodyKind.FINITE_ELEMENT, [cube((0, 0, 0.001))], SOFT, form=Form.BC_MODAL, base=many)
-    domain.set_velocity(body, (0, 0, -1.0), (0, 0, 0))
+    domain.states.set_velocity(body, (0, 0, -1.0), (0, 0, 0))
     domain.initialise()
     start = domain.energy([body])[Energy.KINETIC]
     run(domain, 40)

@@ -102,7 +102,7 @@ def test_kinetic_energy_of_inelastic_impacts_never_grows_without_gravity():
     model = models.stacks(2, 2, 4)
     model.loads.set_gravity((0.0, 0.0, 0.0))
     for identifier in model.bodies.view("id")[1:]:
-        model.set_velocity(int(identifier), (0.0, 0.0, -1.0 - 0.1 * (identifier % 3)), (0.0, 0.0, 0.0))
+        model.states.set_velocity(int(identifier), (0.0, 0.0, -1.0 - 0.1 * (identifier % 3)), (0.0, 0.0, 0.0))
     solver = GaussSeidelSolver(1e-10, 5000)
     energies = []
     for _ in range(60):
@@ -272,7 +272,7 @@ def test_contacts_are_the_same_when_tables_grow_in_the_midst_of_detection(build)
         model, random = build(), np.random.default_rng(0)
         model.settings.patch = True  # points may join the patches of known contacts
         for identifier in model.bodies.view("id")[1:]:
-            model.set_velocity(int(identifier), 0.3 * random.uniform(-1, 1, 3), 0.5 * random.uniform(-1, 1, 3))
+            model.states.set_velocity(int(identifier), 0.3 * random.uniform(-1, 1, 3), 0.5 * random.uniform(-1, 1, 3))
         solver = GaussSeidelSolver(1e-4, 100)
         for _ in range(60):
             prepare(model)

@@ -84,8 +84,8 @@ def held_tangents():
     """Some that fall, and one that spins about a point: so few rows that solutions for them are iterated for, one by one."""
     model, _ = models.domain(0.5, 1e-3)
     body = tangent_cubes(model, 3)
-    model.fix_point(body, (4.0, 0.0, 0.0))
-    model.set_velocity(body, (0, 0, 0), (0, 3, 1))
+    model.joints.fix_point(body, (4.0, 0.0, 0.0))
+    model.states.set_velocity(body, (0, 0, 0), (0, 3, 1))
     return model
 
 
@@ -170,7 +170,7 @@ def test_bodies_without_constraints_iterate_once_a_step():
         body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], python_costs.SOFT, form=Form.TL)
         row = model.body_row(body)
         model.bodies.scheme[row] = Scheme.DEF_LIM
-        model.set_velocity(body, (0, 0, 0), (0, 30, 10))
+        model.states.set_velocity(body, (0, 0, 0), (0, 30, 10))
         if called:
             model.loads.add_callback(row, lambda q, u, t, h: (0.0,) * len(u))
         solver = GaussSeidelSolver(1e-6, 100)
@@ -215,7 +215,7 @@ def test_a_matrix_without_a_cholesky_factor_is_factorised_otherwise_within_the_s
         soft = python_costs.SOFT
         body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], soft, form=Form.TL)
         model.bodies.scheme[model.body_row(body)] = Scheme.DEF_LIM
-        model.fix_point(body, (0.0, 0.0, 0.0))
+        model.joints.fix_point(body, (0.0, 0.0, 0.0))
         run(model, before)
         model.bodies.configurations.view("conf")[0] = -0.35 * mesh.nodes[:, 0]
         return model
@@ -260,7 +260,7 @@ def changes(model, solver):
     body = lambda k: int(model.bodies.id[k])  # noqa: E731
     yield lambda: model.loads.set_gravity((0.5, 0.0, -5.0))
     yield lambda: model.loads.set_gravity((0.0, TimeSeries([0, 1], [0, 1]), -5.0))
-    yield lambda: model.change_step(0.7 * model.step)
+    yield lambda: model.set_step(0.7 * model.step)
     yield lambda: model.settings.exclude_surfaces(0, 1)
     yield lambda: model.settings.exclude_bodies(2, 3)
     yield lambda: setattr(model.settings, "patch", True)
@@ -282,9 +282,9 @@ def changes(model, solver):
     yield lambda: model.bodies.scheme.__setitem__(model.bodies.n - 1, Scheme.DEF_LIM)
     yield lambda: model.bodies.scheme.__setitem__(model.bodies.n - 1, Scheme.DEF_EXP)
     yield lambda: model.bodies.damping.__setitem__(model.bodies.n - 1, 1e-3)
-    yield lambda: model.fix_point(body(1), (0.5, 0.5, 0.5))
-    yield lambda: model.prescribe_velocity(body(3), model.bodies.centre[:, 3].copy(), (0, 0, 1), TimeSeries([0, 1], [0, 1]))
-    yield lambda: model.delete_constraint(int(model.constraints.id[0]))
+    yield lambda: model.joints.fix_point(body(1), (0.5, 0.5, 0.5))
+    yield lambda: model.joints.prescribe_velocity(body(3), model.bodies.centre[:, 3].copy(), (0, 0, 1), TimeSeries([0, 1], [0, 1]))
+    yield lambda: model.joints.delete_constraint(int(model.constraints.id[0]))
     yield lambda: setattr(model, "extents", np.array([-50.0, -50, -50, 50, 50, 50]))
     yield lambda: model.delete_body(body(2))
     yield lambda: model.loads.add_force(3, "SPATIAL", model.bodies.centre[:, 3].copy(), (1, 0, 0), 5.0)
@@ -293,9 +293,9 @@ def changes(model, solver):
     yield lambda: dump(model.local_dynamics, "/dev/null")
     yield model.local_dynamics.matrix
     place = lambda k: model.bodies.centre[:, k].copy()  # noqa: E731
-    yield lambda: model.spring(body(3), place(3), body(1), place(1), lambda stroke, velocity: -stroke, (-99.0, 99.0))
-    yield lambda: model.delete_constraint(int(model.constraints.id[model.constraints.user_count - 1]))
-    yield lambda: model.change_step(0.8 * model.step)
+    yield lambda: model.joints.spring(body(3), place(3), body(1), place(1), lambda stroke, velocity: -stroke, (-99.0, 99.0))
+    yield lambda: model.joints.delete_constraint(int(model.constraints.id[model.constraints.user_count - 1]))
+    yield lambda: model.set_step(0.8 * model.step)
 
 
 @pytest.mark.parametrize(

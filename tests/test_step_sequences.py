@@ -68,7 +68,7 @@ def cloud(side=5):
     for place in np.ndindex(side, side, side):
         at = 0.62 * (np.array(place) - (side - 1) / 2) + centre
         body = model.insert_body(BodyKind.RIGID, [sphere.Sphere(at, 0.3, 1, 1)], material)
-        model.set_velocity(body, tuple(-3.0 * (at - centre)), (0.0, 0.0, 0.0))
+        model.states.set_velocity(body, tuple(-3.0 * (at - centre)), (0.0, 0.0, 0.0))
     for x in (-2.5, 2.5):
         model.insert_body(BodyKind.RIGID, [sphere.Sphere((x, 2.5, 0.3 - 1e-5), 0.3, 1, 1)], material)
     return model
@@ -192,7 +192,7 @@ def scheme_of(model, row: int, implicit: bool) -> None:
         model.bodies.scheme[row] = Scheme.DEF_LIM if implicit else Scheme.DEF_EXP
     elif model.bodies.kind[row] == BodyKind.RIGID:
         model.bodies.scheme[row] = Scheme.RIG_POS if implicit else Scheme.RIG_NEG
-    model.reconsider()
+    model.state_changes += 1
 
 
 class Failing:
@@ -361,7 +361,7 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(k=numbers, factor=st.sampled_from([0.5, 0.7, 1.3]))
     def change_step(self, k, factor):
-        self.change(k, lambda model: model.change_step(factor * model.step))
+        self.change(k, lambda model: model.set_step(factor * model.step))
 
     @rule(k=numbers, sideways=shares, varies=st.booleans())
     def set_gravity(self, k, sideways, varies):
@@ -450,9 +450,9 @@ class Sequences(RuleBasedStateMachine):
             elif what == "young":
                 bodies.lame[:, row] *= 2.0
             elif what == "push" and bodies.kind[row] != BodyKind.OBSTACLE:
-                model.set_velocity(body, (0.5, 0.1, -1.0), (0.0, 0.0, 0.3) if bodies.kind[row] != FINITE else (0.0, 0.0, 0.0))
+                model.states.set_velocity(body, (0.5, 0.1, -1.0), (0.0, 0.0, 0.3) if bodies.kind[row] != FINITE else (0.0, 0.0, 0.0))
             elif what in ("stop", "still") and bodies.kind[row] == BodyKind.RIGID:
-                model.disable_rotation(body, what == "stop")
+                model.states.disable_rotation(body, what == "stop")
 
         self.change(k, change)
 
@@ -470,14 +470,14 @@ class Sequences(RuleBasedStateMachine):
             return
         pair.functions = pair.functions or kind == "function"
         pair.put({
-            "point": lambda model: model.fix_point(body, here),
-            "weak point": lambda model: model.fix_point(body, here, 1e3),
-            "direction": lambda model: model.fix_direction(body, here, (1.0, 0.0, 0.0)),
-            "velocity": lambda model: model.prescribe_velocity(body, here, (0.0, 0.0, 1.0), 0.5),
-            "varying velocity": lambda model: model.prescribe_velocity(body, here, (0.0, 1.0, 0.0), TimeSeries([0, 1], [0, 1 + one])),
-            "link": lambda model: model.rigid_link(body, other, here, there),
-            "spring": lambda model: model.spring(body, here, other, there, [(-9.0, 900.0), (9.0, -900.0)], (-8.0, 8.0)),
-            "function": lambda model: model.spring(body, here, other, there, lambda stroke, velocity: -100.0 * stroke, (-8.0, 8.0)),
+            "point": lambda model: model.joints.fix_point(body, here),
+            "weak point": lambda model: model.joints.fix_point(body, here, 1e3),
+            "direction": lambda model: model.joints.fix_direction(body, here, (1.0, 0.0, 0.0)),
+            "velocity": lambda model: model.joints.prescribe_velocity(body, here, (0.0, 0.0, 1.0), 0.5),
+            "varying velocity": lambda model: model.joints.prescribe_velocity(body, here, (0.0, 1.0, 0.0), TimeSeries([0, 1], [0, 1 + one])),
+            "link": lambda model: model.joints.rigid_link(body, other, here, there),
+            "spring": lambda model: model.joints.spring(body, here, other, there, [(-9.0, 900.0), (9.0, -900.0)], (-8.0, 8.0)),
+            "function": lambda model: model.joints.spring(body, here, other, there, lambda stroke, velocity: -100.0 * stroke, (-8.0, 8.0)),
         }[kind])  # fmt: skip
         self.advance_pair(pair, 2)
 
@@ -486,7 +486,7 @@ class Sequences(RuleBasedStateMachine):
     def release(self, k):
         pair = [pair for pair in self.pairs if pair.identifiers][k % sum(bool(pair.identifiers) for pair in self.pairs)]
         identifier = pair.identifiers.pop(k % len(pair.identifiers))
-        pair.do(lambda model: model.delete_constraint(identifier))
+        pair.do(lambda model: model.joints.delete_constraint(identifier))
         self.advance_pair(pair, 2)
 
     @rule(k=numbers, number=numbers, kind=st.sampled_from(["constant", "varying", "function", "torque", "failing"]))
@@ -515,7 +515,7 @@ class Sequences(RuleBasedStateMachine):
         if what == "energy":
             self.pair(k).do(lambda model: model.energy().tobytes())
         elif what == "shapes":
-            model.update_shapes()
+            model.states.update_shapes()
         elif getattr(local, "constraints", None) is not None and local.stands:
             {"dump": lambda: dump.dump(local, "/dev/null"), "matrix": local.matrix, "blocks": local.require_blocks}[what]()
         self.advance_all()

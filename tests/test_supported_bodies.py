@@ -78,17 +78,17 @@ def supported(domain, kinds):
     body, nodes = beam(domain)
     if "fixed" in kinds:
         for y in (0.02, 0.05, 0.09):
-            domain.fix_point(body, (0, y, 0.03))
-        domain.fix_point(body, (0, 0.02, 0.03))
-        domain.fix_point(body, (0, 0.05, 0.1))
+            domain.joints.fix_point(body, (0, y, 0.03))
+        domain.joints.fix_point(body, (0, 0.02, 0.03))
+        domain.joints.fix_point(body, (0, 0.05, 0.1))
     if "sliding" in kinds:
         for node in nodes[nodes[:, 0] < 1e-9]:
-            domain.fix_direction(body, node, (1, 0, 0))
-        domain.fix_direction(body, (0, 0.05, 0.02), (0, 0.6, 0.8))
-        domain.fix_direction(body, (0, 0.0, 0.02), (0, 0.8, -0.6))
-        domain.fix_direction(body, (0.5, 0.07, 0.0), (0, 1, 0))
+            domain.joints.fix_direction(body, node, (1, 0, 0))
+        domain.joints.fix_direction(body, (0, 0.05, 0.02), (0, 0.6, 0.8))
+        domain.joints.fix_direction(body, (0, 0.0, 0.02), (0, 0.8, -0.6))
+        domain.joints.fix_direction(body, (0.5, 0.07, 0.0), (0, 1, 0))
     if "driven" in kinds:
-        domain.prescribe_velocity(body, (1, 0.04, 0.06), (0, 0, 1), TimeSeries([0, 1], [0.1, 0.3]))
+        domain.joints.prescribe_velocity(body, (1, 0.04, 0.06), (0, 0, 1), TimeSeries([0, 1], [0.1, 0.3]))
     domain.loads.add_force(domain.body_row(body), "SPATIAL", (1, 0.05, 0.05), (0, 0.3, 1), 5.0)
     return body
 
@@ -100,7 +100,7 @@ def test_springs_of_supports_change_neither_motion_nor_reactions(kinds):
     for exact in (True, False):
         domain = Domain(0.05, epsilon=1e-6, dynamic=False)
         body = supported(domain, kinds)
-        domain.hold_supports(exact)
+        domain.exact_supports = exact
         for _ in range(20):
             domain.advance(AutoSolver(1e-13, 20000))
         moved = domain.bodies.configurations.conf[:, domain.bodies.conf_slice(domain.body_row(body))].copy()
@@ -161,12 +161,12 @@ def test_loose_sweeps_hold_supports_of_bodies_of_every_kind():
         bodies.append(domain.insert_body(kind, [cube], bulk, **({"form": Form.BC} if k == 2 else {})))
     points = [(2 * k, y, z) for k in range(3) for y, z in ((0, 0), (0.5, 0), (0, 0.5))]
     for point in points:
-        domain.fix_point(bodies[int(point[0] // 2)], point)
+        domain.joints.fix_point(bodies[int(point[0] // 2)], point)
     domain.loads.set_gravity((3, 1, -10))
     for _ in range(10):
         domain.advance(GaussSeidelSolver(1e-1, 3))
     for point in points:
-        assert np.abs(domain.displacement(bodies[int(point[0] // 2)], point)).max() < 1e-13
+        assert np.abs(domain.points.displacement(bodies[int(point[0] // 2)], point)).max() < 1e-13
 
 
 def held_block(cells, friction):
@@ -176,7 +176,7 @@ def held_block(cells, friction):
     body, nodes = beam(domain, (cells, cells, 2), (1.0, 1.0, 0.5), Form.BC, 1e6)
     domain.bodies.scheme[domain.body_row(body)] = Scheme.DEF_LIM
     for node in nodes[nodes[:, 2] < 1e-9]:
-        domain.fix_point(body, node)
+        domain.joints.fix_point(body, node)
     ball = domain.insert_body(BodyKind.OBSTACLE, [Sphere(np.array((0.4, 0.45, 1.45)), 1.0)], BulkMaterial(young=1, poisson=0, density=1))
     domain.bodies.triples.velo[:, domain.bodies.velo_slice(domain.body_row(ball))][:, 1] = (0.3, 0.1, -0.5)
     return domain
@@ -213,8 +213,8 @@ def test_supports_that_are_put_twice_are_solved_directly_too():
     domain = held_block(2, 0.2)
     body = int(domain.bodies.id[0])
     for point in ((0, 0, 0), (0.5, 0.5, 0), (0.25, 0.25, 0)):
-        domain.fix_point(body, point)
-    domain.fix_direction(body, (1, 1, 0), (0, 0.6, 0.8))
+        domain.joints.fix_point(body, point)
+    domain.joints.fix_direction(body, (1, 1, 0), (0, 0.6, 0.8))
     solver = AutoSolver(1e-10)
     for _ in range(5):
         domain.advance(solver)

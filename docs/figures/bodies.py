@@ -86,7 +86,7 @@ def draw_shape(panel, directory: str) -> None:
         FORCE(body, "SPATIAL", (1.95 - 1e-9, 1, z), (0, 0, -1), 1.5e3)
     RUN(solfec, AUTO_SOLVER(1e-8), 8.0)
     domain = solfec._simulation.domain
-    domain.update_shapes()
+    domain.states.update_shapes()
     geometry = domain.geometry
     vertices, corners = geometry.vertices.current.T, geometry.corners.vertex
     faces = []

@@ -43,19 +43,19 @@ def bar_end(kind: BodyKind, form: Form, scheme: Scheme, conserving: int, steps: 
     row = domain.body_row(body)
     domain.bodies.scheme[row], domain.bodies.conserving[row] = scheme, conserving
     spin = np.array((30.0, 10.0, 5.0) if kind == BodyKind.RIGID else (0.0, 10.0, 5.0))
-    domain.set_velocity(body, (0.0, 0.0, 0.0), spin)
+    domain.states.set_velocity(body, (0.0, 0.0, 0.0), spin)
     if kind == ELEMENTS:
         nodes = domain.bodies.meshes[body].nodes
         velocity = np.cross(spin, nodes - nodes.mean(0))
         velocity[:, 0] += 4.0 * nodes[:, 0]
-        domain.set_velo(body, velocity.ravel())
+        domain.states.set_velo(body, velocity.ravel())
     elif kind == BodyKind.PSEUDO_RIGID:
-        velocity = domain.velo(body)
+        velocity = domain.states.velo(body)
         velocity[0] += 4.0  # of the gradient along the bar
-        domain.set_velo(body, velocity)
+        domain.states.set_velo(body, velocity)
     for _ in range(steps):
         domain.advance(GaussSeidelSolver(1e-9, 10))
-    return domain.displacement(body, (1.0, 0.2, 0.2))
+    return domain.points.displacement(body, (1.0, 0.2, 0.2))
 
 
 def errors(kind: BodyKind, form: Form, scheme: Scheme, conserving: int, counts: tuple = STEPS) -> np.ndarray:

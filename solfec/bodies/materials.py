@@ -83,3 +83,15 @@ class BulkMaterial:
         if self.incompressible:  # of rigid bodies, which use neither
             return 0.0, young / 3
         return young * poisson / ((1 + poisson) * (1 - 2 * poisson)), young / (2 * (1 + poisson))
+
+
+class BulkMaterials(list):
+    """The bulk materials of a model; body tables name them by their rows here."""
+
+    def row_of(self, material: BulkMaterial) -> int:
+        """Row of a material, added when it is new."""
+        for row, known in enumerate(self):
+            if known is material:
+                return row
+        self.append(material)
+        return len(self) - 1

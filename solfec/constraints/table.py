@@ -89,6 +89,12 @@ class ConstraintTable(Table):
         self.curves = CurveTable()
         self.functions: dict[int, Callable] = {}
 
+    def keep_marked(self, mask: np.ndarray) -> None:
+        """Keep the marked rows; the user's constraints stay in front."""
+        users = int(mask[: self.user_count].sum())
+        self.keep(mask)
+        self.user_count = users
+
     @property
     def contact_count(self) -> int:
         """Number of contacts; they are the last rows."""

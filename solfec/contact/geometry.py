@@ -129,6 +129,11 @@ class Geometry:
         """The tables, vertices first."""
         return (self.vertices, self.vertex_lists, self.faces, self.corners, self.adjacency, self.primitives)
 
+    def kinds_of(self, bodies, row: int) -> np.ndarray:
+        """Kinds of the primitives of a body."""
+        first = int(bodies.primitive_ptr[row])
+        return self.primitives.kind[first : first + int(bodies.primitive_count[row])]
+
     def add(self, body_row: int, shape: ShapePrimitives, deforming: bool = False) -> tuple[int, int]:
         """Append the primitives of one body's shape; return (first primitive row, number of primitives).
 

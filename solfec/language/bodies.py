@@ -11,6 +11,7 @@ from ..bodies.reduced_base import ReducedBase
 from ..bodies.table import REDUCED_FORMS, BodyKind, Form, Scheme
 from ..constraints.table import ConstraintKind
 from ..fragments import inherited_points
+from ..insertion import default_scheme
 from ..lives import Cause, Event
 from . import checks, session
 from .checks import BadType, BadValue, command
@@ -186,7 +187,7 @@ class BODY(Handle):
         Of 'BC-MODAL' and 'BC-RO': reduced coordinates, then the body's rotation by columns.
         """
         self._row  # noqa: B018
-        return tuple(self._simulation.domain.conf(self._id).tolist())
+        return tuple(self._simulation.domain.states.conf(self._id).tolist())
 
     @conf.setter
     def conf(self, value: Numbers) -> None:
@@ -199,7 +200,7 @@ class BODY(Handle):
             _check_rotation(values[:9], "first")
         elif not np.linalg.det(np.reshape(values[:9], (3, 3))) > 0.0:
             raise BadValue("the deformation gradient in 'conf' must have a positive determinant")
-        self._simulation.domain.set_conf(self._id, values)
+        self._simulation.domain.states.set_conf(self._id, values)
 
     @property
     def velo(self) -> tuple[float, ...]:
@@ -207,11 +208,11 @@ class BODY(Handle):
         of the base ('BC-MODAL' and 'BC-RO').
         """
         self._row  # noqa: B018
-        return tuple(self._simulation.domain.velo(self._id).tolist())
+        return tuple(self._simulation.domain.states.velo(self._id).tolist())
 
     @velo.setter
     def velo(self, value: Numbers) -> None:
-        self._simulation.domain.set_velo(self._id, checks.vector(value, "velo", len(self.velo)))
+        self._simulation.domain.states.set_velo(self._id, checks.vector(value, "velo", len(self.velo)))
 
     @property
     def scheme(self) -> str:
@@ -223,7 +224,7 @@ class BODY(Handle):
         value, kind = checks.choice(value, "scheme", SCHEMES), self._kind
         domain = self._simulation.domain
         form = Form(int(self._column("form")))
-        scheme = domain.default_scheme(kind, form) if value == "DEFAULT" else Scheme[value]
+        scheme = default_scheme(kind, form, domain.dynamic) if value == "DEFAULT" else Scheme[value]
         if (scheme in RIGID_SCHEMES) == (kind in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT)):
             raise BadValue(f"scheme {value!r} does not suit a body of kind {kind.name!r}")
         if form in REDUCED_FORMS and scheme != Scheme.DEF_LIM:
@@ -271,7 +272,7 @@ class BODY(Handle):
             raise BadValue(f"'{name}' needs material model 'KIRCHHOFF'; body {self._id} has {self.material.model!r}")
         domain = self._simulation.domain
         getattr(domain.bodies, name)[self._row] = int(on)
-        domain.reconsider()
+        domain.state_changes += 1
 
     @property
     def constraints(self) -> list[CONSTRAINT]:
@@ -324,7 +325,7 @@ class BODY(Handle):
         if self._kind in (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT):
             session.warn(f"BODY.disable_rotation is for rigid bodies; body {self._id} is {self.kind}")
             return
-        self._simulation.domain.disable_rotation(self._id, disabled)
+        self._simulation.domain.states.disable_rotation(self._id, disabled)
 
     @property
     def display_points(self) -> list[tuple[str, tuple[float, ...]]]:
@@ -332,7 +333,7 @@ class BODY(Handle):
         self._row  # noqa: B018
         domain = self._simulation.domain
         return [
-            (label, tuple((np.asarray(point) + domain.displacement(self._id, point)).tolist()))
+            (label, tuple((np.asarray(point) + domain.points.displacement(self._id, point)).tolist()))
             for label, point in inherited_points(domain, self._id, self._simulation.display_points)
         ]
 

@@ -63,7 +63,7 @@ def BODY_CHARS(body: BODY, mass: float, volume: float, center: Vector, tensor: N
         raise BadValue("'tensor' must be symmetric")
     if not np.linalg.eigvalsh(matrix).min() > 0.0:
         raise BadValue("'tensor' must be positive definite")
-    body._simulation.domain.set_characteristics(body._id, mass, volume, center, 0.5 * (matrix + matrix.T))
+    body._simulation.domain.states.set_characteristics(body._id, mass, volume, center, 0.5 * (matrix + matrix.T))
 
 
 @command("INITIAL_VELOCITY")
@@ -78,7 +78,7 @@ def INITIAL_VELOCITY(body: BODY, linear: Vector, angular: Vector) -> None:
     """
     body = body_of(body, "body")
     linear, angular = checks.vector(linear, "linear"), checks.vector(angular, "angular")
-    body._simulation.domain.set_velocity(body._id, linear, angular)
+    body._simulation.domain.states.set_velocity(body._id, linear, angular)
 
 
 @command("APPLY_BULKMAT")
@@ -114,6 +114,6 @@ def APPLY_BULKMAT(solfec: SOLFEC, body: BODY, volid: int, material: BULK_MATERIA
     if simulation.mode == "WRITE" and domain.step_number:
         raise BadValue("materials of elements can be changed before RUN only")
     try:
-        domain.apply_bulk_material(body._id, volume, material)
+        domain.states.apply_bulk_material(body._id, volume, material)
     except ValueError as error:
         raise BadValue(str(error)) from None

@@ -16,7 +16,7 @@ from .hints import Vector
 def point_on(body: BODY, value, name: str) -> tuple[float, ...]:
     """A referential point that lies in or on a body's shape."""
     point = checks.vector(value, name)
-    if not body._simulation.domain.contains(body._id, point):
+    if not body._simulation.domain.points.contains(body._id, point):
         raise BadValue(f"'{name}' {point} lies outside of the shape of body {body._id} ({body.label or body.kind})")
     return point
 
@@ -65,7 +65,7 @@ def FIX_POINT(body: BODY, point: Vector, strength: float | None = None) -> CONST
     point = point_on(body, point, "point")
     strength = _strength(strength)
     simulation = body._simulation
-    return CONSTRAINT._of(simulation, simulation.domain.fix_point(body._id, point, strength))
+    return CONSTRAINT._of(simulation, simulation.domain.joints.fix_point(body._id, point, strength))
 
 
 @command("FIX_DIRECTION")
@@ -99,13 +99,13 @@ def FIX_DIRECTION(
     if (body2 is None) != (point2 is None):
         raise BadValue("'body2' and 'point2' must be given together")
     if body2 is None:
-        return CONSTRAINT._of(simulation, simulation.domain.fix_direction(body._id, point, direction))
+        return CONSTRAINT._of(simulation, simulation.domain.joints.fix_direction(body._id, point, direction))
     body2 = body_of(body2, "body2")
     point2 = point_on(body2, point2, "point2")
     check_pair((body, body2), ("body", "body2"))
     if BodyKind.FINITE_ELEMENT in (body._kind, body2._kind):
         raise BadValue("a direction between two bodies can only be fixed for rigid and pseudo-rigid ones")
-    constraint = simulation.domain.fix_direction(body._id, point, direction, body2._id, point2)
+    constraint = simulation.domain.joints.fix_direction(body._id, point, direction, body2._id, point2)
     return CONSTRAINT._of(simulation, constraint)
 
 
@@ -147,4 +147,4 @@ def PUT_RIGID_LINK(
         check_pair((one, two), ("body1", "body2"))
     simulation = (one or two)._simulation
     ids = [None if body is None else body._id for body in (one, two)]
-    return CONSTRAINT._of(simulation, simulation.domain.rigid_link(*ids, first, second, strength))
+    return CONSTRAINT._of(simulation, simulation.domain.joints.rigid_link(*ids, first, second, strength))

@@ -149,7 +149,7 @@ def _reader(simulation) -> Iterator[ResultsReader]:
     if simulation.mode == "READ":
         yield simulation.reader
         return
-    simulation.domain.update_shapes()
+    simulation.domain.states.update_shapes()
     with TemporaryDirectory() as directory:
         text, arguments = simulation.input
         with export.present_results(simulation.domain, text, arguments, directory) as reader:
@@ -171,7 +171,7 @@ def _labels(simulation) -> dict[int, str]:
 
 def _scenes(simulation, time, subset) -> Iterator[Scene]:
     if simulation.mode == "WRITE":
-        simulation.domain.update_shapes()
+        simulation.domain.states.update_shapes()
         return iter([scene_of(simulation.domain, _subset(subset, simulation, None))])
     reader = simulation.reader
     return export.stored_scenes(reader, _frames(reader, simulation, time), _subset(subset, simulation, reader))

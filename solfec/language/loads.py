@@ -80,7 +80,7 @@ def FORCE(
         session.warn("FORCE: 'data' is for a 'value' that is called; this one is not, 'data' is ignored")
     direction = unit(checks.direction(vector, "direction"), "direction", "FORCE")
     try:
-        domain.check_inside(body._id, point)
+        domain.points.check_inside(body._id, point)
         domain.loads.add_force(domain.body_row(body._id), kind, point, direction, value)
     except SolfecError as error:
         raise BadValue(f"'point': {error}") from None
@@ -164,7 +164,7 @@ def press_surface(domain, identifier: int, surface: int, value) -> None:
     row = domain.body_row(identifier)
     held = domain.bodies.meshes.get(identifier)
     meshes = [] if held is not None and held.background is not None else domain.meshes_of(identifier)
-    if len(meshes) != 1 or not (domain.geometry_kinds(row) == PrimitiveKind.ELEMENT).all():
+    if len(meshes) != 1 or not (domain.geometry.kinds_of(domain.bodies, row) == PrimitiveKind.ELEMENT).all():
         raise ValueError(f"the shape of body {identifier} is not a single mesh")
     found = loaded_surface(meshes[0], surface, held is not None)
     if found is None:

@@ -85,7 +85,7 @@ class BULK_MATERIAL(Handle):
         if material is None:
             material = BulkMaterial(model=model, label=label, **data)
         self._simulation = simulation
-        self._id = domain.material_row(material)
+        self._id = domain.bulk_materials.row_of(material)
         for name, value in data.items():
             setattr(material, name, value)
         self._set_model(model)
@@ -94,7 +94,7 @@ class BULK_MATERIAL(Handle):
     def _is_of_deformables(domain, material: BulkMaterial) -> bool:
         """Whether bodies that deform are made of a material, or elements of theirs."""
         bodies = domain.bodies
-        kinds = bodies.view("kind")[bodies.view("material") == domain.material_row(material)]
+        kinds = bodies.view("kind")[bodies.view("material") == domain.bulk_materials.row_of(material)]
         return bool(np.isin(kinds, (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT)).any()) or any(
             known is material for mesh in bodies.meshes.values() for known in mesh.materials
         )

@@ -145,7 +145,7 @@ class SOLFEC(Model):
 
     @step.setter
     def step(self, value: float) -> None:
-        self._domain.change_step(checks.positive(value, "step"))
+        self._domain.set_step(checks.positive(value, "step"))
 
     @property
     def step_control(self) -> str:
@@ -172,7 +172,7 @@ class SOLFEC(Model):
         exact = checks.switch(value, "exact_supports")
         if exact and self._domain.dynamic:
             raise BadValue("'exact_supports' is for quasi-static analyses; in dynamics solvers correct what they left in the step before")
-        self._domain.hold_supports(exact)
+        self._domain.exact_supports = exact
 
     @property
     def joint_impacts(self) -> str:

@@ -257,7 +257,7 @@ def _chosen(item, name: str, simulation) -> list[int]:
         return sorted(body for body, label in domain.body_labels.items() if wanted.search(label))
     if checks.is_sequence(item):
         box = np.array(checks.vector(item, name, 6))
-        domain.update_shapes()
+        domain.states.update_shapes()
         extents = domain.bodies.view("extents")
         overlapping = (extents[:3] <= box[3:, None]).all(0) & (extents[3:] >= box[:3, None]).all(0)
         elements = domain.bodies.view("kind") == BodyKind.FINITE_ELEMENT

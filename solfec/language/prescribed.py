@@ -40,7 +40,7 @@ def _prescribe(body, point, direction, value, name: str, velocity) -> CONSTRAINT
     direction = unit_direction(direction, "direction")
     simulation = body._simulation
     return CONSTRAINT._of(
-        simulation, simulation.domain.prescribe_velocity(body._id, point, direction, velocity(value, name))
+        simulation, simulation.domain.joints.prescribe_velocity(body._id, point, direction, velocity(value, name))
     )
 
 
@@ -56,7 +56,7 @@ def _prescribe3(body, point, base, tms, velocity) -> CONSTRAINT:
         raise BadValue(f"'tms' must hold 3 TIME_SERIES objects, it holds {len(series)}")
     values = [velocity(value, f"tms[{i}]") for i, value in enumerate(series)]
     simulation = body._simulation
-    return CONSTRAINT._of(simulation, simulation.domain.prescribe_velocities(body._id, point, columns, values))
+    return CONSTRAINT._of(simulation, simulation.domain.joints.prescribe_velocities(body._id, point, columns, values))
 
 
 @command("SET_DISPLACEMENT")

@@ -159,12 +159,12 @@ def STRESS(body: BODY, point: Vector) -> tuple[float, ...]:
 
 
 def _at_point(quantity: str, body, point) -> tuple[float, ...]:
-    """What the method `quantity` of the domain tells of a body's point."""
+    """What the method `quantity` of the domain's points tells of a body's point."""
     checks.instance(body, "body", BODY)
     body._simulation.load_first()
     body, point = body_of(body, "body"), checks.vector(point, "point")
     try:
-        return tuple(getattr(body._simulation.domain, quantity)(body._id, point).tolist())
+        return tuple(getattr(body._simulation.domain.points, quantity)(body._id, point).tolist())
     except SolfecError as error:
         raise BadValue(f"'point': {error}") from None
 
@@ -182,7 +182,7 @@ def DISPLAY_POINT(body: BODY, point: Vector, label: str | None = None) -> None:
     """
     body, point = body_of(body, "body"), checks.vector(point, "point")
     text = "" if label is None else checks.string(label, "label")
-    if not body._simulation.domain.contains(body._id, point):
+    if not body._simulation.domain.points.contains(body._id, point):
         raise BadValue(f"'point' {point} lies outside of the shape of body {body.id} ({body.label or body.kind})")
     body._simulation.display_points.setdefault(body._id, []).append((text, point))
 

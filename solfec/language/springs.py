@@ -79,7 +79,7 @@ def PUT_SPRING(
         raise BadValue("'dashpot' goes with a curve; a function has the velocity as an argument")
     implicit = checks.choice(law, "law", ("EXPLICIT", "IMPLICIT")) == "IMPLICIT"
     simulation = one._simulation
-    identifier = simulation.domain.spring(
+    identifier = simulation.domain.joints.spring(
         one._id, first, two._id, second, function, limits, direction,
         DirectionUpdate[update or "FOLLOW"], dashpot, implicit,
     )  # fmt: skip

@@ -158,7 +158,7 @@ def DELETE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> None:
         if domain.step_number:
             domain.lives.note(Event(identifier, False, Cause.USER, 0, domain.time, domain.step_number))
     else:
-        simulation.domain.delete_constraint(object._id)
+        simulation.domain.joints.delete_constraint(object._id)
 
 
 @command("BYLABEL")
@@ -191,7 +191,7 @@ def BYLABEL(
         return BODY._of(simulation, min(found)) if found else None
     if kind == "BULK_MATERIAL":
         material = bulk_by_label(domain, label)
-        return None if material is None else BULK_MATERIAL._of(simulation, domain.material_row(material))
+        return None if material is None else BULK_MATERIAL._of(simulation, domain.bulk_materials.row_of(material))
     if label in domain.surface_labels:
         return SURFACE_MATERIAL._of(simulation, domain.surface_labels.index(label))
     return None
@@ -252,7 +252,7 @@ def CONTACT_EXCLUDE_OBJECTS(body1: BODY, point1: Vector, body2: BODY, point2: Ve
 def _part_at(body: BODY, point: Vector, name: str) -> int:
     """Number of the body's part that holds a referential point."""
     point = point_on(body, point, name)
-    part = body._simulation.domain.part_at(body._id, point)
+    part = body._simulation.domain.points.part_at(body._id, point)
     if part is None:
         raise BadValue(f"{name!r} must be in an element with a free face, not in an inner one, which touches no other body")
     return part

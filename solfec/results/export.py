@@ -112,7 +112,7 @@ def first_domain(reader: ResultsReader) -> Domain:
     """A domain of its own at the first frame, with extents of bodies."""
     domain = _empty(reader)
     reader.load(domain, 0)
-    domain.update_shapes()
+    domain.states.update_shapes()
     return domain
 
 

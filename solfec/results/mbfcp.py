@@ -93,7 +93,7 @@ def _bodies(domain) -> list[str]:
             lines.append(_line("FORMULATION", Form(int(bodies.form[row])).name))
         lines.append(_line("BULK_MATERIAL", domain.bulk_materials[int(bodies.material[row])].label))
         lines += _shape(domain, row)
-        lines.append(_line("VELOCITY", domain.velo(identifier)))
+        lines.append(_line("VELOCITY", domain.states.velo(identifier)))
         lines += _forces(domain, row)
     return lines
 

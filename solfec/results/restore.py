@@ -58,7 +58,7 @@ def restore(reader, domain, number: int) -> None:
     restore_surface_materials(domain, stored)
     restore_events(reader, domain, int(frame.step["step_number"]))
     restore_scalars(domain, frame.step, reader.steps["deleted"][: number + 1].sum())
-    domain.update_shapes()
+    domain.states.update_shapes()
     if frame.factor is not None:
         checks.count("frames/factors", len(frame.factor), int(frame.step["factor_nodes"]))
         checks.finite("frames/factors", frame.factor)

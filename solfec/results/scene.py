@@ -94,7 +94,7 @@ def scene_of(domain, chosen: set[int] | None = None) -> Scene:
 
     Interior elements of meshes that do not deform are left out: they are not kept.
     """
-    domain.update_shapes()
+    domain.states.update_shapes()
     bodies = domain.bodies
     rows = [row for row in range(bodies.n) if chosen is None or int(bodies.id[row]) in chosen]
     points, cells, spheres, count = [], [], [], 0

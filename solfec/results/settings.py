@@ -125,7 +125,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
         A force by a Python function that the input has not applied.
     """
     domain.epsilon, domain.step_kept = settings["epsilon"], settings["step kept"]
-    domain.hold_supports(settings.get("exact supports", False))
+    domain.exact_supports = settings.get("exact supports", False)
     domain.joint_impacts = settings.get("joint impacts", False)
     domain.joint_correction = settings.get("joint correction", False)
     domain.extents = None if settings["extents"] is None else np.array(settings["extents"])

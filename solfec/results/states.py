@@ -56,7 +56,7 @@ def initialise(reader, domain, number: int, chosen=None, rigid_to_elements: bool
         if k is not None:
             _assign(reader, domain, identifier, frame, defined[k], k, elements_of, rigid_to_elements)
             matched.append(identifier)
-    domain.update_shapes()
+    domain.states.update_shapes()
     return matched
 
 
@@ -69,7 +69,7 @@ def _assign(reader, domain, identifier: int, frame, defined: np.void, k: int, el
         for table, first in ((frame.configurations, frame.listed["conf_first"]), (frame.velocities, frame.listed["velo_first"]))
     )
     if here == BodyKind.FINITE_ELEMENT and there in STIFF and rigid_to_elements:
-        domain.move_rigidly(identifier, conf[:3].T, conf[3], velo[0], velo[1], defined["centre"])
+        domain.states.move_rigidly(identifier, conf[:3].T, conf[3], velo[0], velo[1], defined["centre"])
         return
     name, other = bodies.name(identifier), f"body {int(defined['id'])} in {reader.file}"
     if here != there and not (here in STIFF and there in STIFF):
@@ -83,7 +83,7 @@ def _assign(reader, domain, identifier: int, frame, defined: np.void, k: int, el
         mesh, elements = bodies.meshes[identifier], elements_of(int(defined["id"]))
         if not (np.array_equal(mesh.sizes, elements["size"]) and np.array_equal(mesh.elements, elements["node"])):
             raise SolfecError(f"{name} and {other} have as many nodes, but not the same elements; a state is of one mesh")
-    domain.set_state(identifier, conf, velo, frame.bodies["energy"][k])
+    domain.states.set_state(identifier, conf, velo, frame.bodies["energy"][k])
 
 
 def _end(first: np.ndarray, k: int, total: int) -> int:

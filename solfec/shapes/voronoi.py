@@ -51,7 +51,7 @@ def _cells(polyhedron: Polyhedron, points: np.ndarray, surface: int) -> list[Pol
     """
     size = float(np.ptp(polyhedron.vertices, axis=0).max())
     cells = []
-    for number, point in enumerate(points):
+    for point in points:
         away = np.linalg.norm(points - point, axis=1)
         cell, reach = polyhedron, np.inf
         for other in np.argsort(away, kind="stable")[1:].tolist():

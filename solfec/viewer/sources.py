@@ -46,7 +46,7 @@ class Stored:
             raise SolfecError(f"there is no frame {frame}; the results hold {count}, from 0 to {count - 1}")
         self.frame = frame % count
         self.reader.load(self.domain, self.frame)
-        self.domain.update_shapes()
+        self.domain.states.update_shapes()
 
     def seek_time(self, moment: float) -> None:
         """Go to the frame nearest to a time."""

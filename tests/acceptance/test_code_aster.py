@@ -56,14 +56,14 @@ def test_quasi_static_plates_sag_as_their_program_wants(thickness, reference, to
     steel = BulkMaterial(young=2.1e11, poisson=0.3, density=7820)
     body = domain.insert_body(BodyKind.FINITE_ELEMENT, [mesh], steel, form=Form.TL)
     for node in mesh.nodes[held]:
-        domain.fix_point(body, node)
+        domain.joints.fix_point(body, node)
     for axis, nodes in enumerate((along_x, along_y)):
         for node in mesh.nodes[nodes]:
-            domain.fix_direction(body, node, np.eye(3)[axis])
+            domain.joints.fix_direction(body, node, np.eye(3)[axis])
     domain.loads.add_force(domain.body_row(body), "SPATIAL", (1, 1, 0), (0, 0, 1), -2500.0)
     for _ in range(steps):
         domain.advance(AutoSolver(1e-10))
-    deflection = domain.displacement(body, (1, 1, 0))[2]
+    deflection = domain.points.displacement(body, (1, 1, 0))[2]
     assert deflection == pytest.approx(reference, rel=tolerance)
     assert deflection == pytest.approx(before, rel=3e-4)  # its regularised W lets supports creep
 
@@ -110,7 +110,7 @@ def test_the_coarse_hemispherical_shell_locks_as_in_code_aster():
 def pressed_plates(steps, quarter, exact_supports=True):
     """BM14: displacement (3,) and stress (7,) at the upper and lower middle of the upper plate; the least gap."""
     domain = Domain(2e-4, epsilon=1e-5, dynamic=False)
-    domain.hold_supports(exact_supports)
+    domain.exact_supports = exact_supports
     domain.surface_materials.friction[0] = 0.0
     steel, bodies = BulkMaterial(young=2e11, poisson=0.3, density=7850), []
     for low in (0.0, -0.501):
@@ -120,11 +120,11 @@ def pressed_plates(steps, quarter, exact_supports=True):
         x, y, z = mesh.nodes.T
         for direction, edges in (((1, 0, 0), (x < 1e-9) | (x > 10 - 1e-9)), ((0, 1, 0), np.abs(y) > 2.5 - 1e-9)):
             for node in mesh.nodes[edges]:  # corners twice
-                domain.fix_direction(body, node, direction)
-                domain.fix_direction(body, node, (0, 0, 1))
+                domain.joints.fix_direction(body, node, direction)
+                domain.joints.fix_direction(body, node, (0, 0, 1))
         for direction, plane in (((1, 0, 0), np.abs(x - 5) < 1e-9), ((0, 1, 0), np.abs(y) < 1e-9)):
             for node in mesh.nodes[plane if quarter else (np.abs(x - 5) < 1e-9) & (np.abs(y) < 1e-9)]:
-                domain.fix_direction(body, node, direction)
+                domain.joints.fix_direction(body, node, direction)
         if not bodies:
             faces = mesh.topology.face_nodes[mesh.topology.boundary]
             above = faces[(np.abs(mesh.nodes[faces][..., 2] - 0.5) < 1e-9).all(1)]
@@ -135,8 +135,8 @@ def pressed_plates(steps, quarter, exact_supports=True):
         domain.advance(NewtonSolver(1e-10, 1000))
     points = [(5, 0, 0.5), (5, 0, 0)]
     return (
-        np.array([domain.displacement(bodies[0], point) for point in points]),
-        np.array([domain.stress(bodies[0], point) for point in points]),
+        np.array([domain.points.displacement(bodies[0], point) for point in points]),
+        np.array([domain.points.stress(bodies[0], point) for point in points]),
         domain.constraints.view("gap").min(),
     )
 

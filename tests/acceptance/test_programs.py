@@ -25,7 +25,7 @@ def test_a_plate_under_a_parabolic_shear_sags_as_in_solfec_1_and_code_aster(form
     mesh = grid((20, 5, 2), lambda p: p * (0.048, 0.012, 0.001) - (0, 0.006, 0.0005))
     body = domain.insert_body(BodyKind.FINITE_ELEMENT, [mesh], BulkMaterial(young=3e10, poisson=0.25, density=7820), form=form)
     for node in mesh.nodes[mesh.nodes[:, 0] < 1e-9]:
-        domain.fix_point(body, node)
+        domain.joints.fix_point(body, node)
     row = domain.body_row(body)
     for height, force in PARABOLA.items():
         for y in (-height, height):
@@ -33,7 +33,7 @@ def test_a_plate_under_a_parabolic_shear_sags_as_in_solfec_1_and_code_aster(form
                 domain.loads.add_force(row, "SPATIAL", (0.048, y, z), (0, 1, 0), -force + (1e-4 if z == 0 else 0))
     for _ in range(3):
         domain.advance(AutoSolver(1e-10))
-    x, y, z = domain.displacement(body, (0.048, -0.006, -0.0005))
+    x, y, z = domain.points.displacement(body, (0.048, -0.006, -0.0005))
     if form == Form.BC:
         assert y == pytest.approx(-0.00033287, rel=0.00089)
         assert x == pytest.approx(-6.0105e-05, rel=0.023)
@@ -81,17 +81,17 @@ def test_a_bar_bounces_from_a_wall_as_one_dimensional_waves_say():
     mesh = grid((1, 1, 20), lambda p: p * (0.02, 0.02, 0.2) - (0.01, 0.01, -0.002))
     bar = domain.insert_body(BodyKind.FINITE_ELEMENT, [mesh], BulkMaterial(young=2e11, poisson=0, density=8000), form=Form.TL)
     for node in mesh.nodes:
-        domain.fix_direction(bar, node, (1, 0, 0))
-        domain.fix_direction(bar, node, (0, 1, 0))
-    domain.set_velocity(bar, (0, 0, -100), (0, 0, 0))
+        domain.joints.fix_direction(bar, node, (1, 0, 0))
+        domain.joints.fix_direction(bar, node, (0, 1, 0))
+    domain.states.set_velocity(bar, (0, 0, -100), (0, 0, 0))
     end, times, places, speeds, steps = (-0.01, -0.01, 0.002), [], [], [], []
     start = domain.energy()[Energy.KINETIC]
     while domain.time < 1.4e-4:
         domain.advance(GaussSeidelSolver(1e-8, 1000))
         times.append(domain.time)
         steps.append(domain.step)
-        places.append(domain.displacement(bar, end)[2])
-        speeds.append(domain.velocity(bar, end)[2])
+        places.append(domain.points.displacement(bar, end)[2])
+        speeds.append(domain.points.velocity(bar, end)[2])
     times, places, speeds = map(np.array, (times, places, speeds))
     assert domain.step <= 1.0e-6  # half of the true limit; Solfec-1.0 took 1.41E-6, near the limit itself
     resting = (times > 2.4e-5) & (times < 9.4e-5)
@@ -116,22 +116,22 @@ def chain(count, mass, spacing, stiffness, frequency, duration):
         domain.bodies.mass[row] = mass
         domain.bodies.tensor[:, :, row] = np.eye(3)
         for direction in ((0, 1, 0), (0, 0, 1)):
-            domain.fix_direction(body, (spacing * k, 0, 0), direction)
+            domain.joints.fix_direction(body, (spacing * k, 0, 0), direction)
         bodies.append(body)
     law = [(-2.0, 2.0 * stiffness), (2.0, -2.0 * stiffness)]
     for k in range(count - 1):
-        domain.spring(
+        domain.joints.spring(
             bodies[k + 1], (spacing * (k + 1), 0, 0), bodies[k], (spacing * k, 0, 0), law, (-2.0, 2.0), implicit=True
         )
     omega = 2 * np.pi * frequency
     times = np.arange(0, duration + 1e-3, 1e-4)
     drive = TimeSeries(times, (1 - np.cos(omega * times)) / omega)
-    domain.prescribe_velocity(bodies[0], (0, 0, 0), (1, 0, 0), drive)
+    domain.joints.prescribe_velocity(bodies[0], (0, 0, 0), (1, 0, 0), drive)
     seen = []
     for k in range(round(duration / 2e-4)):
         domain.advance(NewtonSolver(1e-12, 100))
         if (k + 1) % 100 == 0:
-            seen.append([domain.displacement(body, (spacing * i, 0, 0))[0] for i, body in enumerate(bodies)])
+            seen.append([domain.points.displacement(body, (spacing * i, 0, 0))[0] for i, body in enumerate(bodies)])
     return np.arange(1, len(seen) + 1) * 0.02, np.array(seen)
 
 

@@ -150,14 +150,14 @@ def test_an_affine_deformation_has_the_energy_of_the_shape(mesh):
     domain = domain_of([shape], mesh())
     gradient = np.array([[0.02, 0.03, 0.0], [-0.01, 0.04, 0.02], [0.0, 0.05, -0.03]])
     nodes = domain.bodies.meshes[1].nodes
-    domain.set_conf(1, (nodes @ gradient.T).ravel())
+    domain.states.set_conf(1, (nodes @ gradient.T).ravel())
     f = np.eye(3) + gradient
     e = (f.T @ f - np.eye(3)) / 2
     lame, mu = SOFT.lame
     volume = characteristics(shape)[0]
     density = lame / 2 * np.trace(e) ** 2 + mu * (e**2).sum()
     assert domain.energy()[Energy.INTERNAL] == pytest.approx(volume * density, rel=1e-9)
-    domain.update_shapes()
+    domain.states.update_shapes()
     reference, current = (domain.geometry.vertices.view(name) for name in ("reference", "current"))
     np.testing.assert_allclose(current, f @ reference, rtol=0, atol=1e-12)
 
@@ -177,7 +177,7 @@ def standing(form, scheme=Scheme.DEF_EXP):
     domain.bodies.scheme[1], domain.bodies.damping[1] = scheme, 1e-3
     domain.surface_materials.friction[0] = 0.3
     domain.loads.set_gravity((1.0, 0.0, -10.0))
-    domain.fix_point(2, (0.6, 0.6, 0.3))
+    domain.joints.fix_point(2, (0.6, 0.6, 0.3))
     return domain
 
 
@@ -199,7 +199,7 @@ def test_contacts_carry_a_shape_inside_a_mesh(form, scheme):
     assert momentum == pytest.approx(ground - weight * elapsed, abs=1e-9 * weight)
     assert ground > 0.3 * weight * elapsed
     assert domain.constraints.contact_count >= 5
-    assert np.linalg.norm(domain.displacement(2, (0.6, 0.6, 0.3))) < 1e-9
+    assert np.linalg.norm(domain.points.displacement(2, (0.6, 0.6, 0.3))) < 1e-9
 
 
 @pytest.mark.parametrize("empty", [False, True])

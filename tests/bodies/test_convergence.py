@@ -96,7 +96,7 @@ def test_energies_balance_under_all_loads(kind, form, scheme):
         body = domain.insert_body(kind, [hex_mesh(BOX.tolist(), 2, 2, 2, 1, [1, 2, 3, 4, 5, 6])],
                                   BulkMaterial(young=1e6, poisson=0.3, density=1e3), form=form)  # fmt: skip
         domain.bodies.scheme[0] = scheme
-        domain.set_velocity(body, (1, 0, 0), (0, 3, 1))
+        domain.states.set_velocity(body, (1, 0, 0), (0, 3, 1))
         domain.loads.set_gravity((0.0, 0.0, TimeSeries([0, 1], [0, -10])))
         domain.loads.add_force(0, "SPATIAL", (1, 1, 1), (1, 0, 0), 200.0)
         domain.loads.add_force(0, "CONVECTED", (0, 1, 1), (0, 1, 0), TimeSeries([0, 1], [0, 500]))
@@ -141,7 +141,7 @@ def test_what_damping_takes_up_completes_the_balance(kind, form, scheme, conserv
         domain = Domain(step)
         body = domain.insert_body(kind, [mesh.copy()], soft, form=form, base=base)
         domain.bodies.scheme[0], domain.bodies.conserving[0], domain.bodies.damping[0] = scheme, conserving, 2e-3
-        domain.set_velocity(body, (1, 0, 0), (0, 0.5, 1))
+        domain.states.set_velocity(body, (1, 0, 0), (0, 0.5, 1))
         velocity = state.velocity(domain.bodies, 0)
         if kind == BodyKind.PSEUDO_RIGID:
             velocity[0] += 2.0
@@ -149,7 +149,7 @@ def test_what_damping_takes_up_completes_the_balance(kind, form, scheme, conserv
             velocity[::3] += 2.0 * (mesh.nodes[:, 0] - 0.5)
         else:
             velocity[6:] += 3.0
-        domain.set_velo(body, velocity)
+        domain.states.set_velo(body, velocity)
         start, worst = domain.energy()[Energy.KINETIC], 0.0
         for _ in range(round(0.06 / step)):
             domain.advance(GaussSeidelSolver(1e-6, 10))
@@ -174,7 +174,7 @@ def test_an_impact_without_restitution_takes_the_kinetic_energy():
     material = BulkMaterial(density=1e3)
     domain.insert_body(BodyKind.OBSTACLE, [hex_mesh((BOX * (4, 4, 1) - (1.5, 1.5, 1)).tolist(), 1, 1, 1, 1, [1] * 6)], material)
     body = domain.insert_body(BodyKind.RIGID, [hex_mesh((BOX + (0, 0, 0.0025)).tolist(), 1, 1, 1, 1, [1] * 6)], material)
-    domain.set_velocity(body, (0, 0, -2.0), (0, 0, 0))
+    domain.states.set_velocity(body, (0, 0, -2.0), (0, 0, 0))
     domain.settings.patch = True
     domain.surface_materials.friction[0] = 0.5
     for _ in range(6):

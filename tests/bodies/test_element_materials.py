@@ -121,7 +121,7 @@ def test_materials_of_elements_come_back_from_results(tmp_path, empty):
     with ResultsReader(path) as reader:
         reader.load(again, len(reader.times) - 1)
     for point in ((0.5, 0.5, 0.3), (0.5, 0.5, 0.9)):
-        assert again.stress(1, point)[2] == pytest.approx(STRESS(body, point)[2], rel=1e-12)
+        assert again.points.stress(1, point)[2] == pytest.approx(STRESS(body, point)[2], rel=1e-12)
     with ResultsReader(path) as reader:
         _, stress = reader.history([(1, (0.5, 0.5, 0.9), "SZ")])
     assert stress[-1] == pytest.approx(STRESS(body, (0.5, 0.5, 0.9))[2], rel=1e-12)

@@ -64,7 +64,7 @@ def test_cantilever_follows_reference_trajectory(case):
     domain.bodies.scheme[0] = Scheme[case["scheme"]]
     domain.loads.set_gravity(case["gravity"])
     for point in case["fixed_points"]:
-        domain.fix_point(body, point)
+        domain.joints.fix_point(body, point)
     domain.initialise()
     with np.load(DATA / "finite_element_cantilever.npz") as data:
         time, *states = (data[f"case{case['index']:02d}_{name}"] for name in ("time", "conf", "velo", "energy"))
@@ -73,7 +73,7 @@ def test_cantilever_follows_reference_trajectory(case):
         while domain.step_number < number:
             domain.advance(solver)
         energy = domain.bodies.energy[[Energy.KINETIC, Energy.EXTERNAL, Energy.CONTACT, Energy.FRICTION, Energy.INTERNAL], 0]
-        for ours, theirs in zip((domain.conf(body), domain.velo(body), energy), states):
+        for ours, theirs in zip((domain.states.conf(body), domain.states.velo(body), energy), states):
             assert np.abs(ours - theirs[k]).max() < 1e-9 * np.abs(theirs).max()
     assert number > 400
 

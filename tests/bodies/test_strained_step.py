@@ -86,7 +86,7 @@ def released(stretch, law="KIRCHHOFF"):
     domain.initialise()
     at_rest = motion.refined_critical_step(domain.bodies, False)[0]
     nodes = domain.bodies.meshes[body].nodes
-    domain.set_conf(body, ((nodes - 0.5) @ (np.asarray(stretch) - np.eye(3)).T).ravel())
+    domain.states.set_conf(body, ((nodes - 0.5) @ (np.asarray(stretch) - np.eye(3)).T).ravel())
     return domain, at_rest
 
 

@@ -48,16 +48,16 @@ def test_velocities_of_points_are_the_derivative_of_their_motion(kind, form, sch
     step = 1e-5
     domain, random = Domain(step), np.random.default_rng(1)
     body = insert(domain, kind, form, scheme)
-    domain.set_velocity(body, (1, 2, 3), (2, -1, 3))
-    domain.set_velo(body, domain.velo(body) + 0.1 * random.normal(size=len(domain.velo(body))) * (kind != BodyKind.RIGID))
+    domain.states.set_velocity(body, (1, 2, 3), (2, -1, 3))
+    domain.states.set_velo(body, domain.states.velo(body) + 0.1 * random.normal(size=len(domain.states.velo(body))) * (kind != BodyKind.RIGID))
     solver = GaussSeidelSolver(1e-6, 10)
     for _ in range(300):  # well away from the identity
         domain.advance(solver)
     points = random.uniform(0.1, 0.9, (6, 3))
     places, velocities = [], []
     for _ in range(3):
-        places.append([domain.displacement(body, point) for point in points])
-        velocities.append([domain.velocity(body, point) for point in points])
+        places.append([domain.points.displacement(body, point) for point in points])
+        velocities.append([domain.points.velocity(body, point) for point in points])
         domain.advance(solver)
     difference = (np.array(places[2]) - places[0]) / (2 * step)
     assert np.abs(velocities[1]).max() > 2.0
@@ -75,11 +75,11 @@ def test_reactions_do_the_work_of_the_velocities_they_act_on(kind, form, scheme)
     lower = insert(domain, kind, form, scheme, (0.0, 0.0, -1e-4))
     upper = insert(domain, kind, form, scheme, (0.2, 0.3, 1 - 3e-4))
     other = domain.insert_body(BodyKind.RIGID, [hex_mesh((BOX + (3, 0, 0.5)).tolist(), 1, 1, 1, 1, [1] * 6)], SOFT)
-    domain.rigid_link(lower, other, (0.9, 0.4, 0.6), (3.1, 0.5, 0.9))
-    domain.fix_direction(upper, (0.5, 0.6, 1.5), (0.6, 0.0, 0.8))
-    domain.prescribe_velocity(other, (3.5, 0.5, 1.2), (0, 1, 0), 0.7)
+    domain.joints.rigid_link(lower, other, (0.9, 0.4, 0.6), (3.1, 0.5, 0.9))
+    domain.joints.fix_direction(upper, (0.5, 0.6, 1.5), (0.6, 0.0, 0.8))
+    domain.joints.prescribe_velocity(other, (3.5, 0.5, 1.2), (0, 1, 0), 0.7)
     for body, spin in ((lower, (0.3, 1.0, -2.0)), (upper, (-1.0, 0.5, 2.0)), (other, (0.0, 3.0, 0.0))):
-        domain.set_velocity(body, (0.5, -0.4, -1.0), spin)
+        domain.states.set_velocity(body, (0.5, -0.4, -1.0), spin)
     domain.advance(GaussSeidelSolver(1e-10, 2000))
     table, bodies = domain.constraints, domain.bodies
     assert table.contact_count >= 2 and (np.abs(table.R[:, : table.n]).max(0) > 0).sum() >= 5

@@ -70,7 +70,7 @@ def sums(domain, identifiers):
     axial = lambda m: np.array([m[1, 2] - m[2, 1], m[2, 0] - m[0, 2], m[0, 1] - m[1, 0]])  # noqa: E731
     for identifier in identifiers:
         row = domain.body_row(identifier)
-        conf, velo = (a.reshape(-1, 3) for a in (domain.conf(identifier), domain.velo(identifier)))
+        conf, velo = (a.reshape(-1, 3) for a in (domain.states.conf(identifier), domain.states.velo(identifier)))
         if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             fe = compiled(bodies)
             k = fe.number(row)
@@ -163,8 +163,8 @@ def test_the_correction_is_the_least():
     interpolated = np.concatenate([part.velo for part in cut.parts])
     children = fragments.replace(domain, body.id, cut, fragments.Cause.CRACK, plane)
     fe = compiled(domain.bodies)
-    velo = np.concatenate([domain.velo(child).reshape(-1, 3) for child in children])
-    nodes = np.concatenate([domain.bodies.meshes[child].nodes + domain.conf(child).reshape(-1, 3) for child in children])
+    velo = np.concatenate([domain.states.velo(child).reshape(-1, 3) for child in children])
+    nodes = np.concatenate([domain.bodies.meshes[child].nodes + domain.states.conf(child).reshape(-1, 3) for child in children])
     change = velo - interpolated
     mass = fe.mass
     random = np.random.default_rng(1)

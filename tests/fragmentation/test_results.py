@@ -1,7 +1,6 @@
 """Results of runs in which bodies fall apart: events, histories, reading, exports."""
 
 import h5py
-import numpy as np
 import pytest
 
 from solfec import cli, results

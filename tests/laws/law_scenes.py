@@ -89,7 +89,7 @@ class Model:
         identifier = self.domain.insert_body(number, shape if isinstance(shape, list) else [shape], material, form=form)
         if kind in ("implicit elements", "corotated elements"):
             self.domain.bodies.scheme[self.domain.body_row(identifier)] = Scheme.DEF_LIM
-        self.domain.set_velocity(identifier, at.velocity(velocity), at.rotation @ np.asarray(spin, float) / at.clock)
+        self.domain.states.set_velocity(identifier, at.velocity(velocity), at.rotation @ np.asarray(spin, float) / at.clock)
         return identifier
 
     def corners(self, lower, upper) -> list:
@@ -126,7 +126,7 @@ class Model:
 
     def centre(self, identifier) -> np.ndarray:
         """Place of a rigid body's centre in the scene's own axes and units."""
-        return self.at.rotation.T @ (self.domain.conf(identifier)[9:12] - self.at.origin) / self.at.scale
+        return self.at.rotation.T @ (self.domain.states.conf(identifier)[9:12] - self.at.origin) / self.at.scale
 
     def mean_velocity(self, identifier) -> np.ndarray:
         """Velocity of the mass centre in the scene's own axes and units."""
@@ -148,14 +148,14 @@ class Snapshot:
 
     def __init__(self, model: Model):
         domain = model.domain
-        self.conf = {i: domain.conf(i).copy() for i in model.identifiers()}
-        self.velo = {i: domain.velo(i).copy() for i in model.identifiers()}
+        self.conf = {i: domain.states.conf(i).copy() for i in model.identifiers()}
+        self.velo = {i: domain.states.velo(i).copy() for i in model.identifiers()}
         self.momentum = {i: self.momentum_of(model, i) for i in model.identifiers()}
 
     @staticmethod
     def momentum_of(model: Model, identifier) -> np.ndarray:
         """Linear momentum; of elements that of nodes that share their element's mass evenly (bricks)."""
-        velocities = model.domain.velo(identifier)
+        velocities = model.domain.states.velo(identifier)
         if kind_of(model, identifier) != BodyKind.FINITE_ELEMENT:
             return model.mass(identifier) * velocities[-3:]
         return nodal_masses(model, identifier) @ velocities.reshape(-1, 3)
@@ -291,11 +291,11 @@ def check_velocities(before: Snapshot, model: Model, rows, velocity, tolerance) 
             v += sign * h @ before.velo[identifier]
             # contacts see obstacles as they were, whatever is prescribed in the step
             old = kind_of(model, identifier) == BodyKind.OBSTACLE
-            u += sign * h @ (before.velo[identifier] if old else model.domain.velo(identifier))
+            u += sign * h @ (before.velo[identifier] if old else model.domain.states.velo(identifier))
         np.testing.assert_allclose(v, table.V[:, row], atol=1e-9 * velocity)
         # spins of rigid bodies change with their rotation, a part of the second order that W leaves out
         turning = [i for i, _, _ in contact_sides(model, row) if kind_of(model, i) == BodyKind.RIGID]
-        spins = [length(velo[:3]) for i in turning for velo in (before.velo[i], model.domain.velo(i))]
+        spins = [length(velo[:3]) for i in turning for velo in (before.velo[i], model.domain.states.velo(i))]
         np.testing.assert_allclose(u, table.U[:, row], atol=(1e-7 + model.step * max(spins, default=0.0) * 0.1) * velocity)
 
 

@@ -195,6 +195,6 @@ def test_contacts_live_on_while_bodies_touch_and_end_when_they_part():
     kept = sorted(table.view("id"))
     model.advance(SOLVERS["AUTO AUTO"](1e-8), 5)
     assert sorted(table.view("id")) == kept and len(kept) == 4
-    model.domain.set_velocity(block, (0, 0, 1.0), (0, 0, 0))
+    model.domain.states.set_velocity(block, (0, 0, 1.0), (0, 0, 0))
     model.advance(SOLVERS["AUTO AUTO"](1e-8), 3)
     assert table.n == 0

@@ -63,7 +63,7 @@ def test_only_what_touches_at_the_start_is_glued(option, height):
     block = model.box((0, 0, height), (0.2, 0.1, 0.05 + height), velocity=(0, 0, -0.5))
     model.advance(SOLVERS["AUTO AUTO"](1e-10), 25, check_step)
     assert model.contacts() and not (model.domain.constraints.view("cohesion") > 0).any()
-    model.domain.set_velocity(block, (0, 0, 0.1), (0, 0, 0))
+    model.domain.states.set_velocity(block, (0, 0, 0.1), (0, 0, 0))
     model.advance(SOLVERS["AUTO AUTO"](1e-10), 2, check_step)
     assert model.mean_velocity(block)[2] == pytest.approx(0.1 - 0.02, abs=1e-6)
 

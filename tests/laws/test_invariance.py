@@ -39,7 +39,7 @@ def scene(seed, option, placement=None, order=None, floor_density=1000.0, kind="
 def outcome(model: Model, bodies, name="AUTO AUTO", steps=12, accuracy=1e-11) -> np.ndarray:
     """Velocities and places of mass centres after some steps, in the scene's own axes and units."""
     model.advance(SOLVERS[name](accuracy), steps)
-    return np.array([[*model.mean_velocity(i), *(model.centre(i) if len(model.domain.conf(i)) == 12 else ())] for i in bodies])
+    return np.array([[*model.mean_velocity(i), *(model.centre(i) if len(model.domain.states.conf(i)) == 12 else ())] for i in bodies])
 
 
 def agree(one, two, tolerance=1e-6):
@@ -108,8 +108,8 @@ def on_a_belt(name, density) -> np.ndarray:
     model = Model("all three", 0.3)
     belt = model.floor(density=density)
     block = model.box((0, 0, 0), (0.2, 0.2, 0.1))
-    model.domain.prescribe_velocity(belt, (0, 0, -0.1), (1, 0, 0), 1.0)
-    model.domain.prescribe_velocity(belt, (0, 0, -0.1), (0, 0, 1), 0.0)
+    model.domain.joints.prescribe_velocity(belt, (0, 0, -0.1), (1, 0, 0), 1.0)
+    model.domain.joints.prescribe_velocity(belt, (0, 0, -0.1), (0, 0, 1), 0.0)
     return outcome(model, [block], name, 50, 1e-6)
 
 

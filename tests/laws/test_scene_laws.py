@@ -146,7 +146,7 @@ def test_angular_momentum_of_balls_that_meet_is_kept(seed):
         found = np.zeros(3)
         for i in balls:
             m = model.mass(i)
-            conf, velo = model.domain.conf(i), model.domain.velo(i)
+            conf, velo = model.domain.states.conf(i), model.domain.states.velo(i)
             rotation = conf[:9].reshape(3, 3).T
             found += m * np.cross(conf[9:], velo[3:]) + 0.4 * m * 0.01 * rotation @ velo[:3]
         return found

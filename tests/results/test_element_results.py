@@ -27,7 +27,7 @@ def model():
     hung = domain.insert_body(BodyKind.FINITE_ELEMENT, [cube((4, 0, 0))], soft, form=Form.TL)
     domain.bodies.scheme[1] = Scheme.DEF_LIM
     domain.bodies.scheme[3] = Scheme.DEF_LIM
-    domain.fix_point(hung, (4.2, 0.3, 1.0))
+    domain.joints.fix_point(hung, (4.2, 0.3, 1.0))
     domain.loads.set_gravity((0.0, 1.0, -9.81))
     return domain
 
@@ -65,8 +65,8 @@ def test_history_of_a_point_is_what_the_domain_says(tmp_path):
         for _ in range(4):
             run(domain, 3)
             writer.write_frame(domain)
-            places.append(domain.displacement(2, point))
-            velocities.append(domain.velocity(2, point))
+            places.append(domain.points.displacement(2, point))
+            velocities.append(domain.points.velocity(2, point))
     with ResultsReader(tmp_path / "run") as reader:
         _, dz, vy = reader.history([(2, point, "DZ"), (2, point, "VY")], 0.0, 1.0, 1)
     assert np.abs(dz - np.array(places)[:, 2]).max() < 1e-15
@@ -80,12 +80,12 @@ def test_history_of_stress_is_what_the_domain_says(tmp_path, point, option):
     for name, value in option.items():
         getattr(domain.bodies, name)[1] = value
     soft = domain.insert_body(BodyKind.PSEUDO_RIGID, [cube((8, 0, 0))], BulkMaterial(young=1e7, poisson=0.3, density=1000.0))
-    domain.set_conf(soft, (1.1, 0.1, 0, 0, 0.9, 0.2, 0, 0, 1.05, 8.5, 0.5, 0.5))
+    domain.states.set_conf(soft, (1.1, 0.1, 0, 0, 0.9, 0.2, 0, 0, 1.05, 8.5, 0.5, 0.5))
     with ResultsWriter.create(str(tmp_path / "run")) as writer:
         for _ in range(3):
             run(domain, 3)
             writer.write_frame(domain)
-            stresses.append(np.stack([domain.stress(body, point) for body in (2, soft, 1)]))
+            stresses.append(np.stack([domain.points.stress(body, point) for body in (2, soft, 1)]))
     names = ["SX", "SY", "SZ", "SXY", "SXZ", "SYZ", "MISES"]
     with ResultsReader(tmp_path / "run") as reader:
         values = reader.history([(body, point, name) for body in (2, soft, 1) for name in names])[1:]

@@ -32,10 +32,10 @@ def mixed():
     bodies.scheme[model.body_row(rigid[1])] = Scheme.RIG_IMP
     bodies.scheme[model.body_row(rigid[2])] = Scheme.RIG_POS
     centre = bodies.centre[:, model.body_row(rigid[0])]
-    model.fix_point(rigid[0], centre + 0.5)
-    model.rigid_link(rigid[3], rigid[4], bodies.centre[:, model.body_row(rigid[3])],
+    model.joints.fix_point(rigid[0], centre + 0.5)
+    model.joints.rigid_link(rigid[3], rigid[4], bodies.centre[:, model.body_row(rigid[3])],
                      bodies.centre[:, model.body_row(rigid[4])] + 0.25)  # fmt: skip
-    model.set_velocity(rigid[7], (0.3, -0.2, 0.1), (1.0, 2.0, 3.0))
+    model.states.set_velocity(rigid[7], (0.3, -0.2, 0.1), (1.0, 2.0, 3.0))
     return model
 
 
@@ -80,16 +80,16 @@ def joined(law):
     places = [(float(k), 0.0, 0.0) for k in range(8)]
     balls = [model.insert_body(BodyKind.RIGID, [Sphere(place, 0.2, 1, 1)], bulk) for place in places]
     plate = model.insert_body(BodyKind.OBSTACLE, [models.box((-1.0, -1.0, -0.4), (9.0, 1.0, -0.199))], bulk)
-    model.fix_point(balls[0], places[0])
-    model.fix_direction(balls[1], places[1], (0.6, 0.0, 0.8))
-    model.fix_direction(balls[2], places[2], (0.0, 1.0, 0.0), balls[3], places[3])
+    model.joints.fix_point(balls[0], places[0])
+    model.joints.fix_direction(balls[1], places[1], (0.6, 0.0, 0.8))
+    model.joints.fix_direction(balls[2], places[2], (0.0, 1.0, 0.0), balls[3], places[3])
     wave = TimeSeries(np.linspace(0.0, 1.0, 50), np.sin(np.arange(50.0)))
-    model.prescribe_velocity(balls[4], places[4], (1.0, 0.0, 0.0), wave.integral())
-    model.prescribe_velocities(plate, (0.0, 0.0, -0.3), np.eye(3), (0.0, wave, 0.01))
-    model.rigid_link(balls[5], None, places[5], (5.0, 0.0, 2.0))
-    model.spring(balls[4], places[4], balls[5], places[5], law, (-0.3, 0.3))
-    model.spring(balls[6], places[6], balls[7], places[7], law, (-1e-5, 1e-5), (1.0, 0.0, 0.0), DirectionUpdate.CONV1, implicit=True)
-    model.set_velocity(balls[6], (0.1, 0.0, 0.0), (0.0, 1.0, 2.0))
+    model.joints.prescribe_velocity(balls[4], places[4], (1.0, 0.0, 0.0), wave.integral())
+    model.joints.prescribe_velocities(plate, (0.0, 0.0, -0.3), np.eye(3), (0.0, wave, 0.01))
+    model.joints.rigid_link(balls[5], None, places[5], (5.0, 0.0, 2.0))
+    model.joints.spring(balls[4], places[4], balls[5], places[5], law, (-0.3, 0.3))
+    model.joints.spring(balls[6], places[6], balls[7], places[7], law, (-1e-5, 1e-5), (1.0, 0.0, 0.0), DirectionUpdate.CONV1, implicit=True)
+    model.states.set_velocity(balls[6], (0.1, 0.0, 0.0), (0.0, 1.0, 2.0))
     return model
 
 

@@ -62,7 +62,7 @@ def squeezed(side: int, ball: bool) -> Domain:
         ((-1, -1, -1), (side + 1, side + 1, overlap), 0.0),
     ):
         wall = model.insert_body(BodyKind.OBSTACLE, [box(low, high)], material)
-        model.set_velocity(wall, (speed, 0.0, 0.0), (0.0, 0.0, 0.0))
+        model.states.set_velocity(wall, (speed, 0.0, 0.0), (0.0, 0.0, 0.0))
     for corner in np.ndindex(side, side, side):
         middle = np.array(corner) + 0.5
         shape = Sphere(middle, 0.5 + 0.5 * overlap, 1, 1) if ball else box(middle - 0.5, middle + 0.5)

@@ -72,8 +72,8 @@ class Recorder(ConstraintSolver):
 )
 def test_factors_by_bodies_and_by_rows_lead_to_the_same_velocities(method, kinds):
     model = wall(5, 6, kinds)
-    model.fix_point(2, (1.0, 0.5, 0.5))
-    model.fix_direction(3, (3.0, 0.5, 0.5), (0.0, 1.0, 0.0))
+    model.joints.fix_point(2, (1.0, 0.5, 0.5))
+    model.joints.fix_direction(3, (3.0, 0.5, 0.5), (0.0, 1.0, 0.0))
     recorder = Recorder(lambda: AutoSolver(1e-7, 60 if method == Method.AUTO else 4000, method=method))
     model.advance(recorder)
     assert recorder.by_rows.status == recorder.by_bodies.status == "OK"
@@ -86,7 +86,7 @@ def test_springs_that_yield_are_factorised_by_bodies_as_by_rows():
     for body in range(2, 27):
         place = (2.001 * ((body - 2) % 5) + (body - 2) // 5 % 2 + 1.0, 0.5, (body - 2) // 5 + 0.5)
         end = (place[0], place[1], place[2] + 0.8)
-        model.spring(body, place, body + 5, end, [(-1.0, 1e10), (1.0, -1e10)], (-9.0, 9.0), implicit=True)
+        model.joints.spring(body, place, body + 5, end, [(-1.0, 1e10), (1.0, -1e10)], (-9.0, 9.0), implicit=True)
     recorder = Recorder(lambda: AutoSolver(1e-7, 60))
     model.advance(recorder)
     assert recorder.by_rows.status == recorder.by_bodies.status == "OK"

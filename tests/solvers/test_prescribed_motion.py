@@ -22,7 +22,7 @@ BULK = BulkMaterial(young=1e6, poisson=0.3, density=1.0)
 def ball(domain, centre=(0.0, 0.0, 0.0), kind=BodyKind.RIGID, mass=1.0) -> int:
     """A ball with the given mass and unit tensor."""
     body = domain.insert_body(kind, [Sphere(centre, 0.1, 1, 1)], BULK)
-    domain.set_characteristics(body, mass, 1.0, centre, np.eye(3))
+    domain.states.set_characteristics(body, mass, 1.0, centre, np.eye(3))
     return body
 
 
@@ -40,13 +40,13 @@ def column(domain, identifier, name):
 def test_a_prescribed_velocity_moves_a_ball_from_rest_by_half_a_step_less():
     domain = Domain(0.1)
     body = ball(domain)
-    driven = domain.prescribe_velocity(body, (0, 0, 0), X, 1.0)
+    driven = domain.joints.prescribe_velocity(body, (0, 0, 0), X, 1.0)
     advance(domain)
     assert column(domain, driven, "R")[2] == pytest.approx(10.0)
-    assert domain.conf(body)[9] == pytest.approx(0.05)
+    assert domain.states.conf(body)[9] == pytest.approx(0.05)
     advance(domain, 9)
     assert column(domain, driven, "R")[2] == pytest.approx(0.0, abs=1e-9)
-    assert domain.conf(body)[9] == pytest.approx(0.95)
+    assert domain.states.conf(body)[9] == pytest.approx(0.95)
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_a_prescribed_velocity_moves_a_ball_from_rest_by_half_a_step_less():
 def test_series_prescribe_the_velocity_at_the_end_of_each_step(series, expected):
     domain = Domain(0.1)
     body = ball(domain)
-    domain.prescribe_velocity(body, (0, 0, 0), Z, series)
+    domain.joints.prescribe_velocity(body, (0, 0, 0), Z, series)
     found = []
     for _ in expected:
         advance(domain)
-        found.append(domain.velo(body)[5])
+        found.append(domain.states.velo(body)[5])
     np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
@@ -76,20 +76,20 @@ def test_three_velocities_follow_three_directions():
     body = ball(domain)
     turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])
     values = (1.0, TimeSeries([0, 1], [0, 2]), -3.0)
-    driven = domain.prescribe_velocities(body, (0, 0, 0), turn, values)
+    driven = domain.joints.prescribe_velocities(body, (0, 0, 0), turn, values)
     advance(domain)
     np.testing.assert_allclose(column(domain, driven, "U"), (1.0, 0.2, -3.0), atol=1e-12)
-    np.testing.assert_allclose(domain.velo(body)[3:], turn @ (1.0, 0.2, -3.0), atol=1e-12)
+    np.testing.assert_allclose(domain.states.velo(body)[3:], turn @ (1.0, 0.2, -3.0), atol=1e-12)
     np.testing.assert_array_equal(column(domain, driven, "base"), turn)
 
 
 def test_many_prescribed_motions_share_equal_series():
     domain = Domain(0.1)
     for k in range(5):
-        domain.prescribe_velocity(ball(domain, (k, 0, 0)), (k, 0, 0), X, TimeSeries([0, 1], [0, 2]).integral())
+        domain.joints.prescribe_velocity(ball(domain, (k, 0, 0)), (k, 0, 0), X, TimeSeries([0, 1], [0, 2]).integral())
     assert domain.constraints.series.n == 1
     advance(domain)
-    assert [domain.velo(k)[3] for k in range(1, 6)] == pytest.approx([0.1] * 5)  # trapezoid, 2 points: the line to 1
+    assert [domain.states.velo(k)[3] for k in range(1, 6)] == pytest.approx([0.1] * 5)  # trapezoid, 2 points: the line to 1
 
 
 def test_a_fixed_direction_leaves_the_others_free():
@@ -97,9 +97,9 @@ def test_a_fixed_direction_leaves_the_others_free():
     domain.loads.set_gravity((1.0, 2.0, -10.0))
     body = ball(domain)
     slanted = (X + Z) / math.sqrt(2)
-    held = domain.fix_direction(body, (0, 0, 0), slanted)
+    held = domain.joints.fix_direction(body, (0, 0, 0), slanted)
     advance(domain, 10)
-    velocity = domain.velo(body)[3:]
+    velocity = domain.states.velo(body)[3:]
     assert velocity @ slanted == pytest.approx(0.0, abs=1e-12)
     np.testing.assert_allclose(velocity, 0.1 * np.array([5.5, 2.0, -5.5]), atol=1e-12)
     assert column(domain, held, "R")[2] == pytest.approx(9.0 / math.sqrt(2))
@@ -110,13 +110,13 @@ def test_two_equal_balls_held_along_x_share_or_as_in_solfec_1_swap_their_velocit
     domain = Domain(0.01)
     domain.joint_impacts = impacts
     one, two = ball(domain), ball(domain, (1.0, 0, 0))
-    domain.set_velocity(two, (1.0, 0.5, 0.0), (0, 0, 0))
-    held = domain.fix_direction(one, (0, 0, 0), X, two, (1.0, 0, 0))
+    domain.states.set_velocity(two, (1.0, 0.5, 0.0), (0, 0, 0))
+    held = domain.joints.fix_direction(one, (0, 0, 0), X, two, (1.0, 0, 0))
     advance(domain)
     assert column(domain, held, "R")[2] == pytest.approx(reaction, rel=1e-3)
-    assert domain.velo(one)[3] == pytest.approx(first, rel=1e-3)
-    assert domain.velo(two)[3] == pytest.approx(second, abs=1e-3)
-    assert domain.velo(two)[4] == pytest.approx(0.5)
+    assert domain.states.velo(one)[3] == pytest.approx(first, rel=1e-3)
+    assert domain.states.velo(two)[3] == pytest.approx(second, abs=1e-3)
+    assert domain.states.velo(two)[4] == pytest.approx(0.5)
 
 
 def sliding(kind):
@@ -126,12 +126,12 @@ def sliding(kind):
     slider = ball(domain, (1.0, 0, 0))
     if kind == BodyKind.PSEUDO_RIGID:
         domain.bodies.tensor[..., 0] *= 1e6
-        domain.set_velo(carrier, (0, -2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0))
+        domain.states.set_velo(carrier, (0, -2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0))
     else:
         domain.bodies.tensor[..., 0] *= 1e6
-        domain.set_velocity(carrier, (0, 0, 0), (0, 0, 2.0))
-    held = domain.fix_direction(carrier, (0, 0, 0), Y, slider, (1.0, 0, 0))
-    domain.set_velocity(slider, (0.0, 2.0, 0), (0, 0, 0))  # with the carrier's arm
+        domain.states.set_velocity(carrier, (0, 0, 0), (0, 0, 2.0))
+    held = domain.joints.fix_direction(carrier, (0, 0, 0), Y, slider, (1.0, 0, 0))
+    domain.states.set_velocity(slider, (0.0, 2.0, 0), (0, 0, 0))  # with the carrier's arm
     return domain, carrier, slider, held
 
 
@@ -139,7 +139,7 @@ def sliding(kind):
 def test_a_direction_between_two_bodies_turns_with_the_first(kind):
     domain, carrier, slider, held = sliding(kind)
     advance(domain, 250)
-    conf = domain.conf(carrier)
+    conf = domain.states.conf(carrier)
     gradient = conf[:9].reshape(3, 3) if kind == BodyKind.PSEUDO_RIGID else conf[:9].reshape(3, 3).T
     normal = gradient @ Y
     normal /= np.linalg.norm(normal)
@@ -148,7 +148,7 @@ def test_a_direction_between_two_bodies_turns_with_the_first(kind):
     turned = math.atan(0.5) if kind == BodyKind.PSEUDO_RIGID else 0.5
     assert normal[0] == pytest.approx(-math.sin(turned), abs=1e-3)
     # the slider, free along the carried x axis, stays on it and is thrown outwards: r'' = w^2 r
-    place = domain.conf(slider)[9:]
+    place = domain.states.conf(slider)[9:]
     if kind == BodyKind.RIGID:
         assert place @ normal == pytest.approx(0.0, abs=2e-3)
         assert np.linalg.norm(place) == pytest.approx(math.cosh(0.5), rel=2e-3)
@@ -157,35 +157,35 @@ def test_a_direction_between_two_bodies_turns_with_the_first(kind):
 def test_an_obstacle_follows_prescribed_velocities_exactly():
     domain = Domain(0.01)
     plate = domain.insert_body(BodyKind.OBSTACLE, [Sphere((0, 0, 0), 1.0, 1, 1)], BULK)
-    domain.prescribe_velocities(plate, (0, 0, 0), np.eye(3), (1.0, 2.0, 3.0))
+    domain.joints.prescribe_velocities(plate, (0, 0, 0), np.eye(3), (1.0, 2.0, 3.0))
     advance(domain, 5)
-    np.testing.assert_allclose(domain.velo(plate)[3:], (1.0, 2.0, 3.0), atol=1e-12)
+    np.testing.assert_allclose(domain.states.velo(plate)[3:], (1.0, 2.0, 3.0), atol=1e-12)
 
 
 def test_a_ball_resting_on_a_driven_obstacle_follows_one_step_later():
     domain = Domain(0.01)
     plate = domain.insert_body(BodyKind.OBSTACLE, [Sphere((0, 0, 0), 1.0, 1, 1)], BULK)
     body = domain.insert_body(BodyKind.RIGID, [Sphere((0, 0, 1.5 - 1e-4), 0.5, 1, 1)], BULK)
-    domain.prescribe_velocities(plate, (0, 0, 0), np.eye(3), (0.0, 0.0, 1.0))
+    domain.joints.prescribe_velocities(plate, (0, 0, 0), np.eye(3), (0.0, 0.0, 1.0))
     for expected in (0.0, 1.0):
         advance(domain)
-        assert domain.velo(body)[5] == pytest.approx(expected, abs=1e-9)
-        assert domain.velo(plate)[5] == pytest.approx(1.0)
+        assert domain.states.velo(body)[5] == pytest.approx(expected, abs=1e-9)
+        assert domain.states.velo(plate)[5] == pytest.approx(1.0)
 
 
 def test_a_deleted_constraint_lets_go():
     domain = Domain(0.1)
     body = ball(domain)
-    driven = domain.prescribe_velocity(body, (0, 0, 0), X, TimeSeries([0, 1], [0, 1]))
+    driven = domain.joints.prescribe_velocity(body, (0, 0, 0), X, TimeSeries([0, 1], [0, 1]))
     advance(domain, 2)
-    domain.delete_constraint(driven)
+    domain.joints.delete_constraint(driven)
     advance(domain, 2)
-    assert domain.velo(body)[3] == pytest.approx(0.2)
+    assert domain.states.velo(body)[3] == pytest.approx(0.2)
     assert domain.constraints.n == 0
 
 
 def test_coincident_ends_of_a_link_make_a_fixed_point():
     domain = Domain(0.1)
     one, two = ball(domain), ball(domain, (0.1, 0, 0))
-    joint = domain.rigid_link(one, two, (0.05, 0, 0), (0.05, 0, 0))
+    joint = domain.joints.rigid_link(one, two, (0.05, 0, 0), (0.05, 0, 0))
     assert column(domain, joint, "kind") == ConstraintKind.FIXPNT

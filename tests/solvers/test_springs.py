@@ -33,7 +33,7 @@ LAWS = pytest.mark.parametrize("law", SHAPES.values(), ids=SHAPES)
 
 def ball(domain, centre, mass=1.0, kind=BodyKind.RIGID) -> int:
     body = domain.insert_body(kind, [Sphere(centre, 0.1, 1, 1)], BULK)
-    domain.set_characteristics(body, mass, 1.0, centre, np.eye(3))
+    domain.states.set_characteristics(body, mass, 1.0, centre, np.eye(3))
     return body
 
 
@@ -41,8 +41,8 @@ def pair(law, velocity=1.0, limits=(-1.0, 1.0), step=0.01, **options):
     """Two balls a unit apart along x, the first flying away from the second."""
     domain = Domain(step)
     second, first = ball(domain, (0, 0, 0)), ball(domain, (1.0, 0, 0))
-    domain.set_velocity(first, (velocity, 0, 0), (0, 0, 0))
-    spring = domain.spring(first, (1.0, 0, 0), second, (0, 0, 0), law, limits, **options)
+    domain.states.set_velocity(first, (velocity, 0, 0), (0, 0, 0))
+    spring = domain.joints.spring(first, (1.0, 0, 0), second, (0, 0, 0), law, limits, **options)
     return domain, spring
 
 
@@ -93,7 +93,7 @@ def test_a_spring_swings_with_its_period_and_implicit_ones_keep_their_energy():
     for _ in range(200):
         advance(domain)
         strokes.append(float(column(domain, spring, "gap")))
-    velocity = domain.velo(2)[3] - domain.velo(1)[3]
+    velocity = domain.states.velo(2)[3] - domain.states.velo(1)[3]
     assert velocity == pytest.approx(1.0, rel=1e-4)
     assert max(strokes) == pytest.approx(1 / math.sqrt(2000.0), rel=1e-3)
     assert min(strokes) == pytest.approx(-1 / math.sqrt(2000.0), rel=1e-3)
@@ -107,7 +107,7 @@ def test_the_implicit_law_is_stable_where_the_explicit_one_is_not():
         largest[implicit] = 0.0
         for _ in range(100):
             advance(domain)
-            largest[implicit] = max(largest[implicit], abs(domain.velo(2)[3]))
+            largest[implicit] = max(largest[implicit], abs(domain.states.velo(2)[3]))
     assert largest[True] == pytest.approx(1.0, abs=1e-3)  # the balls swap velocities, energy stays
     assert largest[False] > 1e3
 
@@ -140,7 +140,7 @@ def test_long_curves_and_functions_give_the_same_motion(seed):
             for law in (np.stack([strokes, forces], axis=1), lambda s, v: float(np.interp(s, strokes, forces)))]  # fmt: skip
     for domain, _ in ends:
         advance(domain, 30)
-    velocities = [domain.velo(2)[3] for domain, _ in ends]
+    velocities = [domain.states.velo(2)[3] for domain, _ in ends]
     assert velocities[0] == pytest.approx(velocities[1], abs=1e-9)
     assert velocities[2] == pytest.approx(velocities[3], abs=1e-9)
 
@@ -148,19 +148,19 @@ def test_long_curves_and_functions_give_the_same_motion(seed):
 def test_a_spring_without_direction_follows_its_points():
     domain = Domain(0.01)
     one, two = ball(domain, (3.0, 4.0, 0)), ball(domain, (0, 0, 0))
-    spring = domain.spring(one, (3.0, 4.0, 0), two, (0, 0, 0), LINEAR, (-1, 1))
-    domain.set_conf(one, (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 6.0))
-    domain.set_conf(two, (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0.5))
+    spring = domain.joints.spring(one, (3.0, 4.0, 0), two, (0, 0, 0), LINEAR, (-1, 1))
+    domain.states.set_conf(one, (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 6.0))
+    domain.states.set_conf(two, (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0.5))
     advance(domain)
     np.testing.assert_allclose(column(domain, spring, "base")[:, 2], Z)
     assert column(domain, spring, "gap") == pytest.approx(0.5)
-    assert domain.velo(one)[5] == pytest.approx(-5.0)
+    assert domain.states.velo(one)[5] == pytest.approx(-5.0)
 
 
 def test_coincident_points_of_a_spring_take_the_vertical():
     domain = Domain(0.01)
     one, two = ball(domain, (0, 0, 0)), ball(domain, (0.1, 0, 0))
-    spring = domain.spring(one, (0.05, 0, 0), two, (0.05, 0, 0), LINEAR, (-1, 1))
+    spring = domain.joints.spring(one, (0.05, 0, 0), two, (0.05, 0, 0), LINEAR, (-1, 1))
     np.testing.assert_allclose(column(domain, spring, "base")[:, 2], Z)
     advance(domain)
 
@@ -171,10 +171,10 @@ def test_coincident_points_of_a_spring_take_the_vertical():
 def test_a_given_direction_stays_or_turns_with_a_body(update, normal):
     domain = Domain(0.01)
     one, two = ball(domain, (2.0, 0, 0)), ball(domain, (0, 0, 0))
-    spring = domain.spring(one, (2.0, 0, 0), two, (0, 0, 0), LINEAR, (-9, 9), X, update)
+    spring = domain.joints.spring(one, (2.0, 0, 0), two, (0, 0, 0), LINEAR, (-9, 9), X, update)
     quarter = (0, 1, 0, -1, 0, 0, 0, 0, 1)
-    domain.set_conf(one, (*quarter, 2.5, 0.25, 0))
-    domain.set_conf(two, (0, -1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0))
+    domain.states.set_conf(one, (*quarter, 2.5, 0.25, 0))
+    domain.states.set_conf(two, (0, -1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0))
     advance(domain)
     np.testing.assert_allclose(column(domain, spring, "base")[:, 2], normal, atol=1e-15)
     assert column(domain, spring, "gap") == pytest.approx(np.array([2.5, 0.25, 0]) @ normal - 2.0)
@@ -191,11 +191,11 @@ def test_finite_elements_carry_a_direction_by_their_gradient_at_the_point(form, 
     given = np.array([0.0, 0.6, 0.8])
     ends = ((beam, place), (other, (0.9, 0.2, 2.0)))
     one, two = ends if update == DirectionUpdate.CONV1 else ends[::-1]
-    spring = domain.spring(*one, *two, LINEAR, (-9, 9), given, update)
+    spring = domain.joints.spring(*one, *two, LINEAR, (-9, 9), given, update)
     points = domain.bodies.meshes[beam].nodes
     turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
     bent = points @ turn.T + np.outer(points[:, 0] * points[:, 1], (0.05, 0.02, 0.1))
-    domain.set_conf(beam, (bent - points).ravel())
+    domain.states.set_conf(beam, (bent - points).ravel())
     advance(domain)
     gradient = turn + np.outer((0.05, 0.02, 0.1), (place[1], place[0], 0))
     carried = gradient @ given / np.linalg.norm(gradient @ given)
@@ -209,9 +209,9 @@ def test_a_direction_fixed_between_two_bodies_turns_with_the_elastic_first_one()
     nodes = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]
     block = domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(nodes, 2, 1, 1, 1, [1] * 6)], BULK, form=Form.TL)
     other = ball(domain, (3.0, 0.5, 0.5))
-    domain.set_velocity(block, (0, 0, 0), (0, 0, 2))
+    domain.states.set_velocity(block, (0, 0, 0), (0, 0, 2))
     given = np.array([0.6, 0.8, 0.0])
-    fixed = domain.fix_direction(block, (1, 0.5, 0.5), given, other, (3.0, 0.5, 0.5))
+    fixed = domain.joints.fix_direction(block, (1, 0.5, 0.5), given, other, (3.0, 0.5, 0.5))
     for _ in range(20):
         domain.advance(GaussSeidelSolver(1e-12, 1000))
     across, along = np.array([-0.8, 0.6, 0.0]), column(domain, fixed, "base")[:, 2]
@@ -227,12 +227,12 @@ def chain(law, count, step, mass=10.0, velocity=None):
     for k in range(count):
         place = (0.5 * k, 0.0, 0.0)
         body = ball(domain, place, mass)
-        domain.fix_direction(body, place, Y)
-        domain.fix_direction(body, place, Z)
+        domain.joints.fix_direction(body, place, Y)
+        domain.joints.fix_direction(body, place, Z)
         if before:
-            domain.spring(*before, body, place, law, (-2.0, 2.0))
+            domain.joints.spring(*before, body, place, law, (-2.0, 2.0))
         before = body, place
-    domain.prescribe_velocity(1, (0, 0, 0), X, 10.0 if velocity is None else velocity)
+    domain.joints.prescribe_velocity(1, (0, 0, 0), X, 10.0 if velocity is None else velocity)
     return domain
 
 
@@ -244,7 +244,7 @@ def test_a_chain_of_springs_moves_alike_with_curves_and_functions():
         for _ in range(100):
             domain.advance(solver)
             assert domain.report.status == "OK"
-        states.append(np.array([domain.conf(body)[9] for body in range(1, 9)]))
+        states.append(np.array([domain.states.conf(body)[9] for body in range(1, 9)]))
     np.testing.assert_allclose(states[0], states[1], atol=1e-10)
     assert states[0][1] > 0.51 and states[0][2] > 1.0  # the wave has come
 
@@ -282,7 +282,7 @@ def test_driven_chains_of_springs_move_as_their_equations_say(count, mass, frequ
     velocity = TimeSeries(times, np.sin(2 * np.pi * frequency * times)).integral()
     domain = chain(LINEAR, count, step, mass, velocity)
     advance(domain, steps, GaussSeidelSolver(1e-9, 200))
-    found = np.array([domain.displacement(k + 1, (0.5 * k, 0, 0))[0] for k in range(count)])
+    found = np.array([domain.points.displacement(k + 1, (0.5 * k, 0, 0))[0] for k in range(count)])
 
     def force(place):
         extension = np.diff(place)
@@ -350,9 +350,9 @@ def chain_on_a_floor(law, limits=(-0.5, 0.5), step=0.002, **options):
     domain.loads.set_gravity((0, 0, -10.0))
     balls = [ball(domain, (0.4 * k, 0, 0)) for k in range(4)]
     for body in balls:
-        domain.set_velocity(body, (1.0 if body == balls[0] else 0.0, 0, -0.2), (0, 0, 0))
+        domain.states.set_velocity(body, (1.0 if body == balls[0] else 0.0, 0, -0.2), (0, 0, 0))
     for k, (two, one) in enumerate(zip(balls, balls[1:], strict=False)):
-        domain.spring(one, (0.4 * k + 0.4, 0, 0), two, (0.4 * k, 0, 0), law, limits, **options)
+        domain.joints.spring(one, (0.4 * k + 0.4, 0, 0), two, (0.4 * k, 0, 0), law, limits, **options)
     return domain
 
 
@@ -413,7 +413,7 @@ def test_two_springs_on_one_obstacle_couple_alike_in_both_forms_of_w(law):
     domain = Domain(0.01)
     wall = ball(domain, (0, 0, 0), kind=BodyKind.OBSTACLE)
     for x in (-1.0, 1.0):
-        domain.spring(ball(domain, (x, 0, 0)), (x, 0, 0), wall, (0, 0, 0), law, (-1.0, 1.0))
+        domain.joints.spring(ball(domain, (x, 0, 0)), (x, 0, 0), wall, (0, 0, 0), law, (-1.0, 1.0))
     advance(domain)
     local = domain.local_dynamics
     matrix = local.matrix()
@@ -432,8 +432,8 @@ def test_a_dump_leaves_the_matrix_of_implicit_bodies_as_it_is(tmp_path):
     block = domain.insert_body(BodyKind.FINITE_ELEMENT, [hex_mesh(nodes, 1, 1, 1, 1, [1] * 6)], BULK, form=Form.BC)
     domain.bodies.scheme[0] = Scheme.DEF_LIM
     middle = ball(domain, (2.0, 0, 0))
-    domain.spring(block, (1.0, 0, 0), middle, (2.0, 0, 0), LINEAR, (-1.0, 1.0))
-    domain.spring(ball(domain, (3.0, 0, 0)), (3.0, 0, 0), middle, (2.0, 0, 0), LINEAR, (-1.0, 1.0))
+    domain.joints.spring(block, (1.0, 0, 0), middle, (2.0, 0, 0), LINEAR, (-1.0, 1.0))
+    domain.joints.spring(ball(domain, (3.0, 0, 0)), (3.0, 0, 0), middle, (2.0, 0, 0), LINEAR, (-1.0, 1.0))
     advance(domain)
     local = domain.local_dynamics
     assert local.coupled

@@ -31,18 +31,18 @@ def test_a_clamped_beam_keeps_its_place_though_its_solver_is_loose(solver):
     body = domain.insert_body(BodyKind.FINITE_ELEMENT, [mesh], BulkMaterial(young=1e9, poisson=0.3, density=1000), form=Form.TL)
     clamped = mesh.nodes[mesh.nodes[:, 0] < 1e-9]
     for node in clamped:
-        domain.fix_point(body, node)
-    domain.fix_point(body, clamped[0])  # twice: that carries nothing
+        domain.joints.fix_point(body, node)
+    domain.joints.fix_point(body, clamped[0])  # twice: that carries nothing
     for axis in ((1, 0, 0), (0, 1, 0)):
-        domain.fix_direction(body, clamped[0], axis)
+        domain.joints.fix_direction(body, clamped[0], axis)
     domain.loads.add_force(domain.body_row(body), "SPATIAL", (6, 0.5, 0.5), (0, 0, 1), -1e5)
-    domain.hold_supports(True)
+    domain.exact_supports = True
     for _ in range(30):
         domain.advance(solver)
-    sag = domain.displacement(body, (6, 0.5, 0.5))[2]
+    sag = domain.points.displacement(body, (6, 0.5, 0.5))[2]
     assert sag < -0.01
     for node in clamped:
-        assert np.abs(domain.displacement(body, node)).max() < 1e-11 * abs(sag)
+        assert np.abs(domain.points.displacement(body, node)).max() < 1e-11 * abs(sag)
     assert domain.report.residual < 1e-10
 
 
@@ -51,13 +51,13 @@ def test_a_driven_end_arrives_where_its_velocity_takes_it():
     mesh = block((3, 1, 1), (3.0, 1.0, 1.0))
     body = domain.insert_body(BodyKind.FINITE_ELEMENT, [mesh], BulkMaterial(young=1e9, poisson=0.0, density=1000), form=Form.TL)
     for node in mesh.nodes[mesh.nodes[:, 0] < 1e-9]:
-        domain.fix_point(body, node)
+        domain.joints.fix_point(body, node)
     for node in mesh.nodes[mesh.nodes[:, 0] > 3 - 1e-9]:
-        domain.prescribe_velocity(body, node, (1, 0, 0), 0.1)
-    domain.hold_supports(True)
+        domain.joints.prescribe_velocity(body, node, (1, 0, 0), 0.1)
+    domain.exact_supports = True
     for _ in range(20):
         domain.advance(NewtonSolver(1e-4, 100))
-    assert domain.displacement(body, (3, 0, 0))[0] == pytest.approx(0.1 * 20 * 0.01, rel=1e-11)
+    assert domain.points.displacement(body, (3, 0, 0))[0] == pytest.approx(0.1 * 20 * 0.01, rel=1e-11)
     reactions = domain.constraints.view("R")
     assert abs(reactions).max() > 1e5
 
@@ -70,13 +70,13 @@ def test_supports_creep_as_the_solver_lets_them_unless_asked_for():
         mesh = block((6, 1, 1), (6.0, 1.0, 1.0))
         body = domain.insert_body(BodyKind.FINITE_ELEMENT, [mesh], BulkMaterial(young=1e9, poisson=0.3, density=1000), form=Form.TL)
         for node in mesh.nodes[mesh.nodes[:, 0] < 1e-9]:
-            domain.fix_point(body, node)
+            domain.joints.fix_point(body, node)
         domain.loads.add_force(domain.body_row(body), "SPATIAL", (6, 0.5, 0.5), (0, 0, 1), TimeSeries([0, 1], [0, -1e6]))
         solver = NewtonSolver(1e-6, 100)
         domain.advance(solver)
-        before = domain.displacement(body, (0, 0, 0)).copy()
-        domain.hold_supports(held)
+        before = domain.points.displacement(body, (0, 0, 0)).copy()
+        domain.exact_supports = held
         for _ in range(10):
             domain.advance(solver)
-        places.append(np.abs(domain.displacement(body, (0, 0, 0)) - before).max())
+        places.append(np.abs(domain.points.displacement(body, (0, 0, 0)) - before).max())
     assert places[0] > 1e-9 and places[1] < 1e-13

@@ -27,7 +27,7 @@ def model(tmp_path):
 
 def domain_of(made):
     simulation = made._simulation if hasattr(made, "_simulation") else made.simulation
-    simulation.domain.update_shapes()
+    simulation.domain.states.update_shapes()
     return simulation.domain
 
 
@@ -87,7 +87,7 @@ def test_stress_of_a_homogeneous_deformation_is_that_of_the_law(tmp_path, kind):
     else:
         nodes = bodies.meshes[1].nodes
         conf[:, : len(nodes)] = (nodes @ (F - np.eye(3)).T).T
-    domain.update_shapes()
+    domain.states.update_shapes()
     found = fields.stresses(domain)
     assert found == pytest.approx(np.tile(expected_stress(), (len(found), 1)), rel=1e-9, abs=1e-6)
 

@@ -25,7 +25,7 @@ def cube(tmp_path_factory):
     made = solfec.SOLFEC("DYNAMIC", 1e-3, str(tmp_path_factory.mktemp("cube") / "out"))
     solfec.BODY(made, "RIGID", solfec.HULL(CUBE.ravel().tolist(), 1, 1), solfec.BULK_MATERIAL(made))
     domain = solfec.language.handles.simulation_of(made).domain
-    domain.update_shapes()
+    domain.states.update_shapes()
     return domain, cuts.Cells(domain)
 
 

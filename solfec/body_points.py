@@ -1,0 +1,66 @@
+"""Values at points of a model's bodies: displacement, velocity, stress, and what part of the shape holds them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .bodies import motion, point_values
+from .bodies.table import BodyKind
+from .errors import SolfecError
+from .shapes import point_query
+
+
+class BodyPoints:
+    """Values at referential points of bodies, by their identifiers.
+
+    Parameters
+    ----------
+    domain : Domain
+    """
+
+    def __init__(self, domain):
+        self.domain = domain
+
+    def contains(self, identifier: int, point) -> bool:
+        """Whether a referential point lies in or on the body's shape."""
+        row = self.domain.body_row(identifier)
+        first, count = int(self.domain.bodies.primitive_ptr[row]), int(self.domain.bodies.primitive_count[row])
+        return point_query.contains(self.domain.geometry, first, count, point, self.domain.epsilon)
+
+    def part_at(self, identifier: int, point) -> int | None:
+        """Number of the first convex, element with a free face, sphere or ellipsoid of the body that holds a referential point."""
+        row = self.domain.body_row(identifier)
+        first, count = int(self.domain.bodies.primitive_ptr[row]), int(self.domain.bodies.primitive_count[row])
+        return point_query.first_holder(self.domain.geometry, first, count, point, self.domain.epsilon)
+
+    def check_inside(self, identifier: int, point) -> None:
+        """A point of a shape inside a mesh must be in the shape, not only in the mesh."""
+        mesh = self.domain.bodies.meshes.get(identifier)
+        if mesh is not None and mesh.background is not None and not self.contains(identifier, point):
+            x, y, z = point
+            raise SolfecError(f"{self.domain.bodies.name(identifier)}: the point ({x:g}, {y:g}, {z:g}) is outside of its shape")
+
+    def displacement(self, identifier: int, point) -> np.ndarray:
+        """Displacement of a referential point at the present configuration."""
+        row = self.domain.body_row(identifier)
+        self.check_inside(identifier, point)
+        if self.domain.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+            return point_values.displacement(self.domain.bodies, row, point, self.domain.epsilon)
+        rows = np.array([self.domain.body_row(identifier)], np.int32)
+        reference = np.asfortranarray(np.reshape(np.asarray(point, float), (3, 1)))
+        return (motion.spatial_points(self.domain.bodies, rows, reference) - reference)[:, 0]
+
+    def velocity(self, identifier: int, point) -> np.ndarray:
+        """Spatial velocity of a referential point."""
+        row = self.domain.body_row(identifier)
+        self.check_inside(identifier, point)
+        if self.domain.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
+            return point_values.velocity(self.domain.bodies, row, point, self.domain.epsilon)
+        rows = np.array([self.domain.body_row(identifier)], np.int32)
+        reference = np.asfortranarray(np.reshape(np.asarray(point, float), (3, 1)))
+        return motion.point_velocities(self.domain.bodies, rows, reference)[:, 0]
+
+    def stress(self, identifier: int, point) -> np.ndarray:
+        """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point (manual, STRESS)."""
+        self.check_inside(identifier, point)
+        return point_values.stress(self.domain.bodies, self.domain.body_row(identifier), point, self.domain.epsilon)

@@ -1,0 +1,188 @@
+"""The user's constraints of a model: joints, links, prescribed velocities and springs (manual, 4.3.5)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .bodies import point_values
+from .constraints import element_points, joint_starts, user
+from .constraints.table import ConstraintKind, DirectionUpdate
+from .time_series import TimeSeries
+
+
+class Joints:
+    """What puts constraints into a model and takes them out again.
+
+    Parameters
+    ----------
+    domain : Domain
+    """
+
+    def __init__(self, domain):
+        self.domain = domain
+
+    def fix_point(self, identifier: int, point, strength: float = math.inf) -> int:
+        """Fix a referential point in space (manual, FIX_POINT); return the constraint's identifier."""
+        row, place = self.domain.body_row(identifier), np.add(point, self.domain.points.displacement(identifier, point))
+        return self._add_constraint(ConstraintKind.FIXPNT, master=row, master_point=point, slave_point=place, strength=strength)
+
+    def rigid_link(self, one: int | None, two: int | None, point1, point2, strength: float = math.inf) -> int:
+        """Keep the distance of two referential points (manual, PUT_RIGID_LINK); return the constraint's identifier.
+
+        Coincident points are coupled instead.  A body given as None leaves a fixed spatial point.
+        """
+        if one is None:
+            one, two, point1, point2 = two, None, point2, point1
+        point1, point2 = np.asarray(point1, float), np.asarray(point2, float)
+        length = float(np.linalg.norm(point1 - point2))
+        kind = ConstraintKind.RIGLNK if length >= self.domain.epsilon else ConstraintKind.FIXPNT
+        return self._add_constraint(
+            kind,
+            master=self.domain.body_row(one),
+            slave=-1 if two is None else self.domain.body_row(two),
+            master_point=point1,
+            slave_point=point2,
+            length=length if kind == ConstraintKind.RIGLNK else 0.0,
+            strength=strength,
+        )
+
+    def fix_direction(self, identifier: int, point, direction, other: int | None = None, other_point=None) -> int:
+        """Stop the motion of a point along a unit direction (manual, FIX_DIRECTION); return the constraint's identifier.
+
+        With another body, the motion of its point relative to the first body is stopped, along a direction convected
+        with the first one.
+        """
+        row = self.domain.body_row(identifier)
+        if other is None:
+            return self._add_constraint(
+                ConstraintKind.FIXDIR,
+                master=row,
+                master_point=point,
+                slave_point=np.add(point, self.domain.points.displacement(identifier, point)),
+                direction=direction,
+                update=DirectionUpdate.FIXED,
+            )
+        return self._add_constraint(
+            ConstraintKind.FIXDIR,
+            master=row,
+            slave=self.domain.body_row(other),
+            master_point=point,
+            slave_point=other_point,
+            direction=point_values.referential_direction(self.domain.bodies, row, direction, point, self.domain.epsilon),
+            update=DirectionUpdate.CONV1,
+        )
+
+    def prescribe_velocity(self, identifier: int, point, direction, value: float | TimeSeries) -> int:
+        """Prescribe the velocity of a point along a unit direction (manual, SET_VELOCITY); return the identifier."""
+        number, series = self._prescribed(value)
+        return self._add_constraint(
+            ConstraintKind.VELODIR,
+            master=self.domain.body_row(identifier),
+            master_point=point,
+            direction=direction,
+            update=DirectionUpdate.FIXED,
+            value=(number, 0.0, 0.0),
+            series_rows=(series, -1, -1),
+        )
+
+    def prescribe_velocities(self, identifier: int, point, base, values) -> int:
+        """Prescribe a point's velocities along three unit vectors, columns of `base` (manual, SET_VELOCITY3)."""
+        numbers, series = zip(*(self._prescribed(value) for value in values), strict=True)
+        return self._add_constraint(
+            ConstraintKind.VELODIR3,
+            master=self.domain.body_row(identifier),
+            master_point=point,
+            base=base,
+            value=numbers,
+            series_rows=series,
+        )
+
+    def _prescribed(self, value: float | TimeSeries) -> tuple[float, int]:
+        """A constant and -1, or 0 and the row of a time series."""
+        if isinstance(value, TimeSeries):
+            return 0.0, self.domain.constraints.series.add(value)
+        return float(value), -1
+
+    def spring(
+        self,
+        one: int,
+        point1,
+        two: int,
+        point2,
+        law,
+        limits,
+        direction=None,
+        update: DirectionUpdate = DirectionUpdate.FOLLOW,
+        dashpot: float = 0.0,
+        implicit: bool = False,
+    ) -> int:
+        """Put a spring between points of two bodies (manual, PUT_SPRING); return the constraint's identifier.
+
+        Parameters
+        ----------
+        law : callable or array_like (m, 2)
+            ``law(stroke, velocity)`` returning the force on body `one` along the direction, or points (stroke, force).
+        limits : tuple of 2
+            Strokes beyond which rigid stops hold.
+        direction : array_like (3,), optional
+            Unit spatial direction; points from the second point to the first when omitted.
+        dashpot : float
+            Force per velocity that opposes the stroke, beside a curve.
+        implicit : bool
+            Whether the force follows from the mean stroke and velocity of the step, or from those at hand.
+        """
+        master, slave = self.domain.body_row(one), self.domain.body_row(two)
+        carrier = {DirectionUpdate.CONV1: master, DirectionUpdate.CONV2: slave}.get(update)
+        if carrier is not None:
+            onto = point1 if update == DirectionUpdate.CONV1 else point2
+            direction = point_values.referential_direction(self.domain.bodies, carrier, direction, onto, self.domain.epsilon)
+        identifier = self._add_constraint(
+            ConstraintKind.SPRING,
+            master=master,
+            slave=slave,
+            master_point=point1,
+            slave_point=point2,
+            direction=(0.0, 0.0, 0.0) if direction is None else direction,
+            update=update,
+            limits=limits,
+            curve=-1 if callable(law) else self.domain.constraints.curves.add(law),
+            dashpot=dashpot,
+            implicit=implicit,
+        )
+        row = self.domain.constraints.row_of(identifier)
+        self.domain.constraints.length[row] = self.domain.constraints.gap[row]  # the stroke starts from here
+        self.domain.constraints.gap[row] = 0.0
+        if callable(law):
+            self.domain.constraints.functions[identifier] = law
+        return identifier
+
+    def _add_constraint(self, kind: ConstraintKind, **columns) -> int:
+        """Insert a row behind the user's other constraints and before the contacts."""
+        self.domain.refuse_within_step("insert constraints")
+        constraints = self.domain.constraints
+        identifier = int(constraints.new_ids(1)[0])
+        row = constraints.append(kind=int(kind), id=identifier, birth=self.domain.step_number)
+        for name, value in columns.items():
+            getattr(constraints, name)[..., row] = value
+        if kind in joint_starts.JOINTS:
+            constraints.start[row] = joint_starts.Start.NEW
+        if constraints.contact_count > 1:
+            first = constraints.user_count
+            for name in constraints.COLUMNS:
+                column = constraints.view(name)
+                column[..., first:] = np.roll(column[..., first:], 1, axis=-1)
+        constraints.user_count += 1
+        element_points.attach(constraints, self.domain.bodies, constraints.user_count - 1, self.domain.epsilon)
+        user.update(constraints, self.domain.bodies, self.domain.time, 0.0)
+        return identifier
+
+    def delete_constraint(self, identifier: int) -> None:
+        """Delete a constraint; nothing happens when it is gone already."""
+        self.domain.refuse_within_step("delete constraints")
+        row = self.domain.constraints.row_of(identifier)
+        if row >= 0:
+            mask = np.ones(self.domain.constraints.n, bool)
+            mask[row] = False
+            self.domain.constraints.keep_marked(mask)

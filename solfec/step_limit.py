@@ -1,0 +1,54 @@
+"""Time steps that explicit integration allows for."""
+
+from __future__ import annotations
+
+from .bodies import finite_element_motion, motion
+from .bodies.finite_elements import compiled
+from .bodies.table import BodyKind
+from .errors import SolfecError
+
+CRAWL = 1e-3  # part of the critical step at rest; smaller ones are of elements torn to a thousand times their size
+SELDOM, OFTEN = 16, 2  # steps after which explicit bodies are looked at again whose strains might ask for a smaller one
+
+
+def limit_step(domain) -> None:
+    """Explicit integration is stable below the critical step; the smallest one bounds the common step."""
+    if not (domain.dynamic and domain.deformable):
+        return
+    allowed = 2.0 if domain.step_kept else 1.0
+    critical, row = motion.critical_step(domain.bodies)
+    if domain.step <= allowed * critical:
+        return
+    # the bound costs nothing, but under large strains it is far too low; up to its double the step is known to be stable
+    period = SELDOM if domain.step <= 2.0 * critical else OFTEN
+    for exactly in (True,) if domain.step_number % period == 0 else (False, True):
+        critical, row = motion.refined_critical_step(domain.bodies, exactly)
+        if domain.step <= allowed * critical:
+            return
+    if not domain.step_kept:
+        _refuse_to_crawl(domain, critical, row)
+        domain.step, domain.clock_origin = critical, (domain.time, domain.step_number)
+    elif domain.step > motion.stability_limit(domain.bodies, row, critical):
+        raise SolfecError(
+            f"{critical_body(domain, row)} is unstable at the step {domain.step:g}, which SOLFEC.step_control = 'OFF' keeps: "
+            f"explicit integration allows for {critical:g}; take a smaller step, or scheme 'DEF_LIM' for this body"
+        )
+
+
+def _refuse_to_crawl(domain, critical: float, row: int) -> None:
+    """Elements that are torn apart ask for ever smaller steps: a run would not come to its end, without a word."""
+    elements = domain.bodies.kind[row] == BodyKind.FINITE_ELEMENT
+    if elements and critical < CRAWL * finite_element_motion.resting_step(domain.bodies, row):
+        raise SolfecError(
+            f"{domain.bodies.name(int(domain.bodies.id[row]))} is strained so much that explicit integration asks for the step {critical:g}, less than "
+            f"{CRAWL:g} of the one at rest; check loads and material"
+        )
+
+
+def critical_body(domain, row: int) -> str:
+    """A body in the user's words, with the element of the highest frequency."""
+    identifier = int(domain.bodies.id[row])
+    name = domain.bodies.name(identifier, BodyKind(int(domain.bodies.kind[row])).name)
+    if identifier not in domain.bodies.meshes:
+        return name
+    return f"{name}, element {compiled(domain.bodies).stiffest_element(domain.bodies, row)},"
