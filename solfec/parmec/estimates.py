@@ -101,8 +101,10 @@ def shortest(rows: list[Row], count: int) -> list[Row]:
 
 def steps_of_particles(model: Model) -> list[Row]:
     """Estimates of the particles that springs or contacts hold."""
-    search(model)
     n = model.particles.n
+    if n == 0:
+        return []
+    search(model)
     steps, frequencies, ratios = np.zeros(n), np.zeros(n), np.zeros(n)
     if _estimate(model.handles(), steps, frequencies, ratios):
         raise RuntimeError("the kernels do not know the tables of this model")

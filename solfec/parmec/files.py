@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 
 from ..directories import make_directory_of
+from ..errors import SolfecError
 from ..results.journal import JournalledFile
 from .frames import Block, blocks, members
 from .model import Model
@@ -35,7 +36,13 @@ class Writer:
         self.frames = 0
 
     def write(self) -> None:
-        """Write one frame of every set in every format."""
+        """Write one frame of every set in every format; SolfecError when that fails."""
+        try:
+            self._write()
+        except (OSError, RuntimeError) as error:
+            raise SolfecError(f"DEM: files {self.stem}* cannot be written: {getattr(error, 'strerror', None) or error}") from error
+
+    def _write(self) -> None:
         make_directory_of(self.stem)
         if self.frames == 0:
             self._remove_old()

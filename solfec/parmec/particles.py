@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import numpy as np
 
@@ -62,8 +63,8 @@ def SPHERE(center: Vector, radius: float, material: int, color: int) -> int:
     radius = checks.positive(radius, "radius")
     material = arguments.material(model, material)
     color = arguments.colour(color, "color")
-    mass = 4.0 / 3.0 * math.pi * radius**3 * model.materials[material].density
-    inertia = 0.4 * mass * radius**2 * np.eye(3)
+    mass = 4.0 / 3.0 * math.pi * radius * radius * radius * model.materials[material].density  # a power would raise an OverflowError
+    inertia = np.diag([0.4 * mass * radius * radius] * 3)
     return add_particle(model, ParticleKind.SPHERE, mass, inertia, centre, material=material, radius=radius, colour=color)
 
 
@@ -176,7 +177,7 @@ def ANALYTICAL(
         given["rotation"] = rotation_matrix(rotation)
     if position is not None:
         given["position"] = np.array(checks.vector(position, "position"))
-    if material is not None and (material != 0 or model.materials):
+    if material is not None and (checks.integer(material, "material") != 0 or model.materials):
         given["material"] = arguments.material(model, material)
     if particle is None:
         rotation = given.pop("rotation", np.eye(3))
@@ -185,6 +186,7 @@ def ANALYTICAL(
         model.particles.rotation[:, :, row] = rotation
         return row
     row, particles = arguments.particle(model, particle, "particle"), model.particles
+    inverse = inverse_of(given.get("mass", 1.0), given.get("inertia", np.eye(3)))
     model.forget_pairs()
     particles.kind[row] = ParticleKind.ANALYTICAL
     for name, value in given.items():
@@ -192,7 +194,7 @@ def ANALYTICAL(
     if "position" in given:
         particles.reference[:, row] = given["position"]
     if "inertia" in given:
-        particles.inverse_inertia[:, :, row] = np.linalg.inv(given["inertia"])
+        particles.inverse_inertia[:, :, row] = inverse
     return row
 
 
@@ -222,13 +224,23 @@ def rotation_matrix(values) -> np.ndarray:
     return matrix
 
 
+def inverse_of(mass: float, inertia: np.ndarray) -> np.ndarray:
+    """The inverse of an inertia; BadValue where numbers have run out of their range."""
+    with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError):
+        inverse = np.linalg.inv(inertia)
+        if mass > 0.0 and np.isfinite(1.0 / mass) and np.isfinite(mass) and np.isfinite(inverse).all() and np.isfinite(inertia).all():
+            return inverse
+    raise BadValue(f"the particle's mass, {mass:g}, or its inertia is too small or too large for the computer's numbers")
+
+
 def add_particle(model: Model, kind: ParticleKind, mass: float, inertia: np.ndarray, centre, **columns) -> int:
     """Append a particle at rest."""
+    inverse = inverse_of(mass, inertia)
     model.forget_pairs()
     row = model.particles.append(kind=kind, mass=mass, **columns)
     particles = model.particles
     particles.inertia[:, :, row] = inertia
-    particles.inverse_inertia[:, :, row] = np.linalg.inv(inertia)
+    particles.inverse_inertia[:, :, row] = inverse
     particles.reference[:, row] = particles.position[:, row] = centre
     particles.rotation[:, :, row] = np.eye(3)
     return row

@@ -146,6 +146,8 @@ def ARGV(nonparmec: bool = True) -> list[str]:
     -------
     list of str
     """
+    if not isinstance(nonparmec, (bool, int, np.bool_)):
+        raise BadType(f"'nonparmec' must be True or False, not {checks.kind_of(nonparmec)}")
     words = list(sys.argv[1:] if _words is None else _words)
     if not nonparmec:
         return words
