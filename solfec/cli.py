@@ -29,8 +29,8 @@ from .switches import USAGE, help_text
 from .terminal import discard
 
 HELPERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parmec", "helpers")  # modules that inputs of Parmec import
+MOST_PIXELS = 16384  # of a window, each way
 MOST_THREADS = 1024  # with a hundred thousand the OpenMP library ends the process
-UNBUILT = {"-v": "the viewer", "-f": "the viewer", "-g": "the viewer"}
 
 
 class UsageError(Exception):
@@ -57,7 +57,9 @@ class Arguments:
     log: str | None = None
     version: bool = False
     help: bool = False
-    unbuilt: list[str] = field(default_factory=list)
+    view: bool = False
+    wire: bool = False
+    size: tuple[int, int] | None = None
     words: list[str] = field(default_factory=list)
     language: types.ModuleType = language  # whose commands the input starts with
 
@@ -77,8 +79,10 @@ def parse(words: list[str]) -> Arguments:
                 result.overwrite = True
             elif word == "-c":
                 result.resume = True
+            elif word == "-v":
+                result.view = True
             else:
-                result.unbuilt.append(word)
+                result.wire = True
         elif word in ("-s", "-i", "-g"):
             value = _value(word, words)
             if word == "-s":
@@ -86,7 +90,7 @@ def parse(words: list[str]) -> Arguments:
             elif word == "-i":
                 result.interval = _number(word, value)
             else:
-                result.unbuilt.append(word)
+                result.size = _size(value)
         elif result.path is None and _new_switch(word, words, result):
             pass
         elif result.path is None and os.access(word, os.R_OK):
@@ -125,6 +129,17 @@ def _value(switch: str, words: list[str]) -> str:
     return words.pop(0)
 
 
+def _size(text: str) -> tuple[int, int]:
+    """Width and height of 'WxH'."""
+    try:
+        width, height = (int(word) for word in text.lower().split("x"))
+    except ValueError:
+        width = height = 0
+    if not (0 < width <= MOST_PIXELS and 0 < height <= MOST_PIXELS):
+        raise UsageError(f"-g needs a size such as 800x600, not {text!r}")
+    return width, height
+
+
 def _number(switch: str, text: str) -> float:
     try:
         value = float(text)
@@ -153,8 +168,7 @@ def main(words: list[str] | None = None) -> int:
 
             print(f"solfec {__version__}")
             return 0
-        if arguments.unbuilt:
-            raise UsageError(f"{arguments.unbuilt[0]}: {UNBUILT[arguments.unbuilt[0]]} is not built yet")
+        _check_view(arguments)
         if arguments.overwrite and arguments.resume:
             raise UsageError("-w computes again from the start, -c goes on from what is there: choose one")
         if arguments.path is None:
@@ -177,6 +191,22 @@ def main(words: list[str] | None = None) -> int:
         return 2
 
 
+def _check_view(arguments: Arguments) -> None:
+    """Refuse -v, -f and -g where there can be no window, before the input runs."""
+    if not arguments.view:
+        if arguments.wire or arguments.size:
+            raise UsageError(f"{'-f' if arguments.wire else '-g'} is for the viewer: -v")
+        return
+    if arguments.convert:
+        raise UsageError("-v and --convert: choose one")
+    from .viewer import ViewerUnavailable, require_display
+
+    try:
+        require_display()
+    except ViewerUnavailable as error:
+        raise UsageError(f"-v: {error}") from None
+
+
 def _check(words: list[str]) -> int:
     """Build the models of an input and say what they are like before their first step."""
     asked = subcommands.check_options(words)
@@ -185,6 +215,8 @@ def _check(words: list[str]) -> int:
     as_json, rest = asked
     try:
         arguments = parse(rest)
+        if arguments.view or arguments.wire or arguments.size:
+            raise UsageError("check opens no window: -v, -f and -g have no meaning")
         if arguments.path is None:
             raise UsageError(_missing(arguments.words) or "check needs an input file")
         input_path, directory = _input_of(arguments.path)
@@ -253,6 +285,7 @@ def run_input(path: str, directory: str | None, arguments: Arguments, checked: l
         interval=arguments.interval,
         quiet=arguments.quiet,
         checked=checked,
+        viewed=[] if arguments.view and checked is None else None,
     )
     before = session.begin(now)
     try:
@@ -292,6 +325,10 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
             raise
         if now.checked is not None:
             _check_what_never_runs(now)
+        if now.viewed is not None:
+            from .viewer.live import look
+
+            look(now, arguments.size, arguments.wire)
         now.close()
     except SystemExit as request:
         status = 0 if now.checked else _status(request.code)  # what an input says of a run that has taken no steps

@@ -6,6 +6,9 @@ USAGE = "usage: solfec [-w [-y] | -c] [-s sub-directory] [-i seconds] [-t thread
 SWITCHES = (  # switch, name of its value, what it does; those of Solfec-1.0 may stand anywhere
     ("-w", "", "compute again and overwrite results (asks on a terminal)"),
     ("-c", "", "go on from the last frame of results that are there"),
+    ("-v", "", "open a window; RETURN in it runs the input's models, or plays their results"),
+    ("-f", "", "with -v: edges alone at first"),
+    ("-g", "WxH", "with -v: size of the window in pixels"),
     ("-s", "NAME", "use a sub-directory of the output directory"),
     ("-i", "SECONDS", "wall time between progress reports (default: 1)"),
 )

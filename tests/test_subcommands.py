@@ -169,7 +169,7 @@ def test_help_lists_what_parses(say):
     for switch, value, _ in (*SWITCHES, *NEW_SWITCHES):
         assert f"  {switch} " in out
         if switch not in ("-w", "-c"):
-            cli.parse([switch, *(["2"] if value else []), "input.py"])
+            cli.parse([switch, *(["2x2" if value == "WxH" else "2"] if value else []), "input.py"])
 
 
 # --- --quiet and --log -------------------------------------------------------------------------------------

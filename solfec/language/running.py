@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SolfecError
+from ..errors import NotBuiltYet, SolfecError
 from ..solvers.foreign_solver import Solves
 from . import checks, session
 from .checks import BadValue, command
@@ -19,7 +19,7 @@ from .solvers import CoSolver, Solver, constraint_solver
 
 @command("RUN")
 def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves, duration: float) -> None:
-    """Run a simulation; nothing happens in READ mode.
+    """Run a simulation; nothing happens in READ mode. Under the viewer (-v) the window runs it.
 
     Parameters
     ----------
@@ -31,6 +31,11 @@ def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves, duration: float) -> 
         Time to simulate, from the present time on.
     """
     simulation = simulation_of(solfec)
+    if (viewed := session.current().viewed) is not None and simulation.mode == "WRITE":
+        if isinstance(solver, CoSolver):
+            raise NotBuiltYet("HYBRID_SOLVER under the viewer (-v) is not built yet")
+        viewed.append((simulation, constraint_solver(solver), checks.positive(duration, "duration")))
+        return
     if isinstance(solver, CoSolver):
         solver.run(simulation, checks.positive(duration, "duration"))
         return

@@ -74,6 +74,7 @@ class Session:
     warned: set[tuple] = field(default_factory=set)  # lines and texts of the warnings given so far
     series_labels: set[str] = field(default_factory=set)
     checked: list[dict] | None = None  # what `solfec check` has found; None: inputs run
+    viewed: list[tuple] | None = None  # simulation, solver and duration of each RUN for the viewer; None: RUN runs
     written: set[str] = field(default_factory=set)  # output directories into which simulations wrote that nobody holds any more
     _simulations: WeakValueDictionary = field(default_factory=WeakValueDictionary)  # in the order in which they were made
     _unchecked: list = field(default_factory=list)  # keeps models in memory until `solfec check` has seen them

@@ -106,13 +106,13 @@ def HERE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> bool:
 
 @command("VIEWER")
 def VIEWER() -> bool:
-    """Whether the viewer is on: no, it is not built yet.
+    """Whether the viewer is on (-v).
 
     Returns
     -------
     bool
     """
-    return False
+    return session.current().viewed is not None
 
 
 @command("SUBDIR")

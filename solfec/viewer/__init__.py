@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 
 from ..errors import SolfecError
 
@@ -27,3 +28,15 @@ def require() -> None:
     """
     if names := missing():
         raise ViewerUnavailable(f"the viewer needs {', '.join(names)}, which is not installed: pip install 'solfec[viewer]'")
+
+
+def require_display() -> None:
+    """Refuse where no window can be opened.
+
+    Raises
+    ------
+    ViewerUnavailable
+    """
+    require()
+    if not os.environ.get("DISPLAY"):
+        raise ViewerUnavailable("there is no display (DISPLAY is not set); pictures of results need none: solfec view DIR --screenshot FILE")

@@ -12,6 +12,8 @@ from . import picking
 from .gl.renderer import Renderer
 from .presentation import Presentation
 
+BUDGET = 0.02  # seconds of steps between two pictures of a model that runs
+
 
 class MissingArgument(Exception):
     """A command needs a word more; `question` asks the user for it."""
@@ -117,6 +119,9 @@ class Application:
         if not self.playing:
             return False
         source = self.source
+        if source.live:
+            self._run(BUDGET)
+            return True
         started, first = self._clock
         moment = first + self.speed * (time.monotonic() - started)
         frame = int(np.searchsorted(source.times, moment, side="right")) - 1
@@ -142,16 +147,36 @@ class Application:
     def play(self) -> None:
         """Play from the present frame, or stop playing; behind the last frame from the first one."""
         self.playing = not self.playing
-        if self.playing:
+        if self.playing and not self.source.live:
             if self.source.frame == len(self.source.times) - 1:
                 self.seek(0)
             self._clock = time.monotonic(), self.source.time
+
+    def step(self) -> None:
+        """One step of a model that runs, or the next frame of stored results."""
+        if self.source.live:
+            self._run(0.0)
+        else:
+            self.seek(min(self.source.frame + 1, len(self.source.times) - 1))
+
+    def _run(self, budget: float) -> None:
+        """Steps of a model that runs."""
+        self.source.go_on(budget)
+        if self.source.finished:
+            self.playing, self.message = False, f"the run has ended at time {self.source.time:.6g}"
+        self.view.refresh()
+        self.dirty = True
 
     def seek(self, frame: int) -> None:
         """Show a frame."""
         self.source.seek(frame)
         self.view.refresh()
         self._clock = time.monotonic(), self.source.time
+
+    def seek_time(self, moment: float) -> None:
+        """Show the frame nearest to a time."""
+        self.source.seek_time(moment)
+        self.seek(self.source.frame)
 
     # -- pictures -------------------------------------------------------------------------------------------
 

@@ -257,12 +257,12 @@ def _run(app):
 
 @entry("step", "analysis", "SPACE")
 def _step(app):
-    app.seek(min(app.source.frame + 1, len(app.source.times) - 1))
+    app.step()
 
 
 @entry("seek to", "analysis", "UP", "time:")
 def _seek(app, moment):
-    app.seek(app.source.reader.nearest(number(moment, "time")))
+    app.seek_time(number(moment, "time"))
 
 
 @entry("frame", "analysis", "", "number of the frame:")

@@ -2,12 +2,94 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from ..errors import SolfecError
 from ..kinds import Energy
 from ..results import ResultsReader
 from ..results.export import first_domain
+from ..solvers.penalty import PenaltySolver
+
+FREE_RUN = 1e6  # steps of a model that the input does not run
+
+
+class Live:
+    """A model that runs under the viewer, by the same steps as in a batch run: frames, callbacks and STOP are seen to between them.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        In WRITE mode.
+    runs : list of tuple
+        Constraint solver and duration of each RUN of the input; they follow one another.
+    """
+
+    live, frame, reader = True, 0, None
+
+    def __init__(self, simulation, runs: list[tuple]):
+        self.simulation, self.domain, self.path = simulation, simulation.domain, simulation.outpath or "in memory"
+        self._runs = list(runs) or [(PenaltySolver(), FREE_RUN * simulation.domain.step)]
+        self._steps, self._history, self.finished = None, [], False
+        self.domain.update_shapes()
+
+    @property
+    def times(self) -> np.ndarray:
+        """The present time alone."""
+        return np.array([self.domain.time])
+
+    @property
+    def time(self) -> float:
+        """The present time."""
+        return self.domain.time
+
+    def step(self) -> None:
+        """One step; at the end of the last RUN `finished` is True."""
+        while not self.finished:
+            if self._steps is None:
+                if not self._runs:
+                    self.finished = True
+                    return
+                self._steps = self.simulation.steps(*self._runs.pop(0))
+            if next(self._steps, None) is not None:
+                self._history.append((self.domain.time, *self.domain.bodies.view("energy").sum(axis=1)))
+                return
+            self._steps = None
+
+    def go_on(self, budget: float) -> None:
+        """Steps for some seconds of wall time, at least one; then current shapes."""
+        started = time.perf_counter()
+        while not self.finished:
+            self.step()
+            if time.perf_counter() - started >= budget:
+                break
+        self.domain.update_shapes()
+
+    def seek(self, frame: int) -> None:
+        """Refused: the run has no frames here."""
+        raise SolfecError(f"a model that runs shows the present only; its frames are seen by: solfec view {self.path}")
+
+    def seek_time(self, moment: float) -> None:
+        """Refused, too."""
+        self.seek(0)
+
+    def refresh(self) -> bool:
+        """No other process writes."""
+        return False
+
+    def energies(self) -> dict[str, np.ndarray]:
+        """Times and energies of the steps made here, by name."""
+        names = ("time", *(energy.name.lower() for energy in Energy))
+        table = np.array(self._history or [(self.domain.time, *np.zeros(len(Energy)))])
+        return {name: np.ascontiguousarray(column) for name, column in zip(names, table.T)}
+
+    def close(self) -> None:
+        """End the run: the last state is written."""
+        if self._steps is not None:
+            self._steps.close()
+            self._steps = None
+        self._runs, self.finished = [], True
 
 
 class Stored:

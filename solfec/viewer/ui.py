@@ -148,6 +148,11 @@ class Interface:
             self.do("run/stop")
         self._note("button run/stop")
         imgui.same_line()
+        if app.source.live:
+            domain = app.source.domain
+            imgui.text(f"t = {domain.time:.6g}   step {domain.step_number}   {domain.constraints.n} constraints")
+            imgui.end()
+            return
         imgui.set_next_item_width(-1)
         frame, last = app.source.frame, len(app.source.times) - 1
         moved, chosen = imgui.slider_int("##frame", frame, 0, max(last, 1), f"t = {app.source.time:.6g}   frame {frame} of 0 to {last}")

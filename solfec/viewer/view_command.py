@@ -47,6 +47,9 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="solfec view", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("path", help="output directory or results file")
     made.add_argument("--screenshot", metavar="FILE", help="picture to write: .png, .bmp, .jpg, .pdf or .eps")
+    made.add_argument("--movie", metavar="FILE", help="movie of all frames to write: .gif, .mp4 or .avi (the last two by ffmpeg)")
+    made.add_argument("--rate", type=float, default=25.0, metavar="N", help="pictures of a movie per second (default: 25)")
+    made.add_argument("--every", type=int, default=1, metavar="N", help="show every N-th frame in a movie")
     made.add_argument("--size", type=size, default=(1024, 768), metavar="WxH", help="of the picture in pixels (default: 1024x768)")
     moment = made.add_mutually_exclusive_group()
     moment.add_argument("--time", type=float, metavar="T", help="show the frame nearest to a time (default: the last frame)")
@@ -71,11 +74,17 @@ def command(words: list[str]) -> int:
     made = parser()
     words = [f"{word}={following}" if following else word for word, following in _paired(words)]
     options = made.parse_args(words)
-    if not options.screenshot and (options.transparent or options.plain):
+    if not (options.screenshot or options.movie) and (options.transparent or options.plain):
         made.error("--transparent and --plain are for pictures: --screenshot FILE")
+    if options.movie and options.transparent:
+        made.error("movies have a background: --transparent is for --screenshot")
+    if not (options.rate > 0 and options.every > 0):
+        made.error("--rate and --every need positive numbers")
+    if not options.movie and (options.rate != 25.0 or options.every != 1):
+        made.error("--rate and --every are for movies: --movie FILE")
     try:
         require()
-        if options.screenshot:
+        if options.screenshot or options.movie:
             screenshot(options)
         else:
             window(options)
@@ -120,7 +129,11 @@ def window(options) -> None:
 
 
 def screenshot(options) -> None:
-    """Make the picture that options ask for."""
+    """Make the picture and the movie that options ask for."""
+    from .movies import ending_of, movie
+
+    if options.movie:
+        ending_of(options.movie)
     source = opened(options)
     from .window import Window
 
@@ -131,11 +144,15 @@ def screenshot(options) -> None:
 
         app = Application([source], options.size)
         set_up(app, options)
-        save(picture(app.view, *options.size, options.transparent, not options.plain), options.screenshot)
+        if options.screenshot:
+            save(picture(app.view, *options.size, options.transparent, not options.plain), options.screenshot)
+            print(options.screenshot)
+        if options.movie:
+            movie(app, options.movie, list(range(0, len(source.times), options.every)), options.rate, not options.plain)
+            print(options.movie)
     finally:
         context.close()
         source.close()
-    print(options.screenshot)
 
 
 def set_up(app, options) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import os
 import warnings
 
-from . import ViewerUnavailable, gl  # noqa: F401  # sets the platform before OpenGL is loaded
+from . import ViewerUnavailable, gl, require_display  # noqa: F401  # sets the platform before OpenGL is loaded
 
 
 def _glfw():
@@ -34,8 +33,8 @@ class Window:
 
     def __init__(self, width: int = 512, height: int = 512, shown: bool = True, title: str = "solfec"):
         self.glfw = glfw = _glfw()
-        if shown and not os.environ.get("DISPLAY"):
-            raise ViewerUnavailable("there is no display (DISPLAY is not set); pictures need none: --screenshot FILE")
+        if shown:
+            require_display()
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             glfw.init_hint(glfw.PLATFORM, glfw.PLATFORM_X11 if shown else glfw.PLATFORM_NULL)
