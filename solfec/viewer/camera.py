@@ -46,12 +46,14 @@ class Camera:
         middle = 0.5 * (low + high)
         seen = (corners - middle) @ self.rotation.T
         slope = 0.94 * np.tan(HALF_ANGLE) * np.array([aspect, 1.0])
-        # |x - eye| <= slope (height - z) for all corners: the least height, and the eye's place in the middle of what is left for it.
+        # |x - eye| <= slope (height - z) for all corners gives the least height.
         lean = np.zeros((len(corners), 2)) if self.ortho else slope * seen[:, 2:]
         upper, lower = (seen[:, :2] + lean).max(0), (seen[:, :2] - lean).min(0)
         nearest = 1e-6 * self.radius if self.ortho else 1.05 * float(seen[:, 2].max())
         self.distance = max(float(((upper - lower) / (2.0 * slope)).max()), nearest)
-        self.target = middle + 0.5 * (upper + lower) @ self.rotation[:2]
+        depth = self.distance - (0.0 if self.ortho else seen[:, 2])
+        centre = [_middle(seen[:, k], depth, slope[k]) for k in (0, 1)]
+        self.target = middle + np.array(centre) @ self.rotation[:2]
 
     def eye(self) -> np.ndarray:
         """Where the eye is."""
@@ -125,3 +127,13 @@ class Camera:
         if not (distance > 0 and np.isfinite(target).all() and np.allclose(rotation @ rotation.T, np.eye(3), atol=1e-6)):
             raise SolfecError("the text describes no camera: its distance must be positive and its rotation a rotation")
         self.target, self.rotation, self.distance, self.ortho = target, rotation, distance, ortho
+
+
+def _middle(places: np.ndarray, depth: np.ndarray, slope: float) -> float:
+    """Where the eye stands along one axis of the screen, so that the picture of points at these depths is as far to both sides."""
+    low, high = float((places - slope * depth).max()), float((places + slope * depth).min())
+    for _ in range(60):
+        centre = 0.5 * (low + high)
+        seen = (places - centre) / depth
+        low, high = (centre, high) if seen.max() > -seen.min() else (low, centre)
+    return 0.5 * (low + high)

@@ -137,10 +137,9 @@ def _spread(domain, nodal: np.ndarray, values: np.ndarray) -> None:
     own = np.flatnonzero((bodies.view("kind")[row] == BodyKind.FINITE_ELEMENT) & ~inside & (node >= 0))
     values[own] = nodal[bodies.node_ptr[row[own]] + node[own]]
     if len(fe.embedded):
-        which, triples, weights = fe.vertex_columns(bodies, domain.geometry)[:3]
         node_of = np.zeros(bodies.configurations.n, np.int64)
         node_of[fe.conf_row] = np.arange(len(fe.conf_row))
-        values[which] = np.einsum("av,avk->vk", weights, nodal[node_of[triples]])
+        values[inside] = np.einsum("av,avk->vk", fe.vertex_weights, nodal[node_of[fe.vertex_triple]])
 
 
 def at_constraints(domain, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

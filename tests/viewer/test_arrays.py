@@ -73,12 +73,16 @@ def test_an_ellipsoid_is_its_axes(scene):
     assert np.sort(sizes, axis=1) == pytest.approx(np.array([(0.5, 0.5, 0.5), (0.5, 0.6, 0.9)]))
 
 
-@pytest.mark.parametrize("kind", ["PSEUDO_RIGID", "FINITE_ELEMENT"])
+@pytest.mark.parametrize("kind", ["PSEUDO_RIGID", "FINITE_ELEMENT", "INSIDE OF A MESH"])
 def test_stress_of_a_homogeneous_deformation_is_that_of_the_law(tmp_path, kind):
     made, bulk = model(tmp_path)
     corners = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
     shape = solfec.HULL(CUBE, 1, 1) if kind == "PSEUDO_RIGID" else solfec.HEX(corners, 2, 2, 2, 1, [1] * 6)
-    solfec.BODY(made, kind, shape, bulk)
+    if kind == "INSIDE OF A MESH":
+        inner = solfec.HULL((0.1 + 0.8 * np.array(CUBE)).tolist(), 1, 1)
+        solfec.BODY(made, "FINITE_ELEMENT", inner, bulk, mesh=shape)
+    else:
+        solfec.BODY(made, kind, shape, bulk)
     domain = domain_of(made)
     bodies = domain.bodies
     conf = bodies.configurations.conf
@@ -88,6 +92,8 @@ def test_stress_of_a_homogeneous_deformation_is_that_of_the_law(tmp_path, kind):
         nodes = bodies.meshes[1].nodes
         conf[:, : len(nodes)] = (nodes @ (F - np.eye(3)).T).T
     domain.states.update_shapes()
+    vertices = domain.geometry.vertices
+    assert vertices.view("current").T - 0.5 == pytest.approx((vertices.view("reference").T - 0.5) @ F.T + (0.0 if kind == "PSEUDO_RIGID" else 0.5 * (F.sum(1) - 1)))
     found = fields.stresses(domain)
     assert found == pytest.approx(np.tile(expected_stress(), (len(found), 1)), rel=1e-9, abs=1e-6)
 
@@ -108,6 +114,20 @@ def test_velocities_of_a_turning_body_are_omega_cross_r(tmp_path):
     for k, name in enumerate(("vx", "vy", "vz")):
         assert fields.at_vertices(domain, name) == pytest.approx(wanted[:, k])
     assert fields.at_vertices(domain, "|v|") == pytest.approx(np.linalg.norm(wanted, axis=1))
+
+
+def test_vertices_inside_of_a_mesh_have_its_velocities(tmp_path):
+    made, bulk = model(tmp_path)
+    mesh = solfec.HEX([0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1], 2, 2, 2, 1, [1] * 6)
+    solfec.BODY(made, "OBSTACLE", solfec.HULL((np.array(CUBE) - 5).tolist(), 1, 1), bulk)
+    body = solfec.BODY(made, "FINITE_ELEMENT", solfec.HULL((0.1 + 0.8 * np.array(CUBE)).tolist(), 1, 1), bulk, mesh=mesh)
+    solfec.INITIAL_VELOCITY(body, (1, 2, 3), (0, 0, 2))
+    domain = domain_of(made)
+    inside = domain.geometry.vertices.view("body") == 1
+    x = domain.geometry.vertices.view("current")[:, inside].T
+    wanted = (1, 2, 3) + np.cross((0, 0, 2), x - 0.5)
+    assert fields.velocities(domain)[:, inside].T == pytest.approx(wanted) and len(wanted) == 8
+    assert not fields.velocities(domain)[:, ~inside].any()
 
 
 def test_velocities_of_nodes_are_those_of_the_table(scene):
@@ -185,6 +205,7 @@ def test_a_box_that_is_fitted_is_seen(low, high, azimuth, elevation, ortho, aspe
     fills = max(np.ptp(seen[:, 0]) / width, np.ptp(seen[:, 1]) / height) > 0.9
     closest = ((corners - camera.eye()) @ -camera.rotation[2]).min() < 0.06 * camera.distance  # a stick seen from its end
     assert fills or (closest and not ortho)
+    assert seen[:, :2].min(0) + seen[:, :2].max(0) == pytest.approx((width, height), abs=1e-3 * height)  # in the middle
     for corner, (x, y, depth) in zip(corners, seen):
         assert camera.unproject(x, y, depth, width, height) == pytest.approx(corner, abs=1e-6 * camera.distance + 1e-9)
 
