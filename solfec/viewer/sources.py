@@ -32,7 +32,7 @@ class Live:
         self.simulation, self.domain, self.path = simulation, simulation.domain, simulation.outpath or "in memory"
         self._runs = list(runs) or [(PenaltySolver(), FREE_RUN * simulation.domain.step)]
         self._steps, self._history, self.finished = None, [], False
-        self.domain.update_shapes()
+        self.domain.states.update_shapes()
 
     @property
     def times(self) -> np.ndarray:
@@ -64,7 +64,7 @@ class Live:
             self.step()
             if time.perf_counter() - started >= budget:
                 break
-        self.domain.update_shapes()
+        self.domain.states.update_shapes()
 
     def seek(self, frame: int) -> None:
         """Refused: the run has no frames here."""
