@@ -17,8 +17,12 @@ for cell in cells:
 def shake (t):
   return (acceleration / (2 * math.pi * frequency) * math.sin (2 * math.pi * frequency * t), 0, 0)
 
+def still (t):
+  return (0, 0, 0)
+
+# the functions are called once a step, however many cubes they move
 for cell in number:
-  if depth (cell) == 0: PRESCRIBE (number[cell], shake, lambda t: (0, 0, 0))
+  if depth (cell) == 0: PRESCRIBE (number[cell], shake, still)
   if number[cell] not in parmec2solfec: RESTRAIN (number[cell], None, [1, 0, 0, 0, 1, 0, 0, 0, 1])
 
 middle = count // 2 if dimension > 1 else 0

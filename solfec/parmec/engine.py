@@ -167,8 +167,8 @@ class Run:
 
 
 def call_back(model: Model) -> None:
-    """Write what the user's functions give at the present time into the tables."""
-    functions, time, control, drives = model.callbacks, model.time, model.control, model.drives
+    """Write what the user's functions give at the present time into the tables; a function that moves many things is called once."""
+    functions, time, control = model.callbacks, model.time, model.control
     for i, function in enumerate(functions.gravity):
         if function is not None:
             control.gravity[i, 0] = numbers(function, time, 1, "GRAVITY")[0]
@@ -176,14 +176,18 @@ def call_back(model: Model) -> None:
         control.linear_damping[:, 0] = three(functions.linear_damping, time, "DAMPING")
     if functions.angular_damping is not None:
         control.angular_damping[:, 0] = three(functions.angular_damping, time, "DAMPING")
-    for row, function in functions.linear_drives.items():
-        drives.linear[:, row] = three(function, time, "PRESCRIBE")
-    for row, function in functions.angular_drives.items():
-        drives.angular[:, row] = three(function, time, "PRESCRIBE")
-    for row, function in functions.linear_obstacles.items():
-        model.obstacles.linear[:, row] = three(function, time, "OBSTACLE")
-    for row, function in functions.angular_obstacles.items():
-        model.obstacles.angular[:, row] = three(function, time, "OBSTACLE")
+    known: dict[int, np.ndarray] = {}  # by function: what it gives now
+    for column, moved, command in (
+        (model.drives.linear, functions.linear_drives, "PRESCRIBE"),
+        (model.drives.angular, functions.angular_drives, "PRESCRIBE"),
+        (model.obstacles.linear, functions.linear_obstacles, "OBSTACLE"),
+        (model.obstacles.angular, functions.angular_obstacles, "OBSTACLE"),
+    ):
+        for row, function in moved.items():
+            value = known.get(id(function))
+            if value is None:
+                value = known[id(function)] = three(function, time, command)
+            column[:, row] = value
 
 
 def three(function: Callable, time: float, what: str) -> np.ndarray:

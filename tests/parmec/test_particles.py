@@ -229,3 +229,21 @@ def test_histories_average_over_several_particles():
     DEM(0.1, 0.1)
     assert speeds[0] == pytest.approx(5)  # the average of 0, 5 and 10
     assert places[0] == pytest.approx(1.5)
+
+
+def test_a_function_that_moves_many_particles_is_called_once_a_step():
+    calls = []
+
+    def shake(time):
+        calls.append(time)
+        return time, 2 * time, 3 * time
+
+    for k in range(5):
+        ANALYTICAL(position=(k, 0, 0))
+        PRESCRIBE(k, shake, shake)
+    DEM(0.1, 1 / 64, 1e9)
+    steps = int(model.current().control.steps[0])
+    assert len(calls) == steps + 1  # and once when DEM begins
+    velocity = model.current().particles.view("velocity")
+    assert (velocity == velocity[:, :1]).all()
+    assert velocity[:, 0].tolist() == [calls[-1], 2 * calls[-1], 3 * calls[-1]]
