@@ -24,6 +24,7 @@ from .contact import detection
 from .contact.geometry import Geometry
 from .contact.swallowed import Swallowed
 from .errors import SolfecError
+from .fractures import Fractures
 from .joints import Joints
 from .lives import Cause, Event, Lives
 from .shapes import primitives
@@ -92,6 +93,7 @@ class Domain:
         self.cracks = Cracks()
         self.lives = Lives()
         self.joints, self.states, self.points = Joints(self), BodyStates(self), BodyPoints(self)
+        self.fractures = Fractures()
         self.swallowed = Swallowed()
         self.supports_left = Left()
         self._time_step = TimeStep(self)
@@ -142,6 +144,7 @@ class Domain:
         self.friction_energy += friction_work
         self.sparsified = self._time_step.detection.removed
         self._finish_joints()
+        self.fractures.look(self)
         self._remove_overloaded_and_lost()
         if self.cracks.of_body:
             fragments.open_cracks(self)

@@ -30,7 +30,7 @@ from .shapes.plane_cut import Piece, Refined, along_faces, refined, separated
 from .shapes.polyhedron import FaceSet, Polyhedron
 from .shapes.split_convex import halves, split_convexes
 
-KEPT = ("scheme", "rotation_disabled", "selfcontact", "damping", "enhanced", "conserving")  # columns that fragments inherit
+KEPT = ("scheme", "rotation_disabled", "selfcontact", "damping", "enhanced", "conserving", "fracture_check")  # columns that fragments inherit
 LOST = 1e-9  # relative difference of masses that is not rounding
 
 

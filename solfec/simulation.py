@@ -444,6 +444,7 @@ class Simulation:
 
     def _write(self) -> None:
         if self._writer is None:
+            self.domain.fractures.records.clear()  # nobody takes them
             return
         callback = None if self._callback is None else self._callback[0].state
         record = results.RunRecord(self._runs, self._solver, self._output.state, callback, self.companion)

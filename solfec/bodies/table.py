@@ -84,6 +84,7 @@ class BodyTable(Table):
         "law": ((), "i4", 0),  # materials.Law of the bulk material
         "enhanced": ((), "i4", 0),  # 1: hexahedra have enhanced strains (finite elements)
         "conserving": ((), "i4", 0),  # 1: DEF_LIM conserves energy and momentum (finite elements, form TL)
+        "fracture_check": ((), "i4", 0),  # 1: states that reach the fracture energy are recorded (finite elements)
         "form": ((), "i4", 0),  # Form of a finite element body
         "node_count": ((), "i4", 0),  # nodes of a finite element body
         "mode_count": ((), "i4", 0),  # vectors of its base, 0: none

@@ -11,7 +11,7 @@ from . import unbuilt
 
 _NAMES = {
     "shapes": "CONVEX HULL MESH HEX SPHERE ELLIP",
-    "fragmentation": "SIMPLIFIED_CRACK RT_SPLIT",
+    "fragmentation": "SIMPLIFIED_CRACK RT_SPLIT FRACTURE_EXPORT_YAFFEMS",
     "generators": "MESH2CONVEX ROUGH_HEX PIPE ELLIP_MESH TETRAHEDRALIZE",
     "files": "MESH_READ CONVEX_READ",
     "transforms": "COPY SCALE TRANSLATE ROTATE BEND",

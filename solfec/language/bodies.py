@@ -19,7 +19,6 @@ from .handles import Handle, simulation_of
 from .hints import Base, Member, Numbers, Switch, T
 from .materials import BULK_MATERIAL, bulk_material
 from .shapes import CONVEX, MESH, Shape, consume, reported, shapes_of, unwrapped
-from .unbuilt import not_built
 
 if TYPE_CHECKING:
     from .model import SOLFEC
@@ -303,15 +302,15 @@ class BODY(Handle):
 
     @property
     def fracturecheck(self) -> str:
-        """'OFF'; of finite element bodies only."""
-        self._row  # noqa: B018
-        return "OFF"
+        """'ON' records states in which the internal energy of a finite element body reaches its fracture energy."""
+        return checks.on_off(bool(self._column("fracture_check")))
 
     @fracturecheck.setter
     def fracturecheck(self, value: Switch) -> None:
-        if checks.switch(value, "fracturecheck"):
-            if self._kind == BodyKind.FINITE_ELEMENT:
-                raise not_built("BODY: member fracturecheck")
+        on = checks.switch(value, "fracturecheck")
+        if self._kind == BodyKind.FINITE_ELEMENT:
+            self._simulation.domain.bodies.fracture_check[self._row] = int(on)
+        elif on:
             session.warn(f"BODY.fracturecheck is for finite element bodies; body {self._id} is {self.kind}")
 
     @property

@@ -1,4 +1,4 @@
-"""SIMPLIFIED_CRACK and RT_SPLIT: bodies that fall apart (manual, 4.4)."""
+"""SIMPLIFIED_CRACK, RT_SPLIT and FRACTURE_EXPORT_YAFFEMS: bodies that fall apart, or might (manual, 4.4)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Literal
 
 from .. import fragments
 from ..bodies.cracks import Crack
+from ..results import fractures
 from . import checks, session
 from .bodies import BODY, body_of
 from .checks import BadValue, command
 from .hints import Integers, Switch, Vector
+from .shapes import reported
+from .written import writing
 
 
 @command("SIMPLIFIED_CRACK")
@@ -112,3 +115,35 @@ def RT_SPLIT(
     if len(children) == 1:
         return None, nodes[0], None
     return BODY._of(simulation, children[1]), nodes[0], nodes[1]
+
+
+@command("FRACTURE_EXPORT_YAFFEMS")
+def FRACTURE_EXPORT_YAFFEMS(body: BODY, path: str, volume: float = math.inf, quality: float = 1.3) -> int:
+    """Write the states that BODY.fracturecheck has recorded of a body as tetrahedra in a VTK file; needs the package tetgen.
+
+    Parameters
+    ----------
+    body : BODY
+        Of results that are read; it need not exist in the present frame.
+    path : str
+        The file is `path` with '.vtk' behind it.  Of the k-th state it has the vectors displacement_k and force_k at nodes.
+    volume : float
+        Greatest volume of a tetrahedron.
+    quality : float
+        Greatest ratio of circumradius to shortest edge of a tetrahedron, above 1.
+
+    Returns
+    -------
+    int
+        Number of states; 0 in WRITE mode, and where there are none, when no file is written.
+    """
+    checks.instance(body, "body", BODY)
+    path = checks.path(path, "path")
+    volume, quality = checks.positive(volume, "volume", infinite=True), checks.number(quality, "quality")
+    if not quality > 1.0:
+        raise BadValue(f"'quality' must be greater than 1, it is {quality:g}")
+    simulation = body._simulation
+    if simulation.mode == "WRITE" or session.current().checked is not None:
+        return 0
+    with writing(path), reported():
+        return fractures.export(simulation.reader, body._id, path, None if math.isinf(volume) else volume, quality)

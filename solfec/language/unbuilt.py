@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from ..errors import NotBuiltYet
 
-NAMES = "RENDER FRACTURE_EXPORT_YAFFEMS"
+NAMES = "RENDER"
 TYPES: tuple[str, ...] = ()
 
 

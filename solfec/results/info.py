@@ -55,6 +55,7 @@ def frames(reader) -> dict:
         "born": int(steps["born"].sum()),
         "deleted": int(steps["deleted"].sum()),
         "splits": dict(Counter(Cause(int(cause)).name for cause in fallen_apart(reader.events))),
+        "fractures": len(reader.fractures()),
         "labels": list(labels),
         "constraints": dict(Counter(constraints["kind"].tolist())),
         "most contacts": int(steps["contacts"].max()),
@@ -88,6 +89,8 @@ def text(facts: dict) -> str:
     if facts["splits"]:
         count = sum(facts["splits"].values())
         line("", f"{count} {'body' if count == 1 else 'bodies'} fell apart ({', '.join(f'{n} {name}' for name, n in facts['splits'].items())})")
+    if facts["fractures"]:
+        line("", f"{facts['fractures']} states in which a body reached its fracture energy (BODY.fracturecheck)")
     if facts["labels"]:
         line("labels", _some(facts["labels"]))
     line("constraints", _counts(facts["constraints"]) + f"; at most {facts['most contacts']} contacts, {facts['deepest penetration']:.3g} deep")

@@ -60,6 +60,7 @@ DESCRIPTIONS = {
     "lame": ("F/L^2", "Lame's lambda and mu"),
     "law": ("1", "material: 0 KIRCHHOFF, 2 NEO_HOOKEAN"),
     "enhanced": ("1", "1: hexahedra with enhanced strains"),
+    "fracture_check": ("1", "1: states that reach the fracture energy are recorded in /frames/fractures"),
     "conserving": ("1", "1: DEF_LIM conserves energy and momentum"),
     "energy": ("E", "KINETIC, INTERNAL, EXTERNAL, CONTACT, FRICTION, DISSIPATED"),
     "momentum": ("M L^2/T", "referential angular momentum carried by the integrator"),
@@ -156,6 +157,10 @@ PARTS = ("vertices", "vertex_lists", "faces", "corners", "adjacency", "primitive
 SHAPE = np.dtype([("body", "<i8")] + [(part + suffix, "<i8") for part in PARTS for suffix in ("_first", "")])
 
 VECTOR = np.dtype(("<f8", (3,)))
+FRACTURE = np.dtype(
+    [("body", "<i8"), ("time", "<f8"), ("step", "<i8")] + [(part + suffix, "<i8") for part in ("nodes", "constraints") for suffix in ("_first", "")]
+)
+FRACTURE_CONSTRAINT = np.dtype([("radius", "<f8"), ("point", "<f8", (3,)), ("reaction", "<f8", (3,))])
 TEXT = np.dtype([("first", "<i8"), ("length", "<i8")])
 LABEL = np.dtype([("body", "<i8"), ("first", "<i8"), ("length", "<i8")])
 FUNCTION = np.dtype([("first", "<i8"), ("times", "<i8"), ("values", "<i8")])
@@ -205,6 +210,11 @@ DATASETS = {  # name: (record or number type, dimension of the quantity, descrip
     "model/base_numbers": (np.dtype("<f8"), "", "eigenvalues [1/T^2], then vector after vector; bodies may share them"),
     "frames/events": (EVENT, "", f"births and deaths of bodies after the first frame: body, 1: born or 0: gone, cause ({numbered(Cause)}), the "
                       "body that a fragment comes from, time, step number, kinetic energy that a split has added"),
+    "frames/fractures": (FRACTURE, "", "states in which a body's internal energy reaches its fracture energy: body, time, step number, rows in the "
+                         "two tables below"),
+    "frames/fracture_nodes": (VECTOR, "L", "displacements of the nodes of these bodies"),
+    "frames/fracture_constraints": (FRACTURE_CONSTRAINT, "", "constraints that act on them: radius [L] of a circle of their area, referential point "
+                                    "[L], spatial reaction on the body [F]"),
     "frames/body_lists": (LISTED, "1", "bodies of a frame: id, row of /model/bodies, first of its rows within the frame's "
                           "configurations and velocities"),
     "frames/bodies": (BODY, "", "state of bodies, in the order of the frame's list"),

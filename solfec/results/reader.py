@@ -14,8 +14,10 @@ import numpy as np
 
 from ..bodies.table import conf_triples, velo_triples
 from ..errors import SolfecError
+from ..fractures import Fracture
 from ..time_step import PHASES
 from . import layout, tables
+from .fractures import stored as stored_fractures
 from .functions import Functions
 from .history import history
 from .journal import Snapshot
@@ -152,6 +154,11 @@ class ResultsReader:
     def events(self) -> np.ndarray:
         """Births and deaths of bodies after the first frame, records of `layout.EVENT`; none in older results."""
         return self.read(lambda file: layout.completed(file["frames/events"][...], layout.EVENT) if "frames/events" in file else np.zeros(0, layout.EVENT))
+
+    def fractures(self, body: int | None = None) -> list[Fracture]:
+        """Records of fracture checks, of one body or of all; see `fractures.Fracture`."""
+        with self.undamaged("frames/fractures"):
+            return stored_fractures(self, body)
 
     @property
     def labels(self) -> dict[int, str]:

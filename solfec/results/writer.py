@@ -14,7 +14,7 @@ from ..bodies import implicit
 from ..directories import check_place
 from ..errors import SolfecError
 from ..tables import rows_first
-from . import layout, meshes, open_files, settings, shapes
+from . import fractures, layout, meshes, open_files, settings, shapes
 from .bases import BaseRows
 from .columns import Columns
 from .functions import Functions
@@ -374,6 +374,7 @@ class ResultsWriter:
         row = np.zeros(1, layout.STEP)
         born = self._store_model(domain)
         self._store_events(domain)
+        self._store_fractures(domain)
         self._store_list(bodies)
         row["list_first"] = self._list_first
         row["bodies"] = bodies.n
@@ -448,6 +449,14 @@ class ResultsWriter:
         column = self._columns["frames/events"]
         new = domain.lives.events[column.length :]
         column.append(np.array([tuple(vars(event).values()) for event in new], layout.EVENT))
+
+    def _store_fractures(self, domain) -> None:
+        """Records of fracture checks since the last frame; they are taken from the domain."""
+        if domain.fractures.records:
+            lengths = (self._columns["frames/" + name].length for name in ("fracture_nodes", "fracture_constraints"))
+            for name, rows in fractures.pack(domain.fractures.records, *lengths).items():
+                self._columns["frames/" + name].append(rows)
+            domain.fractures.records.clear()
 
     def _store_texts(self, name: str, texts: list[str]) -> list[tuple[int, int]]:
         """Append texts; first byte and number of bytes of each."""

@@ -13,6 +13,7 @@ from solfec.bodies.table import BodyKind, BodyTable, Energy
 from solfec.constraints.table import ConstraintTable, SurfaceMaterialTable
 from solfec.contact.detection import Settings
 from solfec.contact.geometry import Geometry, ShapePrimitives
+from solfec.fractures import Fractures
 from solfec.lives import Lives
 from solfec.results import layout
 
@@ -42,6 +43,7 @@ class StandIn:
         self.bulk_materials = [Material()]
         self.body_labels: dict[int, str] = {}
         self.body_meshes, self.cracks, self.lives = {}, Cracks(), Lives()
+        self.fractures = Fractures()
         self.loads, self.settings, self.extents = Loads(self.bodies), Settings(), None
         self.epsilon, self.dynamic, self.step_kept, self.exact_supports = 1e-6, True, False, False
         self.joint_impacts, self.joint_correction = True, False
