@@ -527,6 +527,17 @@ class Stopped(Sequences):
     stops = True
 
 
+def test_a_model_that_goes_on_knows_that_its_materials_have_become_gap_aware():
+    """Pairs that pass at an edge are told apart then, also in a model continued after the change."""
+    state = Stopped()
+    state.begin(names=["block"])
+    state.delete(k=16, number=19)
+    state.change_surface_material(column="gap_aware", k=0, new=False, share=0.9)
+    one, two = state.pairs[0].both
+    assert one.settings.speculative and two.settings.speculative
+    state.teardown()
+
+
 def sequences(examples: int, steps: int, machine: type = Sequences) -> None:
     run_state_machine_as_test(
         machine,
