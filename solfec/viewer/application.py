@@ -140,8 +140,10 @@ class Application:
         if time.monotonic() - self._looked < 1.0:
             return
         self._looked = time.monotonic()
-        if self.source.refresh() and self.following:
-            self.seek(-1)
+        before = self.source.frame
+        if self.source.refresh() and len(self.source.times):
+            if self.following or self.source.frame != before:
+                self.seek(-1)
             self.dirty = True
 
     def play(self) -> None:

@@ -119,7 +119,7 @@ class Stored:
     @property
     def time(self) -> float:
         """Of the frame."""
-        return float(self.times[self.frame])
+        return self.domain.time
 
     def seek(self, frame: int) -> None:
         """Go to a frame; those before the last one count from -1 back."""
@@ -143,9 +143,12 @@ class Stored:
         return dict(self._energies)
 
     def refresh(self) -> bool:
-        """Look for frames that another process has written; whether there are any."""
+        """Look for frames that another process has written; whether there are others. A new run that has fewer shows its last one."""
         before = len(self.times)
-        return self.reader.refresh() != before
+        count = self.reader.refresh()
+        if 0 < count <= self.frame:
+            self.seek(-1)
+        return count != before
 
     def close(self) -> None:
         """Close the results."""

@@ -154,7 +154,7 @@ class Interface:
             imgui.end()
             return
         imgui.set_next_item_width(-1)
-        frame, last = app.source.frame, len(app.source.times) - 1
+        frame, last = app.source.frame, max(len(app.source.times) - 1, 0)
         moved, chosen = imgui.slider_int("##frame", frame, 0, max(last, 1), f"t = {app.source.time:.6g}   frame {frame} of 0 to {last}")
         self._note("slider")
         if moved and chosen <= last:

@@ -38,8 +38,15 @@ def scene(tmp_path_factory):
     return str(directory / "out" / "scene")
 
 
+@pytest.fixture
+def window(context):
+    """The context without a display, made current: other windows may have been."""
+    context.glfw.make_context_current(context.handle)
+    return context
+
+
 @pytest.fixture(scope="session")
-def window():
+def context():
     """A context without a display; tests that draw are skipped where there is none."""
     from solfec import viewer
 
@@ -62,7 +69,6 @@ def shown(window, scene):
     from solfec.viewer.presentation import Presentation
     from solfec.viewer.sources import Stored
 
-    window.glfw.make_context_current(window.handle)
     source = Stored(scene)
     source.seek(-1)
     made = Presentation(source, Renderer())

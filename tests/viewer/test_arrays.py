@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import solfec
+from solfec import cli
 from solfec.errors import SolfecError
 from solfec.viewer import arrays, colours, fields
 from solfec.viewer.camera import VIEWS, Camera
@@ -246,3 +247,22 @@ def test_frames_beyond_the_last_are_refused(scene):
     assert source.time == pytest.approx(0.02)
     with pytest.raises(SolfecError, match="no frame 99"):
         source.seek(99)
+
+
+def test_results_that_another_run_replaces_are_followed(tmp_path, monkeypatch):
+    """A window that shows frame 10 while the input runs anew, for fewer frames and then for more."""
+    monkeypatch.chdir(tmp_path)
+    text = "s = SOLFEC('DYNAMIC', 1E-3, 'out/run')\nBODY(s, 'RIGID', SPHERE((0, 0, 0), 1, 1, 1), BULK_MATERIAL(s))\nRUN(s, PENALTY_SOLVER(), {})"
+
+    def run(duration):
+        (tmp_path / "in.py").write_text(text.format(duration))
+        assert cli.main(["--quiet", "-y", "-w", "in.py"]) == 0
+
+    run(0.01)
+    source = Stored("out/run")
+    source.seek(10)
+    assert not source.refresh()
+    run(0.004)
+    assert source.refresh() and source.frame == 4 and source.time == pytest.approx(0.004)
+    run(0.02)
+    assert source.refresh() and source.frame == 4 and len(source.times) == 21

@@ -33,7 +33,7 @@ analysis: run/stop RETURN, step SPACE, seek to UP, forward RIGHT, backward LEFT,
 
 
 @pytest.fixture(scope="module")
-def screen(window, scene):
+def screen(context, scene):
     """A window without a display."""
     from solfec.viewer.screen import Screen
     from solfec.viewer.sources import Stored
