@@ -65,7 +65,7 @@ def draw():
         three.plot(t, 1e3 * np.array(place), lw=1.2, color=COLOURS[1] if k in (1, 5) else COLOURS[0])
     finish(three, "implicit cubes of a row, mm", from_zero=False)
     three.set_xlabel("time")
-    canvas.savefig(HERE / "engines.png", dpi=110, facecolor=SURFACE)
+    canvas.savefig(HERE / "engines.png", dpi=100, facecolor=SURFACE)
 
 
 if __name__ == "__main__":

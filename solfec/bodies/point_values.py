@@ -47,20 +47,24 @@ def stress(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
     Rigid bodies have none: zeros.
     """
     kind = bodies.kind[row]
-    lame, law = bodies.lame[:, row], int(bodies.law[row])
     if kind == BodyKind.PSEUDO_RIGID:
-        return components(cauchy_stress(bodies.configurations.conf[:, bodies.conf_slice(row)][:, :3].T, lame))
+        return components(cauchy_stress(bodies.configurations.conf[:, bodies.conf_slice(row)][:, :3].T, bodies.lame[:, row]))
     if kind != BodyKind.FINITE_ELEMENT:
         return np.zeros(7)
-    elements, places = stress_places(bodies, row, point, epsilon)
+    return element_stresses(bodies, row, *stress_places(bodies, row, point, epsilon)).mean(axis=0)
+
+
+def element_stresses(bodies: BodyTable, row: int, elements: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Components (n, 7), as of `stress`, in elements (n,) of a finite element body, at natural coordinates (3, n)."""
     gradients = deformation_gradients(bodies, np.full(len(elements), row), elements, places)
     lame = compiled(bodies).element_lame[bodies.element_ptr[row] + elements]
-    mesh, conf = bodies.meshes[int(bodies.id[row])], bodies.configurations.conf[:, bodies.conf_slice(row)]
-    extra = np.zeros((len(elements), 3, 3))
-    for k, element in enumerate(elements):
-        moved = conf[:, mesh.elements[element]].T
-        extra[k] = enhancement(mesh, bool(bodies.enhanced[row]), element, places[:, k], moved, lame[k])
-    return components(cauchy_stress(gradients.transpose(2, 0, 1), lame, law, extra)).mean(axis=0)
+    extra: np.ndarray | float = 0.0
+    if bodies.enhanced[row]:
+        mesh, conf = bodies.meshes[int(bodies.id[row])], bodies.configurations.conf[:, bodies.conf_slice(row)]
+        extra = np.zeros((len(elements), 3, 3))
+        for k, element in enumerate(elements):
+            extra[k] = enhancement(mesh, True, element, places[:, k], conf[:, mesh.elements[element]].T, lame[k])
+    return components(cauchy_stress(gradients.transpose(2, 0, 1), lame, int(bodies.law[row]), extra))
 
 
 def stress_places(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[np.ndarray, np.ndarray]:

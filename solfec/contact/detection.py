@@ -106,11 +106,14 @@ class Settings:
 
     def widen(self, distances: np.ndarray) -> None:
         """Set the margin to the largest of what was asked for and the distances of gap-aware materials."""
+        self.regard(distances)
+        if not (self.manifold and self._distance <= WITHIN_MARGIN):
+            self.margin = self._distance
+
+    def regard(self, distances: np.ndarray) -> None:
+        """Know the distances of gap-aware materials, under the margin that there is."""
         distance = float(np.max(distances, initial=0.0))
-        margin = max(self.asked_margin, distance)
-        self.__dict__.update(_distance=margin, _suited=None, speculative=distance > 0.0)
-        if not (self.manifold and margin <= WITHIN_MARGIN):
-            self.margin = margin
+        self.__dict__.update(_distance=max(self.asked_margin, distance), _suited=None, speculative=distance > 0.0)
 
     @property
     def margins(self) -> tuple[float, bool]:

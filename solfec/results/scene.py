@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ..bodies import motion, point_values
-from ..bodies.finite_elements import deformation_gradients
 from ..bodies.table import BodyKind
 from ..contact.geometry import PrimitiveKind
 from ..element_types import BY_SIZE, used_slots
@@ -146,8 +145,7 @@ def _nodal_stress(bodies, row: int, mesh, used: np.ndarray) -> np.ndarray:
     """Stress (n, 6) at nodes, the mean over their elements."""
     elements, slots = np.nonzero(used)
     natural = np.array([BY_SIZE[int(mesh.sizes[e])].nodes[slot] for e, slot in zip(elements, slots)], float).T
-    gradients = deformation_gradients(bodies, np.full(len(elements), row), elements, natural)
-    stress = point_values.components(point_values.cauchy_stress(gradients.transpose(2, 0, 1), bodies.lame[:, row]))[:, :6]
+    stress = point_values.element_stresses(bodies, row, elements, natural)[:, :6]
     nodes = mesh.elements[elements, slots]
     total = np.zeros((len(mesh.nodes), 6))
     np.add.at(total, nodes, stress)

@@ -117,11 +117,12 @@ def test_export_writes_every_state_on_tetrahedra(run):
         assert np.count_nonzero(grid.point_data[f"force_{k}"].any(1)) == 8
 
 
-def test_bad_arguments(run):
+def test_bad_arguments(run, capsys):
     for more, match in (("quality=1.0", "'quality' must be greater than 1"), ("volume=0", "'volume' must be positive")):
         with open("input.py", "w") as file:
             file.write(INPUT.replace("FRACENE", "50.0").replace("RUN(", "#") + f"\nFRACTURE_EXPORT_YAFFEMS(bar, 'x', {more})\n")
         assert cli.main(["input.py"]) == 1
+        assert match in capsys.readouterr().err
 
 
 def test_damaged_records_are_refused(run):

@@ -146,6 +146,40 @@ print(*VELOCITY(elastic, (10, 1, 1)))
     assert weight == pytest.approx((0, 0, 10 * mass), rel=1e-6, abs=1e-6 * mass)
 
 
+@pytest.mark.parametrize("what", ["NEO_HOOKEAN", "enhanced", "two materials"])
+def test_stresses_at_nodes_are_those_of_the_body_s_own_laws(good, what):
+    material = "NEO_HOOKEAN" if what == "NEO_HOOKEAN" else "KIRCHHOFF"
+    model = f"""
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/laws')
+solfec.verbose = 'OFF'
+bulk = BULK_MATERIAL(solfec, '{material}', 'bulk', young=1E6, poisson=0.3, density=1000)
+stiff = BULK_MATERIAL(solfec, '{material}', 'stiff', young=5E6, poisson=0.3, density=1000)
+cube = [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1]
+body = BODY(solfec, 'FINITE_ELEMENT', HEX(cube, 2, 2, 2, 4, [1] * 6), bulk, form='TL')
+body.enhanced = 'ON' if '{what}' == 'enhanced' else 'OFF'
+if '{what}' == 'two materials':
+    APPLY_BULKMAT(solfec, body, 4, stiff)
+FORCE(body, 'SPATIAL', (1, 1, 1), (1, 0.3, 0.5), 3E4)
+OUTPUT(solfec, 0.01)
+RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-6, 1000), 0.05)
+"""
+    good(model)
+    text = good(model + """
+VTK_EXPORT(solfec, 0.05, 'laws', attributes=['DISP', 'STRESS'])
+SEEK(solfec, 0.05)
+for point in ((0.5, 0.5, 0.5), (1, 1, 1), (0, 0, 0.5)):
+    print(*STRESS(body, point)[:6])
+""")
+    ((_, blocks),) = vtk_frames("laws.vtkhdf")
+    grid = of_body(blocks["bodies"], 1)
+    reference = grid.points - grid.point_data["DISP"]
+    for line, point in zip(text.splitlines(), ((0.5, 0.5, 0.5), (1, 1, 1), (0, 0, 0.5))):
+        node = np.argmin(np.abs(reference - point).sum(1))
+        told = np.array(line.split(), float)[ORDER]
+        assert np.abs(told).max() > 1e3
+        assert grid.point_data["STRESS"][node] == pytest.approx(told, rel=1e-9)
+
+
 def test_xdmf_files_hold_the_same_as_the_vtkhdf_file(read):
     read(f"VTK_EXPORT(solfec, (0, 1), 'run', {ALL})\nXDMF_EXPORT(solfec, (0, 1), 'xdmf/run', {ALL})")
     for name, block in (("grids", "bodies"), ("spheres", "spheres"), ("constraints", "constraints")):
