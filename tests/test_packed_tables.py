@@ -19,7 +19,7 @@ OTHER_LISTS = {"bulk materials", "nodes", "elements", "overlaps", "SeriesTable",
 
 def all_tables():
     """Every table class of the program."""
-    for name in ("bodies", "constraints", "contact", "solvers"):
+    for name in ("bodies", "constraints", "contact", "solvers", "parmec"):
         package = importlib.import_module(f"solfec.{name}")
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"solfec.{name}.{module.name}")

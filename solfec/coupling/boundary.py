@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..bodies.table import BodyTable
 from ..language import session
@@ -96,6 +95,8 @@ class Boundary:
         conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
         particles.position[:, self.particles] = bodies.configurations.conf[:, conf + 3] + back * bodies.triples.velo[:, velo + 1]
         turn = np.stack([bodies.configurations.conf[:, conf + axis] for axis in range(3)], axis=1)  # (3, 3, n), column by column
+        from scipy.spatial.transform import Rotation  # few inputs need it, and it takes time to load
+
         back_turn = Rotation.from_rotvec(back * bodies.triples.velo[:, velo].T).as_matrix()
         particles.rotation[:, :, self.particles] = np.einsum("ijn,njk->ikn", turn, back_turn)
 

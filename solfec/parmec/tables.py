@@ -112,6 +112,7 @@ class LinkTable(Table):
         "force": ((3,), "f8", 0.0),  # on the first particle; its opposite acts on the second one
         "torque": ((3, 2), "f8", 0.0),  # about the mass centres
     }  # fmt: skip
+    POINTS_INTO = {"particle": "ParticleTable", "curve": "CurveTable", "dashpot": "CurveTable", "law": "LinkLawTable"}
 
 
 class LinkLawTable(Table):
@@ -130,6 +131,7 @@ class LinkLawTable(Table):
         "slip": ((3,), "f8", 0.0),  # tangential stroke
         "release": ((), "i4", -1),  # curve along which UNSPRING undoes the spring
     }  # fmt: skip
+    POINTS_INTO = {"unload": "CurveTable", "offset": "CurveTable", "release": "CurveTable"}
 
 
 class TorsionTable(Table):
@@ -149,6 +151,7 @@ class TorsionTable(Table):
         "total": ((3,), "f8", 0.0),  # with it
         "torque": ((3,), "f8", 0.0),  # on the first particle, spatial; its opposite acts on the second one
     }  # fmt: skip
+    POINTS_INTO = {"particle": "ParticleTable", "curve": "CurveTable", "dashpot": "CurveTable"}
 
 
 class JointTable(Table):
@@ -202,6 +205,7 @@ class ReleaseListTable(Table):
         "link": ((), "i4", 0),
         "series": ((), "i4", -1),  # number of the TSERIES along which the spring is undone, -1: at once
     }  # fmt: skip
+    POINTS_INTO = {"link": "LinkTable", "series": "CurveTable"}
 
 
 class EndTable(Table):
@@ -310,6 +314,7 @@ class DriveTable(Table):
         "angular": ((3,), "f8", 0.0),
         "angular_curve": ((3,), "i4", -1),
     }  # fmt: skip
+    POINTS_INTO = {"particle": "ParticleTable", "linear_curve": "CurveTable", "angular_curve": "CurveTable"}
 
 
 class ProbeTable(Table):
