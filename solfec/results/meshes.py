@@ -70,6 +70,24 @@ def _enter(entry: np.void, data: dict, at: dict, parts: dict) -> None:
         parts[part].append(values)
 
 
+class ReadOnce:
+    """A reader whose tables are read once, for as long as many bodies are made of them."""
+
+    def __init__(self, reader):
+        self.file, self._reader, self._tables = reader.file, reader, {}
+
+    @property
+    def materials(self) -> dict:
+        """Described materials."""
+        return self._reader.materials
+
+    def table(self, name: str) -> np.ndarray:
+        """A whole dataset, see `ResultsReader.table`."""
+        if name not in self._tables:
+            self._tables[name] = self._reader.table(name)
+        return self._tables[name]
+
+
 def stored_shapes(reader, body: int) -> list[Mesh]:
     """Meshes of the shape of a body that does not deform, as far as the file has them."""
     index, elements, nodes = (reader.table("model/" + name) for name in ("meshes", "mesh_elements", "mesh_nodes"))

@@ -100,9 +100,10 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
     old = {int(identifier): row for row, identifier in enumerate(bodies.view("id"))}
     old_material = bodies.view("material").copy()
     renumbered = np.full(bodies.n, -1)
-    places = {int(body): row for row, body in enumerate(reader.table("model/shapes")["body"])}
-    index = reader.table("model/shapes")
-    tables = {part: reader.table("model/" + part) for part in layout.PARTS}
+    once = meshes.ReadOnce(reader)
+    index = once.table("model/shapes")
+    places = {int(body): row for row, body in enumerate(index["body"])}
+    tables = {part: once.table("model/" + part) for part in layout.PARTS}
     labels = reader.labels
     materials, bases = MaterialRows(reader, domain), StoredBases(reader)
     bodies.meshes, bodies.bases, bodies.finite_elements = {}, {}, None
@@ -117,7 +118,7 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
         stored = base = None
         if defined["kind"][k] == BodyKind.FINITE_ELEMENT:
             size = shape, int(defined["node_count"][k])
-            stored = meshes.stored_mesh(reader, identifier, lambda number: domain.bulk_materials[materials.row(number)], size)
+            stored = meshes.stored_mesh(once, identifier, lambda number: domain.bulk_materials[materials.row(number)], size)
             if stored is None:
                 raise SolfecError(f"{reader.file}: the mesh of body {identifier} is missing")
             if defined["form"][k] in REDUCED_FORMS:
@@ -129,7 +130,7 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
             geometry.vertices.view("node")[-len(stored[1]) :] = stored[1]
             geometry.primitives.element[first : first + count] = stored[2]
         bodies.primitive_ptr[row], bodies.primitive_count[row] = first, count
-        if stored is None and identifier not in domain.body_meshes and (found := meshes.stored_shapes(reader, identifier)):
+        if stored is None and identifier not in domain.body_meshes and (found := meshes.stored_shapes(once, identifier)):
             domain.body_meshes[identifier] = found
         if identifier in old:
             renumbered[old[identifier]] = row
