@@ -29,6 +29,5 @@ HDF5 = package
 # Siconos' library for SICONOS_SOLVER (yes/no): `yes` installs it or names the line that does; it is used whenever it is there
 SICONOS = no
 
-# Parts that are not built yet; `yes` stops with a message instead of being ignored
+# Not built yet; `yes` stops with a message instead of being ignored
 MPI = no
-OPENGL = no

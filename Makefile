@@ -33,7 +33,7 @@ build: $(BIN)/.built $(if $(filter yes,$(SICONOS)),$(VENV)/.siconos)
 # Before anything else: settings that nothing would obey are refused.
 settings:
 	@sh tools/check-settings.sh 'PYTHON=$(PYTHON)' 'FC=$(FC)' 'FFLAGS=$(strip $(FFLAGS))' 'DEBUG=$(DEBUG)' 'OPENMP=$(OPENMP)' 'THREADS=$(THREADS)' \
-	  'BLAS=$(BLAS)' 'LAPACK=$(LAPACK)' 'HDF5=$(HDF5)' 'SICONOS=$(SICONOS)' 'MPI=$(MPI)' 'OPENGL=$(OPENGL)'
+	  'BLAS=$(BLAS)' 'LAPACK=$(LAPACK)' 'HDF5=$(HDF5)' 'SICONOS=$(SICONOS)' 'MPI=$(MPI)'
 
 # System packages: installed when we are root, named otherwise.
 $(VENV)/.system: | settings

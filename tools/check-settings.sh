@@ -6,11 +6,11 @@ python= version= flags= debug=
 for setting; do
   name=${setting%%=*} value=${setting#*=}
   case $name in
-    DEBUG | OPENMP | SICONOS | MPI | OPENGL)
+    DEBUG | OPENMP | SICONOS | MPI)
       case $value in yes | no) ;; *) complain "$name = $value: yes or no is expected" ;; esac ;;
   esac
   case $name in
-    MPI | OPENGL) [ "$value" = no ] || complain "$name = $value: not built yet; set it to no" ;;
+    MPI) [ "$value" = no ] || complain "$name = $value: not built yet; set it to no" ;;
     BLAS | LAPACK) [ -z "$value" ] || complain "$name = $value: no kernel calls it, and numpy and scipy bring their own; leave it empty" ;;
     HDF5) [ "$value" = package ] || complain "HDF5 = $value: results are written by the h5py package, which brings its own HDF5; set it to package" ;;
     THREADS) case $value in *[!0-9]* | 0 | 0*) complain "THREADS = $value: a positive whole number is expected, or nothing" ;; esac ;;
