@@ -76,7 +76,7 @@ class Balance:
         if not size > 0.0:
             return None
         missing = change[Energy.KINETIC] + change[Energy.INTERNAL] + change[Energy.DISSIPATED] - change[Energy.EXTERNAL]
-        created = max(change[Energy.CONTACT], change[Energy.FRICTION], 0.0)
+        created = max(change[Energy.CONTACT] + change[Energy.FRICTION], 0.0)  # in impacts one part alone may be positive
         return Figures(change, size, abs(missing) / size, created / size, momentum_error(domain))
 
 

@@ -30,6 +30,7 @@ from .terminal import discard
 
 HELPERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parmec", "helpers")  # modules that inputs of Parmec import
 MOST_PIXELS = 16384  # of a window, each way
+RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")  # where the launchers of Open MPI, MPICH and others tell it
 MOST_THREADS = 1024  # with a hundred thousand the OpenMP library ends the process
 
 
@@ -169,6 +170,7 @@ def main(words: list[str] | None = None) -> int:
             print(f"solfec {__version__}")
             return 0
         _check_view(arguments)
+        _check_ranks()
         if arguments.overwrite and arguments.resume:
             raise UsageError("-w computes again from the start, -c goes on from what is there: choose one")
         if arguments.path is None:
@@ -189,6 +191,14 @@ def main(words: list[str] | None = None) -> int:
             raise
         print(f"solfec: --log: {arguments.log}: {error.strerror}\n{USAGE}", file=sys.stderr)
         return 2
+
+
+def _check_ranks() -> None:
+    """Refuse several processes of mpiexec, which would all compute the same model and write the same results."""
+    for name in RANK_COUNTS:
+        count = os.environ.get(name, "")
+        if count.isdecimal() and int(count) > 1:
+            raise UsageError(f"{count} processes of mpiexec were started: runs in parallel are not built yet, start one process (threads: OMP_NUM_THREADS)")
 
 
 def _check_view(arguments: Arguments) -> None:

@@ -9,7 +9,7 @@ import copy
 
 import numpy as np
 
-from . import fragments, insertion, live_state, step_limit
+from . import body_packing, fragments, insertion, live_state, step_limit
 from .bodies import implicit, motion
 from .bodies.cracks import Cracks
 from .bodies.finite_elements import compiled
@@ -154,6 +154,8 @@ class Domain:
         if self._impacts:
             joint_starts.finish(self.constraints, self.bodies, self.time, keep_lengths=self.joint_correction)
             self._impacts = False
+        if self.joint_impacts and self.dynamic and 0 < self.constraints.user_count < self.constraints.n:
+            joint_starts.note_impacts(self.constraints, self.bodies, self.local_dynamics)
         if self.joint_correction and self.dynamic and self.constraints.user_count:
             self.uncorrected.note(self.constraints, self.bodies)
             joint_correction.correct(self.constraints, self.bodies, self.time, self.epsilon)
@@ -317,9 +319,43 @@ class Domain:
         self.loads.remap(renumbered)
         self.rebuild_rows()
 
+    def pack_bodies(self, identifiers) -> body_packing.PackedBodies:
+        """Bodies with all that belongs to them: state, shapes, meshes, loads, cracks, constraints and their reactions.
+
+        The model keeps them; `delete_body` or `remove_bodies` takes them out.  A model from which they have been removed and into which they
+        have been unpacked again goes on with the same bits.
+
+        Parameters
+        ----------
+        identifiers : iterable of int
+
+        Raises
+        ------
+        SolfecError
+            The model has no such body; a callback calls in the midst of a step.
+        """
+        self.refuse_within_step("pack bodies")
+        if self._initialised != self.state_changes:
+            self.initialise()
+        return body_packing.pack(self, identifiers)
+
+    def unpack_bodies(self, packed: body_packing.PackedBodies) -> None:
+        """Put packed bodies into the model, in the places that their identifiers give them.
+
+        Raises
+        ------
+        SolfecError
+            The model has such a body or constraint already, or lacks a body on which a packed constraint acts; a callback calls
+            in the midst of a step.
+        """
+        self.refuse_within_step("unpack bodies")
+        if self._initialised != self.state_changes:
+            self.initialise()
+        body_packing.unpack(self, packed)
+
     def rebuild_rows(self) -> None:
         """Rebuild the map from body identifiers to rows."""
-        self._row_of_id = {int(identifier): row for row, identifier in enumerate(self.bodies.view("id"))}
+        self._row_of_id = dict(zip(self.bodies.view("id").tolist(), range(self.bodies.n)))
 
     # --- results -------------------------------------------------------------------------------------------
 

@@ -54,6 +54,8 @@ class Fractures:
     def look(self, domain) -> None:
         """Make a record of every body with the option whose energy is high enough."""
         bodies = domain.bodies
+        if not np.count_nonzero(bodies.fracture_check[: bodies.n]):
+            return
         asked = np.flatnonzero(bodies.view("fracture_check"))
         asked = asked[bodies.kind[asked] == BodyKind.FINITE_ELEMENT]
         if not asked.size:

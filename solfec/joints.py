@@ -3,13 +3,56 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from .bodies import point_values
+from .bodies.table import BodyKind
 from .constraints import element_points, joint_starts, user
 from .constraints.table import ConstraintKind, DirectionUpdate
 from .time_series import TimeSeries
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """What a kind of joint holds.
+
+    Attributes
+    ----------
+    held : bool
+        Whether its point is held in all directions.
+    planes : tuple of (int or None, int)
+        Points that stay in planes: each the axis of the joint's frame on which the point lies (None: in its origin), and the axis that
+        is the plane's normal.  Axis 0 is the joint's own.
+    """
+
+    held: bool
+    planes: tuple[tuple[int | None, int], ...] = ()
+
+
+MECHANISMS = {
+    "BALL": Mechanism(True),
+    "HINGE": Mechanism(True, ((0, 1), (0, 2))),
+    "UNIVERSAL": Mechanism(True, ((1, 0),)),
+    "WELD": Mechanism(True, ((0, 1), (0, 2), (1, 2))),
+    "CYLINDRICAL": Mechanism(False, ((None, 1), (None, 2), (0, 1), (0, 2))),
+    "SLIDER": Mechanism(False, ((None, 1), (None, 2), (0, 1), (0, 2), (1, 2))),
+}
+
+
+def axes_square_to(axis) -> np.ndarray:
+    """A right-handed frame (3, 3), rows, that begins with a unit axis."""
+    axis = np.asarray(axis, float)
+    other = np.zeros(3)
+    other[np.argmin(np.abs(axis))] = 1.0
+    return frame_of(axis, other - (other @ axis) * axis)
+
+
+def frame_of(axis, second) -> np.ndarray:
+    """A right-handed frame (3, 3), rows, of a unit axis and another one square to it, of any length."""
+    second = np.asarray(second, float) / np.linalg.norm(second)
+    return np.array([axis, second, np.cross(axis, second)])
 
 
 class Joints:
@@ -73,6 +116,64 @@ class Joints:
             direction=point_values.referential_direction(self.domain.bodies, row, direction, point, self.domain.epsilon),
             update=DirectionUpdate.CONV1,
         )
+
+    def mechanism(self, kind: str, one: int, two: int | None, point, axis=None, second=None) -> list[int]:
+        """Put a joint of a mechanism between two bodies, or between a body and space; return the identifiers of its constraints.
+
+        A joint is made of as many independent rows as it takes degrees of freedom away: its point, held in all directions, and points
+        of the second body (of the only one, beside space) that stay in planes which the first body (space) carries along.
+
+        Parameters
+        ----------
+        kind : str
+            Name of a `MECHANISMS` record.
+        point : array_like (3,)
+            Place of the joint in the present configuration.
+        axis, second : array_like (3,), optional
+            Unit vectors in the present configuration: the joint's axis, carried by the first body, and of a UNIVERSAL joint the axis
+            that the second body carries, square to it.
+        """
+        point, record = np.asarray(point, float), MECHANISMS[kind]
+        base = np.eye(3) if axis is None else axes_square_to(axis) if second is None else frame_of(axis, second)
+        arm = self._arm(one, two)
+        made = [self._hold(one, two, point)] if record.held else []
+        for place, direction in record.planes:
+            made.append(self._keep_in_plane(one, two, point + (0.0 if place is None else arm * base[place]), base[direction]))
+        return made
+
+    def _arm(self, one: int, two: int | None) -> float:
+        """How far from a joint's point its other points lie [length]: the smaller root of trace(tensor)/mass of the bodies that move.
+
+        Turning then weighs about as much as moving in the joint's block of W.
+        """
+        bodies = self.domain.bodies
+        rows = [self.domain.body_row(identifier) for identifier in (one, two) if identifier is not None]
+        moving = [row for row in rows if bodies.kind[row] != BodyKind.OBSTACLE]
+        return min(math.sqrt(float(np.trace(bodies.tensor[:, :, row])) / float(bodies.mass[row])) for row in moving)
+
+    def _hold(self, one: int, two: int | None, place) -> int:
+        """Couple two bodies, or a body and space, at a place."""
+        other = -1 if two is None else self.domain.body_row(two)
+        return self._add_constraint(
+            ConstraintKind.FIXPNT,
+            master=self.domain.body_row(one),
+            slave=other,
+            master_point=self._referential(one, place),
+            slave_point=place if two is None else self._referential(two, place),
+        )
+
+    def _keep_in_plane(self, one: int, two: int | None, place, normal) -> int:
+        """Keep a point in a plane: the second body's point that is at a place now in one of the first; the only body's in one of space."""
+        if two is None:
+            return self.fix_direction(one, self._referential(one, place), normal)
+        return self.fix_direction(one, self._referential(one, place), normal, two, self._referential(two, place))
+
+    def _referential(self, identifier: int, place) -> np.ndarray:
+        """The referential point of a rigid or pseudo-rigid body that is at a place now."""
+        bodies, row = self.domain.bodies, self.domain.body_row(identifier)
+        conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
+        gradient = conf[:, :3].T if bodies.kind[row] == BodyKind.PSEUDO_RIGID else conf[:, :3]
+        return bodies.centre[:, row] + np.linalg.solve(gradient, place - conf[:, 3])
 
     def prescribe_velocity(self, identifier: int, point, direction, value: float | TimeSeries) -> int:
         """Prescribe the velocity of a point along a unit direction (manual, SET_VELOCITY); return the identifier."""

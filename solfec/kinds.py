@@ -117,3 +117,13 @@ class SurfaceModel(IntEnum):
 
     SIGNORINI_COULOMB = 0
     SPRING_DASHPOT = 1
+
+
+class JointStart(IntEnum):
+    """What the next step does about the motion of a joint's points against each other (solfec/constraints/joint_starts.py)."""
+
+    MET = 0  # nothing: they are at rest against each other
+    NEW = 1  # nobody has looked yet
+    IMPACT = 2  # it stops them
+    STRUCK = 3  # it takes what an impact of bodies has left, e, to -e/2
+    HALVED = 4  # and the next one takes that to zero

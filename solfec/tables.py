@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from functools import cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ._table_types import TABLES
 AT_ONCE = 4096  # records that are filled column by column before the next ones
 
 _bind, _free = _kernels.table_handles.bind_table, _kernels.table_handles.free_table
+_known_numbers: WeakKeyDictionary[type, tuple[dict, int]] = WeakKeyDictionary()  # classes, with the columns that were compared
 
 
 def layout(columns: dict, numbers: dict) -> str:
@@ -36,9 +38,12 @@ def known_number(kind: type, columns: dict, numbers: dict) -> int:
     RuntimeError
         It was built when the class had other columns.
     """
-    number, known = TABLES.get(kind.__name__, (0, ""))
-    if number and layout(columns, numbers) != known:
-        raise RuntimeError(f"the compiled module of solfec knows other columns of {kind.__name__}; build it again (make)")
+    checked, number = _known_numbers.get(kind, (None, 0))
+    if checked is not columns:
+        number, known = TABLES.get(kind.__name__, (0, ""))
+        if number and layout(columns, numbers) != known:
+            raise RuntimeError(f"the compiled module of solfec knows other columns of {kind.__name__}; build it again (make)")
+        _known_numbers[kind] = columns, number
     return number
 
 
@@ -75,7 +80,6 @@ class Table:
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str, float]] = {}
     POINTS_INTO: dict[str, str] = {}
-    reallocations = 0  # of all tables, see `note_reallocation`
 
     def __init__(self, capacity: int = 16):
         self._registration = _Registration()
@@ -97,7 +101,6 @@ class Table:
 
     def _register(self) -> None:
         """Tell kernels where the columns are now."""
-        note_reallocation()
         number = known_number(type(self), self.COLUMNS, {})
         if number:
             columns = [getattr(self, name).ctypes.data for name in self.COLUMNS]
@@ -137,7 +140,6 @@ class Table:
         """Append `count` rows, set the given columns (the others get their fill value) and return the first row."""
         first = self.n
         self.reserve(first + count)
-        note_reallocation()
         self.edits += 1
         self.n = first + count
         for name, (_, _, fill) in self.COLUMNS.items():
@@ -150,16 +152,17 @@ class Table:
         """Keep the rows for which `mask` (length n) is true, in their order."""
         self.compact(mask)
         self.edits += 1
-        note_reallocation()
 
     def compact(self, mask: np.ndarray) -> None:
         """The same within a step, which knows how many contacts there are."""
-        kept = np.flatnonzero(mask)
+        first = int(np.argmin(mask)) if not np.all(mask) else self.n  # rows before the first that goes stay where they are
+        kept = first + np.flatnonzero(mask[first:])
+        rows = first + kept.size
         for name, (_, _, fill) in self.COLUMNS.items():
             column = getattr(self, name)
-            column[..., : kept.size] = column[..., kept]
-            column[..., kept.size : self.n] = fill
-        self.n = kept.size
+            column[..., first:rows] = column[..., kept]
+            column[..., rows : self.n] = fill
+        self.n = rows
 
     def view(self, name: str) -> np.ndarray:
         """The rows in use of one column (a view, not a copy)."""
@@ -279,15 +282,19 @@ class Record:
         vars(self).update(_registration=_Registration(), _numbers={name: np.zeros(1, kind) for name, kind in self.NUMBERS.items()})
         for name, (shape, dtype) in self.COLUMNS.items():
             vars(self)[name] = np.zeros((*shape, 0), dtype, order="F")
+        self._find_arrays()
         self.replace(**arrays)
 
     def replace(self, **arrays: np.ndarray) -> None:
         """Put other arrays in the places of some."""
         for name, value in arrays.items():
+            if value is vars(self)[name]:
+                continue
             shape, dtype = self.COLUMNS[name]
             if value.dtype != dtype or value.shape[:-1] != shape or not value.flags.f_contiguous:
                 raise ValueError(f"{type(self).__name__}.{name} is an array of {dtype} {(*shape, 'n')} in Fortran's order, not {value.dtype} {value.shape}")
             vars(self)[name] = value
+            self._places[name] = value.ctypes.data, value.shape[-1]
         self._register()
 
     def __setattr__(self, name: str, value) -> None:
@@ -298,11 +305,14 @@ class Record:
 
     def _register(self) -> None:
         """Tell kernels where arrays and numbers are now."""
-        note_reallocation()
         number = known_number(type(self), self.COLUMNS, self.NUMBERS)
-        arrays = [vars(self)[name] for name in self.COLUMNS] + [*self._numbers.values()]
-        addresses, lengths = [array.ctypes.data for array in arrays], [array.shape[-1] for array in arrays]
+        addresses, lengths = zip(*self._places.values())
         self._registration.handle = _bind(self.handle, number, 0, addresses, lengths)
+
+    def _find_arrays(self) -> None:
+        """Note addresses and lengths of all arrays and numbers (to ask numpy for an address takes a microsecond)."""
+        arrays = {name: vars(self)[name] for name in self.COLUMNS} | self._numbers
+        vars(self)["_places"] = {name: (array.ctypes.data, array.shape[-1]) for name, array in arrays.items()}
 
     @property
     def handle(self) -> int:
@@ -312,6 +322,7 @@ class Record:
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self).__new__(type(self))
         vars(copied).update(copy.deepcopy(vars(self), memo))
+        copied._find_arrays()
         copied._register()
         return copied
 
@@ -326,6 +337,10 @@ def _number(name: str) -> property:
         record._numbers[name][0] = value
 
     return property(get, put)
+
+
+#: Status of a kernel that does not know a table by its handle (fortran/tables/table_registry.f90).
+TABLE_UNKNOWN = 100
 
 
 def opened(status: int) -> None:
@@ -347,34 +362,3 @@ def _untyped(dtype: np.dtype) -> np.dtype:
         "names": list(fields), "formats": [f"V{field[0].itemsize}" for field in fields.values()],
         "offsets": [field[1] for field in fields.values()], "itemsize": dtype.itemsize,
     })  # fmt: skip
-
-
-def note_reallocation() -> None:
-    """Let `KernelColumns` look up anew what kernels take: arrays have been replaced, or counts have changed.
-
-    Only what a step itself changes needs no note: contacts come and go without.
-    """
-    Table.reallocations += 1
-
-
-class KernelColumns:
-    """Arguments of kernels that stay the same until a table is reallocated.
-
-    Looking up the forty columns of a call costs more than passing them on.
-    """
-
-    __slots__ = ("_known", "_reallocations")
-
-    def __init__(self):
-        self._known: dict = {}
-        self._reallocations = -1
-
-    def of(self, gather, *owners) -> tuple:
-        """``gather(*owners)``, the arrays that a kernel takes from these tables, or what it returned before."""
-        if self._reallocations != Table.reallocations:
-            self._known.clear()
-            self._reallocations = Table.reallocations
-        known = self._known.get(gather)
-        if known is None or known[0] != owners:
-            known = self._known[gather] = owners, gather(*owners)
-        return known[1]

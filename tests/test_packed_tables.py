@@ -14,7 +14,7 @@ from solfec.kinds import BodyKind
 from solfec.shapes.sphere import Sphere
 from solfec.tables import Table
 
-OTHER_LISTS = {"bulk materials", "nodes", "elements", "overlaps", "SeriesTable", "CurveTable"}
+OTHER_LISTS = {"bulk materials", "nodes", "elements", "overlaps", "SeriesTable", "CurveTable", "SpringCurves"}
 
 
 def all_tables():

@@ -21,7 +21,6 @@ from solfec.bodies.table import BodyKind, Scheme  # noqa: E402
 from solfec.contact import narrow  # noqa: E402
 from solfec.domain import Domain  # noqa: E402
 from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
-from solfec.tables import note_reallocation  # noqa: E402
 
 
 @pytest.fixture
@@ -260,7 +259,6 @@ def without_room(model):
     constraints._register()
     if work is not None:
         work.result, work.patches = narrow.NarrowResult(), narrow.PatchResult(1)
-    note_reallocation()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ pairs of models: one is left to itself, the other gets new work arrays, a new li
 import gc
 import sys
 import tempfile
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +37,6 @@ from solfec.solvers.auto import AcceleratedGaussSeidel, AutoSolver  # noqa: E402
 from solfec.solvers.local_dynamics import LocalDynamics  # noqa: E402
 from solfec.solvers.newton import NewtonSolver  # noqa: E402
 from solfec.solvers.penalty import PenaltySolver  # noqa: E402
-from solfec.tables import Table  # noqa: E402
 from solfec.time_series import TimeSeries  # noqa: E402
 from solfec.time_step import TimeStep  # noqa: E402
 
@@ -100,18 +98,6 @@ def forget(model) -> None:
     model.constraints.view("evaluated")[:] = -1
 
 
-class Apart:
-    """Within, reallocations are counted apart: what doubles make anew must not let other models look their arrays up."""
-
-    count = 10**9
-
-    def __enter__(self):
-        self._others, Table.reallocations = Table.reallocations, Apart.count
-
-    def __exit__(self, *exception):
-        Apart.count, Table.reallocations = Table.reallocations, self._others
-
-
 class Pair:
     """A model and its double that remembers nothing.
 
@@ -127,9 +113,7 @@ class Pair:
         self.name = name
         self.functions = False
         self._directory = self._writer = None
-        with Apart():
-            double = MODELS[name]()
-        self.both = MODELS[name](), double
+        self.both = MODELS[name](), MODELS[name]()
         self.identifiers: list[int] = []
 
     def do(self, action) -> tuple[str | None, object]:
@@ -137,8 +121,7 @@ class Pair:
         outcomes = []
         for model in self.both:
             try:
-                with Apart() if model is self.both[1] else nullcontext():
-                    outcomes.append((None, action(model)))
+                outcomes.append((None, action(model)))
             except (SolfecError, ValueError, RuntimeError) as error:
                 outcomes.append((f"{type(error).__name__}: {error}", None))
         assert outcomes[0][0] == outcomes[1][0]
@@ -170,7 +153,7 @@ class Pair:
     def stop(self) -> None:
         """Put in the double's place a model that goes on from a frame of the one that is left to itself."""
         self.store()
-        with Apart(), results.open(self._directory.name + "/run") as reader:
+        with results.open(self._directory.name + "/run") as reader:
             continued = MODELS[self.name]()
             results.resume(reader, continued, None)
         self.both = self.both[0], continued
@@ -551,9 +534,7 @@ def sequences(examples: int, steps: int, machine: type = Sequences) -> None:
 def test_contacts_that_come_all_at_once_are_those_of_a_model_that_remembers_nothing(name):
     """Tables grow tenfold in the midst of a step that nobody has told of any change."""
     pair = Pair("block")
-    with Apart():
-        double = cloud()
-    pair.both = cloud(), double
+    pair.both = cloud(), cloud()
     solver, counts = SOLVERS[name](), []
 
     def step(model):

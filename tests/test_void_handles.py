@@ -1,4 +1,4 @@
-"""Every kernel of bodies and constraints refuses tables that are gone, and leaves what it was given as it was."""
+"""Every kernel of bodies, constraints and solvers refuses tables that are gone, and leaves what it was given as it was."""
 
 import re
 from pathlib import Path
@@ -14,15 +14,18 @@ ARRAY = re.compile(r"^(\w+) : (?:input|in/output) rank-\d array\('(\w)'\) with b
 NUMBER = re.compile(r"^(\w+) : input (int|long|float)$", re.M)
 
 
+def takes_handles(kernel) -> bool:
+    """Whether the first argument is a handle, or several."""
+    text = getattr(kernel, "__doc__", None) or ""
+    first = re.search(r"^(?:.* = )?\w+\((\w+)", text)
+    return bool(first and re.search(rf"^{first.group(1)} : input (?:long|rank-1 array\('q'\).*)$", text, re.M))
+
+
 def kernels() -> list[tuple[str, str]]:
-    """Those whose first argument is a handle, by module and name."""
-    found = []
-    for path in sorted([*SOURCES.glob("bodies/*.f90"), *SOURCES.glob("constraints/*.f90")]):
-        module = getattr(_kernels, path.stem, None)
-        for name in dir(module) if module is not None else ():
-            if re.search(r"= \w+\((?:handle|handles|constraints|iterations)\b", getattr(getattr(module, name), "__doc__", None) or ""):
-                found.append((path.stem, name))
-    return found
+    """Those that take handles, by module and name."""
+    parts = [SOURCES / part for part in ("bodies", "constraints", "solvers")]
+    modules = sorted(path.stem for part in parts for path in part.glob("*.f90") if hasattr(_kernels, path.stem))
+    return [(stem, name) for stem in modules for name in dir(getattr(_kernels, stem)) if takes_handles(getattr(getattr(_kernels, stem), name))]
 
 
 def arguments_of(kernel) -> list:
@@ -31,7 +34,7 @@ def arguments_of(kernel) -> list:
     values = {name: {"int": 1, "long": 0, "float": 1.0}[kind] for name, kind in NUMBER.findall(text)}
     for name, letter, bounds in ARRAY.findall(text):
         shape = [int(bound) if bound.isdigit() else 4 for bound in bounds.split(",")]
-        values[name] = np.zeros(shape, letter) if name == "handles" else np.ones(shape, letter, order="F")
+        values[name] = np.zeros(shape, letter) if letter == "q" else np.ones(shape, letter, order="F")
     names = re.search(r"\(([^[\])]*)", text).group(1).strip(",").split(",")
     return [values[name] for name in names]
 
@@ -39,6 +42,7 @@ def arguments_of(kernel) -> list:
 def test_all_kinds_of_kernels_are_found():
     modules = {module for module, _ in kernels()}
     assert modules >= {"body_motion", "reduced_motion", "conjugate_gradients", "point_loads", "time_series", "user_constraints", "quasi_static"}
+    assert modules >= {"newton", "gauss_seidel", "automatic_solver", "local_dynamics", "compliance", "reduced_compliance"}
 
 
 @pytest.mark.parametrize("module, name", kernels())

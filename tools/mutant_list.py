@@ -67,8 +67,8 @@ MUTANTS = [
         ("quasi-static gaps pull", "law(l_shift) = max(law(l_gap), 0.0_dp)/step", "law(l_shift) = -max(law(l_gap), 0.0_dp)/step"),
         ("cohesion's share of the velocity", "free = free - law(l_cohesion)*w(:,3)", "free = free + law(l_cohesion)*w(:,3)"),
         ("the shift is forgotten", "    free(3) = free(3) + law(l_shift)\n", "    free(3) = free(3)\n"),
-        ("fixed points do not move back", "impact) law(l_target:l_target+2) = -v\n", "impact) law(l_target:l_target+2) = v\n"),
-        ("fixed directions do not move back", "impact) law(l_target+2) = -v(3)\n", "impact) law(l_target+2) = 0.0_dp\n"),
+        ("fixed points do not move back", "start /= start_impact) target = -v\n", "start /= start_impact) target = v\n"),
+        ("fixed directions do not move back", "law(l_target+2) = target(3)\n", "law(l_target+2) = 0.0_dp\n"),
         ("the prescribed velocity is another's", "      law(l_target+2) = value(1)\n", "      law(l_target+2) = value(2)\n"),
         ("links: a base's row", "link(1)*base(1,:) + link(2)*base(2,:) + link(3)*base(3,:)", "link(1)*base(:,1) + link(2)*base(:,2) + link(3)*base(:,3)"),
     ),
@@ -120,7 +120,7 @@ MUTANTS = [
     ),
     *_of(
         "fortran/solvers/gauss_seidel.f90", (SYSTEMS, MEASURES),
-        ("sweeps end too early", "converged = error <= epsilon", "converged = error <= 1e5_dp*epsilon"),
+        ("sweeps end too early", "converged = error <= asked%epsilon", "converged = error <= 1e5_dp*asked%epsilon"),
     ),
     *_of(
         "fortran/constraints/user_constraints.f90", (JOINTS, SYSTEMS),
@@ -173,8 +173,8 @@ MUTANTS = [
     ),
     *_of(
         "fortran/solvers/local_dynamics.f90", (SYSTEMS, SCENES),
-        ("slaves are pushed like masters", "call pull(i, k, 2, con%slave_point(:,i), -loc%rows%R(:,a))", "call pull(i, k, 2, con%slave_point(:,i), loc%rows%R(:,a))"),
-        ("torques of slaves at the master's point", "call pull(i, k, 2, con%slave_point(:,i), -loc%rows%R(:,a))", "call pull(i, k, 2, con%master_point(:,i), -loc%rows%R(:,a))"),
+        ("slaves are pushed like masters", "call pull(i, k, 2, con%slave_point(:,i), -r)", "call pull(i, k, 2, con%slave_point(:,i), r)"),
+        ("torques of slaves at the master's point", "call pull(i, k, 2, con%slave_point(:,i), -r)", "call pull(i, k, 2, con%master_point(:,i), -r)"),
         ("reactions are not turned into space", "(h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))", "(h(j,1,c)*r(1) + h(j,2,c)*r(2) + h(j,3,c)*r(3))"),
         ("glue of any area", "materials(l_cohesion) = con%cohesion(i)*con%area(i)", "materials(l_cohesion) = con%cohesion(i)"),
         ("open contacts keep their force", "if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp", "continue"),

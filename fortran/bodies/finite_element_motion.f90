@@ -70,35 +70,22 @@ contains
     integer(i4), intent(out) :: damped, failure, failed
     type(bodies_and_triples) :: state
     type(finite_elements) :: fe
-    integer :: b, c, n, v
+    integer :: b
     logical :: finite
 
     damped = 0
     failed = -1
     call open_all(handles, elements, state, fe, failure)
     if (failure /= table_open) return
-    associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, conf_row => fe%conf_row, &
-               velo_row => fe%velo_row, body_damping => state%bodies%damping, conf => state%configurations%conf, &
-               velo => state%triples%velo, velo_prev => state%triples%velo_prev, force => state%triples%force, &
-               rotation => fe%rotation, displacement => fe%displacement)
+    associate (first => fe%first, row => fe%row, passive => fe%passive, body_damping => state%bodies%damping)
     do b = 0, fe%count - 1
       if (passive(b) == 0 .and. body_damping(row(b)) > 0) damped = 1
     end do
     failed = huge(failed)
-    !$omp parallel do if (size(conf_row) > parallel_from) schedule(dynamic) private(c, n, v, finite) reduction(min:failed)
+    !$omp parallel do if (size(fe%conf_row) > parallel_from) schedule(dynamic) private(finite) reduction(min:failed)
     do b = 0, fe%count - 1
-      finite = .true.
-      do n = first(b), first(b+1) - 1
-        c = conf_row(n)
-        v = velo_row(n)
-        if (.not. (all_finite(1, conf(:,c)) .and. all_finite(1, velo(:,v)))) then
-          finite = .false.
-          cycle
-        end if
-        velo_prev(:,v) = velo(:,v)
-        force(:,v) = 0
-        conf(:,c) = conf(:,c) + step/2*velo(:,v)
-      end do
+      call drift_nodes(first(b), first(b+1) - 1, step, fe%conf_row, fe%velo_row, state%configurations%conf, state%triples%velo, &
+                       state%triples%velo_prev, state%triples%force, finite)
       if (.not. finite) failed = min(failed, b)
     end do
     !$omp end parallel do
@@ -106,10 +93,35 @@ contains
       failure = not_finite
       return
     end if
-    call co_rotate(fe, conf, linear, rotation, displacement, failed)
+    call co_rotate(fe, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
     if (failed >= 0) failure = turned_inside_out
     end associate
   end subroutine drift
+
+  !> Drift of the nodes first to last of one body.  Columns come one by one into the loops over nodes: strides of a table's pointers
+  !> are not known to the compiler.
+  pure subroutine drift_nodes(first, last, step, conf_row, velo_row, conf, velo, velo_prev, force, finite)
+    integer, intent(in) :: first, last
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: conf_row(0:*), velo_row(0:*)
+    real(dp), intent(inout) :: conf(3,0:*), velo_prev(3,0:*), force(3,0:*)
+    real(dp), intent(in) :: velo(3,0:*)
+    logical, intent(out) :: finite
+    integer :: n, c, v
+
+    finite = .true.
+    do n = first, last
+      c = conf_row(n)
+      v = velo_row(n)
+      if (.not. (all_finite(1, conf(:,c)) .and. all_finite(1, velo(:,v)))) then
+        finite = .false.
+        cycle
+      end if
+      velo_prev(:,v) = velo(:,v)
+      force(:,v) = 0
+      conf(:,c) = conf(:,c) + step/2*velo(:,v)
+    end do
+  end subroutine drift_nodes
 
   !> `co_rotate` of all bodies by their forms.
   !>
@@ -150,45 +162,56 @@ contains
   !> referential normal over the boundary [length**2].  `failed`: first body that is turned inside out.
   subroutine co_rotate(fe, conf, linear, rotation, displacement, failed)
     type(finite_elements), intent(in) :: fe
-    real(dp), intent(in), contiguous :: conf(:,0:)
-    integer(i4), intent(in), contiguous :: linear(0:)              !< 1: co-rotated
-    real(dp), intent(inout), contiguous :: rotation(:,:,0:), displacement(:,0:)
+    real(dp), intent(in) :: conf(3,0:*)
+    integer(i4), intent(in) :: linear(0:*)              !< 1: co-rotated
+    real(dp), intent(inout) :: rotation(3,3,0:*), displacement(3,0:*)
     integer(i4), intent(out) :: failed
-    real(dp) :: gradient(3,3), x(3)
-    integer :: b, j, n
+    integer :: b
     logical :: proper
 
-    associate (first => fe%first, conf_row => fe%conf_row, reference => fe%reference, normal => fe%normal)
     failed = huge(failed)
-    !$omp parallel do if (size(conf_row) > parallel_from) schedule(dynamic) private(gradient, x, j, n, proper) reduction(min:failed)
+    !$omp parallel do if (size(fe%conf_row) > parallel_from) schedule(dynamic) private(proper) reduction(min:failed)
     do b = 0, fe%count - 1
-      if (linear(b) == 0) then
-        do n = first(b), first(b+1) - 1
-          displacement(:,n) = conf(:,conf_row(n))
-        end do
-        cycle
-      end if
-      gradient = 0
-      do n = first(b), first(b+1) - 1
-        x = reference(:,n) + conf(:,conf_row(n))
-        do j = 1, 3
-          gradient(:,j) = gradient(:,j) + x*normal(j,n)
-        end do
-      end do
-      call polar_rotation(gradient, rotation(:,:,b), proper)
-      if (.not. proper) then
-        failed = min(failed, b)
-        cycle
-      end if
-      do n = first(b), first(b+1) - 1
-        x = reference(:,n) + conf(:,conf_row(n))
-        displacement(:,n) = matmul(x, rotation(:,:,b)) - reference(:,n)
-      end do
+      call co_rotate_nodes(fe%first(b), fe%first(b+1) - 1, linear(b) /= 0, fe%conf_row, conf, fe%reference, fe%normal, &
+                           rotation(:,:,b), displacement, proper)
+      if (.not. proper) failed = min(failed, b)
     end do
     !$omp end parallel do
     if (failed == huge(failed)) failed = -1
-    end associate
   end subroutine co_rotate
+
+  !> The same of the nodes first to last of one body.
+  pure subroutine co_rotate_nodes(first, last, linear, conf_row, conf, reference, normal, rotation, displacement, proper)
+    integer, intent(in) :: first, last
+    logical, intent(in) :: linear
+    integer(i4), intent(in) :: conf_row(0:*)
+    real(dp), intent(in) :: conf(3,0:*), reference(3,0:*), normal(3,0:*)
+    real(dp), intent(inout) :: rotation(3,3), displacement(3,0:*)
+    logical, intent(out) :: proper
+    real(dp) :: gradient(3,3), x(3)
+    integer :: j, n
+
+    proper = .true.
+    if (.not. linear) then
+      do n = first, last
+        displacement(:,n) = conf(:,conf_row(n))
+      end do
+      return
+    end if
+    gradient = 0
+    do n = first, last
+      x = reference(:,n) + conf(:,conf_row(n))
+      do j = 1, 3
+        gradient(:,j) = gradient(:,j) + x*normal(j,n)
+      end do
+    end do
+    call polar_rotation(gradient, rotation, proper)
+    if (.not. proper) return
+    do n = first, last
+      x = reference(:,n) + conf(:,conf_row(n))
+      displacement(:,n) = matmul(x, rotation) - reference(:,n)
+    end do
+  end subroutine co_rotate_nodes
 
   !> R of F = R U by Newton's iteration R <- (R + R^-T)/2 with scaling.
   pure subroutine polar_rotation(gradient, rotation, proper)
@@ -250,37 +273,50 @@ contains
     type(bodies_and_triples) :: state
     type(finite_elements) :: fe
     type(element_assembly) :: assembly
-    real(dp) :: eta, resisting(3)
-    integer :: b, n, v
+    real(dp) :: eta
+    integer :: b
     logical :: explicit
 
     call open_all(handles, elements, state, fe, failure)
     if (failure /= table_open) return
     call open_table(parts, assembly, failure)
     if (failure /= table_open) return
-    associate (linear => fe%linear, first => fe%first, row => fe%row, passive => fe%passive, scheme => state%bodies%scheme, &
-               body_damping => state%bodies%damping, velo_row => fe%velo_row, mass => fe%mass, rotation => fe%rotation, &
-               flat_first => assembly%first, position => assembly%position, flat => assembly%flat, viscous => fe%viscous, &
-               internal => fe%internal, velo => state%triples%velo, force => state%triples%force, net => fe%net)
-    call gather_nodes(size(mass), size(flat_first), flat_first, size(position), position, size(flat), flat, internal)
-    !$omp parallel do if (size(mass) > parallel_from) schedule(dynamic) private(n, v, eta, resisting, explicit)
+    associate (row => fe%row, flat_first => assembly%first, position => assembly%position, flat => assembly%flat)
+    call gather_nodes(size(fe%mass), size(flat_first), flat_first, size(position), position, size(flat), flat, fe%internal)
+    !$omp parallel do if (size(fe%mass) > parallel_from) schedule(dynamic) private(eta, explicit)
     do b = 0, fe%count - 1
       eta = 0
-      if (damped == 1 .and. passive(b) == 0) eta = body_damping(row(b))
-      explicit = scheme(row(b)) == explicit_scheme
-      do n = first(b), first(b+1) - 1
-        v = velo_row(n)
-        resisting = internal(:,n)
-        if (eta > 0) resisting = resisting + eta*viscous(:,n)
-        if (linear(b) == 1) resisting = matmul(rotation(:,:,b), resisting)
-        force(:,v) = force(:,v) + mass(n)*gravity
-        net(:,n) = force(:,v) - resisting
-        if (explicit) velo(:,v) = velo(:,v) + step/mass(n)*net(:,n)
-      end do
+      if (damped == 1 .and. fe%passive(b) == 0) eta = state%bodies%damping(row(b))
+      explicit = state%bodies%scheme(row(b)) == explicit_scheme
+      call kick_nodes(fe%first(b), fe%first(b+1) - 1, explicit, fe%linear(b) == 1, eta, step, gravity, fe%velo_row, fe%mass, &
+                      fe%rotation(:,:,b), fe%viscous, fe%internal, state%triples%velo, state%triples%force, fe%net)
     end do
     !$omp end parallel do
     end associate
   end subroutine kick
+
+  !> Kick of the nodes first to last of one body.
+  pure subroutine kick_nodes(first, last, explicit, linear, eta, step, gravity, velo_row, mass, rotation, viscous, internal, velo, &
+                             force, net)
+    integer, intent(in) :: first, last
+    logical, intent(in) :: explicit, linear
+    real(dp), intent(in) :: eta, step, gravity(3)
+    integer(i4), intent(in) :: velo_row(0:*)
+    real(dp), intent(in) :: mass(0:*), rotation(3,3), viscous(3,0:*), internal(3,0:*)
+    real(dp), intent(inout) :: velo(3,0:*), force(3,0:*), net(3,0:*)
+    real(dp) :: resisting(3)
+    integer :: n, v
+
+    do n = first, last
+      v = velo_row(n)
+      resisting = internal(:,n)
+      if (eta > 0) resisting = resisting + eta*viscous(:,n)
+      if (linear) resisting = matmul(rotation, resisting)
+      force(:,v) = force(:,v) + mass(n)*gravity
+      net(:,n) = force(:,v) - resisting
+      if (explicit) velo(:,v) = velo(:,v) + step/mass(n)*net(:,n)
+    end do
+  end subroutine kick_nodes
 
   !> The velocities on which damping acts, in the bodies' frames of mid-step: u(t) of explicit bodies, (u(t) + u(t+h))/2 of the
   !> others, whose `velo` holds u(t+h).
@@ -368,37 +404,21 @@ contains
     type(bodies_and_triples) :: state
     type(finite_elements) :: fe
     real(dp) :: kinetic, work
-    integer :: b, c, n, v
+    integer :: b
     logical :: finite, explicit
 
     failed = -1
     call open_all(handles, elements, state, fe, failure)
     if (failure /= table_open) return
-    associate (linear => fe%linear, first => fe%first, row => fe%row, scheme => state%bodies%scheme, &
-               energy => state%bodies%energy, conf_row => fe%conf_row, velo_row => fe%velo_row, mass => fe%mass, &
-               conf => state%configurations%conf, velo => state%triples%velo, velo_prev => state%triples%velo_prev, &
-               force => state%triples%force, reaction => state%triples%reaction, rotation => fe%rotation, &
-               displacement => fe%displacement)
+    associate (row => fe%row, energy => state%bodies%energy)
     failed = huge(failed)
-    !$omp parallel do if (size(mass) > parallel_from) schedule(dynamic) private(c, n, v, finite, explicit, kinetic, work) &
+    !$omp parallel do if (size(fe%mass) > parallel_from) schedule(dynamic) private(finite, explicit, kinetic, work) &
     !$omp reduction(min:failed)
     do b = 0, fe%count - 1
-      kinetic = 0
-      work = 0
-      finite = .true.
-      explicit = scheme(row(b)) == explicit_scheme
-      do n = first(b), first(b+1) - 1
-        c = conf_row(n)
-        v = velo_row(n)
-        if (explicit) velo(:,v) = velo(:,v) + step/mass(n)*reaction(:,v)
-        if (.not. all_finite(1, velo(:,v))) then
-          finite = .false.
-          cycle
-        end if
-        conf(:,c) = conf(:,c) + step/2*velo(:,v)
-        kinetic = kinetic + mass(n)/2*sum(velo(:,v)**2)
-        work = work + step/2*sum((velo_prev(:,v) + velo(:,v))*(force(:,v) + reaction(:,v)))
-      end do
+      explicit = state%bodies%scheme(row(b)) == explicit_scheme
+      call finish_nodes(fe%first(b), fe%first(b+1) - 1, explicit, step, fe%conf_row, fe%velo_row, fe%mass, &
+                        state%triples%velo_prev, state%triples%force, state%triples%reaction, state%configurations%conf, &
+                        state%triples%velo, kinetic, work, finite)
       energy(1,row(b)) = kinetic
       energy(3,row(b)) = energy(3,row(b)) + work
       if (.not. finite) failed = min(failed, b)
@@ -408,9 +428,39 @@ contains
       failure = bad_reaction
       return
     end if
-    call co_rotate(fe, conf, linear, rotation, displacement, failed)
+    call co_rotate(fe, state%configurations%conf, fe%linear, fe%rotation, fe%displacement, failed)
     if (failed >= 0) failure = turned_inside_out
     end associate
   end subroutine finish
+
+  !> The end of the step of the nodes first to last of one body, with its kinetic energy and the work of forces on it.
+  pure subroutine finish_nodes(first, last, explicit, step, conf_row, velo_row, mass, velo_prev, force, reaction, conf, velo, &
+                               kinetic, work, finite)
+    integer, intent(in) :: first, last
+    logical, intent(in) :: explicit
+    real(dp), intent(in) :: step
+    integer(i4), intent(in) :: conf_row(0:*), velo_row(0:*)
+    real(dp), intent(in) :: mass(0:*), velo_prev(3,0:*), force(3,0:*), reaction(3,0:*)
+    real(dp), intent(inout) :: conf(3,0:*), velo(3,0:*)
+    real(dp), intent(out) :: kinetic, work
+    logical, intent(out) :: finite
+    integer :: n, c, v
+
+    kinetic = 0
+    work = 0
+    finite = .true.
+    do n = first, last
+      c = conf_row(n)
+      v = velo_row(n)
+      if (explicit) velo(:,v) = velo(:,v) + step/mass(n)*reaction(:,v)
+      if (.not. all_finite(1, velo(:,v))) then
+        finite = .false.
+        cycle
+      end if
+      conf(:,c) = conf(:,c) + step/2*velo(:,v)
+      kinetic = kinetic + mass(n)/2*sum(velo(:,v)**2)
+      work = work + step/2*sum((velo_prev(:,v) + velo(:,v))*(force(:,v) + reaction(:,v)))
+    end do
+  end subroutine finish_nodes
 
 end module finite_element_motion

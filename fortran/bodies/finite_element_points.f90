@@ -151,16 +151,26 @@ contains
     integer(i4), intent(in) :: b, e
     integer, intent(out) :: size
     real(dp), intent(out) :: nodes(3,8), moved(3,8)
-    integer :: a
 
     size = fe%element_size(e)
+    call gather_nodes(size, fe%element_node(:,e), fe%reference(:,state%bodies%node_ptr(b):), &
+                      state%configurations%conf(:,state%bodies%conf_ptr(b):), nodes, moved)
+  end subroutine element_nodes
+
+  pure subroutine gather_nodes(size, node, reference, displacement, nodes, moved)
+    integer, intent(in) :: size
+    integer(i4), intent(in) :: node(8)
+    real(dp), intent(in) :: reference(3,0:*), displacement(3,0:*)   !< of the body's nodes
+    real(dp), intent(out) :: nodes(3,8), moved(3,8)
+    integer :: a
+
     nodes = 0
     moved = 0
     do a = 1, size
-      nodes(:,a) = fe%reference(:,state%bodies%node_ptr(b)+fe%element_node(a,e))
-      moved(:,a) = nodes(:,a) + state%configurations%conf(:,state%bodies%conf_ptr(b)+fe%element_node(a,e))
+      nodes(:,a) = reference(:,node(a))
+      moved(:,a) = nodes(:,a) + displacement(:,node(a))
     end do
-  end subroutine element_nodes
+  end subroutine gather_nodes
 
   !> Current points of the first `users` constraints where they are on finite element bodies.
   !>

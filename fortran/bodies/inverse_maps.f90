@@ -12,6 +12,7 @@ module inverse_maps
   public :: natural_coordinates
 
   real(dp), parameter :: accuracy = 1e-9_dp       !< of natural coordinates
+  real(dp), parameter :: settled = 1e-12_dp       !< size of increments after which nothing but round-off is left
   integer, parameter :: most = 64                 !< passes of Newton's method
   integer, parameter :: most_damped = 200         !< of the search for the nearest place
 
@@ -54,9 +55,10 @@ contains
       ! the pyramid's functions are singular beyond the apex
       if (size == 5) natural(3) = min(natural(3), 1.0_dp)
       if (.not. sum(abs(natural)) < 1e6_dp) exit
-      ! one more pass after a small increment brings the rest to round-off
+      ! errors are squared in every pass: one more after a small increment brings the rest to round-off
+      converged = converged .or. all(abs(increment) <= settled)
       if (converged) return
-      converged = norm2(increment) <= accuracy
+      converged = all(abs(increment) <= accuracy)
     end do
     converged = .false.
   end subroutine newton

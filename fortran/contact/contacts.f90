@@ -79,16 +79,16 @@ contains
           call look_up(rows%surface(:,k), materials, rows%material(k))
           rows%cohesion(k) = merge(materials%cohesion(rows%material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
         end if
-        rows%base(:,:,k) = frame(results%normal(:,r), epsilon)
+        call frame(results%normal(:,r), epsilon, rows%base(:,:,k))
         rows%gap(k) = at%gap
         rows%area(k) = at%area
       end if
       if (cohesive) then
-        rows%point(:,k) = spatial(state, m, rows%master_point(:,k))
+        call spatial(state, m, rows%master_point(:,k), rows%point(:,k))
       else
         rows%point(:,k) = at%master
-        rows%master_point(:,k) = referential(state, m, at%master)
-        rows%slave_point(:,k) = referential(state, s, at%slave)
+        call referential(state, m, at%master, rows%master_point(:,k))
+        call referential(state, s, at%slave, rows%slave_point(:,k))
       end if
     end do
     lost = count
@@ -159,9 +159,9 @@ contains
       rows%birth(k) = step_number
       rows%evaluated(k) = now
       rows%point(:,k) = at%master
-      rows%master_point(:,k) = referential(state, m, at%master)
-      rows%slave_point(:,k) = referential(state, s, at%slave)
-      rows%base(:,:,k) = frame(results%normal(:,c), epsilon)
+      call referential(state, m, at%master, rows%master_point(:,k))
+      call referential(state, s, at%slave, rows%slave_point(:,k))
+      call frame(results%normal(:,c), epsilon, rows%base(:,:,k))
       rows%gap(k) = at%gap
       rows%area(k) = at%area
       rows%surface(:,k) = results%surface(:,c)
@@ -264,9 +264,10 @@ contains
   !> Local frame, columns t1, t2, n: t1 = unit(e_x x n), or unit(e_y x n) where n is along e_x; t2 = t1 x n.
   !> The frame is left-handed (theory, section "Contact points").  Where lengths are in such units that epsilon
   !> exceeds 1, a normal along e_y must not be taken for one along e_x.
-  pure function frame(normal, epsilon) result(base)
+  pure subroutine frame(normal, epsilon, base)
     real(dp), intent(in) :: normal(3), epsilon
-    real(dp) :: base(3,3), length
+    real(dp), intent(out) :: base(3,3)
+    real(dp) :: length
 
     base(:,3) = normal
     base(:,1) = [0.0_dp, -normal(3), normal(2)]
@@ -279,18 +280,29 @@ contains
     base(1,2) = base(2,1)*normal(3) - base(3,1)*normal(2)
     base(2,2) = base(3,1)*normal(1) - base(1,1)*normal(3)
     base(3,2) = base(1,1)*normal(2) - base(2,1)*normal(1)
-  end function frame
+  end subroutine frame
 
-  !> Referential point that the map of body `b` takes to the spatial point x: Xc + R^T (x - c) or Xc + F^-1 (x - c).
-  pure function referential(state, b, x) result(point)
+  !> Referential point that the map of body `b` takes to the spatial point x.
+  pure subroutine referential(state, b, x, point)
     type(bodies_and_triples), intent(in) :: state
     integer(i4), intent(in) :: b
     real(dp), intent(in) :: x(3)
-    real(dp) :: point(3), arm(3), conf(3,4), normals(3,3), volume
+    real(dp), intent(out) :: point(3)
+    integer(i4) :: c
 
-    conf = state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3)
+    c = state%bodies%conf_ptr(b)
+    call pull_back(state%bodies%kind(b), state%configurations%conf(:,c:c+3), state%bodies%centre(:,b), x, point)
+  end subroutine referential
+
+  !> X = Xc + R^T (x - c) or Xc + F^-1 (x - c).
+  pure subroutine pull_back(kind, conf, centre, x, point)
+    integer(i4), intent(in) :: kind
+    real(dp), intent(in) :: conf(3,4), centre(3), x(3)
+    real(dp), intent(out) :: point(3)
+    real(dp) :: arm(3), normals(3,3), volume
+
     arm = x - conf(:,4)
-    if (state%bodies%kind(b) /= pseudo_rigid_kind) then
+    if (kind /= pseudo_rigid_kind) then
       point(1) = conf(1,1)*arm(1) + conf(2,1)*arm(2) + conf(3,1)*arm(3)
       point(2) = conf(1,2)*arm(1) + conf(2,2)*arm(2) + conf(3,2)*arm(3)
       point(3) = conf(1,3)*arm(1) + conf(2,3)*arm(2) + conf(3,3)*arm(3)
@@ -302,15 +314,16 @@ contains
       volume = dot_product(conf(:,1), normals(:,1))
       point = (normals(:,1)*arm(1) + normals(:,2)*arm(2) + normals(:,3)*arm(3))/volume
     end if
-    point = point + state%bodies%centre(:,b)
-  end function referential
+    point = point + centre
+  end subroutine pull_back
 
   !> Spatial point c + R (X - Xc) or c + F (X - Xc) of a referential point of body `b`.
-  pure function spatial(state, b, point) result(x)
+  pure subroutine spatial(state, b, point, x)
     type(bodies_and_triples), intent(in) :: state
     integer(i4), intent(in) :: b
     real(dp), intent(in) :: point(3)
-    real(dp) :: x(3), arm(3), conf(3,4)
+    real(dp), intent(out) :: x(3)
+    real(dp) :: arm(3), conf(3,4)
 
     conf = state%configurations%conf(:,state%bodies%conf_ptr(b):state%bodies%conf_ptr(b)+3)
     arm = point - state%bodies%centre(:,b)
@@ -320,7 +333,7 @@ contains
       x = [dot_product(conf(:,1), arm), dot_product(conf(:,2), arm), dot_product(conf(:,3), arm)]
     end if
     x = x + conf(:,4)
-  end function spatial
+  end subroutine spatial
 
   pure function cross(a, b) result(c)
     real(dp), intent(in) :: a(3), b(3)

@@ -142,9 +142,9 @@ contains
       support = matmul(normal, axes)
       rows%point(:,k) = centre_of(shapes, rows%master_primitive(k)) - matmul(axes, support)/norm2(support)
       rows%gap(k) = dot_product(rows%point(:,k) - edge, normal)
-      rows%base(:,:,k) = frame(normal, epsilon)
-      rows%master_point(:,k) = referential(state, rows%master(k), rows%point(:,k))
-      rows%slave_point(:,k) = referential(state, rows%slave(k), rows%point(:,k) - rows%gap(k)*normal)
+      call frame(normal, epsilon, rows%base(:,:,k))
+      call referential(state, rows%master(k), rows%point(:,k), rows%master_point(:,k))
+      call referential(state, rows%slave(k), rows%point(1:3,k) - rows%gap(k)*normal, rows%slave_point(:,k))
     end subroutine turn_to_face
   end subroutine replace_hidden_edges
 end module hidden_edges

@@ -49,7 +49,8 @@ contains
     do i = 0, n - 1
       size = box(4:6,i) - box(1:3,i)
       if (state%bodies%kind(body(i)) == finite_element_kind) then
-        call way_of_element(state, body(i), vertex_node(vertex_list(vertex_ptr(i):vertex_ptr(i)+vertex_count(i)-1)), way, furthest)
+        call way_of_element(vertex_count(i), vertex_list(vertex_ptr(i)), vertex_node, state%bodies%node_count(body(i)), &
+          state%triples%velo(:,state%bodies%velo_ptr(body(i)):), way, furthest)
       else
         way = way_of_body(state, body(i), 0.5_dp*(box(1:3,i) + box(4:6,i)))
         furthest = norm2(way(:,4)) + norm2(way(:,1:3))*0.5_dp*norm2(size)
@@ -91,26 +92,33 @@ contains
   end function way_of_body
 
   !> The mean velocity of an element's nodes, or of all nodes of its body if it is part of a shape within a mesh; and the largest one.
-  pure subroutine way_of_element(state, b, nodes, way, furthest)
-    type(bodies_and_triples), intent(in) :: state
-    integer(i4), intent(in) :: b, nodes(:)
+  subroutine way_of_element(count, vertex, vertex_node, nodes, velo, way, furthest)
+    integer(i4), intent(in) :: count, vertex(count), vertex_node(0:*), nodes
+    real(dp), intent(in) :: velo(3,0:*)             !< of the body's nodes
     real(dp), intent(out) :: way(3,4), furthest
-    integer :: k, v
+    integer :: k
 
     way = 0
     furthest = 0
-    v = state%bodies%velo_ptr(b)
-    if (any(nodes < 0)) then
-      do k = 0, state%bodies%node_count(b) - 1
-        way(:,4) = way(:,4) + state%triples%velo(:,v+k)/state%bodies%node_count(b)
-        furthest = max(furthest, norm2(state%triples%velo(:,v+k)))
+    if (any(vertex_node(vertex) < 0)) then
+      do k = 0, nodes - 1
+        call take(velo(:,k), nodes)
       end do
     else
-      do k = 1, size(nodes)
-        way(:,4) = way(:,4) + state%triples%velo(:,v+nodes(k))/size(nodes)
-        furthest = max(furthest, norm2(state%triples%velo(:,v+nodes(k))))
+      do k = 1, count
+        call take(velo(:,vertex_node(vertex(k))), count)
       end do
     end if
+    furthest = sqrt(furthest)
+
+  contains
+
+    subroutine take(v, all)
+      real(dp), intent(in) :: v(3)
+      integer(i4), intent(in) :: all
+      way(:,4) = way(:,4) + v/all
+      furthest = max(furthest, v(1)**2 + v(2)**2 + v(3)**2)
+    end subroutine take
   end subroutine way_of_element
 
 end module primitive_motion

@@ -73,7 +73,7 @@ contains
         keep(k-new) = 0
       else if (is_minor(k)) then
         keep(k-new) = 0
-      else if (is_coincident(k)) then
+      else if (is_coincident(k, new, threshold, min_distance, within, rows%slave, rows%master, rows%point, rows%area, points)) then
         keep(k-new) = 0
       end if
       count = count + (1 - keep(k-new))
@@ -105,49 +105,54 @@ contains
       end do
       is_minor = rows%area(k) < threshold*largest
     end function is_minor
+  end subroutine sparsify_rows
 
-    !> Rule 3 for row k.
-    pure logical function is_coincident(k)
-      integer, intent(in) :: k
-      integer(i8) :: from(3), to(3), x, y, z
-      integer :: entry, side
+  !> Rule 3 for row k.
+  pure logical function is_coincident(k, new, threshold, min_distance, within, slave, master, point, area, points)
+    integer, intent(in) :: k
+    integer(i4), intent(in) :: new, within
+    real(dp), intent(in) :: threshold, min_distance
+    integer(i4), intent(in) :: slave(0:*), master(0:*)
+    real(dp), intent(in) :: point(3,0:*), area(0:*)
+    type(point_table), intent(in) :: points
+    integer(i8) :: from(3), to(3), x, y, z
+    integer :: entry, side
 
-      is_coincident = .false.
-      if (min_distance <= 0.0_dp) return
-      from = cell_of(rows%point(:,k) - 2.0_dp*min_distance, points%inverse_cell)
-      to = cell_of(rows%point(:,k) + 2.0_dp*min_distance, points%inverse_cell)
-      do z = from(3), to(3)
-        do y = from(2), to(2)
-          do x = from(1), to(1)
-            do side = 0, 1
-              entry = points%head(hash_of([x, y, z], merge(rows%slave(k), rows%master(k), side == 0), size(points%head)))
-              do while (entry >= 0)
-                if (is_witness(k, points%first + entry/2)) then
-                  is_coincident = .true.
-                  return
-                end if
-                entry = points%next(entry)
-              end do
+    is_coincident = .false.
+    if (min_distance <= 0.0_dp) return
+    from = cell_of(point(:,k) - 2.0_dp*min_distance, points%inverse_cell)
+    to = cell_of(point(:,k) + 2.0_dp*min_distance, points%inverse_cell)
+    do z = from(3), to(3)
+      do y = from(2), to(2)
+        do x = from(1), to(1)
+          do side = 0, 1
+            entry = points%head(hash_of([x, y, z], merge(slave(k), master(k), side == 0), size(points%head)))
+            do while (entry >= 0)
+              if (is_witness(points%first + entry/2)) then
+                is_coincident = .true.
+                return
+              end if
+              entry = points%next(entry)
             end do
           end do
         end do
       end do
-    end function is_coincident
+    end do
+
+  contains
 
     !> Whether row k is removed because of the coincidence with another row.
-    pure logical function is_witness(k, other)
-      integer, intent(in) :: k, other
+    pure logical function is_witness(other)
+      integer, intent(in) :: other
 
       is_witness = .false.
       if (other == k .or. (other >= new .and. other < k)) return
-      if (.not. all(abs(rows%point(:,k) - rows%point(:,other)) < 2.0_dp*min_distance)) return
-      if (.not. any([rows%slave(other) == rows%slave(k), rows%slave(other) == rows%master(k), &
-        rows%master(other) == rows%slave(k), &
-        rows%master(other) == rows%master(k)])) return
-      if (within /= 0 .and. (min(rows%slave(k), rows%master(k)) /= min(rows%slave(other), rows%master(other)) .or. &
-        max(rows%slave(k), rows%master(k)) /= max(rows%slave(other), rows%master(other)))) return
-      is_witness = .not. rows%area(k) < threshold*rows%area(other)
+      if (.not. all(abs(point(:,k) - point(:,other)) < 2.0_dp*min_distance)) return
+      if (.not. any([slave(other) == slave(k), slave(other) == master(k), master(other) == slave(k), master(other) == master(k)])) &
+        return
+      if (within /= 0 .and. (min(slave(k), master(k)) /= min(slave(other), master(other)) .or. &
+        max(slave(k), master(k)) /= max(slave(other), master(other)))) return
+      is_witness = .not. area(k) < threshold*area(other)
     end function is_witness
-
-  end subroutine sparsify_rows
+  end function is_coincident
 end module sparsify

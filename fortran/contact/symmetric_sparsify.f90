@@ -128,14 +128,14 @@ contains
 
       coincident = -1
       if (min_distance <= 0.0_dp) return
-      from = cell_of(rows%point(:,k) - 2.0_dp*min_distance, points%inverse_cell)
-      to = cell_of(rows%point(:,k) + 2.0_dp*min_distance, points%inverse_cell)
+      from = cell_of(rows%point(1:3,k) - 2.0_dp*min_distance, points%inverse_cell)
+      to = cell_of(rows%point(1:3,k) + 2.0_dp*min_distance, points%inverse_cell)
       do z = from(3), to(3)
         do y = from(2), to(2)
           do x = from(1), to(1)
             other = points%head(hash_of([x, y, z], pair_of(k), size(points%head)))
             do while (other >= 0)
-              if (all(abs(rows%point(:,k) - rows%point(:,other)) < 2.0_dp*min_distance) .and. &
+              if (all(abs(rows%point(1:3,k) - rows%point(1:3,other)) < 2.0_dp*min_distance) .and. &
                 min(rows%slave(k), rows%master(k)) == min(rows%slave(other), rows%master(other)) .and. &
                 max(rows%slave(k), rows%master(k)) == max(rows%slave(other), rows%master(other))) then
                 coincident = other

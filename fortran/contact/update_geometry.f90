@@ -39,8 +39,8 @@ contains
     type(workspace) :: work
     integer(i4), intent(in) :: afresh
     real(dp), intent(in) :: epsilon
-    real(dp) :: map(3,3), from(3), to(3), reach(3)
-    integer :: i, k, last, first
+    real(dp) :: map(3,3), to(3), reach(3)
+    integer :: i, k, first
     logical :: any_moved
 
     call open_bodies(body_handles, state, failure)
@@ -49,7 +49,7 @@ contains
     if (failure /= table_open) return
     any_moved = .false.
     associate (bodies => state%bodies, conf => state%configurations%conf, nbody => int(state%bodies%rows))
-      !$omp parallel if (shapes%vertices > parallel_from) private(map, from, to, reach, last, first, k)
+      !$omp parallel if (shapes%vertices > parallel_from) private(map, to, reach, first, k)
       !$omp do schedule(static) reduction(.or.:any_moved)
       do i = 0, nbody - 1
         first = bodies%conf_ptr(i)
@@ -62,36 +62,13 @@ contains
       end do
       !$omp end do
       if (any_moved) then
-        last = -1
-        map = 0.0_dp
-        from = 0.0_dp
-        to = 0.0_dp
-        !$omp do schedule(static)
-        do i = 0, shapes%vertices - 1
-          if (work%moved(shapes%vertex_body(i)) /= work%updates) cycle
-          if (shapes%vertex_body(i) /= last) then
-            last = shapes%vertex_body(i)
-            first = bodies%conf_ptr(last)
-            map = body_map(bodies%kind(last), conf(:,first:first+2))
-            from = bodies%centre(:,last)
-            to = conf(:,first+3)
-          end if
-          if (bodies%kind(last) == finite_element_kind) then
-            if (shapes%vertex_node(i) >= 0) &
-              shapes%current(:,i) = shapes%reference(:,i) + conf(:,bodies%conf_ptr(last)+shapes%vertex_node(i))
-          else
-            call move(map, from, to, shapes%reference(:,i), shapes%current(:,i))
-          end if
-        end do
-        !$omp end do
+        call move_vertices(shapes%vertices, work%updates, work%moved, bodies%kind, bodies%conf_ptr, bodies%centre, conf, &
+                           shapes%vertex_body, shapes%vertex_node, shapes%reference, shapes%current)
         !$omp do schedule(static)
         do i = 0, shapes%primitives - 1
           if (work%moved(shapes%body(i)) /= work%updates) cycle
-          do k = shapes%face_ptr(i), shapes%face_ptr(i) + shapes%face_count(i) - 1
-            first = shapes%corner_ptr(k)
-            shapes%normal(:,k) = unit_normal(shapes%current(:,shapes%corner_vertex(first)), &
-              shapes%current(:,shapes%corner_vertex(first+1)), shapes%current(:,shapes%corner_vertex(first+2)))
-          end do
+          call find_normals(shapes%face_ptr(i), shapes%face_count(i), shapes%corner_ptr, shapes%corner_vertex, shapes%current, &
+                            shapes%normal)
           first = shapes%vertex_ptr(i)
           if (shapes%kind(i) >= sphere_kind) then
             to = shapes%current(:,shapes%vertex_list(first))
@@ -105,28 +82,54 @@ contains
             shapes%box(1:3,i) = to - (reach + epsilon)
             shapes%box(4:6,i) = to + (reach + epsilon)
           else
-            shapes%box(:,i) = box_of(shapes%vertex_count(i), shapes%vertex_list(first:), shapes%current)
-            shapes%box(1:3,i) = shapes%box(1:3,i) - epsilon
-            shapes%box(4:6,i) = shapes%box(4:6,i) + epsilon
+            call find_box(shapes%vertex_count(i), shapes%vertex_list(first:), shapes%current, epsilon, shapes%box(:,i))
           end if
         end do
         !$omp end do
         !$omp do schedule(static)
         do i = 0, nbody - 1
           if (work%moved(i) /= work%updates) cycle
-          bodies%extents(:,i) = union(bodies%primitive_count(i), bodies%primitive_ptr(i), shapes%box)
-          if (bodies%primitive_count(i) == 0) then
-            bodies%extents(1:3,i) = conf(:,bodies%conf_ptr(i)+3)
-            bodies%extents(4:6,i) = bodies%extents(1:3,i)
-          end if
-          bodies%extents(1:3,i) = bodies%extents(1:3,i) - extents_margin*epsilon
-          bodies%extents(4:6,i) = bodies%extents(4:6,i) + extents_margin*epsilon
+          call find_extents(bodies%primitive_count(i), bodies%primitive_ptr(i), shapes%box, conf(:,bodies%conf_ptr(i)+3), &
+                            extents_margin*epsilon, bodies%extents(:,i))
         end do
         !$omp end do
       end if
       !$omp end parallel
     end associate
   end subroutine update_shapes
+
+  !> Current places of the vertices of bodies that this update moves; threads of the caller share them.
+  subroutine move_vertices(vertices, update, moved, kind, conf_ptr, centre, conf, vertex_body, vertex_node, reference, current)
+    integer, intent(in) :: vertices
+    integer(i8), intent(in) :: update, moved(0:*)
+    integer(i4), intent(in) :: kind(0:*), conf_ptr(0:*), vertex_body(0:*), vertex_node(0:*)
+    real(dp), intent(in) :: centre(3,0:*), conf(3,0:*), reference(3,0:*)
+    real(dp), intent(inout) :: current(3,0:*)
+    real(dp) :: map(3,3), from(3), to(3)
+    integer :: i, last, first
+
+    last = -1
+    map = 0.0_dp
+    from = 0.0_dp
+    to = 0.0_dp
+    !$omp do schedule(static)
+    do i = 0, vertices - 1
+      if (moved(vertex_body(i)) /= update) cycle
+      if (vertex_body(i) /= last) then
+        last = vertex_body(i)
+        first = conf_ptr(last)
+        map = body_map(kind(last), conf(:,first:first+2))
+        from = centre(:,last)
+        to = conf(:,first+3)
+      end if
+      if (kind(last) == finite_element_kind) then
+        if (vertex_node(i) >= 0) current(:,i) = reference(:,i) + conf(:,conf_ptr(last)+vertex_node(i))
+      else
+        call move(map, from, to, reference(:,i), current(:,i))
+      end if
+    end do
+    !$omp end do
+  end subroutine move_vertices
 
   !> Are all numbers the same, bit by bit?
   pure logical function same_bits(one, two)
@@ -174,6 +177,19 @@ contains
     moved(3) = to(3) + (map(3,1)*arm(1) + map(3,2)*arm(2) + map(3,3)*arm(3))
   end subroutine move
 
+  !> Unit normals of consecutive faces, from their first three corners.
+  pure subroutine find_normals(first, count, corner_ptr, corner, current, normal)
+    integer(i4), intent(in) :: first, count, corner_ptr(0:*), corner(0:*)
+    real(dp), intent(in) :: current(3,0:*)
+    real(dp), intent(inout) :: normal(3,0:*)
+    integer :: k, c
+
+    do k = first, first + count - 1
+      c = corner_ptr(k)
+      normal(:,k) = unit_normal(current(:,corner(c)), current(:,corner(c+1)), current(:,corner(c+2)))
+    end do
+  end subroutine find_normals
+
   !> Unit normal of the triangle (a, b, c), zero when it is degenerate.
   pure function unit_normal(a, b, c) result(normal)
     real(dp), intent(in) :: a(3), b(3), c(3)
@@ -188,35 +204,45 @@ contains
     if (length > 0.0_dp) normal = normal/length
   end function unit_normal
 
-  !> Box of the listed vertices.
-  pure function box_of(count, list, vertex) result(box)
+  !> Box of the listed vertices, with a margin.
+  pure subroutine find_box(count, list, vertex, margin, box)
     integer(i4), intent(in) :: count
     integer(i4), intent(in) :: list(*)
-    real(dp), intent(in) :: vertex(3,0:*)
-    real(dp) :: box(6)
+    real(dp), intent(in) :: vertex(3,0:*), margin
+    real(dp), intent(out) :: box(6)
+    real(dp) :: lower(3), upper(3)
     integer :: k
 
-    box(1:3) = huge(1.0_dp)
-    box(4:6) = -huge(1.0_dp)
+    lower = huge(1.0_dp)
+    upper = -huge(1.0_dp)
     do k = 1, count
-      box(1:3) = min(box(1:3), vertex(:,list(k)))
-      box(4:6) = max(box(4:6), vertex(:,list(k)))
+      lower = min(lower, vertex(:,list(k)))
+      upper = max(upper, vertex(:,list(k)))
     end do
-  end function box_of
+    box(1:3) = lower - margin
+    box(4:6) = upper + margin
+  end subroutine find_box
 
-  !> Box around consecutive boxes.
-  pure function union(count, first, boxes) result(box)
+  !> Box around consecutive boxes, with a margin; a body without any is where its centre is.
+  pure subroutine find_extents(count, first, boxes, centre, margin, box)
     integer(i4), intent(in) :: count, first
-    real(dp), intent(in) :: boxes(6,0:*)
-    real(dp) :: box(6)
+    real(dp), intent(in) :: boxes(6,0:*), centre(3), margin
+    real(dp), intent(out) :: box(6)
+    real(dp) :: lower(3), upper(3)
     integer :: k
 
-    box(1:3) = huge(1.0_dp)
-    box(4:6) = -huge(1.0_dp)
+    lower = huge(1.0_dp)
+    upper = -huge(1.0_dp)
+    if (count == 0) then
+      lower = centre
+      upper = centre
+    end if
     do k = first, first + count - 1
-      box(1:3) = min(box(1:3), boxes(1:3,k))
-      box(4:6) = max(box(4:6), boxes(4:6,k))
+      lower = min(lower, boxes(1:3,k))
+      upper = max(upper, boxes(4:6,k))
     end do
-  end function union
+    box(1:3) = lower - margin
+    box(4:6) = upper + margin
+  end subroutine find_extents
 
 end module update_geometry

@@ -67,11 +67,10 @@ contains
             shapes%corner_count(face) = 3
             piece = [0, m, m + 1]
             if (.not. ridge) piece = merge([0, 1, 3], [1, 2, 3], m == 1)
-            shapes%corner_vertex(to:to+2) = corners%vertex(from+piece)
-            shapes%corner(to:to+2) = corners%local(from+piece)
+            call take_corners(piece, corners%vertex(from:), corners%local(from:), shapes%corner_vertex(to:to+2), &
+              shapes%corner(to:to+2))
           end if
-          shapes%normal(:,face) = unit_normal(shapes%current(:,shapes%corner_vertex(to)), &
-            shapes%current(:,shapes%corner_vertex(to+1)), shapes%current(:,shapes%corner_vertex(to+2)))
+          call find_normal(shapes%corner_vertex(to:to+2), shapes%current, shapes%normal(:,face))
           to = to + shapes%corner_count(face)
           face = face + 1
         end do
@@ -88,6 +87,14 @@ contains
     vertex = source_vertex
     local = source_local
   end subroutine copy_corners
+
+  pure subroutine take_corners(piece, source_vertex, source_local, vertex, local)
+    integer(i4), intent(in) :: piece(3), source_vertex(0:*), source_local(0:*)
+    integer(i4), intent(inout) :: vertex(3), local(3)
+
+    vertex = source_vertex(piece)
+    local = source_local(piece)
+  end subroutine take_corners
 
   !> The number of faces that a polygon is at present: 1 when it is flat, else triangles, of a fan from its first corner; for
   !> quadrilaterals `ridge` is false where the fan from the second corner is the convex one.
@@ -107,22 +114,24 @@ contains
     do k = 2, count - 2
       two = cross(current(:,corner(k)) - from, current(:,corner(k+1)) - from)
       fold = cross(one, two)
-      if (norm2(fold) <= warped*norm2(one)*norm2(two)) cycle
+      if (dot_product(fold, fold) <= warped**2*dot_product(one, one)*dot_product(two, two)) cycle
       pieces = count - 2
       if (count == 4) ridge = dot_product(fold, from - current(:,corner(2))) > 0.0_dp
       return
     end do
   end subroutine find_pieces
 
-  !> Unit normal of the triangle (a, b, c), zero when it is degenerate.
-  pure function unit_normal(a, b, c) result(normal)
-    real(dp), intent(in) :: a(3), b(3), c(3)
-    real(dp) :: normal(3), length
+  !> Unit normal of the triangle of three vertices, zero when it is degenerate.
+  pure subroutine find_normal(corner, current, normal)
+    integer(i4), intent(in) :: corner(3)
+    real(dp), intent(in) :: current(3,0:*)
+    real(dp), intent(out) :: normal(3)
+    real(dp) :: length
 
-    normal = cross(b - a, c - a)
-    length = norm2(normal)
+    normal = cross(current(:,corner(2)) - current(:,corner(1)), current(:,corner(3)) - current(:,corner(1)))
+    length = sqrt(dot_product(normal, normal))
     if (length > 0.0_dp) normal = normal/length
-  end function unit_normal
+  end subroutine find_normal
 
   pure function cross(a, b) result(c)
     real(dp), intent(in) :: a(3), b(3)

@@ -8,8 +8,8 @@ module explicit_steps
   use histories, only: sample
   use kind_numbers, only: pause_end, pause_output, pause_room, pause_no_number, pause_search
   use linear_springs, only: spring_forces
-  use particle_forces, only: read_loads, sum_forces, sum_impulses
-  use particle_motion, only: advance_velocities, all_are_numbers, drift
+  use particle_forces, only: move_all, read_loads, sum_and_move, sum_forces, sum_impulses
+  use particle_motion, only: all_are_numbers, drift, map_points
   use prescriptions, only: drive_accelerations, drive_velocities, read_drives, restrain_forces, restrain_velocities
   use released_springs, only: release_springs
   use table_registry, only: table_open
@@ -35,7 +35,8 @@ contains
     if (status /= table_open) return
     call restrain_velocities(model%restraints, model%particles)
     if (first /= 1) return
-    call drift_by(model, 0.5_dp*model%control%step(0))
+    call drift(model%particles, 0.5_dp*model%control%step(0), 0)
+    model%control%drifted(0) = 0.5_dp*model%control%step(0)
     call move_obstacles(model, 0.5_dp*model%control%step(0))
   end subroutine begin
 
@@ -61,27 +62,32 @@ contains
     call open_model(handles, model, status)
     if (status /= table_open) return
     call prepare_joints(model, work)
+    call map_points(model%particles)                ! commands may have set velocities
     associate (control => model%control)
       made = 0
       do while (control%elapsed(0) < control%duration(0) .and. made < most .and. reason == pause_end)
-        if (control%followed(0) == 0) call drift(model%particles, control%step(0), 1)
+        if (control%followed(0) == 0 .and. control%leads(0) == 1) call drift(model%particles, control%step(0), 1)
         control%followed(0) = 1
         if (must_search(model)) then
           reason = pause_search
           exit
         end if
-        call forces(model, work)
+        call forces(model, work, shows(model, made + 1 == most))
         if (control%leads(0) == 1) call sum_impulses(model%particles, control%step(0))
         next = control%step(0)
         if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model))
-        call move(model, control%step(0), next)
+        call advance(model, control%step(0), next)
         control%followed(0) = 0
         if (is_due(control%time(0), control%sample_interval(0), control%last_sample(0))) then
+          control%last_sample(0) = control%last_sample(0) + control%sample_interval(0)
           call sample(model, samples(:,taken))
           if (model%probes%rows > 0) taken = taken + 1
           if (taken == room) reason = pause_room
         end if
-        if (is_due(control%time(0), control%output_interval(0), control%last_output(0))) reason = pause_output
+        if (is_due(control%time(0), control%output_interval(0), control%last_output(0))) then
+          control%last_output(0) = control%last_output(0) + control%output_interval(0)
+          reason = pause_output
+        end if
         control%label(0) = control%time(0)
         control%time(0) = control%time(0) + control%step(0)
         control%elapsed(0) = control%elapsed(0) + control%step(0)
@@ -97,16 +103,18 @@ contains
   end subroutine run
 
   !> Forces of a step, from positions at its middle and velocities at its start.
-  subroutine forces(model, work)
+  subroutine forces(model, work, shown)
     type(model_tables), intent(inout) :: model
     type(joint_work), intent(inout) :: work
+    logical, intent(in) :: shown                  !< somebody looks at the springs after this step
 
     call read_loads(model)
     call read_drives(model)
-    call spring_forces(model, model%control%step(0))
+    call spring_forces(model, model%control%step(0), shown)
     call torsion_torques(model, model%control%step(0), model%control%drifted(0))
     call release_springs(model)
     call contact_forces(model, model%control%step(0))
+    if (none_between(model)) return
     call sum_forces(model)
     if (model%joints%rows > 0) then
       call drive_accelerations(model)               ! joints follow prescribed motion
@@ -116,33 +124,47 @@ contains
     call drive_accelerations(model)
   end subroutine forces
 
+  !> Whether particles move under the sums of their forces as they are: no joint, restraint, prescribed motion or other program.
+  pure logical function none_between(model)
+    type(model_tables), intent(in) :: model
+
+    none_between = model%joints%rows == 0 .and. model%restraints%rows == 0 .and. model%drives%rows == 0 &
+                   .and. model%control%leads(0) == 0
+  end function none_between
+
   !> Velocities at the end of a step, and positions at the middle of the next one.
-  subroutine move(model, step, next)
+  subroutine advance(model, step, next)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: step, next            !< lengths of this step and of the next one
 
-    call advance_velocities(model%particles, step)
-    call drift_by(model, 0.5_dp*(step + next))
+    if (none_between(model)) then
+      call sum_and_move(model, step, 0.5_dp*(step + next))
+    else
+      call move_all(model, step, 0.5_dp*(step + next))
+    end if
+    model%control%drifted(0) = 0.5_dp*(step + next)
     call drive_velocities(model)
     call move_obstacles(model, 0.5_dp*(step + next))
-  end subroutine move
+  end subroutine advance
 
-  !> Moves positions, and keeps by how much time.
-  subroutine drift_by(model, time)
-    type(model_tables), intent(inout) :: model
-    real(dp), intent(in) :: time
+  !> Whether files, histories, conditions of UNSPRING, the adaptive step or Python look at the springs after the present step.
+  logical function shows(model, is_last)
+    type(model_tables), intent(in) :: model
+    logical, intent(in) :: is_last                !< of this call
 
-    call drift(model%particles, time, 0)
-    model%control%drifted(0) = time
-  end subroutine drift_by
+    associate (control => model%control)
+      shows = is_last .or. control%elapsed(0) + control%step(0) >= control%duration(0) .or. control%adaptive(0) > 0 &
+              .or. model%releases%rows > 0 .or. model%spheres%rows > 0 &  ! a search for pairs ends the call before a step
+              .or. is_due(control%time(0), control%sample_interval(0), control%last_sample(0)) &
+              .or. is_due(control%time(0), control%output_interval(0), control%last_output(0))
+    end associate
+  end function shows
 
-  !> Whether a time has come, which then moves on by the interval; an interval of zero is every step.
-  logical function is_due(time, interval, last)
-    real(dp), intent(in) :: time, interval
-    real(dp), intent(inout) :: last
+  !> Whether a time has come; an interval of zero is every step.
+  pure logical function is_due(time, interval, last)
+    real(dp), intent(in) :: time, interval, last
 
     is_due = time >= last + interval
-    if (is_due) last = last + interval
   end function is_due
 
   !> What histories show now.

@@ -3,7 +3,8 @@ module linear_springs
   use kinds, only: dp, i4
   use curves, only: curve_at, find_by_value, find_segment
   use explicit_model, only: model_tables
-  use kind_numbers, only: link_constant, link_planar, link_plane, link_status_undone, yield_elastic, yield_loading, yield_unloading
+  use kind_numbers, only: link_constant, link_follower, link_planar, link_plane, link_status_undone, yield_elastic, yield_loading, &
+                          yield_unloading
   use matrix3, only: cross
   use state_tables, only: link_table
   implicit none
@@ -18,7 +19,6 @@ module linear_springs
 
   !> Eight springs: what their forces follow from.
   type :: batch
-    real(dp) :: arm(lanes,3,2)        !< of their points from the mass centres
     real(dp) :: axis(lanes,3)         !< along which the force acts
     real(dp) :: slip(lanes,3)         !< velocity of the second point against the first
     real(dp) :: length(lanes), stroke(lanes), rate(lanes)
@@ -29,23 +29,29 @@ module linear_springs
 contains
 
   !> Forces and torques of all springs, from positions, rotations and velocities of the particles.
-  subroutine spring_forces(model, h)
+  subroutine spring_forces(model, h, shown)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: h                     !< [time] length of the step
+    logical, intent(in) :: shown                  !< lengths, strokes and forces along the axes are stored for all springs
     type(batch) :: now
     integer(i4) :: count, first, l, n
+    logical :: kept
 
     n = int(model%links%rows, i4)
-    !$omp parallel do private(now, count, l) schedule(static) if (n > few_links)
+    !$omp parallel do private(now, count, kept, l) schedule(static) if (n > few_links)
     do first = 0, n - 1, lanes
       count = min(lanes, n - first)
       call measure(model, first, count, now)
       call follow_tables(model, first, count, now)
+      kept = shown
       do l = first, first + count - 1
-        if (is_special(model%links, l)) call evaluate(model, l, l - first + 1, h, now)
+        if (.not. is_special(model%links, l)) cycle
+        call evaluate(model, l, l - first + 1, h, now)
+        kept = .true.                               ! springs that UNSPRING undoes look back
       end do
-      call store(first, count, now, model%links%length, model%links%stroke, model%links%elastic, model%links%total, &
-                 model%links%friction, model%links%force, model%links%torque)
+      call store(first, count, now, model%links%force)
+      if (kept) call show(first, count, now, model%links%length, model%links%stroke, model%links%elastic, model%links%total, &
+                          model%links%friction)
     end do
   end subroutine spring_forces
 
@@ -54,26 +60,21 @@ contains
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: first, count
     type(batch), intent(inout) :: now
-    real(dp) :: place(lanes,3,2), velocity(lanes,3,2), across(lanes), along(lanes), sense(lanes), direction(lanes,3), rest(lanes)
+    real(dp) :: between(8,lanes), across(lanes), along(lanes), sense(lanes), direction(lanes,3), rest(lanes)
     real(dp) :: inverse, part, x, y, z
-    integer :: l, side
+    integer :: l
 
-    associate (p => model%particles)
-      do side = 1, 2
-        call gather(first, count, side, model%links%particle, model%links%arm, p%rotation, p%position, p%velocity, p%spin, &
-                    now%arm(:,:,side), place(:,:,side), velocity(:,:,side))
-      end do
-    end associate
+    call gather(first, count, model%links%particle, model%links%arm, model%particles%point_map, between)
     call take_kinds(first, count, model%links%kind, model%links%rest, model%links%direction, model%links%particle, &
                     model%particles%rotation, direction, rest, across, along, sense)
     !$omp simd private(x, y, z, part, inverse)
     do l = 1, lanes
-      now%slip(l,1) = velocity(l,1,2) - velocity(l,1,1)
-      now%slip(l,2) = velocity(l,2,2) - velocity(l,2,1)
-      now%slip(l,3) = velocity(l,3,2) - velocity(l,3,1)
-      x = sense(l)*(place(l,1,2) - place(l,1,1))
-      y = sense(l)*(place(l,2,2) - place(l,2,1))
-      z = sense(l)*(place(l,3,2) - place(l,3,1))
+      now%slip(l,1) = between(5,l)
+      now%slip(l,2) = between(6,l)
+      now%slip(l,3) = between(7,l)
+      x = sense(l)*between(1,l)
+      y = sense(l)*between(2,l)
+      z = sense(l)*between(3,l)
       part = x*direction(l,1) + y*direction(l,2) + z*direction(l,3)
       x = x - across(l)*part*direction(l,1)
       y = y - across(l)*part*direction(l,2)
@@ -89,51 +90,43 @@ contains
     end do
   end subroutine measure
 
-  !> Arms, places and velocities of the springs' points on one side.
-  subroutine gather(first, count, side, particle, arms, rotation, position, velocities, spin, arm, place, velocity)
+  !> Places, in 1..3, and velocities, in 5..7, of the springs' second points against their first ones.
+  subroutine gather(first, count, particle, arms, map, between)
     integer(i4), intent(in) :: first, count
-    integer, intent(in) :: side
     integer(i4), intent(in) :: particle(2,0:*)
-    real(dp), intent(in) :: arms(3,2,0:*), rotation(3,3,0:*), position(3,0:*), velocities(3,0:*), spin(3,0:*)
-    real(dp), intent(inout) :: arm(lanes,3), place(lanes,3), velocity(lanes,3)
-    real(dp) :: r(lanes,3,3), a(lanes,3), v(lanes,3), w(lanes,3), x(lanes,3)
-    integer(i4) :: i, l, p, s
+    real(dp), intent(in) :: arms(3,2,0:*), map(8,4,0:*)
+    real(dp), intent(inout) :: between(8,lanes)
+    integer(i4) :: i, l, one, s, two
 
     do l = 1, lanes
       s = first + min(l, count) - 1
-      p = particle(side,s)
-      do i = 1, 3
-        a(l,i) = arms(i,side,s)
-      end do
-      if (p < 0) then
-        r(l,:,:) = 0
-        x(l,:) = a(l,:)
-        v(l,:) = 0
-        w(l,:) = 0
-        cycle
+      one = particle(1,s)
+      two = particle(2,s)
+      if (one >= 0 .and. two >= 0) then
+        do i = 1, 8
+          between(i,l) = map(i,4,two) - map(i,4,one) &
+                         + (map(i,1,two)*arms(1,2,s) + map(i,2,two)*arms(2,2,s) + map(i,3,two)*arms(3,2,s)) &
+                         - (map(i,1,one)*arms(1,1,s) + map(i,2,one)*arms(2,1,s) + map(i,3,one)*arms(3,1,s))
+        end do
+      else
+        between(:,l) = point(two, map, arms(:,2,s)) - point(one, map, arms(:,1,s))
       end if
-      do i = 1, 3
-        r(l,i,1) = rotation(i,1,p)
-        r(l,i,2) = rotation(i,2,p)
-        r(l,i,3) = rotation(i,3,p)
-        x(l,i) = position(i,p)
-        v(l,i) = velocities(i,p)
-        w(l,i) = spin(i,p)
-      end do
-    end do
-    !$omp simd
-    do l = 1, lanes
-      arm(l,1) = r(l,1,1)*a(l,1) + r(l,1,2)*a(l,2) + r(l,1,3)*a(l,3)
-      arm(l,2) = r(l,2,1)*a(l,1) + r(l,2,2)*a(l,2) + r(l,2,3)*a(l,3)
-      arm(l,3) = r(l,3,1)*a(l,1) + r(l,3,2)*a(l,2) + r(l,3,3)*a(l,3)
-      place(l,1) = x(l,1) + arm(l,1)
-      place(l,2) = x(l,2) + arm(l,2)
-      place(l,3) = x(l,3) + arm(l,3)
-      velocity(l,1) = v(l,1) + w(l,2)*arm(l,3) - w(l,3)*arm(l,2)
-      velocity(l,2) = v(l,2) + w(l,3)*arm(l,1) - w(l,1)*arm(l,3)
-      velocity(l,3) = v(l,3) + w(l,1)*arm(l,2) - w(l,2)*arm(l,1)
     end do
   end subroutine gather
+
+  !> Place and velocity of a point of a particle, or of the ground.
+  pure function point(p, map, arm) result(at)
+    integer(i4), intent(in) :: p
+    real(dp), intent(in) :: map(8,4,0:*), arm(3)
+    real(dp) :: at(8)
+
+    if (p < 0) then
+      at = 0
+      at(1:3) = arm
+    else
+      at = map(:,4,p) + map(:,1,p)*arm(1) + map(:,2,p)*arm(2) + map(:,3,p)*arm(3)
+    end if
+  end function point
 
   !> What the springs' kinds mean in numbers.
   !>
@@ -149,6 +142,15 @@ contains
     real(dp), intent(inout) :: direction(lanes,3), rest(lanes), across(lanes), along(lanes), sense(lanes)
     integer(i4) :: kind, l, p, s
 
+    if (all(kinds(first:first+count-1) == link_follower)) then
+      rest(1:count) = rests(first:first+count-1)
+      rest(count+1:) = 0
+      direction = 0
+      across = 0
+      along = 0
+      sense = 1
+      return
+    end if
     do l = 1, lanes
       s = first + min(l, count) - 1
       kind = kinds(s)
@@ -206,6 +208,17 @@ contains
     real(dp), intent(inout) :: value(lanes)
     integer(i4) :: k, l, last, row
 
+    row = curve(first)
+    if (row < 0) then
+      k = -1
+    else
+      k = size(row)
+    end if
+    if (k - 2 < short_table .and. all(curve(first:first+count-1) == row)) then
+      value = 0
+      if (row >= 0) call same_table(k, x(start(row)), y(start(row)), slope(start(row)), place, value)
+      return
+    end if
     do l = 1, lanes
       row = curve(first + min(l, count) - 1)
       if (row < 0) then
@@ -226,6 +239,24 @@ contains
       value(l) = y(k) + slope(k)*(place(l) - x(k))
     end do
   end subroutine table_values
+
+  !> Values of eight springs with the same short table.
+  pure subroutine same_table(n, x, y, slope, place, value)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: x(n), y(n), slope(n)
+    real(dp), intent(in) :: place(lanes)
+    real(dp), intent(inout) :: value(lanes)
+    integer(i4) :: k
+    integer :: l
+
+    value = y(1) + slope(1)*(place - x(1))
+    do k = 2, n - 1
+      !$omp simd
+      do l = 1, lanes
+        value(l) = merge(y(k) + slope(k)*(place(l) - x(k)), value(l), place(l) >= x(k))
+      end do
+    end do
+  end subroutine same_table
 
   !> The force of a spring that has more than tables.
   subroutine evaluate(model, s, l, h, now)
@@ -295,13 +326,17 @@ contains
     integer(i4), intent(in) :: s, l
     real(dp), intent(in) :: slope
     type(batch), intent(in) :: now
-    real(dp) :: axis(3), inverse_mass
+    real(dp) :: arm(3), axis(3), inverse_mass
+    integer(i4) :: p
     integer :: side
 
     axis = now%axis(l,:)
     inverse_mass = 0
     do side = 1, 2
-      inverse_mass = inverse_mass + inverse_mass_along(model, model%links%particle(side,s), now%arm(l,:,side), axis)
+      p = model%links%particle(side,s)
+      if (p < 0) cycle
+      arm = matmul(model%particles%rotation(:,:,p), model%links%arm(:,side,s))
+      inverse_mass = inverse_mass + inverse_mass_along(model, p, arm, axis)
     end do
     c = 0
     if (inverse_mass > 0 .and. any(abs(axis) > 0)) c = 2*model%links%ratio(s)*sqrt(abs(slope)/inverse_mass)
@@ -432,11 +467,25 @@ contains
     end associate
   end subroutine add_friction
 
-  !> Stores what springs show, their forces, and the torques about the mass centres.
-  subroutine store(first, count, now, length, stroke, elastic, total, friction, force, torque)
+  !> Stores the forces.
+  subroutine store(first, count, now, force)
     integer(i4), intent(in) :: first, count
     type(batch), intent(in) :: now
-    real(dp), intent(inout) :: length(0:*), stroke(0:*), elastic(0:*), total(0:*), friction(0:*), force(3,0:*), torque(3,2,0:*)
+    real(dp), intent(inout) :: force(3,0:*)
+    integer(i4) :: l
+
+    do l = 1, count
+      force(1,first + l - 1) = now%force(l,1)
+      force(2,first + l - 1) = now%force(l,2)
+      force(3,first + l - 1) = now%force(l,3)
+    end do
+  end subroutine store
+
+  !> Stores what springs show.
+  subroutine show(first, count, now, length, stroke, elastic, total, friction)
+    integer(i4), intent(in) :: first, count
+    type(batch), intent(in) :: now
+    real(dp), intent(inout) :: length(0:*), stroke(0:*), elastic(0:*), total(0:*), friction(0:*)
     integer(i4) :: l, s
 
     do l = 1, count
@@ -447,17 +496,5 @@ contains
       total(s) = now%total(l)
       friction(s) = now%friction(l)
     end do
-    do l = 1, count
-      s = first + l - 1
-      force(1,s) = now%force(l,1)
-      force(2,s) = now%force(l,2)
-      force(3,s) = now%force(l,3)
-      torque(1,1,s) = now%arm(l,2,1)*now%force(l,3) - now%arm(l,3,1)*now%force(l,2)
-      torque(2,1,s) = now%arm(l,3,1)*now%force(l,1) - now%arm(l,1,1)*now%force(l,3)
-      torque(3,1,s) = now%arm(l,1,1)*now%force(l,2) - now%arm(l,2,1)*now%force(l,1)
-      torque(1,2,s) = now%arm(l,3,2)*now%force(l,2) - now%arm(l,2,2)*now%force(l,3)
-      torque(2,2,s) = now%arm(l,1,2)*now%force(l,3) - now%arm(l,3,2)*now%force(l,1)
-      torque(3,2,s) = now%arm(l,2,2)*now%force(l,1) - now%arm(l,1,2)*now%force(l,2)
-    end do
-  end subroutine store
+  end subroutine show
 end module linear_springs

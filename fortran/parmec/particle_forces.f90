@@ -4,11 +4,11 @@ module particle_forces
   use curves, only: series_vector
   use explicit_model, only: model_tables
   use matrix3, only: cross
-  use particle_motion, only: few_particles
+  use particle_motion, only: block_size, few_particles, move
   use state_tables, only: particle_table
   implicit none
   private
-  public :: read_loads, sum_forces, sum_impulses
+  public :: read_loads, sum_forces, sum_and_move, move_all, sum_impulses
 
 contains
 
@@ -32,15 +32,55 @@ contains
     end subroutine take
   end subroutine read_loads
 
-  !> Force and torque of every particle: m g, less m d o v and L J L^T (d o w), and the springs' forces in the order of the ends.
+  !> Forces and torques of all particles.
   subroutine sum_forces(model)
     type(model_tables), intent(inout) :: model
-    real(dp) :: force(3), torque(3)
-    integer(i4) :: e, p, link
+    integer(i4) :: first, n
+
+    n = int(model%particles%rows, i4)
+    !$omp parallel do schedule(static) if (n > few_particles)
+    do first = 0, n - 1, block_size
+      call sum_block(model, first, min(n, first + block_size) - 1)
+    end do
+  end subroutine sum_forces
+
+  !> Moves all particles under their forces and torques: velocities by a step, positions by a time.
+  subroutine move_all(model, step, time)
+    type(model_tables), intent(inout) :: model
+    real(dp), intent(in) :: step, time
+    integer(i4) :: first, n
+
+    n = int(model%particles%rows, i4)
+    !$omp parallel do schedule(static) if (n > few_particles)
+    do first = 0, n - 1, block_size
+      call move(model%particles, first, min(n, first + block_size) - 1, step, time)
+    end do
+  end subroutine move_all
+
+  !> Both at once, where nothing changes the forces between: each block of particles is read from memory once.
+  subroutine sum_and_move(model, step, time)
+    type(model_tables), intent(inout) :: model
+    real(dp), intent(in) :: step, time
+    integer(i4) :: first, last, n
+
+    n = int(model%particles%rows, i4)
+    !$omp parallel do private(last) schedule(static) if (n > few_particles)
+    do first = 0, n - 1, block_size
+      last = min(n, first + block_size) - 1
+      call sum_block(model, first, last)
+      call move(model%particles, first, last, step, time)
+    end do
+  end subroutine sum_and_move
+
+  !> Forces and torques of some particles: m g, less m d o v and L J L^T (d o w), and the springs' forces in the order of the ends.
+  subroutine sum_block(model, start, finish)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: start, finish
+    real(dp) :: force(3), moment(3,3), torque(3)
+    integer(i4) :: e, first, last, p
 
     associate (particles => model%particles, links => model%links, ends => model%ends, control => model%control)
-      !$omp parallel do private(force, torque, e, link) schedule(static) if (particles%rows > few_particles)
-      do p = 0, int(particles%rows, i4) - 1
+      do p = start, finish
         force = particles%mass(p)*control%gravity(:,0)
         torque = 0
         if (control%damped(0) == 1) then
@@ -48,21 +88,20 @@ contains
           torque = control%angular_damping(:,0)*particles%spin(:,p)
           torque = -turned_inertia(particles%rotation(:,:,p), particles%inertia(:,:,p), torque)
         end if
-        do e = particles%first_end(p), particles%first_end(p) + particles%ends(p) - 1
-          link = ends%link(e)
+        moment = 0                                  ! sum of a f^T over referential arms a
+        first = particles%first_end(p)
+        last = first + particles%ends(p) - 1
+        if (links%rows > 0) call sum_springs(first, last, ends%link, ends%side, links%force, links%arm, force, moment)
+        if (model%torsions%rows == 0) first = last + 1
+        do e = first, last
           select case (ends%side(e))
-          case (1)
-            force = force + links%force(:,link)
-            torque = torque + links%torque(:,1,link)
-          case (2)
-            force = force - links%force(:,link)
-            torque = torque + links%torque(:,2,link)
           case (3)
-            torque = torque + model%torsions%torque(:,link)
+            torque = torque + model%torsions%torque(:,ends%link(e))
           case (4)
-            torque = torque - model%torsions%torque(:,link)
+            torque = torque - model%torsions%torque(:,ends%link(e))
           end select
         end do
+        torque = torque + torque_of(particles%rotation(:,:,p), moment)
         do e = particles%first_contact(p), particles%first_contact(p) + particles%contacts(p) - 1
           call add_contact(model, p, e, force, torque)
         end do
@@ -70,7 +109,7 @@ contains
         particles%torque(:,p) = torque
       end do
     end associate
-  end subroutine sum_forces
+  end subroutine sum_block
 
   !> Adds what forces and torques do in a step to particles that another program moves.
   subroutine sum_impulses(particles, h)
@@ -103,6 +142,40 @@ contains
     force = force + own
     torque = torque + cross(model%contacts%point(:,c) - model%particles%position(:,p), own)
   end subroutine add_contact
+
+  !> Adds the forces f of linear springs on a particle, and the sum of a f^T over their referential arms a.
+  pure subroutine sum_springs(first, last, link, side, forces, arms, force, moment)
+    integer(i4), intent(in) :: first, last        !< ends of the particle
+    integer(i4), intent(in) :: link(0:*), side(0:*)
+    real(dp), intent(in) :: forces(3,0:*), arms(3,2,0:*)
+    real(dp), intent(inout) :: force(3), moment(3,3)
+    real(dp) :: own(3), sense
+    integer(i4) :: e, s
+    integer :: i
+
+    do e = first, last
+      if (side(e) > 2) exit
+      s = link(e)
+      sense = 3 - 2*side(e)
+      own = sense*forces(:,s)
+      force = force + own
+      do i = 1, 3
+        moment(i,1) = moment(i,1) + own(1)*arms(i,side(e),s)
+        moment(i,2) = moment(i,2) + own(2)*arms(i,side(e),s)
+        moment(i,3) = moment(i,3) + own(3)*arms(i,side(e),s)
+      end do
+    end do
+  end subroutine sum_springs
+
+  !> Sum of L a x f, of the sum of a f^T.
+  pure function torque_of(rotation, moment) result(torque)
+    real(dp), intent(in) :: rotation(3,3), moment(3,3)
+    real(dp) :: torque(3)
+
+    torque(1) = dot_product(rotation(2,:), moment(:,3)) - dot_product(rotation(3,:), moment(:,2))
+    torque(2) = dot_product(rotation(3,:), moment(:,1)) - dot_product(rotation(1,:), moment(:,3))
+    torque(3) = dot_product(rotation(1,:), moment(:,2)) - dot_product(rotation(2,:), moment(:,1))
+  end function torque_of
 
   !> L J L^T a.
   pure function turned_inertia(rotation, inertia, a) result(b)

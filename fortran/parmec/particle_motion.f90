@@ -1,17 +1,28 @@
-!> Motion of rigid particles: the staggered explicit scheme.
+!> Motion of rigid particles, eight at a time: the staggered explicit scheme.
 !>
 !> Velocities belong to the start of a step, positions to its middle.
 module particle_motion
   use kinds, only: dp, i4
   use matrix3, only: cross
-  use rotation, only: exponential_map
+  use rotation, only: exponential_coefficients, exponential_map
   use state_tables, only: particle_table
   implicit none
   private
-  public :: drift, advance_velocities, turn_faster, all_are_numbers, few_particles
+  public :: drift, move, map_points, map_points_of, turn_faster, all_are_numbers, few_particles, block_size
 
+  integer, parameter :: lanes = 8
   !> Below so many particles one thread is faster.
   integer(i4), parameter :: few_particles = 512
+  !> Particles whose forces are summed and which then move while they are in the cache; a multiple of the lanes.
+  integer(i4), parameter :: block_size = 256
+
+  !> Eight particles.
+  type :: batch
+    real(dp) :: rotation(lanes,3,3), position(lanes,3), velocity(lanes,3)
+    real(dp) :: angular(lanes,3)              !< referential angular velocity
+    real(dp) :: spin(lanes,3)                 !< spatial angular velocity
+    real(dp) :: swing(lanes,3,3)              !< its cross products with the columns of the rotation
+  end type batch
 
 contains
 
@@ -20,40 +31,231 @@ contains
     type(particle_table), intent(inout) :: particles
     real(dp), intent(in) :: h                     !< [time]
     integer(i4), intent(in) :: driven             !< 1: those that another program moves; 0: all others
-    real(dp) :: turn(3,3)
-    integer(i4) :: p
+    type(batch) :: now
+    integer(i4) :: count, first, n
 
-    !$omp parallel do private(turn) schedule(static) if (particles%rows > few_particles)
-    do p = 0, int(particles%rows, i4) - 1
-      if (particles%driven(p) /= driven) cycle
-      particles%position(:,p) = particles%position(:,p) + h*particles%velocity(:,p)
-      if (any(abs(particles%angular(:,p)) > 0)) then
-        call exponential_map(h*particles%angular(:,p), turn)
-        particles%rotation(:,:,p) = matmul(particles%rotation(:,:,p), turn)
-      end if
-      particles%spin(:,p) = matmul(particles%rotation(:,:,p), particles%angular(:,p))
+    n = int(particles%rows, i4)
+    !$omp parallel do private(now, count) schedule(static) if (n > few_particles)
+    do first = 0, n - 1, lanes
+      count = min(lanes, n - first)
+      call take(particles, first, count, now)
+      call drift_batch(h, now)
+      call put(particles, first, count, driven, now)
     end do
   end subroutine drift
 
-  !> Velocities after a step under the forces and torques of the particles.
-  !>
-  !> T = L^T t;  Wh = J^-1 (exp[-h/2 W] J W + h/2 T);  W += h J^-1 (T - Wh x J Wh).
-  subroutine advance_velocities(particles, h)
+  !> Velocities of some particles after a step under their forces and torques, with which these are moved by a time.
+  subroutine move(particles, start, last, h, time)
     type(particle_table), intent(inout) :: particles
-    real(dp), intent(in) :: h                     !< [time]
+    integer(i4), intent(in) :: start              !< a multiple of the lanes
+    integer(i4), intent(in) :: last
+    real(dp), intent(in) :: h                     !< [time] length of the step
+    real(dp), intent(in) :: time                  !< by which positions move
+    type(batch) :: now
+    integer(i4) :: count, first
+
+    do first = start, last, lanes
+      count = min(lanes, last + 1 - first)
+      call take(particles, first, count, now)
+      call accelerate_batch(particles, first, count, h, now)
+      call drift_batch(time, now)
+      call put(particles, first, count, 0, now)
+    end do
+  end subroutine move
+
+  !> Takes eight particles from their table.
+  subroutine take(particles, first, count, now)
+    type(particle_table), intent(in) :: particles
+    integer(i4), intent(in) :: first, count
+    type(batch), intent(inout) :: now
+    integer(i4) :: i, l, p
+
+    do l = 1, lanes
+      p = first + min(l, count) - 1
+      do i = 1, 3
+        now%rotation(l,i,1) = particles%rotation(i,1,p)
+        now%rotation(l,i,2) = particles%rotation(i,2,p)
+        now%rotation(l,i,3) = particles%rotation(i,3,p)
+        now%position(l,i) = particles%position(i,p)
+        now%velocity(l,i) = particles%velocity(i,p)
+        now%angular(l,i) = particles%angular(i,p)
+      end do
+    end do
+  end subroutine take
+
+  !> Velocities of eight particles after a step.
+  !>
+  !> v += h f/m;  T = L^T t;  Wh = J^-1 (exp[-h/2 W] J W + h/2 T);  W += h J^-1 (T - Wh x J Wh).
+  subroutine accelerate_batch(particles, first, count, h, now)
+    type(particle_table), intent(in) :: particles
+    integer(i4), intent(in) :: first, count
+    real(dp), intent(in) :: h
+    type(batch), intent(inout) :: now
+    real(dp) :: change(lanes), force(lanes,3), torque(lanes,3), inertia(lanes,3,3), inverse(lanes,3,3), turns(lanes)
+    real(dp) :: a(lanes,3), b(lanes,3), half(lanes,3), momentum(lanes,3), referential(lanes,3), c(lanes), s(lanes), x(lanes)
+    integer(i4) :: i, l, p
+
+    do l = 1, lanes
+      p = first + min(l, count) - 1
+      change(l) = h/particles%mass(p)
+      turns(l) = merge(0.0_dp, h, particles%steered(p) == 1)
+      do i = 1, 3
+        force(l,i) = particles%force(i,p)
+        torque(l,i) = particles%torque(i,p)
+        inertia(l,i,1) = particles%inertia(i,1,p)
+        inertia(l,i,2) = particles%inertia(i,2,p)
+        inertia(l,i,3) = particles%inertia(i,3,p)
+        inverse(l,i,1) = particles%inverse_inertia(i,1,p)
+        inverse(l,i,2) = particles%inverse_inertia(i,2,p)
+        inverse(l,i,3) = particles%inverse_inertia(i,3,p)
+      end do
+    end do
+    a = -0.5_dp*h*now%angular
+    x = a(:,1)*a(:,1) + a(:,2)*a(:,2) + a(:,3)*a(:,3)
+    call exponential_coefficients(x, s, c)
+    do i = 1, 3
+      now%velocity(:,i) = now%velocity(:,i) + change*force(:,i)
+      referential(:,i) = now%rotation(:,1,i)*torque(:,1) + now%rotation(:,2,i)*torque(:,2) + now%rotation(:,3,i)*torque(:,3)
+    end do
+    call multiply(inertia, now%angular, momentum)
+    call cross_all(a, momentum, b)
+    call cross_all(a, b, half)
+    do i = 1, 3
+      b(:,i) = momentum(:,i) + s*b(:,i) + c*half(:,i) + 0.5_dp*h*referential(:,i)
+    end do
+    call multiply(inverse, b, half)
+    call multiply(inertia, half, momentum)
+    call cross_all(half, momentum, b)
+    call multiply(inverse, referential - b, a)
+    do i = 1, 3
+      now%angular(:,i) = now%angular(:,i) + turns*a(:,i)
+    end do
+  end subroutine accelerate_batch
+
+  !> Moves eight particles by a time.
+  subroutine drift_batch(h, now)
+    real(dp), intent(in) :: h
+    type(batch), intent(inout) :: now
+    real(dp) :: a(lanes,3), c(lanes), one, s(lanes), turn(3,3), two, three, x(lanes)
+    integer(i4) :: i, l
+
+    a = h*now%angular
+    x = a(:,1)*a(:,1) + a(:,2)*a(:,2) + a(:,3)*a(:,3)
+    call exponential_coefficients(x, s, c)
+    !$omp simd private(turn, one, two, three, i)
+    do l = 1, lanes
+      turn(1,1) = 1 - c(l)*(a(l,2)*a(l,2) + a(l,3)*a(l,3))
+      turn(2,2) = 1 - c(l)*(a(l,1)*a(l,1) + a(l,3)*a(l,3))
+      turn(3,3) = 1 - c(l)*(a(l,1)*a(l,1) + a(l,2)*a(l,2))
+      turn(2,1) = c(l)*a(l,1)*a(l,2) + s(l)*a(l,3)
+      turn(1,2) = c(l)*a(l,1)*a(l,2) - s(l)*a(l,3)
+      turn(3,1) = c(l)*a(l,1)*a(l,3) - s(l)*a(l,2)
+      turn(1,3) = c(l)*a(l,1)*a(l,3) + s(l)*a(l,2)
+      turn(3,2) = c(l)*a(l,2)*a(l,3) + s(l)*a(l,1)
+      turn(2,3) = c(l)*a(l,2)*a(l,3) - s(l)*a(l,1)
+      do i = 1, 3
+        now%position(l,i) = now%position(l,i) + h*now%velocity(l,i)
+        one = now%rotation(l,i,1)
+        two = now%rotation(l,i,2)
+        three = now%rotation(l,i,3)
+        now%rotation(l,i,1) = one*turn(1,1) + two*turn(2,1) + three*turn(3,1)
+        now%rotation(l,i,2) = one*turn(1,2) + two*turn(2,2) + three*turn(3,2)
+        now%rotation(l,i,3) = one*turn(1,3) + two*turn(2,3) + three*turn(3,3)
+        now%spin(l,i) = now%rotation(l,i,1)*now%angular(l,1) + now%rotation(l,i,2)*now%angular(l,2) &
+                        + now%rotation(l,i,3)*now%angular(l,3)
+      end do
+      do i = 1, 3
+        now%swing(l,1,i) = now%spin(l,2)*now%rotation(l,3,i) - now%spin(l,3)*now%rotation(l,2,i)
+        now%swing(l,2,i) = now%spin(l,3)*now%rotation(l,1,i) - now%spin(l,1)*now%rotation(l,3,i)
+        now%swing(l,3,i) = now%spin(l,1)*now%rotation(l,2,i) - now%spin(l,2)*now%rotation(l,1,i)
+      end do
+    end do
+  end subroutine drift_batch
+
+  !> Stores those of eight particles that another program moves, or the others.
+  subroutine put(particles, first, count, driven, now)
+    type(particle_table), intent(inout) :: particles
+    integer(i4), intent(in) :: first, count, driven
+    type(batch), intent(in) :: now
+    integer(i4) :: i, l, p
+
+    do l = 1, count
+      p = first + l - 1
+      if (particles%driven(p) /= driven) cycle
+      do i = 1, 3
+        particles%rotation(i,1,p) = now%rotation(l,i,1)
+        particles%rotation(i,2,p) = now%rotation(l,i,2)
+        particles%rotation(i,3,p) = now%rotation(l,i,3)
+        particles%position(i,p) = now%position(l,i)
+        particles%velocity(i,p) = now%velocity(l,i)
+        particles%angular(i,p) = now%angular(l,i)
+        particles%spin(i,p) = now%spin(l,i)
+        particles%point_map(i,1,p) = now%rotation(l,i,1)
+        particles%point_map(i,2,p) = now%rotation(l,i,2)
+        particles%point_map(i,3,p) = now%rotation(l,i,3)
+        particles%point_map(i,4,p) = now%position(l,i)
+        particles%point_map(4+i,1,p) = now%swing(l,i,1)
+        particles%point_map(4+i,2,p) = now%swing(l,i,2)
+        particles%point_map(4+i,3,p) = now%swing(l,i,3)
+        particles%point_map(4+i,4,p) = now%velocity(l,i)
+      end do
+    end do
+  end subroutine put
+
+  !> b = A a of eight matrices.
+  pure subroutine multiply(matrix, a, b)
+    real(dp), intent(in) :: matrix(lanes,3,3), a(lanes,3)
+    real(dp), intent(out) :: b(lanes,3)
+    integer :: i
+
+    do i = 1, 3
+      b(:,i) = matrix(:,i,1)*a(:,1) + matrix(:,i,2)*a(:,2) + matrix(:,i,3)*a(:,3)
+    end do
+  end subroutine multiply
+
+  !> c = a x b of eight vectors.
+  pure subroutine cross_all(a, b, c)
+    real(dp), intent(in) :: a(lanes,3), b(lanes,3)
+    real(dp), intent(out) :: c(lanes,3)
+
+    c(:,1) = a(:,2)*b(:,3) - a(:,3)*b(:,2)
+    c(:,2) = a(:,3)*b(:,1) - a(:,1)*b(:,3)
+    c(:,3) = a(:,1)*b(:,2) - a(:,2)*b(:,1)
+  end subroutine cross_all
+
+  !> Brings the point maps of all particles up to date.
+  subroutine map_points(particles)
+    type(particle_table), intent(inout) :: particles
     integer(i4) :: p
 
     !$omp parallel do schedule(static) if (particles%rows > few_particles)
     do p = 0, int(particles%rows, i4) - 1
-      if (particles%driven(p) == 1) cycle
-      particles%velocity(:,p) = particles%velocity(:,p) + (h/particles%mass(p))*particles%force(:,p)
-      if (particles%steered(p) == 1) cycle
-      call turn_faster(h, particles%rotation(:,:,p), particles%torque(:,p), particles%inertia(:,:,p), &
-                       particles%inverse_inertia(:,:,p), particles%angular(:,p))
+      call map_points_of(particles, p)
     end do
-  end subroutine advance_velocities
+  end subroutine map_points
 
-  !> The same of one particle's referential angular velocity.
+  !> What takes referential arms to places and velocities of a particle's points: [L, x] and [w x L, v].
+  subroutine map_points_of(particles, p)
+    type(particle_table), intent(inout) :: particles
+    integer(i4), intent(in) :: p
+    real(dp) :: map(8,4), spin(3)
+    integer :: j
+
+    map(4,:) = 0
+    map(8,:) = 0
+    spin = particles%spin(:,p)
+    do j = 1, 3
+      map(1:3,j) = particles%rotation(:,j,p)
+      map(5,j) = spin(2)*map(3,j) - spin(3)*map(2,j)
+      map(6,j) = spin(3)*map(1,j) - spin(1)*map(3,j)
+      map(7,j) = spin(1)*map(2,j) - spin(2)*map(1,j)
+    end do
+    map(1:3,4) = particles%position(:,p)
+    map(5:7,4) = particles%velocity(:,p)
+    particles%point_map(:,:,p) = map
+  end subroutine map_points_of
+
+  !> One particle's referential angular velocity after a step, as joints expect it.
   pure subroutine turn_faster(h, rotation, torque, inertia, inverse, angular)
     real(dp), intent(in) :: h
     real(dp), intent(in) :: rotation(3,3)

@@ -5,6 +5,7 @@ module prescriptions
   use explicit_model, only: model_tables
   use kind_numbers, only: drive_velocity, drive_acceleration
   use matrix3, only: cross
+  use particle_motion, only: map_points_of
   use state_tables, only: restraint_table, particle_table
   implicit none
   private
@@ -113,6 +114,7 @@ contains
           particles%spin(:,p) = drives%angular(:,d)
           particles%angular(:,p) = matmul(drives%angular(:,d), particles%rotation(:,:,p))
         end if
+        call map_points_of(particles, p)
       end do
     end associate
   end subroutine drive_velocities

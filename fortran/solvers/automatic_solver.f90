@@ -3,8 +3,8 @@
 !> Islands are groups of rows that W couples.  Each is solved by one thread, so that the bits do not depend on how many
 !> there are.
 module automatic_solver
-  use kinds, only: dp, i4
-  use diagonal_block, only: block_size, b_friction, b_rho, prepare_block
+  use kinds, only: dp, i4, i8
+  use diagonal_block, only: b_friction, b_rho, prepare_block
   use constraint_measures, only: rounding_of
   use island_factor, only: island_lu, analyse_island
   use island_problem, only: cone_none, island, pack_island, pack_operators, row_measure
@@ -13,6 +13,8 @@ module automatic_solver
   use admm, only: admm_state, start_admm, factor_admm, iterate_admm, grow_without_end
   use alart_curnier, only: newton_island
   use interior_point, only: interior_island
+  use state_tables, only: cone_rows, open_table
+  use table_registry, only: table_open
   use accelerated_gradient, only: gradient_island
   implicit none
   private
@@ -163,100 +165,67 @@ contains
 
   !> Solves every island.
   !>
-  !>   kind          (0:nrow-1) cones (island_problem)
-  !>   block         (16,0:nrow-1) numbers of contacts (diagonal_block)
-  !>   diagonal      (3,3,0:nrow-1) W_aa; off_diagonal (3,3,0:nblock-1) W_ab at row_ptr (0:nptr-1), column (0:nblock-1)
-  !>   q             (3,0:nrow-1) free velocity in the reduced form of diagonal_block
-  !>   count, island_ptr, island_row   islands (find_islands)
-  !>   method        0 automatic, 1 Gauss-Seidel, 2 with Anderson acceleration, 3 ADMM, 4 Newton, 5 projected gradient, 6 interior point
-  !>   unscaled      1: the unscaled natural map must be as small as the residual
-  !>   tolerance     residual relative to the norm `size` of q over all rows but those that drive obstacles (driving (0:nrow-1)
-  !>                 is 1), which nothing else couples to: it is relative to their norm `driven_size` for theirs
-  !>   speed         (0:nrow-1) size of the velocities whose sum q is: no island is solved beyond their rounding
-  !>   maxiter       iterations allowed to each method (Newton: steps)
-  !>   window        columns of Anderson acceleration
-  !>   r             (3,0:nrow-1) reactions: initial guess and solution
-  !>   operators     1 or more: first_entry (0:nrow-1, entry n in use too), triple (0:nentry-1), entry (3,3,0:nentry-1) are the operators of rows
-  !>                 (local_dynamics) with W_ab = sum of H'_a H'_b^T, so that large islands can be factorised by bodies;
-  !>                 2: but for diagonal blocks, which may hold more; 0: no matter
-  !>   local, local_triple   (0:nrow-1), (0:ntriple-1) work space
-  !>   counts        (8,0:nisland-1) out: method that solved it (0: none was needed), status (0 converged, 1 bound reached,
-  !>                 2 reactions grow without end, 3 not finite), sweeps, ADMM iterations, Newton steps, gradient steps, interior
-  !>                 point steps, alternations
-  !>   residuals     (0:nisland-1) out: norms of the residuals of islands
-  subroutine solve_islands(n, nrow, nblock, nptr, nisland, nfirst, nentry, ntriple, kind, block, diagonal, q, row_ptr, column, &
-                           off_diagonal, count, island_ptr, island_row, method, unscaled, driving, size, driven_size, speed, &
-                           tolerance, maxiter, window, &
-                           operators, first_entry, triple, entry, r, local, local_triple, counts, residuals)
-    integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: nrow, nblock, nptr, nisland, nfirst, nentry, ntriple
-    integer(i4), intent(in) :: kind(0:nrow-1)
-    real(dp), intent(inout) :: block(16,0:nrow-1)
-    real(dp), intent(in) :: diagonal(3,3,0:nrow-1), q(3,0:nrow-1)
-    integer(i4), intent(in) :: row_ptr(0:nptr-1), column(0:nblock-1)
-    real(dp), intent(in) :: off_diagonal(3,3,0:nblock-1)
-    integer(i4), intent(in) :: count, island_ptr(0:nptr-1), island_row(0:nrow-1)
-    integer(i4), intent(in) :: method, unscaled, driving(0:nrow-1)
-    real(dp), intent(in) :: size, driven_size, speed(0:nrow-1), tolerance
-    integer(i4), intent(in) :: maxiter, window
-    integer(i4), intent(in) :: operators, first_entry(0:nfirst-1), triple(0:nentry-1)
-    real(dp), intent(in) :: entry(3,3,0:nentry-1)
-    real(dp), intent(inout) :: r(3,0:nrow-1)
-    integer(i4), intent(inout) :: local(0:nrow-1), local_triple(0:ntriple-1), counts(8,0:nisland-1)
-    real(dp), intent(inout) :: residuals(0:nisland-1)
-    integer(i4) :: k, first, rows
+  !>   rows     handle of ConeRows, which has the rows, their islands (find_islands), what is asked for, and work space.  Writes of it
+  !>            reaction, first the initial guess; counts: method that solved an island (0: none was needed), status (0 converged,
+  !>            1 bound reached, 2 reactions grow without end, 3 not finite), sweeps, ADMM iterations, Newton steps, gradient steps,
+  !>            interior point steps, alternations; residuals: norms of islands' residuals
+  !>   n, count rows and islands in use
+  !>   status   `table_open` or `table_unknown`
+  subroutine solve_islands(rows, n, count, status)
+    integer(i8), intent(in) :: rows
+    integer(i4), intent(in) :: n, count
+    integer(i4), intent(out) :: status
+    type(cone_rows) :: all_rows
+    integer(i4) :: k, first, last
     real(dp) :: share
 
-    !$omp parallel do if (n > parallel_from .and. count > 1) schedule(dynamic) private(first, rows, share)
+    call open_table(rows, all_rows, status)
+    if (status /= table_open) return
+    !$omp parallel do if (n > parallel_from .and. count > 1) schedule(dynamic) private(first, last, share)
     do k = 0, count - 1
-      first = island_ptr(k)
-      rows = island_ptr(k+1) - first
+      first = all_rows%island_ptr(k)
+      last = all_rows%island_ptr(k+1) - 1
       ! shares of the tolerance add up to it in the square
-      share = merge(driven_size, size, all(driving(island_row(first:first+rows-1)) /= 0))
-      share = tolerance*share*sqrt(real(rows, dp)/real(n, dp))
+      share = merge(all_rows%driven_size, all_rows%size, all(all_rows%driving(all_rows%island_row(first:last)) /= 0))
+      share = all_rows%tolerance*share*sqrt(real(last - first + 1, dp)/real(n, dp))
       ! what is left in this step is asked for again in the next, so it stays well below what counts as rounding there
-      share = max(share, 0.25_dp*rounding_of(norm2(speed(island_row(first:first+rows-1)))))
-      call solve_island(rows, island_row(first:first+rows-1), kind, block, diagonal, q, row_ptr, column, off_diagonal, &
-                        method, unscaled /= 0, share, maxiter, window, operators, first_entry, triple, entry, r, local, &
-                        local_triple, counts(:,k), residuals(k))
+      share = max(share, 0.25_dp*rounding_of(norm2(all_rows%speed(all_rows%island_row(first:last)))))
+      call solve_island(all_rows, last - first + 1, all_rows%island_row(first:last), share, all_rows%reaction, &
+                        all_rows%counts(:,k), all_rows%residuals(k))
     end do
     !$omp end parallel do
   end subroutine solve_islands
 
-  subroutine solve_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, method, unscaled, tolerance, &
-                          maxiter, window, operators, first_entry, triple, entry, r, local, local_triple, counts, residual)
+  subroutine solve_island(all_rows, n, rows, tolerance, r, counts, residual)
+    type(cone_rows), intent(in) :: all_rows
     integer(i4), intent(in) :: n
-    integer(i4), intent(in) :: rows(0:n-1), kind(0:*), row_ptr(0:*), column(0:*)
-    real(dp), intent(inout) :: block(block_size,0:*)
-    real(dp), intent(in) :: diagonal(3,3,0:*), q(3,0:*), off_diagonal(3,3,0:*)
-    integer(i4), intent(in) :: method, maxiter, window
-    logical, intent(in) :: unscaled
-    integer(i4), intent(in) :: operators
+    integer(i4), intent(in) :: rows(0:n-1)
     real(dp), intent(in) :: tolerance
-    integer(i4), intent(in) :: first_entry(0:*), triple(0:*)
-    real(dp), intent(in) :: entry(3,3,0:*)
     real(dp), intent(inout) :: r(3,0:*)
-    integer(i4), intent(inout) :: local(0:*), local_triple(0:*), counts(8)
+    integer(i4), intent(out) :: counts(8)
     real(dp), intent(out) :: residual
-    integer(i4) :: i, width
+    integer(i4) :: i, width, method
     type(island) :: part
     type(island_lu) :: factor
-    logical :: factored, warm
+    logical :: factored, warm, unscaled
     real(dp), allocatable :: x(:,:)
 
     counts = 0
     warm = .false.
     do i = 0, n - 1
-      if (kind(rows(i)) == cone_none) r(:,rows(i)) = 0.0_dp
+      if (all_rows%kind(rows(i)) == cone_none) r(:,rows(i)) = 0.0_dp
       warm = warm .or. any(r(:,rows(i)) /= 0.0_dp)
     end do
-    call measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)
+    unscaled = all_rows%unscaled /= 0
+    method = all_rows%method
+    call measure_rows(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, all_rows%column, &
+                      all_rows%off_diagonal, unscaled, r, residual)
     if (residual <= tolerance) return
-    width = merge(0, window, method == use_sweeps)
+    width = merge(0, all_rows%window, method == use_sweeps)
     if (method <= use_anderson) then
-      call sweep(maxiter, merge(stagnation, 0, method == use_auto))
+      call sweep(all_rows%maxiter, merge(stagnation, 0, method == use_auto))
       if (residual <= tolerance) return
-      factored = method == use_auto .and. (n <= most_ordered .or. operators > 0)
+      factored = method == use_auto .and. (n <= most_ordered .or. all_rows%operators > 0)
       if (factored) then
         call pack()
         call analyse_island(part, factor)
@@ -264,10 +233,10 @@ contains
       end if
       ! what cannot be factorised has nothing better to go on to than more sweeps
       if (method == use_auto .and. .not. factored) then
-        if (warm) call sweep(maxiter - counts(c_sweeps), warm_patience)
+        if (warm) call sweep(all_rows%maxiter - counts(c_sweeps), warm_patience)
         if (residual <= tolerance) return
         call start_still()
-        if (residual > tolerance) call sweep(maxiter - counts(c_sweeps), 0)
+        if (residual > tolerance) call sweep(all_rows%maxiter - counts(c_sweeps), 0)
       end if
       if (.not. factored) then
         if (.not. residual <= tolerance) counts(c_status) = merge(bound_reached, not_finite, residual <= huge(1.0_dp))
@@ -281,7 +250,7 @@ contains
     do i = 0, n - 1
       x(:,i) = r(:,rows(i))/part%d(i)
     end do
-    call solve_packed(part, factor, method, unscaled, warm, tolerance, maxiter, x, counts, residual)
+    call solve_packed(part, factor, method, unscaled, warm, tolerance, all_rows%maxiter, x, counts, residual)
     if (residual <= huge(1.0_dp)) then
       do i = 0, n - 1
         r(:,rows(i)) = x(:,i)*part%d(i)
@@ -294,8 +263,10 @@ contains
   contains
 
     subroutine pack()
-      call pack_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, local, part)
-      if (operators > 0) call pack_operators(first_entry, triple, entry, operators > 1, local_triple, part)
+      call pack_island(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, &
+                       all_rows%column, all_rows%off_diagonal, all_rows%local, part)
+      if (all_rows%operators > 0) call pack_operators(all_rows%first_entry, all_rows%triple, all_rows%entry, &
+                                                      all_rows%operators > 1, all_rows%local_triple, part)
     end subroutine pack
 
     !> At most so many sweeps more.
@@ -304,8 +275,8 @@ contains
       integer(i4) :: made
 
       if (most < 1) return
-      call sweep_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, most, &
-                        width, patience, r, residual, made)
+      call sweep_island(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, &
+                        all_rows%column, all_rows%off_diagonal, unscaled, tolerance, most, width, patience, r, residual, made)
       counts(c_sweeps) = counts(c_sweeps) + made
       counts(c_method) = merge(use_sweeps, use_anderson, width == 0)
     end subroutine sweep
@@ -316,14 +287,15 @@ contains
       real(dp) :: before
       integer(i4) :: made
 
-      if (maxiter - counts(c_sweeps) < least_sweeps) return
+      if (all_rows%maxiter - counts(c_sweeps) < least_sweeps) return
       allocate(swept(3,0:n-1))
       do i = 0, n - 1
         swept(:,i) = r(:,rows(i))
       end do
       before = residual
-      call hold_still(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, &
-                      maxiter - counts(c_sweeps), r, residual, made)
+      call hold_still(n, rows, all_rows%kind, all_rows%block, all_rows%diagonal, all_rows%free, all_rows%row_ptr, &
+                      all_rows%column, all_rows%off_diagonal, unscaled, tolerance, all_rows%maxiter - counts(c_sweeps), r, &
+                      residual, made)
       counts(c_sweeps) = counts(c_sweeps) + made
       if (residual < before) return
       residual = before

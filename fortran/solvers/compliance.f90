@@ -3,11 +3,15 @@
 !>
 !> Bodies (0:nk-1) of one solver: body_row; first unknown of each (dof_first); rotation (3,3,0:nk-1) from its frame to space.
 !> Rows attached to bodies, entries: as local_dynamics.assemble_rows leaves them; the entries of these bodies are H itself.
+!> `bodies` and `local` are BodyTable.handles and LocalDynamics.handles; `status` is `table_open` or `table_unknown`.
 !>
 !> Columns of A^-1 H^T are made in slices, so that room for them grows with unknowns alone, and a body with many rows costs the
 !> others none.  A slice holds the columns of the rows from <= j < from + used/3 of every body, in the order of attachments.
 module compliance
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use row_tables, only: local_tables, open_local
+  use state_tables, only: body_table, open_table
+  use table_registry, only: table_open
   implicit none
   private
   public :: fill_columns, inverse_columns, add_compliance
@@ -17,28 +21,29 @@ module compliance
 contains
 
   !> columns(:, 3(j-from)+r) = component r of H^T of row j of every body, in its frame; other numbers of the slice become zero.
-  subroutine fill_columns(from, used, nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, &
-                          attached_row, attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, ndof, ncolumn, columns)
-    integer(i4), intent(in) :: from, used, nk, nb, nbodyptr, nattached, nrow, nentry, ndof, ncolumn
+  subroutine fill_columns(bodies, local, from, used, nk, body_row, dof_first, rotation, ndof, ncolumn, columns, status)
+    integer(i8), intent(in) :: bodies(3), local(6)
+    integer(i4), intent(in) :: from, used, nk, ndof, ncolumn
     integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
     real(dp), intent(in) :: rotation(3,3,0:nk-1)
-    integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
-    integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
-    integer(i4), intent(in) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), triple(0:nentry-1)
-    real(dp), intent(in) :: entry(3,3,0:nentry-1)
     real(dp), intent(inout) :: columns(0:ndof-1,0:ncolumn-1)
+    integer(i4), intent(out) :: status
+    type(body_table) :: body
+    type(local_tables) :: loc
     real(dp) :: h(3,3)
     integer :: a, c, dof, e, j, k, r, row, start
 
+    call open_tables(bodies, local, body, loc, status)
+    if (status /= table_open) return
     columns(:,0:used-1) = 0
     do k = 0, nk - 1
       row = body_row(k)
-      start = body_ptr(row) + from
-      do j = start, min(body_ptr(row+1), start + used/3) - 1
-        a = attached_row(j)
-        do e = attached_entry(j), end_of(attached_entry(j), entry_ptr(a+1), slave_entry(a)) - 1
-          h = multiply(entry(:,:,e), rotation(:,:,k))
-          dof = dof_first(k) + 3*(triple(e) - velo_ptr(row))
+      start = loc%pointers%attachment(row) + from
+      do j = start, min(loc%pointers%attachment(row+1), start + used/3) - 1
+        a = loc%attachments%row(j)
+        do e = loc%attachments%entry(j), end_of(loc%attachments%entry(j), loc%rows%entry_ptr(a+1), loc%rows%slave_entry(a)) - 1
+          h = multiply(loc%entries%operator(:,:,e), rotation(:,:,k))
+          dof = dof_first(k) + 3*(loc%entries%triple(e) - body%velo_ptr(row))
           do r = 1, 3
             do c = 1, 3
               columns(dof+c-1,3*(j-start)+r-1) = columns(dof+c-1,3*(j-start)+r-1) + h(r,c)
@@ -52,32 +57,34 @@ contains
   !> columns(:, 3(j-from)+r) = A^-1 times component r of H^T of row j of every body, in its frame, from the bodies' symmetric
   !> inverses (n,n,0:nk-1): a row has entries at the nodes of one element only, so few columns of an inverse are read.
   !> Columns beyond a body's rows are left alone.
-  subroutine inverse_columns(from, used, nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, &
-                             attached_row, attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, n, inverse, ndof, &
-                             ncolumn, columns)
-    integer(i4), intent(in) :: from, used, nk, nb, nbodyptr, nattached, nrow, nentry, n, ndof, ncolumn
+  subroutine inverse_columns(bodies, local, from, used, nk, body_row, dof_first, rotation, n, inverse, ndof, ncolumn, columns, &
+                             status)
+    integer(i8), intent(in) :: bodies(3), local(6)
+    integer(i4), intent(in) :: from, used, nk, n, ndof, ncolumn
     integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
     real(dp), intent(in) :: rotation(3,3,0:nk-1)
-    integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
-    integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
-    integer(i4), intent(in) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), triple(0:nentry-1)
-    real(dp), intent(in) :: entry(3,3,0:nentry-1), inverse(n,n,0:nk-1)
+    real(dp), intent(in) :: inverse(n,n,0:nk-1)
     real(dp), intent(inout) :: columns(0:ndof-1,0:ncolumn-1)
+    integer(i4), intent(out) :: status
+    type(body_table) :: body
+    type(local_tables) :: loc
     real(dp) :: h(3,3), x, y, z
     integer :: a, at, dof, e, first, i, j, k, row, start
 
+    call open_tables(bodies, local, body, loc, status)
+    if (status /= table_open) return
     !$omp parallel do if (nk > parallel_from) schedule(static) private(h, x, y, z, a, at, dof, e, first, i, j, row, start)
     do k = 0, nk - 1
       row = body_row(k)
       start = dof_first(k)
-      first = body_ptr(row) + from
-      do j = first, min(body_ptr(row+1), first + used/3) - 1
-        a = attached_row(j)
+      first = loc%pointers%attachment(row) + from
+      do j = first, min(loc%pointers%attachment(row+1), first + used/3) - 1
+        a = loc%attachments%row(j)
         at = 3*(j - first)
         columns(start:start+n-1,at:at+2) = 0
-        do e = attached_entry(j), end_of(attached_entry(j), entry_ptr(a+1), slave_entry(a)) - 1
-          h = multiply(entry(:,:,e), rotation(:,:,k))
-          dof = 3*(triple(e) - velo_ptr(row)) + 1
+        do e = loc%attachments%entry(j), end_of(loc%attachments%entry(j), loc%rows%entry_ptr(a+1), loc%rows%slave_entry(a)) - 1
+          h = multiply(loc%entries%operator(:,:,e), rotation(:,:,k))
+          dof = 3*(loc%entries%triple(e) - body%velo_ptr(row)) + 1
           !$omp simd private(x, y, z)
           do i = 1, n
             x = inverse(i,dof,k)
@@ -92,6 +99,16 @@ contains
     end do
     !$omp end parallel do
   end subroutine inverse_columns
+
+  subroutine open_tables(bodies, local, body, loc, status)
+    integer(i8), intent(in) :: bodies(3), local(6)
+    type(body_table), intent(out) :: body
+    type(local_tables), intent(out) :: loc
+    integer(i4), intent(out) :: status
+
+    call open_table(bodies(1), body, status)
+    if (status == table_open) call open_local(local, loc, status)
+  end subroutine open_tables
 
   !> A B
   pure function multiply(a, b) result(c)
@@ -111,39 +128,37 @@ contains
   end function end_of
 
   !> Adds the step H A^-1 H^T of these bodies to W, from columns that hold A^-1 H^T now: blocks of the rows i >= j of all j of the
-  !> slice, and their transposes.
-  !>
-  !>   row_ptr, column, off_diagonal, diagonal   W as coupling_blocks.assemble_matrix has laid it out
-  subroutine add_compliance(from, used, step, nk, body_row, dof_first, rotation, nb, velo_ptr, nbodyptr, body_ptr, nattached, &
-                            attached_row, attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, ndof, ncolumn, &
-                            columns, row_ptr, nblock, column, off_diagonal, diagonal)
+  !> slice, and their transposes.  Writes blocks as coupling_blocks.assemble_matrix has laid them out, and `diagonal` of rows.
+  subroutine add_compliance(bodies, local, from, used, step, nk, body_row, dof_first, rotation, ndof, ncolumn, columns, status)
+    integer(i8), intent(in) :: bodies(3), local(6)
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: from, used, nk, nb, nbodyptr, nattached, nrow, nentry, ndof, ncolumn, nblock
+    integer(i4), intent(in) :: from, used, nk, ndof, ncolumn
     integer(i4), intent(in) :: body_row(0:nk-1), dof_first(0:nk-1)
     real(dp), intent(in) :: rotation(3,3,0:nk-1)
-    integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
-    integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
-    integer(i4), intent(in) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), triple(0:nentry-1)
-    real(dp), intent(in) :: entry(3,3,0:nentry-1), columns(0:ndof-1,0:ncolumn-1)
-    integer(i4), intent(in) :: row_ptr(0:nrow-1), column(0:nblock-1)
-    real(dp), intent(inout) :: off_diagonal(3,3,0:nblock-1), diagonal(3,3,0:nrow-1)
+    real(dp), intent(in) :: columns(0:ndof-1,0:ncolumn-1)
+    integer(i4), intent(out) :: status
+    type(body_table) :: body
+    type(local_tables) :: loc
     real(dp) :: h(3,3), part(3,3,0:used/3-1)
     integer :: a, c, dof, e, i, j, k, last, m, own, row, start, mirrored(0:used/3-1)
 
+    call open_tables(bodies, local, body, loc, status)
+    if (status /= table_open) return
     do k = 0, nk - 1
       row = body_row(k)
-      start = body_ptr(row) + from
-      m = body_ptr(row+1) - start
+      start = loc%pointers%attachment(row) + from
+      m = loc%pointers%attachment(row+1) - start
       do j = 0, min(m, used/3) - 1
-        mirrored(j) = row_ptr(attached_row(start+j))
+        mirrored(j) = loc%rows%block_ptr(loc%attachments%row(start+j))
       end do
       do i = 0, m - 1
-        a = attached_row(start+i)
+        a = loc%attachments%row(start+i)
         last = min(i, used/3 - 1)
         part(:,:,0:last) = 0
-        do e = attached_entry(start+i), end_of(attached_entry(start+i), entry_ptr(a+1), slave_entry(a)) - 1
-          h = step*multiply(entry(:,:,e), rotation(:,:,k))
-          dof = dof_first(k) + 3*(triple(e) - velo_ptr(row))
+        do e = loc%attachments%entry(start+i), end_of(loc%attachments%entry(start+i), loc%rows%entry_ptr(a+1), &
+                                                      loc%rows%slave_entry(a)) - 1
+          h = step*multiply(loc%entries%operator(:,:,e), rotation(:,:,k))
+          dof = dof_first(k) + 3*(loc%entries%triple(e) - body%velo_ptr(row))
           do j = 0, last
             do c = 1, 3
               part(:,c,j) = part(:,c,j) + (h(:,1)*columns(dof,3*j+c-1) + h(:,2)*columns(dof+1,3*j+c-1) &
@@ -152,13 +167,13 @@ contains
           end do
         end do
         ! W is symmetric to the last bit, whatever the solver's round-off
-        if (last == i) diagonal(:,:,a) = diagonal(:,:,a) + (part(:,:,i) + transpose(part(:,:,i)))/2
-        own = row_ptr(a)
+        if (last == i) loc%rows%diagonal(:,:,a) = loc%rows%diagonal(:,:,a) + (part(:,:,i) + transpose(part(:,:,i)))/2
+        own = loc%rows%block_ptr(a)
         do j = 0, min(last, i - 1)
-          call advance(attached_row(start+j), own)
-          off_diagonal(:,:,own) = off_diagonal(:,:,own) + part(:,:,j)
+          call advance(loc%attachments%row(start+j), own)
+          loc%blocks%block(:,:,own) = loc%blocks%block(:,:,own) + part(:,:,j)
           call advance(a, mirrored(j))
-          off_diagonal(:,:,mirrored(j)) = off_diagonal(:,:,mirrored(j)) + transpose(part(:,:,j))
+          loc%blocks%block(:,:,mirrored(j)) = loc%blocks%block(:,:,mirrored(j)) + transpose(part(:,:,j))
         end do
       end do
     end do
@@ -169,7 +184,7 @@ contains
     subroutine advance(b, place)
       integer, intent(in) :: b
       integer, intent(inout) :: place
-      do while (column(place) < b)
+      do while (loc%blocks%column(place) < b)
         place = place + 1
       end do
     end subroutine advance

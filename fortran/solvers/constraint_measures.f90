@@ -42,7 +42,7 @@ contains
     do a = 0, n - 1
       call row_measures(kind(a), exact, unit, block(:,a), law(:,a), diagonal(:,:,a), u(:,a), reaction(:,a), half_step, &
                         member(a), residual(a))
-      if (residual(a) <= row_rounding(kind(a), speed(a), law(:,a), diagonal(:,:,a), reaction(:,a), half_step)) then
+      if (is_rounding(residual(a), kind(a), speed(a), law(:,a), diagonal(:,:,a), reaction(:,a), half_step)) then
         member(a) = 0.0_dp
         residual(a) = 0.0_dp
       end if
@@ -63,7 +63,7 @@ contains
       member(a) = share(member(a), energy(driving(a)))
     end do
     g = 0.5_dp*larger(share(2.0_dp*numerator(0), energy(0)), share(2.0_dp*numerator(1), energy(1)))
-    if (any(size <= 0.0_dp)) call add_what_is_asked
+    if (any(size <= 0.0_dp .and. .not. unmet <= 0.0_dp)) call add_what_is_asked
     total = larger(sqrt(share(unmet(0), size(0))), sqrt(share(unmet(1), size(1))))
 
   contains
@@ -153,17 +153,21 @@ contains
     end select
   end subroutine row_measures
 
-  !> Velocity that rounding of velocities, reactions and lengths may leave in a row.
-  pure function row_rounding(kind, speed, law, w, reaction, half_step) result(velocity)
+  !> Whether rounding of velocities, reactions and lengths may leave such a residual in a row.
+  pure function is_rounding(residual, kind, speed, law, w, reaction, half_step) result(answer)
     integer(i4), intent(in) :: kind
-    real(dp), intent(in) :: speed, law(law_size), w(3,3), reaction(3), half_step
-    real(dp) :: velocity
+    real(dp), intent(in) :: residual, speed, law(law_size), w(3,3), reaction(3), half_step
+    logical :: answer
+    real(dp) :: length, sizes
 
+    length = 0.0_dp
+    if (kind == link_row) length = law(l_length)/half_step
+    answer = residual <= last_digits*(speed + speed + length)
+    if (.not. answer) return
     ! reactions of constraints that contradict one another grow without end, and must excuse nothing
-    velocity = speed + min(speed, norm2(w(:,1)*reaction(1)) + norm2(w(:,2)*reaction(2)) + norm2(w(:,3)*reaction(3)))
-    if (kind == link_row) velocity = velocity + law(l_length)/half_step
-    velocity = last_digits*velocity
-  end function row_rounding
+    sizes = norm2(w(:,1)*reaction(1)) + norm2(w(:,2)*reaction(2)) + norm2(w(:,3)*reaction(3))
+    answer = residual <= last_digits*(speed + min(speed, sizes) + length)
+  end function is_rounding
 
   !> Velocity that the rounding of a sum of terms, of this size together, may leave.
   pure function rounding_of(speed) result(velocity)

@@ -13,6 +13,13 @@ module coupling_blocks
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   integer(i4), parameter :: blocks_lack = 4   !< outcome: more blocks are needed
 
+  !> A body that a row acts on.
+  type :: row_side
+    integer(i4) :: body = -1              !< -1: none
+    integer(i4) :: entry = 0              !< the row's first entry there
+    integer(i4) :: first = 0, last = 0    !< first attachment of the body, one past its last
+  end type row_side
+
 contains
 
   !> One summed block per pair of rows that share a body, columns ascending.
@@ -37,7 +44,8 @@ contains
     type(body_table) :: body
     type(constraint_table) :: con
     type(local_tables) :: loc
-    integer(i4) :: a, k1, k2, e1, e2, first(2), last(2), n
+    type(row_side) :: side(2)
+    integer(i4) :: a, n
 
     blocks = 0
     call open_table(bodies(1), body, status)
@@ -45,142 +53,170 @@ contains
     if (status == table_open) call open_local(local, loc, status)
     if (status /= table_open) return
     n = int(con%rows, i4)
-    if (laying_out) call place_rows()
-    if (status /= 0) return
+    if (laying_out) call place_rows(n, body%kind, con, loc, blocks)
+    if (blocks > size(loc%blocks%column)) then
+      status = blocks_lack
+      return
+    end if
 
-    !$omp parallel do if (n > parallel_from) schedule(static) private(k1, k2, e1, e2, first, last)
+    !$omp parallel do if (n > parallel_from) schedule(static) private(side)
     do a = 0, n - 1
-      call sides(a, k1, k2, e1, e2)
-      call ranges(k1, k2, first, last)
-      call merge_rows(a, first, last, k1, k2, e1, e2)
+      side = sides_of(a, body%kind, con, loc)
+      call merge_row(a, side, laying_out, adding, body%kind, implicit, loc%rows%entry_ptr, loc%rows%slave_entry, &
+                     loc%attachments%row, loc%attachments%entry, loc%entries%triple, loc%entries%operator, &
+                     loc%rows%block_ptr(a), loc%blocks%column, loc%blocks%block)
     end do
     !$omp end parallel do
+  end subroutine assemble_matrix
+
+  !> Counts the blocks of all rows.
+  subroutine place_rows(n, body_kind, con, loc, blocks)
+    integer(i4), intent(in) :: n, body_kind(0:*)
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(out) :: blocks
+    type(row_side) :: side(2)
+    integer(i4) :: a, length
+
+    !$omp parallel do if (n > parallel_from) schedule(static) private(side)
+    do a = 0, n - 1
+      side = sides_of(a, body_kind, con, loc)
+      loc%rows%block_ptr(a) = merged_length(side, loc%attachments%row)
+    end do
+    !$omp end parallel do
+    blocks = 0
+    do a = 0, n - 1
+      length = loc%rows%block_ptr(a)
+      loc%rows%block_ptr(a) = blocks
+      blocks = blocks + length
+    end do
+    loc%rows%block_ptr(n) = blocks
+  end subroutine place_rows
+
+  !> The bodies that row a acts on.
+  pure function sides_of(a, body_kind, con, loc) result(side)
+    integer(i4), intent(in) :: a, body_kind(0:*)
+    type(constraint_table), intent(in) :: con
+    type(local_tables), intent(in) :: loc
+    type(row_side) :: side(2)
+    integer(i4) :: i, kind
+
+    i = loc%rows%order(a)
+    kind = con%kind(i)
+    side(1)%body = con%master(i)
+    side(2)%body = con%slave(i)
+    side%entry = loc%rows%entry_ptr(a)
+    if (.not. acts_on(kind, body_kind(side(1)%body))) then
+      side(1)%body = -1
+    else
+      side(2)%entry = loc%rows%slave_entry(a)
+    end if
+    if (side(2)%body >= 0) then
+      if (side(2)%body == side(1)%body .or. .not. acts_on(kind, body_kind(side(2)%body))) side(2)%body = -1
+    end if
+    call find_attachments(side(1), loc%pointers%attachment)
+    call find_attachments(side(2), loc%pointers%attachment)
+  end function sides_of
+
+  pure subroutine find_attachments(side, attachment_ptr)
+    type(row_side), intent(inout) :: side
+    integer(i4), intent(in) :: attachment_ptr(0:*)
+    if (side%body < 0) return
+    side%first = attachment_ptr(side%body)
+    side%last = attachment_ptr(side%body + 1)
+  end subroutine find_attachments
+
+  !> Number of rows that share a body with a row, without itself.
+  pure function merged_length(side, attached_row) result(length)
+    type(row_side), intent(in) :: side(2)
+    integer(i4), intent(in) :: attached_row(0:*)
+    integer(i4) :: length, i, j
+
+    length = -1   ! the row itself
+    i = side(1)%first
+    j = side(2)%first
+    do while (i < side(1)%last .and. j < side(2)%last)
+      length = length + 1
+      if (attached_row(i) < attached_row(j)) then
+        i = i + 1
+      else if (attached_row(i) > attached_row(j)) then
+        j = j + 1
+      else
+        i = i + 1
+        j = j + 1
+      end if
+    end do
+    length = length + (side(1)%last - i) + (side(2)%last - j)
+    length = max(length, 0)
+  end function merged_length
+
+  !> Blocks of row a, from block `first` on.
+  !>
+  !> The columns come one by one: a loop over rows and blocks that reads them through a table's pointers takes half as long again,
+  !> since strides of pointers are not known to the compiler.
+  pure subroutine merge_row(a, side, laying_out, adding, body_kind, implicit, entry_ptr, slave_entry, &
+                            attached_row, attached_entry, triple, operator, first, column, block)
+    integer(i4), intent(in) :: a
+    type(row_side), intent(in) :: side(2)
+    logical, intent(in) :: laying_out, adding
+    integer(i4), intent(in) :: body_kind(0:*), implicit(0:*), entry_ptr(0:*), slave_entry(0:*)
+    integer(i4), intent(in) :: attached_row(0:*), attached_entry(0:*), triple(0:*)
+    real(dp), intent(in) :: operator(3,3,0:*)
+    integer(i4), intent(in) :: first
+    integer(i4), intent(inout) :: column(0:*)
+    real(dp), intent(inout) :: block(3,3,0:*)
+    integer(i4) :: i, j, c, ci, cj, place
+
+    place = first
+    i = side(1)%first
+    j = side(2)%first
+    do while (i < side(1)%last .or. j < side(2)%last)
+      ci = huge(ci)
+      cj = huge(cj)
+      if (i < side(1)%last) ci = attached_row(i)
+      if (j < side(2)%last) cj = attached_row(j)
+      c = min(ci, cj)
+      if (c == a) then
+        if (ci == c) i = i + 1
+        if (cj == c) j = j + 1
+        cycle
+      end if
+      if (laying_out) then
+        column(place) = c
+        block(:,:,place) = 0.0_dp
+      end if
+      if (ci == c) then
+        if (adding) call add_products(side(1), i, block(:,:,place))
+        i = i + 1
+      end if
+      if (cj == c) then
+        if (adding) call add_products(side(2), j, block(:,:,place))
+        j = j + 1
+      end if
+      place = place + 1
+    end do
 
   contains
 
-    !> Counts the blocks of all rows.
-    subroutine place_rows()
-      integer(i4) :: length
-
-      !$omp parallel do if (n > parallel_from) schedule(static) private(k1, k2, e1, e2, first, last)
-      do a = 0, n - 1
-        call sides(a, k1, k2, e1, e2)
-        call ranges(k1, k2, first, last)
-        loc%rows%block_ptr(a) = merged_length(a, first, last)
-      end do
-      !$omp end parallel do
-      do a = 0, n - 1
-        length = loc%rows%block_ptr(a)
-        loc%rows%block_ptr(a) = blocks
-        blocks = blocks + length
-      end do
-      loc%rows%block_ptr(n) = blocks
-      if (blocks > size(loc%blocks%column)) status = blocks_lack
-    end subroutine place_rows
-
-    !> The bodies row a acts on (-1: none) and the first of its entries for each.
-    subroutine sides(a, k1, k2, e1, e2)
-      integer(i4), intent(in) :: a
-      integer(i4), intent(out) :: k1, k2, e1, e2
-      integer(i4) :: kind
-      kind = con%kind(loc%rows%order(a))
-      k1 = con%master(loc%rows%order(a))
-      k2 = con%slave(loc%rows%order(a))
-      e1 = loc%rows%entry_ptr(a)
-      e2 = e1
-      if (.not. acts_on(kind, body%kind(k1))) then
-        k1 = -1
-      else
-        e2 = loc%rows%slave_entry(a)
-      end if
-      if (k2 >= 0) then
-        if (k2 == k1 .or. .not. acts_on(kind, body%kind(k2))) k2 = -1
-      end if
-    end subroutine sides
-
-    subroutine ranges(k1, k2, first, last)
-      integer(i4), intent(in) :: k1, k2
-      integer(i4), intent(out) :: first(2), last(2)
-      first = 0
-      last = 0
-      if (k1 >= 0) first(1) = loc%pointers%attachment(k1)
-      if (k1 >= 0) last(1) = loc%pointers%attachment(k1+1)
-      if (k2 >= 0) first(2) = loc%pointers%attachment(k2)
-      if (k2 >= 0) last(2) = loc%pointers%attachment(k2+1)
-    end subroutine ranges
-
-    !> Number of rows other than a in two sorted lists of rows.
-    function merged_length(a, first, last) result(length)
-      integer(i4), intent(in) :: a, first(2), last(2)
-      integer(i4) :: length, i, j
-      length = -1   ! a itself
-      i = first(1)
-      j = first(2)
-      do while (i < last(1) .and. j < last(2))
-        length = length + 1
-        if (loc%attachments%row(i) < loc%attachments%row(j)) then
-          i = i + 1
-        else if (loc%attachments%row(i) > loc%attachments%row(j)) then
-          j = j + 1
-        else
-          i = i + 1
-          j = j + 1
-        end if
-      end do
-      length = length + (last(1) - i) + (last(2) - j)
-      length = max(length, 0)
-    end function merged_length
-
-    subroutine merge_rows(a, first, last, k1, k2, e1, e2)
-      integer(i4), intent(in) :: a, first(2), last(2), k1, k2, e1, e2
-      integer(i4) :: i, j, c, ci, cj, place
-      place = loc%rows%block_ptr(a)
-      i = first(1)
-      j = first(2)
-      do while (i < last(1) .or. j < last(2))
-        ci = huge(ci)
-        cj = huge(cj)
-        if (i < last(1)) ci = loc%attachments%row(i)
-        if (j < last(2)) cj = loc%attachments%row(j)
-        c = min(ci, cj)
-        if (c == a) then
-          if (ci == c) i = i + 1
-          if (cj == c) j = j + 1
-          cycle
-        end if
-        if (laying_out) then
-          loc%blocks%column(place) = c
-          loc%blocks%block(:,:,place) = 0.0_dp
-        end if
-        if (ci == c) then
-          if (adding) call add_products(k1, a, e1, i, loc%blocks%block(:,:,place))
-          i = i + 1
-        end if
-        if (cj == c) then
-          if (adding) call add_products(k2, a, e2, j, loc%blocks%block(:,:,place))
-          j = j + 1
-        end if
-        place = place + 1
-      end do
-    end subroutine merge_rows
-
-    !> Part of body k in the coupling of row a, whose entries there begin at ea, with the row of attachment i.
-    subroutine add_products(k, a, ea, i, w)
-      integer(i4), intent(in) :: k, a, ea, i
+    !> Part of one side's body in the coupling of row a with the row of attachment i.
+    pure subroutine add_products(side, i, w)
+      type(row_side), intent(in) :: side
+      integer(i4), intent(in) :: i
       real(dp), intent(inout) :: w(3,3)
       integer(i4) :: eb, x, y
-      if (implicit(k) > 0) return
-      eb = loc%attachments%entry(i)
-      if (body%kind(k) /= finite_element_kind) then
-        do x = 0, end_of(a, ea) - ea - 1
-          call add_product(loc%entries%operator(:,:,ea+x), loc%entries%operator(:,:,eb+x), w)
+
+      if (implicit(side%body) > 0) return
+      eb = attached_entry(i)
+      if (body_kind(side%body) /= finite_element_kind) then
+        do x = 0, end_of(a, side%entry) - side%entry - 1
+          call add_product(operator(:,:,side%entry+x), operator(:,:,eb+x), w)
         end do
         return
       end if
-      do x = ea, end_of(a, ea) - 1
-        do y = eb, end_of(loc%attachments%row(i), eb) - 1
-          if (loc%entries%triple(x) /= loc%entries%triple(y)) cycle
-          call add_product(loc%entries%operator(:,:,x), loc%entries%operator(:,:,y), w)
+      do x = side%entry, end_of(a, side%entry) - 1
+        do y = eb, end_of(attached_row(i), eb) - 1
+          if (triple(x) /= triple(y)) cycle
+          call add_product(operator(:,:,x), operator(:,:,y), w)
         end do
       end do
     end subroutine add_products
@@ -188,10 +224,10 @@ contains
     !> One past the last entry that row a has on the body where its entries begin at e.
     pure integer(i4) function end_of(a, e)
       integer(i4), intent(in) :: a, e
-      end_of = loc%rows%entry_ptr(a+1)
-      if (e < loc%rows%slave_entry(a)) end_of = loc%rows%slave_entry(a)
+      end_of = entry_ptr(a+1)
+      if (e < slave_entry(a)) end_of = slave_entry(a)
     end function end_of
-  end subroutine assemble_matrix
+  end subroutine merge_row
 
   !> w = w + x y^T.
   pure subroutine add_product(x, y, w)

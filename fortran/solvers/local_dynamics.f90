@@ -5,7 +5,7 @@
 module local_dynamics
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
-  use state_tables, only: constraint_table, entry_table, surface_material_table, open_table
+  use state_tables, only: constraint_table, surface_material_table, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: velocity_blocks, finite_element_kind, obstacle_kind
@@ -102,8 +102,8 @@ contains
     do a = 0, n - 1
       call assemble_operator(a, loc%rows%order(a), known)
       if (.not. known) failed = max(failed, a)
-      loc%rows%R(:,a) = con%R(:,loc%rows%order(a))
-      loc%rows%U(:,a) = con%U(:,loc%rows%order(a))
+      call copy(con%R(:,loc%rows%order(a)), loc%rows%R(:,a))
+      call copy(con%U(:,loc%rows%order(a)), loc%rows%U(:,a))
       loc%rows%lost(a) = 0
       loc%rows%driving(a) = merge(1_i4, 0_i4, drives(loc%rows%order(a)))
     end do
@@ -147,19 +147,17 @@ contains
       same = s == m .and. state%bodies%kind(m) == finite_element_kind
       call operator_of(state, con, element_size, element_node, m, 1, i, con%master_point(:,i), nm, hm, tm)
       known = nm > 0
-      loc%rows%V(:,a) = transformed(nm, hm, tm, state%triples%velo_prev)
-      loc%rows%B(:,a) = transformed(nm, hm, tm, state%triples%velo)
-      loc%rows%speed(a) = terms(nm, hm, tm, state%triples%velo)
+      call clear(loc%rows%V(:,a), loc%rows%B(:,a), loc%rows%speed(a), loc%rows%diagonal(:,:,a))
+      call add_velocities(nm, hm, tm, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
+                          loc%rows%speed(a))
       if (s >= 0) then
         call operator_of(state, con, element_size, element_node, s, 2, i, con%slave_point(:,i), ns, hs, ts)
         known = known .and. ns > 0
         hs(:,:,1:ns) = -hs(:,:,1:ns)
-        loc%rows%V(:,a) = loc%rows%V(:,a) + transformed(ns, hs, ts, state%triples%velo_prev)
-        loc%rows%B(:,a) = loc%rows%B(:,a) + transformed(ns, hs, ts, state%triples%velo)
-        loc%rows%speed(a) = loc%rows%speed(a) + terms(ns, hs, ts, state%triples%velo)
+        call add_velocities(ns, hs, ts, state%triples%velo_prev, state%triples%velo, loc%rows%V(:,a), loc%rows%B(:,a), &
+                            loc%rows%speed(a))
         if (s == m .and. .not. same) hm(:,:,1:nm) = hm(:,:,1:nm) + hs(:,:,1:nm)
       end if
-      loc%rows%diagonal(:,:,a) = 0.0_dp
       ! entries of the master come first, those of the slave fill the row's last places
       if (s >= 0 .and. (s /= m .or. same) .and. acts_on(con%kind(i), state%bodies%kind(max(s, 0)))) &
         call store(ns, hs, ts, loc%triples%factor, implicit(s) == 0, loc%rows%entry_ptr(a+1) - ns, &
@@ -168,26 +166,28 @@ contains
         call store(nm, hm, tm, loc%triples%factor, implicit(m) == 0, loc%rows%entry_ptr(a), &
                    loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
         if (same .and. implicit(m) == 0) call add_common(loc%rows%entry_ptr(a), loc%rows%entry_ptr(a) + nm, &
-                                                         loc%rows%entry_ptr(a+1), loc%entries, loc%rows%diagonal(:,:,a))
+                                                         loc%rows%entry_ptr(a+1), loc%entries%triple, loc%entries%operator, &
+                                                         loc%rows%diagonal(:,:,a))
       end if
     end subroutine assemble_operator
-
-    !> Products of the two sides of a self-contact at the nodes that both elements have.
-    subroutine add_common(first, middle, last, entries, diagonal)
-      integer(i4), intent(in) :: first, middle, last
-      type(entry_table), intent(in) :: entries
-      real(dp), intent(inout) :: diagonal(3,3)
-      integer(i4) :: x, y
-      do x = first, middle - 1
-        do y = middle, last - 1
-          if (entries%triple(x) /= entries%triple(y)) cycle
-          associate (hx => entries%operator(:,:,x), hy => entries%operator(:,:,y))
-            diagonal = diagonal + matmul(hx, transpose(hy)) + matmul(hy, transpose(hx))
-          end associate
-        end do
-      end do
-    end subroutine add_common
   end subroutine assemble_rows
+
+  !> Products of the two sides of a self-contact at the nodes that both elements have.
+  subroutine add_common(first, middle, last, triple, entry, diagonal)
+    integer(i4), intent(in) :: first, middle, last
+    integer(i4), intent(in) :: triple(0:*)
+    real(dp), intent(in) :: entry(3,3,0:*)
+    real(dp), intent(inout) :: diagonal(3,3)
+    integer(i4) :: x, y
+    do x = first, middle - 1
+      do y = middle, last - 1
+        if (triple(x) /= triple(y)) cycle
+        associate (hx => entry(:,:,x), hy => entry(:,:,y))
+          diagonal = diagonal + matmul(hx, transpose(hy)) + matmul(hy, transpose(hx))
+        end associate
+      end do
+    end do
+  end subroutine add_common
 
   !> H of constraint i at one of its points, on body k, and the velocity triples that it applies to.
   pure subroutine operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
@@ -201,37 +201,45 @@ contains
     real(dp), intent(inout) :: h(3,3,8)
     integer(i4) :: c
 
-    c = state%bodies%conf_ptr(k)
-    call operator_blocks(state%bodies%kind(k), state%configurations%conf(:,c:c+3), state%bodies%centre(:,k), point, &
-                         con%base(:,:,i), state%bodies%velo_ptr(k), state%bodies%element_ptr(k) + con%element(side,i), &
-                         con%weights(:,side,i), element_size, element_node, count, h, t)
+    if (state%bodies%kind(k) == finite_element_kind) then
+      call element_operator(state%bodies%velo_ptr(k), state%bodies%element_ptr(k) + con%element(side,i), con%weights(:,side,i), &
+                            element_size, element_node, con%base(:,:,i), count, h, t)
+    else
+      c = state%bodies%conf_ptr(k)
+      call body_operator(state%bodies%velo_ptr(k), state%bodies%kind(k), state%configurations%conf(:,c:c+3), &
+                         state%bodies%centre(:,k), point, con%base(:,:,i), count, h, t)
+    end if
   end subroutine operator_of
 
-  !> H of one point, for every kind of body: N_a base^T for the nodes of the element that holds it, or velocity_blocks.
-  pure subroutine operator_blocks(kind, conf, centre, point, base, velo_ptr, element, weights, element_size, element_node, &
-                                  count, h, t)
-    integer(i4), intent(in) :: kind
-    real(dp), intent(in) :: conf(3,4), centre(3), point(3), base(3,3)
+  !> N_a base^T for the nodes of the element that holds the point.
+  pure subroutine element_operator(velo_ptr, element, weights, element_size, element_node, base, count, h, t)
     integer(i4), intent(in) :: velo_ptr, element
-    real(dp), intent(in) :: weights(8)
+    real(dp), intent(in) :: weights(8), base(3,3)
     integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
     integer(i4), intent(out) :: count, t(8)
     real(dp), intent(inout) :: h(3,3,8)
     integer :: a
 
-    if (kind == finite_element_kind) then
-      count = element_size(element)
-      do a = 1, count
-        h(:,:,a) = weights(a)*transpose(base)
-        t(a) = velo_ptr + element_node(a,element)
-      end do
-    else
-      call velocity_blocks(kind, conf, centre, point, base, count, h(:,:,1:4))
-      do a = 1, count
-        t(a) = velo_ptr + a - 1
-      end do
-    end if
-  end subroutine operator_blocks
+    count = element_size(element)
+    do a = 1, count
+      h(:,:,a) = weights(a)*transpose(base)
+      t(a) = velo_ptr + element_node(a,element)
+    end do
+  end subroutine element_operator
+
+  !> The blocks of a body without elements.
+  pure subroutine body_operator(velo_ptr, kind, conf, centre, point, base, count, h, t)
+    integer(i4), intent(in) :: velo_ptr, kind
+    real(dp), intent(in) :: conf(3,4), centre(3), point(3), base(3,3)
+    integer(i4), intent(out) :: count, t(8)
+    real(dp), intent(inout) :: h(3,3,8)
+    integer :: a
+
+    call velocity_blocks(kind, conf, centre, point, base, count, h(:,:,1:4))
+    do a = 1, count
+      t(a) = velo_ptr + a - 1
+    end do
+  end subroutine body_operator
 
   !> What the rows ask for, once W_aa is complete: laws and numbers of the contacts' block solves.
   !>
@@ -340,7 +348,7 @@ contains
                           loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
         if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp
       else
-        call bilateral_laws(con%kind(i), dynamic, con%start(i) == 2, con%base(:,:,i), con%point(:,i) - con%other_point(:,i), &
+        call bilateral_laws(con%kind(i), dynamic, con%start(i), step, con%base(:,:,i), con%point(:,i) - con%other_point(:,i), &
                             con%length(i), con%value(:,i), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
                             loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
       end if
@@ -365,38 +373,49 @@ contains
     end do
   end subroutine cholesky
 
-  !> Sum of H_k u_k.
-  pure function transformed(count, h, t, velocity) result(local)
-    integer(i4), intent(in) :: count
-    real(dp), intent(in) :: h(3,3,8)
-    integer(i4), intent(in) :: t(8)
-    real(dp), intent(in) :: velocity(3,0:*)
-    real(dp) :: local(3)
-    integer :: k
-    local = 0.0_dp
-    do k = 1, count
-      associate (u => velocity(:,t(k)))
-        local = local + (h(:,1,k)*u(1) + h(:,2,k)*u(2) + h(:,3,k)*u(3))
-      end associate
-    end do
-  end function transformed
+  pure subroutine copy(from, to)
+    real(dp), intent(in) :: from(3)
+    real(dp), intent(out) :: to(3)
+    to = from
+  end subroutine copy
 
-  !> Sum of |H_k u_k|.
-  pure function terms(count, h, t, velocity) result(size)
+  pure subroutine clear(v, b, speed, diagonal)
+    real(dp), intent(out) :: v(3), b(3), speed, diagonal(3,3)
+    v = 0.0_dp
+    b = 0.0_dp
+    speed = 0.0_dp
+    diagonal = 0.0_dp
+  end subroutine clear
+
+  !> Adds the sums of H_k u_k(t) to V, of H_k u_k* to B, and of the sizes of the terms of B to `speed`.
+  pure subroutine add_velocities(count, h, t, velo_prev, velo, v, b, speed)
     integer(i4), intent(in) :: count
     real(dp), intent(in) :: h(3,3,8)
     integer(i4), intent(in) :: t(8)
-    real(dp), intent(in) :: velocity(3,0:*)
-    real(dp) :: size, term(3)
+    real(dp), intent(in) :: velo_prev(3,0:*), velo(3,0:*)
+    real(dp), intent(inout) :: v(3), b(3), speed
+    real(dp) :: vk(3), bk(3), sk, term(3)
     integer :: k
-    size = 0.0_dp
+
+    vk = 0.0_dp
+    bk = 0.0_dp
+    sk = 0.0_dp
     do k = 1, count
-      associate (u => velocity(:,t(k)))
-        term = h(:,1,k)*u(1) + h(:,2,k)*u(2) + h(:,3,k)*u(3)
-      end associate
-      size = size + sqrt(term(1)**2 + term(2)**2 + term(3)**2)
+      vk = vk + product_of(h(:,:,k), velo_prev(:,t(k)))
+      term = product_of(h(:,:,k), velo(:,t(k)))
+      bk = bk + term
+      sk = sk + (abs(term(1)) + abs(term(2)) + abs(term(3)))
     end do
-  end function terms
+    v = v + vk
+    b = b + bk
+    speed = speed + sk
+  end subroutine add_velocities
+
+  pure function product_of(h, u) result(local)
+    real(dp), intent(in) :: h(3,3), u(3)
+    real(dp) :: local(3)
+    local = h(:,1)*u(1) + h(:,2)*u(2) + h(:,3)*u(3)
+  end function product_of
 
   !> Stores H' = H L of one body from entry `first` on and adds its part to W_aa, if it is one of explicit bodies.
   pure subroutine store(count, h, t, factor, explicit, first, triple, entry, diagonal)
@@ -446,22 +465,24 @@ contains
     type(constraint_table) :: con
     type(local_tables) :: loc
     integer(i4) :: a, i, k, j, n
-    real(dp) :: work(2)
+    real(dp) :: work(2), r(3), twice_mean(3)
 
     contact_work = 0.0_dp
     friction_work = 0.0_dp
     call open_all(bodies, constraints, local, state, con, loc, n, status)
     if (status /= table_open) return
     state%triples%reaction(:,0:state%triples%rows-1) = 0.0_dp
-    !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, work)
+    !$omp parallel do if (n > parallel_from) schedule(static) private(a, i, j, work, r, twice_mean)
     do k = 0, int(state%bodies%rows, i4) - 1
       do j = loc%pointers%attachment(k), loc%pointers%attachment(k+1) - 1
         a = loc%attachments%row(j)
         i = loc%rows%order(a)
-        if (con%master(i) == k) call pull(i, k, 1, con%master_point(:,i), loc%rows%R(:,a))
-        if (con%slave(i) == k) call pull(i, k, 2, con%slave_point(:,i), -loc%rows%R(:,a))
+        r = loc%rows%R(1:3,a)
+        if (con%master(i) == k) call pull(i, k, 1, con%master_point(:,i), r)
+        if (con%slave(i) == k) call pull(i, k, 2, con%slave_point(:,i), -r)
         if (con%kind(i) /= contact_row) cycle
-        work = contact_works(step, loc%rows%U(:,a) + loc%rows%V(:,a), loc%rows%R(:,a))
+        twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
+        work = contact_works(step, twice_mean, r)
         state%bodies%energy(4,k) = state%bodies%energy(4,k) + work(1)
         state%bodies%energy(5,k) = state%bodies%energy(5,k) + work(2)
       end do
@@ -469,14 +490,16 @@ contains
     !$omp end parallel do
     do a = 0, n - 1
       i = loc%rows%order(a)
-      con%R(:,i) = loc%rows%R(:,a)
-      con%U(:,i) = loc%rows%U(:,a)
-      con%V(:,i) = loc%rows%V(:,a)
+      call copy(loc%rows%R(:,a), con%R(:,i))
+      call copy(loc%rows%U(:,a), con%U(:,i))
+      call copy(loc%rows%V(:,a), con%V(:,i))
       con%merit(i) = loc%rows%merit(a)
       con%residual(i) = loc%rows%residual(a)
       if (loc%rows%lost(a) /= 0) con%cohesion(i) = 0.0_dp
       if (con%kind(i) /= contact_row) cycle
-      work = contact_works(step, loc%rows%U(:,a) + loc%rows%V(:,a), loc%rows%R(:,a))
+      r = loc%rows%R(1:3,a)
+      twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
+      work = contact_works(step, twice_mean, r)
       contact_work = contact_work + work(1)
       friction_work = friction_work + work(2)
     end do
@@ -489,15 +512,27 @@ contains
       integer, intent(in) :: side
       real(dp), intent(in) :: point(3), r(3)
       real(dp) :: h(3,3,8)
-      integer(i4) :: count, c, t(8), j
+      integer(i4) :: count, t(8)
       call operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
-      do c = 1, count
-        do j = 1, 3
-          state%triples%reaction(j,t(c)) = state%triples%reaction(j,t(c)) + (h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))
-        end do
-      end do
+      call add_transposed(count, h, t, r, state%triples%reaction)
     end subroutine pull
   end subroutine apply_reactions
+
+  !> Adds H_k^T r to the reactions of the triples.
+  pure subroutine add_transposed(count, h, t, r, reaction)
+    integer(i4), intent(in) :: count
+    real(dp), intent(in) :: h(3,3,8)
+    integer(i4), intent(in) :: t(8)
+    real(dp), intent(in) :: r(3)
+    real(dp), intent(inout) :: reaction(3,0:*)
+    integer :: c, j
+
+    do c = 1, count
+      do j = 1, 3
+        reaction(j,t(c)) = reaction(j,t(c)) + (h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))
+      end do
+    end do
+  end subroutine add_transposed
 
   !> Work of the normal and of the tangential reaction over the step.
   pure function contact_works(step, twice_mean, r) result(work)

@@ -1,11 +1,14 @@
 !> The whole projected quasi-Newton iteration in one call (manual, 10.3, Projected quasi-Newton solver).
 module newton
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
   use end_of_cohesion, only: end_cohesion
   use krylov_basis, only: ordered_dot, add_scaled, rotate_column, back_substitute
   use constraint_measures, only: measure, unbounded
-  use diagonal_block, only: b_rho
-  use row_block, only: contact_row
+  use diagonal_block, only: b_rho, block_size
+  use row_block, only: contact_row, law_size
+  use row_tables, only: local_tables, open_local
+  use state_tables, only: newton_settings, open_table
+  use table_registry, only: table_open
   use newton_rows, only: known_row, rigid_contact, linear_row, projected
   use stored_form, only: stored_velocities
   use velocity_form, only: gather_momenta, momentum_velocities
@@ -26,221 +29,128 @@ contains
   !> Where bodies share more points than they need, as rigid faces with four of them do, W is singular, and GMRES steps may go
   !> back and forth along reactions that move nothing.  An iteration that stands still goes on with a regularised operator.
   !>
+  !> Reads of rows driving, patch, block, law, diagonal, B, V, speed, block_ptr, entry_ptr, and R, the initial guess; blocks or entries.
+  !> Writes of rows kind and law (spring-dashpot contacts become Signorini-Coulomb ones), R, U, merit, residual, lost (1: cohesion ends for
+  !> good); momenta of triples; the history in `settings`.
+  !>
+  !>   local           LocalDynamics.handles
+  !>   settings        handle of NewtonSettings
   !>   n, stored       rows in use; 1: products with W from its blocks, 0: through body velocities
-  !>   driving, patch  (0:nrow-1) 1: the row drives an obstacle (merit); first row of a patch of cohesive points (end_of_cohesion)
-  !>   kind            (0:nrow-1) kinds of rows (row_block); spring-dashpot contacts become Signorini-Coulomb ones
-  !>   block, law      (16,0:nrow-1), (8,0:nrow-1) contact numbers (diagonal_block) and laws (row_block)
-  !>   diagonal        (3,3,0:nrow-1) W_aa [velocity/force]
-  !>   b, v            (3,0:nrow-1) B, V [velocity]; speed (0:nrow-1) size of the terms of B (merit)
-  !>   row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum   as in gauss_seidel
+  !>   triples         velocity triples in use
   !>   half_step       h/2 (dynamics) or h (quasi-statics); step: h [time]
-  !>   averaged        1: dR = (1 - theta) dR + theta T^-1 rhs (DIAG), 0: flexible GMRES
-  !>   linmaxiter, epsilon, delta   GMRES: bound of directions, relative accuracy, regularisation of the operator
-  !>   maxmatvec       GMRES: products allowed in all
-  !>   omega           smoothing of the contact equation
-  !>   maxiter, meritval   stopping rule
-  !>   check_cohesion  1: mark contacts that lost cohesion in `lost`
-  !>   reaction, u     (3,0:nrow-1) R: initial guess and solution [force]; U [velocity]
-  !>   member, residual   (0:nrow-1) out: merit and residual of rows
-  !>   lost            (0:nrow-1) out: 1 where cohesion ends for good
-  !>   operator        (3,3,3,0:nrow-1) work: derivatives X, Y and the inverse diagonal block
-  !>   vectors         (3,0:nrow-1,nvector) work, nvector at least 5 + 2 min(linmaxiter, 20)
-  !>   merits, products   (0:nhistory-1) out: merit after every iteration, products so far
+  !>   regularisation  on the diagonal of the operator, for GMRES [velocity/force]
+  !>   maxiter, maxmatvec   iterations, and products of GMRES, allowed in all
+  !>   check_cohesion  1: mark contacts that lost cohesion
   !>   iterations, matvecs, g, total   out: steps and products made, merit, residual (merit)
   !>   failed          row whose diagonal block is singular, or of a kind that is not known here, or -1
-  !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row
-  subroutine iterate(n, stored, nrow, nblock, nentry, ntriple, nhistory, nvector, kind, driving, patch, block, law, &
-                     diagonal, b, speed, v, row_ptr, column, off_diagonal, entry_ptr, triple, entry, triples, momentum, &
-                     half_step, step, &
-                     averaged, linmaxiter, maxmatvec, epsilon, delta, theta, omega, maxiter, meritval, check_cohesion, &
-                     reaction, u, member, residual, lost, operator, vectors, merits, products, &
+  !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row; `table_unknown`
+  subroutine iterate(local, settings, n, stored, triples, half_step, step, regularisation, maxiter, maxmatvec, check_cohesion, &
                      iterations, matvecs, g, total, failed, status)
-    integer(i4), intent(in) :: n, stored, nrow, nblock, nentry, ntriple, nhistory, nvector
-    integer(i4), intent(inout) :: kind(0:nrow-1)
-    integer(i4), intent(in) :: driving(0:nrow-1), patch(0:nrow-1)
-    real(dp), intent(in) :: block(16,0:nrow-1)
-    real(dp), intent(inout) :: law(8,0:nrow-1)
-    real(dp), intent(in) :: diagonal(3,3,0:nrow-1), b(3,0:nrow-1), speed(0:nrow-1), v(3,0:nrow-1)
-    integer(i4), intent(in) :: row_ptr(0:nrow-1), column(0:nblock-1)
-    real(dp), intent(in) :: off_diagonal(3,3,0:nblock-1)
-    integer(i4), intent(in) :: entry_ptr(0:nrow-1), triple(0:nentry-1)
-    real(dp), intent(in) :: entry(3,3,0:nentry-1)
-    integer(i4), intent(in) :: triples
-    real(dp), intent(inout) :: momentum(3,0:ntriple-1)
-    real(dp), intent(in) :: half_step, step
-    integer(i4), intent(in) :: averaged, linmaxiter, maxmatvec
-    real(dp), intent(in) :: epsilon, delta, theta, omega
-    integer(i4), intent(in) :: maxiter
-    real(dp), intent(in) :: meritval
-    integer(i4), intent(in) :: check_cohesion
-    real(dp), intent(inout) :: reaction(3,0:nrow-1), u(3,0:nrow-1), member(0:nrow-1), residual(0:nrow-1)
-    integer(i4), intent(inout) :: lost(0:nrow-1)
-    real(dp), intent(inout) :: operator(3,3,3,0:nrow-1), vectors(3,0:nrow-1,nvector)
-    real(dp), intent(inout) :: merits(0:nhistory-1)
-    integer(i4), intent(inout) :: products(0:nhistory-1)
+    integer(i8), intent(in) :: local(6), settings
+    integer(i4), intent(in) :: n, stored, triples
+    real(dp), intent(in) :: half_step, step, regularisation
+    integer(i4), intent(in) :: maxiter, maxmatvec, check_cohesion
     integer(i4), intent(out) :: iterations, matvecs
     real(dp), intent(out) :: g, total
     integer(i4), intent(out) :: failed, status
+    type(local_tables) :: loc
+    type(newton_settings) :: asked
+    real(dp), allocatable :: operator(:,:,:,:)   ! (3,3,3,0:n-1) derivatives X, Y and the inverse diagonal block
+    real(dp), allocatable :: vectors(:,:,:)      ! (3,0:n-1,v_...)
     real(dp) :: unit, added, halved
-    integer :: a, since
+    integer(i4) :: since, directions
 
     failed = -1
     iterations = 0
     matvecs = 0
     g = 0.0_dp
     total = 0.0_dp
+    call open_local(local, loc, status)
+    if (status == table_open) call open_table(settings, asked, status)
+    if (status /= table_open) return
     status = 3
-    do a = 0, n - 1
-      if (.not. known_row(kind(a))) failed = a
-      call rigid_contact(v(3,a), half_step, step, kind(a), law(:,a))
-    end do
+    call soften_contacts(n, half_step, step, loc%rows%V, loc%rows%kind, loc%rows%law, failed)
     if (failed >= 0) return
-    unit = unit_of_force(n, kind, block)
-    vectors(:,0:n-1,v_zero) = 0.0_dp
-    vectors(:,0:n-1,v_step) = 0.0_dp
-    call multiply(reaction, b, u)
+    directions = merge(0, min(asked%linmaxiter, restart), asked%averaged /= 0)
+    allocate(operator(3,3,3,0:n-1), vectors(3,0:n-1,v_basis+2*directions))
+    unit = unit_of_force(n, loc%rows%kind, loc%rows%block)
+    vectors(:,:,v_zero) = 0.0_dp
+    vectors(:,:,v_step) = 0.0_dp
     call take_measure()
     if (g >= 0.5_dp*unbounded) then
       ! nothing has to be stopped: reactions of the last step are no start
-      reaction(:,0:n-1) = 0.0_dp
-      call multiply(reaction, b, u)
+      loc%rows%R(:,0:n-1) = 0.0_dp
       call take_measure()
     end if
-    added = delta
+    added = regularisation
     halved = g
     since = 0
-    do while (iterations < maxiter .and. g > meritval .and. g <= huge(1.0_dp))
-      if (averaged == 0 .and. matvecs >= maxmatvec) exit
-      call linearise_rows()
+    do while (iterations < maxiter .and. g > asked%meritval .and. g <= huge(1.0_dp))
+      if (asked%averaged == 0 .and. matvecs >= maxmatvec) exit
+      call linearise(n, merge(added, 0.0_dp, asked%averaged == 0), unit, half_step, asked%omega, loc%rows%kind, loc%rows%diagonal, &
+                     loc%rows%block, loc%rows%law, loc%rows%U, loc%rows%R, operator, vectors(:,:,v_rhs), failed)
       if (failed >= 0) exit
-      if (averaged /= 0) then
-        call averaged_step()
+      if (asked%averaged /= 0) then
+        call average(n, asked%theta, operator, vectors(:,:,v_rhs), vectors(:,:,v_step))
       else
         call krylov_step()
       end if
-      call take_step()
-      call multiply(reaction, b, u)
+      call take_step(n, loc%rows%kind, loc%rows%block, vectors(:,:,v_step), loc%rows%R)
       call take_measure()
-      merits(iterations) = g
-      products(iterations) = matvecs
+      asked%merits(iterations) = g
+      asked%products(iterations) = matvecs
       iterations = iterations + 1
       since = since + 1
       if (g <= 0.5_dp*halved) then
         halved = g
         since = 0
-      else if (since >= patience .and. averaged == 0) then
-        added = max(added, lift*mean_diagonal())
+      else if (since >= patience .and. asked%averaged == 0) then
+        added = max(added, lift*mean_diagonal(n, loc%rows%diagonal))
       end if
     end do
-    status = merge(0, 1, g <= meritval)
+    status = merge(0, 1, g <= asked%meritval)
     if (failed >= 0 .or. .not. g <= huge(1.0_dp)) status = 2
-    if (check_cohesion /= 0 .and. status < 2) call end_cohesion(n, kind, law, patch, diagonal, reaction, u, lost)
+    if (check_cohesion /= 0 .and. status < 2) call end_cohesion(n, loc%rows%kind, loc%rows%law, loc%rows%patch, loc%rows%diagonal, &
+                                                                loc%rows%R, loc%rows%U, loc%rows%lost)
 
   contains
 
-    !> Merit and residual of the present reactions.
+    !> U = B + W R, merit and residual of the present reactions.
     subroutine take_measure()
-      call measure(n, .true., unit, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, g, &
-                   total)
+      call velocities(loc, n, stored, triples, loc%rows%R, loc%rows%B, loc%rows%U)
+      call measure(n, .true., unit, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%B, &
+                   loc%rows%speed, loc%rows%R, loc%rows%U, half_step, loc%rows%merit, loc%rows%residual, g, total)
     end subroutine take_measure
 
-    !> y = x0 + W x.
-    subroutine multiply(x, x0, y)
-      real(dp), intent(in) :: x(3,0:nrow-1), x0(3,0:nrow-1)
-      real(dp), intent(inout) :: y(3,0:nrow-1)
-      call relative_velocities(n, stored, nrow, nblock, nentry, ntriple, diagonal, row_ptr, column, off_diagonal, &
-                               entry_ptr, triple, entry, triples, momentum, x, x0, y)
-    end subroutine multiply
+    !> y = A x with A = X W + Y.
+    subroutine apply_operator(x, y)
+      real(dp), intent(in) :: x(3,0:*)
+      real(dp), intent(inout) :: y(3,0:*)
 
-    !> X, Y, right-hand side and T^-1 = (X W_aa + Y + delta)^-1 of all rows.
-    subroutine linearise_rows()
-      real(dp) :: t(3,3)
-      logical :: regular
-      integer :: a, j
-
-      !$omp parallel do if (n > parallel_from) schedule(static) private(t, regular, j) reduction(max: failed)
-      do a = 0, n - 1
-        call linear_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), unit, half_step, omega, &
-                        operator(:,:,1,a), operator(:,:,2,a), vectors(:,a,v_rhs))
-        if (averaged == 0) then
-          do j = 1, 3
-            operator(j,j,2,a) = operator(j,j,2,a) + added
-          end do
-        end if
-        t = matmul(operator(:,:,1,a), diagonal(:,:,a)) + operator(:,:,2,a)
-        call invert(t, operator(:,:,3,a), regular)
-        if (.not. regular) failed = max(failed, a)
-      end do
-      !$omp end parallel do
-    end subroutine linearise_rows
-
-    real(dp) function mean_diagonal()
-      integer :: a, j
-
-      mean_diagonal = 0.0_dp
-      do a = 0, n - 1
-        do j = 1, 3
-          mean_diagonal = mean_diagonal + diagonal(j,j,a)/(3*n)
-        end do
-      end do
-    end function mean_diagonal
-
-    subroutine averaged_step()
-      integer :: a
-      !$omp parallel do if (n > parallel_from) schedule(static)
-      do a = 0, n - 1
-        vectors(:,a,v_step) = (1.0_dp - theta)*vectors(:,a,v_step) + theta*matmul(operator(:,:,3,a), vectors(:,a,v_rhs))
-      end do
-      !$omp end parallel do
-    end subroutine averaged_step
-
-    !> R = P(R + dR).
-    subroutine take_step()
-      integer :: a
-      !$omp parallel do if (n > parallel_from) schedule(static)
-      do a = 0, n - 1
-        reaction(:,a) = projected(kind(a), block(:,a), reaction(:,a) + vectors(:,a,v_step))
-      end do
-      !$omp end parallel do
-    end subroutine take_step
-
-    !> y = scale (z - A x) with A = X W + Y, or y = A x (z absent: `residual_of` false).
-    subroutine apply_operator(x, residual_of, y)
-      real(dp), intent(in) :: x(3,0:nrow-1)
-      logical, intent(in) :: residual_of
-      real(dp), intent(inout) :: y(3,0:nrow-1)
-      real(dp) :: image(3)
-      integer :: a
-
-      call multiply(x, vectors(:,:,v_zero), vectors(:,:,v_product))
+      call velocities(loc, n, stored, triples, x, vectors(:,:,v_zero), vectors(:,:,v_product))
       matvecs = matvecs + 1
-      !$omp parallel do if (n > parallel_from) schedule(static) private(image)
-      do a = 0, n - 1
-        image = matmul(operator(:,:,1,a), vectors(:,a,v_product)) + matmul(operator(:,:,2,a), x(:,a))
-        if (residual_of) image = vectors(:,a,v_rhs) - image
-        y(:,a) = image
-      end do
-      !$omp end parallel do
+      call combine(n, operator, vectors(:,:,v_product), x, y)
     end subroutine apply_operator
 
     !> Flexible GMRES, right-preconditioned by the diagonal blocks, from the last dR.
     subroutine krylov_step()
       real(dp) :: triangle(restart+1,restart), cosine(restart), sine(restart), rhs(restart+1), length, target
-      integer :: made, cycle_size, first_direction, j, i
+      integer(i4) :: made, cycle_size, first_direction, j, i
 
-      target = epsilon*sqrt(ordered_dot(n, vectors(:,:,v_rhs), vectors(:,:,v_rhs)))
-      first_direction = v_basis + min(linmaxiter, restart)
+      target = asked%epsilon*sqrt(ordered_dot(n, vectors(:,:,v_rhs), vectors(:,:,v_rhs)))
+      first_direction = v_basis + directions
       made = 0
       do
-        call apply_operator(vectors(:,:,v_step), .true., vectors(:,:,v_basis))
+        call apply_operator(vectors(:,:,v_step), vectors(:,:,v_basis))
+        call subtract_from(n, vectors(:,:,v_rhs), vectors(:,:,v_basis))
         length = sqrt(ordered_dot(n, vectors(:,:,v_basis), vectors(:,:,v_basis)))
-        if (.not. length > 0.0_dp .or. made >= linmaxiter .or. (made > 0 .and. length <= target)) exit
+        if (.not. length > 0.0_dp .or. made >= asked%linmaxiter .or. (made > 0 .and. length <= target)) exit
         rhs(1) = length
-        cycle_size = min(restart, linmaxiter - made)
+        cycle_size = min(restart, asked%linmaxiter - made)
         do j = 1, cycle_size
-          call scale(1.0_dp/length, vectors(:,:,v_basis+j-1))
-          call precondition(vectors(:,:,v_basis+j-1), vectors(:,:,first_direction+j))
-          call apply_operator(vectors(:,:,first_direction+j), .false., vectors(:,:,v_basis+j))
+          call scale(n, 1.0_dp/length, vectors(:,:,v_basis+j-1))
+          call precondition(n, operator, vectors(:,:,v_basis+j-1), vectors(:,:,first_direction+j))
+          call apply_operator(vectors(:,:,first_direction+j), vectors(:,:,v_basis+j))
           do i = 1, j
             triangle(i,j) = ordered_dot(n, vectors(:,:,v_basis+i-1), vectors(:,:,v_basis+j))
             call add_scaled(n, -triangle(i,j), vectors(:,:,v_basis+i-1), vectors(:,:,v_basis+j))
@@ -255,32 +165,149 @@ contains
         do i = 1, j
           call add_scaled(n, rhs(i), vectors(:,:,first_direction+i), vectors(:,:,v_step))
         end do
-        if (made >= linmaxiter .or. j < cycle_size) exit
+        if (made >= asked%linmaxiter .or. j < cycle_size) exit
       end do
     end subroutine krylov_step
-
-    subroutine scale(factor, x)
-      real(dp), intent(in) :: factor
-      real(dp), intent(inout) :: x(3,0:nrow-1)
-      integer :: a
-      !$omp parallel do if (n > parallel_from) schedule(static)
-      do a = 0, n - 1
-        x(:,a) = factor*x(:,a)
-      end do
-      !$omp end parallel do
-    end subroutine scale
-
-    subroutine precondition(x, y)
-      real(dp), intent(in) :: x(3,0:nrow-1)
-      real(dp), intent(inout) :: y(3,0:nrow-1)
-      integer :: a
-      !$omp parallel do if (n > parallel_from) schedule(static)
-      do a = 0, n - 1
-        y(:,a) = matmul(operator(:,:,3,a), x(:,a))
-      end do
-      !$omp end parallel do
-    end subroutine precondition
   end subroutine iterate
+
+  !> Spring-dashpot contacts become Signorini-Coulomb ones; `failed` is the last row of a kind that is not known here, or -1.
+  subroutine soften_contacts(n, half_step, step, v, kind, law, failed)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: half_step, step, v(3,0:*)
+    integer(i4), intent(inout) :: kind(0:*)
+    real(dp), intent(inout) :: law(law_size,0:*)
+    integer(i4), intent(out) :: failed
+    integer :: a
+
+    failed = -1
+    do a = 0, n - 1
+      if (.not. known_row(kind(a))) failed = a
+      call rigid_contact(v(3,a), half_step, step, kind(a), law(:,a))
+    end do
+  end subroutine soften_contacts
+
+  !> X, Y + added, right-hand side and T^-1 = (X W_aa + Y + added)^-1 of all rows.
+  subroutine linearise(n, added, unit, half_step, omega, kind, diagonal, block, law, u, reaction, operator, rhs, failed)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: added, unit, half_step, omega
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: diagonal(3,3,0:*), block(block_size,0:*), law(law_size,0:*), u(3,0:*), reaction(3,0:*)
+    real(dp), intent(inout) :: operator(3,3,3,0:*), rhs(3,0:*)
+    integer(i4), intent(inout) :: failed         !< row whose T is singular, if any
+    real(dp) :: t(3,3)
+    logical :: regular
+    integer :: a, j
+
+    !$omp parallel do if (n > parallel_from) schedule(static) private(t, regular, j) reduction(max: failed)
+    do a = 0, n - 1
+      call linear_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), unit, half_step, omega, &
+                      operator(:,:,1,a), operator(:,:,2,a), rhs(:,a))
+      do j = 1, 3
+        operator(j,j,2,a) = operator(j,j,2,a) + added
+      end do
+      t = matmul(operator(:,:,1,a), diagonal(:,:,a)) + operator(:,:,2,a)
+      call invert(t, operator(:,:,3,a), regular)
+      if (.not. regular) failed = max(failed, a)
+    end do
+    !$omp end parallel do
+  end subroutine linearise
+
+  !> Mean of the diagonal entries of W.
+  pure real(dp) function mean_diagonal(n, diagonal)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: diagonal(3,3,0:*)
+    integer :: a, j
+
+    mean_diagonal = 0.0_dp
+    do a = 0, n - 1
+      do j = 1, 3
+        mean_diagonal = mean_diagonal + diagonal(j,j,a)/(3*n)
+      end do
+    end do
+  end function mean_diagonal
+
+  !> dR = (1 - theta) dR + theta T^-1 rhs.
+  subroutine average(n, theta, operator, rhs, change)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: theta, operator(3,3,3,0:*), rhs(3,0:*)
+    real(dp), intent(inout) :: change(3,0:*)
+    integer :: a
+
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      change(:,a) = (1.0_dp - theta)*change(:,a) + theta*matmul(operator(:,:,3,a), rhs(:,a))
+    end do
+    !$omp end parallel do
+  end subroutine average
+
+  !> R = P(R + dR).
+  subroutine take_step(n, kind, block, change, reaction)
+    integer(i4), intent(in) :: n, kind(0:*)
+    real(dp), intent(in) :: block(block_size,0:*), change(3,0:*)
+    real(dp), intent(inout) :: reaction(3,0:*)
+    integer :: a
+
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      reaction(:,a) = projected(kind(a), block(:,a), reaction(:,a) + change(:,a))
+    end do
+    !$omp end parallel do
+  end subroutine take_step
+
+  !> y = X p + Y x, where p = W x.
+  subroutine combine(n, operator, product, x, y)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: operator(3,3,3,0:*), product(3,0:*), x(3,0:*)
+    real(dp), intent(inout) :: y(3,0:*)
+    integer :: a
+
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      y(:,a) = matmul(operator(:,:,1,a), product(:,a)) + matmul(operator(:,:,2,a), x(:,a))
+    end do
+    !$omp end parallel do
+  end subroutine combine
+
+  !> y = z - y.
+  subroutine subtract_from(n, z, y)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: z(3,0:*)
+    real(dp), intent(inout) :: y(3,0:*)
+    integer :: a
+
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      y(:,a) = z(:,a) - y(:,a)
+    end do
+    !$omp end parallel do
+  end subroutine subtract_from
+
+  subroutine scale(n, factor, x)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: factor
+    real(dp), intent(inout) :: x(3,0:*)
+    integer :: a
+
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      x(:,a) = factor*x(:,a)
+    end do
+    !$omp end parallel do
+  end subroutine scale
+
+  !> y = T^-1 x.
+  subroutine precondition(n, operator, x, y)
+    integer(i4), intent(in) :: n
+    real(dp), intent(in) :: operator(3,3,3,0:*), x(3,0:*)
+    real(dp), intent(inout) :: y(3,0:*)
+    integer :: a
+
+    !$omp parallel do if (n > parallel_from) schedule(static)
+    do a = 0, n - 1
+      y(:,a) = matmul(operator(:,:,3,a), x(:,a))
+    end do
+    !$omp end parallel do
+  end subroutine precondition
 
   !> The unit of force in which reactions are added to velocities: that of the model, or a smaller one where forces of this unit would
   !> throw contacts about faster than at one unit of velocity in a step, so that the reactions of small bodies are as large as their
@@ -303,27 +330,36 @@ contains
     if (velocity > contacts) unit = contacts/velocity
   end function unit_of_force
 
-  !> U = B + W R of all rows, in either form of W (arrays as in `iterate`).
-  subroutine relative_velocities(n, stored, nrow, nblock, nentry, ntriple, diagonal, row_ptr, column, off_diagonal, &
-                                 entry_ptr, triple, entry, triples, momentum, reaction, b, u)
-    integer(i4), intent(in) :: n, stored, nrow, nblock, nentry, ntriple
-    real(dp), intent(in) :: diagonal(3,3,0:nrow-1)
-    integer(i4), intent(in) :: row_ptr(0:nrow-1), column(0:nblock-1)
-    real(dp), intent(in) :: off_diagonal(3,3,0:nblock-1)
-    integer(i4), intent(in) :: entry_ptr(0:nrow-1), triple(0:nentry-1)
-    real(dp), intent(in) :: entry(3,3,0:nentry-1)
-    integer(i4), intent(in) :: triples
-    real(dp), intent(inout) :: momentum(3,0:ntriple-1)
-    real(dp), intent(in) :: reaction(3,0:nrow-1), b(3,0:nrow-1)
+  !> U = B + W R of all rows, in either form of W, for the R and B of rows.
+  !>
+  !>   local, n, stored, triples   as in `iterate`
+  !>   u        (3,0:nrow-1) out, not a column of rows unless it is U
+  !>   status   `table_open` or `table_unknown`
+  subroutine relative_velocities(local, n, stored, triples, nrow, u, status)
+    integer(i8), intent(in) :: local(6)
+    integer(i4), intent(in) :: n, stored, triples, nrow
     real(dp), intent(inout) :: u(3,0:nrow-1)
+    integer(i4), intent(out) :: status
+    type(local_tables) :: loc
+
+    call open_local(local, loc, status)
+    if (status == table_open) call velocities(loc, n, stored, triples, loc%rows%R, loc%rows%B, u)
+  end subroutine relative_velocities
+
+  !> y = x0 + W x.
+  subroutine velocities(loc, n, stored, triples, x, x0, y)
+    type(local_tables), intent(in) :: loc
+    integer(i4), intent(in) :: n, stored, triples
+    real(dp), intent(in) :: x(3,0:*), x0(3,0:*)
+    real(dp), intent(inout) :: y(3,0:*)
 
     if (stored /= 0) then
-      call stored_velocities(n, row_ptr, column, off_diagonal, diagonal, reaction, b, u)
+      call stored_velocities(n, loc%rows%block_ptr, loc%blocks%column, loc%blocks%block, loc%rows%diagonal, x, x0, y)
     else
-      call gather_momenta(n, entry_ptr, triple, entry, reaction, triples, momentum)
-      call momentum_velocities(n, entry_ptr, triple, entry, momentum, b, u)
+      call gather_momenta(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, x, triples, loc%triples%momentum)
+      call momentum_velocities(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%triples%momentum, x0, y)
     end if
-  end subroutine relative_velocities
+  end subroutine velocities
 
   !> Inverse of a 3x3 matrix by cofactors.
   pure subroutine invert(m, inverse, regular)

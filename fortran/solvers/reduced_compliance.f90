@@ -1,10 +1,12 @@
 !> What finite element bodies that move in a base add to W: h H E A^-1 E^T H^T with small dense A^-1 (manual, BODY: forms
 !> 'BC-MODAL' and 'BC-RO'; theory, "Local dynamics").
 !>
-!> Bodies (0:nk-1): body_row; rotation (3,3,0:nk-1) from their frames to space; modes, vector_ptr, matrix_ptr, vectors, inverse
-!> as in reduced_motion.  Rows attached to bodies, entries: as local_dynamics.assemble_rows leaves them, H itself.
+!> Rows attached to bodies, and entries, are as local_dynamics.assemble_rows leaves them, H itself.
 module reduced_compliance
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use row_tables, only: local_tables, open_local
+  use state_tables, only: body_table, reduced_bodies, open_table
+  use table_registry, only: table_open
   implicit none
   private
   public :: add_reduced_compliance
@@ -14,55 +16,60 @@ module reduced_compliance
 
 contains
 
-  !> Adds W of all pairs of rows of these bodies.
+  !> Adds W of all pairs of rows of these bodies: to blocks, as coupling_blocks.assemble_matrix has laid them out, and `diagonal` of rows.
   !>
+  !>   bodies, local, reduced   handles: BodyTable.handles, LocalDynamics.handles, ReducedBodies
   !>   work         (0:nwork-1) room for 6 k m numbers of every body with m rows, from work_ptr (0:nk-1) on
-  !>   row_ptr, column, off_diagonal, diagonal   W as coupling_blocks.assemble_matrix has laid it out
-  subroutine add_reduced_compliance(step, nk, body_row, rotation, modes, vector_ptr, matrix_ptr, nvector, vectors, nmatrix, &
-                                    inverse, nb, velo_ptr, nbodyptr, body_ptr, nattached, attached_row, &
-                                    attached_entry, nrow, entry_ptr, slave_entry, nentry, triple, entry, work_ptr, nwork, work, &
-                                    row_ptr, nblock, column, off_diagonal, diagonal)
+  !>   status       `table_open` or `table_unknown`
+  subroutine add_reduced_compliance(bodies, local, reduced, step, nk, work_ptr, nwork, work, status)
+    integer(i8), intent(in) :: bodies(3), local(6), reduced
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: nk, nvector, nmatrix, nb, nbodyptr, nattached, nrow, nentry, nwork, nblock
-    integer(i4), intent(in) :: body_row(0:nk-1), modes(0:nk-1), vector_ptr(0:nk-1), matrix_ptr(0:nk-1), work_ptr(0:nk-1)
-    real(dp), intent(in) :: rotation(3,3,0:nk-1), vectors(0:nvector-1), inverse(0:nmatrix-1)
-    integer(i4), intent(in) :: velo_ptr(0:nb-1), body_ptr(0:nbodyptr-1)
-    integer(i4), intent(in) :: attached_row(0:nattached-1), attached_entry(0:nattached-1)
-    integer(i4), intent(in) :: entry_ptr(0:nrow-1), slave_entry(0:nrow-1), triple(0:nentry-1)
-    real(dp), intent(in) :: entry(3,3,0:nentry-1)
-    integer(i4), intent(in) :: row_ptr(0:nrow-1), column(0:nblock-1)
-    real(dp), intent(inout) :: work(0:nwork-1), off_diagonal(3,3,0:nblock-1), diagonal(3,3,0:nrow-1)
-    integer :: a, i, k, m, place, row
+    integer(i4), intent(in) :: nk, nwork
+    integer(i4), intent(in) :: work_ptr(0:nk-1)
+    real(dp), intent(inout) :: work(0:nwork-1)
+    integer(i4), intent(out) :: status
+    type(body_table) :: body
+    type(local_tables) :: loc
+    type(reduced_bodies) :: base
+    integer :: a, first, i, j, k, m, modes, place, row
 
-    !$omp parallel do if (nk > parallel_from) schedule(dynamic) private(a, i, m, place, row)
+    call open_table(bodies(1), body, status)
+    if (status == table_open) call open_local(local, loc, status)
+    if (status == table_open) call open_table(reduced, base, status)
+    if (status /= table_open) return
+    !$omp parallel do if (nk > parallel_from) schedule(dynamic) private(a, first, i, j, m, modes, place, row)
     do k = 0, nk - 1
-      row = body_row(k)
-      m = body_ptr(row+1) - body_ptr(row)
+      row = base%rows(k)
+      modes = base%modes(k)
+      first = loc%pointers%attachment(row)
+      m = loc%pointers%attachment(row+1) - first
       place = work_ptr(k)
       do i = 0, m - 1
-        a = attached_row(body_ptr(row)+i)
-        call project_row(modes(k), vectors(vector_ptr(k):), rotation(:,:,k), velo_ptr(row), attached_entry(body_ptr(row)+i), &
-                         end_of(attached_entry(body_ptr(row)+i), entry_ptr(a+1), slave_entry(a)), nentry, triple, entry, &
-                         work(place+3*modes(k)*i:place+3*modes(k)*(i+1)-1))
+        a = loc%attachments%row(first+i)
+        j = loc%attachments%entry(first+i)
+        call project_row(modes, base%vectors(base%vector_ptr(k):), base%rotation(:,:,k), body%velo_ptr(row), j, &
+                         end_of(j, loc%rows%entry_ptr(a+1), loc%rows%slave_entry(a)), loc%entries%triple, loc%entries%operator, &
+                         work(place+3*modes*i:place+3*modes*(i+1)-1))
       end do
-      if (m > 0) call solve(step, modes(k), m, inverse(matrix_ptr(k)), work(place), work(place+3*modes(k)*m))
+      if (m > 0) call solve(step, modes, m, base%inverse(base%matrix_ptr(k):), work(place), work(place+3*modes*m))
     end do
     !$omp end parallel do
     do k = 0, nk - 1   ! one by one: two of these bodies may share blocks
-      row = body_row(k)
-      m = body_ptr(row+1) - body_ptr(row)
+      first = loc%pointers%attachment(base%rows(k))
+      m = loc%pointers%attachment(base%rows(k)+1) - first
       place = work_ptr(k)
-      if (m > 0) call add_products(modes(k), m, attached_row(body_ptr(row)), work(place), work(place+3*modes(k)*m), nrow, &
-                                   row_ptr, nblock, column, off_diagonal, diagonal)
+      if (m > 0) call add_products(base%modes(k), m, loc%attachments%row(first:first+m-1), work(place), &
+                                   work(place+3*base%modes(k)*m), loc%rows%block_ptr, loc%blocks%column, loc%blocks%block, &
+                                   loc%rows%diagonal)
     end do
   end subroutine add_reduced_compliance
 
   !> E^T H^T of one row, three columns of k numbers.
-  pure subroutine project_row(k, e, rotation, velo_first, entry_first, entry_last, nentry, triple, entry, columns)
-    integer(i4), intent(in) :: k, velo_first, entry_first, entry_last, nentry
+  pure subroutine project_row(k, e, rotation, velo_first, entry_first, entry_last, triple, entry, columns)
+    integer(i4), intent(in) :: k, velo_first, entry_first, entry_last
     real(dp), intent(in) :: e(k,3,0:*), rotation(3,3)
-    integer(i4), intent(in) :: triple(0:nentry-1)
-    real(dp), intent(in) :: entry(3,3,0:nentry-1)
+    integer(i4), intent(in) :: triple(0:*)
+    real(dp), intent(in) :: entry(3,3,0:*)
     real(dp), intent(inout) :: columns(k,3)
     real(dp) :: h(3,3)
     integer :: a, i, r
@@ -96,11 +103,11 @@ contains
   end subroutine solve
 
   !> Blocks h G_i^T A^-1 G_j, symmetric to the last bit, of the attached rows i >= j to W, and their transposes.
-  subroutine add_products(k, m, attached, g, solved, nrow, row_ptr, nblock, column, off_diagonal, diagonal)
+  subroutine add_products(k, m, attached, g, solved, row_ptr, column, off_diagonal, diagonal)
     integer, intent(in) :: k, m
-    integer(i4), intent(in) :: nrow, nblock, attached(m), row_ptr(0:nrow-1), column(0:nblock-1)
+    integer(i4), intent(in) :: attached(m), row_ptr(0:*), column(0:*)
     real(dp), intent(in) :: g(k,3,m), solved(k,3,m)
-    real(dp), intent(inout) :: off_diagonal(3,3,0:nblock-1), diagonal(3,3,0:nrow-1)
+    real(dp), intent(inout) :: off_diagonal(3,3,0:*), diagonal(3,3,0:*)
     integer :: i
 
     ! every block has one thread, since only the later of its two rows makes it; a parallel region costs more than a few rows

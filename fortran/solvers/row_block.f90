@@ -14,6 +14,7 @@ module row_block
   public :: law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift
   public :: l_link, l_length, l_target
   public :: solve_row, penalty_block, link_length_error, count_driving
+  public :: row_options, sweep_figures
 
   !> Layout of the law data of a row: contacts ...
   integer, parameter :: law_size = 8
@@ -22,6 +23,24 @@ module row_block
   integer, parameter :: l_shift = 8                 !< added to the normal velocity: restitution, or gap over step
   !> ... rigid links: link vector in the local base (3) and its reference length; others: velocity asked for (3).
   integer, parameter :: l_link = 1, l_length = 4, l_target = 1
+
+  !> How rows are solved.
+  type :: row_options
+    real(dp) :: half_step            !< h/2 (dynamics) or h (quasi-statics) [time]
+    real(dp) :: step                 !< h [time]
+    integer(i4) :: solver            !< block solver of contacts (diagonal_block)
+    real(dp) :: tolerance            !< its accuracy
+    integer(i4) :: bound             !< and the bound of its iterations
+  end type row_options
+
+  !> What a sweep over some rows found; (1): of rows that drive obstacles (count_driving), (0): of the others.
+  type :: sweep_figures
+    real(dp) :: change(0:1) = 0.0_dp      !< sums of |dR|^2
+    real(dp) :: size(0:1) = 0.0_dp        !< sums of |R|^2
+    real(dp) :: postponed = 0.0_dp        !< |r|^2 owed by contacts that are still to close (visit_contact)
+    integer(i4) :: counts(3) = 0          !< block solves resolved by a fall-back; left because of a bound, of a failure
+    integer(i4) :: failed = -1            !< last row left unsolved, or -1
+  end type sweep_figures
 
 contains
 

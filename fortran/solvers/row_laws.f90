@@ -1,6 +1,7 @@
 !> What a row asks for: the contact law with its parameters, a velocity, or the length of a link.
 module row_laws
   use kinds, only: dp, i4
+  use kind_numbers, only: start_impact => joint_start_impact, start_struck => joint_start_struck, start_halved => joint_start_halved
   use diagonal_block, only: prepare_block, block_size
   use row_block, only: contact_row, fixpnt_row, fixdir_row, velodir_row, velodir3_row, link_row, spring_dashpot_row, &
     open_row, law_size, l_gap, l_friction, l_restitution, l_cohesion, l_shift, l_link, l_length, l_target
@@ -74,34 +75,44 @@ contains
   end function waits_for_impact
 
   !> Velocity asked for (manual: FIX_POINT, FIX_DIRECTION, SET_VELOCITY), or link vector and length (PUT_RIGID_LINK).
-  !> In the first step of a joint whose points move (`impact`) they are to be at rest, U = 0; a link is a fixed direction then.
-  pure subroutine bilateral_laws(kind, dynamic, impact, base, link, length, value, b, v, row_kind, law, block, free)
-    integer(i4), intent(in) :: kind, dynamic
-    logical, intent(in) :: impact
-    real(dp), intent(in) :: base(3,3), link(3), length, value(3), b(3), v(3)
+  !>
+  !> Joints ask for U = -V.  In the first step of one whose points move (JointStart IMPACT) they are to be at rest, U = 0; a link is a fixed
+  !> direction then.  What an impact of bodies has left of such a motion, e = `value`, goes in two steps: U = -V + e/2 makes it -e/2
+  !> (STRUCK), U = -V + e takes that to zero (HALVED), and together they move the points nowhere.  Of a link, `value` also has what it
+  !> is longer by when the step begins.
+  pure subroutine bilateral_laws(kind, dynamic, start, step, base, link, length, value, b, v, row_kind, law, block, free)
+    integer(i4), intent(in) :: kind, dynamic, start
+    real(dp), intent(in) :: step, base(3,3), link(3), length, value(3), b(3), v(3)
     integer(i4), intent(out) :: row_kind
     real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    real(dp) :: target(3)
 
     row_kind = kind
     law = 0.0_dp
     block = 0.0_dp
+    target = 0.0_dp
+    if (dynamic /= 0 .and. start /= start_impact) target = -v
+    if (start == start_struck) target = target + 0.5_dp*value
+    if (start == start_halved) target = target + value
     select case (kind)
     case (fixpnt_row)
-      if (dynamic /= 0 .and. .not. impact) law(l_target:l_target+2) = -v
+      law(l_target:l_target+2) = target
     case (fixdir_row)
-      if (dynamic /= 0 .and. .not. impact) law(l_target+2) = -v(3)
+      law(l_target+2) = target(3)
     case (velodir_row)
       law(l_target+2) = value(1)
     case (velodir3_row)
       law(l_target:l_target+2) = value
     case (link_row)
-      if (impact) then
+      if (start == start_impact) then
         row_kind = fixdir_row
         free = b
         return
       end if
       law(l_link:l_link+2) = link(1)*base(1,:) + link(2)*base(2,:) + link(3)*base(3,:)
       law(l_length) = length
+      if (start == start_struck) law(l_length) = length + value(1) + 0.25_dp*step*value(3)
+      if (start == start_halved) law(l_length) = length + value(1) + 0.5_dp*step*value(3)
     end select
     free = b
     if (kind /= link_row) free = free - law(l_target:l_target+2)

@@ -1,74 +1,73 @@
 !> Laws of springs, row by row, before the sweeps.
 module spring_rows
-  use kinds, only: dp, i4
+  use kinds, only: dp, i4, i8
+  use row_tables, only: local_tables, open_local
   use spring_law, only: spring_row, held_row, window, s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
+  use state_tables, only: constraint_table, spring_curves, open_table
+  use table_registry, only: table_open
   implicit none
   private
   public :: assemble_springs
 
 contains
 
-  !> Fills law and curve window of the springs among rows first .. n-1 (manual, PUT_SPRING).
+  !> Fills law and curve window of the rows that are springs (manual, PUT_SPRING).
   !>
-  !>   order, row_kind  (0:nrow-1) constraint of every row; its kind, 6 becoming 9 where a Python function gives the force
-  !>   v                (3,0:nrow-1) V [velocity]
-  !>   limits           (2,0:ncon-1) strokes at the stops; gap (0:ncon-1) stroke [length]
-  !>   dashpot          (0:ncon-1) [force/velocity]; implicit (0:ncon-1) 1: implicit law
-  !>   curve            (0:ncon-1) curve of the spring, -1: a Python function
-  !>   start            (0:nstart-1) first point of every curve, at least two each
-  !>   stroke, force    (0:npoint-1) points, strokes increasing within a curve
+  !> Reads of constraints limits (strokes at the stops), gap (stroke), dashpot, implicit (1: implicit law) and curve (-1: a Python
+  !> function); all curves; of rows order and V.  Writes of rows kind, held_row where a Python function gives the force, law and
+  !> block (spring_law); the window fills the first 14 places of block.
+  !>
+  !>   constraints, curves, local   handles (ConstraintTable, SpringCurves, LocalDynamics.handles)
   !>   dynamic, step    1: dynamics; h [time]
-  !>   known            number of curves
-  !>   held             out: springs that a Python function describes; failed: a constraint whose curve is not known, or -1
-  !>   law, block       (8,0:nrow-1), (16,0:nrow-1) out: see spring_law; the window fills the first 14 places of block
-  subroutine assemble_springs(first, n, nrow, order, row_kind, v, ncon, limits, gap, dashpot, implicit_law, curve, &
-                              nstart, start, npoint, stroke, force, known, dynamic, step, law, block, held, failed)
-    integer(i4), intent(in) :: first, n, known
-    integer(i4), intent(in) :: nrow
-    integer(i4), intent(in) :: order(0:nrow-1)
-    integer(i4), intent(inout) :: row_kind(0:nrow-1)
-    real(dp), intent(in) :: v(3,0:nrow-1)
-    integer(i4), intent(in) :: ncon
-    real(dp), intent(in) :: limits(2,0:ncon-1), gap(0:ncon-1), dashpot(0:ncon-1)
-    integer(i4), intent(in) :: implicit_law(0:ncon-1), curve(0:ncon-1)
-    integer(i4), intent(in) :: nstart
-    integer(i4), intent(in) :: start(0:nstart-1)
-    integer(i4), intent(in) :: npoint
-    real(dp), intent(in) :: stroke(0:npoint-1), force(0:npoint-1)
+  !>   held             springs that a Python function describes
+  !>   failed           a constraint whose curve is not known, or -1
+  !>   status           0 done; `table_unknown`
+  subroutine assemble_springs(constraints, curves, local, dynamic, step, held, failed, status)
+    integer(i8), intent(in) :: constraints, curves, local(6)
     integer(i4), intent(in) :: dynamic
     real(dp), intent(in) :: step
-    real(dp), intent(inout) :: law(8,0:nrow-1), block(16,0:nrow-1)
-    integer(i4), intent(out) :: held, failed
-    integer(i4) :: a, i, c
+    integer(i4), intent(out) :: held, failed, status
+    type(constraint_table) :: con
+    type(spring_curves) :: points
+    type(local_tables) :: loc
+    integer(i4) :: a, i, c, first
 
     held = 0
     failed = -1
-    do a = first, n - 1
-      if (row_kind(a) /= spring_row) cycle
-      i = order(a)
-      law(s_stroke,a) = gap(i)
-      law(s_lower,a) = limits(1,i)
-      law(s_upper,a) = limits(2,i)
-      law(s_dashpot,a) = dashpot(i)
-      law(s_target,a) = 0.0_dp
-      law(s_mean,a) = 1.0_dp
-      law(s_reach,a) = step
-      if (dynamic /= 0) then
-        law(s_target,a) = -v(3,a)
-        law(s_mean,a) = 0.5_dp
-        law(s_reach,a) = 0.25_dp*step
-      end if
-      law(s_implicit,a) = real(implicit_law(i), dp)
-      c = curve(i)
-      if (c >= known) then
+    call open_table(constraints, con, status)
+    if (status == table_open) call open_table(curves, points, status)
+    if (status == table_open) call open_local(local, loc, status)
+    if (status /= table_open) return
+    do a = 0, int(con%rows, i4) - 1
+      if (loc%rows%kind(a) /= spring_row) cycle
+      i = loc%rows%order(a)
+      c = con%curve(i)
+      if (c >= points%n) then
         failed = i
         return
       end if
+      associate (law => loc%rows%law(:,a))
+        law(s_stroke) = con%gap(i)
+        law(s_lower) = con%limits(1,i)
+        law(s_upper) = con%limits(2,i)
+        law(s_dashpot) = con%dashpot(i)
+        law(s_target) = 0.0_dp
+        law(s_mean) = 1.0_dp
+        law(s_reach) = step
+        if (dynamic /= 0) then
+          law(s_target) = -loc%rows%V(3,a)
+          law(s_mean) = 0.5_dp
+          law(s_reach) = 0.25_dp*step
+        end if
+        law(s_implicit) = real(con%implicit(i), dp)
+      end associate
       if (c < 0) then
-        row_kind(a) = held_row
+        loc%rows%kind(a) = held_row
         held = held + 1
       else
-        call copy_window(start(c+1) - start(c), stroke(start(c)), force(start(c)), gap(i), block(:,a))
+        first = points%start(c)
+        call copy_window(points%start(c+1) - first, points%strokes(first:), points%forces(first:), con%gap(i), &
+                         loc%rows%block(:,a))
       end if
     end do
   end subroutine assemble_springs

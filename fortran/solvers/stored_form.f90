@@ -3,7 +3,7 @@ module stored_form
   use kinds, only: dp, i4
   use contact_iterations, only: status_solved, status_failed
   use diagonal_block, only: block_size, b_cohesion, visit_contact
-  use row_block, only: contact_row, law_size, solve_row, count_driving
+  use row_block, only: contact_row, law_size, row_options, sweep_figures, solve_row, count_driving
   implicit none
   private
   public :: stored_velocities, stored_sweep
@@ -29,26 +29,31 @@ contains
   end subroutine stored_velocities
 
   !> One sweep over rows first, first + stride, ..., last, each with the newest reactions of its neighbours.
-  subroutine stored_sweep(first, last, stride, kind, driving, block, law, diagonal, free, v, row_ptr, column, off_diagonal, &
-                          half_step, step, solver, tolerance, bound, reaction, change, size, counts, failed, postponed)
+  subroutine stored_sweep(first, last, stride, options, kind, driving, block, law, diagonal, free, v, row_ptr, column, &
+                          off_diagonal, reaction, found)
     integer(i4), intent(in) :: first, last, stride
+    type(row_options), intent(in) :: options
     integer(i4), intent(in) :: kind(0:*), driving(0:*)
     real(dp), intent(inout) :: block(block_size,0:*)
     real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*), free(3,0:*), v(3,0:*)
     integer(i4), intent(in) :: row_ptr(0:*), column(0:*)
     real(dp), intent(in) :: off_diagonal(3,3,0:*)
-    real(dp), intent(in) :: half_step, step, tolerance
-    integer(i4), intent(in) :: solver, bound
     real(dp), intent(inout) :: reaction(3,0:*)
-    real(dp), intent(out) :: change(0:1), size(0:1)   !< sums of |dR|^2 and |R|^2; (1): see count_driving
-    integer(i4), intent(inout) :: counts(3)      !< resolved, diverged and failed block solves
-    integer(i4), intent(inout) :: failed         !< last row left unsolved, or -1
-    real(dp), intent(out) :: postponed           !< |r|^2 owed by contacts that are still to close (visit_contact)
+    type(sweep_figures), intent(out) :: found
+    real(dp) :: half_step, step, tolerance, postponed   ! here, since memory that rows are written to may be that of options
+    integer(i4) :: solver, bound, counts(3), failed
     real(dp) :: b(3), r(3)
     real(dp) :: moved, whole, sums(2)   ! sums of rows that do not drive obstacles, and of those that do
     integer(i4) :: a, status
     logical :: solved
 
+    half_step = options%half_step
+    step = options%step
+    solver = options%solver
+    tolerance = options%tolerance
+    bound = options%bound
+    counts = 0
+    failed = -1
     postponed = 0.0_dp
     moved = 0.0_dp
     whole = 0.0_dp
@@ -77,8 +82,7 @@ contains
       whole = whole + (r(1)**2 + r(2)**2 + r(3)**2)
       reaction(:,a) = r
     end do
-    change = [moved, sums(1)]
-    size = [whole, sums(2)]
+    found = sweep_figures([moved, sums(1)], [whole, sums(2)], postponed, counts, failed)
   end subroutine stored_sweep
 
   !> b + sum of W_ab R_b over blocks first .. last-1; nine sums side by side, so that none waits for another.

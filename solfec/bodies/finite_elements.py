@@ -16,6 +16,7 @@ from ..errors import SolfecError
 from ..shapes.mesh import Mesh
 from ..shapes.mesh_topology import MeshTopology
 from ..shapes.point_query import in_hulls
+from ..shapes.vectors import cross
 from ..tables import Record, opened
 from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import highest_element, largest_frequency
@@ -149,7 +150,7 @@ def boundary_normals(nodes: np.ndarray, faces: np.ndarray) -> np.ndarray:
     result = np.zeros_like(nodes)
     triangles = faces[faces[:, 3] < 0, :3]
     a, b, c = (nodes[triangles[:, k]] for k in range(3))
-    np.add.at(result, triangles, (np.cross(b - a, c - a) / 6.0)[:, None, :])
+    np.add.at(result, triangles, (cross(b - a, c - a) / 6.0)[:, None, :])
     quads = faces[faces[:, 3] >= 0]
     corners = nodes[quads]
     place = 1.0 / np.sqrt(3.0)
@@ -158,7 +159,7 @@ def boundary_normals(nodes: np.ndarray, faces: np.ndarray) -> np.ndarray:
         shape = (1 + sx * x) * (1 + sy * y) / 4
         along_x = np.einsum("a,fai->fi", sx * (1 + sy * y) / 4, corners)
         along_y = np.einsum("a,fai->fi", sy * (1 + sx * x) / 4, corners)
-        np.add.at(result, quads, shape[:, None] * np.cross(along_x, along_y)[:, None, :])
+        np.add.at(result, quads, shape[:, None] * cross(along_x, along_y)[:, None, :])
     return result
 
 
@@ -232,10 +233,7 @@ class FiniteElements(Record):
         if not self.count:
             self.element_size, self.element_node = np.zeros(1, np.int32), np.zeros((MOST_NODES, 1), np.int32, order="F")
             return
-        owner = np.repeat(np.arange(self.count), np.diff(self.first))
-        local = np.arange(self.first[-1]) - self.first[:-1][owner]
-        self.conf_row = (bodies.conf_ptr[self.rows][owner] + local).astype(np.int32)
-        self.velo_row = (bodies.velo_ptr[self.rows][owner] + local).astype(np.int32)
+        self._find_triples(bodies)
         self.linear = np.isin(bodies.form[self.rows], (Form.BC, *REDUCED_FORMS)).astype(np.int32)
         in_base = np.isin(bodies.form[self.rows], REDUCED_FORMS)
         element_owner = np.repeat(np.arange(self.count), np.diff(self.first_element))
@@ -261,7 +259,7 @@ class FiniteElements(Record):
         self.mass = sum(part.lumped_mass(density)[0] for part in (self.assembly, self.resting))
         wrong = np.flatnonzero(~(self.mass > 0.0))
         if wrong.size:
-            body = owner[wrong[0]]
+            body = int(np.searchsorted(self.first, wrong[0], "right")) - 1
             node = int(wrong[0] - self.first[body])
             raise SolfecError(f"{bodies.name(int(bodies.id[self.rows[body]]))}: node {node} has no positive mass")
         n = len(self.mass)
@@ -282,6 +280,32 @@ class FiniteElements(Record):
             group.body = element_owner[group.numbers].astype(np.int32)
         self.replace(**{f"known_{name}": getattr(bodies, name)[..., self.rows].copy(order="F") for name in MATERIAL})
         self.varied = [mesh.varied() for mesh in self.mixed]
+
+    def _find_triples(self, bodies: BodyTable) -> None:
+        """Where the nodes' configuration and velocity triples are."""
+        owner = np.repeat(np.arange(self.count), np.diff(self.first))
+        local = np.arange(self.first[-1]) - self.first[:-1][owner]
+        self.conf_row = (bodies.conf_ptr[self.rows][owner] + local).astype(np.int32)
+        self.velo_row = (bodies.velo_ptr[self.rows][owner] + local).astype(np.int32)
+
+    def renumber(self, bodies: BodyTable, renumbered: np.ndarray) -> None:
+        """Follow rows of the body table that have moved since others, without elements, are gone.
+
+        Parameters
+        ----------
+        bodies : BodyTable
+            As it is now.
+        renumbered : ndarray of int
+            New row of every old one.
+        """
+        self.implicit = None
+        if not self.count:
+            return
+        self.rows = renumbered[self.rows]
+        self.row = self.rows.astype(np.int32)
+        self._find_triples(bodies)
+        self._embed(bodies, self.meshes)
+        self.reduced = ReducedBodies(self, bodies)
 
     def _own_points(self, meshes) -> OwnPoints | None:
         """Quadrature points of the elements of all bodies that have their own."""

@@ -40,10 +40,16 @@ class PointLoadTable(Table):
 
 @dataclass
 class LoadCallback:
-    """A user's function on one body: ``function(q, u, t, h)`` returns the generalised force."""
+    """A user's function on one body: ``function(q, u, t, h)`` returns the generalised force, or the torque about an axis."""
 
     body: int
     function: Callable
+    axis: np.ndarray | None = None
+    convected: bool = False  # whether the axis follows the body
+
+    @property
+    def name(self) -> str:
+        return "force" if self.axis is None else "torque"
 
 
 class Loads:
@@ -170,6 +176,18 @@ class Loads:
         self._check_body(body_row, "force")
         self.callbacks.append(LoadCallback(int(body_row), function))
 
+    def add_torque_callback(self, body_row: int, kind: str, direction, function: Callable) -> None:
+        """Turn a rigid body about an axis by a user's function, which gets what `add_callback` says and returns a number.
+
+        Raises
+        ------
+        ValueError
+            An unknown kind, a direction that is no direction.
+        """
+        _named(kind, LoadKind, "_TORQUE")
+        axis = _vector(direction, "direction")
+        self.callbacks.append(LoadCallback(int(body_row), function, axis / np.linalg.norm(axis), kind == "CONVECTED"))
+
     def remap(self, renumbered: np.ndarray) -> None:
         """Follow a renumbering of body rows (old row -> new row, -1: removed with its loads)."""
         table = self.table
@@ -217,13 +235,13 @@ class Loads:
         conf, velo = state.configuration(bodies, row, within_step=True), state.velocity(bodies, row)
         rigid = bodies.kind[row] == BodyKind.RIGID
         size = RIGID_CALLBACK_SIZE if rigid else velo.size
-        where = f"force callback of {bodies.name(int(bodies.id[row]))} at time {time:g}"
+        where = f"{callback.name} callback of {bodies.name(int(bodies.id[row]))} at time {time:g}"
         try:
             returned = callback.function(tuple(conf.tolist()), tuple(velo.tolist()), time, step)
         except Exception as error:  # the user's own exception goes on, saying where it comes from
             error.add_note(f"in the {where}")
             raise
-        values = _callback_values(returned, size, where)
+        values = _callback_values(returned, size, where) if callback.axis is None else _torques(returned, callback, where)
         force = bodies.triples.force[:, bodies.velo_slice(row)]
         if rigid:
             force[:, 0] += conf[:9].reshape(3, 3) @ values[3:6] + values[6:9]
@@ -275,6 +293,19 @@ def _callback_values(returned, size: int, where: str) -> np.ndarray:
         raise SolfecError(f"{where}: {size} numbers are expected, {values.size} were returned")
     if not np.isfinite(values).all():
         raise SolfecError(f"{where}: number {int(np.flatnonzero(~np.isfinite(values))[0])} of the result is not finite")
+    return values
+
+
+def _torques(returned, callback: LoadCallback, where: str) -> np.ndarray:
+    """The generalised force of a torque about a callback's axis."""
+    try:
+        torque = float(returned)
+    except (TypeError, ValueError, OverflowError):
+        raise SolfecError(f"{where}: a number is expected, not {_shown(returned)}") from None
+    if not np.isfinite(torque):
+        raise SolfecError(f"{where}: the result is not finite")
+    values = np.zeros(RIGID_CALLBACK_SIZE)
+    values[slice(6, 9) if callback.convected else slice(3, 6)] = torque * callback.axis
     return values
 
 

@@ -70,6 +70,7 @@ class BodyTable(Table):
 
     COLUMNS = {
         "id": ((), "i8", 0),  # 1, 2, ... in order of creation, never reused
+        "owner": ((), "i4", 0),  # rank of the process that moves the body; others have copies of it
         "kind": ((), "i4", 0),  # BodyKind
         "scheme": ((), "i4", 1),  # Scheme
         "rotation_disabled": ((), "i4", 0),  # 1: the angular velocity is held at zero
@@ -184,7 +185,10 @@ class BodyTable(Table):
         for identifier in self.view("id")[mask]:
             self.meshes.pop(int(identifier), None)
             self.bases.pop(int(identifier), None)
-        self.finite_elements = None
+        if (self.view("kind")[mask] == BodyKind.FINITE_ELEMENT).any():
+            self.finite_elements = None
         renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
         self.keep(keep)
+        if self.finite_elements is not None:
+            self.finite_elements.renumber(self, renumbered)
         return renumbered

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..tables import Record
 
-class CurveTable:
-    """All curves of a model in flat arrays, as the kernels read them.
 
-    Attributes
-    ----------
-    n : int
-        Number of curves.
-    start : ndarray of int32 (n + 1)
-        First point of each curve.
-    strokes, forces : ndarray
-        Points of all curves, one curve after another.
-    """
+class SpringCurves(Record):
+    """All curves of a model in flat arrays, as the kernels read them."""
+
+    COLUMNS = {
+        "start": ((), "i4"),  # (n + 1) first point of each curve
+        "strokes": ((), "f8"),  # points of all curves, one curve after another
+        "forces": ((), "f8"),
+    }
+    NUMBERS = {"n": "i4"}  # curves
 
     def __init__(self):
-        self.n = 0
-        self.start = np.zeros(2, np.int32)  # kernels want a curve and a point, even where there is none
-        self.strokes = np.zeros(1)
-        self.forces = np.zeros(1)
+        super().__init__(start=np.zeros(2, np.int32), strokes=np.zeros(1), forces=np.zeros(1))
         self._row: dict[bytes, int] = {}
 
     def add(self, points) -> int:
@@ -39,9 +35,11 @@ class CurveTable:
         if row is None:
             row = self._row[key] = self.n
             used = self.start[self.n]
-            self.strokes = np.append(self.strokes[:used], points[:, 0])
-            self.forces = np.append(self.forces[:used], points[:, 1])
-            self.start = np.append(self.start[: self.n + 1], used + len(points)).astype(np.int32)
+            self.replace(
+                strokes=np.append(self.strokes[:used], points[:, 0]),
+                forces=np.append(self.forces[:used], points[:, 1]),
+                start=np.append(self.start[: self.n + 1], used + len(points)).astype(np.int32),
+            )
             self.n += 1
         return row
 

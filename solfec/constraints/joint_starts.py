@@ -3,30 +3,30 @@
 The law of joints, U = -V (theory, "Joints"), is of second order for points that are at rest already, and turns the velocity of points
 that are not round in every step, for ever.  So a joint that is new, or whose bodies have been given velocities, is looked at in the
 configuration in which the step begins: where its points move against each other there, the step asks for U = 0 instead.
+
+An impact of bodies leaves such a velocity, too, however well the step is solved: U + V = 0 holds with the directions of mid-step, which the
+joint has left when the step ends, and the turning of the two velocities no longer cancels when an impact has come between them.  It is of
+the size h w |dU|, with the angular velocity w.  The next two steps take it away (fortran/solvers/row_laws.f90).
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 
+from .. import _kernels
 from ..bodies import finite_elements, motion
 from ..bodies.table import BodyKind, BodyTable
+from ..kinds import JointStart as Start
+from ..tables import opened
 from . import user
 from .table import ConstraintKind, ConstraintTable
 
 JOINTS = (ConstraintKind.FIXPNT, ConstraintKind.FIXDIR, ConstraintKind.RIGLNK)
 NO_ROWS = np.zeros(0, int)
 ROUNDING = 1e-9  # part of the velocities of its bodies that counts as no velocity of a joint
+AFTER = np.array([Start.MET, Start.NEW, Start.MET, Start.HALVED, Start.MET], np.int32)  # a step, by what it began with
 
-
-class Start(IntEnum):
-    """What the column `start` of a joint says."""
-
-    MET = 0  # its points are at rest against each other
-    NEW = 1  # nobody has looked yet
-    IMPACT = 2  # the step at hand stops them
+_mark_struck_joints = _kernels.struck_joints.mark_struck_joints
 
 
 def mark(constraints: ConstraintTable, body: int) -> None:
@@ -61,11 +61,14 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
         velocity, size = _relative_velocities(constraints, bodies, rows)
         local = np.einsum("ijn,in->jn", constraints.base[:, :, rows], velocity)
         held = np.where(constraints.kind[rows] == ConstraintKind.FIXPNT, np.linalg.norm(velocity, axis=0), np.abs(local[2]))
-        constraints.start[rows] = np.where(held > ROUNDING * size, Start.IMPACT, Start.MET)
+        fresh = constraints.start[rows] == Start.NEW
+        constraints.start[rows[fresh]] = np.where(held > ROUNDING * size, Start.IMPACT, Start.MET)[fresh]
+        local[0] = np.where(constraints.kind[rows] == ConstraintKind.RIGLNK, constraints.gap[rows], local[0])
+        constraints.value[:, rows[~fresh]] = local[:, ~fresh]
         _stop_links_beside(constraints)
     else:
         constraints.start[rows] = Start.MET
-    return bool((constraints.start[: constraints.user_count] == Start.IMPACT).any())
+    return bool((constraints.start[: constraints.user_count] > Start.NEW).any())
 
 
 def _stop_links_beside(constraints: ConstraintTable) -> None:
@@ -82,13 +85,20 @@ def _stop_links_beside(constraints: ConstraintTable) -> None:
 
 def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_lengths: bool) -> None:
     """After the step: joints are met, and links take the length at which their points came to rest, unless they are to keep theirs."""
-    rows = np.flatnonzero(constraints.start[: constraints.user_count] == Start.IMPACT)
-    constraints.start[rows] = Start.MET
-    links = rows[constraints.kind[rows] == ConstraintKind.RIGLNK]
+    start, kind = (column[: constraints.user_count] for column in (constraints.start, constraints.kind))
+    links = np.flatnonzero((start == Start.IMPACT) & (kind == ConstraintKind.RIGLNK))
+    constraints.value[:, np.flatnonzero(start > Start.IMPACT)] = 0.0
+    start[...] = AFTER[start]
     if links.size and not keep_lengths:
         user.update(constraints, bodies, time, 0.0)
         constraints.length[links] += constraints.gap[links]
         constraints.gap[links] = 0.0
+
+
+def note_impacts(constraints: ConstraintTable, bodies: BodyTable, local) -> None:
+    """After a step: mark the joints of bodies that an impact has reached; `local` is its LocalDynamics."""
+    _, status = _mark_struck_joints(bodies.handles, constraints.handle, local.handles, local.n, constraints.user_count)
+    opened(status)
 
 
 def _relative_velocities(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ from ..element_types import MOST_NODES
 from ..kinds import ConstraintKind, DirectionUpdate, SurfaceModel  # noqa: F401  # known here, too
 from ..tables import Table
 from ..time_series import SeriesTable
-from .curves import CurveTable
+from .curves import SpringCurves
 
 
 class ConstraintTable(Table):
@@ -25,7 +25,7 @@ class ConstraintTable(Table):
     ----------
     series : SeriesTable
         Time series of prescribed velocities.
-    curves : CurveTable
+    curves : SpringCurves
         Tabulated forces of springs.
     functions : dict
         Identifier of a spring -> ``function(stroke, velocity)`` returning its force.
@@ -60,7 +60,7 @@ class ConstraintTable(Table):
         "residual": ((), "f8", 0.0),
         "length": ((), "f8", 0.0),  # reference length of a link or spring
         "strength": ((), "f8", np.inf),  # of FIXPNT and RIGLNK
-        "value": ((3,), "f8", 0.0),  # prescribed velocity at the end of the step (VELODIR, VELODIR3)
+        "value": ((3,), "f8", 0.0),  # prescribed velocity at the end of the step (VELODIR, VELODIR3); within a step what an impact has left (joints)
         "series_rows": ((3,), "i4", -1),  # time series of these velocities, -1: constant
         "direction": ((3,), "f8", 0.0),  # unit, of FIXDIR, VELODIR, SPRING: spatial, or referential when convected
         "update": ((), "i4", 0),  # DirectionUpdate
@@ -77,7 +77,7 @@ class ConstraintTable(Table):
         "slave_primitive": "PrimitiveTable",
         "material": "SurfaceMaterialTable",
         "series_rows": "SeriesTable",
-        "curve": "CurveTable",
+        "curve": "SpringCurves",
     }
 
     def __init__(self):
@@ -86,7 +86,7 @@ class ConstraintTable(Table):
         self.user_count = 0  # leading rows that are the user's constraints
         self.next_id = 1
         self.series = SeriesTable()
-        self.curves = CurveTable()
+        self.curves = SpringCurves()
         self.functions: dict[int, Callable] = {}
 
     def keep_marked(self, mask: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import Record, note_reallocation
+from ..tables import Record
 from .geometry import ranges
 
 _split_faces = _kernels.warped_faces.split_faces
@@ -56,7 +56,6 @@ def current_faces(geometry) -> CurrentFaces:
     if made is None or made.version != geometry.version:
         deforming = np.flatnonzero(geometry.primitives.view("deforming")).astype(np.int32)
         _list_edges_of_tables(geometry)
-        note_reallocation()
         made = geometry.current = _with_room(geometry, deforming) if deforming.size else _of_tables(geometry, deforming)
     return made
 

@@ -13,7 +13,6 @@ from math import inf
 import numpy as np
 
 from .. import _kernels
-from ..tables import note_reallocation
 from .current_faces import current_faces, split
 from .manifold import PART, WITHIN_MARGIN, sizes_of
 from .workspace import Workspace, workspace_of
@@ -85,7 +84,6 @@ class Settings:
 
     def __setattr__(self, name: str, value) -> None:
         super().__setattr__(name, value)
-        note_reallocation()
 
     def exclude_bodies(self, one: int, two: int) -> None:
         """Suppress contact detection between two bodies, given by identifiers."""
@@ -142,7 +140,6 @@ class Settings:
         if self._chosen:
             self.__dict__["margin"] = float(np.max(margin, initial=0.0))
         self.__dict__["_suited"] = *state[:-1], self.margin
-        note_reallocation()
 
 
 def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:

@@ -72,12 +72,10 @@ def FORCE(
         raise BadValue(f"'body' {body.id} is an obstacle; forces do not move obstacles")
     domain = body._simulation.domain
     if callable(value) and not isinstance(value, TIME_SERIES):
-        first = data if isinstance(data, tuple) else () if data is None else (data,)
-        domain.loads.add_callback(domain.body_row(body._id), _with_data(value, first))
+        domain.loads.add_callback(domain.body_row(body._id), _with_data(value, _first_arguments(data)))
         return
     value = number_or_series(value, "value")
-    if data is not None:
-        session.warn("FORCE: 'data' is for a 'value' that is called; this one is not, 'data' is ignored")
+    _refuse_data(data, "FORCE")
     direction = unit(checks.direction(vector, "direction"), "direction", "FORCE")
     try:
         domain.points.check_inside(body._id, point)
@@ -87,7 +85,13 @@ def FORCE(
 
 
 @command("TORQUE")
-def TORQUE(body: BODY, kind: Literal["SPATIAL", "CONVECTED"], direction: Vector, value: float | TIME_SERIES) -> None:
+def TORQUE(
+    body: BODY,
+    kind: Literal["SPATIAL", "CONVECTED"],
+    direction: Vector,
+    value: float | TIME_SERIES | Callable[..., float],
+    data: Any = None,
+) -> None:
     """Apply a torque to a rigid body; torques accumulate.
 
     Parameters
@@ -98,16 +102,24 @@ def TORQUE(body: BODY, kind: Literal["SPATIAL", "CONVECTED"], direction: Vector,
         'SPATIAL': the axis stays fixed; 'CONVECTED': it follows the body.
     direction : tuple of 3
         Axis, which is normalised.
-    value : number or TIME_SERIES
+    value : number, TIME_SERIES or callable
+        ``value(data..., q, u, time, step)`` returns the torque about the axis, as in FORCE at the mid-step configuration.
+    data
+        First arguments of the callback, several when it is a tuple.
     """
     body = body_of(body, "body")
     kind = checks.choice(kind, "kind", ("SPATIAL", "CONVECTED"))
     vector = checks.direction(direction, "direction")
     if body._kind != BodyKind.RIGID:
         raise BadValue(f"'body' {body.id} is of kind {body.kind}; a torque can only be applied to bodies of kind 'RIGID'")
-    value = number_or_series(value, "value")
     domain = body._simulation.domain
-    domain.loads.add_torque(domain.body_row(body._id), kind, unit(vector, "direction", "TORQUE"), value)
+    row, axis = domain.body_row(body._id), unit(vector, "direction", "TORQUE")
+    if callable(value) and not isinstance(value, TIME_SERIES):
+        domain.loads.add_torque_callback(row, kind, axis, _with_data(value, _first_arguments(data)))
+        return
+    value = number_or_series(value, "value")
+    _refuse_data(data, "TORQUE")
+    domain.loads.add_torque(row, kind, axis, value)
 
 
 @command("PRESSURE")
@@ -132,6 +144,17 @@ def PRESSURE(body: BODY, surfid: int, value: float | TIME_SERIES) -> None:
         press_surface(body._simulation.domain, body._id, surface, value)
     except ValueError as error:
         raise BadValue(str(error)) from None
+
+
+def _first_arguments(data) -> tuple:
+    """What the user's data are in a call."""
+    return data if isinstance(data, tuple) else () if data is None else (data,)
+
+
+def _refuse_data(data, command_name: str) -> None:
+    """Warn of data that nobody takes."""
+    if data is not None:
+        session.warn(f"{command_name}: 'data' is for a 'value' that is called; this one is not, 'data' is ignored")
 
 
 def _with_data(function, data: tuple):

@@ -1,4 +1,4 @@
-"""Output files of DEM: XDMF with HDF5, legacy VTK, and LAMMPS' text format."""
+"""Output files of DEM: XDMF with HDF5, legacy VTK, LAMMPS' text format, and MED."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..directories import make_directory_of
 from ..errors import SolfecError
 from ..results.journal import JournalledFile
 from .frames import Block, blocks, members
+from .med_files import cut_med, remove_med, write_med
 from .model import Model
 
 FOOTER = "  </Grid>\n </Domain>\n</Xdmf>\n"
@@ -55,6 +56,8 @@ class Writer:
                     write_xdmf(path, block, self.frames, label)
                 if "VTK" in model.output_formats:
                     write_vtk(f"{path}.vtk.{self.frames}", block, label)
+                if "MED" in model.output_formats:
+                    write_med(path, block, self.frames, label)
             if "DUMP" in model.output_formats and "sp" in found:
                 write_dump(f"{self.stem}{number}.dump", found["sp"], int(model.control.steps[0]))
         self.frames += 1
@@ -66,6 +69,8 @@ class Writer:
             for name in (*names, *([".dump"] if "DUMP" in self.model.output_formats else [])):
                 with suppress(FileNotFoundError):
                     os.remove(f"{self.stem}{number}{name}")
+            for suffix in SUFFIXES if "MED" in self.model.output_formats else ():
+                remove_med(f"{self.stem}{number}{suffix}")
 
     def rewind(self, frames: int) -> None:
         """Keep so many frames of the files that are there: a run goes on behind them."""
@@ -74,6 +79,8 @@ class Writer:
             for path in (f"{self.stem}{number}{suffix}" for suffix in SUFFIXES):
                 if "XDMF" in self.model.output_formats and os.path.exists(path + ".h5"):
                     cut_xdmf(path, frames)
+                if "MED" in self.model.output_formats:
+                    cut_med(path, frames)
             if "DUMP" in self.model.output_formats and os.path.exists(f"{self.stem}{number}.dump"):
                 cut_dump(f"{self.stem}{number}.dump", frames)
 

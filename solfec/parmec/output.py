@@ -8,10 +8,9 @@ import numpy as np
 
 from ..language import checks, session
 from ..language.checks import BadValue, command
-from . import arguments
+from . import arguments, med_files
 from .files import FORMATS, Writer
 from .model import ENTITIES, MODES, Model, OutputSet, current
-from .unbuilt import not_built
 
 
 @command("OUTPUT")
@@ -32,7 +31,7 @@ def OUTPUT(
     mode : str or list of str, optional
         'SPH' spheres, 'MESH' triangles, 'RB' mass centres, 'CD' contacts, 'SL' springs, 'ST' torsion springs, 'JT' joints; default: all.
     format : str or list of str, optional
-        'XDMF' (default), 'VTK', 'DUMP', 'HDF5' (results that `parmec -c` goes on from and `solfec info` reads); it holds for all files.
+        'XDMF' (default), 'VTK', 'DUMP', 'MED' (with the package medcoupling), 'HDF5' (results that `parmec -c` goes on from and `solfec info` reads); it holds for all files.
     """
     model = current()
     one = OutputSet()
@@ -41,8 +40,8 @@ def OUTPUT(
     if mode is not None:
         one.modes = words(mode, "mode", MODES)
     formats = None if format is None else words(format, "format", FORMATS)
-    if formats and "MED" in formats:
-        raise not_built("OUTPUT in the format 'MED'")
+    if formats and "MED" in formats and not med_files.is_there():
+        raise BadValue("'format' MED needs the package medcoupling (pip install medcoupling), which is not installed")
     if subset is not None:
         items = checks.sequence(subset, "subset") if checks.is_sequence(subset) else [subset]
         one.particles = np.unique([arguments.particle(model, item, "subset") for item in items]).astype(np.int64)

@@ -140,7 +140,8 @@ def ARGV(nonparmec: bool = True) -> list[str]:
     Parameters
     ----------
     nonparmec : bool
-        True: without the executable, -ntasks n, and words that end with .py; False: without the executable only.
+        True: without the executable, -ntasks n, -c and -r before the input file, and words that end with .py; False: without the
+        executable only.
 
     Returns
     -------
@@ -152,8 +153,12 @@ def ARGV(nonparmec: bool = True) -> list[str]:
     if not nonparmec:
         return words
     kept = []
+    before_file = _words is not None
     while words:
         word = words.pop(0)
+        if before_file and word in ("-c", "-r"):
+            continue
+        before_file = before_file and not os.fspath(word).endswith(".py")
         if word in ("-ntasks", "-t") and words:
             words.pop(0)
         elif not os.fspath(word).endswith(".py"):

@@ -59,6 +59,7 @@ class ParticleTable(Table):
         "velocity": ((3,), "f8", 0.0),  # of the mass centre
         "angular": ((3,), "f8", 0.0),  # referential angular velocity
         "spin": ((3,), "f8", 0.0),  # spatial angular velocity
+        "point_map": ((8, 4), "f8", 0.0),  # times (a, 1): place in 1..3 and velocity in 5..7 of the point with referential arm a
         "force": ((3,), "f8", 0.0),  # all that acted in the last step
         "torque": ((3,), "f8", 0.0),  # about the mass centre, spatial
         "impulse": ((3,), "f8", 0.0),  # of the forces on a particle that another program moves, since that program has emptied it
@@ -110,7 +111,6 @@ class LinkTable(Table):
         "total": ((), "f8", 0.0),  # force with it
         "friction": ((), "f8", 0.0),  # magnitude
         "force": ((3,), "f8", 0.0),  # on the first particle; its opposite acts on the second one
-        "torque": ((3, 2), "f8", 0.0),  # about the mass centres
     }  # fmt: skip
     POINTS_INTO = {"particle": "ParticleTable", "curve": "CurveTable", "dashpot": "CurveTable", "law": "LinkLawTable"}
 

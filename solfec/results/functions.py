@@ -41,7 +41,7 @@ class Functions:
         return self._add(times, values) if known is None else known
 
     def numbers_of(self, table) -> np.ndarray:
-        """Numbers of all rows of a SeriesTable or CurveTable, and -1 at the end, for row -1."""
+        """Numbers of all rows of a SeriesTable or SpringCurves, and -1 at the end, for row -1."""
         known, size, numbers = self._rows.get(id(table), (None, -1, None))
         if known is not table or size != table.n:
             knots = [table.knots(row) for row in range(table.n)]

@@ -28,7 +28,7 @@ UNITS = (
 )
 
 FOLLOWS = {  # rebuilt from the rest
-    *("node_ptr", "element_ptr", "overlap_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents"),
+    *("node_ptr", "element_ptr", "overlap_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents", "owner"),
 }
 BODY_STATE = ("energy", "momentum")  # columns of the body table that change from frame to frame
 DERIVED = ("element", "weights")  # follow from referential points
@@ -87,7 +87,7 @@ DESCRIPTIONS = {
     "limits": ("L", "strokes at which a spring's rigid stops begin"),
     "curve": ("1", "row of functions that gives a spring's force, -1: a Python function"),
     "dashpot": ("F T/L", "dashpot of a spring with a curve"),
-    "start": ("1", "joints: 0 met; 1 new, to be looked at before the next step; 2 the step stops its points"),
+    "start": ("1", "joints: 0 met; 1 new, to be looked at before the next step; 2 the step stops its points; 3, 4 the next two steps take away what an impact has left"),
     "implicit": ("1", "1: a spring's force follows from the mean stroke and velocity of the step"),
 }  # fmt: skip
 

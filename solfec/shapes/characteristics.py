@@ -10,6 +10,7 @@ from .convex import Convex
 from .ellipsoid import Ellipsoid
 from .mesh import Mesh
 from .sphere import Sphere
+from .vectors import cross
 
 PLANE = 1e-13  # volume that the corners of a quadrilateral span by rounding, over the cube of its size
 
@@ -95,15 +96,17 @@ def patch_moments(corners: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
 
     By the divergence theorem; 3 x 3 points integrate polynomials of fifth degree in each coordinate, here they are of fourth.
     """
-    places, weights = np.polynomial.legendre.leggauss(3)
     volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    if not len(corners):
+        return volume, first, second
+    places, weights = np.polynomial.legendre.leggauss(3)
     for u, u_weight in zip(places, weights):
         for v, v_weight in zip(places, weights):
             shapes = 0.25 * np.array([(1 - u) * (1 - v), (1 + u) * (1 - v), (1 + u) * (1 + v), (1 - u) * (1 + v)])
             along_u = 0.25 * np.array([v - 1, 1 - v, 1 + v, -1 - v])
             along_v = 0.25 * np.array([u - 1, -1 - u, 1 + u, 1 - u])
             point, tangents = shapes @ corners, (along_u @ corners, along_v @ corners)
-            share = u_weight * v_weight * (point * np.cross(*tangents)).sum(1)
+            share = u_weight * v_weight * (point * cross(*tangents)).sum(1)
             volume += share.sum() / 3.0
             first += share @ point / 4.0
             second += (point * share[:, None]).T @ point / 5.0

@@ -12,6 +12,7 @@ from ..errors import SolfecWarning
 from .coordinates import check_size, points_of
 from .identifiers import identifier
 from .mesh_topology import MeshTopology
+from .vectors import cross
 
 DEGENERATE = 1e-12  # element volume relative to the cube of its size that counts as none
 
@@ -267,13 +268,15 @@ def check_nodes_apart(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray)
             row, pair = np.argwhere(same)[0]
             a, b = flat[pointers[which[row]] + np.array([one[pair], two[pair]])].tolist()
             raise ValueError(f"element {which[row]} has two nodes in one place: {a} and {b}")
-        for index, face in enumerate(kind.faces):
-            if len(face) == 4:
-                a, b, c, d = (points[:, n] for n in face)
-                halves = [np.cross(q - p, r - p) for p, q, r in ((a, b, c), (a, c, d), (a, b, d), (b, c, d))]
-                crossed = ((halves[0] * halves[1]).sum(1) < 0.0) & ((halves[2] * halves[3]).sum(1) < 0.0)
-                if crossed.any():
-                    raise ValueError(f"face {index} of element {which[np.argmax(crossed)]} crosses itself; check the node order")
+        quads = [index for index, face in enumerate(kind.faces) if len(face) == 4]
+        if not quads:
+            continue
+        a, b, c, d = np.moveaxis(points[:, np.array([kind.faces[index] for index in quads])], 2, 0)
+        halves = [cross(q - p, r - p) for p, q, r in ((a, b, c), (a, c, d), (a, b, d), (b, c, d))]
+        crossed = ((halves[0] * halves[1]).sum(2) < 0.0) & ((halves[2] * halves[3]).sum(2) < 0.0)
+        if crossed.any():
+            face, row = np.argwhere(crossed.T)[0]
+            raise ValueError(f"face {quads[face]} of element {which[row]} crosses itself; check the node order")
 
 
 def _element_records(elements, node_count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -18,6 +18,7 @@ from .mesh import Mesh, upright, warn_of_concave
 from .polyhedron import FLAT, Polyhedron
 from .seams import hide_seams
 from .sphere import Sphere
+from .vectors import cross
 
 WARPED = 1e-3  # sine of the angle between the triangles of a quadrilateral above which it is split
 
@@ -206,7 +207,7 @@ def split_warped(nodes: np.ndarray, face_nodes: np.ndarray, limit: float = WARPE
     a, b, c, d = face_nodes[quads].T
     p, q, r, s = nodes[a], nodes[b], nodes[c], nodes[d]
     one, two = unit_normals(p, q, r), unit_normals(p, r, s)
-    fold = np.cross(one, two)
+    fold = cross(one, two)
     sine = np.sqrt((fold**2).sum(1)) * np.sign((fold * (p - r)).sum(1))
     for rows, triangles in ((sine > limit, ((a, b, c), (a, c, d))), (sine < -limit, ((a, b, d), (b, c, d)))):
         for slot, triangle in enumerate(triangles):
@@ -219,7 +220,7 @@ def split_warped(nodes: np.ndarray, face_nodes: np.ndarray, limit: float = WARPE
 
 def unit_normals(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Unit normals of triangles with corners a, b, c (n, 3)."""
-    normals = np.cross(b - a, c - a)
+    normals = cross(b - a, c - a)
     return normals / np.sqrt((normals**2).sum(1, keepdims=True))
 
 

@@ -92,17 +92,14 @@ def _check(local, failed: int, status: int) -> None:
 
 def assemble_springs(local) -> int:
     """Laws of springs, between laws and blocks; returns the number of springs that Python functions describe."""
-    constraints, rows, curves = local.constraints, local.rows, local.constraints.curves
-    held, failed = _assemble_springs(
-        0, constraints.n, rows.order, rows.kind, rows.V, constraints.limits, constraints.gap, constraints.dashpot,
-        constraints.implicit, constraints.curve, curves.start, curves.strokes, curves.forces, curves.n, local.dynamic, local.step,
-        rows.law, rows.block,
-    )  # fmt: skip
+    constraints = local.constraints
+    held, failed, status = _assemble_springs(constraints.handle, constraints.curves.handle, local.handles, local.dynamic, local.step)
     if failed >= 0:
         raise SolfecError(
             f"the curve of constraint {int(constraints.id[failed])} (SPRING) is unknown: a continued run needs the input"
             " to put its springs again"
         )
+    _check(local, -1, status)
     return held
 
 

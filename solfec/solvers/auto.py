@@ -171,7 +171,7 @@ class AutoSolver(ConstraintSolver):
             reactions[:, :n] = 0.0  # nothing has to be stopped: those of the last step are no start
         reduced = None if lines or dashpots or cohesion.any() or self.method != Method.AUTO else Eliminated.of(local, kind)
         bent = links.size or lines or dashpots  # rows that are not linear in U
-        for _ in range(MOST_UPDATES if bent else 1):
+        for update in range(MOST_UPDATES if bent else 1):
             if bent:
                 local.velocities(rows.U)
                 targets = link_velocity(local, links)
@@ -191,7 +191,7 @@ class AutoSolver(ConstraintSolver):
                 counts = reduced.solve(self._islands, kind, q, size, driven_size, given)
                 if reduced.missed(q) <= self.epsilon * size:
                     total = counts.copy() if total is None else _added(total, counts)
-                    if unmet <= 0.1 * self.epsilon * size:
+                    if update and unmet <= 0.1 * self.epsilon * size:
                         break
                     continue
                 reduced = total = None  # W is too near to being singular for that
@@ -205,7 +205,8 @@ class AutoSolver(ConstraintSolver):
             if lines:
                 lines.unscale()
             total = counts.copy() if total is None else _added(total, counts)
-            if unmet <= 0.1 * self.epsilon * size:
+            # what is unmet was measured before this solution: the first one, in which contacts may begin to act, proves nothing
+            if (update or not counts[0].any()) and unmet <= 0.1 * self.epsilon * size:
                 break
             if not counts[0].any() and self._missed(local, lines, dashpots) <= self.epsilon * size:
                 break  # the newest lines needed no iteration, and hold

@@ -13,6 +13,10 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..tables import Record, opened
+
+_find_islands = _kernels.automatic_solver.find_islands
+_solve_islands = _kernels.automatic_solver.solve_islands
 
 
 class Cone(IntEnum):
@@ -218,6 +222,42 @@ def norm(values: np.ndarray) -> float:
         return float(np.linalg.norm(values))
 
 
+class ConeRows(Record):
+    """Rows of one problem, their islands, and what is asked of a solution, for the kernel."""
+
+    COLUMNS = {
+        "kind": ((), "i4"),  # Cone
+        "block": ((16,), "f8"),  # numbers of contacts (fortran/solvers/diagonal_block.f90)
+        "diagonal": ((3, 3), "f8"),
+        "free": ((3,), "f8"),  # q, in the reduced form
+        "row_ptr": ((), "i4"),  # first off-diagonal block of every row
+        "column": ((), "i4"),  # of off-diagonal blocks
+        "off_diagonal": ((3, 3), "f8"),
+        "driving": ((), "i4"),  # 1: the row drives an obstacle
+        "speed": ((), "f8"),  # size of the velocities whose sum q is
+        "first_entry": ((), "i4"),  # of every row among its operators
+        "triple": ((), "i4"),  # of entries: velocity triple
+        "entry": ((3, 3), "f8"),  # H' with W_ab = sum of H'_a H'_b^T
+        "reaction": ((3,), "f8"),  # initial guess and solution
+        "island_ptr": ((), "i4"),  # of islands: where their rows begin
+        "island_row": ((), "i4"),  # rows of islands, ascending within each
+        "local": ((), "i4"),  # work space over rows
+        "local_triple": ((), "i4"),  # and over velocity triples
+        "counts": ((8,), "i4"),  # of islands: method, status, iterations of each kind
+        "residuals": ((), "f8"),  # of islands: norm of the residuals
+    }
+    NUMBERS = {
+        "operators": "i4",  # 0: none are known, 1: W is the sum of their products, 2: but for diagonal blocks, which may hold more
+        "method": "i4",  # Method
+        "unscaled": "i4",  # 1: the unscaled natural map must be as small as the residual
+        "tolerance": "f8",  # of the residual, relative to `size`
+        "size": "f8",  # norm of q over the rows that do not drive obstacles
+        "driven_size": "f8",  # and over those that do, which nothing else couples to
+        "maxiter": "i4",  # iterations allowed to each method
+        "window": "i4",  # columns of Anderson acceleration
+    }
+
+
 class Islands:
     """Work space and islands of one problem.
 
@@ -240,11 +280,12 @@ class Islands:
         self.split = split
         self.count = 0
         self.size = 1.0
-        self.residuals = np.zeros(0)
-        self._rows = np.zeros((3, 0), np.int32)
-        self._pointers = np.zeros(0, np.int32)
-        self._triples = np.zeros(1, np.int32)
-        self._counts = np.zeros((8, 0), np.int32, order="F")
+        self._rows = ConeRows()
+        self._label = np.zeros(0, np.int32)
+
+    @property
+    def residuals(self) -> np.ndarray:
+        return self._rows.residuals
 
     def solve(
         self, n, kind, block, matrix, method, unscaled, tolerance, maxiter, window, reactions, size=None, operators=None, yields=False,
@@ -258,31 +299,39 @@ class Islands:
         tolerance relative to `driven_size`; none beyond the rounding of velocities of this `speed`, (n,), whose sum q is.
         """
         diagonal, q, row_ptr, column, off_diagonal = matrix
-        if self._rows.shape[1] != kind.size:
-            self._rows = np.zeros((3, kind.size), np.int32)
-        if self._pointers.size != row_ptr.size:
-            self._pointers = np.zeros(row_ptr.size, np.int32)
-        island_row, label, local = self._rows
-        kernels = _kernels.automatic_solver
-        self.count = kernels.find_islands(n, row_ptr, column, self._pointers, island_row, label)
+        first_entry, triple, entry, triples = operators or NO_OPERATORS
+        rows = self._rows
+        self._make_room(kind.size, row_ptr.size, triples)
+        self.count = _find_islands(n, row_ptr, column, rows.island_ptr, rows.island_row, self._label)
         if not self.split:
             self.count = min(n, 1)
-            self._pointers[:2] = 0, n
-            island_row[:n] = np.arange(n)
-        if self.residuals.size < self.count:
-            self.residuals = np.zeros(2 * self.count)
-            self._counts = np.zeros((8, 2 * self.count), np.int32, order="F")
-        self.size = size or norm(q[:, :n]) or 1.0
-        first_entry, triple, entry, triples = operators or NO_OPERATORS
-        if self._triples.size < triples:
-            self._triples = np.zeros(triples, np.int32)
-        kernels.solve_islands(
-            n, kind, block, diagonal, q, row_ptr, column, off_diagonal, self.count, self._pointers, island_row,
-            method, unscaled, np.zeros_like(kind) if driving is None else driving, self.size, driven_size,
-            np.zeros(kind.size) if speed is None else speed, tolerance, maxiter, window,
-            0 if operators is None else 2 if yields else 1, first_entry, triple, entry, reactions, local, self._triples, self._counts, self.residuals,
+            rows.island_ptr[:2] = 0, n
+            rows.island_row[:n] = np.arange(n)
+        if rows.residuals.size < self.count:
+            rows.replace(residuals=np.zeros(2 * self.count), counts=np.zeros((8, 2 * self.count), np.int32, order="F"))
+        rows.replace(
+            kind=kind, block=block, diagonal=np.asfortranarray(diagonal), free=np.asfortranarray(q), row_ptr=row_ptr, column=column,
+            off_diagonal=np.asfortranarray(off_diagonal), driving=np.zeros_like(kind) if driving is None else driving,
+            speed=np.zeros(kind.size) if speed is None else np.ascontiguousarray(speed), first_entry=first_entry, triple=triple, entry=entry,
+            reaction=reactions,
         )  # fmt: skip
-        return self._counts[:, : self.count]
+        self.size = size or norm(q[:, :n]) or 1.0
+        rows.operators = 0 if operators is None else 2 if yields else 1
+        rows.method, rows.unscaled, rows.tolerance, rows.maxiter, rows.window = method, unscaled, tolerance, maxiter, window
+        rows.size, rows.driven_size = self.size, driven_size
+        opened(_solve_islands(rows.handle, n, self.count))
+        return rows.counts[:, : self.count]
+
+    def _make_room(self, rows: int, pointers: int, triples: int) -> None:
+        """Work space for so many rows, their pointers, and velocity triples."""
+        work = self._rows
+        if work.local.size != rows:
+            self._label = np.zeros(rows, np.int32)
+            work.replace(island_row=np.zeros(rows, np.int32), local=np.zeros(rows, np.int32))
+        if work.island_ptr.size != pointers:
+            work.island_ptr = np.zeros(pointers, np.int32)
+        if work.local_triple.size < triples:
+            work.local_triple = np.zeros(triples, np.int32)
 
 
 def summary(r, u, residual, natural_map, islands: int, counts: np.ndarray) -> Solution:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecWarning
+from ..tables import TABLE_UNKNOWN, Record, opened
 from . import diagnosis, merit, parameters
 from .constraint_solver import ConstraintSolver
 from .local_dynamics import NO_ROWS, LocalDynamics
@@ -29,14 +30,33 @@ def warn(text: str) -> None:
     warnings.warn(text, SolfecWarning, stacklevel=2)
 
 
-def _sweep_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
-    rows, entries, blocks = local.rows, local.entries, local.blocks
-    return (
-        local.colour_ptr, rows.chunk_ptr, rows.kind, rows.driving, rows.patch, rows.block, rows.law, rows.diagonal,
-        rows.B, rows.speed, rows.free, rows.V, rows.block_ptr, blocks.column, blocks.block,
-        rows.entry_ptr, entries.triple, entries.operator, local.triples.momentum,
-        rows.R, rows.U, rows.merit, rows.residual, rows.lost,
-    )  # fmt: skip
+class SweepSettings(Record):
+    """Options of sweeps, and their history, for the kernel."""
+
+    COLUMNS = {
+        "errors": ((), "f8"),  # by sweep: relative change of the reactions
+        "merits": ((), "f8"),  # and merit, 0 where it is not asked for
+    }
+    NUMBERS = {
+        "solver": "i4",  # DiagonalSolver
+        "tolerance": "f8",  # its accuracy
+        "bound": "i4",  # and the bound of its iterations
+        "reverse": "i4",  # 1: odd sweeps run backwards, 2: all do
+        "epsilon": "f8",  # largest relative change that ends sweeps
+        "maxiter": "i4",  # sweeps allowed
+        "meritval": "f8",  # largest merit that ends them; 1 or more: any
+    }
+
+    def __init__(self):
+        super().__init__()
+        self._options: tuple | None = None
+
+    def choose(self, *options) -> None:
+        """Write the numbers, in their order, where they are others than before."""
+        if options != self._options:
+            for name, value in zip(self.NUMBERS, options):
+                setattr(self, name, value)
+            self._options = options
 
 
 class DiagonalSolver(IntEnum):
@@ -123,13 +143,13 @@ class GaussSeidelSolver(ConstraintSolver):
         self.itershist = None
         self.notify: Callable[[str], None] = warn
         self._contradictions = diagnosis.Contradictions()
-        self._errors = np.zeros(0)
-        self._merits = np.zeros(0)
+        self._settings = SweepSettings()
+        self._errors = self._merits = np.zeros(0)
 
     def __copy__(self) -> GaussSeidelSolver:
         """A solver with the same settings, and memory of its own."""
         copied = type(self).__new__(type(self))
-        copied.__dict__.update(self.__dict__, _contradictions=diagnosis.Contradictions())
+        copied.__dict__.update(self.__dict__, _contradictions=diagnosis.Contradictions(), _settings=SweepSettings())
         copied._errors, copied._merits = self._errors.copy(), self._merits.copy()
         return copied
 
@@ -198,7 +218,6 @@ class GaussSeidelSolver(ConstraintSolver):
 
     def conclude(self, local: LocalDynamics) -> SolverReport:
         """Velocities, the end of cohesion, merit and residual of the reactions in `local.rows`, which are somebody else's."""
-        self._errors = self._merits = np.zeros(1)
         report = self._iterate(local, 0, True, 0, 0)  # no sweep
         if local.held is not NO_ROWS:
             report.merit, report.residual = merit.evaluate(local)
@@ -206,17 +225,20 @@ class GaussSeidelSolver(ConstraintSolver):
 
     def make_room(self) -> None:
         """For the history of one solution."""
-        if self._errors.size < self.maxiter:
-            self._errors = np.zeros(self.maxiter)
-            self._merits = np.zeros(self.maxiter)
+        if self._settings.errors.size < self.maxiter:
+            self._settings.replace(errors=np.zeros(self.maxiter), merits=np.zeros(self.maxiter))
 
     def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
         """One kernel call; `reverse` 2 makes all sweeps run backwards."""
+        settings = self._settings
+        settings.choose(self.diagonal_solver, self.diagepsilon, self.diagmaxiter, reverse, self.epsilon, maxiter, self.meritval)
         fallbacks, iterations, error, g, residual, failed, status = _sweep_rows(
-            local.n, first_row, local.stored, local.colours, local.bodies.triples.n, local.half_step, local.step,
-            self.diagonal_solver, self.diagepsilon, self.diagmaxiter, reverse, self.epsilon, maxiter, self.meritval,
-            check_cohesion, *local.columns.of(_sweep_columns, local), self._errors, self._merits,
+            local.handles, settings.handle, local.n, first_row, local.stored, local.bodies.triples.n, local.colours, local.colour_ptr,
+            local.half_step, local.step, check_cohesion,
         )  # fmt: skip
+        if status == TABLE_UNKNOWN:
+            opened(status)
+        self._errors, self._merits = settings.errors, settings.merits
         return SolverReport(iterations, error, g, residual, STATUS[status], fallbacks, failed_row=failed)
 
     def _sweep_with_functions(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
@@ -239,7 +261,7 @@ class GaussSeidelSolver(ConstraintSolver):
             report.status = "DIVERGED"
         local.velocities(local.rows.U)
         report.merit, report.residual = merit.evaluate(local)
-        self._errors[: self.maxiter], self._merits[: self.maxiter] = errors, merits
+        self._errors, self._merits = errors, merits
         report.iterations, report.fallbacks = k + 1, fallbacks
         return report
 

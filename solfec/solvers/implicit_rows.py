@@ -10,6 +10,7 @@ import numpy as np
 from .. import _kernels
 from ..bodies.element_solver import ElementSolver
 from ..bodies.reduced import ReducedBodies
+from ..tables import opened
 
 WIDTH = 96  # columns of a slice, three for each row: enough for solutions to be limited by arithmetic
 
@@ -46,17 +47,16 @@ class SolverRows:
         most = 3 * int((first[solver.rows + 1] - first[solver.rows]).max(initial=0))
         if min(most, WIDTH) > self.columns.shape[1]:
             self.columns = np.zeros((solver.size, min(most + 3 * (most // 12), WIDTH)), order="F")
-        which = solver.rows, solver.dof_first, solver.rotation, local.bodies.velo_ptr
-        attached, matrix = _attached(local), _matrix(local)
+        tables, which = (local.bodies.handles, local.handles), (solver.rows, solver.dof_first, solver.rotation)
         keeps_inverses = not isinstance(solver, ElementSolver) or solver.inverses is not None
         for start in range(0, most, WIDTH):
             row, used = start // 3, min(WIDTH, most - start)
             if keeps_inverses:
-                _inverse_columns(row, used, *which, *attached, solver.inverses, self.columns)
+                opened(_inverse_columns(*tables, row, used, *which, solver.inverses, self.columns))
             else:
-                _fill_columns(row, used, *which, *attached, self.columns)
+                opened(_fill_columns(*tables, row, used, *which, self.columns))
                 solver.solve_slice(self.columns, used, most)
-            _add_compliance(row, used, local.step, *which, *attached, self.columns, *matrix)
+            opened(_add_compliance(*tables, row, used, local.step, *which, self.columns))
 
 
 class ReducedRows:
@@ -74,21 +74,7 @@ class ReducedRows:
         ends = np.cumsum(lengths)
         if ends[-1] > len(self._work):
             self._work = np.zeros(ends[-1] + ends[-1] // 4)
-        _add_reduced_compliance(
-            local.step, solver.rows, solver.rotation, solver.modes, solver.vector_ptr, solver.matrix_ptr, solver.vectors,
-            solver.inverse, local.bodies.velo_ptr, *_attached(local), (ends - lengths).astype(np.int32), self._work, *_matrix(local),
-        )  # fmt: skip
-
-
-def _attached(local) -> tuple[np.ndarray, ...]:
-    """Rows attached to bodies, and entries."""
-    rows, entries = local.rows, local.entries
-    return (
-        local.pointers.attachment, local.attachments.row, local.attachments.entry, rows.entry_ptr, rows.slave_entry,
-        entries.triple, entries.operator,
-    )  # fmt: skip
-
-
-def _matrix(local) -> tuple[np.ndarray, ...]:
-    """W as it has been laid out."""
-    return local.rows.block_ptr, local.blocks.column, local.blocks.block, local.rows.diagonal
+        first_numbers = (ends - lengths).astype(np.int32)
+        opened(
+            _add_reduced_compliance(local.bodies.handles, local.handles, solver.handle, local.step, first_numbers, self._work)
+        )

@@ -18,9 +18,11 @@ from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..kinds import RowKind  # noqa: F401  # known here, too
-from ..tables import KernelColumns, Table, note_reallocation
+from ..tables import Table, opened
 from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
 from .implicit_rows import rows_of
+
+_relative_velocities = _kernels.newton.relative_velocities
 
 NO_ROWS = np.zeros(0, int)
 
@@ -128,7 +130,6 @@ class LocalDynamics:
     """
 
     def __init__(self):
-        self.columns = KernelColumns()
         self.rows = RowTable()
         self.entries = EntryTable()
         self.blocks = BlockTable()
@@ -240,7 +241,6 @@ class LocalDynamics:
             return
         self._listed, self._implicit_rows = known, [rows_of(self, solver) for solver in known.solvers]
         self.implicit = np.zeros(bodies.capacity, np.int32)
-        note_reallocation()
         for solver in known.solvers:
             self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
 
@@ -267,10 +267,7 @@ class LocalDynamics:
 
     def velocities(self, result: np.ndarray) -> np.ndarray:
         """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
-        rows = self.rows
-        _kernels.newton.relative_velocities(
-            self.n, self.stored, *velocity_columns(self), self.bodies.triples.n, self.triples.momentum, rows.R, rows.B, result
-        )
+        opened(_relative_velocities(self.handles, self.n, self.stored, self.bodies.triples.n, result))
         return result
 
     def name(self, row: int) -> str:
@@ -315,10 +312,4 @@ class LocalDynamics:
         dense[row, :, self.blocks.column[:count], :] = self.blocks.block[..., :count].transpose(2, 0, 1)
         dense[np.arange(n), :, np.arange(n), :] = self.rows.diagonal[..., :n].transpose(2, 0, 1)
         return dense.reshape(3 * n, 3 * n)
-
-
-def velocity_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
-    """W in both of its forms, as `relative_velocities` takes it."""
-    rows, entries, blocks = local.rows, local.entries, local.blocks
-    return rows.diagonal, rows.block_ptr, blocks.column, blocks.block, rows.entry_ptr, entries.triple, entries.operator
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
 
 from .. import _kernels
 from ..errors import NotBuiltYet
+from ..tables import TABLE_UNKNOWN, Record, opened
 from . import parameters
 from .constraint_solver import ConstraintSolver
 from .gauss_seidel import GaussSeidelSolver
@@ -18,8 +20,23 @@ from .spring_tangents import SpringTangents
 STATUS = ("OK", "DIVERGED", "DIVERGED")
 LINEAR_SOLVERS = ("GMRES", "DIAG")
 RELATIVE_DELTAS = {"OFF": None, "avgWii": np.mean, "minWii": np.min, "maxWii": np.max}
-RESTART = 20  # directions that the kernel's GMRES keeps
-FIXED_VECTORS = 5  # work vectors besides two per direction
+
+
+class NewtonSettings(Record):
+    """Options of an iteration, and its history, for the kernel."""
+
+    COLUMNS = {
+        "merits": ((), "f8"),  # by iteration: merit
+        "products": ((), "i4"),  # and products with W so far
+    }
+    NUMBERS = {
+        "averaged": "i4",  # 1: averages of diagonal steps, 0: flexible GMRES
+        "linmaxiter": "i4",  # directions of one GMRES solution
+        "epsilon": "f8",  # and its relative accuracy
+        "theta": "f8",  # share of the new step in averages
+        "omega": "f8",  # smoothing of the contact equation
+        "meritval": "f8",  # merit that ends the iteration
+    }
 
 
 class NewtonSolver(ConstraintSolver):
@@ -103,28 +120,23 @@ class NewtonSolver(ConstraintSolver):
         self.iters = self.fallback = 0
         self.error = "OK"
         self.itershist = None
-        self._merits = np.zeros(0)
-        self._products = np.zeros(0, np.int32)
-        self._operator = np.zeros((3, 3, 3, 0), order="F")
-        self._vectors = np.zeros((3, 0, 0), order="F")
+        self._settings = NewtonSettings()
 
     def __copy__(self) -> NewtonSolver:
         """A solver with the same settings, and memory of its own."""
         copied = type(self).__new__(type(self))
-        copied.__dict__.update(self.__dict__)
-        for name in ("_merits", "_products", "_operator", "_vectors"):
-            setattr(copied, name, getattr(self, name).copy(order="F"))
+        copied.__dict__.update(self.__dict__, _settings=copy.deepcopy(self._settings))
         return copied
 
     @property
     def merhist(self) -> list[float]:
         """Merit after every iteration of the last solution."""
-        return self._merits[: self.iters].tolist()
+        return self._settings.merits[: self.iters].tolist()
 
     @property
     def mvhist(self) -> list[int]:
         """Products with W made up to the end of every iteration of the last solution."""
-        return self._products[: self.iters].tolist()
+        return self._settings.products[: self.iters].tolist()
 
     @property
     def stored_form(self) -> bool | None:
@@ -168,13 +180,13 @@ class NewtonSolver(ConstraintSolver):
 
     def _solve(self, local: LocalDynamics) -> tuple[SolverReport, int, int]:
         """All iterations; also return the row that failed and the kernel's status."""
-        self.reserve(local.rows.capacity)
+        self.make_room()
         report, _, failed, status = self._iterate(local, self.maxiter, self.maxmatvec, True)
         return report, failed, status
 
     def _solve_with_functions(self, local: LocalDynamics) -> tuple[SolverReport, int, int]:
         """Springs with Python functions are their tangents, drawn anew until the merit with the newest ones will do."""
-        self.reserve(local.rows.capacity)
+        self.make_room()
         springs = SpringTangents(local)
         local.velocities(local.rows.U)
         merits, products = [], []
@@ -184,35 +196,32 @@ class NewtonSolver(ConstraintSolver):
                 local, self.maxiter - len(merits), self.maxmatvec - (products[-1] if products else 0), False
             )
             count, before = report.iterations, products[-1] if products else 0
-            products += (self._products[:count] + before).tolist()
-            merits += self._merits[:count].tolist()
+            products += (self._settings.products[:count] + before).tolist()
+            merits += self._settings.merits[:count].tolist()
             if status or not count:
                 break
         if not status:
             report, _, failed, status = self._iterate(local, 0, 0, True)  # the end of cohesion
         springs.take_back()
         report.iterations = len(merits)
-        self._merits[: len(merits)], self._products[: len(merits)] = merits, products
+        self._settings.merits[: len(merits)], self._settings.products[: len(merits)] = merits, products
         return report, failed, status
 
     def _iterate(
         self, local: LocalDynamics, maxiter: int, maxmatvec: int, check_cohesion: bool
     ) -> tuple[SolverReport, int, int, int]:
         """Run the kernel; also return the products made, the row that failed and the kernel's status."""
+        settings = self._settings
+        settings.averaged, settings.linmaxiter, settings.epsilon = self.linver == "DIAG", self.linmaxiter, self.epsilon
+        settings.theta, settings.omega, settings.meritval = self.theta, self.omega, self.meritval
         iterations, matvecs, g, residual, failed, status = _kernels.newton.iterate(
-            local.n, local.stored, *_matrix_columns(local), local.bodies.triples.n, local.triples.momentum, local.half_step,
-            local.step, self.linver == "DIAG", self.linmaxiter, maxmatvec, self.epsilon, self._regularisation(local),
-            self.theta, self.omega, maxiter, self.meritval, check_cohesion, *self.columns(local),
+            local.handles, settings.handle, local.n, local.stored, local.bodies.triples.n, local.half_step, local.step,
+            self._regularisation(local), maxiter, maxmatvec, check_cohesion,
         )  # fmt: skip
+        if status == TABLE_UNKNOWN:
+            opened(status)
         report = SolverReport(iterations, math.nan, g, residual, STATUS[min(status, 2)], solver="NEWTON")
         return report, matvecs, failed, status
-
-    def columns(self, local: LocalDynamics) -> tuple[np.ndarray, ...]:
-        """Arrays that the kernel writes."""
-        rows = local.rows
-        return (
-            rows.R, rows.U, rows.merit, rows.residual, rows.lost, self._operator, self._vectors, self._merits, self._products,
-        )  # fmt: skip
 
     def _regularisation(self, local: LocalDynamics) -> float:
         """delta, or delta times a diagonal entry of W."""
@@ -221,16 +230,10 @@ class NewtonSolver(ConstraintSolver):
             return self.delta
         return self.delta * float(measure(np.einsum("iik->ik", local.rows.diagonal[..., : local.n])))
 
-    def reserve(self, capacity: int) -> None:
-        """Work space and histories, kept from step to step."""
-        if self._merits.size < self.maxiter:
-            self._merits = np.zeros(self.maxiter)
-            self._products = np.zeros(self.maxiter, np.int32)
-        directions = min(self.linmaxiter, RESTART) if self.linver == "GMRES" else 0
-        if self._vectors.shape[1] != capacity or self._vectors.shape[2] < FIXED_VECTORS + 2 * directions:
-            self._vectors = np.zeros((3, capacity, FIXED_VECTORS + 2 * directions), order="F")
-        if self._operator.shape[3] != capacity:
-            self._operator = np.zeros((3, 3, 3, capacity), order="F")
+    def make_room(self) -> None:
+        """For the history of one solution."""
+        if self._settings.merits.size < self.maxiter:
+            self._settings.replace(merits=np.zeros(self.maxiter), products=np.zeros(self.maxiter, np.int32))
 
     def _fall_back(self, local: LocalDynamics, failed: SolverReport) -> SolverReport:
         """Gauss-Seidel from the reactions at the start of the step (manual, NEWTON_SOLVER)."""
@@ -246,10 +249,3 @@ def _name(kind: int) -> str:
     known = RowKind._value2member_map_
     return f"constraints of kind {known[kind].name if kind in known else int(kind)}"
 
-
-def _matrix_columns(local: LocalDynamics) -> tuple[np.ndarray, ...]:
-    rows, entries, blocks = local.rows, local.entries, local.blocks
-    return (
-        rows.kind, rows.driving, rows.patch, rows.block, rows.law, rows.diagonal, rows.B, rows.speed, rows.V,
-        rows.block_ptr, blocks.column, blocks.block, rows.entry_ptr, entries.triple, entries.operator,
-    )  # fmt: skip

@@ -79,6 +79,17 @@ def test_wrong_command_line_gives_usage_and_status_two(tmp_path, monkeypatch, ca
     assert said in captured.err and "usage: solfec" in captured.err and captured.out == ""
 
 
+@pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"])
+def test_several_processes_of_mpiexec_do_not_compute_one_model_each(tmp_path, monkeypatch, capsys, name):
+    (tmp_path / "input.py").write_text("print('computed')")
+    monkeypatch.setenv(name, "2")
+    assert cli.main([str(tmp_path / "input.py")]) == 2
+    captured = capsys.readouterr()
+    assert "2 processes of mpiexec were started: runs in parallel are not built yet" in captured.err and captured.out == ""
+    monkeypatch.setenv(name, "1")
+    assert cli.main([str(tmp_path / "input.py")]) == 0
+
+
 def test_version_and_help(capsys):
     assert cli.main(["--version"]) == 0 and cli.main(["--help"]) == 0
     out = capsys.readouterr().out

@@ -7,6 +7,7 @@ def box (x, y, z):
 def double_pendulum (stop):
 	sol = SOLFEC ('DYNAMIC', 1E-3, 'out/old/double-pendulum')
 	sol.verbose = 'OFF'
+	sol.joint_impacts = 'OFF' # links keep what impacts leave in them, as in Solfec-1.0
 	GRAVITY (sol, (0, 0, -9.81))
 	mat = BULK_MATERIAL (sol, model = 'KIRCHHOFF', young = 1, poisson = 0, density = 1)
 	SURFACE_MATERIAL (sol, model = 'SIGNORINI_COULOMB', friction = 0.0, restitution = 0.1)

@@ -109,3 +109,25 @@ def test_adaptive_steps_get_shorter_when_a_table_gets_stiffer():
     steps, stiff = np.diff(times)[2:], np.array(strokes[1:-2]) > 0  # the stroke of a step decides on the length of the next one
     assert 0 < stiff.sum() < stiff.size
     assert steps == pytest.approx(np.where(stiff, 0.1 * 2 / 100, 0.015), rel=1e-9)
+
+
+def test_step_of_particles_is_too_long_by_the_root_of_two_where_neighbours_move_against_each_other():
+    """A row of equal masses: the estimate takes neighbours for fixed, where the highest frequency is 2 sqrt(k/m)."""
+    count, k, m = 40, 100.0, 0.5
+    for i in range(count):
+        ANALYTICAL([1, 1, 1, 0, 0, 0], m, position=(i, 0, 0))
+    for i in range(-1, count):
+        SPRING(max(i, 0), (i if i < 0 else i, 0, 0), i + 1 if 0 <= i < count - 1 else -1, (i + 1, 0, 0), [-1, -k, 1, k], direction=(1, 0, 0))
+    matrix = (k / m) * (2 * np.eye(count) - np.eye(count, k=1) - np.eye(count, k=-1))
+    stable = 2 / math.sqrt(np.linalg.eigvalsh(matrix)[-1])
+    assert CRITICAL() == pytest.approx(math.sqrt(2 * m / k), rel=1e-12)
+    assert CRITICAL() / stable == pytest.approx(math.sqrt(2), rel=1e-3)
+    assert CRITICAL(1)[0][0] / stable == pytest.approx(math.sqrt(2), rel=1e-3)
+    for i in range(count):
+        VELOCITY(i, (1e-3 * (-1) ** i, 0, 0))
+    x = HISTORY("DX", count // 2)
+    DEM(200 * stable, 0.95 * stable)
+    assert max(map(abs, x)) < 1e-3
+    DEM(30 * stable, 1.3 * stable)  # below the estimate
+    assert 1.3 * stable < CRITICAL()
+    assert max(map(abs, x)) > 1e3

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from solfec.errors import NotBuiltYet, SolfecError
+from solfec.errors import SolfecError
 from solfec.parmec import (
     ANALYTICAL,
     BALL_JOINT,
@@ -225,9 +225,11 @@ def test_progress_is_told_on_terminals_only(monkeypatch, capsys):
     assert printed.count("DEM") > 50
 
 
-def test_the_format_med_is_not_built():
-    with pytest.raises(NotBuiltYet, match="MED"):
+def test_med_without_its_package_is_refused(monkeypatch):
+    monkeypatch.setattr("solfec.parmec.med_files.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="MED needs the package medcoupling"):
         OUTPUT(format="MED")
+    OUTPUT(format="VTK")
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

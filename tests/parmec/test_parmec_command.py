@@ -30,6 +30,13 @@ def test_an_input_finds_the_commands_and_its_words(tmp_path):
     assert done.stdout.split() == ["-5.049999999999995", "['a',", "'-b']", "['-ntasks',", "'1',", "'input.py',", "'a',", "'-b']"]
 
 
+def test_words_are_the_same_when_a_run_goes_on_or_is_read(tmp_path):
+    text = "OUTPUT (format = 'HDF5')\n" + FALL + "print(ARGV ())"
+    for words in ((), ("-c",), ("-r",)):
+        done = parmec(tmp_path, text, *words, "input.py", "a", "-c")
+        assert done.stdout == "['a', '-c']\n"
+
+
 def test_old_inputs_are_read_as_python_2(tmp_path):
     done = parmec(tmp_path, FALL + "print 'z', 7/2, z[-1] <> 0", "input.py")
     assert done.stdout == "z 3 True\n"
@@ -44,11 +51,6 @@ def test_modules_beside_an_input_import_the_commands(tmp_path):
 def test_errors_name_file_and_line(tmp_path):
     done = parmec(tmp_path, "ANALYTICAL ()\nVELOCITY (1, (0, 0, 1))\n", "input.py", status=1)
     assert done.stderr.startswith("input.py:2: ValueError: VELOCITY: 'parnum' must be the number of a particle, not 1; numbers 0 to 0 exist")
-
-
-def test_what_is_not_built_names_file_and_line(tmp_path):
-    done = parmec(tmp_path, "x = 1\nOUTPUT (format = 'MED')\n", "input.py", status=1)
-    assert done.stderr.startswith("input.py:2: OUTPUT in the format 'MED' is not built yet")
 
 
 @pytest.mark.parametrize(("words", "message"), [

@@ -12,7 +12,7 @@ import models  # noqa: E402
 
 from solfec.bodies.materials import BulkMaterial  # noqa: E402
 from solfec.bodies.table import BodyKind, Scheme  # noqa: E402
-from solfec.constraints.curves import CurveTable  # noqa: E402
+from solfec.constraints.curves import SpringCurves  # noqa: E402
 from solfec.constraints.table import ConstraintKind, DirectionUpdate  # noqa: E402
 from solfec.domain import Domain  # noqa: E402
 from solfec.errors import SolfecError  # noqa: E402
@@ -123,6 +123,6 @@ def test_a_continued_run_without_its_series_or_springs_says_which_constraint_lac
             if forgotten == "time series":
                 continued.constraints.series = SeriesTable()
             else:
-                continued.constraints.curves, continued.constraints.functions = CurveTable(), {}
+                continued.constraints.curves, continued.constraints.functions = SpringCurves(), {}
             with pytest.raises(SolfecError, match=f"{forgotten} of constraint [0-9]+ .*continued run"):
                 advance(continued, 1)

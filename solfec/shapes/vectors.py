@@ -1,0 +1,16 @@
+"""Products of vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a x b of vectors (..., 3); `np.cross` takes ten times as long for a few of them."""
+    product = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    a1, a2, a3 = a[..., 0], a[..., 1], a[..., 2]
+    b1, b2, b3 = b[..., 0], b[..., 1], b[..., 2]
+    product[..., 0] = a2 * b3 - a3 * b2
+    product[..., 1] = a3 * b1 - a1 * b3
+    product[..., 2] = a1 * b2 - a2 * b1
+    return product

@@ -1,0 +1,15 @@
+"""Joints of mechanisms between bodies and beside space, among rigid and pseudo-rigid bodies."""
+solfec = SOLFEC('DYNAMIC', 1E-3, 'out/model')
+stone = BULK_MATERIAL(solfec, density=1000.0)
+GRAVITY(solfec, (0.5, 1, -9.81))
+kinds = ['RIGID', 'PSEUDO_RIGID', 'RIGID', 'RIGID', 'PSEUDO_RIGID', 'RIGID', 'RIGID']
+balls = [BODY(solfec, kind, SPHERE((k, 0, 0), 0.2, 1, 1), stone) for k, kind in enumerate(kinds)]
+HINGE(balls[0], None, (-0.5, 0, 0), (0, 1, 0))
+BALL(balls[0], balls[1], (0.5, 0, 0))
+UNIVERSAL(balls[1], balls[2], (1.5, 0, 0), (0, 1, 0), (0, 0, 1))
+SLIDER(balls[2], balls[3], (2.5, 0, 0), (1, 0, 0))
+CYLINDRICAL(balls[3], balls[4], (3.5, 0, 0), (1, 0, 1))
+WELD(balls[4], balls[5], (4.5, 0, 0))
+HINGE(balls[5], balls[6], (5.5, 0, 0), (1, 2, 3))
+INITIAL_VELOCITY(balls[6], (0.1, 0, 0), (0, 1, 2))
+RUN(solfec, AUTO_SOLVER(1E-8), int(NON_SOLFEC_ARGV()[0]) * 1E-3)

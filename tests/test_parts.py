@@ -1,0 +1,302 @@
+"""A model that is divided among several owners, in one process, takes the same course as the whole one."""
+
+import copy
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import models  # noqa: E402
+import python_costs  # noqa: E402
+
+from solfec.errors import SolfecError  # noqa: E402
+from solfec.kinds import BodyKind  # noqa: E402
+from solfec.parallel.colours import colour, hashes  # noqa: E402
+from solfec.parallel.communicator import Alone  # noqa: E402
+from solfec.parallel.part import Part, pairs_of_rows  # noqa: E402
+from solfec.parallel.part_sweeps import PartSweeps  # noqa: E402
+from solfec.parallel.sums import ordered_nowhere  # noqa: E402
+from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+
+
+class Together:
+    """What threads of one process share to tell one another something."""
+
+    def __init__(self, size):
+        self.size, self.barrier, self.slots = size, threading.Barrier(size, timeout=60), [None] * size
+
+    def all_of(self, rank, value):
+        self.slots[rank] = value
+        self.barrier.wait()
+        found = list(self.slots)
+        self.barrier.wait()
+        return found
+
+
+class Thread:
+    """One of them, as a Communicator."""
+
+    def __init__(self, together, rank):
+        self.together, self.rank, self.size = together, rank, together.size
+        self.messages = 0
+
+    def exchange(self, outgoing, incoming):
+        self.messages += len(outgoing)
+        found = self.together.all_of(self.rank, {rank: array.copy() for rank, array in outgoing.items()})
+        for rank, array in incoming.items():
+            array[...] = found[rank][self.rank]
+
+    def largest(self, values):
+        return np.max(self.together.all_of(self.rank, values.copy()), axis=0)
+
+    def total(self, values):
+        return np.sum(self.together.all_of(self.rank, values.copy()), axis=0)
+
+
+def spmd(size, program):
+    """Results of `program(world)` in so many threads."""
+    together, results, errors = Together(size), [None] * size, []
+
+    def one(rank):
+        try:
+            results[rank] = program(Thread(together, rank))
+        except BaseException as error:
+            errors.append(error)
+            together.barrier.abort()
+
+    threads = [threading.Thread(target=one, args=(rank,)) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise next((error for error in errors if not isinstance(error, threading.BrokenBarrierError)), errors[0])
+    return results
+
+
+def slabs(model, size):
+    """Owners by the places of bodies along the longest side of the model."""
+    centre = model.bodies.view("centre")
+    axis = np.argmax(np.ptp(centre, axis=1))
+    return np.argsort(np.argsort(centre[axis], kind="stable")) * size // model.bodies.n
+
+
+def anyhow(model, size):
+    """Owners without any sense."""
+    ids = model.bodies.view("id")
+    return hashes(ids, ids) % size
+
+
+def settled(model, steps):
+    """A model whose bodies have begun to touch."""
+    for _ in range(steps):
+        model.advance(GaussSeidelSolver(1e-3, 50))
+    return model
+
+
+#: Models, and the reach with which they are divided.
+MODELS = {"block": (lambda: models.block(4), 1.0), "spheres": (lambda: settled(models.spheres(150, side=3), 350), 0.1), "stacks": (lambda: settled(models.stacks(3, 2, 4), 60), 0.2)}
+DIVIDED = {"slabs": slabs, "anyhow": anyhow}
+
+
+def course(model, owner, size, steps, solver=None, reach=1.0):
+    """States of own bodies and reactions of their contacts after some steps, by identity, from all parts."""
+
+    def program(world):
+        mine = copies[world.rank]
+        mine.bodies.view("owner")[:] = owner
+        part = Part(mine, world, reach)
+        sweeps = PartSweeps(part, copy.copy(solver or GaussSeidelSolver(1e-4, 60)))
+        reports = []
+        for _ in range(steps):
+            part.advance(sweeps)
+            report = mine.report
+            reports.append((report.iterations, report.error, report.status))
+        held = {int(mine.bodies.id[row]): state_of(mine, row) for row in np.flatnonzero(part.moving)}
+        return collect(part), reports, part, held
+
+    copies = [copy.deepcopy(model) for _ in range(size)]
+    results = spmd(size, program)
+    bodies, contacts = {}, {}
+    for (states, reactions), *_ in results:
+        assert not set(states) & set(bodies)
+        bodies.update(states)
+        for key, value in reactions.items():
+            assert contacts.setdefault(key, value) == value  # two owners find and solve a contact alike
+    assert all(reports == results[0][1] for _, reports, *_ in results)
+    for *_, held in results:  # copies are in their owners' states
+        assert held.items() <= bodies.items()
+    return bodies, contacts, results[0][1], [part for *_, part, _ in results]
+
+
+def state_of(model, row):
+    bodies = model.bodies
+    parts = bodies.configurations.conf[:, bodies.conf_slice(row)], bodies.triples.velo[:, bodies.velo_slice(row)], bodies.energy[:, row]
+    return b"".join(np.ascontiguousarray(array).tobytes() for array in (*parts, bodies.momentum[:, row]))
+
+
+def collect(part):
+    model = part.model
+    bodies, constraints = model.bodies, model.constraints
+    states = {int(bodies.id[row]): state_of(model, row) for row in part.own}
+    reactions = {}
+    for k in range(constraints.n):
+        sides = [(int(constraints.master[k]), int(constraints.master_primitive[k])), (int(constraints.slave[k]), int(constraints.slave_primitive[k]))]
+        if any(part.owned[row] for row, _ in sides):
+            ends = tuple((int(bodies.id[row]), int(number - bodies.primitive_ptr[row])) for row, number in sides)
+            key = int(constraints.birth[k]), ends, int(constraints.slot[k])
+            reactions[key] = b"".join(np.ascontiguousarray(getattr(constraints, name)[..., k]).tobytes() for name in ("R", "U", "V", "base", "gap", "area"))
+    return states, reactions
+
+
+@pytest.mark.parametrize("division", DIVIDED)
+@pytest.mark.parametrize("name", MODELS)
+def test_parts_have_the_bits_of_the_whole(name, division):
+    build, reach = MODELS[name]
+    model = build()
+    whole = course(model, np.zeros(model.bodies.n), 1, 6, reach=reach)
+    assert len(whole[1]) > 20
+    for size in (2, 3):
+        parts = course(model, DIVIDED[division](model, size), size, 6, reach=reach)
+        assert parts[2] == whole[2]
+        assert parts[0] == whole[0]
+        assert parts[1] == whole[1]
+
+
+def test_parts_hold_less_than_the_whole_and_exchange_something():
+    model = models.stacks(12, 1, 3)
+    *_, parts = course(model, slabs(model, 3), 3, 2, reach=0.2)
+    assert all(part.model.bodies.n < 0.8 * model.bodies.n for part in parts)
+    assert all(part.own.size > 0 for part in parts)
+
+
+def test_parts_may_be_without_bodies_or_contacts():
+    model = models.spheres(20)
+    whole, parts = (course(model, owner, size, 3) for owner, size in ((np.zeros(21), 1), (np.arange(21) % 2 * 2, 4)))
+    assert whole[:3] == parts[:3] and not whole[1]
+    assert [part.own.size for part in parts[3]] == [10, 0, 10, 0]
+    stack = settled(models.stacks(3, 2, 4), 60)
+    assert course(stack, np.zeros(stack.bodies.n), 1, 3)[:3] == course(stack, np.full(stack.bodies.n, 2), 3, 3)[:3]
+
+
+MPI_COURSE = """
+import hashlib, sys
+sys.path[:0] = [{tests!r}, {benchmarks!r}]
+from mpi4py import MPI
+import test_parts
+from solfec.parallel.communicator import MessagePassing
+world = MessagePassing(MPI.COMM_WORLD)
+model = test_parts.MODELS["block"][0]()
+model.bodies.view("owner")[:] = test_parts.slabs(model, world.size)
+part = test_parts.Part(model, world, 1.0)
+sweeps = test_parts.PartSweeps(part, test_parts.GaussSeidelSolver(1e-4, 60))
+for _ in range(6):
+    part.advance(sweeps)
+found = MPI.COMM_WORLD.gather(test_parts.collect(part))
+if world.rank == 0:
+    states, contacts = dict(), dict()
+    for one, two in found:
+        states.update(one)
+        contacts.update(two)
+    print(len(states), len(contacts), hashlib.sha256(repr((sorted(states.items()), sorted(contacts.items()))).encode()).hexdigest())
+"""
+
+
+def test_processes_of_mpi_have_the_bits_of_one():
+    pytest.importorskip("mpi4py")
+    command = Path(sys.executable).parent / "mpiexec"
+    if not command.exists():
+        pytest.skip("no mpiexec beside python")
+    script = MPI_COURSE.format(tests=str(ROOT / "tests"), benchmarks=str(ROOT / "benchmarks"))
+    said = set()
+    for size in (1, 2, 3):
+        done = subprocess.run([command, "-n", str(size), sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        said.add(done.stdout)
+    (line,) = said
+    assert line.startswith("64 ")
+
+
+def test_a_whole_model_agrees_with_the_serial_solver():
+    """The one sweeps by colours, the other by keys: the same solution to accuracy."""
+    model, serial = models.block(3), models.block(3)
+    solver = GaussSeidelSolver(1e-12, 5000)
+    course_of_one = course(model, np.zeros(model.bodies.n), 1, 8, solver)
+    for _ in range(8):
+        serial.advance(GaussSeidelSolver(1e-12, 5000))
+    (part,) = course_of_one[3]
+    for table, column in (("configurations", "conf"), ("triples", "velo")):
+        one, two = (getattr(m.bodies, table).view(column) for m in (part.model, serial))
+        assert np.abs(one - two).max() < 1e-7 * max(1.0, np.abs(two).max())
+
+
+def test_colours_divide_no_body_and_depend_on_no_owner():
+    model = settled(models.spheres(120), 350)
+
+    def program_of(copies, owner):
+        def program(world):
+            mine = copies[world.rank]
+            mine.bodies.view("owner")[:] = owner
+            part = Part(mine, world, 0.02)
+            ends = pairs_of_rows(mine.constraints, np.arange(mine.constraints.n), part.moving)
+            rows = np.flatnonzero(part.owned[ends[0]] & (ends[0] >= 0) | part.owned[ends[1]])
+            found = colour(part, ends[:, rows])
+            ids = mine.bodies.id[np.maximum(ends[:, rows], 0)] * (ends[:, rows] >= 0)
+            return dict(zip(map(tuple, ids.T.tolist()), found.tolist()))
+
+        return program
+
+    (whole,) = spmd(1, program_of([copy.deepcopy(model)], 0))
+    assert len(whole) > 20 and len(set(whole.values())) > 2
+    for colour_of in set(whole.values()):
+        bodies = [body for pair, chosen in whole.items() if chosen == colour_of for body in pair if body]
+        assert len(bodies) == len(set(bodies))
+    for found in spmd(3, program_of([copy.deepcopy(model) for _ in range(3)], anyhow(model, 3))):
+        assert found.items() <= whole.items()
+
+
+def test_sums_do_not_depend_on_order_or_parts():
+    rng = np.random.default_rng(7)
+    terms = rng.random((3, 500)) * 10.0 ** rng.integers(-12, 6, (3, 500))
+    whole = ordered_nowhere(terms, Alone())
+    assert np.allclose(whole, terms.sum(axis=1), rtol=1e-15)
+    shuffled = terms[:, rng.permutation(500)]
+    for found in spmd(3, lambda world: ordered_nowhere(np.array_split(shuffled, 3, axis=1)[world.rank], world)):
+        assert found.tobytes() == whole.tobytes()
+    assert ordered_nowhere(np.zeros((3, 0)), Alone()).tolist() == [0, 0, 0]
+    assert ordered_nowhere(np.array([[1.0, np.inf], [1.0, 2.0]]), Alone())[0] == np.inf
+
+
+def test_bodies_that_have_moved_too_far_are_told_of():
+    model = models.spheres(20)
+    moving = np.flatnonzero(model.bodies.view("kind") != BodyKind.OBSTACLE)[0]
+    model.states.set_velocity(int(model.bodies.id[moving]), (0, 0, 1e3), (0, 0, 0))
+    with pytest.raises(SolfecError, match="more than a quarter of the reach 0.01"):
+        course(model, slabs(model, 2), 2, 20, reach=0.01)
+
+
+def test_what_cannot_be_divided_yet_is_refused():
+    soft = models.soft_cubes(2, 2)
+    with pytest.raises(SolfecError, match="cannot be shared by processes yet; only obstacles and rigid bodies can"):
+        Part(soft, Alone(), 1.0)
+    with pytest.raises(SolfecError, match="a model with constraints of the user cannot be shared"):
+        Part(python_costs.chains(3, 4), Alone(), 1.0)
+    model = models.block(2)
+    with pytest.raises(SolfecError, match="reach 1e-06 of parts of a model must be at least 8e-06"):
+        Part(model, Alone(), 1e-6)
+    model.settings.manifold = True
+    with pytest.raises(SolfecError, match="contacts of 'MANIFOLD', in patches, or found ahead of time"):
+        Part(model, Alone(), 1.0)
+    model.settings.manifold = False
+    model.bodies.view("owner")[:] = 1
+    with pytest.raises(SolfecError, match="owners of bodies must be ranks from 0 to 0"):
+        Part(model, Alone(), 1.0)
+    model.bodies.view("owner")[:] = 0
+    with pytest.raises(SolfecError, match="'meritval' and 'reverse' cannot be used"):
+        PartSweeps(Part(model, Alone(), 1.0), GaussSeidelSolver(1e-3, 10, meritval=1e-4))
