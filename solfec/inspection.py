@@ -37,7 +37,6 @@ FLUSH = 3  # points from which two faces lie on each other
 EXACT = 1e-3  # part of the geometric epsilon below which faces touch and do not overlap
 LISTED = 5  # bodies and joints that are named
 MOVING = 1e-9  # velocity of a joint that counts, in units of the largest one
-JOINTS = {ConstraintKind.FIXPNT: (0, 1, 2), ConstraintKind.FIXDIR: (2,), ConstraintKind.RIGLNK: (2,)}
 
 
 def inspect(domain: Domain, duration: float | None = None, interval: float = 0.0) -> dict:
@@ -287,8 +286,8 @@ def _moving(domain: Domain) -> list[tuple[int, float]]:
     least = MOVING * float(np.abs(domain.bodies.triples.view("velo")).max(initial=0.0))
     found = []
     for row in range(local.contacts, local.n):
-        held = JOINTS.get(ConstraintKind(int(constraints.kind[local.rows.order[row]])), ())
-        speed = float(np.linalg.norm(local.rows.V[list(held), row])) if held else 0.0
+        kind = ConstraintKind(int(constraints.kind[local.rows.order[row]]))
+        speed = float(np.linalg.norm(local.rows.V[list(kind.components), row])) if kind.is_joint else 0.0
         if speed > least:
             found.append((row, speed))
     return sorted(found, key=_second, reverse=True)

@@ -87,6 +87,16 @@ class ConstraintKind(IntEnum):
     RIGLNK = 5
     SPRING = 6
 
+    @property
+    def components(self) -> tuple[int, ...]:
+        """Components (T1, T2, N) of the relative velocity that it asks for; none of contacts and springs."""
+        return _COMPONENTS.get(self.name, ())
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it holds a place that the user does not move."""
+        return self.name in _COMPONENTS and not self.name.startswith("VELO")
+
 
 class RowKind(IntEnum):
     """Kind of a row of local dynamics: the constraint's kind, or the law that a constraint follows in this step instead."""
@@ -101,6 +111,20 @@ class RowKind(IntEnum):
     SPRING_DASHPOT = 7  # contact of a SPRING_DASHPOT material
     OPEN = 8  # contact with an open gap: R = 0, U = B
     HELD = 9  # spring with a Python function: sweeps leave its reaction alone
+
+    @property
+    def components(self) -> tuple[int, ...]:
+        """Components of the relative velocity that it asks for, as of constraints."""
+        return _COMPONENTS.get(self.name, ())
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether what it asks for does not depend on the velocities of the step."""
+        return self.name in _COMPONENTS and self.name != "RIGLNK"
+
+
+_COMPONENTS = {"FIXPNT": (0, 1, 2), "FIXDIR": (2,), "VELODIR": (2,), "VELODIR3": (0, 1, 2), "RIGLNK": (2,)}
+JOINTS = tuple(kind for kind in ConstraintKind if kind.is_joint)
 
 
 class DirectionUpdate(IntEnum):

@@ -5,9 +5,9 @@ module user_constraints
   use body_state, only: bodies_and_triples, open_bodies
   use state_tables, only: constraint_table, series_table, open_table
   use table_registry, only: table_open
-  use kind_numbers, only: fixpnt => constraint_fixpnt, fixdir => constraint_fixdir, velodir => constraint_velodir, &
-    link => constraint_riglnk, spring => constraint_spring, follow => direction_update_follow, &
-    by_master => direction_update_conv1, by_slave => direction_update_conv2
+  use kind_numbers, only: follow => direction_update_follow, by_master => direction_update_conv1, by_slave => direction_update_conv2
+  use row_families, only: family_of
+  use row_family_base, only: row_family, identity, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring
   use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
   use matrix3, only: inverse, multiply, multiply_transposed
   use local_frame, only: frame_of_normal
@@ -41,6 +41,7 @@ contains
     type(bodies_and_triples) :: state
     type(constraint_table) :: rows
     type(series_table) :: known
+    class(row_family), pointer :: family
     real(dp) :: vector(3), distance
     integer(i4) :: i, j, m, s
 
@@ -54,6 +55,7 @@ contains
     end do
     failed = -1
     do i = 0, users - 1
+      family => family_of(rows%kind(i))
       m = rows%master(i)
       s = rows%slave(i)
       if (s < 0) then
@@ -62,22 +64,22 @@ contains
         rows%other_point(:,i) = spatial_point(state, s, rows%slave_point(:,i))
       end if
       ! two bodies slide in a plane through the slave's point: the force acts on the master there as well
-      if (rows%kind(i) == fixdir .and. s >= 0) &
+      if (family%slides .and. s >= 0) &
         rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
       if (state%bodies%kind(m) /= finite_element_kind) rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
       rows%gap(i) = 0.0_dp
       vector = rows%point(:,i) - rows%other_point(:,i)
-      select case (rows%kind(i))
-      case (fixpnt)
-        rows%base(:,:,i) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
-      case (fixdir, velodir)
+      select case (family%frame)
+      case (frame_of_space)
+        rows%base(:,:,i) = identity
+      case (frame_of_direction)
         rows%base(:,:,i) = frame_of_normal(current_direction(i, m, s), aligned)
-      case (link)
+      case (frame_between_points)
         distance = norm2(vector)
         rows%gap(i) = distance - rows%length(i)
         ! a link that has shrunk to a point keeps its last direction
         if (distance > 0.0_dp) rows%base(:,:,i) = frame_of_normal(vector/distance, aligned)
-      case (spring)
+      case (frame_of_spring)
         if (update(i) == follow) then
           distance = norm2(vector)
           vector = merge(vector/max(distance, tiny(1.0_dp)), [0.0_dp, 0.0_dp, 1.0_dp], distance > 0.0_dp)
@@ -156,7 +158,7 @@ contains
     end associate
   end function referential_point
 
-  !> Marks fixed points with |R| and rigid links with a tension -R_N above their strength; `count` of the first `users` rows.
+  !> Marks constraints whose load is above their strength, |R| of fixed points and the tension of links; `count` of the first `users` rows.
   !>
   !>   kind, strength, reaction   (0:ncon-1), (0:ncon-1), (3,0:ncon-1) columns of the constraint table [force]
   !>   overloaded                 (0:ncon-1) out: 1 for these rows, 0 for the other ones of the user's
@@ -166,14 +168,14 @@ contains
     real(dp), intent(in) :: strength(0:ncon-1), reaction(3,0:ncon-1)
     integer(i4), intent(inout) :: overloaded(0:ncon-1)
     integer(i4), intent(out) :: count
+    class(row_family), pointer :: family
     integer(i4) :: i
     logical :: breaks
 
     count = 0
     do i = 0, users - 1
-      breaks = .false.
-      if (kind(i) == fixpnt) breaks = norm2(reaction(:,i)) > strength(i)
-      if (kind(i) == link) breaks = -reaction(3,i) > strength(i)
+      family => family_of(kind(i))
+      breaks = family%load(reaction(:,i)) > strength(i)
       overloaded(i) = merge(1, 0, breaks)
       if (breaks) count = count + 1
     end do

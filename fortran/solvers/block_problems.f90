@@ -4,7 +4,9 @@ module block_problems
   use contact_iterations, only: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton, project_on_cone, &
     linearise, status_solved, status_failed
   use diagonal_block, only: block_size, b_rho, prepare_block, exact_block, solve_contact
-  use row_block, only: law_size, l_cohesion, l_friction, solve_row, penalty_block
+  use dashpot_rows, only: penalty_block
+  use row_block, only: row_options, l_cohesion
+  use row_families, only: solve_row
   implicit none
   private
   public :: contact_problems, row_problems, penalty_problems, projections, linearisations
@@ -65,7 +67,8 @@ contains
 
     block = 0.0_dp
     do k = 1, n
-      call solve_row(kind(k), w(:,:,k), block, law(:,k), 0.0_dp, half_step(k), 0.0_dp, 0, 0.0_dp, 1, b(:,k), r(:,k), status(k))
+      call solve_row(kind(k), w(:,:,k), block, law(:,k), 0.0_dp, row_options(half_step(k), 0.0_dp, 0, 0.0_dp, 1), b(:,k), &
+                     r(:,k), status(k))
     end do
   end subroutine row_problems
 

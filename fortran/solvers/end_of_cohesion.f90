@@ -1,13 +1,14 @@
 !> The end of cohesion after a solution.
 module end_of_cohesion
   use kinds, only: dp, i4
-  use row_block, only: contact_row, spring_dashpot_row, law_size, l_cohesion, l_friction, l_shift
+  use row_block, only: law_size, l_cohesion, l_friction, l_shift
+  use row_families, only: family_of
+  use row_family_base, only: row_family
   implicit none
   private
   public :: end_cohesion
 
-  real(dp), parameter :: at_limit = 1e-8_dp   !< of the cohesive force: reactions this near to a limit are at it
-  real(dp), parameter :: near_limit = 1e-2_dp !< the same where velocities tell
+  real(dp), parameter :: near_limit = 1e-2_dp !< of the cohesive force: reactions this near to a limit are at it where velocities tell
   real(dp), parameter :: moving = 1e-2_dp     !< of the velocity that the limiting force makes: above, a point opens or slides
 
 contains
@@ -17,11 +18,12 @@ contains
   !>   patch      (0:n-1) first row of the points that two primitives share; rows of a patch stand together
   !>   diagonal   (3,3,0:n-1) W_aa; reaction, u (3,0:n-1) R, U
   !>   lost       (0:n-1) out: 1 where cohesion ends
-  pure subroutine end_cohesion(n, kind, law, patch, diagonal, reaction, u, lost)
+  subroutine end_cohesion(n, kind, law, patch, diagonal, reaction, u, lost)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: kind(0:*), patch(0:*)
     real(dp), intent(in) :: law(law_size,0:*), diagonal(3,3,0:*), reaction(3,0:*), u(3,0:*)
     integer(i4), intent(inout) :: lost(0:*)
+    class(row_family), pointer :: family
     logical :: shared
     integer :: a
 
@@ -31,33 +33,11 @@ contains
       if (shared) then
         lost(a) = merge(1_i4, 0_i4, gives(law(:,a), diagonal(:,:,a), reaction(:,a), u(:,a)))
       else
-        lost(a) = merge(1_i4, 0_i4, ends(kind(a), law(:,a), reaction(:,a)))
+        family => family_of(kind(a))   ! of one point: its reactions are those of the bodies, and tell
+        lost(a) = merge(1_i4, 0_i4, family%ends(law(:,a), reaction(:,a)))
       end if
     end do
   end subroutine end_cohesion
-
-  !> A contact of one point: its reactions are those of the bodies, and tell.
-  pure function ends(kind, law, r) result(lost)
-    integer(i4), intent(in) :: kind
-    real(dp), intent(in) :: law(law_size), r(3)
-    logical :: lost
-    real(dp) :: margin, normal
-
-    lost = .false.
-    if (.not. law(l_cohesion) > 0.0_dp) return
-    margin = at_limit*law(l_cohesion)
-    select case (kind)
-    case (contact_row)
-      normal = r(3) + law(l_cohesion)
-      lost = normal < margin
-    case (spring_dashpot_row)
-      normal = abs(r(3))
-      lost = r(3) < margin - law(l_cohesion)
-    case default
-      return
-    end select
-    if (law(l_friction) > 0.0_dp) lost = lost .or. sqrt(r(1)**2 + r(2)**2) + margin >= law(l_friction)*normal
-  end function ends
 
   !> One of several points of a patch, which share what passes through it in a way that only solvers decide: points may be at their
   !> limits, by stresses that hold one another, where nothing gives.  So a point ends where it opens or slides indeed.  A patch that carries less

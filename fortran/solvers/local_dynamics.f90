@@ -9,10 +9,13 @@ module local_dynamics
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: velocity_blocks, finite_element_kind, obstacle_kind
-  use row_block, only: contact_row, open_row, law_size, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion
+  use kind_numbers, only: contact_row => row_contact, open_row => row_open
+  use row_block, only: law_size, l_cohesion
+  use row_families, only: family_of, surface_row
+  use row_family_base, only: row_family, constraint_data
   use row_order, only: attach, acts_on
   use row_colours, only: order_rows
-  use row_laws, only: contact_laws, bilateral_laws, is_struck, waits_for_impact
+  use contact_rows, only: is_struck, waits_for_impact
   implicit none
   private
   public :: assemble_rows, assemble_laws, apply_reactions
@@ -330,28 +333,36 @@ contains
     !> What row a, constraint i, asks for.
     subroutine assemble_law(a, i)
       integer(i4), intent(in) :: a, i
-      real(dp) :: materials(law_size)
-      integer(i4) :: m
+      type(constraint_data) :: asked
+      class(row_family), pointer :: family
 
+      asked%dynamic = dynamic
+      asked%step = step
+      asked%epsilon = epsilon
       if (con%kind(i) == contact_row) then
-        m = con%material(i)
-        materials = 0.0_dp
-        materials(l_gap) = con%gap(i)
-        materials(l_spring) = mat%spring(m)
-        materials(l_dashpot) = mat%dashpot(m)
-        materials(l_power) = mat%hpow(m)
-        materials(l_friction) = mat%friction(m)
-        materials(l_restitution) = mat%restitution(m)
-        materials(l_cohesion) = con%cohesion(i)*con%area(i)
-        call contact_laws(mat%model(m), dynamic, mat%gap_aware(m) > 0.0_dp, epsilon, step, materials, &
-                          loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(3,a), loc%rows%kind(a), &
-                          loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
-        if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp
+        associate (m => con%material(i))
+          loc%rows%kind(a) = surface_row(mat%model(m))
+          asked%gap = con%gap(i)
+          asked%spring = mat%spring(m)
+          asked%dashpot = mat%dashpot(m)
+          asked%power = mat%hpow(m)
+          asked%friction = mat%friction(m)
+          asked%restitution = mat%restitution(m)
+          asked%cohesion = con%cohesion(i)*con%area(i)
+          asked%gap_aware = mat%gap_aware(m) > 0.0_dp
+        end associate
       else
-        call bilateral_laws(con%kind(i), dynamic, con%start(i), step, con%base(:,:,i), con%point(:,i) - con%other_point(:,i), &
-                            con%length(i), con%value(:,i), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
-                            loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
+        loc%rows%kind(a) = con%kind(i)
+        asked%start = con%start(i)
+        asked%base = con%base(:,:,i)
+        asked%link = con%point(:,i) - con%other_point(:,i)
+        asked%length = con%length(i)
+        asked%value = con%value(:,i)
       end if
+      family => family_of(loc%rows%kind(a))
+      call family%prepare(asked, loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
+                          loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
+      if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp
     end subroutine assemble_law
   end subroutine assemble_laws
 

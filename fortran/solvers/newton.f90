@@ -5,11 +5,13 @@ module newton
   use krylov_basis, only: ordered_dot, add_scaled, rotate_column, back_substitute
   use constraint_measures, only: measure, unbounded
   use diagonal_block, only: b_rho, block_size
-  use row_block, only: contact_row, law_size
+  use kind_numbers, only: contact_row => row_contact
+  use row_block, only: law_size
+  use row_families, only: family_of
+  use row_family_base, only: row_family
   use row_tables, only: local_tables, open_local
   use state_tables, only: newton_settings, open_table
   use table_registry, only: table_open
-  use newton_rows, only: known_row, rigid_contact, linear_row, projected
   use stored_form, only: stored_velocities
   use velocity_form, only: gather_momenta, momentum_velocities
   implicit none
@@ -177,12 +179,14 @@ contains
     integer(i4), intent(inout) :: kind(0:*)
     real(dp), intent(inout) :: law(law_size,0:*)
     integer(i4), intent(out) :: failed
+    class(row_family), pointer :: family
     integer :: a
 
     failed = -1
     do a = 0, n - 1
-      if (.not. known_row(kind(a))) failed = a
-      call rigid_contact(v(3,a), half_step, step, kind(a), law(:,a))
+      family => family_of(kind(a))
+      if (.not. family%newton) failed = a
+      call family%taken_by_newton(v(3,a), half_step, step, kind(a), law(:,a))
     end do
   end subroutine soften_contacts
 
@@ -200,8 +204,7 @@ contains
 
     !$omp parallel do if (n > parallel_from) schedule(static) private(t, regular, j) reduction(max: failed)
     do a = 0, n - 1
-      call linear_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), unit, half_step, omega, &
-                      operator(:,:,1,a), operator(:,:,2,a), rhs(:,a))
+      call linearise_row(a)
       do j = 1, 3
         operator(j,j,2,a) = operator(j,j,2,a) + added
       end do
@@ -210,6 +213,17 @@ contains
       if (.not. regular) failed = max(failed, a)
     end do
     !$omp end parallel do
+
+  contains
+
+    subroutine linearise_row(a)
+      integer, intent(in) :: a
+      class(row_family), pointer :: family
+
+      family => family_of(kind(a))
+      call family%linearise(diagonal(:,:,a), block(:,a), law(:,a), u(:,a), reaction(:,a), unit, half_step, omega, &
+                            operator(:,:,1,a), operator(:,:,2,a), rhs(:,a))
+    end subroutine linearise_row
   end subroutine linearise
 
   !> Mean of the diagonal entries of W.
@@ -249,9 +263,19 @@ contains
 
     !$omp parallel do if (n > parallel_from) schedule(static)
     do a = 0, n - 1
-      reaction(:,a) = projected(kind(a), block(:,a), reaction(:,a) + change(:,a))
+      call take_step_of_row(a)
     end do
     !$omp end parallel do
+
+  contains
+
+    subroutine take_step_of_row(a)
+      integer, intent(in) :: a
+      class(row_family), pointer :: family
+
+      family => family_of(kind(a))
+      reaction(:,a) = family%projected(block(:,a), reaction(:,a) + change(:,a))
+    end subroutine take_step_of_row
   end subroutine take_step
 
   !> y = X p + Y x, where p = W x.

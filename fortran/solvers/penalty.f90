@@ -1,7 +1,8 @@
 !> All contacts as springs and dashpots, without iteration (manual, PENALTY_SOLVER; theory, section "Penalty solver").
 module penalty
   use kinds, only: dp, i4
-  use row_block, only: penalty_block, l_gap, l_cohesion
+  use dashpot_rows, only: penalty_block
+  use row_block, only: l_gap, l_cohesion
   implicit none
   private
   public :: penalty_contacts

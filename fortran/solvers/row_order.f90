@@ -4,7 +4,7 @@ module row_order
   use state_tables, only: body_table, constraint_table
   use row_tables, only: local_tables
   use velocity_operator, only: obstacle_kind, pseudo_rigid_kind, finite_element_kind
-  use row_block, only: contact_row
+  use kind_numbers, only: contact_row => constraint_contact
   implicit none
   private
   public :: sweep_order, attach, acts_on, triples_of

@@ -2,7 +2,8 @@
 module spring_rows
   use kinds, only: dp, i4, i8
   use row_tables, only: local_tables, open_local
-  use spring_law, only: spring_row, held_row, window, s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
+  use kind_numbers, only: spring_row => row_spring, held_row => row_held
+  use spring_law, only: window, s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
   use state_tables, only: constraint_table, spring_curves, open_table
   use table_registry, only: table_open
   implicit none

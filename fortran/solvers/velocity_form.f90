@@ -7,7 +7,9 @@ module velocity_form
   use kinds, only: dp, i4
   use contact_iterations, only: status_solved, status_failed
   use diagonal_block, only: block_size, b_cohesion, block_product, visit_contact
-  use row_block, only: contact_row, law_size, row_options, sweep_figures, solve_row, count_driving
+  use kind_numbers, only: contact_row => row_contact
+  use row_block, only: law_size, row_options, sweep_figures, count_driving
+  use row_families, only: solve_row
   implicit none
   private
   public :: gather_momenta, momentum_velocities, velocity_sweep
@@ -58,18 +60,14 @@ contains
     real(dp), intent(in) :: entry(3,3,0:*)
     real(dp), intent(inout) :: momentum(3,0:*), reaction(3,0:*)
     type(sweep_figures), intent(out) :: found
-    real(dp) :: half_step, step, tolerance, postponed   ! here, since memory that rows are written to may be that of options
-    integer(i4) :: solver, bound, counts(3), failed
+    real(dp) :: postponed
+    integer(i4) :: solver, counts(3), failed   ! here, since memory that rows are written to may be that of options
     real(dp) :: b(3), r(3), old(3), difference(3)
     real(dp) :: moved, whole, sums(2)   ! sums of rows that do not drive obstacles, and of those that do
     integer(i4) :: a, status
     logical :: solved
 
-    half_step = options%half_step
-    step = options%step
     solver = options%solver
-    tolerance = options%tolerance
-    bound = options%bound
     counts = 0
     failed = -1
     postponed = 0.0_dp
@@ -91,8 +89,7 @@ contains
       end if
       if (.not. solved) then
         r = old
-        call solve_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), v(3,a), half_step, step, solver, tolerance, bound, &
-                       b, r, status)
+        call solve_row(kind(a), diagonal(:,:,a), block(:,a), law(:,a), v(3,a), options, b, r, status)
         if (status /= status_solved) counts(status) = counts(status) + 1
         if (status > 1) failed = a
         if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) moved = b(1) + b(2) + b(3)

@@ -21,6 +21,7 @@ import numpy as np
 from ..bodies import finite_elements
 from ..bodies.table import BodyKind, BodyTable
 from ..element_types import MOST_NODES
+from ..kinds import JOINTS
 from . import user
 from .table import ConstraintKind, ConstraintTable
 
@@ -70,7 +71,7 @@ def _left_out(constraints: ConstraintTable, bodies: BodyTable) -> dict[str, np.n
     kind, slave = constraints.kind[users], constraints.slave[users]
     reduced = bodies.mode_count[constraints.master[users]] > 0
     reduced |= (slave >= 0) & (bodies.mode_count[slave] > 0)
-    joint = np.isin(kind, (ConstraintKind.FIXPNT, ConstraintKind.FIXDIR, ConstraintKind.RIGLNK))
+    joint = np.isin(kind, JOINTS)
     return {
         "joints on bodies of form 'BC-MODAL' or 'BC-RO'": joint & reduced,
         "fixed directions between two bodies": (kind == ConstraintKind.FIXDIR) & (slave >= 0) & ~reduced,

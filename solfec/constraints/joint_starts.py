@@ -6,7 +6,7 @@ configuration in which the step begins: where its points move against each other
 
 An impact of bodies leaves such a velocity, too, however well the step is solved: U + V = 0 holds with the directions of mid-step, which the
 joint has left when the step ends, and the turning of the two velocities no longer cancels when an impact has come between them.  It is of
-the size h w |dU|, with the angular velocity w.  The next two steps take it away (fortran/solvers/row_laws.f90).
+the size h w |dU|, with the angular velocity w.  The next two steps take it away (fortran/rows/joint_rows.f90).
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import numpy as np
 from .. import _kernels
 from ..bodies import finite_elements, motion
 from ..bodies.table import BodyKind, BodyTable
+from ..kinds import JOINTS
 from ..kinds import JointStart as Start
 from ..tables import opened
 from . import user
 from .table import ConstraintKind, ConstraintTable
 
-JOINTS = (ConstraintKind.FIXPNT, ConstraintKind.FIXDIR, ConstraintKind.RIGLNK)
+ASKED_FOR = np.array([[c in kind.components for kind in ConstraintKind] for c in range(3)])  # components, by kinds
 NO_ROWS = np.zeros(0, int)
 ROUNDING = 1e-9  # part of the velocities of its bodies that counts as no velocity of a joint
 AFTER = np.array([Start.MET, Start.NEW, Start.MET, Start.HALVED, Start.MET], np.int32)  # a step, by what it began with
@@ -60,7 +61,7 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
         user.update(constraints, bodies, time, 0.0)
         velocity, size = _relative_velocities(constraints, bodies, rows)
         local = np.einsum("ijn,in->jn", constraints.base[:, :, rows], velocity)
-        held = np.where(constraints.kind[rows] == ConstraintKind.FIXPNT, np.linalg.norm(velocity, axis=0), np.abs(local[2]))
+        held = np.linalg.norm(np.where(ASKED_FOR[:, constraints.kind[rows]], local, 0.0), axis=0)
         fresh = constraints.start[rows] == Start.NEW
         constraints.start[rows[fresh]] = np.where(held > ROUNDING * size, Start.IMPACT, Start.MET)[fresh]
         local[0] = np.where(constraints.kind[rows] == ConstraintKind.RIGLNK, constraints.gap[rows], local[0])

@@ -26,12 +26,8 @@ FRICTION, COHESION = 4, 6  # places in the law data of a contact
 LINK_LENGTH = 3
 CONES = {
     RowKind.CONTACT: Cone.CONTACT,
-    RowKind.FIXPNT: Cone.FIXED,
-    RowKind.VELODIR3: Cone.FIXED,
-    RowKind.FIXDIR: Cone.NORMAL,
-    RowKind.VELODIR: Cone.NORMAL,
-    RowKind.RIGLNK: Cone.NORMAL,
     RowKind.OPEN: Cone.NONE,
+    **{kind: Cone.FIXED if len(kind.components) == 3 else Cone.NORMAL for kind in RowKind if kind.components},
 }
 UNKNOWN = -1
 CONE_OF_KIND = np.array([CONES.get(kind, UNKNOWN) for kind in sorted(RowKind)], np.int32)
@@ -97,12 +93,13 @@ class AutoSolver(ConstraintSolver):
         """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
 
         Cohesive SPRING_DASHPOT contacts have laws that are no cones: steps that hold any go to Gauss-Seidel whole, and so do those
-        with springs and contacts whose tangents do not lead to their forces.
+        with springs and contacts whose tangents do not lead to their forces, and those with laws of which only sweeps know.
         """
         n, rows = local.n, local.rows
         kind = CONE_OF_KIND[rows.kind]
         springs = np.isin(rows.kind[:n], SPRINGS)
-        if n == 0 or DashpotRows.cohesive(local):
+        known = (kind[:n] != UNKNOWN) | springs | (rows.kind[:n] == RowKind.SPRING_DASHPOT)
+        if n == 0 or not known.all() or DashpotRows.cohesive(local):
             return self._swept(local)
         if self.method == Method.AUTO and local.form == -2 and not local.stored:
             return self._swept_long(local)

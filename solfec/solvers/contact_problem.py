@@ -227,7 +227,7 @@ class ConeRows(Record):
 
     COLUMNS = {
         "kind": ((), "i4"),  # Cone
-        "block": ((16,), "f8"),  # numbers of contacts (fortran/solvers/diagonal_block.f90)
+        "block": ((16,), "f8"),  # numbers of contacts (fortran/rows/diagonal_block.f90)
         "diagonal": ((3, 3), "f8"),
         "free": ((3,), "f8"),  # q, in the reduced form
         "row_ptr": ((), "i4"),  # first off-diagonal block of every row

@@ -7,8 +7,8 @@ import numpy as np
 from .local_dynamics import LocalDynamics, RowKind
 from .report import SolverReport
 
-ALL_DIRECTIONS = (RowKind.FIXPNT, RowKind.VELODIR3)
-NORMAL_ONLY = (RowKind.FIXDIR, RowKind.VELODIR)
+ALL_DIRECTIONS = tuple(kind for kind in RowKind if kind.is_linear and len(kind.components) == 3)
+NORMAL_ONLY = tuple(kind for kind in RowKind if kind.is_linear and len(kind.components) == 1)
 LARGEST = 600  # equations whose dependence is looked for; the cost grows with the cube
 LARGEST_VELOCITY = 1e150  # beyond, numbers are out of range
 DEPENDENT = 1e-10  # singular value, over the largest one, of equations that depend on one another

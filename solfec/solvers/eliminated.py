@@ -17,7 +17,7 @@ from .local_dynamics import LocalDynamics, RowKind
 from .supports import LARGEST, factorised, matrix_between
 
 FRICTION = 4  # place in the law data of a contact
-SUPPORTS = (RowKind.FIXPNT, RowKind.FIXDIR, RowKind.VELODIR, RowKind.VELODIR3)
+SUPPORTS = tuple(kind for kind in RowKind if kind.is_linear)
 MOST_NUMBERS = 10_000_000  # of W_EC
 RIGID = 1e-8  # what is left of a contact's diagonal block where a body cannot move any more
 SLICE = 512  # columns that are made at once

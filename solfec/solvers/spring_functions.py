@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import SolfecError
 from .local_dynamics import LocalDynamics
 
-# places in the law data of a row (fortran/solvers/spring_law.f90)
+# places in the law data of a row (fortran/rows/spring_law.f90)
 STROKE, LOWER, UPPER, _, TARGET, MEAN, REACH, IMPLICIT = range(8)
 SECANT_STEPS = 20
 LARGEST_FORCE = 1e150  # beyond, numbers are out of range

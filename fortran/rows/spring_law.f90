@@ -1,10 +1,9 @@
 !> The force of a spring between two points: a tabulated curve with a dashpot, held by rigid stops (manual, PUT_SPRING).
 module spring_law
   use kinds, only: dp, i4
-  use kind_numbers, only: spring_row => row_spring, held_row => row_held
   implicit none
   private
-  public :: spring_row, held_row, window
+  public :: window
   public :: s_stroke, s_lower, s_upper, s_dashpot, s_target, s_mean, s_reach, s_implicit
   public :: spring_reaction, spring_error, step_force, stopped
 

@@ -1,0 +1,217 @@
+!> Contacts that follow Signorini's and Coulomb's laws, and open ones, which carry nothing (manual, SURFACE_MATERIAL).
+module contact_rows
+  use kinds, only: dp, i4
+  use kind_numbers, only: row_open
+  use contact_iterations, only: contact_map, cone_linearisation => linearise, project_on_cone, status_solved
+  use diagonal_block, only: block_size, b_friction, b_rho, b_cohesion, prepare_block, solve_contact
+  use row_block, only: law_size, row_options, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift
+  use row_family_base, only: row_family, constraint_data
+  use row_norms, only: weighted
+  implicit none
+  private
+  public :: contact_family, open_family, material_law, limits_reached, at_limit, is_struck, waits_for_impact
+
+  real(dp), parameter :: at_limit = 1e-8_dp   !< of the cohesive force: reactions this near to a limit are at it
+
+  !> 0 <= U_N + s  _|_  R_N + c >= 0, |R_T| <= mu (R_N + c); diagonal_block has the reduced form.
+  type, extends(row_family) :: contact_family
+  contains
+    procedure :: prepare => prepare_contact
+    procedure :: solve => solve_contact_row
+    procedure :: measure => measure_contact
+    procedure :: linearise => linearise_contact
+    procedure :: projected => contact_on_cone
+    procedure :: ends => contact_ends
+  end type contact_family
+
+  !> R = 0, U = B.
+  type, extends(row_family) :: open_family
+  contains
+    procedure :: prepare => prepare_open
+    procedure :: solve => solve_open
+    procedure :: measure => measure_open
+  end type open_family
+
+contains
+
+  !> The law data of a contact, as materials and its geometry give them.
+  pure function material_law(asked) result(law)
+    type(constraint_data), intent(in) :: asked
+    real(dp) :: law(law_size)
+
+    law = 0.0_dp
+    law(l_gap) = asked%gap
+    law(l_spring) = asked%spring
+    law(l_dashpot) = asked%dashpot
+    law(l_power) = asked%power
+    law(l_friction) = asked%friction
+    law(l_restitution) = asked%restitution
+    law(l_cohesion) = asked%cohesion
+  end function material_law
+
+  !> Law of a contact and its reduced free velocity.
+  !>
+  !> Contacts whose gap is larger than epsilon are open, but for cohesive ones, which hold until their law lets go of them,
+  !> gap-aware ones, and those in quasi-statics, which may approach until they touch.
+  pure subroutine prepare_contact(self, asked, w, b, v, kind, law, block, free)
+    class(contact_family), intent(in) :: self
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: w(3,3), b(3), v(3)
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    logical :: cohesive
+
+    law = material_law(asked)
+    cohesive = law(l_cohesion) > 0.0_dp
+    call prepare_block(w, law(l_friction), law(l_cohesion), block)
+    free = b
+    if (asked%dynamic == 0) then
+      law(l_shift) = max(law(l_gap), 0.0_dp)/asked%step
+    else if (asked%gap_aware .and. .not. cohesive) then
+      law(l_shift) = approach_allowed(law(l_gap), law(l_restitution), asked%step, v(3))
+    else if (law(l_gap) > asked%epsilon .and. .not. cohesive) then
+      kind = row_open
+      return
+    else
+      law(l_shift) = law(l_restitution)*min(v(3), 0.0_dp)
+    end if
+    free(3) = free(3) + law(l_shift)
+    if (cohesive) free = free - law(l_cohesion)*w(:,3)
+  end subroutine prepare_contact
+
+  !> s of a gap-aware contact, 0 <= U_N + s  _|_  R_N >= 0.
+  !>
+  !> One that would close within the step, gap + h V_N <= 0, leaves at e times the speed of its approach, s = e V_N.  Others may close the
+  !> gap and no more, s = gap/h; but one that parts and is pushed back in the same step may come back at e times the speed at
+  !> which it parts.  So s >= e V_N in every contact, which is what keeps impacts at several contacts from making energy.
+  pure function approach_allowed(gap, restitution, step, normal_v) result(speed)
+    real(dp), intent(in) :: gap, restitution, step, normal_v
+    real(dp) :: speed
+
+    speed = restitution*normal_v
+    if (restitution <= 0.0_dp .or. gap + step*normal_v > 0.0_dp .or. normal_v >= 0.0_dp) speed = max(speed, max(gap, 0.0_dp)/step)
+  end function approach_allowed
+
+  !> Does a gap-aware contact with restitution close within this step, and faster than bodies that rest do?
+  pure logical function is_struck(epsilon, step, gap, restitution, normal_v)
+    real(dp), intent(in) :: epsilon, step, gap, restitution, normal_v
+
+    is_struck = restitution > 0.0_dp .and. gap + step*normal_v <= 0.0_dp .and. step*normal_v < -epsilon
+  end function is_struck
+
+  !> Is a gap-aware contact with restitution still open at the end of a step in which nothing happens to its bodies?  When one of them
+  !> is struck in this step, the speed at which they will meet is known in the next one only, so that such a contact has to wait.
+  pure logical function waits_for_impact(epsilon, step, gap, restitution, normal_v)
+    real(dp), intent(in) :: epsilon, step, gap, restitution, normal_v
+
+    waits_for_impact = restitution > 0.0_dp .and. gap > epsilon .and. gap + step*normal_v > 0.0_dp
+  end function waits_for_impact
+
+  !> `b` is reduced, as diagonal_block wants it.
+  subroutine solve_contact_row(self, w, block, law, normal_v, options, b, r, status)
+    class(contact_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
+    real(dp), intent(inout) :: block(block_size), r(3)
+    type(row_options), intent(in) :: options
+    integer(i4), intent(out) :: status
+    real(dp) :: reduced(3)
+
+    reduced = r
+    reduced(3) = reduced(3) + block(b_cohesion)
+    call solve_contact(options%solver, w, block, options%tolerance, options%bound, b, reduced, status)
+    r = reduced
+    r(3) = r(3) - block(b_cohesion)
+  end subroutine solve_contact_row
+
+  !> Solfec-1.0's map mixes velocity and force with unit scaling; the residual scales by rho.
+  pure subroutine measure_contact(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
+    class(contact_family), intent(in) :: self
+    logical, intent(in) :: exact
+    real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
+    real(dp), intent(out) :: member, residual
+    real(dp) :: p(3), r(3), unmet(3)
+
+    r = reaction
+    r(3) = r(3) + block(b_cohesion)
+    unmet = [u(1), u(2), u(3) + law(l_shift)]
+    p = contact_map(block(b_friction), 1.0_dp, unmet, r/unit)
+    member = weighted(w, p)
+    residual = norm2(contact_map(block(b_friction), block(b_rho), unmet, r))/block(b_rho)
+  end subroutine measure_contact
+
+  pure subroutine linearise_contact(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
+    class(contact_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
+    real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+
+    x = 0.0_dp
+    y = 0.0_dp
+    call cone_linearisation(block(b_friction), omega, [u(1), u(2), u(3) + law(l_shift)], &
+                            [r(1), r(2), r(3) + block(b_cohesion)]/unit, rhs, x, y)
+    rhs = -rhs
+    y = y/unit
+  end subroutine linearise_contact
+
+  pure function contact_on_cone(self, block, r) result(p)
+    class(contact_family), intent(in) :: self
+    real(dp), intent(in) :: block(block_size), r(3)
+    real(dp) :: p(3)
+
+    p = project_on_cone(block(b_friction), [r(1), r(2), r(3) + block(b_cohesion)])
+    p(3) = p(3) - block(b_cohesion)
+  end function contact_on_cone
+
+  !> Cohesion ends where the contact opens or slides at its limit.
+  pure logical function contact_ends(self, law, r)
+    class(contact_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), r(3)
+    real(dp) :: normal
+
+    normal = r(3) + law(l_cohesion)
+    contact_ends = limits_reached(law, r, normal, normal < at_limit*law(l_cohesion))
+  end function contact_ends
+
+  !> Whether a cohesive contact opens, or has friction and slides under a normal force.
+  pure logical function limits_reached(law, r, normal, opens)
+    real(dp), intent(in) :: law(law_size), r(3), normal
+    logical, intent(in) :: opens
+
+    limits_reached = .false.
+    if (.not. law(l_cohesion) > 0.0_dp) return
+    limits_reached = opens
+    if (law(l_friction) > 0.0_dp) limits_reached = limits_reached .or. &
+      sqrt(r(1)**2 + r(2)**2) + at_limit*law(l_cohesion) >= law(l_friction)*normal
+  end function limits_reached
+
+  pure subroutine prepare_open(self, asked, w, b, v, kind, law, block, free)
+    class(open_family), intent(in) :: self
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: w(3,3), b(3), v(3)
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+
+    law = material_law(asked)
+    call prepare_block(w, law(l_friction), law(l_cohesion), block)
+    free = b
+  end subroutine prepare_open
+
+  subroutine solve_open(self, w, block, law, normal_v, options, b, r, status)
+    class(open_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
+    real(dp), intent(inout) :: block(block_size), r(3)
+    type(row_options), intent(in) :: options
+    integer(i4), intent(out) :: status
+    r = 0.0_dp
+    status = status_solved
+  end subroutine solve_open
+
+  !> Whatever an open contact carries is too much.
+  pure subroutine measure_open(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
+    class(open_family), intent(in) :: self
+    logical, intent(in) :: exact
+    real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
+    real(dp), intent(out) :: member, residual
+    member = weighted(w, reaction/unit)
+    residual = norm2(reaction)/block(b_rho)
+  end subroutine measure_open
+end module contact_rows

@@ -1,0 +1,147 @@
+!> Contacts that are springs and dashpots (manual, SPRING_DASHPOT and PENALTY_SOLVER; theory, section "Penalty solver").
+module dashpot_rows
+  use kinds, only: dp, i4
+  use kind_numbers, only: row_contact, row_open
+  use contact_iterations, only: status_solved, status_failed
+  use contact_rows, only: material_law, limits_reached, at_limit
+  use diagonal_block, only: block_size, prepare_block
+  use row_block, only: law_size, row_options, l_gap, l_spring, l_dashpot, l_power, l_friction, l_restitution, l_cohesion, l_shift
+  use row_family_base, only: row_family, constraint_data
+  implicit none
+  private
+  public :: dashpot_family, penalty_block
+
+  !> R_N = f(gap) - d U_N, not negative without cohesion; Coulomb friction.
+  type, extends(row_family) :: dashpot_family
+  contains
+    procedure :: prepare => prepare_dashpot
+    procedure :: solve => solve_dashpot
+    procedure :: measure => measure_nothing
+    procedure :: taken_by_newton => as_rigid
+    procedure :: ends => dashpot_ends
+  end type dashpot_family
+
+contains
+
+  pure subroutine prepare_dashpot(self, asked, w, b, v, kind, law, block, free)
+    class(dashpot_family), intent(in) :: self
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: w(3,3), b(3), v(3)
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+
+    law = material_law(asked)
+    call prepare_block(w, law(l_friction), law(l_cohesion), block)
+    free = b
+    if (asked%dynamic /= 0 .and. law(l_gap) > 0.0_dp .and. .not. law(l_cohesion) > 0.0_dp) kind = row_open
+  end subroutine prepare_dashpot
+
+  subroutine solve_dashpot(self, w, block, law, normal_v, options, b, r, status)
+    class(dashpot_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
+    real(dp), intent(inout) :: block(block_size), r(3)
+    type(row_options), intent(in) :: options
+    integer(i4), intent(out) :: status
+    real(dp) :: found(3)
+    logical :: regular, lost
+
+    status = status_solved
+    found = r
+    call penalty_block(.true., w, law, law(l_cohesion) > 0.0_dp, options%step, b, normal_v, found, lost, regular)
+    if (regular .and. all(abs(found) <= huge(1.0_dp))) then
+      r = found
+    else
+      status = status_failed
+    end if
+  end subroutine solve_dashpot
+
+  !> The merit function does not know this law.
+  pure subroutine measure_nothing(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
+    class(dashpot_family), intent(in) :: self
+    logical, intent(in) :: exact
+    real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
+    real(dp), intent(out) :: member, residual
+    member = 0.0_dp
+    residual = 0.0_dp
+  end subroutine measure_nothing
+
+  !> The Newton solver takes these contacts for Signorini-Coulomb ones.
+  pure subroutine as_rigid(self, normal_v, half_step, step, kind, law)
+    class(dashpot_family), intent(in) :: self
+    real(dp), intent(in) :: normal_v, half_step, step
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(inout) :: law(law_size)
+
+    kind = row_contact
+    if (half_step < step) then
+      law(l_shift) = law(l_restitution)*min(normal_v, 0.0_dp)
+    else
+      law(l_shift) = max(law(l_gap), 0.0_dp)/step
+    end if
+  end subroutine as_rigid
+
+  !> Cohesion ends where the tension reaches it, or the contact slides.
+  pure logical function dashpot_ends(self, law, r)
+    class(dashpot_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), r(3)
+    dashpot_ends = limits_reached(law, r, abs(r(3)), r(3) < at_limit*law(l_cohesion) - law(l_cohesion))
+  end function dashpot_ends
+
+  !> Spring-dashpot contact with its diagonal block only (manual, PENALTY_SOLVER; theory, section "Penalty solver").
+  pure subroutine penalty_block(implicit_law, w, law, cohesive, step, b, normal_v, r, lost, regular)
+    logical, intent(in) :: implicit_law      !< the normal force follows the gap at t+h/2 and the mean velocity
+    real(dp), intent(in) :: w(3,3)
+    real(dp), intent(in) :: law(law_size)
+    logical, intent(in) :: cohesive
+    real(dp), intent(in) :: step
+    real(dp), intent(in) :: b(3)             !< velocity without the contact's own reaction
+    real(dp), intent(in) :: normal_v         !< V_N
+    real(dp), intent(inout) :: r(3)          !< R of the last step or visit; the new one
+    logical, intent(out) :: lost             !< cohesion is lost for good
+    logical, intent(out) :: regular          !< false: W_TT is singular, the old R_T stays
+    real(dp) :: bn, depth, stiffness, dashpot, force, det, limit, length, t(2)
+
+    lost = .false.
+    regular = .true.
+    bn = b(3) + w(3,1)*r(1) + w(3,2)*r(2)
+    depth = max(-law(l_gap), 0.0_dp)
+    if (implicit_law) depth = max(-(law(l_gap) + 0.25_dp*step*(bn - normal_v)), 0.0_dp)
+    force = 0.0_dp
+    stiffness = 0.0_dp
+    if (depth > 0.0_dp) then
+      force = law(l_spring)*depth**law(l_power)
+      stiffness = law(l_power)*force/depth
+    else if (law(l_power) == 1.0_dp) then
+      stiffness = law(l_spring)
+    end if
+    dashpot = law(l_dashpot)
+    if (dashpot < 0.0_dp) dashpot = 2.0_dp*sqrt(step*stiffness/w(3,3))
+    if (implicit_law) then
+      r(3) = (force - 0.5_dp*dashpot*(bn + normal_v))/(1.0_dp + (0.25_dp*step*stiffness + 0.5_dp*dashpot)*w(3,3))
+    else
+      r(3) = force - dashpot*normal_v
+    end if
+    if (.not. cohesive .and. r(3) < 0.0_dp) then
+      r = 0.0_dp
+      return
+    end if
+    det = w(1,1)*w(2,2) - w(1,2)*w(2,1)
+    if (det > 0.0_dp) then
+      t = b(1:2) + w(1:2,3)*r(3)
+      r(1) = -(w(2,2)*t(1) - w(1,2)*t(2))/det
+      r(2) = -(w(1,1)*t(2) - w(2,1)*t(1))/det
+    else
+      regular = .false.
+    end if
+    if (cohesive .and. r(3) < -law(l_cohesion)) then
+      lost = .true.
+      r(3) = -law(l_cohesion)
+    end if
+    limit = law(l_friction)*abs(r(3))
+    length = sqrt(r(1)**2 + r(2)**2)
+    if (length > limit) then
+      r(1:2) = r(1:2)*(limit/length)
+      if (cohesive .and. law(l_friction) > 0.0_dp) lost = .true.  ! frictionless contacts only open
+    end if
+  end subroutine penalty_block
+end module dashpot_rows

@@ -1,0 +1,179 @@
+!> Rows that ask for velocities: fixed points and directions, prescribed motions (manual: FIX_POINT, FIX_DIRECTION, SET_VELOCITY).
+module joint_rows
+  use kinds, only: dp, i4
+  use kind_numbers, only: start_impact => joint_start_impact, start_struck => joint_start_struck, start_halved => joint_start_halved
+  use contact_iterations, only: solve3, status_solved, status_failed
+  use diagonal_block, only: block_size
+  use row_block, only: law_size, row_options
+  use row_family_base, only: row_family, constraint_data, identity
+  use row_norms, only: weighted, inverse_nn
+  implicit none
+  private
+  public :: point_family, direction_family, joint_target
+
+  integer, parameter :: l_target = 1                !< law data: the velocity asked for (3)
+
+  !> U = target.
+  type, extends(row_family) :: point_family
+    logical :: prescribed = .false.                 !< the user gives the velocity; else the point is to stay
+  contains
+    procedure :: prepare => prepare_point
+    procedure :: solve => solve_point
+    procedure :: measure => measure_point
+    procedure :: linearise => linearise_point
+    procedure :: load => load_of_point
+  end type point_family
+
+  !> U_N = target, R_T = 0.
+  type, extends(row_family) :: direction_family
+    logical :: prescribed = .false.
+  contains
+    procedure :: prepare => prepare_direction
+    procedure :: solve => solve_direction
+    procedure :: measure => measure_direction
+    procedure :: linearise => linearise_direction
+    procedure :: target_energy => energy_of_direction
+  end type direction_family
+
+contains
+
+  !> Velocity that a joint asks for, U = -V in dynamics.
+  !>
+  !> In the first step of one whose points move (JointStart IMPACT) they are to be at rest, U = 0.  What an impact of bodies has left of
+  !> such a motion, e = `value`, goes in two steps: U = -V + e/2 makes it -e/2 (STRUCK), U = -V + e takes that to zero (HALVED), and
+  !> together they move the points nowhere.
+  pure function joint_target(asked, v) result(target)
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: v(3)
+    real(dp) :: target(3)
+
+    target = 0.0_dp
+    if (asked%dynamic /= 0 .and. asked%start /= start_impact) target = -v
+    if (asked%start == start_struck) target = target + 0.5_dp*asked%value
+    if (asked%start == start_halved) target = target + asked%value
+  end function joint_target
+
+  pure subroutine prepare_point(self, asked, w, b, v, kind, law, block, free)
+    class(point_family), intent(in) :: self
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: w(3,3), b(3), v(3)
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+
+    law = 0.0_dp
+    block = 0.0_dp
+    if (self%prescribed) then
+      law(l_target:l_target+2) = asked%value
+    else
+      law(l_target:l_target+2) = joint_target(asked, v)
+    end if
+    free = b - law(l_target:l_target+2)
+  end subroutine prepare_point
+
+  subroutine solve_point(self, w, block, law, normal_v, options, b, r, status)
+    class(point_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
+    real(dp), intent(inout) :: block(block_size), r(3)
+    type(row_options), intent(in) :: options
+    integer(i4), intent(out) :: status
+    real(dp) :: matrix(3,3), found(3)
+    logical :: regular
+
+    matrix = w
+    found = -b
+    call solve3(matrix, found, regular)
+    status = merge(status_solved, status_failed, regular)
+    if (regular) r = found
+  end subroutine solve_point
+
+  pure subroutine measure_point(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
+    class(point_family), intent(in) :: self
+    logical, intent(in) :: exact
+    real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
+    real(dp), intent(out) :: member, residual
+    real(dp) :: unmet(3)
+
+    unmet = u - law(l_target:l_target+2)
+    member = weighted(w, unmet)
+    residual = norm2(unmet)
+  end subroutine measure_point
+
+  pure subroutine linearise_point(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
+    class(point_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
+    real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+    x = identity
+    y = 0.0_dp
+    rhs = law(l_target:l_target+2) - u
+  end subroutine linearise_point
+
+  pure real(dp) function load_of_point(self, reaction)
+    class(point_family), intent(in) :: self
+    real(dp), intent(in) :: reaction(3)
+    load_of_point = merge(0.0_dp, norm2(reaction), self%prescribed)
+  end function load_of_point
+
+  pure subroutine prepare_direction(self, asked, w, b, v, kind, law, block, free)
+    class(direction_family), intent(in) :: self
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: w(3,3), b(3), v(3)
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    real(dp) :: target(3)
+
+    law = 0.0_dp
+    block = 0.0_dp
+    if (self%prescribed) then
+      law(l_target+2) = asked%value(1)
+    else
+      target = joint_target(asked, v)
+      law(l_target+2) = target(3)
+    end if
+    free = b - law(l_target:l_target+2)
+  end subroutine prepare_direction
+
+  subroutine solve_direction(self, w, block, law, normal_v, options, b, r, status)
+    class(direction_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
+    real(dp), intent(inout) :: block(block_size), r(3)
+    type(row_options), intent(in) :: options
+    integer(i4), intent(out) :: status
+    real(dp) :: normal
+
+    normal = -b(3)/w(3,3)
+    status = merge(status_solved, status_failed, abs(normal) <= huge(1.0_dp))
+    if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
+  end subroutine solve_direction
+
+  pure subroutine measure_direction(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
+    class(direction_family), intent(in) :: self
+    logical, intent(in) :: exact
+    real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
+    real(dp), intent(out) :: member, residual
+    real(dp) :: error
+
+    error = u(3) - law(l_target+2)
+    member = inverse_nn(w)*error**2
+    residual = abs(error)
+  end subroutine measure_direction
+
+  pure subroutine linearise_direction(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
+    class(direction_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
+    real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+    x = 0.0_dp
+    y = 0.0_dp
+    y(1,1) = 1.0_dp
+    y(2,2) = 1.0_dp
+    x(3,3) = 1.0_dp
+    rhs = [-r(1), -r(2), law(l_target+2) - u(3)]
+  end subroutine linearise_direction
+
+  !> The energy of a prescribed velocity, as Solfec-1.0 counts it.
+  pure real(dp) function energy_of_direction(self, law, w)
+    class(direction_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), w(3,3)
+    energy_of_direction = 0.0_dp
+    if (self%prescribed) energy_of_direction = inverse_nn(w)*law(l_target+2)**2
+  end function energy_of_direction
+end module joint_rows

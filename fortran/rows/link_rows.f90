@@ -1,0 +1,138 @@
+!> Rigid links: two points keep their distance (manual, PUT_RIGID_LINK).
+module link_rows
+  use kinds, only: dp, i4
+  use kind_numbers, only: row_fixdir, start_impact => joint_start_impact, start_struck => joint_start_struck, &
+    start_halved => joint_start_halved
+  use contact_iterations, only: status_solved, status_failed
+  use diagonal_block, only: block_size
+  use row_block, only: law_size, row_options
+  use row_family_base, only: row_family, constraint_data
+  use row_norms, only: inverse_nn
+  implicit none
+  private
+  public :: link_family
+
+  integer, parameter :: l_link = 1       !< law data: link vector in the local base (3)
+  integer, parameter :: l_length = 4     !< its reference length
+
+  !> |y + k U| = d.
+  type, extends(row_family) :: link_family
+  contains
+    procedure :: prepare => prepare_link
+    procedure :: solve => solve_link
+    procedure :: measure => measure_link
+    procedure :: linearise => linearise_link
+    procedure :: length => length_of_link
+    procedure :: load => load_of_link
+  end type link_family
+
+contains
+
+  !> Link vector and length.  In the first step of a link whose points move against each other they are to be at rest: a link is a fixed
+  !> direction then.  After an impact of bodies, `value` has what the link is longer by when the step begins, and the velocity left (joint_rows).
+  pure subroutine prepare_link(self, asked, w, b, v, kind, law, block, free)
+    class(link_family), intent(in) :: self
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: w(3,3), b(3), v(3)
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+
+    law = 0.0_dp
+    block = 0.0_dp
+    free = b
+    if (asked%start == start_impact) then
+      kind = row_fixdir
+      return
+    end if
+    law(l_link:l_link+2) = asked%link(1)*asked%base(1,:) + asked%link(2)*asked%base(2,:) + asked%link(3)*asked%base(3,:)
+    law(l_length) = asked%length
+    if (asked%start == start_struck) law(l_length) = asked%length + asked%value(1) + 0.25_dp*asked%step*asked%value(3)
+    if (asked%start == start_halved) law(l_length) = asked%length + asked%value(1) + 0.5_dp*asked%step*asked%value(3)
+  end subroutine prepare_link
+
+  subroutine solve_link(self, w, block, law, normal_v, options, b, r, status)
+    class(link_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
+    real(dp), intent(inout) :: block(block_size), r(3)
+    type(row_options), intent(in) :: options
+    integer(i4), intent(out) :: status
+    real(dp) :: normal
+
+    normal = link_reaction(w(:,3), law(l_link:l_link+2), law(l_length), options%half_step, b)
+    status = merge(status_solved, status_failed, abs(normal) <= huge(1.0_dp))
+    if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
+  end subroutine solve_link
+
+  !> R_N of a rigid link: the length at the end of the step is d, |y + k (b + W_N R_N)| = d; of the two solutions the
+  !> smaller force.  Without a solution (the points are too fast to be held) the normal velocity is made zero.
+  pure function link_reaction(wn, y, d, k, b) result(rn)
+    real(dp), intent(in) :: wn(3)    !< column W(:,N)
+    real(dp), intent(in) :: y(3)     !< link vector (master minus slave) in the local base
+    real(dp), intent(in) :: d        !< reference length
+    real(dp), intent(in) :: k        !< h/2 or h
+    real(dp), intent(in) :: b(3)     !< velocity without the link's own reaction
+    real(dp) :: rn, p(3), a, half_b, c, root
+
+    p = y + k*b
+    a = k*k*dot_product(wn, wn)
+    half_b = k*dot_product(p, wn)
+    c = (norm2(p) - d)*(norm2(p) + d)
+    root = half_b*half_b - a*c
+    if (root >= 0.0_dp .and. abs(half_b) + root > 0.0_dp) then
+      rn = -c/(half_b + sign(sqrt(root), half_b))
+    else
+      rn = -b(3)/wn(3)
+    end if
+  end function link_reaction
+
+  !> The merit takes the elongation at mid step and the normal velocity alone, as Solfec-1.0 does, unless it is to be `exact`.
+  pure subroutine measure_link(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
+    class(link_family), intent(in) :: self
+    logical, intent(in) :: exact
+    real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
+    real(dp), intent(out) :: member, residual
+    real(dp) :: error
+
+    error = (norm2(law(l_link:l_link+2) + half_step*u) - law(l_length))/half_step   ! of the length at the end, as a velocity
+    residual = abs(error)
+    if (.not. exact) error = (norm2(law(l_link:l_link+2)) - law(l_length))/half_step + u(3)
+    member = inverse_nn(w)*error**2
+  end subroutine measure_link
+
+  pure subroutine linearise_link(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
+    class(link_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
+    real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+
+    x = 0.0_dp
+    y = 0.0_dp
+    y(1,1) = 1.0_dp
+    y(2,2) = 1.0_dp
+    x(3,3) = 1.0_dp
+    rhs = [-r(1), -r(2), linked_velocity(law(l_link:l_link+2), law(l_length), half_step, u) - u(3)]
+  end subroutine linearise_link
+
+  !> Normal velocity that gives a link its length at the end of the step, |y + k U| = d with the given U_T; zero when the
+  !> tangential motion alone is longer.
+  pure function linked_velocity(y, d, k, u) result(normal)
+    real(dp), intent(in) :: y(3), d, k, u(3)
+    real(dp) :: normal, root
+
+    root = d**2 - (y(1) + k*u(1))**2 - (y(2) + k*u(2))**2
+    normal = 0.0_dp
+    if (root >= 0.0_dp) normal = (sqrt(root) - y(3))/k
+  end function linked_velocity
+
+  pure real(dp) function length_of_link(self, law)
+    class(link_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size)
+    length_of_link = law(l_length)
+  end function length_of_link
+
+  !> Links break by tension.
+  pure real(dp) function load_of_link(self, reaction)
+    class(link_family), intent(in) :: self
+    real(dp), intent(in) :: reaction(3)
+    load_of_link = -reaction(3)
+  end function load_of_link
+end module link_rows

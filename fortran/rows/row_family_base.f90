@@ -1,0 +1,154 @@
+!> What solvers ask of a family of rows, that is of constraints that follow one law.  `row_families` lists the families.
+module row_family_base
+  use kinds, only: dp, i4
+  use diagonal_block, only: block_size
+  use row_block, only: law_size, row_options
+  implicit none
+  private
+  public :: row_family, constraint_data, identity
+  public :: frame_kept, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring
+
+  real(dp), parameter :: identity(3,3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
+
+  !> How the base of a user's constraint follows its bodies (user_constraints).
+  integer, parameter :: frame_kept = 0            !< it stays as it was put
+  integer, parameter :: frame_of_space = 1        !< the axes of space
+  integer, parameter :: frame_of_direction = 2    !< n is the constraint's direction, convected if it is to be
+  integer, parameter :: frame_between_points = 3  !< n points from the slave's point to the master's; gap: distance less `length`
+  integer, parameter :: frame_of_spring = 4       !< one of the last two, by the constraint's `update`
+
+  !> One constraint as the tables have it when its law is assembled.  Contacts fill the first part, the user's constraints the second one.
+  type :: constraint_data
+    integer(i4) :: dynamic           !< 1: dynamics
+    real(dp) :: step                 !< h [time]
+    real(dp) :: epsilon              !< gap up to which bodies touch [length]
+    real(dp) :: gap, friction, restitution
+    real(dp) :: cohesion             !< times area [force]
+    real(dp) :: spring, dashpot, power
+    logical :: gap_aware
+    integer(i4) :: start             !< JointStart
+    real(dp) :: base(3,3)            !< t1, t2, n
+    real(dp) :: link(3)              !< from the slave's point to the master's
+    real(dp) :: length               !< reference length of links
+    real(dp) :: value(3)             !< velocity asked for, or what an impact has left of a joint's motion
+  end type constraint_data
+
+  !> Rows that follow one law.  What a law does not need has a default.
+  type, abstract :: row_family
+    integer :: frame = frame_kept
+    logical :: newton = .false.      !< the Newton solver knows it: there is a `linearise`, or another law that `taken_by_newton` gives
+    logical :: slides = .false.      !< between two bodies the force acts on the master where the slave's point is
+  contains
+    procedure(prepare_row), deferred :: prepare
+    procedure(solve_one_row), deferred :: solve
+    procedure(measure_row), deferred :: measure
+    procedure :: taken_by_newton => as_it_is_assembled
+    procedure :: linearise => carries_nothing
+    procedure :: projected => stays
+    procedure :: ends => never_ends
+    procedure :: target_energy => no_energy
+    procedure :: length => no_length
+    procedure :: load => no_load
+  end type row_family
+
+  abstract interface
+    !> What a constraint asks for in this step, once W_aa, B and V are known.
+    pure subroutine prepare_row(self, asked, w, b, v, kind, law, block, free)
+      import :: row_family, constraint_data, dp, i4, law_size, block_size
+      class(row_family), intent(in) :: self
+      type(constraint_data), intent(in) :: asked
+      real(dp), intent(in) :: w(3,3), b(3), v(3)
+      integer(i4), intent(inout) :: kind          !< RowKind: that of the constraint; another one where another law holds in this step
+      real(dp), intent(out) :: law(law_size)      !< numbers of the law; each family has its own layout
+      real(dp), intent(out) :: block(block_size)  !< numbers made of W_aa
+      real(dp), intent(out) :: free(3)            !< B as `solve` wants it: less what is asked for
+    end subroutine prepare_row
+
+    !> The reaction of a row with those of all others held fixed.
+    subroutine solve_one_row(self, w, block, law, normal_v, options, b, r, status)
+      import :: row_family, row_options, dp, i4, law_size, block_size
+      class(row_family), intent(in) :: self
+      real(dp), intent(in) :: w(3,3)              !< W_aa
+      real(dp), intent(inout) :: block(block_size)
+      real(dp), intent(in) :: law(law_size)
+      real(dp), intent(in) :: normal_v            !< V_N
+      type(row_options), intent(in) :: options
+      real(dp), intent(in) :: b(3)                !< free velocity with the reactions of all others
+      real(dp), intent(inout) :: r(3)             !< R of the last visit; the solution, or unchanged
+      integer(i4), intent(out) :: status          !< contact_iterations
+    end subroutine solve_one_row
+
+    !> How far a row is from its law: the term of the merit function (manual, 10.1), and the velocity that is left unmet.
+    pure subroutine measure_row(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
+      import :: row_family, dp, law_size, block_size
+      class(row_family), intent(in) :: self
+      logical, intent(in) :: exact                !< links and springs as at the end of the step (constraint_measures)
+      real(dp), intent(in) :: unit                !< of force, in which the merit adds reactions to velocities
+      real(dp), intent(in) :: block(block_size), law(law_size), w(3,3)
+      real(dp), intent(in) :: u(3), reaction(3)
+      real(dp), intent(in) :: half_step           !< h/2 (dynamics) or h (quasi-statics): from velocity to displacement
+      real(dp), intent(out) :: member, residual
+    end subroutine measure_row
+  end interface
+
+contains
+
+  !> Kind and law under which the Newton solver takes a row, where they are others than those that are assembled.
+  pure subroutine as_it_is_assembled(self, normal_v, half_step, step, kind, law)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: normal_v, half_step, step
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(inout) :: law(law_size)
+  end subroutine as_it_is_assembled
+
+  !> Row of Newton's linear system  x (W dR) + y dR = rhs  at U, R (manual, 10.3).
+  pure subroutine carries_nothing(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3)       !< W_aa
+    real(dp), intent(in) :: block(block_size), law(law_size), u(3), r(3)
+    real(dp), intent(in) :: unit         !< of force, in which reactions are added to velocities
+    real(dp), intent(in) :: half_step    !< h/2 (dynamics) or h (quasi-statics)
+    real(dp), intent(in) :: omega        !< smoothing [velocity]
+    real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+
+    x = 0.0_dp
+    y = identity
+    rhs = -r
+  end subroutine carries_nothing
+
+  !> A reaction back in the set of those that the law allows.
+  pure function stays(self, block, r) result(p)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: block(block_size), r(3)
+    real(dp) :: p(3)
+    p = r
+  end function stays
+
+  !> Whether cohesion ends in a contact of one point with this reaction (manual, SURFACE_MATERIAL).
+  pure logical function never_ends(self, law, r)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), r(3)
+    never_ends = .false.
+  end function never_ends
+
+  !> Twice the energy that is added to that of B in the merit function's denominator.
+  pure real(dp) function no_energy(self, law, w)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), w(3,3)
+    no_energy = 0.0_dp
+  end function no_energy
+
+  !> A length that the law holds, whose rounding its residual cannot undercut.
+  pure real(dp) function no_length(self, law)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size)
+    no_length = 0.0_dp
+  end function no_length
+
+  !> What is compared with the constraint's strength [force].
+  pure real(dp) function no_load(self, reaction)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: reaction(3)
+    no_load = 0.0_dp
+  end function no_load
+end module row_family_base
