@@ -69,7 +69,7 @@ class Joints:
     def fix_point(self, identifier: int, point, strength: float = math.inf) -> int:
         """Fix a referential point in space (manual, FIX_POINT); return the constraint's identifier."""
         row, place = self.domain.body_row(identifier), np.add(point, self.domain.points.displacement(identifier, point))
-        return self._add_constraint(ConstraintKind.FIXPNT, master=row, master_point=point, slave_point=place, strength=strength)
+        return self.put(ConstraintKind.FIXPNT, master=row, master_point=point, slave_point=place, strength=strength)
 
     def rigid_link(self, one: int | None, two: int | None, point1, point2, strength: float = math.inf) -> int:
         """Keep the distance of two referential points (manual, PUT_RIGID_LINK); return the constraint's identifier.
@@ -81,7 +81,7 @@ class Joints:
         point1, point2 = np.asarray(point1, float), np.asarray(point2, float)
         length = float(np.linalg.norm(point1 - point2))
         kind = ConstraintKind.RIGLNK if length >= self.domain.epsilon else ConstraintKind.FIXPNT
-        return self._add_constraint(
+        return self.put(
             kind,
             master=self.domain.body_row(one),
             slave=-1 if two is None else self.domain.body_row(two),
@@ -99,7 +99,7 @@ class Joints:
         """
         row = self.domain.body_row(identifier)
         if other is None:
-            return self._add_constraint(
+            return self.put(
                 ConstraintKind.FIXDIR,
                 master=row,
                 master_point=point,
@@ -107,7 +107,7 @@ class Joints:
                 direction=direction,
                 update=DirectionUpdate.FIXED,
             )
-        return self._add_constraint(
+        return self.put(
             ConstraintKind.FIXDIR,
             master=row,
             slave=self.domain.body_row(other),
@@ -154,7 +154,7 @@ class Joints:
     def _hold(self, one: int, two: int | None, place) -> int:
         """Couple two bodies, or a body and space, at a place."""
         other = -1 if two is None else self.domain.body_row(two)
-        return self._add_constraint(
+        return self.put(
             ConstraintKind.FIXPNT,
             master=self.domain.body_row(one),
             slave=other,
@@ -178,7 +178,7 @@ class Joints:
     def prescribe_velocity(self, identifier: int, point, direction, value: float | TimeSeries) -> int:
         """Prescribe the velocity of a point along a unit direction (manual, SET_VELOCITY); return the identifier."""
         number, series = self._prescribed(value)
-        return self._add_constraint(
+        return self.put(
             ConstraintKind.VELODIR,
             master=self.domain.body_row(identifier),
             master_point=point,
@@ -191,7 +191,7 @@ class Joints:
     def prescribe_velocities(self, identifier: int, point, base, values) -> int:
         """Prescribe a point's velocities along three unit vectors, columns of `base` (manual, SET_VELOCITY3)."""
         numbers, series = zip(*(self._prescribed(value) for value in values), strict=True)
-        return self._add_constraint(
+        return self.put(
             ConstraintKind.VELODIR3,
             master=self.domain.body_row(identifier),
             master_point=point,
@@ -239,7 +239,7 @@ class Joints:
         if carrier is not None:
             onto = point1 if update == DirectionUpdate.CONV1 else point2
             direction = point_values.referential_direction(self.domain.bodies, carrier, direction, onto, self.domain.epsilon)
-        identifier = self._add_constraint(
+        identifier = self.put(
             ConstraintKind.SPRING,
             master=master,
             slave=slave,
@@ -259,8 +259,20 @@ class Joints:
             self.domain.constraints.functions[identifier] = law
         return identifier
 
-    def _add_constraint(self, kind: ConstraintKind, **columns) -> int:
-        """Insert a row behind the user's other constraints and before the contacts."""
+    def put(self, kind: ConstraintKind, **columns) -> int:
+        """Put a constraint into the model: a row behind the user's other constraints and before the contacts.
+
+        Parameters
+        ----------
+        kind : ConstraintKind
+        **columns
+            Columns of `ConstraintTable` that differ from their defaults; `master` and `slave` are rows of bodies.
+
+        Returns
+        -------
+        int
+            The constraint's identifier.
+        """
         self.domain.refuse_within_step("insert constraints")
         constraints = self.domain.constraints
         identifier = int(constraints.new_ids(1)[0])

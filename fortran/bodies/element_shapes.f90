@@ -1,4 +1,4 @@
-!> Shape functions, quadrature and natural coordinates of the four first-order elements (theory, "Finite elements").
+!> Shape functions, quadrature and natural coordinates of the four first-order elements: all that kernels ask of a type (theory, "Finite elements").
 !>
 !> An element is known by its number of nodes: 4 tetrahedron, 5 pyramid, 6 wedge, 8 hexahedron.  Nodes: tetrahedron
 !> (0,0,0), (1,0,0), (0,1,0), (0,0,1); pyramid base (1,1), (-1,1), (-1,-1), (1,-1) at height 0, apex at height 1; wedge
@@ -9,7 +9,7 @@ module element_shapes
   implicit none
   private
   public :: shape_values, shape_derivatives, quadrature, mass_quadrature, reference_gradients, inverse_jacobian, &
-            node_coordinates
+            node_coordinates, intervals, excess, from_cube, cube_derivatives
 
   !> Corner signs of the hexahedron.
   real(dp), parameter :: corner(3,8) = reshape([-1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, 1.0_dp, -1.0_dp, &
@@ -121,6 +121,86 @@ contains
       natural = corner
     end select
   end function node_coordinates
+
+  !> What each coordinate lies between.
+  pure subroutine intervals(size, low, high)
+    integer, intent(in) :: size
+    real(dp), intent(out) :: low(3), high(3)
+
+    high = 1
+    select case (size)
+    case (4)
+      low = 0
+    case (5)
+      low = [-1, -1, 0]
+    case (6)
+      low = [0, 0, -1]
+    case default
+      low = -1
+    end select
+  end subroutine intervals
+
+  !> By how much natural coordinates break the conditions that tie them to each other.
+  pure real(dp) function excess(size, natural)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: natural(3)
+    select case (size)
+    case (4)
+      excess = max(sum(natural) - 1, 0.0_dp)
+    case (5)
+      excess = max(abs(natural(1)) + natural(3) - 1, abs(natural(2)) + natural(3) - 1, 0.0_dp)
+    case (6)
+      excess = max(natural(1) + natural(2) - 1, 0.0_dp)
+    case default
+      excess = 0
+    end select
+  end function excess
+
+  !> Natural coordinates from those in the unit cube of which the element is the image, with edges or faces that collapse.
+  pure function from_cube(size, cube) result(natural)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: cube(3)
+    real(dp) :: natural(3)
+
+    select case (size)
+    case (4)
+      natural = [cube(1)*(1 - cube(2))*(1 - cube(3)), cube(2)*(1 - cube(3)), cube(3)]
+    case (5)
+      natural = [(2*cube(1:2) - 1)*(1 - cube(3)), cube(3)]
+    case (6)
+      natural = [cube(1)*(1 - cube(2)), cube(2), 2*cube(3) - 1]
+    case default
+      natural = 2*cube - 1
+    end select
+  end function from_cube
+
+  !> Derivatives (natural, cube) of these.
+  pure function cube_derivatives(size, cube) result(d)
+    integer, intent(in) :: size
+    real(dp), intent(in) :: cube(3)
+    real(dp) :: d(3,3)
+    integer :: i
+
+    d = 0
+    select case (size)
+    case (4)
+      d(:,1) = [(1 - cube(2))*(1 - cube(3)), 0.0_dp, 0.0_dp]
+      d(:,2) = [-cube(1)*(1 - cube(3)), 1 - cube(3), 0.0_dp]
+      d(:,3) = [-cube(1)*(1 - cube(2)), -cube(2), 1.0_dp]
+    case (5)
+      d(1,1) = 2*(1 - cube(3))
+      d(2,2) = d(1,1)
+      d(:,3) = [1 - 2*cube(1), 1 - 2*cube(2), 1.0_dp]
+    case (6)
+      d(1,1) = 1 - cube(2)
+      d(:,2) = [-cube(1), 1.0_dp, 0.0_dp]
+      d(3,3) = 2
+    case default
+      do i = 1, 3
+        d(i,i) = 2
+      end do
+    end select
+  end function cube_derivatives
 
   !> The rule of second order: stiffness, internal force, energy.
   pure subroutine quadrature(size, count, points, weights)

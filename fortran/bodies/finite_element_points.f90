@@ -9,7 +9,7 @@ module finite_element_points
   use table_registry, only: table_open
   use kind_numbers, only: sphere_kind => primitive_sphere, ellipsoid_kind => primitive_ellipsoid
   use velocity_operator, only: finite_element_kind
-  use element_shapes, only: shape_values, reference_gradients
+  use element_shapes, only: shape_values, reference_gradients, excess
   use inverse_maps, only: natural_coordinates
   implicit none
   private
@@ -269,22 +269,6 @@ contains
       weights(:size,k) = weights(:size,k) + matmul(points(:,k) - matmul(nodes, weights(:,k)), g(:,:size))
     end do
   end subroutine extend_weights
-
-  !> By how much natural coordinates break the conditions that tie them to each other.
-  pure real(dp) function excess(size, natural)
-    integer, intent(in) :: size
-    real(dp), intent(in) :: natural(3)
-    select case (size)
-    case (4)
-      excess = max(sum(natural) - 1, 0.0_dp)
-    case (5)
-      excess = max(abs(natural(1)) + natural(3) - 1, abs(natural(2)) + natural(3) - 1, 0.0_dp)
-    case (6)
-      excess = max(natural(1) + natural(2) - 1, 0.0_dp)
-    case default
-      excess = 0
-    end select
-  end function excess
 
   !> F at natural coordinates of elements, with displacements of all nodes (3,0:nnode-1).
   subroutine deformation_gradients(n, natural, element, node_start, ne, element_size, element_node, nnode, reference, &

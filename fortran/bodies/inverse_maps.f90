@@ -6,7 +6,7 @@
 module inverse_maps
   use kinds, only: dp
   use matrix3, only: determinant, inverse, multiply
-  use element_shapes, only: shape_values, shape_derivatives, node_coordinates
+  use element_shapes, only: shape_values, shape_derivatives, node_coordinates, intervals, excess, from_cube, cube_derivatives
   implicit none
   private
   public :: natural_coordinates
@@ -97,34 +97,8 @@ contains
     integer, intent(in) :: size
     real(dp), intent(in) :: natural(3)
 
-    inside = maxval(abs(clamped(size, natural) - natural)) <= accuracy
-    select case (size)
-    case (4)
-      inside = inside .and. sum(natural) <= 1 + accuracy
-    case (5)
-      inside = inside .and. maxval(abs(natural(1:2))) + natural(3) <= 1 + accuracy
-    case (6)
-      inside = inside .and. sum(natural(1:2)) <= 1 + accuracy
-    end select
+    inside = maxval(abs(clamped(size, natural) - natural)) <= accuracy .and. excess(size, natural) <= accuracy
   end function inside
-
-  !> What each coordinate lies between.
-  pure subroutine intervals(size, low, high)
-    integer, intent(in) :: size
-    real(dp), intent(out) :: low(3), high(3)
-
-    high = 1
-    select case (size)
-    case (4)
-      low = 0
-    case (5)
-      low = [-1, -1, 0]
-    case (6)
-      low = [0, 0, -1]
-    case default
-      low = -1
-    end select
-  end subroutine intervals
 
   !> Whether the map has no positive determinant at a node.
   pure logical function corner_inside_out(size, nodes)
@@ -192,52 +166,6 @@ contains
       cube = (cell - 0.5_dp)/grid
     end function middle
   end function nearest_place
-
-  !> Natural coordinates from those in the unit cube of which the element is the image, with edges or faces that collapse.
-  pure function from_cube(size, cube) result(natural)
-    integer, intent(in) :: size
-    real(dp), intent(in) :: cube(3)
-    real(dp) :: natural(3)
-
-    select case (size)
-    case (4)
-      natural = [cube(1)*(1 - cube(2))*(1 - cube(3)), cube(2)*(1 - cube(3)), cube(3)]
-    case (5)
-      natural = [(2*cube(1:2) - 1)*(1 - cube(3)), cube(3)]
-    case (6)
-      natural = [cube(1)*(1 - cube(2)), cube(2), 2*cube(3) - 1]
-    case default
-      natural = 2*cube - 1
-    end select
-  end function from_cube
-
-  !> Derivatives (natural, cube) of these.
-  pure function cube_derivatives(size, cube) result(d)
-    integer, intent(in) :: size
-    real(dp), intent(in) :: cube(3)
-    real(dp) :: d(3,3)
-    integer :: i
-
-    d = 0
-    select case (size)
-    case (4)
-      d(:,1) = [(1 - cube(2))*(1 - cube(3)), 0.0_dp, 0.0_dp]
-      d(:,2) = [-cube(1)*(1 - cube(3)), 1 - cube(3), 0.0_dp]
-      d(:,3) = [-cube(1)*(1 - cube(2)), -cube(2), 1.0_dp]
-    case (5)
-      d(1,1) = 2*(1 - cube(3))
-      d(2,2) = d(1,1)
-      d(:,3) = [1 - 2*cube(1), 1 - 2*cube(2), 1.0_dp]
-    case (6)
-      d(1,1) = 1 - cube(2)
-      d(:,2) = [-cube(1), 1.0_dp, 0.0_dp]
-      d(3,3) = 2
-    case default
-      do i = 1, 3
-        d(i,i) = 2
-      end do
-    end select
-  end function cube_derivatives
 
   !> Makes the distance smaller by steps of Levenberg and Marquardt's within the unit cube.
   pure subroutine search(size, nodes, point, cube, least)
