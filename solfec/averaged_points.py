@@ -1,4 +1,4 @@
-"""Flush faces that share one averaged contact point, as in Solfec-1.0, on which bodies rock (manual, 2.2)."""
+"""Flush faces that share one averaged contact point, as in Solfec-1.0, on which bodies rock (docs/contact-points.md, From overlaps to contacts)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Energy and momentum of a whole run, compared with what has acted on it (manual, 3.5)."""
+"""Energy and momentum of a whole run, compared with what has acted on it (docs/running.md, Progress)."""
 
 from __future__ import annotations
 

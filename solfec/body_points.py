@@ -61,6 +61,6 @@ class BodyPoints:
         return motion.point_velocities(self.domain.bodies, rows, reference)[:, 0]
 
     def stress(self, identifier: int, point) -> np.ndarray:
-        """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point (manual, STRESS)."""
+        """Cauchy stress (sx, sy, sz, sxy, sxz, syz) and von Mises stress at a referential point (docs/language-running.md, STRESS)."""
         self.check_inside(identifier, point)
         return point_values.stress(self.domain.bodies, self.domain.body_row(identifier), point, self.domain.epsilon)

@@ -45,7 +45,7 @@ class BodyStates:
         self.domain.state_changes += 1
 
     def set_velocity(self, identifier: int, linear, angular) -> None:
-        """Overwrite the velocity (manual, INITIAL_VELOCITY): referential angular, spatial linear."""
+        """Overwrite the velocity (docs/language-objects.md, INITIAL_VELOCITY): referential angular, spatial linear."""
         bodies, row = self.domain.bodies, self.domain.body_row(identifier)
         joint_starts.mark(self.domain.constraints, row)
         velo = bodies.triples.velo[:, bodies.velo_slice(row)]
@@ -73,13 +73,13 @@ class BodyStates:
         self.domain.state_changes += 1
 
     def move_rigidly(self, identifier: int, *motion_of_rigid) -> None:
-        """Move a finite element body as a rigid one, see `state.move_rigidly` (manual, RIGID_TO_FEM)."""
+        """Move a finite element body as a rigid one, see `state.move_rigidly` (docs/language-running.md, INITIALIZE_STATE, RIGID_TO_FEM)."""
         self.domain.refuse_within_step("set states")
         state.move_rigidly(self.domain.bodies, self.domain.body_row(identifier), *motion_of_rigid)
         self.domain.state_changes += 1
 
     def set_characteristics(self, identifier: int, mass, volume, centre, tensor) -> None:
-        """Overwrite mass, volume, referential centre and tensor (3, 3); the body does not move (manual, BODY_CHARS)."""
+        """Overwrite mass, volume, referential centre and tensor (3, 3); the body does not move (docs/language-objects.md, BODY_CHARS)."""
         bodies, row = self.domain.bodies, self.domain.body_row(identifier)
         conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
         gradient = conf[:, :3] if bodies.kind[row] != BodyKind.PSEUDO_RIGID else conf[:, :3].T
@@ -93,12 +93,12 @@ class BodyStates:
         self.domain.state_changes += 1
 
     def disable_rotation(self, identifier: int, disabled: bool) -> None:
-        """Hold the angular velocity of a rigid body at zero, or let it go (manual, BODY.disable_rotation)."""
+        """Hold the angular velocity of a rigid body at zero, or let it go (docs/language-objects.md, BODY.disable_rotation)."""
         self.domain.bodies.rotation_disabled[self.domain.body_row(identifier)] = int(disabled)
         self.domain.state_changes += 1
 
     def apply_bulk_material(self, identifier: int, volume: int, material: BulkMaterial) -> None:
-        """Give the elements with a volume identifier another material (manual, APPLY_BULKMAT); the body's mass member stays.
+        """Give the elements with a volume identifier another material (docs/language-objects.md, APPLY_BULKMAT); the body's mass member stays.
 
         Raises
         ------

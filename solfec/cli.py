@@ -1,4 +1,4 @@
-"""The command line: `solfec [switches] path [user's arguments]` (manual, chapter 3).
+"""The command line: `solfec [switches] path [user's arguments]` (docs/running.md, Running).
 
 The input runs as the main module with every command among its names.  What goes wrong in it is reported by the
 user's own file and line first, then by the user's own calls that led there.
@@ -66,7 +66,7 @@ class Arguments:
 
 
 def parse(words: list[str]) -> Arguments:
-    """Sort the words of a command line into switches, path and user's arguments (manual, chapter 3).
+    """Sort the words of a command line into switches, path and user's arguments (docs/running.md, Running).
 
     Switches of Solfec-1.0 may stand anywhere, new ones before the path only; the path is the first other word that
     names an existing file or directory.

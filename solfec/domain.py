@@ -45,9 +45,9 @@ class Domain:
     step : float
         Time step; lowered for good when an explicitly integrated body asks for less.
     epsilon : float
-        Geometric epsilon (manual, GEOMETRIC_EPSILON), in the model's unit of length.
+        Geometric epsilon (docs/language-running.md, GEOMETRIC_EPSILON), in the model's unit of length.
     dynamic : bool
-        Dynamics, or quasi-statics (manual, SOLFEC).
+        Dynamics, or quasi-statics (docs/language-objects.md, SOLFEC).
 
     Attributes
     ----------

@@ -17,4 +17,4 @@ class NotBuiltYet(NotImplementedError):
 
 
 class SolfecWarning(UserWarning):
-    """Something in the input that is legal and probably not meant (manual, WARNINGS)."""
+    """Something in the input that is legal and probably not meant (docs/language-running.md, WARNINGS)."""

@@ -1,4 +1,4 @@
-"""States of finite element bodies that have taken in more energy than their fracture energy (manual, BODY.fracturecheck).
+"""States of finite element bodies that have taken in more energy than their fracture energy (docs/language-objects.md, BODY.fracturecheck).
 
 A record has what a code for fracture needs: displacements of nodes, and the constraints that act on the body. It changes nothing.
 """

@@ -237,7 +237,7 @@ def _name(parts: list[Part], label: str | None) -> None:
 
 
 def add_crack(domain, identifier: int, crack: Crack) -> None:
-    """Give a body a crack (manual, SIMPLIFIED_CRACK).
+    """Give a body a crack (docs/language-running.md, SIMPLIFIED_CRACK).
 
     Raises
     ------
@@ -273,7 +273,7 @@ def _copy_cracks(domain, cracks: list[Crack], children: list[int]) -> None:
 
 
 def split_along(domain, identifier: int, surface, identifiers, labels, keep: bool) -> tuple[list[int], list[list[int]]]:
-    """Split a meshed body along faces between elements (manual, RT_SPLIT).
+    """Split a meshed body along faces between elements (docs/language-running.md, RT_SPLIT).
 
     Parameters
     ----------

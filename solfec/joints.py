@@ -1,4 +1,4 @@
-"""The user's constraints of a model: joints, links, prescribed velocities and springs (manual, 4.3.5)."""
+"""The user's constraints of a model: joints, links, prescribed velocities and springs (docs/language-objects.md, Constraints)."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ class Joints:
         self.domain = domain
 
     def fix_point(self, identifier: int, point, strength: float = math.inf) -> int:
-        """Fix a referential point in space (manual, FIX_POINT); return the constraint's identifier."""
+        """Fix a referential point in space (docs/language-objects.md, FIX_POINT); return the constraint's identifier."""
         row, place = self.domain.body_row(identifier), np.add(point, self.domain.points.displacement(identifier, point))
         return self.put(ConstraintKind.FIXPNT, master=row, master_point=point, slave_point=place, strength=strength)
 
     def rigid_link(self, one: int | None, two: int | None, point1, point2, strength: float = math.inf) -> int:
-        """Keep the distance of two referential points (manual, PUT_RIGID_LINK); return the constraint's identifier.
+        """Keep the distance of two referential points (docs/language-objects.md, PUT_RIGID_LINK); return the constraint's identifier.
 
         Coincident points are coupled instead.  A body given as None leaves a fixed spatial point.
         """
@@ -92,7 +92,7 @@ class Joints:
         )
 
     def fix_direction(self, identifier: int, point, direction, other: int | None = None, other_point=None) -> int:
-        """Stop the motion of a point along a unit direction (manual, FIX_DIRECTION); return the constraint's identifier.
+        """Stop the motion of a point along a unit direction (docs/language-objects.md, FIX_DIRECTION); return the constraint's identifier.
 
         With another body, the motion of its point relative to the first body is stopped, along a direction convected
         with the first one.
@@ -176,7 +176,7 @@ class Joints:
         return bodies.centre[:, row] + np.linalg.solve(gradient, place - conf[:, 3])
 
     def prescribe_velocity(self, identifier: int, point, direction, value: float | TimeSeries) -> int:
-        """Prescribe the velocity of a point along a unit direction (manual, SET_VELOCITY); return the identifier."""
+        """Prescribe the velocity of a point along a unit direction (docs/language-objects.md, Prescribed motion); return the identifier."""
         number, series = self._prescribed(value)
         return self.put(
             ConstraintKind.VELODIR,
@@ -189,7 +189,7 @@ class Joints:
         )
 
     def prescribe_velocities(self, identifier: int, point, base, values) -> int:
-        """Prescribe a point's velocities along three unit vectors, columns of `base` (manual, SET_VELOCITY3)."""
+        """Prescribe a point's velocities along three unit vectors, columns of `base` (docs/language-objects.md, Prescribed motion)."""
         numbers, series = zip(*(self._prescribed(value) for value in values), strict=True)
         return self.put(
             ConstraintKind.VELODIR3,
@@ -219,7 +219,7 @@ class Joints:
         dashpot: float = 0.0,
         implicit: bool = False,
     ) -> int:
-        """Put a spring between points of two bodies (manual, PUT_SPRING); return the constraint's identifier.
+        """Put a spring between points of two bodies (docs/language-objects.md, PUT_SPRING); return the constraint's identifier.
 
         Parameters
         ----------

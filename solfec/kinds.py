@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class BodyKind(IntEnum):
-    """Kinematic model of a body (manual, BODY)."""
+    """Kinematic model of a body (docs/language-objects.md, BODY)."""
 
     OBSTACLE = 0
     RIGID = 1
@@ -15,7 +15,7 @@ class BodyKind(IntEnum):
 
 
 class Scheme(IntEnum):
-    """Time integration scheme of a body (manual, BODY.scheme)."""
+    """Time integration scheme of a body (docs/language-objects.md, BODY.scheme)."""
 
     RIG_POS = 0
     RIG_NEG = 1
@@ -25,7 +25,7 @@ class Scheme(IntEnum):
 
 
 class Form(IntEnum):
-    """Formulation of a finite element body (manual, BODY: form)."""
+    """Formulation of a finite element body (docs/language-objects.md, BODY)."""
 
     NONE = 0
     TL = 1
@@ -77,7 +77,7 @@ class PrimitiveKind(IntEnum):
 
 
 class ConstraintKind(IntEnum):
-    """Kind of a constraint (manual, CONSTRAINT.kind)."""
+    """Kind of a constraint (docs/language-objects.md, CONSTRAINT.kind)."""
 
     CONTACT = 0
     FIXPNT = 1
@@ -128,7 +128,7 @@ JOINTS = tuple(kind for kind in ConstraintKind if kind.is_joint)
 
 
 class DirectionUpdate(IntEnum):
-    """What becomes of the direction of a constraint while bodies move (manual, PUT_SPRING.update)."""
+    """What becomes of the direction of a constraint while bodies move (docs/language-objects.md, PUT_SPRING.update)."""
 
     FOLLOW = 0  # it points from the slave's point to the master's
     FIXED = 1  # fixed in space
@@ -137,7 +137,7 @@ class DirectionUpdate(IntEnum):
 
 
 class SurfaceModel(IntEnum):
-    """Surface material models (manual, SURFACE_MATERIAL)."""
+    """Surface material models (docs/language-objects.md, SURFACE_MATERIAL)."""
 
     SIGNORINI_COULOMB = 0
     SPRING_DASHPOT = 1

@@ -27,7 +27,7 @@ class Progress:
     Parameters
     ----------
     verbose : str
-        'ON', 'OFF', '%' (percentage rewritten in place) or '%\\n' (a percentage per line) (manual, SOLFEC.verbose).
+        'ON', 'OFF', '%' (percentage rewritten in place) or '%\\n' (a percentage per line) (docs/language-objects.md, SOLFEC.verbose).
     interval : float
         Seconds of wall time between reports (command line, -i).
     directory : str or None

@@ -188,7 +188,7 @@ class Simulation:
     # --- writing -------------------------------------------------------------------------------------------
 
     def output(self, interval: float, compression: bool = False) -> None:
-        """Write frames every `interval` from now on (manual, OUTPUT)."""
+        """Write frames every `interval` from now on (docs/language-running.md, OUTPUT)."""
         if self.mode == "WRITE":
             self._look()
             self._output = Schedule(self.domain.time, interval)
@@ -196,13 +196,13 @@ class Simulation:
                 self._writer.compression = compression
 
     def callback(self, interval: float, function: Callable[[], object]) -> None:
-        """Call `function()` after the next step and then every `interval`; a returned 0 ends the run (manual, CALLBACK)."""
+        """Call `function()` after the next step and then every `interval`; a returned 0 ends the run (docs/language-running.md, CALLBACK)."""
         if self.mode == "WRITE":
             self._look()
             self._callback = (Schedule(self.domain.time, interval, at_once=True), function)
 
     def sample(self, identifiers: list[int], sampling: list[float] | float | None) -> list:
-        """The list that snapshots of co-rotated displacements will fill (manual, COROTATED_DISPLACEMENTS).
+        """The list that snapshots of co-rotated displacements will fill (docs/language-objects.md, COROTATED_DISPLACEMENTS).
 
         `sampling` lists instants, or is an interval; left out, snapshots are taken when frames are written.
         """
@@ -226,7 +226,7 @@ class Simulation:
                 snapshots.take(domain)
 
     def run(self, solver, duration: float) -> None:
-        """Run for `duration` with the given constraint solver (manual, RUN); nothing happens in READ mode.
+        """Run for `duration` with the given constraint solver (docs/language-running.md, RUN); nothing happens in READ mode.
 
         The number of steps is the one the duration asks for, up to a millionth of a step; the last state is always
         written.  A STOP file, a callback that returns 0, INT and TERM end the run after the step at hand.
@@ -553,7 +553,7 @@ class Simulation:
             self.load(0)
 
     def forward(self, frames: int, sampled: bool = False) -> None:
-        """Move on by a number of frames (manual, FORWARD); `sampled`: taking snapshots of all frames on the way."""
+        """Move on by a number of frames (docs/language-running.md, FORWARD, BACKWARD, SEEK); `sampled`: taking snapshots of all frames on the way."""
         if self.mode != "READ":
             return
         if not sampled:
@@ -565,22 +565,22 @@ class Simulation:
                 snapshots.take(self.domain)
 
     def backward(self, frames: int) -> None:
-        """Move back by a number of frames (manual, BACKWARD)."""
+        """Move back by a number of frames (docs/language-running.md, FORWARD, BACKWARD, SEEK)."""
         if self.mode == "READ":
             self.load((self.frame or 0) - frames)
 
     def seek(self, time: float) -> None:
-        """Move to the frame nearest to `time`, the earlier of two (manual, SEEK)."""
+        """Move to the frame nearest to `time`, the earlier of two (docs/language-running.md, FORWARD, BACKWARD, SEEK)."""
         if self.mode == "READ":
             self.load(self.reader.nearest(time))
 
     def duration(self) -> tuple[float, float] | float:
-        """First and last stored time in READ mode, the present time in WRITE mode (manual, DURATION)."""
+        """First and last stored time in READ mode, the present time in WRITE mode (docs/language-running.md, DURATION)."""
         if self.mode == "WRITE":
             return self.domain.time
         times = self.reader.times
         return float(times[0]), float(times[-1])
 
     def history(self, items, start: float, end: float, skip: int = 1, shown: bool = False) -> tuple:
-        """Times and one list of values per item (manual, HISTORY); `shown`: printing how far it has come."""
+        """Times and one list of values per item (docs/language-running.md, HISTORY); `shown`: printing how far it has come."""
         return self.reader.history(items, start, end, skip, Percentage("HISTORY") if shown and not self._quiet else None)

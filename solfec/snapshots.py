@@ -1,4 +1,4 @@
-"""Snapshots of co-rotated displacements, taken while a simulation runs or is read (manual, COROTATED_DISPLACEMENTS)."""
+"""Snapshots of co-rotated displacements, taken while a simulation runs or is read (docs/language-objects.md, COROTATED_DISPLACEMENTS)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Piecewise linear functions of time (manual, TIME_SERIES; Solfec-1.0's `tms`)."""
+"""Piecewise linear functions of time (docs/language-objects.md, TIME_SERIES; Solfec-1.0's `tms`)."""
 
 from __future__ import annotations
 

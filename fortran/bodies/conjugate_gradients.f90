@@ -1,5 +1,5 @@
 !> Conjugate gradients for A = M + beta K of finite element bodies of form 'TL', preconditioned by a factor of an earlier step's A
-!> that is turned with the bodies (conjugate_gradients.py; theory, "Time integration").  K v is summed from what the kernels of
+!> that is turned with the bodies (conjugate_gradients.py; docs/theory.md, Time integration).  K v is summed from what the kernels of
 !> elements leave.
 !>
 !> `handle` is that of ConjugateGradients, whose lists say what columns and numbers hold.  `local` and `solved` (3,0:nnode-1) are right-hand

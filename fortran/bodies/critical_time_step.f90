@@ -77,7 +77,7 @@ contains
   end subroutine least_element_step
 
   !> Smallest half of the stability limit over the pseudo-rigid bodies with scheme DEF_EXP at their present gradients
-  !> (manual, BODY.scheme).  With omega**2 the largest eigenvalue of M^-1/2 K M^-1/2, M = blockdiag(E0, E0, E0),
+  !> (docs/language-objects.md, BODY.scheme).  With omega**2 the largest eigenvalue of M^-1/2 K M^-1/2, M = blockdiag(E0, E0, E0),
   !> K = V dP/dF, and the damping force eta K u(t), the step is stable while h**2 omega**2 + 2 h eta omega**2 <= 4;
   !> half of that limit fulfils h (h + eta) = 1/omega**2, which is 1/omega without damping.
   subroutine critical_step(handles, step, row, failure)

@@ -1,5 +1,5 @@
-!> Elements of a background mesh that a shape fills in part only, and the vertices of shapes inside elements (manual, BODY:
-!> mesh; theory, "Finite elements").
+!> Elements of a background mesh that a shape fills in part only, and the vertices of shapes inside elements
+!> (docs/language-objects.md, BODY; docs/theory.md, Finite elements).
 !>
 !> Arrays of blocks as in element_blocks: eight lanes first.
 module cut_elements

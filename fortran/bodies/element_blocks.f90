@@ -1,5 +1,5 @@
 !> Finite elements in blocks of eight of one type, the lane number first, so that one instruction serves a block
-!> (theory, "Finite elements"; manual, BODY form 'TL' and 'BC').
+!> (docs/theory.md, Finite elements; docs/language-objects.md, BODY).
 !>
 !> In all procedures: lanes = 8; size = 4, 5, 6 or 8 nodes, points = 4, 8, 6 or 8 quadrature points;
 !>   node          (8,size,0:nblock-1) node numbers; lanes without an element repeat another and weigh nothing

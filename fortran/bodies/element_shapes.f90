@@ -1,4 +1,4 @@
-!> Shape functions, quadrature and natural coordinates of the four first-order elements: all that kernels ask of a type (theory, "Finite elements").
+!> Shape functions, quadrature and natural coordinates of the four first-order elements: all that kernels ask of a type (docs/theory.md, Finite elements).
 !>
 !> An element is known by its number of nodes: 4 tetrahedron, 5 pyramid, 6 wedge, 8 hexahedron.  Nodes: tetrahedron
 !> (0,0,0), (1,0,0), (0,1,0), (0,0,1); pyramid base (1,1), (-1,1), (-1,-1), (1,-1) at height 0, apex at height 1; wedge

@@ -1,4 +1,4 @@
-!> Tangent matrices of elements in blocks of eight, and sums of their entries into a sparse matrix (theory, "Finite elements").
+!> Tangent matrices of elements in blocks of eight, and sums of their entries into a sparse matrix (docs/theory.md, Finite elements).
 !>
 !> Arguments as in `element_blocks`.  With f_a = T g_a and the parts of the material's derivative (`material_laws`)
 !>   K_ab = (g_a.S g_b) I + (g_a.g_b) B + c1 f_a f_b^T + c2 f_b f_a^T

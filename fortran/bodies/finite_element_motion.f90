@@ -1,4 +1,4 @@
-!> One time step of the nodes of all finite element bodies: drift, kick, drift (theory, "Time integration").
+!> One time step of the nodes of all finite element bodies: drift, kick, drift (docs/theory.md, Time integration).
 !>
 !> Handles are BodyTable.handles and those of FiniteElements and its ElementAssembly.  Nodes of all bodies are numbered through,
 !> those of a body together.  Vectors of co-rotated bodies are brought to the element kernels, and back, by the body's rotation.

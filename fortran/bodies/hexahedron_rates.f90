@@ -1,6 +1,6 @@
 !> Displacement gradients at the 2 x 2 x 2 Gauss points of hexahedra, and nodal forces, through derivatives by natural
 !> coordinates: the derivative by one of them is bilinear in the other two, so four numbers say it at eight points
-!> (theory, "Finite elements").  In blocks of eight elements, lane first.
+!> (docs/theory.md, Finite elements).  In blocks of eight elements, lane first.
 !>
 !>   u, force  (8,3,8) of nodes;  rates (8,3,3,4): component, natural coordinate, and place in the plane of the two others
 !>   map       (8,3,3) inverse Jacobian: natural coordinate, referential coordinate [1/length]

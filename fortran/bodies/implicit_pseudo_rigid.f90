@@ -1,5 +1,5 @@
 !> Pseudo-rigid bodies of scheme DEF_LIM: A = M + beta V dP/dF with the tangent of St Venant-Kirchhoff's material at the present
-!> gradient, beta = eta h/2 + h**2/4, or h**2 in quasi-statics (theory, "Time integration"; manual, BODY.scheme).
+!> gradient, beta = eta h/2 + h**2/4, or h**2 in quasi-statics (docs/theory.md, Time integration; docs/language-objects.md, BODY.scheme).
 !>
 !> `handles` is BodyTable.handles, `solver` that of a PseudoRigidSolver, whose bodies these are.  Unknowns of a body are the
 !> components of its four velocity triples, rows of dF/dt and the velocity of the centre; `inverses` holds A^-1.

@@ -1,5 +1,5 @@
 !> The St Venant-Kirchhoff material in blocks of eight points: S = lambda tr(E) I + 2 mu E, E = (F^T F - I)/2, P = F S
-!> (manual, BULK_MATERIAL model 'KIRCHHOFF'; theory, "Materials").
+!> (docs/language-objects.md, BULK_MATERIAL; docs/theory.md, Materials).
 !>
 !> In all procedures: lame (8,2) lambda, mu [pressure]; h (8,3,3) displacement gradients, F = I + h; weight (8) factors of the result.
 module kirchhoff

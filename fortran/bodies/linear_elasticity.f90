@@ -1,5 +1,5 @@
 !> Linear elasticity in blocks of eight points, for the stiffness at zero displacement: sigma = lambda tr(h) I + mu (h + h^T)
-!> (manual, BODY form 'BC').  Arguments as in `kirchhoff`.
+!> (docs/language-objects.md, BODY).  Arguments as in `kirchhoff`.
 module linear_elasticity
   use kinds, only: dp
   implicit none

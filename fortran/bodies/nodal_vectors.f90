@@ -1,4 +1,4 @@
-!> Vectors at the nodes of some finite element bodies as the unknowns of their solvers, and back (theory, "Time integration").
+!> Vectors at the nodes of some finite element bodies as the unknowns of their solvers, and back (docs/theory.md, Time integration).
 !>
 !>   count, which     these bodies (0:count-1): their numbers among those with nodes; first (0:nfirst-1) their first nodes
 !>   velo_row         (0:nnode-1) rows of nodes in tables of velocity triples

@@ -15,7 +15,7 @@ module point_loads
 
 contains
 
-  !> Adds every load, in its order, to `force` at the present configuration (manual, FORCE and TORQUE).
+  !> Adds every load, in its order, to `force` at the present configuration (docs/language-running.md, FORCE; docs/language-running.md, TORQUE).
   !> With g = value direction: a SPATIAL force is g, a CONVECTED one R g or F g; a SPATIAL torque acts in space, a
   !> CONVECTED one in the body's frame.  Nodes of finite elements take N_a times the force.
   !> `failure` is 1 for a load on a body of the wrong kind, with the load's `row`, `table_unknown` where a handle is not that of such a table.

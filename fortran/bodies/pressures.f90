@@ -1,4 +1,4 @@
-!> Pressures on surfaces of meshes as generalised forces of their bodies (manual, PRESSURE; pressure.py).
+!> Pressures on surfaces of meshes as generalised forces of their bodies (docs/language-running.md, PRESSURE; pressure.py).
 module pressures
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies

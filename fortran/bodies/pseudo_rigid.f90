@@ -1,5 +1,5 @@
 !> Pseudo-rigid bodies: one homogeneous deformation gradient, St Venant-Kirchhoff material, scheme DEF_EXP
-!> (theory, "Pseudo-rigid bodies").
+!> (docs/theory.md, Pseudo-rigid bodies).
 !>
 !> In all procedures: conf(3,4) rows of the gradient F and the current centre; velo(3,4) rows of dF/dt and the
 !> velocity of the centre; force and reaction (3,4) conjugate to velo; inverse_inertia(3,3,4) three times E0^-1,

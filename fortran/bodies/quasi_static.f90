@@ -1,6 +1,6 @@
 !> Quasi-static motion of rigid bodies and obstacles, and of the nodes of finite elements: the velocity of a step is
-!> h A^-1 (f + r), without memory of the one before, and moves the body for the whole step (theory, "Time integration"; manual,
-!> SOLFEC).
+!> h A^-1 (f + r), without memory of the one before, and moves the body for the whole step
+!> (docs/theory.md, Time integration; docs/language-objects.md, SOLFEC).
 !>
 !> Handles are BodyTable.handles and that of FiniteElements; failures as in body_motion.  `failure`, or `status`, is `table_unknown` where
 !> a handle is not that of such a table.  Kernels of rigid bodies pass over deformable ones (quasi_static.py).

@@ -1,5 +1,5 @@
-!> One time step of finite element bodies that move in a base (manual, BODY: forms 'BC-MODAL' and 'BC-RO'; theory, "Time
-!> integration"): u_m = R E u for the nodal velocities u_m, the body's rotation R and the base E.
+!> One time step of finite element bodies that move in a base
+!> (docs/language-objects.md, BODY; docs/theory.md, Time integration): u_m = R E u for the nodal velocities u_m, the body's rotation R and the base E.
 !>
 !> Handles are BodyTable.handles, and those of FiniteElements and its ReducedBodies, whose lists of columns say what arrays hold:
 !> (k, 3 n) numbers of a base, those of one nodal component together, from `vector_ptr` on in `vectors`; k x k numbers from

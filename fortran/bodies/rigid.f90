@@ -1,5 +1,5 @@
-!> Rigid bodies, eight at a time: one step of the schemes RIG_POS, RIG_NEG and RIG_IMP, drift - kick - drift (theory, "Time
-!> integration").
+!> Rigid bodies, eight at a time: one step of the schemes RIG_POS, RIG_NEG and RIG_IMP, drift - kick - drift
+!> (docs/theory.md, Time integration).
 !>
 !> The bodies lie side by side, as in the body table: conf(nc,8) rotation by columns and centre; velo(nv,8) referential angular
 !> velocity W [rad/time], 0 where the rotation is disabled, and velocity of the centre, velo_prev alike; force(nv,8) and

@@ -47,7 +47,7 @@ contains
         *(1 - x*(1/182.0_dp)))))))/2
   end function cosine_series
 
-  !> Rotation exp[psi] = I + s ^psi + c ^psi**2 about the axis psi by the angle |psi| (theory, "Rigid rotations").
+  !> Rotation exp[psi] = I + s ^psi + c ^psi**2 about the axis psi by the angle |psi| (docs/theory.md, Rigid rotations).
   pure subroutine exponential_map(psi, rotation_matrix)
     real(dp), intent(in) :: psi(3)                !< rotation vector [rad]
     real(dp), intent(out) :: rotation_matrix(3,3)

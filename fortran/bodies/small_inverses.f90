@@ -1,4 +1,4 @@
-!> Products with stored inverses of many small co-rotated bodies (theory, "Time integration"; manual, BODY form 'BC').
+!> Products with stored inverses of many small co-rotated bodies (docs/theory.md, Time integration; docs/language-objects.md, BODY).
 module small_inverses
   use kinds, only: dp, i4
   implicit none

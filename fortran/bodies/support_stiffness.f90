@@ -1,4 +1,4 @@
-!> Supports as part of the matrices of bodies (theory, "Quasi-statics").
+!> Supports as part of the matrices of bodies (docs/theory.md, Quasi-statics).
 !>
 !> Springs k between supported points and the velocities asked of them go into A of quasi-static bodies of form 'TL': where supports are met, springs
 !> carry nothing, and a body that is stable on its supports has a positive definite matrix, though alone it had none.  What springs

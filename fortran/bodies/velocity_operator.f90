@@ -10,7 +10,7 @@ module velocity_operator
 contains
 
   !> The 3x3 blocks of H, one per velocity triple of a body without elements (the blocks of elements are N_a base^T), so that base^T v(point) = sum_k blocks(:,:,k) velo(:,k)
-  !> (theory, section "Body kinematics"; manual, BODY.velo).
+  !> (docs/theory.md, Body kinematics; docs/language-objects.md, BODY.velo).
   !>
   !>   kind      BodyKind: obstacle, rigid (2 blocks) or pseudo-rigid (4 blocks)
   !>   conf      (3,4) configuration triples: rigid - columns of the rotation, then the current centre;

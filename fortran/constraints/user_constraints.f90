@@ -1,5 +1,5 @@
-!> Points, bases, gaps and prescribed velocities of the user's constraints in the current configuration (manual: FIX_POINT,
-!> FIX_DIRECTION, SET_VELOCITY, PUT_RIGID_LINK, PUT_SPRING).
+!> Points, bases, gaps and prescribed velocities of the user's constraints in the current configuration
+!> (docs/language-objects.md, Constraints).
 module user_constraints
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies

@@ -70,7 +70,7 @@ contains
   end subroutine point_columns
 
   !> All pairs of primitives of different bodies whose boxes overlap, without pairs of obstacles and excluded pairs of
-  !> bodies (manual, section "Contact detection").
+  !> bodies (docs/contact-points.md, What a step costs).
   !>
   !> Primitive rows are in the order of (body id, primitive number), which makes rows the key of a pair:
   !> pairs come sorted by (lower row, higher row).  Primitives without outer faces (inner mesh elements) take no part.

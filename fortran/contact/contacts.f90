@@ -221,7 +221,7 @@ contains
     left = to
   end subroutine keep_rows
 
-  !> The deepest contact that reaches the depth limit (manual, UNPHYSICAL_PENETRATION); -1: none.
+  !> The deepest contact that reaches the depth limit (docs/language-running.md, UNPHYSICAL_PENETRATION); -1: none.
   !>
   !>   first, last     rows first <= k < last are contacts
   !>   depth           limit; a gap of -depth or less reaches it
@@ -262,7 +262,7 @@ contains
   end function place_of
 
   !> Local frame, columns t1, t2, n: t1 = unit(e_x x n), or unit(e_y x n) where n is along e_x; t2 = t1 x n.
-  !> The frame is left-handed (theory, section "Contact points").  Where lengths are in such units that epsilon
+  !> The frame is left-handed (docs/theory.md, Contact points).  Where lengths are in such units that epsilon
   !> exceeds 1, a normal along e_y must not be taken for one along e_x.
   pure subroutine frame(normal, epsilon, base)
     real(dp), intent(in) :: normal(3), epsilon
@@ -343,7 +343,7 @@ contains
   end function cross
 
   !> Row of the surface material of a pair (slave, master): of the exact pair, else of (slave, any), else of
-  !> (master, any), else the default in row 0 (manual, SURFACE_MATERIAL).
+  !> (master, any), else the default in row 0 (docs/language-objects.md, SURFACE_MATERIAL).
   pure subroutine look_up(pair, materials, row)
     integer(i4), intent(in) :: pair(2)
     type(surface_material_table), intent(in) :: materials

@@ -27,7 +27,7 @@ module narrow_phase
 
 contains
 
-  !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs`; manual, contact points.
+  !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs` (docs/contact-points.md, From overlaps to contacts).
   !>
   !> Pairs nearer than the lesser of their margins are in contact with their gap; without margins gaps are not positive.
   !> Results of a pair without contact are left as they were, except `status`.

@@ -1,5 +1,5 @@
-!> Point, normal, area, surfaces and gap of a contact between two polyhedra (theory, section on contact points;
-!> Solfec's averaging over the boundary of the intersection).
+!> Point, normal, area, surfaces and gap of a contact between two polyhedra
+!> (docs/theory.md, Contact points; Solfec's averaging over the boundary of the intersection).
 module polyhedron_contact
   use kinds, only: dp, i4
   use polyhedra, only: polyhedron, lanes, word_bits, mark_vertices

@@ -17,7 +17,7 @@ module sparsify
 
 contains
 
-  !> Marks new contacts for removal (manual, CONTACT_SPARSIFY).  A new contact goes when
+  !> Marks new contacts for removal (docs/language-running.md, CONTACT_SPARSIFY).  A new contact goes when
   !>
   !> 1. its area is below `min_area`; or
   !> 2. another contact of the same two bodies is larger by more than the factor 1/threshold, and the

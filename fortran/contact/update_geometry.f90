@@ -19,7 +19,7 @@ module update_geometry
 
 contains
 
-  !> Moves shapes to the present configuration of their bodies (theory, section "Body kinematics"):
+  !> Moves shapes to the present configuration of their bodies (docs/theory.md, Body kinematics):
   !> x = c + R (X - Xc) for obstacles and rigid bodies, x = c + F (X - Xc) for pseudo-rigid ones, x = X + q of
   !> their nodes for finite elements.  Shapes of bodies whose configuration has not changed by a bit since the last call
   !> stay as they are (those of finite elements are always moved).
@@ -28,7 +28,7 @@ contains
   !> bodies, and of the work space `previous` and `moved`.
   !>
   !>   body_handles, shape_handles, work_handle   of bodies, of shapes (`open_shapes`), of detection's work space
-  !>   epsilon          geometric epsilon: the margin of boxes (manual, GEOMETRIC_EPSILON)
+  !>   epsilon          geometric epsilon: the margin of boxes (docs/language-running.md, GEOMETRIC_EPSILON)
   !>   afresh           1: all shapes are moved, whatever their bodies did
   !>   failure          100: a handle is void
   subroutine update_shapes(body_handles, shape_handles, work_handle, epsilon, afresh, failure)

@@ -15,7 +15,7 @@ module warped_faces
 
 contains
 
-  !> Writes the present faces of deforming primitives (theory, section on contact points).  Of a warped quadrilateral
+  !> Writes the present faces of deforming primitives (docs/theory.md, Contact points).  Of a warped quadrilateral
   !> those two triangles are taken that meet in a ridge, so that the faces bound the convex hull of the nodes; a warped face of
   !> more corners becomes a fan.
   !>

@@ -1,4 +1,4 @@
-!> Iterative solvers of one contact, in the reduced form of diagonal_block (manual, GAUSS_SEIDEL_SOLVER.diagsolver).
+!> Iterative solvers of one contact, in the reduced form of diagonal_block (docs/language-objects.md, GAUSS_SEIDEL_SOLVER.diagsolver).
 !>
 !> All take W (velocity per force), mu, rho = 1/largest eigenvalue of W, the relative change of r at which to stop, the
 !> iterations allowed and b; r comes in as the initial guess.  They return the number of iterations and a status.
@@ -16,7 +16,7 @@ module contact_iterations
 
 contains
 
-  !> Primal-dual active set iteration with stabilised sliding rows (manual, GAUSS_SEIDEL_SOLVER, SEMISMOOTH_NEWTON).
+  !> Primal-dual active set iteration with stabilised sliding rows (docs/theory.md, Block solvers).
   pure subroutine semismooth_newton(w, mu, rho, tolerance, bound, b, r, iterations, status)
     real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
     integer(i4), intent(in) :: bound
@@ -145,7 +145,7 @@ contains
     f = rho*[u(1), u(2), u(3) + mu*sqrt(u(1)**2 + u(2)**2)]
   end function scaled_velocity
 
-  !> Projected gradient: Coulomb disc of the radius given by the updated normal reaction (manual, GAUSS_SEIDEL_SOLVER).
+  !> Projected gradient: Coulomb disc of the radius given by the updated normal reaction (docs/language-objects.md, GAUSS_SEIDEL_SOLVER).
   pure subroutine projected_gradient(w, mu, rho, tolerance, bound, b, r, iterations, status)
     real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
     integer(i4), intent(in) :: bound
@@ -167,7 +167,7 @@ contains
     iterations = bound
   end subroutine projected_gradient
 
-  !> Projection of r - rho (U'_T, U'_N + mu |U'_T|) on the friction cone (De Saxce and Feng; manual, GAUSS_SEIDEL_SOLVER).
+  !> Projection of r - rho (U'_T, U'_N + mu |U'_T|) on the friction cone (De Saxce and Feng; docs/language-objects.md, GAUSS_SEIDEL_SOLVER).
   pure subroutine de_saxce_feng(w, mu, rho, tolerance, bound, b, r, iterations, status)
     real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
     integer(i4), intent(in) :: bound
@@ -198,7 +198,7 @@ contains
     end if
   end subroutine settle
 
-  !> Newton on the smoothed natural map, projected on the cone after every step (theory, section "Solvers").
+  !> Newton on the smoothed natural map, projected on the cone after every step (docs/theory.md, Block solvers).
   !> Velocities are scaled by rho and the smoothing by the size of the problem: the unsmoothed derivative does not exist at rest.
   pure subroutine projected_newton(w, mu, rho, tolerance, bound, b, r, iterations, status)
     real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
@@ -229,7 +229,7 @@ contains
     iterations = bound
   end subroutine projected_newton
 
-  !> The smoothed natural map C(U', r) with X = dC/dU' and Y = dC/dr (theory, section "Non-smooth velocity formulation").
+  !> The smoothed natural map C(U', r) with X = dC/dU' and Y = dC/dr (docs/theory.md, Non-smooth velocity formulation).
   pure subroutine linearise(mu, omega, u, r, c, x, y)
     real(dp), intent(in) :: mu, omega, u(3), r(3)
     real(dp), intent(out) :: c(3), x(3,3), y(3,3)

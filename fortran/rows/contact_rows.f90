@@ -1,4 +1,4 @@
-!> Contacts that follow Signorini's and Coulomb's laws, and open ones, which carry nothing (manual, SURFACE_MATERIAL).
+!> Contacts that follow Signorini's and Coulomb's laws, and open ones, which carry nothing (docs/language-objects.md, SURFACE_MATERIAL).
 module contact_rows
   use kinds, only: dp, i4
   use kind_numbers, only: row_open

@@ -1,4 +1,4 @@
-!> Contacts that are springs and dashpots (manual, SPRING_DASHPOT and PENALTY_SOLVER; theory, section "Penalty solver").
+!> Contacts that are springs and dashpots (docs/materials.md, SPRING_DASHPOT; docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
 module dashpot_rows
   use kinds, only: dp, i4
   use kind_numbers, only: row_contact, row_open
@@ -87,7 +87,7 @@ contains
     dashpot_ends = limits_reached(law, r, abs(r(3)), r(3) < at_limit*law(l_cohesion) - law(l_cohesion))
   end function dashpot_ends
 
-  !> Spring-dashpot contact with its diagonal block only (manual, PENALTY_SOLVER; theory, section "Penalty solver").
+  !> Spring-dashpot contact with its diagonal block only (docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
   pure subroutine penalty_block(implicit_law, w, law, cohesive, step, b, normal_v, r, lost, regular)
     logical, intent(in) :: implicit_law      !< the normal force follows the gap at t+h/2 and the mean velocity
     real(dp), intent(in) :: w(3,3)

@@ -5,7 +5,7 @@
 !>     U' = b + W r,   0 <= r_N  _|_  U'_N >= 0,   |r_T| <= mu r_N,   r_T opposite to U'_T when |r_T| = mu r_N,
 !>
 !> into which cohesion c and restitution (or an open gap) are folded once per step:
-!> r = R + (0, 0, c),  b = B - c W(:,N) + (0, 0, shift)  (manual, SURFACE_MATERIAL; theory, section "Contact law").
+!> r = R + (0, 0, c),  b = B - c W(:,N) + (0, 0, shift)  (docs/language-objects.md, SURFACE_MATERIAL; docs/theory.md, Contact law).
 module diagonal_block
   use kinds, only: dp, i4
   use contact_iterations, only: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton, admissible, &

@@ -1,4 +1,4 @@
-!> Rows that ask for velocities: fixed points and directions, prescribed motions (manual: FIX_POINT, FIX_DIRECTION, SET_VELOCITY).
+!> Rows that ask for velocities: fixed points and directions, prescribed motions (docs/language-objects.md, Constraints).
 module joint_rows
   use kinds, only: dp, i4
   use kind_numbers, only: start_impact => joint_start_impact, start_struck => joint_start_struck, start_halved => joint_start_halved

@@ -1,4 +1,4 @@
-!> Rigid links: two points keep their distance (manual, PUT_RIGID_LINK).
+!> Rigid links: two points keep their distance (docs/language-objects.md, PUT_RIGID_LINK).
 module link_rows
   use kinds, only: dp, i4
   use kind_numbers, only: row_fixdir, start_impact => joint_start_impact, start_struck => joint_start_struck, &

@@ -78,7 +78,7 @@ module row_family_base
       integer(i4), intent(out) :: status          !< contact_iterations
     end subroutine solve_one_row
 
-    !> How far a row is from its law: the term of the merit function (manual, 10.1), and the velocity that is left unmet.
+    !> How far a row is from its law: the term of the merit function (docs/solvers.md, Gauss-Seidel solver), and the velocity that is left unmet.
     pure subroutine measure_row(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
       import :: row_family, dp, law_size, block_size
       class(row_family), intent(in) :: self
@@ -101,7 +101,7 @@ contains
     real(dp), intent(inout) :: law(law_size)
   end subroutine as_it_is_assembled
 
-  !> Row of Newton's linear system  x (W dR) + y dR = rhs  at U, R (manual, 10.3).
+  !> Row of Newton's linear system  x (W dR) + y dR = rhs  at U, R (docs/solvers.md, Projected quasi-Newton solver).
   pure subroutine carries_nothing(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     class(row_family), intent(in) :: self
     real(dp), intent(in) :: w(3,3)       !< W_aa
@@ -124,7 +124,7 @@ contains
     p = r
   end function stays
 
-  !> Whether cohesion ends in a contact of one point with this reaction (manual, SURFACE_MATERIAL).
+  !> Whether cohesion ends in a contact of one point with this reaction (docs/language-objects.md, SURFACE_MATERIAL).
   pure logical function never_ends(self, law, r)
     class(row_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), r(3)

@@ -1,4 +1,4 @@
-!> Springs between two points (manual, PUT_SPRING): those with a tabulated curve, and those whose force a Python function holds.
+!> Springs between two points (docs/language-objects.md, PUT_SPRING): those with a tabulated curve, and those whose force a Python function holds.
 module spring_families
   use kinds, only: dp, i4
   use contact_iterations, only: status_solved, status_failed

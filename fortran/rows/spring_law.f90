@@ -1,4 +1,4 @@
-!> The force of a spring between two points: a tabulated curve with a dashpot, held by rigid stops (manual, PUT_SPRING).
+!> The force of a spring between two points: a tabulated curve with a dashpot, held by rigid stops (docs/language-objects.md, PUT_SPRING).
 module spring_law
   use kinds, only: dp, i4
   implicit none

@@ -2,7 +2,7 @@
 !>
 !>   (W + rho I) r = rho (z - y) - q - s,   z = P(r^ + y),   y = y + r^ - z,   r^ = 1.6 r - 0.6 z
 !>
-!> -rho y becomes u + s, and s = mu |u_T| n, the term of De Saxce, is mu rho |y_T| (manual, AUTO_SOLVER).
+!> -rho y becomes u + s, and s = mu |u_T| n, the term of De Saxce, is mu rho |y_T| (docs/language-objects.md, AUTO_SOLVER).
 module admm
   use kinds, only: dp, i4
   use island_factor, only: island_lu, factorise_island, solve_island_factor

@@ -135,7 +135,7 @@ contains
   !> u = W r + q and the residuals of all rows.
   !>
   !>   kind (0:nrow-1) cones; block (16,0:nrow-1); diagonal, off_diagonal (3,3,...); q, r (3,0:nrow-1); u (3,0:nrow-1) out
-  !>   scaled    norm of the residuals in velocity units (manual, residual)
+  !>   scaled    norm of the residuals in velocity units (docs/accuracy.md, Accuracy of constraints)
   !>   unscaled  norm of the unscaled natural map
   subroutine measure_problem(n, nrow, nblock, nptr, kind, block, diagonal, q, row_ptr, column, off_diagonal, r, u, scaled, unscaled)
     integer(i4), intent(in) :: n

@@ -1,5 +1,5 @@
 !> What implicitly integrated bodies add to W: their A^-1 couples all velocity triples, so it is applied to all rows of a
-!> body at once (theory, "Local dynamics"; manual, BODY.scheme DEF_LIM).
+!> body at once (docs/theory.md, Local dynamics; docs/language-objects.md, BODY.scheme).
 !>
 !> Bodies (0:nk-1) of one solver: body_row; first unknown of each (dof_first); rotation (3,3,0:nk-1) from its frame to space.
 !> Rows attached to bodies, entries: as local_dynamics.assemble_rows leaves them; the entries of these bodies are H itself.

@@ -1,4 +1,4 @@
-!> Off-diagonal blocks of W (theory, section "Local dynamics").
+!> Off-diagonal blocks of W (docs/theory.md, Local dynamics).
 module coupling_blocks
   use kinds, only: dp, i4, i8
   use state_tables, only: body_table, constraint_table, open_table

@@ -13,7 +13,7 @@ module end_of_cohesion
 
 contains
 
-  !> Cohesion ends where the contact opens or slides at its limit (manual, SURFACE_MATERIAL); frictionless contacts only open.
+  !> Cohesion ends where the contact opens or slides at its limit (docs/language-objects.md, SURFACE_MATERIAL); frictionless contacts only open.
   !>
   !>   patch      (0:n-1) first row of the points that two primitives share; rows of a patch stand together
   !>   diagonal   (3,3,0:n-1) W_aa; reaction, u (3,0:n-1) R, U

@@ -1,4 +1,4 @@
-!> The whole block Gauss-Seidel iteration in one call (manual, GAUSS_SEIDEL_SOLVER).
+!> The whole block Gauss-Seidel iteration in one call (docs/language-objects.md, GAUSS_SEIDEL_SOLVER).
 module gauss_seidel
   use kinds, only: dp, i4, i8
   use diagonal_block, only: block_size, b_cohesion, b_opening

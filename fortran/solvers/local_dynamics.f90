@@ -1,7 +1,7 @@
 !> Local dynamics U = B + W R: rows in the order of the sweep, V, B, W, and reactions back on bodies.
 !>
 !> The operator of every row is kept as blocks H' = H L of its bodies' velocity triples with L L^T = h A^-1, so that
-!> W_ab = sum H'_a H'_b^T for rows sharing triples (theory, section "Local dynamics"; manual, CONSTRAINT).
+!> W_ab = sum H'_a H'_b^T for rows sharing triples (docs/theory.md, Local dynamics; docs/language-objects.md, CONSTRAINT).
 module local_dynamics
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies

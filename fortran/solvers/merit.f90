@@ -8,7 +8,7 @@ module merit
 
 contains
 
-  !> Merit g = sum P.A P/sum B.A B with A = W_aa^-1 (manual, GAUSS_SEIDEL_SOLVER.merhist), the members P.A P/Ef, and
+  !> Merit g = sum P.A P/sum B.A B with A = W_aa^-1 (docs/language-objects.md, GAUSS_SEIDEL_SOLVER.merhist), the members P.A P/Ef, and
   !> the residual: per contact (r - P_K(r - rho F))/rho, per other row the unmet part of its velocity condition.
   !>
   !>   n            rows in use

@@ -1,4 +1,4 @@
-!> The whole projected quasi-Newton iteration in one call (manual, 10.3, Projected quasi-Newton solver).
+!> The whole projected quasi-Newton iteration in one call (docs/solvers.md, Projected quasi-Newton solver).
 module newton
   use kinds, only: dp, i4, i8
   use end_of_cohesion, only: end_cohesion

@@ -1,4 +1,4 @@
-!> All contacts as springs and dashpots, without iteration (manual, PENALTY_SOLVER; theory, section "Penalty solver").
+!> All contacts as springs and dashpots, without iteration (docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
 module penalty
   use kinds, only: dp, i4
   use dashpot_rows, only: penalty_block

@@ -1,5 +1,5 @@
-!> What finite element bodies that move in a base add to W: h H E A^-1 E^T H^T with small dense A^-1 (manual, BODY: forms
-!> 'BC-MODAL' and 'BC-RO'; theory, "Local dynamics").
+!> What finite element bodies that move in a base add to W: h H E A^-1 E^T H^T with small dense A^-1
+!> (docs/language-objects.md, BODY; docs/theory.md, Local dynamics).
 !>
 !> Rows attached to bodies, and entries, are as local_dynamics.assemble_rows leaves them, H itself.
 module reduced_compliance

@@ -1,7 +1,7 @@
 !> The order of rows in a sweep: by key, or by colours that threads can sweep side by side.
 !>
 !> Contacts of one pair of bodies form a group.  Groups of one colour share no body that contacts act on, so a sweep over
-!> colours gives the same bits however the groups of a colour are split among threads (theory, section "Gauss-Seidel").
+!> colours gives the same bits however the groups of a colour are split among threads (docs/theory.md, Gauss-Seidel).
 module row_colours
   use kinds, only: i4, i8
   use row_order, only: sweep_order

@@ -12,7 +12,7 @@ module spring_rows
 
 contains
 
-  !> Fills law and curve window of the rows that are springs (manual, PUT_SPRING).
+  !> Fills law and curve window of the rows that are springs (docs/language-objects.md, PUT_SPRING).
   !>
   !> Reads of constraints limits (strokes at the stops), gap (stroke), dashpot, implicit (1: implicit law) and curve (-1: a Python
   !> function); all curves; of rows order and V.  Writes of rows kind, held_row where a Python function gives the force, law and

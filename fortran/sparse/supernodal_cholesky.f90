@@ -1,4 +1,4 @@
-!> Numeric Cholesky factors of sparse matrices whose pattern is known, panel by panel (theory, "Time integration").
+!> Numeric Cholesky factors of sparse matrices whose pattern is known, panel by panel (docs/theory.md, Time integration).
 !>
 !> Left-looking (Ng and Peyton 1993): what a panel gets from the panels on its left are products of dense matrices.
 !>

@@ -1,5 +1,5 @@
-!> Solutions with a sparse Cholesky factor of panels: for one right-hand side, and for many at once, columns of A^-1 H^T (theory,
-!> "Time integration").
+!> Solutions with a sparse Cholesky factor of panels: for one right-hand side, and for many at once, columns of A^-1 H^T
+!> (docs/theory.md, Time integration).
 !>
 !> One right-hand side takes as long as the factor is read twice.  Many are taken sixteen at a time, so that every entry that is
 !> read serves them all.

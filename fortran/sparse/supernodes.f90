@@ -1,4 +1,4 @@
-!> Columns of a sparse Cholesky factor that have the same rows below them, from the graph of a matrix (theory, "Time integration").
+!> Columns of a sparse Cholesky factor that have the same rows below them, from the graph of a matrix (docs/theory.md, Time integration).
 !>
 !> They are panels of dense columns, which kernels go through without looking rows up (supernodal_cholesky).
 module supernodes

@@ -1,4 +1,4 @@
-"""Convex shapes inside a coarser finite element mesh (manual, BODY: mesh).
+"""Convex shapes inside a coarser finite element mesh (docs/language-objects.md, BODY).
 
 The shape is cut by the elements exactly.  An element that it fills keeps its own quadrature; one that it fills in part gets
 points inside the part, with positive weights that integrate all polynomials that occur in the stiffness at rest and in

@@ -1,4 +1,4 @@
-"""Planes along which bodies may crack, and what pulls at them (manual, SIMPLIFIED_CRACK).
+"""Planes along which bodies may crack, and what pulls at them (docs/language-running.md, SIMPLIFIED_CRACK).
 
 A crack opens when the tension n . sigma n exceeds its strength somewhere in its section: sigma is the Cauchy stress, n the normal of
 the plane as the body carries it along, F^-T N over its length.  Sections are made once; all cracks are looked at together.
@@ -28,7 +28,7 @@ class Crack:
     surfaces : tuple of 2 int
         Surface identifiers of the new faces that look along the normal and against it.
     connected : bool
-        Only the part of the section that hangs together with the point opens (manual, topoadj).
+        Only the part of the section that hangs together with the point opens (docs/language-running.md, SIMPLIFIED_CRACK).
     strength : float
         Tensile strength [pressure].
     energy : float

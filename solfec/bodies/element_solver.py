@@ -1,4 +1,4 @@
-"""Solutions with A = M + beta K of linearly implicit finite element bodies (theory, "Time integration").
+"""Solutions with A = M + beta K of linearly implicit finite element bodies (docs/theory.md, Time integration).
 
 All bodies of one form share one block-diagonal matrix, so a factorisation and a solution are one call whatever their
 number.  For form 'BC' K is the stiffness at rest in the bodies' frames, and the factor of A is kept while step, damping and

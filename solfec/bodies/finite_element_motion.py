@@ -1,4 +1,4 @@
-"""One time step of all finite element bodies (theory, "Time integration"): the counterpart of `motion` for nodes.
+"""One time step of all finite element bodies (docs/theory.md, Time integration): the counterpart of `motion` for nodes.
 
 Explicit bodies (DEF_EXP) are done by the kernels alone; those of scheme DEF_LIM solve with the factors in `implicit`.
 """

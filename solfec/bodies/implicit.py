@@ -1,4 +1,4 @@
-"""Linearly implicit bodies (scheme DEF_LIM): solutions with A = M + (eta h/2 + h**2/4) K (theory, "Time integration").
+"""Linearly implicit bodies (scheme DEF_LIM): solutions with A = M + (eta h/2 + h**2/4) K (docs/theory.md, Time integration).
 
 Finite elements are in `element_solver`; here are pseudo-rigid bodies, whose K is the tangent at mid-step, and the list of
 all solvers of a model.

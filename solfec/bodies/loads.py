@@ -1,4 +1,4 @@
-"""Gravity, point forces, torques, pressures and user callbacks (manual, GRAVITY, FORCE, TORQUE, PRESSURE)."""
+"""Gravity, point forces, torques, pressures and user callbacks (docs/language-running.md, Loads)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bulk materials (manual, BULK_MATERIAL; Solfec-1.0's `mat`)."""
+"""Bulk materials (docs/language-objects.md, BULK_MATERIAL; Solfec-1.0's `mat`)."""
 
 from __future__ import annotations
 

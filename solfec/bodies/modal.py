@@ -1,4 +1,4 @@
-"""Free vibration of finite element bodies: K x = lambda M x with the lumped mass M (manual, MODAL_ANALYSIS, BODY_MM_EXPORT)."""
+"""Free vibration of finite element bodies: K x = lambda M x with the lumped mass M (docs/modes.md, Natural modes)."""
 
 from __future__ import annotations
 

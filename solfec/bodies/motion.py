@@ -1,4 +1,4 @@
-"""Time integration of all bodies: drift, kick, drift (theory, "Time integration"; Solfec-1.0's `bod`).
+"""Time integration of all bodies: drift, kick, drift (docs/theory.md, Time integration; Solfec-1.0's `bod`).
 
 A step is `predict`, then contact reactions from elsewhere in `bodies.triples.reaction`, then `correct`.  Every
 function is one to three kernel calls on the whole body table.

@@ -1,4 +1,4 @@
-"""Displacement, velocity and stress at referential points (manual, DISPLACEMENT, VELOCITY and STRESS)."""
+"""Displacement, velocity and stress at referential points (docs/language-running.md, DISPLACEMENT, VELOCITY; docs/language-running.md, STRESS)."""
 
 from __future__ import annotations
 

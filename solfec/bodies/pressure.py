@@ -1,4 +1,4 @@
-"""Pressure on the surfaces of meshes (manual, PRESSURE): traction `value` times the outward normal, so that a positive
+"""Pressure on the surfaces of meshes (docs/language-running.md, PRESSURE): traction `value` times the outward normal, so that a positive
 value pulls.
 
 Finite elements feel it on the referential surface, a dead load: the integrals of N_a n0 dA0 are made once.  Rigid and pseudo-

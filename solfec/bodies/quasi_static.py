@@ -1,4 +1,4 @@
-"""Quasi-static motion of all bodies (manual, SOLFEC: 'QUASI_STATIC'): the counterpart of `motion`.
+"""Quasi-static motion of all bodies (docs/language-objects.md, SOLFEC): the counterpart of `motion`.
 
 A step has no memory of velocities.  It is one regularised correction towards equilibrium,
 

@@ -1,7 +1,7 @@
 """Bases of nodal displacements: rigid motions, checks of what the user gives, proper orthogonal decomposition.
 
 A base holds k vectors of 3n numbers, x, y, z of node after node.  For the form 'BC-MODAL' they are orthonormal in the norm of
-the lumped mass M and begin with six rigid motions, for 'BC-RO' they are orthonormal as they stand (manual, BODY: base).
+the lumped mass M and begin with six rigid motions, for 'BC-RO' they are orthonormal as they stand (docs/language-objects.md, BODY).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def rigid_fields(nodes: np.ndarray, centre: np.ndarray) -> np.ndarray:
 
 
 def rigid_displacements(nodes: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """The same, each of unit length (manual, RIGID_DISPLACEMENTS)."""
+    """The same, each of unit length (docs/language-objects.md, RIGID_DISPLACEMENTS)."""
     fields = rigid_fields(nodes, centre)
     return fields / np.linalg.norm(fields, axis=1)[:, None]
 

@@ -1,4 +1,4 @@
-"""Tabulated forces of springs (manual, PUT_SPRING): piecewise linear, the end pieces going on for ever."""
+"""Tabulated forces of springs (docs/language-objects.md, PUT_SPRING): piecewise linear, the end pieces going on for ever."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Joints that begin with a velocity: the first step stops their points (an impact), later ones conserve energy.
 
-The law of joints, U = -V (theory, "Joints"), is of second order for points that are at rest already, and turns the velocity of points
+The law of joints, U = -V (docs/theory.md, Joints), is of second order for points that are at rest already, and turns the velocity of points
 that are not round in every step, for ever.  So a joint that is new, or whose bodies have been given velocities, is looked at in the
 configuration in which the step begins: where its points move against each other there, the step asks for U = 0 instead.
 

@@ -35,7 +35,7 @@ class Settings:
     Attributes
     ----------
     threshold : float
-        A new contact is removed when its area is less than this part of a neighbour's (manual, CONTACT_SPARSIFY).
+        A new contact is removed when its area is less than this part of a neighbour's (docs/language-running.md, CONTACT_SPARSIFY).
     min_area : float
         A new contact of less area is removed.
     min_distance : float
@@ -48,7 +48,7 @@ class Settings:
         Pairs of primitives between which there is no contact: identifier of the one's body, its number in that body, and the
         same of the other; the lower first, sorted.
     depth : float
-        A run stops at a contact as deep as this (manual, UNPHYSICAL_PENETRATION).
+        A run stops at a contact as deep as this (docs/language-running.md, UNPHYSICAL_PENETRATION).
     margin : float
         Pairs apart by less than this are contacts too, with a positive gap.  0: contacts exist once shapes overlap.
         Of 'MANIFOLD' without a margin of the user's: the largest one of all pairs.

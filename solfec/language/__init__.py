@@ -1,4 +1,4 @@
-"""The input language: a few modules per chapter of the manual, and this table of what lives where.
+"""The input language: a few modules per section of docs/language.md, and the table that maps commands to modules.
 
 `import solfec` reads only the table; a module is loaded when one of its names is first used.
 """

@@ -1,4 +1,4 @@
-"""AUTO_SOLVER (manual, 10.4)."""
+"""AUTO_SOLVER (docs/solvers.md, Automatic solver)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def _columns(value, name: str) -> int:
 
 
 class AUTO_SOLVER(Solver):
-    """Choose among solvers by counts and residuals, for each group of touching bodies apart (manual, 10.4).
+    """Choose among solvers by counts and residuals, for each group of touching bodies apart (docs/solvers.md, Automatic solver).
 
     Parameters
     ----------
     epsilon : float
-        Residual to reach (default 1E-6; manual, 10.4).
+        Residual to reach (default 1E-6; docs/solvers.md, Automatic solver).
     maxiter : int
         Bound of the sweeps that are tried first (default 1000).
     anderson : int

@@ -1,4 +1,4 @@
-"""BODY (manual, 4.2.9) and CONSTRAINT (4.2.16): they stand together because each has members of the other kind."""
+"""BODY (docs/language-objects.md, BODY) and CONSTRAINT (4.2.16): they stand together because each has members of the other kind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RIGID_SCHEMES = (Scheme.RIG_POS, Scheme.RIG_NEG, Scheme.RIG_IMP)
 
 
 class BODY(Handle):
-    """A solid body (manual, 4.2.9); afterwards a handle that finds its body by (SOLFEC, id).
+    """A solid body (docs/language-objects.md, BODY); afterwards a handle that finds its body by (SOLFEC, id).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""MASS_CENTER, BODY_CHARS, INITIAL_VELOCITY and APPLY_BULKMAT: what follows from shapes and materials (manual, 4.6)."""
+"""MASS_CENTER, BODY_CHARS, INITIAL_VELOCITY and APPLY_BULKMAT: what follows from shapes and materials (docs/language-objects.md, Model)."""
 
 from __future__ import annotations
 

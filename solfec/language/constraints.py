@@ -1,4 +1,4 @@
-"""Constraints put by the user (manual, 4.2.16), except prescribed motions and springs."""
+"""Constraints put by the user (docs/language-objects.md, Constraints), except prescribed motions and springs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XDMF_EXPORT, VTK_EXPORT, SOLFEC_EXPORT and MBFCP_EXPORT: results and models for other programs (manual, 4.6)."""
+"""XDMF_EXPORT, VTK_EXPORT, SOLFEC_EXPORT and MBFCP_EXPORT: results and models for other programs (docs/language-running.md, Results access)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def XDMF_EXPORT(
     subset: str | int | BODY | Sequence | None = None,
     attributes: Sequence[str] | None = None,
 ) -> None:
-    """Write results as XDMF with an HDF5 file (manual, 4.6).
+    """Write results as XDMF with an HDF5 file (docs/language-running.md, XDMF_EXPORT).
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def VTK_EXPORT(
     subset: str | int | BODY | Sequence | None = None,
     attributes: Sequence[str] | None = None,
 ) -> None:
-    """Write results as one VTKHDF file, which ParaView and PyVista open.  Not in the manual.
+    """Write results as one VTKHDF file, which ParaView and PyVista open.  Not in Solfec-1.0.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def SOLFEC_EXPORT(
     path: str,
     subset: str | int | BODY | Sequence | None = None,
 ) -> None:
-    """Write some frames as results of their own, with the input file; the directory can be given to `solfec` (manual, 4.6).
+    """Write some frames as results of their own, with the input file; the directory can be given to `solfec` (docs/language-running.md, SOLFEC_EXPORT).
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def SOLFEC_EXPORT(
 @command("MBFCP_EXPORT")
 @writes
 def MBFCP_EXPORT(solfec: SOLFEC, path: str) -> None:
-    """Write the model as text in the MBFCP format (manual, 4.6).
+    """Write the model as text in the MBFCP format (docs/language-running.md, MBFCP_EXPORT).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""FIELD (manual, 4.2.6): scalar fields that bulk materials may depend on."""
+"""FIELD (docs/language-objects.md, FIELD): scalar fields that bulk materials may depend on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SIMPLIFIED_CRACK, RT_SPLIT and FRACTURE_EXPORT_YAFFEMS: bodies that fall apart, or might (manual, 4.4)."""
+"""SIMPLIFIED_CRACK, RT_SPLIT and FRACTURE_EXPORT_YAFFEMS: bodies that fall apart, or might (docs/language-running.md, Fragmentation)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that make meshes and convexes: MESH2CONVEX, ROUGH_HEX, PIPE, ELLIP_MESH, TETRAHEDRALIZE (manual, 4.2)."""
+"""Commands that make meshes and convexes: MESH2CONVEX, ROUGH_HEX, PIPE, ELLIP_MESH, TETRAHEDRALIZE (docs/language-objects.md, Shapes)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GRAVITY, FORCE, TORQUE and PRESSURE (manual, 4.3)."""
+"""GRAVITY, FORCE, TORQUE and PRESSURE (docs/language-running.md, Loads)."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def unit(vector: tuple[float, ...], name: str, command_name: str) -> tuple[float
 
 
 def press_surface(domain, identifier: int, surface: int, value) -> None:
-    """Put a pressure on the faces of a mesh with a surface identifier (manual, PRESSURE).
+    """Put a pressure on the faces of a mesh with a surface identifier (docs/language-running.md, PRESSURE).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""SURFACE_MATERIAL and BULK_MATERIAL (manual, 4.2.7 and 4.2.8)."""
+"""SURFACE_MATERIAL and BULK_MATERIAL (docs/language-objects.md, SURFACE_MATERIAL; docs/language-objects.md, BULK_MATERIAL)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SURFACE_MODELS = tuple(model.name for model in SurfaceModel)
 
 
 class BULK_MATERIAL(Handle):
-    """Material of a volume (manual, 4.2.8).
+    """Material of a volume (docs/language-objects.md, BULK_MATERIAL).
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def _surface_member(name: str, check: Callable[[Any, str], float], doc: str) -> 
 
 
 class SURFACE_MATERIAL(Handle):
-    """Contact law between two surfaces (manual, 4.2.7).
+    """Contact law between two surfaces (docs/language-objects.md, SURFACE_MATERIAL).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""SOLFEC, and how its mode is chosen (manual, 4.2.5 and 3.1)."""
+"""SOLFEC, and how its mode is chosen (docs/language-objects.md, SOLFEC; docs/running.md, Write and read mode)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .solvers import Solver, constraint_solver
 
 
 class SOLFEC(Model):
-    """One simulation with its output directory (manual, 4.2.5).
+    """One simulation with its output directory (docs/language-objects.md, SOLFEC).
 
     Parameters
     ----------

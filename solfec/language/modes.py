@@ -1,4 +1,4 @@
-"""MODAL_ANALYSIS, bases of reduced bodies and exported matrices (manual, 4.6)."""
+"""MODAL_ANALYSIS, bases of reduced bodies and exported matrices (docs/modes.md, Modes and reduced bodies)."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def POD_BASE(
     num: int | None = None,
     tolerance: float = 1e-8,
 ) -> tuple[list[float], list[float]]:
-    """A base for the form 'BC-RO' by proper orthogonal decomposition of displacements.  Not in the manual.
+    """A base for the form 'BC-RO' by proper orthogonal decomposition of displacements.  Not in Solfec-1.0.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Prescribed motions of points (manual, 4.2.16): SET_DISPLACEMENT, SET_VELOCITY, SET_ACCELERATION and their forms for three directions."""
+"""Prescribed motions of points (docs/language-objects.md, Prescribed motion): SET_DISPLACEMENT, SET_VELOCITY, SET_ACCELERATION and their forms for three directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DURATION, SEEK, HISTORY and what else reads results (manual, 4.7)."""
+"""DURATION, SEEK, HISTORY and what else reads results (docs/language-running.md, Results access)."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def HISTORY(
     list
         Items, or one item: (body or label, point, 'CX' ...), (object, energy kind), (object, 'GAP' 'R' 'U' 'CR'
         'CU'), (object, direction or None, surface pair or None, entity), or a string such as 'STEP' or 'TIMINT'
-        (manual, HISTORY).
+        (docs/language-running.md, HISTORY).
     t0, t1 : float
         Interval; both ends count.
     skip : int

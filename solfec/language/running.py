@@ -1,4 +1,4 @@
-"""RUN, OUTPUT, CALLBACK and what else controls a simulation (manual, 4.5)."""
+"""RUN, OUTPUT, CALLBACK and what else controls a simulation (docs/language-running.md, Running)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves, duration: float) -> 
     solfec : SOLFEC
     solver
         Constraint solver, e.g. GAUSS_SEIDEL_SOLVER, a HYBRID_SOLVER, or any object with a method ``solve (local)`` that leaves reactions in
-        ``local.rows.R`` (manual, 10.8).
+        ``local.rows.R`` (docs/solvers.md, A solver of your own).
     duration : float
         Time to simulate, from the present time on.
     """

@@ -1,4 +1,4 @@
-"""TIME_SERIES (manual, 4.2.10)."""
+"""TIME_SERIES (docs/language-objects.md, TIME_SERIES)."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Session:
     input_text : str
         Its text, copied into output directories.
     arguments : list of str or None
-        The user's own arguments (manual, NON_SOLFEC_ARGV).
+        The user's own arguments (docs/language-running.md, NON_SOLFEC_ARGV, SUBDIR, VIEWER).
     output_directory : str or None
         Given as the input path: replaces the output path of every SOLFEC object.
     overwrite, overwrite_without_asking
@@ -54,7 +54,7 @@ class Session:
     quiet : bool
         Switch --quiet: no progress, whatever the input says.
     epsilon : float
-        Manual, GEOMETRIC_EPSILON.
+        Geometric epsilon (docs/language-running.md, GEOMETRIC_EPSILON).
     """
 
     command: bool = False

@@ -1,4 +1,4 @@
-"""CONVEX, HULL, MESH, HEX, SPHERE and ELLIP (manual, 4.2.1 to 4.2.4), and checks of shape arguments."""
+"""CONVEX, HULL, MESH, HEX, SPHERE and ELLIP (docs/language-objects.md, Shapes), and checks of shape arguments."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Shape(Members):
 
 
 class CONVEX(Shape):
-    """A convex polyhedron, or a collection of them (manual, 4.2.1).
+    """A convex polyhedron, or a collection of them (docs/language-objects.md, CONVEX).
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class CONVEX(Shape):
 
 
 class MESH(Shape):
-    """A volumetric mesh of tetrahedra, pyramids, wedges and hexahedra (manual, 4.2.2).
+    """A volumetric mesh of tetrahedra, pyramids, wedges and hexahedra (docs/language-objects.md, MESH).
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class MESH(Shape):
 
 
 class SPHERE(Shape):
-    """A sphere (manual, 4.2.3).
+    """A sphere (docs/language-objects.md, SPHERE).
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class SPHERE(Shape):
 
 
 class ELLIP(Shape):
-    """An ellipsoid (manual, 4.2.4).
+    """An ellipsoid (docs/language-objects.md, ELLIP).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""SICONOS_SOLVER (manual, 4.2.14)."""
+"""SICONOS_SOLVER (docs/language-objects.md, SICONOS_SOLVER)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _solver(value, name: str) -> str:
 
 
 class SICONOS_SOLVER(Solver):
-    """Contacts by a solver of Siconos' library (manual, 4.2.14 and 10.6).
+    """Contacts by a solver of Siconos' library (docs/language-objects.md, SICONOS_SOLVER; docs/solvers.md, Siconos).
 
     Parameters
     ----------

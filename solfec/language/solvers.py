@@ -1,4 +1,4 @@
-"""GAUSS_SEIDEL_SOLVER, PENALTY_SOLVER and NEWTON_SOLVER (manual, 4.2.11 to 4.2.13)."""
+"""GAUSS_SEIDEL_SOLVER, PENALTY_SOLVER and NEWTON_SOLVER (docs/language-objects.md, Solvers)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _count(value, name: str) -> int:
 
 
 class GAUSS_SEIDEL_SOLVER(Solver):
-    """Nonlinear block Gauss-Seidel solver (manual, 4.2.11 and 10.1).
+    """Nonlinear block Gauss-Seidel solver (docs/language-objects.md, GAUSS_SEIDEL_SOLVER; docs/solvers.md, Gauss-Seidel solver).
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
     data, callback
         ``callback(solver, data...)`` for failure 'CALLBACK'; a returned 0 ends the program.
     anderson, islands : str
-        'ON': sweeps are accelerated; groups of bodies that do not touch end apart (defaults 'OFF'; manual, 10.4).
+        'ON': sweeps are accelerated; groups of bodies that do not touch end apart (defaults 'OFF'; docs/solvers.md, Automatic solver).
     """
 
     __slots__ = ("_variant", "_innerloops")
@@ -234,7 +234,7 @@ def _failure(value) -> str:
 
 
 class PENALTY_SOLVER(Solver):
-    """Contacts as springs and dashpots (manual, 4.2.12 and 10.2).
+    """Contacts as springs and dashpots (docs/language-objects.md, PENALTY_SOLVER; docs/solvers.md, Penalty solver).
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def _relative_delta(value, name: str) -> str:
 
 
 class NEWTON_SOLVER(Solver):
-    """Projected quasi-Newton solver (manual, 4.2.13 and 10.3).
+    """Projected quasi-Newton solver (docs/language-objects.md, NEWTON_SOLVER; docs/solvers.md, Projected quasi-Newton solver).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""SPLIT, VORONOI, MESH_SPLIT and OVERLAPPING: taking shapes apart and sorting them (manual, 4.6)."""
+"""SPLIT, VORONOI, MESH_SPLIT and OVERLAPPING: taking shapes apart and sorting them (docs/language-objects.md, Shapes)."""
 
 from __future__ import annotations
 

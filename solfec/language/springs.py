@@ -1,4 +1,4 @@
-"""PUT_SPRING (manual, 4.2.16)."""
+"""PUT_SPRING (docs/language-objects.md, PUT_SPRING)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""INITIALIZE_STATE and RIGID_TO_FEM (manual, 4.5 and 4.6): states of bodies from other results."""
+"""INITIALIZE_STATE and RIGID_TO_FEM (docs/language-running.md, INITIALIZE_STATE, RIGID_TO_FEM): states of bodies from other results."""
 
 from __future__ import annotations
 

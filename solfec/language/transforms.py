@@ -1,4 +1,4 @@
-"""COPY, SCALE, TRANSLATE, ROTATE and BEND (manual, 4.6)."""
+"""COPY, SCALE, TRANSLATE, ROTATE and BEND (docs/language-objects.md, Shapes)."""
 
 from __future__ import annotations
 

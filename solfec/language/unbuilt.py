@@ -1,4 +1,4 @@
-"""Commands of the manual that this version does not have yet: each exists and says so."""
+"""Commands of Solfec-1.0 that this version does not have yet: calling one raises NotBuiltYet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _function(name: str):
         raise not_built(name)
 
     command.__name__ = command.__qualname__ = name
-    command.__doc__ = f"{name} (manual, chapter 4): not built yet."
+    command.__doc__ = f"{name} (docs/language.md, Not built yet): not built yet."
     return command
 
 
@@ -28,7 +28,7 @@ def _type(name: str):
     def create(cls, *arguments: Any, **keywords: Any) -> NoReturn:
         raise not_built(name)
 
-    return type(name, (), {"__new__": create, "__doc__": f"{name} (manual, 4.2): not built yet.", "__slots__": ()})
+    return type(name, (), {"__new__": create, "__doc__": f"{name} (docs/language.md, Not built yet): not built yet.", "__slots__": ()})
 
 
 def __getattr__(name: str):

@@ -1,4 +1,4 @@
-"""RANK, DELETE, BYLABEL, CONTACT_SPARSIFY and other utilities that are not about shapes (manual, 4.6)."""
+"""RANK, DELETE, BYLABEL, CONTACT_SPARSIFY and other utilities that are not about shapes (docs/language-running.md, Utilities)."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def CONTACT_SPARSIFY(
     mindist: float | None = None,
     symmetric: Switch | None = None,
 ) -> None:
-    """Filter contact points (manual, 4.6 and 7.2).
+    """Filter contact points (docs/language-running.md, CONTACT_SPARSIFY; docs/contact-points.md, Sparsification).
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def CONTACT_SPARSIFY(
         Distance between distinct contact points (default: geometric epsilon).
     symmetric : str
         'ON' (default with SOLFEC (..., contacts = 'MANIFOLD')): both bodies are treated alike; 'OFF' (default): as in Solfec-1.0.
-        Not in the manual.
+        Not in Solfec-1.0.
     """
     simulation = simulation_of(solfec)
     threshold = checks.between(threshold, "threshold", 0.0, 1.0)
@@ -295,7 +295,7 @@ def CONTACT_SPARSIFY(
 def CONTACT_OPTIONS(
     solfec: SOLFEC, margin: float | None = None, patch: Switch | None = None, seams: Switch | None = None
 ) -> None:
-    """Choose richer contacts than Solfec-1.0's.  Not in the manual.
+    """Choose richer contacts than Solfec-1.0's.  Not in Solfec-1.0.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def CONTACT_OPTIONS(
 @command("LOCDYN_DUMP")
 @writes
 def LOCDYN_DUMP(solfec: SOLFEC, path: str) -> None:
-    """Write the local dynamics of the last step to a text file (manual, 4.6); `solfec compare A B` compares two.
+    """Write the local dynamics of the last step to a text file (docs/language-running.md, LOCDYN_DUMP); `solfec compare A B` compares two.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def LOCDYN_DUMP(solfec: SOLFEC, path: str) -> None:
 @command("FCLIB_EXPORT")
 @writes
 def FCLIB_EXPORT(solfec: SOLFEC, path: str) -> None:
-    """Write the contact problem of the last step to a file in the FCLIB format.  Not in the manual.
+    """Write the contact problem of the last step to a file in the FCLIB format.  Not in Solfec-1.0.
 
     Parameters
     ----------

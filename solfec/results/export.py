@@ -1,4 +1,4 @@
-"""Which frames and bodies of a run are exported, and exports as results of their own (manual, XDMF_EXPORT, SOLFEC_EXPORT)."""
+"""Which frames and bodies of a run are exported, and exports as results of their own (docs/language-running.md, SOLFEC_EXPORT)."""
 
 from __future__ import annotations
 

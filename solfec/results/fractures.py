@@ -1,4 +1,4 @@
-"""Records of fracture checks in results, and their export for codes that compute fracture (manual, FRACTURE_EXPORT_YAFFEMS)."""
+"""Records of fracture checks in results, and their export for codes that compute fracture (docs/language-running.md, FRACTURE_EXPORT_YAFFEMS)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time histories out of stored frames (manual, HISTORY), read column by column instead of frame by frame."""
+"""Time histories out of stored frames (docs/language-running.md, HISTORY), read column by column instead of frame by frame."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def history(
     items : one item or a list of them
         ``(body, point, entity)`` with entity CX..CZ, DX..DZ, VX..VZ, SX..SYZ or MISES; ``(object, kind)`` with kind KINETIC,
         INTERNAL, EXTERNAL, CONTACT, FRICTION or DISSIPATED; ``(object, entity)`` or ``(object, direction, pair, entity)`` with
-        entity GAP, R, U, CR or CU; or a name: 'STEP', 'CONS', 'BODS', 'TIMINT', 'GSITERS' ... (manual, HISTORY).
+        entity GAP, R, U, CR or CU; or a name: 'STEP', 'CONS', 'BODS', 'TIMINT', 'GSITERS' ... (docs/language-running.md, HISTORY).
         A body is an identifier or a label; an object is None (the whole model), a body or a list of bodies.
     start, end : float, optional
         Interval; the first and the last frame when left out.

@@ -1,4 +1,4 @@
-"""A model as text in the multi-body frictional contact problem format (manual, MBFCP_EXPORT).
+"""A model as text in the multi-body frictional contact problem format (docs/language-running.md, MBFCP_EXPORT).
 
 Sections of lines 'KEY:<tab>values', numbers with six digits; shapes in the referential placement.
 """

@@ -1,4 +1,4 @@
-"""Natural modes in HDF5, matrices in the Matrix Market format (manual, MODAL_ANALYSIS and BODY_MM_EXPORT)."""
+"""Natural modes in HDF5, matrices in the Matrix Market format (docs/language-objects.md, MODAL_ANALYSIS; docs/language-objects.md, BODY_MM_EXPORT)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored states of bodies as the initial states of others (manual, INITIALIZE_STATE and RIGID_TO_FEM)."""
+"""Stored states of bodies as the initial states of others (docs/language-running.md, INITIALIZE_STATE, RIGID_TO_FEM)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class ResultsWriter:
     Attributes
     ----------
     compression : bool
-        Compress the frames (manual, OUTPUT); takes effect when set before the first frame.
+        Compress the frames (docs/language-running.md, OUTPUT); takes effect when set before the first frame.
     file : str
         The results file.
     """

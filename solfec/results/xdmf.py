@@ -1,4 +1,4 @@
-"""Results as XDMF: markup files for grids of bodies, spheres and constraints, and one HDF5 file (manual, XDMF_EXPORT)."""
+"""Results as XDMF: markup files for grids of bodies, spheres and constraints, and one HDF5 file (docs/language-running.md, XDMF_EXPORT)."""
 
 from __future__ import annotations
 

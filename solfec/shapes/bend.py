@@ -1,4 +1,4 @@
-"""Bending of meshes about an axis (manual, BEND)."""
+"""Bending of meshes about an axis (docs/language-objects.md, BEND)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collections of convex polyhedra (manual, CONVEX)."""
+"""Collections of convex polyhedra (docs/language-objects.md, CONVEX)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ellipsoids (manual, ELLIP)."""
+"""Ellipsoids (docs/language-objects.md, ELLIP)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tetrahedral meshes of ellipsoids (manual, ELLIP_MESH)."""
+"""Tetrahedral meshes of ellipsoids (docs/language-objects.md, ELLIP_MESH)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structured meshes of hexahedra (manual, HEX)."""
+"""Structured meshes of hexahedra (docs/language-objects.md, HEX)."""
 
 from __future__ import annotations
 

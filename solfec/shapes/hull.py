@@ -1,4 +1,4 @@
-"""Convex hull of points (manual, HULL), by Qhull on points scaled to the unit box."""
+"""Convex hull of points (docs/language-objects.md, HULL), by Qhull on points scaled to the unit box."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integration points of meshes: on boundary faces and in elements (manual, MESH)."""
+"""Integration points of meshes: on boundary faces and in elements (docs/language-objects.md, MESH)."""
 
 from __future__ import annotations
 

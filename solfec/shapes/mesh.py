@@ -1,4 +1,4 @@
-"""Volumetric meshes of tetrahedra, pyramids, wedges and hexahedra (manual, MESH)."""
+"""Volumetric meshes of tetrahedra, pyramids, wedges and hexahedra (docs/language-objects.md, MESH)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splitting meshes along given inner faces (manual, MESH_SPLIT)."""
+"""Splitting meshes along given inner faces (docs/language-objects.md, MESH_SPLIT)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements of a mesh as convex polyhedra (manual, MESH2CONVEX)."""
+"""Elements of a mesh as convex polyhedra (docs/language-objects.md, MESH2CONVEX)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which shapes touch or overlap obstacles (manual, OVERLAPPING)."""
+"""Which shapes touch or overlap obstacles (docs/language-objects.md, OVERLAPPING)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Meshes of straight pipes (manual, PIPE)."""
+"""Meshes of straight pipes (docs/language-objects.md, PIPE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Meshes of boxes around convexes, along their principal axes (manual, ROUGH_HEX)."""
+"""Meshes of boxes around convexes, along their principal axes (docs/language-objects.md, ROUGH_HEX)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spheres (manual, SPHERE)."""
+"""Spheres (docs/language-objects.md, SPHERE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splitting shapes by a plane (manual, SPLIT)."""
+"""Splitting shapes by a plane (docs/language-objects.md, SPLIT)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def split(shapes, point, normal, identifiers=(0, 0), connected=False, remesh=Tru
     identifiers : (int, int)
         Surface identifiers of new faces of lower and of upper parts.
     connected : bool
-        Cut only the part of each section that hangs together with `point` (manual, topoadj).  Shapes that this does
+        Cut only the part of each section that hangs together with `point` (docs/language-running.md, SIMPLIFIED_CRACK).  Shapes that this does
         not part are all among the first.
     remesh : bool
         Whether tetrahedra may replace elements that the plane passes through.

@@ -1,4 +1,4 @@
-"""Splitting convexes by a plane (manual, SPLIT)."""
+"""Splitting convexes by a plane (docs/language-objects.md, SPLIT)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splitting meshes by a plane: between elements where it can be, else by new tetrahedra (manual, SPLIT)."""
+"""Splitting meshes by a plane: between elements where it can be, else by new tetrahedra (docs/language-objects.md, SPLIT)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tetrahedral meshes of meshes and of surfaces in files, kept in a file (manual, TETRAHEDRALIZE)."""
+"""Tetrahedral meshes of meshes and of surfaces in files, kept in a file (docs/language-objects.md, TETRAHEDRALIZE)."""
 
 from __future__ import annotations
 

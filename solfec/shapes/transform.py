@@ -1,4 +1,4 @@
-"""COPY, SCALE, TRANSLATE and ROTATE of shapes (manual, utilities).
+"""COPY, SCALE, TRANSLATE and ROTATE of shapes (docs/language-objects.md, SCALE, TRANSLATE, ROTATE).
 
 Shapes are changed in place and returned, lists of them likewise; a tuple of three numbers gives a new tuple.
 """

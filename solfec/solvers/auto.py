@@ -43,7 +43,7 @@ class AutoSolver(ConstraintSolver):
     Parameters
     ----------
     epsilon : float
-        Residual to reach (manual, 10.4): velocity conditions left unmet, over the norm of the free velocity.
+        Residual to reach (docs/solvers.md, Automatic solver): velocity conditions left unmet, over the norm of the free velocity.
     maxiter : int
         Sweeps allowed before an island goes on to methods that factorise; sweeps that stagnate end sooner.
     anderson : int

@@ -1,4 +1,4 @@
-"""SPRING_DASHPOT contacts of a step as contacts that yield, for solvers of cones (manual, 10.4).
+"""SPRING_DASHPOT contacts of a step as contacts that yield, for solvers of cones (docs/solvers.md, Automatic solver).
 
 R_N = max (0, p + g U_N) with g < 0 says that R_N and U_N + (R_N - p)/|g| are not negative and one of them is zero: a contact with
 1/|g| more on the diagonal of W and p/|g| less in its velocity.  For other powers than one p and g are drawn anew until they hold.
@@ -75,7 +75,7 @@ class DashpotRows:
         return norm(rows.diagonal[2, 2, here] * (rows.R[2, here] - np.maximum(force + slope * rows.U[2, here], 0.0)))
 
     def _lines(self) -> tuple[np.ndarray, np.ndarray]:
-        """p and g of the law at the present U and R (manual, 8.6, implicit: the gap at mid step, the mean velocity)."""
+        """p and g of the law at the present U and R (docs/materials.md, SPRING_DASHPOT)."""
         rows, here, step = self.local.rows, self.rows, self.local.step
         law, w, v = rows.law[:, here], rows.diagonal[2, 2, here], rows.V[2, here]
         u = rows.U[2, here]

@@ -1,4 +1,4 @@
-"""Local dynamics of a step as text, and what differs between two such files (manual, LOCDYN_DUMP)."""
+"""Local dynamics of a step as text, and what differs between two such files (docs/language-running.md, LOCDYN_DUMP)."""
 
 from __future__ import annotations
 

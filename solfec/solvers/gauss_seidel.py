@@ -60,7 +60,7 @@ class SweepSettings(Record):
 
 
 class DiagonalSolver(IntEnum):
-    """Block solvers of contacts (manual, GAUSS_SEIDEL_SOLVER.diagsolver)."""
+    """Block solvers of contacts (docs/language-objects.md, GAUSS_SEIDEL_SOLVER.diagsolver)."""
 
     SEMISMOOTH_NEWTON = 0
     PROJECTED_GRADIENT = 1

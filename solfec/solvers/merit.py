@@ -23,7 +23,7 @@ def evaluate(local: LocalDynamics, velocities: np.ndarray | None = None) -> tupl
     Returns
     -------
     merit : float
-        Solfec-1.0's merit function g (manual, GAUSS_SEIDEL_SOLVER.merhist): sum of P.A P over the free energy.
+        Solfec-1.0's merit function g (docs/language-objects.md, GAUSS_SEIDEL_SOLVER.merhist): sum of P.A P over the free energy.
     residual : float
         Free of scaling: norm over the rows of (R - P_K(R - rho F))/rho for contacts and of the unmet part of the
         velocity condition for other constraints, over the norm of B.

@@ -236,7 +236,7 @@ class NewtonSolver(ConstraintSolver):
             self._settings.replace(merits=np.zeros(self.maxiter), products=np.zeros(self.maxiter, np.int32))
 
     def _fall_back(self, local: LocalDynamics, failed: SolverReport) -> SolverReport:
-        """Gauss-Seidel from the reactions at the start of the step (manual, NEWTON_SOLVER)."""
+        """Gauss-Seidel from the reactions at the start of the step (docs/language-objects.md, NEWTON_SOLVER)."""
         solver = GaussSeidelSolver(1.0, self.maxiter, self.meritval, diagepsilon=1e-9, diagmaxiter=100)
         report = solver.sweep(local, 0, True)
         self.fallback = report.iterations

@@ -1,4 +1,4 @@
-"""SICONOS_SOLVER: the contacts of a step by a solver of Siconos' library (manual, 4.2.14)."""
+"""SICONOS_SOLVER: the contacts of a step by a solver of Siconos' library (docs/language-objects.md, SICONOS_SOLVER)."""
 
 from __future__ import annotations
 

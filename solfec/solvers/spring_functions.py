@@ -1,4 +1,4 @@
-"""Springs whose force is a Python function: visited after the sweep over all other rows (manual, PUT_SPRING).
+"""Springs whose force is a Python function: visited after the sweep over all other rows (docs/language-objects.md, PUT_SPRING).
 
 No Python runs inside of a kernel.  A sweep is one kernel call, which leaves the reactions of these rows alone, and
 then a visit to each of them, in the order of the rows, with the newest reactions of all the others.

@@ -1,4 +1,4 @@
-"""Springs as lines: force and slope of each at the velocity it has, for solvers of linear rows (manual, 10.3 and 10.4).
+"""Springs as lines: force and slope of each at the velocity it has, for solvers of linear rows (docs/solvers.md, Automatic solver).
 
 A solver takes the lines for the springs, solves, and has them drawn anew at what it found, until nothing changes: a
 Newton iteration on the springs round the solver's own.

@@ -1,4 +1,4 @@
-"""`solfec check`: what a model is like before its first step (docs/running.md, 3.6)."""
+"""`solfec check`: what a model is like before its first step (docs/running.md, Looking at results and models from the terminal)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""WRITE, READ and AUTO mode, runs in memory, and who may write to an output directory (docs/running.md, 3.1)."""
+"""WRITE, READ and AUTO mode, runs in memory, and who may write to an output directory (docs/running.md, Write and read mode)."""
 
 import os
 import subprocess

@@ -13,7 +13,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def base_of(normal, epsilon=1e-6) -> np.ndarray:
-    """Columns t1, t2, n of the base of a unit normal (theory, section "Local frames")."""
+    """Columns t1, t2, n of the base of a unit normal (docs/theory.md, Local frames)."""
     normal = np.asarray(normal, float)
     first = np.cross([1.0, 0.0, 0.0], normal)
     if np.linalg.norm(first) < epsilon:

@@ -21,7 +21,7 @@ WORDS = {
 NOT_BUILT = {
     "run python script", "display points", "Lagrange cut", "toggle rough mesh", "constraint ranks", "forces", "body ranks", "AVI START/STOP",
 }  # fmt: skip
-# Menu, entry and key of Solfec-1.0's viewer (manual, chapter 5), but "kinds of" and results, which have no keys.
+# Menu, entry and key of Solfec-1.0's viewer (docs/viewer.md, The viewer), but "kinds of" and results, which have no keys.
 OLD_MENU = """
 render: 2D selection 2, 3D selection 3, 2D wireframe 4, 3D wireframe 5, previous selection p, toggle bodies b
 tools: run python script P, highlight by label K, select by label k, display points D, legend extents e, toggle transparent t, transparent all T

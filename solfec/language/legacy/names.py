@@ -127,7 +127,7 @@ def _with_builtins(space: dict) -> dict:
 
 
 def execfile(path, globals=None, locals=None) -> None:
-    """Run a file in the caller's namespace, read as Python 2 (manual of Python 2, execfile)."""
+    """Run a file in the caller's namespace, read as Python 2, as Python 2's execfile does."""
     frame = sys._getframe(1)
     space, local = _spaces(frame, globals, locals)
     _run(surroundings.code_of_file(path), frame, space, local)
