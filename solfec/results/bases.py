@@ -11,13 +11,13 @@ from .validation import Checks
 
 
 class BaseRows:
-    """Where bases lie that one writer has stored."""
+    """Position in the file of every base that a writer has stored."""
 
     def __init__(self):
         self._stored: dict[int, tuple[ReducedBase, int]] = {}  # by identity: the base, kept alive, and its first number
 
     def pack(self, bodies, first: int, length: int) -> dict[str, np.ndarray]:
-        """Rows for `/model/bases` and `/model/base_numbers`, which holds `length` numbers, of bodies from row `first` on."""
+        """Make rows for `/model/bases` and `/model/base_numbers` from bodies at row `first` and after; the latter dataset holds `length` numbers."""
         rows = first + np.flatnonzero(bodies.mode_count[first : bodies.n])
         index = np.zeros(len(rows), BASE)
         numbers: list[np.ndarray] = []
@@ -34,7 +34,7 @@ class BaseRows:
 
 
 class StoredBases:
-    """Bases of the bodies in a file, read when asked for, one object for all that share it."""
+    """Bases of the bodies in a file; each is read at its first use and shared by all bodies that have it."""
 
     def __init__(self, reader):
         self._reader = reader

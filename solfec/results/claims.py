@@ -1,4 +1,4 @@
-"""Output directories that are taken by objects that write: one process at a time, one object of it at a time.
+"""Exclusive use of an output directory: one writing process, and one writing object of that process, at a time.
 
 A process holds a lock (`flock`) on the directory itself, so that nothing is left behind when it ends or is killed.  Where
 the file system has no such locks, only objects of one process exclude each other; the journal of the results then still
@@ -19,7 +19,7 @@ _held: dict[tuple[int, int], Claim] = {}  # by device and inode of the directory
 
 
 class Claim:
-    """An output directory that an object of this process writes to; the directory is made when it is missing.
+    """The right of one object of this process to write to an output directory, which is made when it is missing.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Claim:
         weakref.finalize(owner, self.release)
 
     def release(self) -> None:
-        """Let others have the directory."""
+        """Give the directory up."""
         if _held.get(self._key) is self:
             del _held[self._key]
         if self._descriptor >= 0:
@@ -86,7 +86,7 @@ class Claim:
 
 
 def _forget() -> None:
-    """A forked child holds nothing: the directories are its parent's."""
+    """Drop all claims in a forked child: the directories belong to its parent."""
     for claim in _held.values():
         claim._drop()
     _held.clear()

@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Column:
-    """A dataset that grows at its end; writes go past h5py's slow general indexing, whole chunks also past HDF5's cache of them."""
+    """A dataset that grows at its end; writes bypass h5py's slow general indexing, and whole chunks bypass HDF5's chunk cache."""
 
     def __init__(self, dataset: h5py.Dataset):
         self._id = dataset.id
@@ -41,7 +41,7 @@ class Column:
 
 
 class Columns(dict):
-    """The columns of a file by the names of their datasets, made when they are first used: a frame of a small model needs few of them."""
+    """Columns of a file by dataset name, made at their first use, since a frame of a small model needs few of them."""
 
     def __init__(self, file: h5py.File):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Which frames and bodies of a run are exported, and exports as results of their own (docs/language-running.md, SOLFEC_EXPORT)."""
+"""Selection of frames and bodies for exports, and exports as separate results (docs/language-running.md, SOLFEC_EXPORT)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .writer import ResultsWriter
 
 
 def frames(reader: ResultsReader, time) -> list[int]:
-    """Frames at a time or a list of times, the nearest ones, or within an interval (t0, t1), both ends included.
+    """Return the frames nearest to a time or to each of a list of times, or those in an interval (t0, t1), ends included.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def chosen(items: Iterable, labels: dict[int, str], domain, known: Iterable[int]
 
 
 def stored_scenes(reader: ResultsReader, numbers: list[int], subset: set[int] | None) -> Iterator[Scene]:
-    """The scenes of some frames; nothing of what is loaded elsewhere changes."""
+    """Yield the scenes of some frames, from a domain of their own."""
     domain = _empty(reader)
     for number in numbers:
         reader.load(domain, number)
@@ -81,7 +81,7 @@ def stored_scenes(reader: ResultsReader, numbers: list[int], subset: set[int] | 
 
 
 def write_results(reader: ResultsReader, numbers: list[int], path: str, subset: set[int] | None) -> None:
-    """Some frames, with all bodies or a subset, as results of their own, with the input file beside them.
+    """Write some frames, with all bodies or a subset, as separate results with a copy of the input file.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def present_results(domain, input_text: str, arguments: list[str], directory: st
 
 
 def first_domain(reader: ResultsReader) -> Domain:
-    """A domain of its own at the first frame, with extents of bodies."""
+    """Make a new domain at the first frame, with extents of bodies."""
     domain = _empty(reader)
     reader.load(domain, 0)
     domain.states.update_shapes()

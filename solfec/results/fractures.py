@@ -16,7 +16,7 @@ from .validation import Checks
 
 
 def pack(records: list[Fracture], nodes: int, constraints: int) -> dict[str, np.ndarray]:
-    """Rows for `/frames/fractures` and the two datasets behind it, which have so many rows already."""
+    """Make rows for `/frames/fractures` and its two detail datasets, which already hold `nodes` and `constraints` rows."""
     index = np.zeros(len(records), FRACTURE)
     acting = np.zeros(sum(len(one.radius) for one in records), FRACTURE_CONSTRAINT)
     at = 0
@@ -33,7 +33,7 @@ def pack(records: list[Fracture], nodes: int, constraints: int) -> dict[str, np.
 
 
 def stored(reader, body: int | None = None) -> list[Fracture]:
-    """Records of a body, or of all bodies, in the order of time; none in older results."""
+    """Read the records of a body, or of all bodies, in the order of time; older results have none."""
     names = ("fractures", "fracture_nodes", "fracture_constraints")
     tables = reader.read(lambda file: [file["frames/" + name][...] if "frames/" + name in file else None for name in names])
     if any(table is None for table in tables):
@@ -60,7 +60,7 @@ def export(reader, body: int, path: str, volume: float | None, quality: float | 
     Parameters
     ----------
     path : str
-        The file is `path` with '.vtk' behind it.
+        Path of the file without its ending '.vtk'.
     volume, quality : float, optional
         Greatest volume, and greatest ratio of circumradius to shortest edge, of tetrahedra.
     """
@@ -86,7 +86,7 @@ def export(reader, body: int, path: str, volume: float | None, quality: float | 
 
 
 def _spread(mesh: Mesh, outer: np.ndarray, one: Fracture) -> np.ndarray:
-    """Reactions as forces (n, 3) of nodes; their sum is that of the reactions."""
+    """Distribute reactions to nodal forces (n, 3) with the same sum."""
     force = np.zeros((len(mesh.nodes), 3))
     for radius, point, reaction in zip(one.radius, one.point, one.reaction):
         away = np.linalg.norm(mesh.nodes[outer] - point, axis=1)

@@ -1,4 +1,4 @@
-"""Time series and curves in a results file, each stored once and known by its number there."""
+"""Time series and curves of a results file: each is stored once and has a number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Functions:
     def __init__(self, index: np.ndarray | None = None, knots: np.ndarray | None = None):
         self.numbers: dict[tuple[bytes, bytes], int] = {}
         self._stored: list[TimeSeries] = []
-        self._fresh = 0  # the first one that `take_fresh` has not handed out
+        self._fresh = 0  # first function that `take_fresh` has not returned yet
         self._rows: dict[int, tuple] = {}  # (table, its size, numbers of its rows) by the table's id
         for entry in () if index is None else index:
             first, times, values = (int(entry[name]) for name in ("first", "times", "values"))
@@ -36,7 +36,7 @@ class Functions:
         return self.numbers.setdefault((series.times.tobytes(), series.values.tobytes()), len(self._stored) - 1)
 
     def number(self, times: np.ndarray, values: np.ndarray) -> int:
-        """Number of a function, a new one if need be."""
+        """Return the number of a function; add the function if it is new."""
         known = self.numbers.get((times.tobytes(), values.tobytes()))
         return self._add(times, values) if known is None else known
 
@@ -50,7 +50,7 @@ class Functions:
         return numbers
 
     def take_fresh(self, knots_stored: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows for `/model/functions` and `/model/function_knots` of what has come since the last call."""
+        """Return rows for `/model/functions` and `/model/function_knots` of the functions added since the last call."""
         index, knots = [], []
         for series in self._stored[self._fresh :]:
             index.append((knots_stored, series.times.size, series.values.size))

@@ -6,15 +6,15 @@ import numpy as np
 
 from . import layout
 
-BLOCK = 1 << 26  # bytes read at once
-GAP = 1 << 16  # bytes worth reading for nothing to save a call
+BLOCK = 1 << 26  # bytes of one read
+GAP = 1 << 16  # unused bytes that cost less than another read
 
 
 class Places:
-    """Where bodies are in frames: arrays (frames, bodies), -1 where a body is absent."""
+    """Places of bodies in frames: arrays (frames, bodies), -1 where a body is absent."""
 
     def __init__(self, reader, steps: np.ndarray, bodies: list[int]):
-        # an empty list begins where the one after it does
+        # an empty list begins where the next one does
         lists, which = np.unique(np.stack([steps["list_first"], steps["bodies"]], axis=1), axis=0, return_inverse=True)
         which = which.reshape(-1)
         shape = (len(lists), len(bodies))
@@ -58,7 +58,7 @@ def rows(reader, name: str, first: int, last: int) -> np.ndarray:
 
 
 def runs(low: np.ndarray, high: np.ndarray, itemsize: int):
-    """Consecutive frames [a, b) whose rows low..high are worth reading at once."""
+    """Yield ranges of frames [a, b) whose rows low..high are read in one call."""
     if not len(low):
         return
     apart = np.flatnonzero((low[1:] - high[:-1]) * itemsize > GAP) + 1
@@ -71,7 +71,7 @@ def runs(low: np.ndarray, high: np.ndarray, itemsize: int):
 
 
 def gather(reader, name: str, numbers: np.ndarray) -> np.ndarray:
-    """Rows of a dataset by number, for (frames, ...) numbers that grow with the frames; zeros where they are -1."""
+    """Read rows of a dataset by number; `numbers` (frames, ...) grow with the frames, and -1 gives zeros."""
     dtype = layout.DATASETS[name][0]
     flat = numbers.reshape(len(numbers), -1)
     result = np.zeros((*flat.shape, *dtype.shape), dtype.base)

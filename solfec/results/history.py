@@ -1,4 +1,4 @@
-"""Time histories out of stored frames (docs/language-running.md, HISTORY), read column by column instead of frame by frame."""
+"""Time histories from stored frames, read column by column instead of frame by frame (docs/language-running.md, HISTORY)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import layout
 from .gather import Places, gather, rows, runs
 from .meshes import MeshPoint, stored_mesh
 
-TOLERANCE = 1e-6  # of a step: frames this much outside of the interval belong to it
+TOLERANCE = 1e-6  # part of a step: frames this little outside of the interval count as inside
 POINT_ENTITIES = ("CX", "CY", "CZ", "DX", "DY", "DZ", "VX", "VY", "VZ")
 STRESS_ENTITIES = ("SX", "SY", "SZ", "SXY", "SXZ", "SYZ", "MISES")
 CONSTRAINT_ENTITIES = ("GAP", "R", "U", "CR", "CU")
@@ -33,7 +33,7 @@ NAMES = (*PHASES, *NUMBERS, *ITERATIONS, *NOTHING_RECORDED)
 class Point:
     """A component of the placement, displacement, velocity or stress of a referential point.
 
-    `bodies` are those of one label, oldest first: in every frame the first one that exists counts.
+    `bodies` are those with one label, oldest first; each frame takes the first of them that exists.
     """
 
     bodies: list[int]
@@ -62,7 +62,7 @@ class Constraint:
 def history(
     reader, items, start: float | None = None, end: float | None = None, skip: int = 1, progress: Callable[[float], None] | None = None
 ) -> tuple:
-    """Histories of quantities over the frames with start <= time <= end.
+    """Return histories of quantities over the frames with start <= time <= end.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def history(
     start, end : float, optional
         Interval; the first and the last frame when left out.
     skip : int
-        Every how many frames.
+        Take every `skip`-th frame.
     progress : function (share), optional
-        Told what share of the frames has been read, some twenty times.
+        Called some twenty times with the share of the frames that has been read.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def history(
     Raises
     ------
     ValueError
-        Items, an interval or a step that make no sense.
+        Invalid items, interval or skip.
     SolfecError
         A point outside of the elements of its body.
     """
@@ -123,11 +123,11 @@ def _values(reader, parsed: list, steps: np.ndarray) -> list[np.ndarray]:
     return [steps["time"].copy(), *(values[k] for k in range(len(parsed)))]
 
 
-# --- what is asked for ---------------------------------------------------------------------------------------
+# --- checks of the arguments ---------------------------------------------------------------------------------------
 
 
 def select(reader, start: float | None, end: float | None, skip: int) -> np.ndarray:
-    """Frames of an interval of time."""
+    """Return the frames of an interval of time."""
     times, tolerance = reader.times, TOLERANCE * reader.steps["step"]
     if not len(times):
         raise SolfecError(f"{reader.file}: the results hold no frames")
@@ -142,7 +142,7 @@ def select(reader, start: float | None, end: float | None, skip: int) -> np.ndar
 
 
 def parse(reader, item):
-    """An item as the user gave it, checked."""
+    """Check an item that the user gave, and return it as a Point, BodyEnergy or Constraint, or as a name."""
     if isinstance(item, str):
         if item in NAMES:
             return item
@@ -171,7 +171,7 @@ def parse(reader, item):
 
 
 def parse_point(reader, body, point, entity) -> Point:
-    """An item (body, point, entity)."""
+    """Check an item (body, point, entity)."""
     if entity not in POINT_ENTITIES + STRESS_ENTITIES:
         raise ValueError(f"unknown entity {entity!r}; it is one of {', '.join(POINT_ENTITIES + STRESS_ENTITIES)}")
     if np.shape(point) != (3,):
@@ -186,7 +186,7 @@ def parse_point(reader, body, point, entity) -> Point:
 
 
 def parse_object(reader, thing) -> list[int] | None:
-    """Distinct body identifiers; 0 (which no body has) for a label that no body has."""
+    """Return distinct body identifiers; 0, which no body has, stands for an unknown label."""
     if thing is None:
         return None
     found = []
@@ -199,11 +199,11 @@ def parse_object(reader, thing) -> list[int] | None:
     return list(dict.fromkeys(found))
 
 
-# --- what the steps say --------------------------------------------------------------------------------------
+# --- scalars of frames --------------------------------------------------------------------------------------
 
 
 def named_values(steps: np.ndarray, name: str) -> np.ndarray:
-    """Histories asked for by name."""
+    """Return the history of a scalar of the frames by its name."""
     if name in NOTHING_RECORDED:
         return np.zeros(len(steps))
     if name in ITERATIONS:
@@ -244,7 +244,7 @@ class Whereabouts:
         definitions = reader.table("model/bodies")
         if not len(definitions):  # no body at all: none is present
             definitions = np.zeros(1, layout.DEFINITION)
-        self.definition = definitions[self.places.definition]  # of bodies that are absent: any
+        self.definition = definitions[self.places.definition]  # any definition for bodies that are absent
         self.pseudo = (self.definition["kind"] == BodyKind.PSEUDO_RIGID)[..., None]
         self._epsilon = reader.read(lambda file: float(file["model"].attrs["epsilon"]))
         self._points: dict[tuple, MeshPoint] = {}
@@ -284,7 +284,7 @@ class Whereabouts:
         return values
 
     def _in_elements(self, k: int, point: np.ndarray, kind: str) -> np.ndarray:
-        """The same for a finite element body."""
+        """Compute values at a point of a finite element body, as `values` does for other bodies."""
         key = self.bodies[k], point.tobytes()
         if key not in self._points:
             mesh, _, _ = stored_mesh(self.reader, self.bodies[k])
@@ -323,7 +323,7 @@ def turned(triples: np.ndarray, arm: np.ndarray, rowwise: np.ndarray) -> np.ndar
 
 
 def energy_values(reader, steps: np.ndarray, items: list[BodyEnergy]) -> list[np.ndarray]:
-    """Energies summed over those bodies that exist; NaN where none does."""
+    """Sum energies over the bodies that exist in a frame; NaN where none does."""
     bodies = list(dict.fromkeys(body for item in items for body in item.bodies))
     places = Places(reader, steps, bodies)
     energy = gather(reader, "frames/bodies", places.rows("bodies"))["energy"][:, :, 0]
@@ -340,7 +340,7 @@ def energy_values(reader, steps: np.ndarray, items: list[BodyEnergy]) -> list[np
 
 
 def constraint_values(reader, steps: np.ndarray, items: list[Constraint]) -> list[np.ndarray]:
-    """Gaps, reactions and velocities of constraints, reduced to one number a frame."""
+    """Reduce gaps, reactions and velocities of constraints to one number per frame."""
     first, count = steps["constraints_first"], steps["constraints"]
     values = [np.zeros(len(steps)) for _ in items]
     for a, b in runs(first, first + count, layout.CONSTRAINT.itemsize):
@@ -358,7 +358,7 @@ def constraint_values(reader, steps: np.ndarray, items: list[Constraint]) -> lis
 
 
 def reduce(item: Constraint, data: np.ndarray, frame: np.ndarray, frames: int, attached: np.ndarray | None) -> np.ndarray:
-    """One item over some frames; `frame` says which one a row of `data` belongs to."""
+    """Reduce one item over some frames; `frame` gives the frame of each row of `data`."""
     contact = data["kind"] == 0
     chosen = np.ones(len(data), bool) if attached is None else attached
     if item.entity in ("GAP", "CR", "CU"):

@@ -1,4 +1,4 @@
-"""What is in a results directory: `solfec info DIRECTORY`."""
+"""Contents of a results directory, for `solfec info DIRECTORY`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .reader import ResultsReader
 
 
 def describe(path: str) -> dict:
-    """Facts about results, as JSON knows them.
+    """Return facts about results as types of JSON.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def describe(path: str) -> dict:
 
 
 def frames(reader) -> dict:
-    """Facts about the frames and the last state."""
+    """Return facts about the frames and the last state."""
     steps, last = reader.steps, reader.steps[-1]
     bodies, constraints = reader.bodies(), reader.constraints()
     materials = reader.materials
@@ -68,7 +68,7 @@ def frames(reader) -> dict:
 
 
 def text(facts: dict) -> str:
-    """Facts as lines for people."""
+    """Format facts as lines of text."""
     lines = [shown(facts["file"])]
 
     def line(name: str, value) -> None:
@@ -104,7 +104,7 @@ def text(facts: dict) -> str:
 
 
 def fallen_apart(events: np.ndarray) -> list[int]:
-    """Causes of the deaths of bodies that fell apart."""
+    """Return the causes for which bodies fell apart."""
     return events["cause"][(events["born"] == 0) & np.isin(events["cause"], (Cause.CRACK, Cause.SPLIT))].tolist()
 
 

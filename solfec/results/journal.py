@@ -1,4 +1,4 @@
-"""A file whose changes come into effect all at once, so that a killed writer never leaves a damaged file.
+"""A file whose changes take effect all at once, so that a killed writer never leaves a damaged file.
 
 HDF5 changes several places of a file for one appended frame; a process killed between two of these writes leaves
 a file that may not open again.  Here HDF5 writes through `JournalledFile`, which sorts its writes into two sorts:
@@ -54,7 +54,7 @@ class Journal:
 
     @property
     def outstanding(self) -> bool:
-        """True when the pages still have to be copied into the file."""
+        """Whether the pages still have to be copied into the file."""
         return self.sequence > self.applied
 
     @classmethod
@@ -120,7 +120,7 @@ def write_all(descriptor: int, data, offset: int) -> None:
 
 
 class PagedFile:
-    """What h5py reads of a file object: `_size` bytes of the file `_file` under pages that are not in it yet."""
+    """The part of a file object that h5py reads: `_size` bytes of `_file`, with pages in memory in place of those in the file."""
 
     _file: int
     _pages: dict[int, bytes]
@@ -165,12 +165,12 @@ class JournalledFile(PagedFile):
         self.path = path
         self._take_journal()
         try:
-            if fresh:  # only now that the lock says that nobody else is at it; whatever is there may be a link to another file
+            if fresh:  # only under the lock; what exists may be a link to another file
                 with suppress(FileNotFoundError):
                     os.unlink(path)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | (os.O_EXCL if fresh else 0), 0o666)
         except OSError:
-            if os.fstat(self._journal).st_size == 0:  # else it is a killed writer's
+            if os.fstat(self._journal).st_size == 0:  # else a killed writer left it
                 with suppress(OSError):
                     self._remove_journal()
             os.close(self._journal)
@@ -182,14 +182,14 @@ class JournalledFile(PagedFile):
             journal.apply(self._journal, self._file)
         self._sequence = journal.sequence
         self._committed = self._size = os.fstat(self._file).st_size
-        self._extent = self._size  # how far this process has written: a file that is shorter has been cut
+        self._extent = self._size  # end of what this process has written: a shorter file has been truncated
         self._pages = {}
         self._process, self._watched = os.getpid(), False
         self.error: OSError | None = None  # the first error of a write
 
     @property
     def foreign(self) -> bool:
-        """Whether this is a process that has been forked since: the file and its journal are its parent's."""
+        """Whether this process is a fork of the one that opened the file; then file and journal belong to the parent."""
         return os.getpid() != self._process
 
     def _take_journal(self) -> None:
@@ -198,7 +198,7 @@ class JournalledFile(PagedFile):
         try:
             if not lock(self._journal, WRITER, EXCLUSIVE, wait=0.0):
                 raise Busy(errno.EBUSY, "another run is writing these results", self.path)
-            if os.fstat(self._journal).st_nlink == 0:  # its last writer removed it while we came
+            if os.fstat(self._journal).st_nlink == 0:  # its last writer removed it meanwhile
                 raise Busy(errno.EBUSY, "another run has just written these results", self.path)
         except OSError:
             os.close(self._journal)
@@ -206,21 +206,21 @@ class JournalledFile(PagedFile):
             raise
 
     def _open_journal(self) -> int:
-        """Open or make the journal; never what a link in its place leads to."""
+        """Open or make the journal, without following a link in its place."""
         name = journal_path(self.path)
         with suppress(FileNotFoundError):
             status = os.lstat(name)
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:  # nothing that this program has made
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:  # not made by this program
                 os.unlink(name)
         return os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
 
-    # -- what h5py calls, besides reading -------------------------------------------------------------------
+    # -- methods for h5py, besides reading -------------------------------------------------------------------
 
     def write(self, data) -> int:
         """Write beyond the committed end at once, inside it into memory.
 
-        Errors are kept for `commit`: raised here they would pass through HDF5, which goes on regardless and leaves
-        its own state in pieces.  After one everything stays in memory.
+        An error is kept until `commit`: if it were raised here, HDF5 would go on regardless with a broken state of its own.
+        After an error everything stays in memory.
         """
         start, size = self._position, len(data)
         if not self._watched:  # once for every commit
@@ -246,12 +246,12 @@ class JournalledFile(PagedFile):
         return size
 
     def flush(self) -> None:
-        """HDF5 asks for this more often than a frame is complete; `commit` does the work."""
+        """Do nothing: HDF5 flushes within frames, and `commit` does the work."""
 
-    # -- what the writer calls ------------------------------------------------------------------------------
+    # -- methods for the writer ------------------------------------------------------------------------------
 
     def commit(self) -> None:
-        """Bring all writes since the last commit into effect, or raise the OSError that one of them met."""
+        """Make all writes since the last commit effective, or raise the first OSError of a write."""
         if not self._pages and not self.error and self._size == self._extent == self._committed:
             return
         self._watch()
@@ -276,7 +276,7 @@ class JournalledFile(PagedFile):
 
     @property
     def resting(self) -> bool:
-        """Whether the journal is away, since `rest`."""
+        """Whether `rest` has removed the journal."""
         return self._journal < 0 <= self._file
 
     def rest(self) -> None:
@@ -287,22 +287,22 @@ class JournalledFile(PagedFile):
         self._left = self._marks()
 
     def wake(self) -> bool:
-        """Take the journal up again before the first write after `rest`; False when somebody else has been at the file since."""
+        """Open the journal again before the first write after `rest`; False when another process has changed the file since."""
         if self.foreign or self._marks() != self._left:
             return False
         self._take_journal()
         return os.fstat(self._journal).st_size == 0
 
     def _marks(self) -> tuple:
-        """What changes whenever somebody writes or replaces the file."""
+        """Numbers that change whenever the file is written or replaced."""
         try:
             status = os.stat(self.path)
-        except OSError:  # its directory has been renamed, say
+        except OSError:  # for example, its directory has been renamed
             return (None,)
         return status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns
 
     def _watch(self) -> None:
-        """Note as an error what others have done to the file, and that nobody but the process that opened it may write it."""
+        """Record an error if another process changed the file, or if this process did not open it."""
         self._watched = not self.foreign
         if self.error:
             return
@@ -325,7 +325,7 @@ class JournalledFile(PagedFile):
         self.path = path
 
     def close(self) -> None:
-        """Close the files without a commit; the journal goes, unless pages in it are still to be applied."""
+        """Close the files without a commit; remove the journal unless it holds pages to be applied."""
         if self._file < 0:
             return
         if not self.foreign and not self.resting and not Journal.read(self._journal).outstanding:
@@ -338,7 +338,7 @@ class JournalledFile(PagedFile):
         self._file = self._journal = -1
 
     def _remove_journal(self) -> None:
-        """Remove the journal, unless somebody removed or moved the results and it is no longer ours."""
+        """Remove the journal, unless the results were removed or moved and it belongs to another writer."""
         path = journal_path(self.path)
         try:
             if os.path.samestat(os.stat(path), os.fstat(self._journal)):
@@ -347,7 +347,7 @@ class JournalledFile(PagedFile):
             return
 
     def _write_pages(self, start: int, data: bytes) -> None:
-        """Keep those pages of a write that change the file."""
+        """Keep those pages in memory that a write changes."""
         first, last = start // PAGE, (start + len(data) - 1) // PAGE
         self.seek(first * PAGE)
         old = self.read((last - first + 1) * PAGE)
@@ -373,18 +373,18 @@ class Snapshot:
         self._journal = -1
 
     def stamp(self) -> tuple:
-        """Changes whenever the contents do; its first number is that of the file itself."""
+        """Numbers that change whenever the contents do; the first is the number of the file itself."""
         status = os.stat(self.path)
         try:
             with open(journal_path(self.path), "rb", buffering=0) as file:
                 applied = HEADER.unpack(file.read(HEADER.size))[2]
                 return (status.st_ino, os.fstat(file.fileno()).st_ino, applied)
-        except (OSError, struct.error):  # none, or one that cannot be read: the file itself may be whole
+        except (OSError, struct.error):  # no journal, or an unreadable one: the file itself may be whole
             return (status.st_ino, status.st_size, status.st_mtime_ns)
 
     @contextmanager
     def held(self):
-        """Hold the file as it is; yields an object for `h5py.File` (the path, or the file under its journal)."""
+        """Keep the file unchanged; yield an object for `h5py.File`: the path, or the file with the pages of its journal."""
         journal = -1
         for access in (os.O_RDWR, os.O_RDONLY):  # a directory we may only read: no locks, the caller compares stamps
             with suppress(OSError):
@@ -396,7 +396,7 @@ class Snapshot:
         try:
             lock(journal, APPLY, SHARED, wait=PATIENCE)
             left = Journal()
-            with suppress(OSError):  # a directory in its place, say
+            with suppress(OSError):  # for example, a directory in its place
                 left = Journal.read(journal)
             yield Overlay(self.path, left) if left.outstanding else self.path
         finally:
@@ -412,7 +412,7 @@ class Overlay(PagedFile):
         self._pages, self._size = journal.pages, journal.size
 
     def flush(self) -> None:
-        """Nothing to do."""
+        """Do nothing: the file is only read."""
 
 
 def overlaid(descriptor: int, pages: dict[int, bytes], start: int, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Where results lie, what is stored in the file and under which names (docs/results-format.md describes it for users).
+"""Path of the results file, its datasets and their names (docs/results-format.md).
 
 Records of bodies and constraints are derived from the columns of the state tables, so a column that is added to a
 table reaches the file without a change here, unless it is listed as one that follows from others.
@@ -31,7 +31,7 @@ FOLLOWS = {  # rebuilt from the rest
     *("node_ptr", "element_ptr", "overlap_ptr", "conf_ptr", "velo_ptr", "primitive_ptr", "primitive_count", "extents", "owner"),
 }
 BODY_STATE = ("energy", "momentum")  # columns of the body table that change from frame to frame
-DERIVED = ("element", "weights")  # follow from referential points
+DERIVED = ("element", "weights")  # computed from referential points
 ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers, stored as identities
 USER_ONLY = (  # meaningful for the user's constraints alone
     *("other_point", "length", "strength", "value", "series_rows"),
@@ -40,7 +40,7 @@ USER_ONLY = (  # meaningful for the user's constraints alone
 
 
 def numbered(kinds: type[IntEnum]) -> str:
-    """Numbers and names of kinds, as a description lists them."""
+    """Numbers and names of kinds as text for a description."""
     return ", ".join(f"{kind.value} {kind.name}" for kind in kinds)
 
 
@@ -266,7 +266,7 @@ def said(thing, name: str) -> str:
 
 
 def completed(packed: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Records of an older file with zeros for the fields that have been added since."""
+    """Records of an older file, with zeros in fields that it does not have."""
     if packed.dtype == dtype:
         return packed
     if packed.dtype.names is None:

@@ -20,7 +20,7 @@ _SET = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 def lock(descriptor: int, byte: int, kind: int, wait: float) -> bool:
-    """Lock one byte; try for `wait` seconds and say whether it succeeded."""
+    """Lock one byte within `wait` seconds; return whether the lock was obtained."""
     if _SET is None:
         return True
     request = _FLOCK.pack(kind, os.SEEK_SET, byte, 1, 0)

@@ -15,7 +15,7 @@ from ..errors import SolfecError
 
 
 def text_of(domain) -> str:
-    """The whole file.
+    """Return the text of the whole file.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def _gravity(domain) -> list[str]:
 
 
 def _knots(table, row: int) -> list[float]:
-    """t0, v0, t1, v1, ... of a time series."""
+    """Return t0, v0, t1, v1, ... of a time series."""
     times, values = table.knots(row)
     return np.stack([times, values], 1).ravel().tolist() if times.size else values.tolist()
 

@@ -15,7 +15,7 @@ from .validation import Checks
 
 
 def pack(bodies, geometry, first: int, lengths: dict[str, int], materials: list, shapes: dict) -> dict[str, np.ndarray]:
-    """Rows for `/model/meshes` and the datasets behind it, of the bodies from row `first` on.
+    """Make rows for `/model/meshes` and its detail datasets from the bodies at row `first` and after.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def pack(bodies, geometry, first: int, lengths: dict[str, int], materials: list,
 
 
 def _enter(entry: np.void, data: dict, at: dict, parts: dict) -> None:
-    """Rows `data` behind those that there are, and where they are."""
+    """Append rows `data` to `parts` and record their position in `entry`."""
     for part, values in data.items():
         entry[part + "_first"], entry[part] = at[part], len(values)
         at[part] += len(values)
@@ -71,7 +71,7 @@ def _enter(entry: np.void, data: dict, at: dict, parts: dict) -> None:
 
 
 class ReadOnce:
-    """A reader whose tables are read once, for as long as many bodies are made of them."""
+    """A reader that reads each table once while many bodies are restored."""
 
     def __init__(self, reader):
         self.file, self._reader, self._tables = reader.file, reader, {}
@@ -89,7 +89,7 @@ class ReadOnce:
 
 
 def stored_shapes(reader, body: int) -> list[Mesh]:
-    """Meshes of the shape of a body that does not deform, as far as the file has them."""
+    """Read the stored meshes of the shape of a body that does not deform."""
     index, elements, nodes = (reader.table("model/" + name) for name in ("meshes", "mesh_elements", "mesh_nodes"))
     checks, found = Checks(reader.file), []
     for entry in index[index["body"] == body]:
@@ -121,7 +121,7 @@ def background_records(background: Background | None) -> dict[str, np.ndarray]:
 
 
 def stored_background(points: np.ndarray, places: np.ndarray, overlaps: np.ndarray) -> Background | None:
-    """What `background_records` has stored; None for bodies whose mesh is their shape."""
+    """Read the Background that `background_records` has stored; None for bodies whose mesh is their shape."""
     if not len(places):
         return None
     first = np.searchsorted(overlaps["primitive"], np.arange(overlaps["primitive"].max() + 2)).astype(np.int32)
@@ -144,7 +144,7 @@ def stored_elements(reader):
 
 
 def stored_mesh(reader, body: int, material=None, size: tuple | None = None) -> tuple[FiniteElementMesh, np.ndarray, np.ndarray] | None:
-    """Mesh of a body, nodes of its vertices and elements of its primitives; None when the file has none.
+    """Read the mesh of a body, nodes of its vertices and elements of its primitives; None when the file has none.
 
     ``material(number)`` gives the bulk materials of elements that have their own, by default new ones.
     `size` is the body's row of `/model/shapes`, and its number of nodes.
@@ -181,7 +181,7 @@ def _shape_of(reader, body: int) -> np.void:
 
 
 class MeshPoint:
-    """A referential point of a finite element body: what turns displacements of nodes into quantities there.
+    """A referential point of a finite element body: operators from nodal displacements to quantities at the point.
 
     Parameters
     ----------

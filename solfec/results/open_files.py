@@ -1,4 +1,4 @@
-"""Results files that stay open between calls of RUN: those that this process has written last.
+"""Results files that stay open between calls of RUN: the few that this process wrote last.
 
 Opening a file again takes HDF5 longer than a step of a small model, which matters to programs that call RUN for every step.  A
 file at rest is whole, is not locked and has no journal: readers in this and other processes find it as if it were closed.
@@ -24,7 +24,7 @@ class Resting(Protocol):
 
 
 def rest(writer: Resting) -> None:
-    """Keep the file of a writer open; close those that have been at rest for longer than the last few."""
+    """Keep the file of a writer open, and close the files that have been at rest longest."""
     with _lock:
         _resting[id(writer)] = writer
         for oldest in list(_resting.values())[:-MOST]:
@@ -32,13 +32,13 @@ def rest(writer: Resting) -> None:
 
 
 def wake(writer: Resting) -> None:
-    """The writer needs its file from now on, or closes it."""
+    """Take a writer off the list: it uses its file again, or closes it."""
     with _lock:
         _resting.pop(id(writer), None)
 
 
 def _forget() -> None:
-    """Files at rest belong to the process that opened them, not to a child that it forks."""
+    """Clear the list in a forked child: files at rest belong to the process that opened them."""
     global _lock
     _lock = threading.RLock()
     _resting.clear()

@@ -28,7 +28,7 @@ UNITS = {  # entities that share a panel, and its title
     **dict.fromkeys(Energy.__members__, "energy"), "GAP": "gap", "R": "reaction", "CR": "reaction",
     **dict.fromkeys(PHASES, "seconds"),
 }  # fmt: skip
-MANY = 4000  # frames that a picture can show; of more, evenly chosen ones are drawn
+MANY = 4000  # frames that a picture shows; of more frames an even selection is drawn
 
 
 def plot(path: str, picture: str | None = None) -> str:
@@ -85,7 +85,7 @@ def draw(steps: np.ndarray, name: str):
     )  # fmt: skip
     time = steps["time"]
     shown = [k for k in range(len(ENERGIES)) if np.any(steps["energy"][:, k])] or [0]
-    for k in shown:  # early curves are thin and on top, so that coinciding ones are all seen
+    for k in shown:  # early curves are thin and on top, so that curves that coincide all show
         panels[0].plot(time, steps["energy"][:, k], color=COLOURS[k], lw=1.3 + 0.3 * k, label=ENERGIES[k], zorder=9 - k)
     panels[0].legend(ncols=6, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=9, labelcolor=MUTED,
                      handlelength=1.4, borderaxespad=0.2, columnspacing=1.4)  # fmt: skip
@@ -105,7 +105,7 @@ def draw(steps: np.ndarray, name: str):
 
 
 def parse_item(text: str):
-    """An item of HISTORY from one word of a command line.
+    """Parse one word of a command line as an item of HISTORY.
 
     ENTITY, OBJECT:ENTITY, OBJECT:X,Y,Z:ENTITY or OBJECT:X,Y,Z:SURFACE,SURFACE:ENTITY; an object is a label or the number of a body, and
     `*` or nothing the whole model; `-` stands for no direction and for any surfaces.
@@ -140,7 +140,7 @@ def plot_items(path: str, words: list[str], picture: str | None = None, start=No
     words : list of str
         Items as `parse_item` reads them.
     picture : str, optional
-        File to write, its ending tells the format (.png, .svg, .pdf); `histories.png` beside the results when omitted.
+        File to write, whose ending selects the format (.png, .svg, .pdf); `histories.png` beside the results when omitted.
     start, end, skip
         Interval of time, and every how many frames.
 
@@ -152,7 +152,7 @@ def plot_items(path: str, words: list[str], picture: str | None = None, start=No
     Raises
     ------
     SolfecError, ValueError
-        No readable results; items that they do not have; an ending that is no format.
+        No readable results; unknown items; unknown file endings.
     """
     with ResultsReader(path) as reader:
         items = [parse_item(word) for word in words]
@@ -172,7 +172,7 @@ def _entity(item) -> str:
 
 
 def draw_items(times: np.ndarray, curves: dict[str, np.ndarray], titles: list[str], name: str):
-    """A matplotlib figure with a panel for each of the titles; `titles` says which one a curve belongs to."""
+    """A matplotlib figure with a panel for each title; `titles` gives the panel of every curve."""
     canvas, figures = installed.load("matplotlib.backends.backend_agg"), installed.load("matplotlib.figure")
 
     panels = list(dict.fromkeys(titles))
@@ -193,7 +193,7 @@ def draw_items(times: np.ndarray, curves: dict[str, np.ndarray], titles: list[st
 
 
 def finish(panel, title: str, from_zero: bool = True) -> None:
-    """Labels, a quiet grid, and a range that starts at zero where values do not change sign."""
+    """Finish a panel: labels, a light grid, and a range that starts at zero where values do not change sign."""
     panel.set_ylabel(title, color=MUTED, fontsize=9)
     panel.set_facecolor(SURFACE)
     panel.grid(color=GRID, lw=0.6)
@@ -210,7 +210,7 @@ def finish(panel, title: str, from_zero: bool = True) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Command line: one picture per directory; its path on standard output."""
+    """Run the command line: draw one picture per directory and print its path."""
     if not arguments:
         print("usage: python -m solfec.results.plot DIRECTORY...", file=sys.stderr)
         return 2

@@ -24,8 +24,8 @@ from .journal import Snapshot
 from .restore import restore
 from .validation import Checks, refuse_foreign
 
-ATTEMPTS = 40  # of a read that a writer disturbs
-DAMAGE = (ValueError, IndexError, KeyError, TypeError, OverflowError, AttributeError, MemoryError, ZeroDivisionError)  # what it leads to
+ATTEMPTS = 40  # to read while a writer changes the file
+DAMAGE = (ValueError, IndexError, KeyError, TypeError, OverflowError, AttributeError, MemoryError, ZeroDivisionError)  # errors that damaged files cause
 
 
 @dataclass
@@ -75,7 +75,7 @@ class ResultsReader:
         self.steps = np.empty(0, layout.STEP)
         self.refresh()
 
-    # -- what there is --------------------------------------------------------------------------------------
+    # -- contents --------------------------------------------------------------------------------------
 
     phases = PHASES  # of a time step; `steps` has the seconds spent in each
 
@@ -94,10 +94,10 @@ class ResultsReader:
         return len(steps)
 
     def nearest(self, moment: float) -> int:
-        """The frame nearest to a time; of two equally near ones the earlier."""
+        """Return the frame nearest to a time, the earlier of two equally near ones."""
         if not len(self.times):
             raise SolfecError(f"{self.file}: the results hold no frames")
-        moment = min(max(moment, self.times[0]), self.times[-1])  # differences from far away would all be the same
+        moment = min(max(moment, self.times[0]), self.times[-1])  # far from all frames, differences would be equal in rounding
         return int(np.argmin(np.abs(self.times - moment)))
 
     @cached_property
@@ -114,7 +114,7 @@ class ResultsReader:
 
     @property
     def materials(self) -> dict:
-        """Bulk and surface materials, as they were last: lists in the order of the rows that bodies and constraints refer to."""
+        """Last stored bulk and surface materials: lists in the order of the rows that bodies and constraints refer to."""
         if not len(self.steps):
             return {"bulk": [], "surface": []}
         with self.undamaged("materials"):
@@ -142,7 +142,7 @@ class ResultsReader:
 
     @property
     def dynamic(self) -> bool:
-        """Dynamics, or quasi-statics."""
+        """Whether the analysis is dynamic; False for quasi-statics."""
         return self.read(lambda file: bool(file["model"].attrs["dynamic"]))
 
     @property
@@ -173,7 +173,7 @@ class ResultsReader:
         return self.read(lambda file: file[name][...])
 
     def frame(self, number: int) -> Frame:
-        """All data of one frame; those before the last one count from -1 back."""
+        """Read all data of one frame; -1 is the last one, -2 the one before it."""
         if not -len(self.steps) <= number < len(self.steps):
             raise SolfecError(f"{self.file}: there is no frame {number}, the results hold {len(self.steps)}")
         step = self.steps[number]
@@ -209,7 +209,7 @@ class ResultsReader:
             return tables.constraint_table(self, number)
 
     def contacts(self, number: int = -1) -> dict[str, np.ndarray]:
-        """The same of the contacts alone."""
+        """Columns of a table of the contacts of a frame; see `tables.constraint_table`."""
         with self.undamaged("a frame"):
             return tables.constraint_table(self, number, contacts=True)
 
@@ -221,7 +221,7 @@ class ResultsReader:
     # -- access ---------------------------------------------------------------------------------------------
 
     def read(self, function):
-        """`function(h5py file)` on a consistent state of the file; it may be called several times."""
+        """Call `function(h5py file)` on a consistent state of the file, several times if a writer interferes; return its result."""
         failure: Exception | None = None
         stamp: tuple | None = None
         for attempt in range(ATTEMPTS):
@@ -254,7 +254,7 @@ class ResultsReader:
 
     @contextmanager
     def undamaged(self, what: str):
-        """Numbers that make no sense come from a damaged file."""
+        """Turn errors that numbers of a damaged file cause into SolfecError."""
         try:
             yield
         except DAMAGE as error:

@@ -12,7 +12,7 @@ from . import layout
 
 
 def constraint_records(constraints, domain, room: np.ndarray | None = None) -> np.ndarray:
-    """The constraint table as records (in `room`, if given), with identities in the place of row numbers."""
+    """Return the constraint table as records (in `room`, if given), with identities in place of row numbers."""
     bodies, primitives = with_none(domain.bodies.view("id"), 0), with_none(domain.geometry.primitives.view("number"), -1)
     identities = {side: bodies[constraints.view(side)] for side in ("master", "slave")}
     identities |= {side + "_primitive": primitives[constraints.view(side + "_primitive")] for side in ("master", "slave")}
@@ -21,12 +21,12 @@ def constraint_records(constraints, domain, room: np.ndarray | None = None) -> n
 
 
 def with_none(column: np.ndarray, value: int) -> np.ndarray:
-    """A column with `value` behind it, where the row -1 finds it."""
+    """Append `value` to a column, where index -1 reads it."""
     return np.append(column, column.dtype.type(value))
 
 
 def user_records(constraints, functions) -> np.ndarray:
-    """Further data of the user's constraints, with the numbers of functions in the file."""
+    """Return the extra columns of the user's constraints, with numbers of functions in the file."""
     users = constraints.user_count
     rows = constraints.pack(slice(0, users), layout.USER_ONLY)
     if users and (constraints.series.n or constraints.curves.n):
@@ -37,7 +37,7 @@ def user_records(constraints, functions) -> np.ndarray:
 
 @dataclass
 class RunRecord:
-    """What a frame says about the run that writes it.
+    """Data of the run that a frame stores.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class RunRecord:
     output, callback : tuple or None
         Schedules: start, interval, events passed and the time of the last one.
     companion : object or None
-        An engine that goes along with the domain: ``companion.store(file, frame)`` adds its state to a frame.
+        An engine that runs beside the domain: ``companion.store(file, frame)`` adds its state to a frame.
     """
 
     run: int = 0
@@ -80,7 +80,7 @@ def describe_step(row: np.ndarray, domain, run: RunRecord) -> None:
 
 def version() -> str:
     """Version of the program."""
-    from importlib import metadata  # slow to load, and asked for only when a file is begun
+    from importlib import metadata  # slow to load, and needed only when a file is begun
 
     try:
         return metadata.version("solfec")

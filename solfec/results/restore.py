@@ -1,4 +1,4 @@
-"""A stored frame back into a domain."""
+"""Restore a domain from a stored frame."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .validation import Checks
 
 
 def restore(reader, domain, number: int) -> None:
-    """Set a domain's tables to frame `number`, so that advancing it goes on with equal bits.
+    """Set a domain's tables to frame `number`; the steps that follow have the bits of the original run.
 
     Bodies are matched by identifier: those absent in the frame vanish, those the domain lacks are rebuilt from the
     definitions in the file.
@@ -51,7 +51,7 @@ def restore(reader, domain, number: int) -> None:
     bodies.configurations.view("conf")[:] = frame.configurations.T
     bodies.triples.view("velo")[:] = frame.velocities.T
     stored = reader.settings(number)
-    settings.apply_bulk_materials(domain, stored["bulk materials"])  # elements may have their own
+    settings.apply_bulk_materials(domain, stored["bulk materials"])  # elements may have materials of their own
     domain.initialise()
     bodies.view("energy")[:] = frame.bodies["energy"].T
     restore_constraints(domain, frame, functions)
@@ -68,7 +68,7 @@ def restore(reader, domain, number: int) -> None:
 
 
 def check_kinds(reader, domain, frame, defined: np.ndarray) -> None:
-    """Bodies that the domain and the frame share must be of one kind."""
+    """Raise SolfecError if a body has one kind in the domain and another one in the frame."""
     bodies = domain.bodies
     shared, here, there = np.intersect1d(bodies.view("id"), frame.listed["id"], return_indices=True)
     kinds = bodies.view("kind")[here]
@@ -80,9 +80,9 @@ def check_kinds(reader, domain, frame, defined: np.ndarray) -> None:
 
 
 def mismatch(reader, domain, number: int) -> str:
-    """Which body of frame `number` the input has made in another place, as far as the domain has it; '' when there is none.
+    """Name a body that the input makes in another place than frame `number` has it; '' when there is none.
 
-    Differences of round-off, of other machines say, do not count.
+    Rounding differences, for example between machines, do not count.
     """
     frame, bodies = reader.frame(number), domain.bodies
     shared, here, there = np.intersect1d(bodies.view("id"), frame.listed["id"], return_indices=True)
@@ -95,7 +95,7 @@ def mismatch(reader, domain, number: int) -> str:
 
 
 def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
-    """Give the domain exactly the frame's bodies, with their shapes."""
+    """Make the domain hold exactly the frame's bodies, with their shapes."""
     bodies, geometry = domain.bodies, domain.geometry
     old = {int(identifier): row for row, identifier in enumerate(bodies.view("id"))}
     old_material = bodies.view("material").copy()
@@ -147,7 +147,7 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
 
 
 class MaterialRows:
-    """Rows of the domain's bulk materials for those of the file, matched by label or added."""
+    """Map from bulk materials of the file to rows of the domain, matched by label or added."""
 
     def __init__(self, reader, domain):
         self._domain = domain
@@ -165,7 +165,7 @@ class MaterialRows:
 
 
 def restore_constraints(domain, frame, functions) -> None:
-    """The frame's constraints, with row numbers for identities and numbers of functions."""
+    """Restore the frame's constraints: identities become row numbers, numbers of functions become rows of tables."""
     table, bodies = domain.constraints, domain.bodies
     table.keep(np.zeros(table.n, bool))
     stored = frame.constraints
@@ -189,7 +189,7 @@ def restore_constraints(domain, frame, functions) -> None:
 
 
 def refer_functions(table, functions) -> None:
-    """Rows of the table's own time series and curves in the place of numbers of functions."""
+    """Replace numbers of functions by rows of the table's own time series and curves."""
     users = table.user_count
     rows = table.series_rows[:, :users]
     for number in np.unique(rows[rows >= 0]):
@@ -203,7 +203,7 @@ def refer_functions(table, functions) -> None:
 
 
 def restore_surface_materials(domain, stored: dict) -> None:
-    """Contacts refer to the domain's rows of surface materials; those that the run added are added here, too."""
+    """Map surface materials of contacts to the domain's rows, and add those that the run added."""
     if not domain.constraints.contact_count:
         return
     described = stored["surface materials"]
@@ -216,7 +216,7 @@ def restore_surface_materials(domain, stored: dict) -> None:
 
 
 def restore_events(reader, domain, step: int) -> None:
-    """Which bodies have come and gone until after so many steps."""
+    """Restore the births and deaths of bodies up to step `step`."""
     checks, events = Checks(reader.file), reader.events
     checks.within("frames/events: cause", events["cause"], 0, max(Cause) + 1)
     known = events[events["step"] <= step].tolist()
@@ -224,7 +224,7 @@ def restore_events(reader, domain, step: int) -> None:
 
 
 def restore_scalars(domain, step: np.void, deleted: int) -> None:
-    """Time, step, counters and what the step said."""
+    """Restore time, step, counters and the figures of the last step."""
     domain.set_time(float(step["clock_time"]), int(step["clock_step"]))
     domain.set_step(float(step["step"]))
     domain.time, domain.step_number = float(step["time"]), int(step["step_number"])

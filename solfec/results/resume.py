@@ -1,4 +1,4 @@
-"""The last frame into a domain that the input has built again, so that the run goes on (command line, -c)."""
+"""Continue a run: set a domain that the input has built again to the last frame (docs/running.md, Continuing a run)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from . import layout, settings
 from .restore import restore
 from .validation import Checks
 
-INPUTS = ("value", "strength", "limits", "dashpot", "implicit")  # of the user's constraints, as the input gives them
-PLACE = ("id", "kind", "form", "node_count", "centre")  # of bodies: what makes them the same
+INPUTS = ("value", "strength", "limits", "dashpot", "implicit")  # columns of the user's constraints that the input sets
+PLACE = ("id", "kind", "form", "node_count", "centre")  # columns of bodies that must agree
 
 
 def resume(reader, domain, solver) -> tuple[np.void, np.void]:
-    """Set a domain and a solver to the last frame; what the user has edited in the input since then counts.
+    """Set a domain and a solver to the last frame, and keep what the user has edited in the input since the run.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def resume(reader, domain, solver) -> tuple[np.void, np.void]:
 
 
 def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
-    """`resume`, where errors of Python's own come from a damaged file."""
+    """Resume; Python's own errors that pass through here come from a damaged file."""
     number = len(reader.steps) - 1
     stored = reader.settings(0), reader.settings(number)
     if reader.dynamic != domain.dynamic:
@@ -64,7 +64,7 @@ def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
 
 
 def check_bodies(reader, built: np.ndarray, stored: np.ndarray, identifiers: np.ndarray) -> None:
-    """The input must have built the bodies that the run began with."""
+    """Raise SolfecError unless the input has built the bodies that the run began with."""
     if len(built) != len(identifiers):
         raise SolfecError(
             f"{reader.file}: the run began with {len(identifiers)} bodies, the input makes {len(built)}; do they belong together?"
@@ -81,7 +81,7 @@ def check_bodies(reader, built: np.ndarray, stored: np.ndarray, identifiers: np.
 
 
 def apply_edited_bodies(domain, built: np.ndarray, first: np.ndarray) -> None:
-    """Definitions that the input now gives otherwise than when the run began."""
+    """Apply definitions of bodies that the input gives differently from when the run began."""
     bodies = domain.bodies
     rows = np.minimum(np.searchsorted(bodies.view("id"), built["id"]), max(bodies.n - 1, 0))
     alive = bodies.view("id")[rows] == built["id"] if bodies.n else np.zeros(len(built), bool)
@@ -96,7 +96,7 @@ def apply_edited_bodies(domain, built: np.ndarray, first: np.ndarray) -> None:
 
 
 def edited_constraints(domain, first, functions) -> dict[int, dict]:
-    """Columns of the user's constraints, by identifier, that the input gives otherwise than when the run began."""
+    """Return columns of the user's constraints, by identifier, that the input gives differently from when the run began."""
     table = domain.constraints
     stored = {int(row["id"]): (row, user) for row, user in zip(first.constraints, first.user_constraints)}
     edited: dict[int, dict] = {}
@@ -109,7 +109,7 @@ def edited_constraints(domain, first, functions) -> dict[int, dict]:
         curve = functions.numbers_of(table.curves)[table.curve[row]]
         columns = {name: np.array(getattr(table, name)[..., row]) for name in INPUTS}
         if (table.series_rows[:, row] >= 0).any():
-            columns.pop("value")  # as of the present time, not the input's
+            columns.pop("value")  # it holds for the present time, not for the input's
         columns = {name: value for name, value in columns.items() if not np.array_equal(value, user[name])}
         if not np.array_equal(followed, user["series_rows"]):
             columns["series_rows"] = table.series_rows[:, row].copy()

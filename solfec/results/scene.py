@@ -1,4 +1,4 @@
-"""What a model looks like at one instant, as arrays for exports: grids of bodies, spheres, constraints."""
+"""Arrays of a model at one instant for exports: grids of bodies, spheres, constraints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..contact.geometry import PrimitiveKind
 from ..element_types import BY_SIZE, used_slots
 
 POLYGON = 7  # cell type of VTK
-MERIDIANS, PARALLELS = 24, 12  # of the polygons that stand for an ellipsoid
+MERIDIANS, PARALLELS = 24, 12  # of the polygons that represent an ellipsoid
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Cells:
     Attributes
     ----------
     types : ndarray (m,) uint8
-        As VTK numbers them.
+        Cell types of VTK.
     connectivity, offsets : ndarray, ndarray (m + 1,)
         Points of all cells, one after another, and where those of each begin.
     body, volume : ndarray (m,)
@@ -79,7 +79,7 @@ class Constraints:
 
 @dataclass
 class Scene:
-    """All of it at `time`; points and cells of one body stand together, bodies in the order of their identifiers."""
+    """Points, cells, spheres and constraints at `time`; points and cells are sorted by body identifier."""
 
     time: float
     points: Points
@@ -89,7 +89,7 @@ class Scene:
 
 
 def scene_of(domain, chosen: set[int] | None = None) -> Scene:
-    """The scene of a domain at its present state, of all bodies or of those with the `chosen` identifiers.
+    """Make the scene of a domain at its present state, with all bodies or those with the `chosen` identifiers.
 
     Interior elements of meshes that do not deform are left out: they are not kept.
     """
@@ -111,7 +111,7 @@ def scene_of(domain, chosen: set[int] | None = None) -> Scene:
 
 
 def _joined(kind: type, pieces: list):
-    """One object of the arrays of all pieces; with no pieces, of empty ones."""
+    """Join the arrays of all pieces into one object; without pieces its arrays are empty."""
     if not pieces:
         shapes = {"position": (0, 3), "displacement": (0, 3), "velocity": (0, 3), "stress": (0, 6)}
         return kind(*(np.zeros(shapes.get(f.name, 0), float if f.name in (*shapes, "radius") else int) for f in fields(kind)))
@@ -124,7 +124,7 @@ def _is_own_mesh(domain, row: int) -> bool:
 
 
 def _mesh(domain, row: int) -> tuple[Points, Cells]:
-    """A finite element body: nodes and all elements of its mesh."""
+    """Points and cells of a finite element body: nodes and all elements of its mesh."""
     bodies = domain.bodies
     identifier = int(bodies.id[row])
     mesh = bodies.meshes[identifier]
@@ -153,7 +153,7 @@ def _nodal_stress(bodies, row: int, mesh, used: np.ndarray) -> np.ndarray:
 
 
 def _primitives(domain, row: int) -> tuple[Points, Cells]:
-    """Another body: elements as they are, faces of convexes, polygons of ellipsoids; spheres are left out."""
+    """Points and cells of any other body: elements, faces of convexes, polygons of ellipsoids; no spheres."""
     geometry, bodies = domain.geometry, domain.bodies
     p = geometry.primitives
     first = int(bodies.primitive_ptr[row])
@@ -247,7 +247,7 @@ def _velocity_and_stress(domain, row: int, reference: np.ndarray) -> tuple[np.nd
 
 
 def _constraints(domain, rows: list[int]) -> Constraints:
-    """Constraints of which one body at least is shown."""
+    """Constraints with at least one body that is shown."""
     table, identifiers = domain.constraints, domain.bodies.view("id")
     master, slave = table.view("master"), table.view("slave")
     which = np.flatnonzero(np.isin(master, rows) | np.isin(slave, rows))

@@ -1,4 +1,4 @@
-"""What a run can change besides its state: loads, materials, extents, settings of detection and of the solver.
+"""Settings that a run can change besides its state: loads, materials, extents, detection, solver.
 
 A frame refers to the settings that hold in it.  A continued run compares those that its input makes with those of the
 first frame: where they are equal the last frame's hold, since the run may have changed them; where they differ the user
@@ -21,13 +21,13 @@ from ..bodies.table import BodyKind
 from ..errors import SolfecError
 from .functions import Functions
 
-LOCATED = ("element", "natural", "weights")  # columns of loads that follow from points
+LOCATED = ("element", "natural", "weights")  # columns of loads that are computed from points
 LOAD_COLUMNS = tuple(name for name in PointLoadTable.COLUMNS if name not in LOCATED)
 ABSENT = object()
 
 
 def fingerprint(domain, solver=None) -> tuple:
-    """Changes whenever the settings do; cheaper than their description."""
+    """Return numbers that change whenever the settings do; cheaper than their description."""
     loads, surface = domain.loads, domain.surface_materials
     gravity: list = loads.gravity.tolist()
     for component, row in loads.gravity_series:  # its value changes with time
@@ -45,7 +45,7 @@ def fingerprint(domain, solver=None) -> tuple:
 
 
 def describe(domain, functions: Functions, solver=None) -> dict:
-    """The settings as dictionaries of what JSON knows; bodies by identifier, time series by their numbers in the file."""
+    """Return the settings as dictionaries of types of JSON; bodies by identifier, time series by their numbers in the file."""
     loads = domain.loads
     numbers = functions.numbers_of(loads.series)
     gravity: list = loads.gravity.tolist()
@@ -76,7 +76,7 @@ def describe(domain, functions: Functions, solver=None) -> dict:
 
 
 def describe_pressures(loads, numbers: np.ndarray) -> list[dict]:
-    """Pressures with their surfaces; `numbers` are those of time series in the file."""
+    """Describe pressures with their surfaces; `numbers` are those of time series in the file."""
     table, nodes, described = loads.pressures.table, loads.pressures.nodes, []
     for k in range(table.n):
         span = slice(int(table.node_ptr[k]), int(table.node_ptr[k] + table.node_count[k]))
@@ -98,14 +98,14 @@ def surface_materials(domain) -> dict:
 
 
 def solver_settings(solver) -> dict:
-    """Class of a constraint solver and those of its members that results keep."""
+    """Describe a constraint solver: its class and the members that results keep."""
     if solver is None:
         return {}
     return {"class": solver.class_name, **{name: _plain(value) for name, value in solver.settings().items()}}
 
 
 def merged(first, last, now):
-    """`last`, with what distinguishes `now` from `first`; dictionaries are merged key by key."""
+    """Return `last` with those entries replaced in which `now` differs from `first`; dictionaries are merged key by key."""
     if not (isinstance(now, dict) and isinstance(last, dict) and isinstance(first, dict)):
         return last if now == first else now
     result = {}
@@ -117,12 +117,12 @@ def merged(first, last, now):
 
 
 def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
-    """Set a domain, whose bodies are there, and a solver to described settings.
+    """Set a domain, whose bodies exist, and a solver to described settings.
 
     Raises
     ------
     SolfecError
-        A force by a Python function that the input has not applied.
+        The settings have a force by a Python function that the input has not applied.
     """
     domain.epsilon, domain.step_kept = settings["epsilon"], settings["step kept"]
     domain.exact_supports = settings.get("exact supports", False)
@@ -145,7 +145,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
 
 
 def apply_bulk_materials(domain, described: dict) -> None:
-    """Bulk materials by label; those that the domain lacks are added."""
+    """Set bulk materials by label; add those that the domain lacks."""
     known = dict(zip(_distinct([material.label for material in domain.bulk_materials]), domain.bulk_materials))
     for label, data in described.items():
         material = known.get(label)
@@ -156,7 +156,7 @@ def apply_bulk_materials(domain, described: dict) -> None:
 
 
 def apply_surface_materials(domain, described: dict) -> None:
-    """Surface materials by pair; those that the domain lacks are added behind its own."""
+    """Set surface materials by pair; append those that the domain lacks."""
     table = domain.surface_materials
     rows = surface_rows(domain)
     for pair, data in described.items():
@@ -176,7 +176,7 @@ def surface_rows(domain) -> dict[str, int]:
 
 
 def apply_loads(domain, settings: dict, functions: Functions) -> None:
-    """Gravity and point loads; loads of bodies that are gone are left out."""
+    """Set gravity and point loads; skip loads of bodies that no longer exist."""
     loads = domain.loads
     values = [functions[item["function"]] if isinstance(item, dict) else item for item in settings["gravity"]]
     loads.set_gravity(values)
@@ -215,13 +215,13 @@ def apply_loads(domain, settings: dict, functions: Functions) -> None:
 
 
 def apply_cracks(domain, described: dict) -> None:
-    """Cracks of the bodies that are there."""
+    """Set the cracks of the bodies that exist."""
     alive = set(domain.bodies.view("id").tolist())
     domain.cracks.set({int(body): [Crack.of(data) for data in cracks] for body, cracks in described.items() if int(body) in alive})
 
 
 def _plain(value):
-    """A setting as JSON knows it."""
+    """Convert a setting to types of JSON."""
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 

@@ -9,7 +9,7 @@ from .layout import FACE, PARTS, PRIMITIVE, SHAPE
 
 
 def pack(bodies, geometry: Geometry, first: int) -> dict[str, np.ndarray]:
-    """Arrays for the datasets `/model/shapes` and those behind it, of the bodies from row `first` on.
+    """Make arrays for `/model/shapes` and its detail datasets from the bodies at row `first` and after.
 
     Pointers in `shapes` count from the first row packed here.
     """
@@ -40,7 +40,7 @@ def pack(bodies, geometry: Geometry, first: int) -> dict[str, np.ndarray]:
         tail[part] = slice(int(begin[0]) if begin.size else 0, int(ends[part][-1]) if begin.size else 0)
 
     def packed(table, part, names):
-        """Rows of `part`, whose pointers count from the first rows of the body that owns them."""
+        """Pack rows of `part`; their pointers count from the first rows of the body that owns them."""
         origins = {type(getattr(geometry, into)).__name__: np.repeat(base[into], shapes[part]) for into in PARTS}
         return table.pack(tail[part], names, origins=origins)
 
@@ -56,7 +56,7 @@ def pack(bodies, geometry: Geometry, first: int) -> dict[str, np.ndarray]:
 
 
 def unpack(shape: np.void, tables: dict[str, np.ndarray]) -> ShapePrimitives:
-    """The shape of one body; `tables` holds the datasets of `/model` and `shape` a row of `/model/shapes`."""
+    """Make the shape of one body from `shape`, a row of `/model/shapes`, and `tables`, the datasets of `/model`."""
     part = {name: tables[name][shape[name + "_first"] : shape[name + "_first"] + shape[name]] for name in PARTS}
     faces, primitives = part["faces"], part["primitives"]
     return ShapePrimitives(

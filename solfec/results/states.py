@@ -12,7 +12,7 @@ STIFF = (BodyKind.OBSTACLE, BodyKind.RIGID)
 
 
 def initialise(reader, domain, number: int, chosen=None, rigid_to_elements: bool = False) -> list[int]:
-    """Give bodies the configurations, velocities and energies that a frame of other results holds.
+    """Set bodies to the configurations, velocities and energies of a frame of other results.
 
     Time, constraints and reactions of the domain stay as they are.
 
@@ -24,7 +24,7 @@ def initialise(reader, domain, number: int, chosen=None, rigid_to_elements: bool
     number : int
         Frame.
     chosen : callable, optional
-        ``chosen(label)``: bodies whose labels it takes are matched by label; all are matched by identifier without it.
+        Bodies for whose labels ``chosen(label)`` is true are matched by label; without it all are matched by identifier.
     rigid_to_elements : bool
         Whether finite element bodies take states of rigid ones.
 
@@ -61,7 +61,7 @@ def initialise(reader, domain, number: int, chosen=None, rigid_to_elements: bool
 
 
 def _assign(reader, domain, identifier: int, frame, defined: np.void, k: int, elements_of, rigid_to_elements: bool) -> None:
-    """The state of body `identifier` from that of the k-th body of a frame."""
+    """Set the state of body `identifier` to that of the k-th body of a frame."""
     bodies, row = domain.bodies, domain.body_row(identifier)
     here, there = BodyKind(int(bodies.kind[row])), BodyKind(int(defined["kind"]))
     conf, velo = (
@@ -87,6 +87,6 @@ def _assign(reader, domain, identifier: int, frame, defined: np.void, k: int, el
 
 
 def _end(first: np.ndarray, k: int, total: int) -> int:
-    """Where the rows of the k-th body end, those of all beginning at `first`."""
+    """Return the end of the rows of the k-th body; `first` holds the beginnings of all."""
     later = first[first > first[k]]
     return int(later.min()) if later.size else total

@@ -14,7 +14,7 @@ SPEED_ROW = {BodyKind.OBSTACLE: 1, BodyKind.RIGID: 1, BodyKind.PSEUDO_RIGID: 3}
 
 
 def body_table(reader, number: int = -1) -> dict[str, np.ndarray]:
-    """Bodies of a frame.
+    """Return a table of the bodies of a frame.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def centres(reader, frame, defined: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def constraint_table(reader, number: int = -1, contacts: bool = False) -> dict[str, np.ndarray]:
-    """Constraints of a frame, or its contacts alone.
+    """Return a table of the constraints of a frame, or of its contacts alone.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def constraint_table(reader, number: int = -1, contacts: bool = False) -> dict[s
 
 
 def frame_table(reader) -> dict[str, np.ndarray]:
-    """Frames of a run: time, step, step_number, counts, what the solver said, energies, seconds of every phase."""
+    """Return a table of the frames of a run: time, step, step_number, counts, figures of the solver, energies, seconds of every phase."""
     steps = reader.steps
     names = "time step step_number bodies constraints contacts born deleted iterations error merit residual minimum_gap".split()
     columns = {name: steps[name].copy() for name in names}
@@ -106,5 +106,5 @@ def vectors(names, values: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def texts(words) -> np.ndarray:
-    """An array of text; of no words, too."""
+    """Make an array of text, also from an empty list."""
     return np.array(list(words), dtype=object)

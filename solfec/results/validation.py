@@ -1,4 +1,4 @@
-"""What is stored is checked here before any kernel sees it: a wrong number of a damaged or hostile file would be an address in memory.
+"""Checks of stored numbers before kernels use them: a wrong number of a damaged or hostile file would become an address in memory.
 
 Every error names the file and the dataset or field.
 """
@@ -20,7 +20,7 @@ POINTED = ("point", "other_point", "base", "R", "U", "V", "master_point", "slave
 
 
 class Checks:
-    """Checks of what one results file holds.
+    """Checks of the contents of one results file.
 
     Parameters
     ----------
@@ -32,34 +32,34 @@ class Checks:
         self.file = file
 
     def refuse(self, name: str, why: str):
-        """Raise what is said of a damaged file."""
+        """Raise the SolfecError for a damaged file."""
         raise SolfecError(f"{self.file}: /{name} cannot be read, the file seems damaged: {why}")
 
     def within(self, name: str, numbers: np.ndarray, first: int, end: int) -> None:
-        """Numbers from `first` to below `end`."""
+        """Check that numbers are at least `first` and below `end`."""
         numbers = np.asarray(numbers)
         if numbers.size and not (int(numbers.min()) >= first and int(numbers.max()) < end):
             wrong = numbers[(numbers < first) | (numbers >= end)].ravel()[0]
             self.refuse(name, f"{wrong} is not one of {first} to {end - 1}")
 
     def finite(self, name: str, numbers: np.ndarray) -> None:
-        """No NaN and no infinity."""
+        """Check that numbers are finite."""
         if not np.isfinite(numbers).all():
             self.refuse(name, "it holds numbers that are not finite")
 
     def count(self, name: str, found: int, expected: int) -> None:
-        """As many rows as others say."""
+        """Check the number of rows."""
         if found != expected:
             self.refuse(name, f"{expected} rows are referred to, there are {found}")
 
     def spans(self, name: str, first: np.ndarray, count: np.ndarray, end: int, least: int = 0) -> None:
-        """Rows from `first` on, `count` of them and at least so many, all below `end`."""
+        """Check ranges of rows: each from `first`, `count` rows long, at least `least`, and all below `end`."""
         first, count = (np.asarray(column, np.int64) for column in (first, count))
         if first.size and not ((first >= 0) & (count >= least) & (count <= end) & (first <= end - count)).all():
             self.refuse(name, f"it refers to rows outside of 0 to {end - 1}")
 
     def listed(self, frame, definitions: int) -> None:
-        """Bodies of a frame: identifiers that grow, definitions that exist."""
+        """Check the list of bodies of a frame: identifiers that grow, definitions that exist."""
         identifiers = frame.listed["id"]
         self.count("frames/body_lists", len(identifiers), int(frame.step["bodies"]))
         self.within("frames/body_lists: definition", frame.listed["definition"], 0, definitions)
@@ -67,7 +67,7 @@ class Checks:
             self.refuse("frames/body_lists: id", "identifiers must grow")
 
     def bodies(self, frame, defined: np.ndarray) -> None:
-        """Definitions and state of the bodies of a frame."""
+        """Check definitions and state of the bodies of a frame."""
         step, listed = frame.step, frame.listed
         if not np.array_equal(defined["id"], listed["id"]):
             self.refuse("model/bodies: id", "frames know these bodies by other identifiers")
@@ -94,7 +94,7 @@ class Checks:
             self.finite(f"frames/bodies: {name}", frame.bodies[name])
 
     def step(self, step: np.void) -> None:
-        """Scalars of a frame."""
+        """Check the scalars of a frame."""
         for name in ("time", "step", "clock_time"):
             self.finite(f"frames/steps: {name}", step[name])
         if not step["step"] > 0.0:
@@ -105,7 +105,7 @@ class Checks:
             self.refuse("frames/steps: user", "it is larger than the number of constraints")
 
     def constraints(self, frame, ids: np.ndarray, primitives: np.ndarray, functions: int) -> None:
-        """Constraints of a frame; `ids` and numbers of `primitives` are those of its bodies."""
+        """Check the constraints of a frame; `ids` and numbers of `primitives` are those of its bodies."""
         stored, user = frame.constraints, frame.user_constraints
         self.count("frames/constraints", len(stored), int(frame.step["constraints"]))
         self.count("frames/user_constraints", len(user), int(frame.step["user"]))
@@ -136,7 +136,7 @@ class Checks:
                 self.refuse(f"frames/user_constraints: {name}", "it holds NaN")
 
     def shape(self, entry: np.void, tables: dict[str, np.ndarray]) -> None:
-        """The shape of a body: a row of `/model/shapes`, and the tables that it refers to."""
+        """Check the shape of a body: a row of `/model/shapes`, and the tables that it refers to."""
         part = {}
         for name in layout.PARTS:
             self.spans(f"model/shapes: {name}", entry[name + "_first"], entry[name], len(tables[name]))
@@ -159,7 +159,7 @@ class Checks:
                 self.refuse(f"model/{name}", "rows belong to no primitive")
 
     def mesh(self, part: dict[str, np.ndarray], entry: np.void, shape: np.void, nodes: int, materials: int) -> None:
-        """The mesh of a body by the rows of the tables behind `/model/meshes`; `shape` is its row of `/model/shapes`."""
+        """Check the mesh of a body: rows of the detail tables of `/model/meshes`; `shape` is its row of `/model/shapes`."""
         for name, rows in part.items():
             self.count(f"model/{name}", len(rows), int(entry[name]))
         self.finite("model/meshes: density", entry["density"])
@@ -186,13 +186,13 @@ class Checks:
             self.refuse("model/mesh_overlaps: primitive", "rows must be sorted by it")
 
     def elements(self, elements: np.ndarray, nodes: int) -> None:
-        """Elements of a mesh with so many nodes."""
+        """Check the elements of a mesh with this number of nodes."""
         if not len(elements) or not np.isin(elements["size"], SIZES).all():
             self.refuse("model/mesh_elements: size", f"elements have {', '.join(map(str, SIZES))} nodes")
         self.within("model/mesh_elements: node", elements["node"], 0, nodes)
 
     def functions(self, index: np.ndarray, knots: np.ndarray) -> None:
-        """Time series and curves."""
+        """Check time series and curves."""
         first, times, values = (index[name] for name in ("first", "times", "values"))
         self.spans("model/functions: times", first, times, len(knots))
         self.spans("model/functions: values", first + np.maximum(times, 0), values, len(knots), 1)
@@ -201,7 +201,7 @@ class Checks:
         self.finite("model/function_knots", knots)
 
     def pressures(self, described: list, node_count: dict[int, int]) -> None:
-        """Pressures of the settings, on bodies by identifier with so many nodes."""
+        """Check pressures of the settings; `node_count` maps body identifiers to numbers of nodes."""
         for item in described:
             if item["body"] in node_count:
                 self.within("model/settings: pressures: nodes", np.array(item["nodes"], np.int64), 0, node_count[item["body"]])
@@ -210,7 +210,7 @@ class Checks:
                     self.finite(f"model/settings: pressures: {name}", np.array(item[name], float))
 
     def point_loads(self, columns: dict) -> None:
-        """Forces and torques of the settings."""
+        """Check forces and torques of the settings."""
         lengths = {len(column) for column in columns.values()}
         if len(lengths) > 1:
             self.refuse("model/settings: point loads", "columns differ in length")
@@ -220,7 +220,7 @@ class Checks:
 
 
 def refuse_foreign(file: h5py.File, name: str) -> None:
-    """SolfecError when parts of a results file lie elsewhere: other files could be read, or written, through it; or are no tables."""
+    """Raise SolfecError when parts of a results file are links to other files, which could be read or written through it, or are no tables."""
     for path in ("/", "/model", "/frames"):
         group = file[path] if path == "/" or isinstance(file.get(path, getlink=True), h5py.HardLink) else None
         if group is None:

@@ -1,6 +1,6 @@
 """Transient results in one VTKHDF file, as ParaView and PyVista open it (VTK's documentation, "VTKHDF file format").
 
-Three blocks: 'bodies' are grids, 'spheres' and 'constraints' points.  Topology is stored once as long as it stays the same.
+Three blocks: 'bodies' are grids, 'spheres' and 'constraints' points.  Topology is stored again only when it changes.
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ ONE_FRAME_DATASETS = {  # dataset: rows of a frame, from (bodies, constraints, u
 
 
 class ResultsWriter:
-    """Writes `<path>/<name>.h5` frame by frame, and the copy of the input beside it.
+    """Writer of `<path>/<name>.h5`, frame by frame, and of the copy of the input beside it.
 
-    Use `create` or `append`.  Results and input copy that were there before stay until the first new frame is
+    Use `create` or `append`.  Earlier results and their input copy stay until the first new frame is
     complete and are then replaced by renaming.
 
     Attributes
@@ -61,27 +61,27 @@ class ResultsWriter:
         self._columns: dict = {}
         self._list = np.empty(0, layout.LISTED)
         self._list_first = 0
-        self._factor: np.ndarray | None = None  # displacements in the last rows of frames/factors
+        self._factor: np.ndarray | None = None  # last displacements stored in frames/factors
         self._factor_first = 0
         self._definitions: list[np.ndarray] = []
         self._deleted = 0
         self._last_id = 0  # largest identifier of a body whose shape is stored
         self._functions = Functions()
-        self._settings: tuple = ()  # fingerprint of the last ones, their text, and the row they are in
+        self._settings: tuple = ()  # fingerprint of the last settings, their text and their row
         self._settings_text, self._settings_row = "", -1
         self._room = np.empty(0, layout.CONSTRAINT)
         self._bases = BaseRows()
         self._failed = False
-        self._left: tuple = ()  # what tells whether the file is as `close` left it, with the last row of frames/steps
+        self._left: tuple = ()  # marks of the file as `close` left it, with the last row of frames/steps
         self._last_step = b""
 
     @classmethod
     def create(
         cls, path: str, input_text: str = "", arguments: list[str] | None = None, keep_old: bool = False
     ) -> ResultsWriter:
-        """New results in directory `path`; nothing is written before the first frame.
+        """Begin new results in directory `path`; nothing is written before the first frame.
 
-        With `keep_old` earlier results are renamed to those of the directory `<path>.old`, whose own ones go.
+        With `keep_old` earlier results are renamed to those of the directory `<path>.old`, which are removed.
 
         Raises
         ------
@@ -97,7 +97,7 @@ class ResultsWriter:
 
     @classmethod
     def append(cls, path: str) -> ResultsWriter:
-        """Continue the results in directory `path`, also when their writer was killed.
+        """Continue the results in directory `path`, also after their writer was killed.
 
         Raises
         ------
@@ -122,18 +122,18 @@ class ResultsWriter:
         return writer
 
     def write_frame(self, domain, run: RunRecord | None = None) -> None:
-        """Append the present state of a domain; when this returns, the frame survives the end of the process.
+        """Append the present state of a domain; once this returns, the frame survives the end of the process.
 
         Parameters
         ----------
         domain : Domain
         run : RunRecord, optional
-            What the frame is to say about the run.
+            Data of the run that the frame stores.
 
         Raises
         ------
         SolfecError
-            When the frame cannot be written (the disk is full, say).  Frames written before remain readable.
+            When the frame cannot be written, for example to a full disk.  Frames written before remain readable.
         """
         if self._failed:
             raise SolfecError(f"{self.file}: writing failed before; no more frames are written")
@@ -157,26 +157,26 @@ class ResultsWriter:
             failure = self._failure(f"the frame at time {domain.time:g} cannot be written", cause)
             self._give_up(fresh)
             raise failure from cause
-        except BaseException:  # interrupted, say: half a frame must not be committed by `close`
+        except BaseException:  # also interrupts: `close` must not commit half a frame
             self._give_up(fresh)
             raise
         self.frames += 1
         self.last_time = domain.time
 
     def rest(self) -> None:
-        """Leave the file as if it were closed, and keep it open for the next frame as long as few others are."""
+        """Bring the file into the state of a closed one, and keep it open for the next frame while few others are."""
         if self._hdf5 is not None and not self._journalled.resting:
             self._journalled.rest()
             self._left = self._marks()
             open_files.rest(self)
 
     def close(self) -> None:
-        """Close the file, until there is another frame to write.
+        """Close the file; the next frame opens it again.
 
         Raises
         ------
         SolfecError
-            When what is left to be written cannot be; frames written before remain readable.
+            When pending data cannot be written; frames written before remain readable.
         """
         open_files.wake(self)
         if self._hdf5 is None:
@@ -199,7 +199,7 @@ class ResultsWriter:
         self._left = self._marks()
 
     def _drop(self) -> None:
-        """Close a file in which nothing is left to be written."""
+        """Close a file that has no pending data."""
         journalled, self._journalled = self._journalled, None
         journalled.error = journalled.error or OSError("abandoned")  # what HDF5 writes from now on stays in memory
         self._columns = {}
@@ -220,15 +220,15 @@ class ResultsWriter:
         self._hdf5 = h5py.File(self._journalled, mode, libver="earliest")
 
     def _marks(self) -> tuple:
-        """What is another after somebody else has written the file."""
+        """Numbers that change when another process writes the file."""
         try:
             status = os.stat(self.file)
-        except OSError:  # their directory has been renamed, say
+        except OSError:  # for example, their directory has been renamed
             return (None,)
         return status.st_dev, status.st_ino, status.st_size
 
     def _reopen(self) -> None:
-        """Go on with the file that `close` has closed."""
+        """Open the file again that `close` has closed."""
         changed = OSError(errno.ESTALE, "somebody else has changed or replaced them since this run wrote its last frame")
         if self._marks() != self._left:
             raise changed
@@ -239,7 +239,7 @@ class ResultsWriter:
         self._columns = Columns(self._hdf5)
 
     def _finish_interrupted(self) -> None:
-        """Complete old results whose writer was killed, so that their journal can go."""
+        """Apply the journal of old results whose writer was killed, so that it can be removed."""
         if os.path.exists(journal_path(self.file)) and os.path.exists(self.file):
             try:
                 JournalledFile(self.file).close()
@@ -276,7 +276,7 @@ class ResultsWriter:
         self._columns = Columns(file)
 
     def _install(self) -> None:
-        """The first frame is complete: put it in the place of old results, and the input copy beside it."""
+        """Replace old results by the new file, whose first frame is complete, and write the input copy beside it."""
         copy = self.file[: -len(".h5")] + ".py"
         if self._input_text:
             with suppress(FileNotFoundError):
@@ -290,7 +290,7 @@ class ResultsWriter:
             os.replace(copy + ".new", copy)
 
     def _set_aside(self) -> None:
-        """Rename the results that are there, and their input copy, to those of `<path>.old`; one generation is kept."""
+        """Rename earlier results and their input copy to those of `<path>.old`; one generation is kept."""
         if not os.path.exists(self.file):
             return
         directory = self.path + ".old"
@@ -306,7 +306,7 @@ class ResultsWriter:
             os.unlink(old_copy)  # that of the generation before
 
     def _resume(self) -> None:
-        """Take up counters where the last frame left them."""
+        """Set counters to those of the last frame."""
         refuse_foreign(self._hdf5, self.file)
         missing = [name for name in layout.DATASETS if name not in self._hdf5]
         other = [name for name, (dtype, *_) in layout.DATASETS.items() if name not in missing and self._hdf5[name].dtype != dtype.base]
@@ -336,19 +336,19 @@ class ResultsWriter:
             self._factor = self._hdf5["frames/factors"][self._factor_first : self._factor_first + last["factor_nodes"]].T
         definitions = self._hdf5["model/bodies"][...]
         self._last_id = int(definitions["id"].max(initial=0))
-        self._deleted = -1  # as the domain says when the first frame comes
+        self._deleted = -1  # set from the domain at the first frame
         Checks(self.file).within("frames/body_lists: definition", self._list["definition"], 0, len(definitions))
         self._definitions = self._columns_of(definitions[self._list["definition"]])
 
     def _failure(self, what: str, cause: OSError) -> SolfecError:
         reason = getattr(cause, "strerror", None) or str(cause)
-        spoilt = getattr(cause, "errno", None) in (errno.ESTALE, errno.ENOENT)  # by others
+        spoilt = getattr(cause, "errno", None) in (errno.ESTALE, errno.ENOENT)  # by other processes
         intact = self.last_time is not None and not spoilt and os.path.exists(self.file)
         kept = f"; the frames up to time {self.last_time:g} are intact" if intact else ""
         return SolfecError(f"{self.file}: {what}: {reason}{kept}")
 
     def _give_up(self, fresh: bool) -> None:
-        """Leave the file at its last complete frame."""
+        """Restore the file to its last complete frame."""
         self._failed = True
         if self._journalled is None:
             return
@@ -403,13 +403,13 @@ class ResultsWriter:
         self._last_step = row.tobytes()
 
     def _room_for(self, constraints: int) -> np.ndarray:
-        """Memory for records of constraints, kept from frame to frame: fresh pages cost as much as the packing."""
+        """Return memory for records of constraints; it is kept between frames, since new pages cost as much as the packing."""
         if len(self._room) < constraints:
             self._room = np.empty(constraints + constraints // 4, layout.CONSTRAINT)
         return self._room
 
     def _store_factor(self, domain, row: np.ndarray) -> None:
-        """The displacements that the factor of implicit bodies belongs to, unless the last frame's is the same."""
+        """Store the displacements to which the factor of implicit bodies belongs, unless they equal those of the last frame."""
         memory = implicit.memory(domain.bodies, domain.step, domain.dynamic)
         if memory is None:
             return
@@ -420,7 +420,7 @@ class ResultsWriter:
         row["factor_fewest"], row["factor_spent"], row["factor_pivoted"] = memory.fewest, memory.spent, memory.pivoted
 
     def _store_model(self, domain) -> int:
-        """Shapes and labels of new bodies; their number."""
+        """Store shapes and labels of new bodies; return their number."""
         bodies = domain.bodies
         first = int(np.searchsorted(bodies.view("id"), self._last_id, side="right"))
         born = bodies.n - first
@@ -445,13 +445,13 @@ class ResultsWriter:
         return born
 
     def _store_events(self, domain) -> None:
-        """Births and deaths since the last frame."""
+        """Store births and deaths since the last frame."""
         column = self._columns["frames/events"]
         new = domain.lives.events[column.length :]
         column.append(np.array([tuple(vars(event).values()) for event in new], layout.EVENT))
 
     def _store_fractures(self, domain) -> None:
-        """Records of fracture checks since the last frame; they are taken from the domain."""
+        """Store records of fracture checks since the last frame, and remove them from the domain."""
         if domain.fractures.records:
             lengths = (self._columns["frames/" + name].length for name in ("fracture_nodes", "fracture_constraints"))
             for name, rows in fractures.pack(domain.fractures.records, *lengths).items():
@@ -459,14 +459,14 @@ class ResultsWriter:
             domain.fractures.records.clear()
 
     def _store_texts(self, name: str, texts: list[str]) -> list[tuple[int, int]]:
-        """Append texts; first byte and number of bytes of each."""
+        """Append texts; return the first byte and the number of bytes of each."""
         data = [text.encode("utf-8", "replace") for text in texts]
         lengths = [len(item) for item in data]
         first = self._columns["model/" + name].append(np.frombuffer(b"".join(data), "u1"))
         return list(zip((first + np.cumsum([0, *lengths])[:-1]).tolist(), lengths))
 
     def _store_settings(self, domain, run: RunRecord) -> None:
-        """Settings when they have changed, and functions that they or constraints refer to for the first time."""
+        """Store settings that have changed, and new functions that they or constraints refer to."""
         present = settings.fingerprint(domain, run.solver)
         if present != self._settings:
             self._settings = present
@@ -479,7 +479,7 @@ class ResultsWriter:
         self._columns["model/function_knots"].append(knots)
 
     def _store_list(self, bodies) -> None:
-        """The list of the frame's bodies, unless it is that of the last frame."""
+        """Store the list of the frame's bodies, unless it equals that of the last frame."""
         columns = [getattr(bodies, name)[..., : bodies.n] for name in layout.DEFINITION_COLUMNS]
         if self._definitions and all(map(np.array_equal, columns, self._definitions)):
             return
@@ -515,7 +515,7 @@ class ResultsWriter:
 
 
 def _chunk(rows: int, itemsize: int) -> int:
-    """Rows of a chunk: frames of as many rows as the first fill whole chunks, which are written once and never changed."""
+    """Number of rows of a chunk: frames with as many rows as the first one fill whole chunks, which are written once."""
     size = max(rows * itemsize, SMALLEST_CHUNK)
     pieces = -(-size // LARGEST_CHUNK)
     return max(1, -(-size // (pieces * itemsize)))

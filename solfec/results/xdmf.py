@@ -23,7 +23,7 @@ def write(path: str, scenes: Iterable[Scene], attributes: Iterable[str], labels:
     """Write scenes of one model, in the order of time, into the directory `path`; return the files' paths.
 
     The HDF5 file holds /GRIDS/<k>/<s>, /SPHERES/<s> and /CONSTRAINTS/<s>: body k (from 0, in the order of appearance),
-    scene s (from 0).  Every markup file lists every scene, also where there is nothing to show.
+    scene s (from 0).  Every markup file lists every scene, also those without anything to show.
     """
     os.makedirs(path, exist_ok=True)
     stem = os.path.join(path, os.path.basename(os.path.normpath(path)))
@@ -61,7 +61,7 @@ class _Document:
 
 
 class _Writer:
-    """Arrays into the HDF5 file, and elements that refer to them into the documents."""
+    """Writer of arrays to the HDF5 file, and of elements that refer to them to the documents."""
 
     def __init__(self, file: h5py.File, name: str, attributes: list[str], labels: dict[int, str]):
         self.file, self.name, self.attributes, self.labels = file, name, attributes, labels
@@ -70,10 +70,10 @@ class _Writer:
             file.create_group(group)
 
     def grids(self, scene: Scene, number: int, parent) -> None:
-        """A grid for every body."""
+        """Write a grid for every body."""
         points, cells = scene.points, scene.cells
         for body in np.unique(cells.body):
-            chosen = np.flatnonzero(cells.body == body)  # together, as the body's points are
+            chosen = np.flatnonzero(cells.body == body)  # contiguous, as the body's points are
             at = np.flatnonzero(points.body == body)
             key = self.number.setdefault(int(body), len(self.number))
             group = f"GRIDS/{key}"
@@ -94,19 +94,19 @@ class _Writer:
                     self._values(grid, f"{group}/{number}/{name}", name, getattr(points, OF_BODIES[name])[at])
 
     def spheres(self, scene: Scene, number: int, parent) -> None:
-        """A cloud of centres."""
+        """Write a cloud of centres."""
         spheres = scene.spheres
         extra = {"BID": spheres.body, "RADI": spheres.radius}
         self._cloud(parent, f"SPHERES/{number}", spheres, extra, OF_BODIES)
 
     def constraints(self, scene: Scene, number: int, parent) -> None:
-        """A cloud of points."""
+        """Write a cloud of points."""
         constraints = scene.constraints
         extra = {"KIND": constraints.kind, "MASTER": constraints.master, "SLAVE": constraints.slave}
         self._cloud(parent, f"CONSTRAINTS/{number}", constraints, extra, OF_CONSTRAINTS)
 
     def count(self) -> None:
-        """Numbers of bodies and scenes."""
+        """Write the numbers of bodies and scenes."""
         self.file["GRIDS"].attrs["COUNT"] = len(self.number)
         for group in ("SPHERES", "CONSTRAINTS"):
             self.file[group].attrs["STEPS"] = len(self.file[group])
