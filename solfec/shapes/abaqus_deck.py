@@ -17,7 +17,7 @@ SURFACE_SET = re.compile(r"SURF0*(\d+)")
 
 
 class DeckError(ValueError):
-    """What is wrong in a deck, with its line."""
+    """An error in a deck, with its line."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Part:
     material: str = ""
 
     def mesh(self, surface_id: int, volume_id: int) -> Mesh:
-        """The mesh of the part; faces all of whose corners are in a set SURFn get the identifier n, others `surface_id`."""
+        """Return the mesh of the part; faces with all corners in a set SURFn get the identifier n, others `surface_id`."""
         if not self.elements:
             raise DeckError(f"part {self.name} has no elements")
         used = sorted({node for element in self.elements for node in element})
@@ -68,7 +68,7 @@ class Part:
 
     @staticmethod
     def _outer(faces: list[tuple]) -> list[tuple]:
-        """Faces that are of one element only: a set that fills a corner of the mesh holds inner ones, too."""
+        """Return faces that belong to one element only: a set around a corner of the mesh contains inner faces, too."""
         count: dict[tuple, int] = {}
         for face in faces:
             key = tuple(sorted(face[1:-1]))
@@ -78,7 +78,7 @@ class Part:
 
 @dataclass
 class Placement:
-    """An instance of a part: moved by `shift`, then turned about an axis through two points by an angle in degrees."""
+    """An instance of a part: a translation by `shift`, then a rotation about an axis through two points by an angle in degrees."""
 
     name: str
     part: Part
@@ -97,7 +97,7 @@ class Placement:
 
 @dataclass
 class Deck:
-    """Parts, instances in the order of the file, and materials: name: (density, Young's modulus, Poisson's ratio)."""
+    """Contents of a deck: parts, instances in the order of the file, and materials, name: (density, Young's modulus, Poisson's ratio)."""
 
     parts: dict[str, Part] = field(default_factory=dict)
     instances: dict[str, Placement] = field(default_factory=dict)
@@ -112,14 +112,14 @@ def read_deck(path: str) -> Deck:
     OSError
         The file cannot be read.
     DeckError
-        What is wrong, with the line: no *HEADING at first, other than solid elements, node sets that are made from element sets,
-        *INCLUDE and *SYSTEM, which are not supported, numbers that are none, unknown parts, more than one assembly.
+        The error with its line: no *HEADING at first, elements that are not solid, node sets made from element sets,
+        *INCLUDE and *SYSTEM, which are not supported, invalid numbers, unknown parts, more than one assembly.
     """
     return _Reading(path).deck
 
 
 class _Reading:
-    """What is known while a deck is read."""
+    """The state of reading a deck."""
 
     def __init__(self, path: str):
         self.deck, self.part, self.material, self.in_assembly, self.assemblies = Deck(), None, None, False, 0
@@ -141,7 +141,7 @@ class _Reading:
             self.deck.instances = {name: Placement(name, part) for name, part in self.deck.parts.items()}
 
     def _present(self) -> Part:
-        """The part that nodes and elements are for; one of its own for a flat deck."""
+        """Return the part that receives nodes and elements; a flat deck has an unnamed part."""
         if self.part is None:
             self.part = self.deck.parts.setdefault("PART-1", Part("PART-1"))
         return self.part
@@ -182,7 +182,7 @@ class _Reading:
             return
         if "ELSET" in parameters or "INSTANCE" in parameters:
             if self.in_assembly and not SURFACE_SET.fullmatch(name):
-                return  # for loads and supports, which are not read
+                return  # sets of loads and supports, which are not read
             raise DeckError(f"the node set {name} must list the nodes of a part, not take them from an element set or instance")
         part, nodes = self._present(), []
         for row in rows:
@@ -240,7 +240,7 @@ class _Reading:
 
 
 def _blocks(path: str) -> Iterator[tuple[int, str, dict[str, str], list[list[str]]]]:
-    """Line, keyword, parameters and rows of data of the keywords of a file, in capitals and without quotes."""
+    """Yield line, keyword, parameters and rows of data of every keyword of a file, in capitals and without quotes."""
     block = None
     with open(path, encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):

@@ -1,4 +1,4 @@
-"""Element sets of Abaqus input files, which meshio gives to the wrong elements when sets are spread over blocks, and surfaces."""
+"""Element sets and surfaces of Abaqus input files: meshio gives sets to the wrong elements when they span several blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIDES = {kind.meshio: kind.abaqus_sides for kind in ELEMENT_TYPES if kind.abaqus
 
 
 def add_groups(source, path: str) -> None:
-    """Replace the cell sets of what meshio has read by the element sets and the surfaces of the file.
+    """Replace the cell sets of a mesh that meshio has read by the element sets and surfaces of the file.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def add_groups(source, path: str) -> None:
     Raises
     ------
     ValueError
-        Files of several parts or with *INCLUDE, element numbers that come twice, sets of unknown elements or sets, faces
+        Files of several parts or with *INCLUDE, repeated element numbers, sets of unknown elements or sets, faces
         that elements do not have.
     """
     numbers, sets, surfaces = [], {}, {}
@@ -64,7 +64,7 @@ def add_groups(source, path: str) -> None:
 
 
 def _add_surfaces(source, surfaces: dict, places: dict, sets: dict) -> None:
-    """Append the faces of surfaces to the blocks, and cell sets for them; shells of a surface join its set themselves."""
+    """Append the faces of surfaces to the blocks, with cell sets; shells of a surface enter its set directly."""
     meshio = installed.load("meshio")
 
     solid = len(source.cells)
@@ -96,7 +96,7 @@ def _add_surfaces(source, surfaces: dict, places: dict, sets: dict) -> None:
 
 
 def _members(items: list[str], generate: bool, sets: dict) -> list[int]:
-    """Element numbers of an *ELSET."""
+    """Return the element numbers of an *ELSET."""
     if generate:
         members, step = [], 3 if len(items) % 3 == 0 else 2
         for at in range(0, len(items), step):
@@ -115,7 +115,7 @@ def _members(items: list[str], generate: bool, sets: dict) -> list[int]:
 
 
 def _blocks(path: str):
-    """Keyword, parameters and data items of the keywords; names in capitals, as Abaqus takes them."""
+    """Yield keyword, parameters and data items; names are in capitals, since Abaqus ignores case."""
     block = None
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = (line.strip() for line in file)

@@ -8,7 +8,7 @@ from .distance import closer
 
 
 def element_adjacency(elements: np.ndarray, nodes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Elements sharing a node, each one with itself.
+    """Return the elements that share a node with each element, itself included.
 
     Parameters
     ----------
@@ -27,14 +27,14 @@ def element_adjacency(elements: np.ndarray, nodes: np.ndarray, count: int) -> tu
     elements, nodes = elements[order], nodes[order]
     starts = np.flatnonzero(np.r_[True, nodes[1:] != nodes[:-1]])
     sizes = np.diff(np.r_[starts, len(nodes)])
-    each = np.repeat(sizes, sizes)  # how many elements meet at the node of every incidence
+    each = np.repeat(sizes, sizes)  # number of elements at the node of every incidence
     one = np.repeat(elements, each)
     two = elements[spans(np.repeat(starts, sizes), each)]
     return rows_of_pairs(one, two, count)
 
 
 def convex_adjacency(clouds: list[np.ndarray], epsilon: float) -> tuple[np.ndarray, np.ndarray]:
-    """Convexes whose boxes overlap within a margin of `epsilon` and whose distance is below it.
+    """Return the neighbours of each convex: their boxes overlap within a margin of `epsilon` and their distance is below it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def convex_adjacency(clouds: list[np.ndarray], epsilon: float) -> tuple[np.ndarr
     Returns
     -------
     pointers, neighbours
-        As `element_adjacency`; a convex is not adjacent to itself.
+        See `element_adjacency`; a convex is not adjacent to itself.
     """
     count = len(clouds)
     if count == 1:
@@ -73,7 +73,7 @@ def box_pairs(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def spans(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The ranges starts[i] ... starts[i] + counts[i] - 1, one after another."""
+    """Concatenate the ranges starts[i] ... starts[i] + counts[i] - 1."""
     ends = np.cumsum(counts)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - counts), counts)
 

@@ -11,7 +11,7 @@ from .mesh import Mesh, upright
 
 
 def bend(mesh: Mesh, point, direction, angle: float, epsilon: float = 1e-6) -> None:
-    """Wrap the part of a mesh ahead of its section nearest to an axis round that axis; what is left goes on straight.
+    """Wrap a mesh round an axis, from its section nearest to the axis onwards; the rest continues straight.
 
     Fibres at the distance of the nearest node keep their length.
 

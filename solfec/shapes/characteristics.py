@@ -12,19 +12,19 @@ from .mesh import Mesh
 from .sphere import Sphere
 from .vectors import cross
 
-PLANE = 1e-13  # volume that the corners of a quadrilateral span by rounding, over the cube of its size
+PLANE = 1e-13  # volume between the corners of a plane quadrilateral by rounding, over the cube of its size
 
 def characteristics(shapes, bilinear: bool = False) -> tuple[float, np.ndarray, np.ndarray]:
-    """Volume, centre and centred Euler tensor of a shape or a list of shapes; overlaps count twice.
+    """Return volume, centre and centred Euler tensor of a shape or a list of shapes; overlaps count twice.
 
-    Faces are cut into fans about their first vertices, so planar faces are integrated exactly; of meshes those of the boundary.
+    Faces are cut into fans about their first vertices, so planar faces are integrated exactly. Meshes use boundary faces only.
 
     Parameters
     ----------
     shapes : Convex, Mesh, Sphere, Ellipsoid or list of these
     bilinear : bool
-        Whether quadrilaterals of meshes that are not plane are the patches that finite elements have there, instead of fans:
-        then the volume is that of the elements, whatever the order of their nodes.
+        Treat quadrilaterals of meshes that are not plane as bilinear patches, as finite elements do, instead of fans;
+        the volume is then that of the elements, for any order of their nodes.
 
     Returns
     -------
@@ -92,9 +92,9 @@ def triangle_moments(points: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]
 
 
 def patch_moments(corners: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """What bilinear patches (n, 4, 3), seen counter-clockwise from outside, add to volume, first and second moments.
+    """Return what bilinear patches (n, 4, 3), counter-clockwise from outside, add to volume, first and second moments.
 
-    By the divergence theorem; 3 x 3 points integrate polynomials of fifth degree in each coordinate, here they are of fourth.
+    The divergence theorem turns volume integrals into integrals over patches. Their integrands have degree four in each coordinate; 3 x 3 points are exact to degree five.
     """
     volume, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
     if not len(corners):
@@ -114,7 +114,7 @@ def patch_moments(corners: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
 
 
 def _faces(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
-    """Of a mesh's boundary: triangles (nt, 3, 3), those of plane quadrilaterals too, and quadrilaterals (n, 4, 3) that are not plane."""
+    """Return the boundary of a mesh: triangles (nt, 3, 3), also of plane quadrilaterals, and quadrilaterals (n, 4, 3) that are not plane."""
     topology = mesh.topology
     outer = topology.boundary
     quads = mesh.nodes[topology.face_nodes[outer & (topology.face_size == 4)]]
@@ -127,7 +127,7 @@ def _faces(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _some_point(shape) -> np.ndarray:
-    """A point near the shape, so that moments do not suffer from a far global origin."""
+    """Return a point near the shape, so that a far global origin does not spoil the digits of moments."""
     if isinstance(shape, (Sphere, Ellipsoid)):
         return shape.centre
     if isinstance(shape, Convex):

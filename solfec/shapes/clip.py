@@ -8,7 +8,7 @@ from .mesh import Mesh
 
 
 class Clipper:
-    """Cuts edges by a plane and numbers the points where it does.
+    """A plane that cuts edges, and the numbered points of these cuts.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Clipper:
 
     @property
     def cuts(self) -> list[tuple[int, int, int, float]]:
-        """New vertices on edges: number, ends of the edge, and how far from the first to the second one it lies (0 to 1)."""
+        """New vertices on edges: number, ends of the edge, and position between the first end (0) and the second (1)."""
         heights = self.heights
         return [(number, a, b, heights[a] / (heights[a] - heights[b])) for (a, b), number in self._of_edge.items()]
 
@@ -74,7 +74,7 @@ class Clipper:
 
 
 def open_edges(faces) -> list[tuple[int, int]]:
-    """Directed edges of polygons that have no partner of opposite sense, in the order they are met."""
+    """Return directed edges of polygons without a partner of opposite sense, in their order."""
     edges = {}
     for face in faces:
         for a, b in zip(face, [*face[1:], face[0]]):
@@ -91,7 +91,7 @@ def fans(face) -> list[tuple[int, int, int]]:
 def element_triangles(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
     """Outward triangles (nt, 3) of all element faces, and their face rows (nt,).
 
-    Quadrilaterals are cut at their lowest node number, so that two elements cut a common face alike.
+    Quadrilaterals are cut from their node of lowest number, so that two elements cut a common face along the same diagonal.
     """
     topology = mesh.topology
     quad = topology.face_size == 4

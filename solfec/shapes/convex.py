@@ -15,7 +15,7 @@ class Convex:
     Parameters
     ----------
     polyhedra : iterable of Polyhedron
-        Taken, not copied.
+        They are not copied.
     """
 
     __slots__ = ("polyhedra",)
@@ -39,7 +39,7 @@ class Convex:
         Raises
         ------
         ValueError
-            As `Polyhedron`, and when a record is cut short or coordinates do not come in threes.
+            See `Polyhedron`; also incomplete records, and numbers of coordinates that are not multiples of three.
         """
         if len(vertices) % 3:
             raise ValueError("'vertices' must hold three numbers per vertex")

@@ -20,19 +20,19 @@ CONVEXITY = 1e-5
 
 
 def read_convexes(path: str, volume_id=0, surface_id=0, concavity: float | None = None, epsilon=1e-6) -> Convex:
-    """A collection of convex polyhedra inside the closed surfaces of a file.
+    """Read the closed surfaces of a file as a collection of convex polyhedra.
 
     Parameters
     ----------
     path : str
-        A file that `read_surface` knows.
+        A file that `read_surface` can read.
     volume_id, surface_id : int
         Identifiers of all polyhedra and faces.
     concavity : float, optional
-        Cut surfaces that are not convex into parts, until no part is deeper than this below its hull, relative to the
-        size of the surface; None: they are errors.
+        Cut surfaces that are not convex into parts until no part is deeper than this below its hull, relative to the
+        size of the surface. None: surfaces that are not convex are errors.
     epsilon : float
-        Geometric epsilon, as of `hull`.
+        Geometric epsilon; see `hull`.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def read_convexes(path: str, volume_id=0, surface_id=0, concavity: float | None 
 
 
 def decomposed(points: np.ndarray, triangles: np.ndarray, concavity: float) -> list[np.ndarray]:
-    """Vertices of convex parts that nearly fill a closed surface; always the same ones."""
+    """Return vertices of convex parts that nearly fill a closed surface; equal input gives equal parts."""
     try:
         coacd = installed.load("coacd")
     except ImportError:
@@ -108,7 +108,7 @@ def decomposed(points: np.ndarray, triangles: np.ndarray, concavity: float) -> l
 
 
 def _parts(triangles: np.ndarray) -> np.ndarray:
-    """Number of the connected surface of every triangle, in the order of the first ones."""
+    """Return the number of the connected surface of every triangle, ordered by first triangles."""
     edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     order = np.lexsort(edges.T)
     same = (edges[order[1:]] == edges[order[:-1]]).all(1)

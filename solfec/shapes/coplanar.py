@@ -1,7 +1,7 @@
 """Merging coplanar neighbouring faces of a convex polyhedron into polygons.
 
 Contact facets are weighted by their areas squared, and clipping by nearly equal planes is ill-conditioned; both
-ask that every flat part of a polyhedron's surface be one polygon.
+need every flat part of a polyhedron's surface to be one polygon.
 """
 
 from __future__ import annotations

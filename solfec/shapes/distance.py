@@ -1,4 +1,4 @@
-"""Which pairs of convex point sets are closer than a tolerance: GJK iterations on many pairs at once."""
+"""Test whether pairs of convex point sets are closer than a tolerance, by GJK iterations on many pairs at once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def closer(clouds: list[np.ndarray], first: np.ndarray, second: np.ndarray, epsi
 
 
 def _closer(a: np.ndarray, b: np.ndarray, epsilon: float) -> np.ndarray:
-    """`closer` for points a, b (n, nv, 3)."""
+    """Compute `closer` for points a, b (n, nv, 3)."""
     n = len(a)
     simplex = np.zeros((n, 4, 3))
     simplex[:, 0] = a[:, 0] - b[:, 0]

@@ -81,12 +81,12 @@ def stretched(radii: np.ndarray, rotation: np.ndarray, gradient: np.ndarray) -> 
     """Semi-axes and directions of the image of an ellipsoid under the linear map `gradient` (3, 3).
 
     The quadric A = R D^-2 R^T becomes F^-T A F^-1, so R' D' are the left singular vectors and singular values of
-    F R D.  Every new axis takes the place of the old one it is nearest to, and keeps its sense.
+    F R D.  Every new axis takes the place and the sense of the nearest old one.
     """
     columns = gradient @ (rotation * radii)
     lengths = np.sqrt((columns**2).sum(0))
     cosines = (columns / lengths).T @ (columns / lengths)
-    if np.abs(cosines - np.diag(np.diag(cosines))).max() <= ORTHOGONAL:  # the axes' images are axes
+    if np.abs(cosines - np.diag(np.diag(cosines))).max() <= ORTHOGONAL:  # images of the axes stay orthogonal
         radii, rotation = lengths, columns / lengths
     else:
         directions, values, sources = np.linalg.svd(columns)

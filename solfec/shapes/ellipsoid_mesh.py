@@ -48,7 +48,7 @@ def ellipsoid_mesh(centre, radii, error: float, volume_id: int = 0, surface_id: 
 
 
 def ellipsoid_surface(radii: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 3) on an ellipsoid about the origin and outward triangles (nt, 3), as fine as `error` asks."""
+    """Points (n, 3) on an ellipsoid about the origin and outward triangles (nt, 3), fine enough for `error`."""
     points, triangles = icosahedron()
     points, triangles = refined(points, triangles, lambda middles: np.ones(len(middles), bool), lambda middles: middles)
     points = projected(points, radii)
@@ -66,7 +66,7 @@ def ellipsoid_surface(radii: np.ndarray, error: float) -> tuple[np.ndarray, np.n
 
 
 def projected(points: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """Where rays from the origin through `points` (n, 3) leave the ellipsoid."""
+    """Return the points where rays from the origin through `points` (n, 3) leave the ellipsoid."""
     return points / np.sqrt(((points / radii) ** 2).sum(1, keepdims=True))
 
 
@@ -86,7 +86,7 @@ def icosahedron() -> tuple[np.ndarray, np.ndarray]:
 
 
 def refined(points: np.ndarray, triangles: np.ndarray, wanted, place) -> tuple[np.ndarray, np.ndarray]:
-    """Split the edges whose middles are `wanted`, at `place (middles)`; triangles become two, three or four."""
+    """Split the edges for whose middles `wanted` is true, at `place (middles)`; triangles become two, three or four."""
     sides = triangles[:, [[0, 1], [1, 2], [2, 0]]]
     edges, edge_of = np.unique(np.sort(sides.reshape(-1, 2), axis=1), axis=0, return_inverse=True)
     edge_of = edge_of.reshape(-1, 3)
@@ -97,7 +97,7 @@ def refined(points: np.ndarray, triangles: np.ndarray, wanted, place) -> tuple[n
     result = []
     for corners, new in zip(triangles.tolist(), number[edge_of].tolist()):
         while (new[0] < 0) and max(new) >= 0 or (new[0] >= 0 and new[2] >= 0 and min(new) < 0):
-            corners, new = corners[1:] + corners[:1], new[1:] + new[:1]  # split edges lead
+            corners, new = corners[1:] + corners[:1], new[1:] + new[:1]  # so that split edges come first
         (a, b, c), (p, q, r) = corners, new
         if p < 0:
             result.append((a, b, c))

@@ -11,7 +11,7 @@ SIDES = {kind.meshio: kind.exodus_sides for kind in ELEMENT_TYPES}
 
 
 def add_groups(source, path: str) -> None:
-    """Give what meshio has read the file's element blocks and side sets as cell sets.
+    """Add the file's element blocks and side sets as cell sets to a mesh that meshio has read.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def add_groups(source, path: str) -> None:
 
 
 def _names(variables, names: str, numbers: str, what: str, count: int) -> list[str]:
-    """Names of blocks or sets; those without a name are called by their number."""
+    """Return names of blocks or sets; one without a name gets its number as name."""
     given = [""] * count
     if names in variables:
         variable = variables[names]

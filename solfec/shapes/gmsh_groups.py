@@ -1,4 +1,4 @@
-"""Physical groups of gmsh files of version 4.1, of which meshio knows one per element, and none where some elements have none."""
+"""Physical groups of gmsh files of version 4.1: meshio keeps one per element, and none if some elements have none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = re.compile(rb'^\s*(\d+)\s+(-?\d+)\s+"(.*)"\s*$', re.M)
 
 @dataclass
 class Entities:
-    """What a file says of its geometrical entities.
+    """Geometrical entities of a file.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Entities:
 
 @contextlib.contextmanager
 def entities_apart(path: str):
-    """A file without its entities, which meshio reads whatever groups these are in, and the entities.
+    """Yield a copy of the file without its entities, which meshio can then read, and the entities.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def entities_apart(path: str):
     Yields
     ------
     tuple of (str, Entities or None)
-        A copy that lives as long as the context; or the file itself and None, when it is not of version 4.1 or has no entities.
+        A copy that exists until the context ends; or the file itself and None if it is not of version 4.1 or has no entities.
 
     Raises
     ------
     ValueError
-        Entities that are cut off, a partitioned mesh.
+        Incomplete entities, a partitioned mesh.
     """
     with open(path, "rb") as file:
         text = file.read()
@@ -77,7 +77,7 @@ def entities_apart(path: str):
 
 
 def add_groups(source, entities: Entities) -> None:
-    """Give what meshio has read the physical groups: (dimension, number) -> (name or number, numbers of blocks of cells)."""
+    """Add physical groups to a mesh that meshio has read: (dimension, number) -> (name or number, numbers of blocks of cells)."""
     groups: dict = {}
     for k, (block, tags) in enumerate(zip(source.cells, source.cell_data.get("gmsh:geometrical", []))):
         for number in entities.numbers.get((block.dim, int(tags[0])), []) if len(tags) else []:
@@ -87,7 +87,7 @@ def add_groups(source, entities: Entities) -> None:
 
 
 def _physical_numbers(reader) -> dict[tuple[int, int], list[int]]:
-    """Numbers of physical groups by entity; negative ones, of reversed entities, are those of their groups."""
+    """Return numbers of physical groups by entity; the sign of a number, which marks reversed entities, is dropped."""
     numbers = {}
     for dimension, count in enumerate(reader.sizes(4)):
         for _ in range(count):

@@ -14,7 +14,7 @@ from .mesh import Mesh, upright
 from .mesh_topology import MeshTopology
 
 FACE_OF_BOX = (0, 4, 3, 2, 1, 5)
-"""Which entry of the surface list (bottom, left, back, right, front, top) each hexahedron face index takes."""
+"""Entry of the surface list (bottom, left, back, right, front, top) for each face index of a hexahedron."""
 
 
 def hex_mesh(nodes, i: int, j: int, k: int, volume_id: int, surfaces, dx=None, dy=None, dz=None) -> Mesh:
@@ -85,7 +85,7 @@ def blend(corners: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> n
 
 @lru_cache(maxsize=64)
 def _hex_topology(i: int, j: int, k: int, surfaces: tuple[int, ...]) -> MeshTopology:
-    """Topology of the structured mesh; equal calls share it."""
+    """Return the topology of the structured mesh; equal calls share one object."""
     a, b, c = np.meshgrid(np.arange(i), np.arange(j), np.arange(k), indexing="ij")
     first = (a + b * (i + 1) + c * (i + 1) * (j + 1)).transpose(2, 1, 0).reshape(-1, 1)
     layer = (i + 1) * (j + 1)

@@ -61,7 +61,7 @@ def hull(points, volume_id: int = 0, surface_id: int = 0, epsilon: float = 1e-6)
 
 
 def distinct(points: np.ndarray, tolerance: float) -> np.ndarray:
-    """Numbers of points (n, 3) that are not within `tolerance` of an earlier kept one."""
+    """Return numbers of points (n, 3) that are not within `tolerance` of an earlier point that is kept."""
     if len(points) <= 64:
         near = (np.abs(points[:, None] - points[None]) <= tolerance).all(2)
         pairs = np.argwhere(np.triu(near, 1))
@@ -78,7 +78,7 @@ def distinct(points: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def check_rank(points: np.ndarray) -> None:
-    """Raise SolfecError when points of unit size span a point, a line or a plane only."""
+    """Raise SolfecError when points of unit size span only a point, a line or a plane."""
     arms = points - points[0]
     distance = (arms**2).sum(1)
     along = arms[np.argmax(distance)]

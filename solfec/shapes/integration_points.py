@@ -9,7 +9,7 @@ from .mesh import Mesh
 
 
 def surface_integration_points(mesh: Mesh, surface_id: int | None = None) -> np.ndarray:
-    """Points (n, 3) on boundary faces, all or those of one surface: one per triangle, four per quadrilateral.
+    """Return points (n, 3) on boundary faces, of all surfaces or one: one per triangle, four per quadrilateral.
 
     Faces are taken from the last element backwards, and within an element from the last face index backwards.
     """
@@ -25,7 +25,7 @@ def surface_integration_points(mesh: Mesh, surface_id: int | None = None) -> np.
 
 
 def volume_integration_points(mesh: Mesh, volume_id: int | None = None) -> np.ndarray:
-    """Points (n, 3) in elements, all or those of one volume: surface elements, then interior ones, in their order.
+    """Return points (n, 3) in elements, of all volumes or one: surface elements first, then interior ones, in their order.
 
     Tetrahedra have 4 points, each nearest to one node; wedges 6, pyramids and hexahedra 8, the lower layer first.
     """

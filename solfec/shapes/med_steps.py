@@ -1,4 +1,4 @@
-"""MED files that hold a mesh at several steps, of which meshio reads none: one step as a file of its own."""
+"""MED files with a mesh at several steps, which meshio cannot read: a copy of the file with one step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import h5py
 
 @contextlib.contextmanager
 def one_step(path: str, step: int | None):
-    """Path of a file that holds one step: the file itself, or a copy that lives as long as the context.
+    """Yield the path of a file with one step: the file itself, or a copy that exists until the context ends.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def one_step(path: str, step: int | None):
     Raises
     ------
     ValueError
-        Several steps of which none was chosen, a number out of range.
+        Several steps and no `step`, a number out of range.
     """
     names = _steps(path)
     if len(names) < 2 and step in (None, 0, -1):
@@ -46,7 +46,7 @@ def one_step(path: str, step: int | None):
 
 
 def _steps(path: str) -> list[str]:
-    """Names of a mesh's steps, in their order; none for files that hold it without steps, or several meshes."""
+    """Return names of a mesh's steps, in their order; none for files without steps or with several meshes."""
     with h5py.File(path, "r") as file:
         meshes = list(file["ENS_MAA"].values()) if "ENS_MAA" in file else []
         return sorted(meshes[0]) if len(meshes) == 1 and "NOE" not in meshes[0] else []

@@ -14,7 +14,7 @@ from .identifiers import identifier
 from .mesh_topology import MeshTopology
 from .vectors import cross
 
-DEGENERATE = 1e-12  # element volume relative to the cube of its size that counts as none
+DEGENERATE = 1e-12  # element volume relative to the cube of its size that counts as zero
 
 
 class Mesh:
@@ -54,14 +54,14 @@ class Mesh:
         Raises
         ------
         ValueError
-            Wrong element or face sizes, records cut short, node numbers out of range or repeated, coordinates that
-            are not finite, elements without volume, inverted elements other than tetrahedra (those are turned
-            round), faces of more than two elements or of two on one side.
+            Wrong element or face sizes, incomplete records, node numbers out of range or repeated, coordinates that
+            are not finite, elements without volume, inverted elements (inverted tetrahedra are mirrored instead), faces of more than
+            two elements, two elements on the same side of a face.
 
         Warns
         -----
         SolfecWarning
-            When nodes are not used by any element; those before the first and after the last used one are dropped.  When
+            When no element uses a node; unused nodes before the first and after the last used one are dropped.  When
             elements are concave at a node.
         """
         nodes = points_of(nodes, "nodes")
@@ -110,7 +110,7 @@ class Mesh:
         self.nodes = (self.nodes - point) @ rotation.T + point
 
     def scale(self, factors: np.ndarray) -> None:
-        """Multiply coordinates by `factors` (3,); elements are turned round when the product is negative."""
+        """Multiply coordinates by `factors` (3,); elements are mirrored when the product is negative."""
         self.nodes *= factors
         if factors[0] * factors[1] * factors[2] < 0.0:
             self.topology = self.topology.mirrored()
@@ -129,13 +129,13 @@ class Mesh:
         self.volume_ids = np.full(len(self.volume_ids), identifier(volume_id, "volid"), np.int32)
 
     def nodes_on_surface(self, surface_id: int) -> list[int]:
-        """Ascending numbers of the nodes of boundary faces with this identifier (maybe none)."""
+        """Ascending numbers of the nodes of boundary faces with this identifier (the list may be empty)."""
         topology = self.topology
         nodes = np.unique(topology.face_nodes[topology.boundary & (topology.face_surface == surface_id)])
         return nodes[nodes >= 0].tolist()
 
     def records(self) -> tuple[list[float], list[int], list[int]]:
-        """The lists from which `from_records` makes this mesh: bulk elements first, then surface elements."""
+        """Return the lists from which `from_records` makes this mesh: interior elements first, then surface elements."""
         topology = self.topology
         surface = np.zeros(topology.element_count, bool)
         surface[topology.surface_elements] = True
@@ -156,7 +156,7 @@ class Mesh:
         return [topology.face_nodes[row, : topology.face_size[row]].tolist() for row in rows.tolist()]
 
     def internal_faces_on_plane(self, point, normal, epsilon: float) -> list[list[int]]:
-        """Those of `internal_faces` all of whose nodes lie within `epsilon` of a plane."""
+        """Return the `internal_faces` with all nodes within `epsilon` of a plane."""
         normal = np.array(normal, float)
         length = np.sqrt(normal @ normal)
         if not length > 0.0:
@@ -166,11 +166,11 @@ class Mesh:
 
 
 def check_sides(topology: MeshTopology) -> None:
-    """Raise ValueError for elements that lie on one side of the face they share."""
+    """Raise ValueError for two elements on the same side of the face they share."""
     rows = np.flatnonzero(topology.face_neighbour > np.arange(len(topology.face_neighbour)))
     one, two = topology.face_nodes[rows], topology.face_nodes[topology.face_neighbour[rows]]
     size = topology.face_size[rows, None]
-    place = (two == one[:, :1]).argmax(1)[:, None]  # the other element must go round backwards from the same node
+    place = (two == one[:, :1]).argmax(1)[:, None]  # the other element must list the face in opposite sense from the same node
     corner = np.arange(4)
     opposite = np.take_along_axis(two, (place - corner) % size, 1)
     wrong = ((opposite != one) & (corner < size)).any(1)
@@ -182,7 +182,7 @@ def check_sides(topology: MeshTopology) -> None:
 
 
 def warn_of_concave(nodes: np.ndarray, topology: MeshTopology) -> None:
-    """Warn, once, of elements whose edges are left-handed at a node: contact takes elements for convex."""
+    """Warn once about elements whose edges are left-handed at a node: contact detection treats elements as convex."""
     if topology.checked:
         return
     topology.checked = True
@@ -222,9 +222,9 @@ def element_volumes(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -
 
 
 def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray, turn: bool = True) -> np.ndarray:
-    """Element nodes with inverted tetrahedra turned round; ValueError for other inverted or degenerate elements.
+    """Return element nodes with inverted tetrahedra mirrored; ValueError for other inverted or degenerate elements.
 
-    Without `turn` inverted tetrahedra are an error, too.
+    Without `turn` inverted tetrahedra are errors, too.
     """
     check_nodes_apart(nodes, pointers, flat)
     volumes = element_volumes(nodes, pointers, flat)
@@ -246,7 +246,7 @@ def upright(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray, turn: boo
 
 
 def mirrored(pointers: np.ndarray, flat: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Element nodes where those of the elements in the mask `chosen` (ne,) are turned inside out."""
+    """Return element nodes, mirrored in the elements of the mask `chosen` (ne,)."""
     sizes, turned = np.diff(pointers), flat.copy()
     for kind in ELEMENT_TYPES:
         start = pointers[:-1][chosen & (sizes == kind.size), None]
@@ -255,7 +255,7 @@ def mirrored(pointers: np.ndarray, flat: np.ndarray, chosen: np.ndarray) -> np.n
 
 
 def check_nodes_apart(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> None:
-    """Raise ValueError for elements with two nodes in one place, or with a face that crosses itself."""
+    """Raise ValueError for elements with two coincident nodes, or with a face that crosses itself."""
     sizes = np.diff(pointers)
     for kind in ELEMENT_TYPES:
         which = np.flatnonzero(sizes == kind.size)

@@ -28,10 +28,10 @@ CORNERS = SOLIDS | {"triangle": 3, "quad": 4, "pixel": 4}
 """Corners of cells by their first-order names in meshio."""
 
 ROUND = {"voxel": [0, 1, 3, 2, 4, 5, 7, 6], "pixel": [0, 1, 3, 2]}
-"""Corners of lattice cells in the order of the others."""
+"""Corners of pixels and voxels in the order of quadrilaterals and hexahedra."""
 
 TAGS = ("gmsh:physical", "medit:ref", "cell_tags")
-"""Cell data that are groups by the conventions of a format."""
+"""Names of cell data that formats use for groups."""
 
 EXODUS = (".e", ".ex2", ".exo")
 
@@ -43,7 +43,7 @@ class Group:
     Attributes
     ----------
     name : str or int
-        What the file calls it; its number when it has no name.
+        Name in the file; the number of a group without a name.
     number : int or None
         Its number in the file, if it has one.
     cells : ndarray
@@ -57,26 +57,26 @@ class Group:
 
 @dataclass
 class Cells:
-    """Elements or faces of a file: corner nodes (n, 8), filled up with -1, and groups of them."""
+    """Elements or faces of a file: corner nodes (n, 8), padded with -1, and groups of them."""
 
     nodes: np.ndarray
     groups: list[Group] = field(default_factory=list)
 
 
 def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None, step: int | None = None) -> tuple[Mesh, dict]:
-    """A mesh with the groups of a file as volume and surface identifiers.
+    """Read a mesh; groups of the file become volume and surface identifiers.
 
     Parameters
     ----------
     path : str
-        A file of any format that meshio knows by its ending.
+        A file of any format that meshio recognises by its ending.
     volumes, surfaces : int or dict
-        Identifier of what is in no group; or identifiers by group, the first group of a cell counts, None stands for
-        the rest (default 0).  Groups of nodes may be named in `surfaces`: faces between such nodes.
+        Identifier of cells outside all groups; or identifiers by group. The first group of a cell counts; None stands for
+        the rest (default 0).  `surfaces` may also name groups of nodes: faces all of whose nodes are in the group.
     data : str, optional
-        The integer cell data that tell groups.
+        Name of the integer cell data that number groups.
     step : int, optional
-        Of a MED file that holds the mesh at several steps: which one, from 0, or from the end when negative.
+        Step of a MED file with several: number from 0, or from the end when negative.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None, st
     MissingPackage
         When meshio, or what it needs for this format, is not installed.
     ValueError
-        A file that cannot be read, cells that are not supported, no elements, groups that are not there, faulty
+        A file that cannot be read, unsupported cells, no elements, unknown groups, faulty
         elements.
     """
     source = _load(path, step)
@@ -118,7 +118,7 @@ def read_mesh_file(path: str, volumes=0, surfaces=0, data: str | None = None, st
 
 
 def _load(path: str, step: int | None):
-    """What meshio reads; all its failures, some of which would end the program, become ValueError."""
+    """Read a file by meshio; all its failures, some of which would end the program, become ValueError."""
     try:
         meshio = installed.load("meshio")
     except ImportError:
@@ -144,14 +144,14 @@ def _load(path: str, step: int | None):
         ) from None
     except SystemExit:
         reason = " ".join(said.getvalue().split())
-    except Exception as error:  # readers raise whatever goes wrong in them
+    except Exception as error:  # meshio's readers raise exceptions of any type
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
     raise ValueError(f"'{path}' cannot be read: {reason}") from None
 
 
 @contextlib.contextmanager
 def _readable(path: str, ending: str, step: int | None):
-    """Path of what meshio reads, the file or a part of it, and the entities of a gmsh file."""
+    """Yield the path that meshio reads, the file or a partial copy, and the entities of a gmsh file."""
     if ending == ".med":
         with one_step(path, step) as single:
             yield single, None
@@ -166,7 +166,7 @@ def _readable(path: str, ending: str, step: int | None):
 
 
 def _cells_of(source, path: str) -> tuple[dict[int, Cells], list]:
-    """Corner nodes of elements (3) and faces (2); per block its dimension, its first row and its size."""
+    """Return corner nodes of elements (3) and faces (2), and for each block its dimension, first row and size."""
     corners = {3: [], 2: []}
     sizes, reduced, count = [], set(), {3: 0, 2: 0}
     for block in source.cells:
@@ -200,7 +200,7 @@ def _cells_of(source, path: str) -> tuple[dict[int, Cells], list]:
 
 
 def _turned(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.ndarray:
-    """Element nodes, turned round where the format lists them from the other side; ValueError for faulty elements."""
+    """Return element nodes, mirrored where the format lists them in opposite sense; ValueError for faulty elements."""
     inverted = element_volumes(nodes, pointers, flat) < 0.0
     return upright(nodes, pointers, mirrored(pointers, flat, inverted))
 
@@ -209,7 +209,7 @@ def _turned(nodes: np.ndarray, pointers: np.ndarray, flat: np.ndarray) -> np.nda
 
 
 def _collect_groups(source, cells: dict[int, Cells], sizes: list, path: str, data: str | None) -> None:
-    """Physical groups, or numbered ones from cell data, then named ones from cell sets."""
+    """Collect groups: physical groups, or numbered ones from cell data, then named ones from cell sets."""
     physical = getattr(source, "physical_groups", {}) if data in (None, TAGS[0]) else {}
     data = None if physical else data
     for (dimension, number), (name, blocks) in physical.items():
@@ -246,7 +246,7 @@ def _collect_groups(source, cells: dict[int, Cells], sizes: list, path: str, dat
 
 
 def _tag_array(source, path: str) -> str | None:
-    """The cell data that tell groups: those of the format, or the only integers there are."""
+    """Return the name of the cell data that number groups: that of the format, or the only integer data."""
     for name in TAGS:
         if name in source.cell_data:
             return name
@@ -260,7 +260,7 @@ def _tag_array(source, path: str) -> str | None:
 
 
 def _numbered(values: np.ndarray, dimension: int, names: dict, families: dict | None) -> list[Group]:
-    """Groups of cells with the same number, not 0; MED's families become the groups they belong to."""
+    """Return groups of cells with equal numbers other than 0; MED's families become the groups to which they belong."""
     if families is not None:
         members: dict[str, list] = {}
         for family in sorted(families, reverse=True):
@@ -274,7 +274,7 @@ def _numbered(values: np.ndarray, dimension: int, names: dict, families: dict | 
 
 
 def _identifiers(cells: Cells, wanted, argument: str, path: str, node_sets: dict) -> tuple[np.ndarray, dict]:
-    """Identifier of every cell, and identifiers by group; cells in no group of faces are marked by the rest's."""
+    """Return the identifier of every cell, and identifiers by group; cells outside all groups get the identifier of the rest."""
     if isinstance(wanted, dict):
         by_name = {group.name: group for group in cells.groups} | {
             group.number: group for group in cells.groups if group.number is not None
@@ -310,10 +310,10 @@ def _identifiers(cells: Cells, wanted, argument: str, path: str, node_sets: dict
 
 
 def _surface_identifiers(keys, boundary, faces: Cells, marks, wanted, node_sets: dict, path: str) -> np.ndarray:
-    """Identifier of every element face; `keys` (nf, 4) are the file's node numbers of the faces."""
+    """Return the identifier of every element face; `keys` (nf, 4) are the file's node numbers of the faces."""
     rest = wanted.get(None, 0) if isinstance(wanted, dict) else wanted
     result = np.full(len(keys), identifier(rest, "surfids"), np.int32)
-    if isinstance(wanted, dict):  # groups of nodes give way to groups of faces, and the last one to the first
+    if isinstance(wanted, dict):  # groups of faces override groups of nodes, and earlier groups later ones
         for name, value in reversed(wanted.items()):
             if name in node_sets:
                 result[(np.isin(keys, node_sets[name]) | (keys < 0)).all(1)] = value

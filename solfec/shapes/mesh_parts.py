@@ -1,7 +1,7 @@
-"""Cutting meshes along element faces: copies of nodes, connected parts, numbering of what results.
+"""Cutting meshes along element faces: copies of nodes, connected parts, and their numbering.
 
-Elements keep their relative order and nodes their ascending old order; where one mesh holds several copies of a
-node, the further copies come after all first ones.
+Elements keep their relative order and nodes their ascending old order. Where one mesh has several copies of a
+node, all further copies follow all first copies.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def labelled(count: int, one, two) -> np.ndarray:
 
 
 def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray, origin: np.ndarray | None = None) -> Mesh:
-    """The mesh of some elements (ascending numbers) without the nodes they do not use.
+    """Return the mesh of some elements (ascending numbers) without unused nodes.
 
     `face_surface` (nf,) has an identifier for every face of every element, used where the face is on the boundary.
-    `origin` has for every node the number that decides on the order; of equal ones the later come after all others.
+    `origin` holds for every node the number by which nodes are sorted; repeated numbers come after all first ones.
     """
     topology = mesh.topology
     chosen = np.zeros(topology.element_count, bool)
@@ -50,9 +50,9 @@ def submesh(mesh: Mesh, elements: np.ndarray, face_surface: np.ndarray, origin: 
 
 
 def connected_parts(mesh: Mesh, origin: np.ndarray | None = None) -> list[Mesh]:
-    """The parts of a mesh whose elements are connected through faces; the mesh itself when there is only one.
+    """Return the parts of a mesh whose elements are connected through faces; the mesh itself if there is one part.
 
-    `origin` as for `submesh`.
+    See `submesh` for `origin`.
     """
     topology = mesh.topology
     inner = np.flatnonzero(~topology.boundary)
@@ -66,8 +66,8 @@ def connected_parts(mesh: Mesh, origin: np.ndarray | None = None) -> list[Mesh]:
 def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, second: np.ndarray) -> list[Mesh] | None:
     """Open a mesh along inner faces, into its connected parts.
 
-    Every node of a cut face gets as many copies as the cut leaves groups of elements round it that are connected
-    through faces; so nodes at the front of a cut that ends inside stay shared.
+    A node of a cut face gets one copy for each group of elements round it that stay connected through faces after the
+    cut, so nodes at the front of a cut that ends inside stay shared.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
     face_surface : ndarray (nf,)
         Surface identifiers, including those that the opened faces get.
     second : ndarray (ne,) of bool
-        Elements that get further copies of nodes; the others keep the old ones if they can.
+        Elements that receive the further copies of nodes; other elements keep the old nodes where possible.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def cut_along_faces(mesh: Mesh, cut: np.ndarray, face_surface: np.ndarray, secon
 
 
 def _joined_incidences(topology: MeshTopology, element: np.ndarray, split: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of incidences (of elements with split nodes, numbered as in `element_nodes`) that faces of a mask (nf,) join."""
+    """Return pairs of incidences at split nodes, numbered as in `element_nodes`, that faces of a mask (nf,) join."""
     at = np.flatnonzero(split[topology.element_nodes])
     keys = element[at] * topology.node_count + topology.element_nodes[at]
     order = np.argsort(keys)
@@ -118,7 +118,7 @@ def _joined_incidences(topology: MeshTopology, element: np.ndarray, split: np.nd
 
 
 def _copies(flat: np.ndarray, split: np.ndarray, group: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Which copy of its node each incidence uses: groups with `second` elements last, else in element order."""
+    """Return the number of the node copy of each incidence: groups with `second` elements last, else in element order."""
     copies = np.zeros(len(flat), int)
     at = np.flatnonzero(split[flat])
     groups: dict[int, dict[int, bool]] = {}

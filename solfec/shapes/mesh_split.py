@@ -29,7 +29,7 @@ def mesh_split(mesh: Mesh, nodeset=None, faceset=None, first_id: int = 0, second
     Returns
     -------
     list of Mesh or None
-        The parts; one when the cut ends inside.  None when nothing opens.
+        The parts; one part if the cut ends inside the mesh.  None if no face opens.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def mesh_split(mesh: Mesh, nodeset=None, faceset=None, first_id: int = 0, second
     Warns
     -----
     SolfecWarning
-        For listed faces that are no inner faces, and for cuts of which nothing opens.
+        For listed faces that are no inner faces, and for cuts that open no face.
     """
     first_id, second_id = identifier(first_id, "surfid1"), identifier(second_id, "surfid2")
     topology = mesh.topology
@@ -72,7 +72,7 @@ def _nodes(values, count: int, name: str) -> list[int]:
 
 
 def listed_faces(mesh: Mesh, faceset, name: str = "faceset") -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Masks (nf,) of inner faces that are listed, from both sides, and of those that agree with the listed sense.
+    """Return masks (nf,) of the listed inner faces, from both sides, and of those with the listed sense.
 
     The third value lists the items that are no inner faces; `name` is that of the argument, for errors.
     """

@@ -11,10 +11,10 @@ from .primitives import split_warped
 
 
 def mesh_to_convex(mesh: Mesh) -> Convex:
-    """One polyhedron per element: the last interior element first, the first surface element last.
+    """Return one polyhedron per element: from the last interior element to the first surface element.
 
     Boundary faces come before faces between elements, which carry the identifier `INTERNAL_FACE`; warped
-    quadrilaterals become the two triangles that make the polyhedron convex.  The mesh is left as it is.
+    quadrilaterals become the two triangles that make the polyhedron convex.  The mesh is not changed.
     """
     topology = mesh.topology
     order = np.lexsort((topology.face_index, ~topology.boundary, topology.face_element))

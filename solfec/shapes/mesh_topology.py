@@ -1,4 +1,4 @@
-"""What is connected to what in a mesh: elements, their faces, boundary and neighbours."""
+"""Connectivity of a mesh: elements, their faces, boundary and neighbours."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .identifiers import INTERNAL_FACE
 
 
 class MeshTopology:
-    """Elements of a mesh and their faces; never changed, so copies of a mesh share it.
+    """Elements of a mesh and their faces; it is constant, so copies of a mesh share it.
 
     Parameters
     ----------
     node_count : int
         Number of nodes.
     element_ptr : ndarray (ne + 1,)
-        Where each element's nodes start in `element_nodes`.
+        Start of each element's nodes in `element_nodes`.
     element_nodes : ndarray
         Node numbers of all elements, one element after another.
 
@@ -33,10 +33,10 @@ class MeshTopology:
     face_surface : ndarray (nf,) int32
         Surface identifier; `INTERNAL_FACE` off the boundary.
     contact : dict
-        What `primitives.mesh_columns` derived, valid up to rigid motion and uniform scaling of the nodes.
+        Results of `primitives.mesh_columns`, valid up to rigid motion and uniform scaling of the nodes.
 
     checked : bool
-        Whether elements have been looked at for concave corners.
+        Whether elements have been checked for concave corners.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class MeshTopology:
     def triangles(self) -> np.ndarray:
         """Node numbers (nt, 3) of triangles of the boundary, fans about each face's first node.
 
-        Faces between elements are left out: those that are not plane may be cut along either diagonal by their two elements.
+        Faces between elements are left out: two elements may cut a face that is not plane along different diagonals.
         """
         if self._triangles is None:
             faces, quads = self.face_nodes[self.boundary], self.face_nodes[self.boundary & (self.face_size == 4)]
@@ -86,20 +86,20 @@ class MeshTopology:
         return self.element_nodes[self.element_ptr[element] : self.element_ptr[element + 1]].tolist()
 
     def with_surfaces(self, face_surface: np.ndarray) -> MeshTopology:
-        """The same topology with other surface identifiers (nf,)."""
+        """Return a topology with equal elements and other surface identifiers (nf,)."""
         other = self.renewed()
         other.face_surface = np.where(self.boundary, face_surface, INTERNAL_FACE).astype(np.int32)
         return other
 
     def renewed(self) -> MeshTopology:
-        """The same topology for nodes of another shape."""
+        """Return a copy without results that depend on the shape of the nodes."""
         other = copy.copy(self)
         other.contact = {}
         other.checked = False
         return other
 
     def mirrored(self) -> MeshTopology:
-        """Elements turned inside out; boundary faces keep their surface identifiers."""
+        """Return the topology with mirrored elements; boundary faces keep their surface identifiers."""
         nodes = np.empty_like(self.element_nodes)
         sizes = np.diff(self.element_ptr)
         for kind in ELEMENT_TYPES:

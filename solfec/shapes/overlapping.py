@@ -1,4 +1,4 @@
-"""Which shapes touch or overlap obstacles (docs/language-objects.md, OVERLAPPING)."""
+"""Test which shapes touch or overlap obstacles (docs/language-objects.md, OVERLAPPING)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def overlapping(obstacles: list, shapes: list, gap: float = 0.0, epsilon: float 
 
 
 def _tables(shapes: list, epsilon: float) -> tuple[Geometry, np.ndarray, list[tuple[int, int]]]:
-    """Geometry at rest of shapes as if each were a body; the shape of every primitive; rows of every shape."""
+    """Return the geometry at rest of shapes, each as one body; the shape of every primitive; rows of every shape."""
     geometry = Geometry()
     ranges = [geometry.add(number, compile(shape, epsilon)) for number, shape in enumerate(shapes)]
     settle(geometry, epsilon)
@@ -58,7 +58,7 @@ def _tables(shapes: list, epsilon: float) -> tuple[Geometry, np.ndarray, list[tu
 
 
 def _in_contact(geometry: Geometry, one, two, gap: float, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of primitives in contact with a gap up to `gap`; polyhedra are passed first."""
+    """Return pairs of primitives in contact with a gap up to `gap`; in each pair a polyhedron comes first."""
     if not len(one):
         return one, two
     curved = geometry.primitives.view("kind") >= PrimitiveKind.SPHERE
@@ -72,7 +72,7 @@ def _in_contact(geometry: Geometry, one, two, gap: float, epsilon: float) -> tup
 
 
 def _inside(geometry: Geometry, outer: tuple[int, int], inner: tuple[int, int], epsilon: float) -> bool:
-    """Whether the first vertex of one shape lies in another, of which interior elements are no primitives."""
+    """Whether the first vertex of one shape lies in another one, also in interior elements, which are no primitives."""
     primitives = geometry.primitives
     first, count = outer
     if not (primitives.kind[first : first + count] == PrimitiveKind.ELEMENT).any():

@@ -14,7 +14,7 @@ from .mesh_topology import MeshTopology
 
 PARALLEL = 1e-10  # sine of the angle to global x below which the first cross direction is taken from global y
 FACE_OF_PIPE = (0, 0, 3, 0, 2, 1)
-"""Which of the surface identifiers (base, far end, inner, outer) each face index takes when it is on the boundary."""
+"""Entry of the surface identifiers (base, far end, inner, outer) for each face index on the boundary."""
 
 
 def pipe(point, direction, inner: float, thickness: float, along: int, around: int, across: int, volume_id: int,

@@ -1,8 +1,8 @@
-"""Meshes cut by a plane, by our own clipping: what the plane passes through falls into tetrahedra, all else keeps its elements.
+"""Meshes cut by a plane: elements that the plane passes through are split into tetrahedra, all others stay.
 
-Nodes near the plane lie on it, so that no flat elements come about; they stay where they are, and the cut runs through them.  A
-polyhedron falls into the tetrahedra between its first vertex and the triangles of the faces that do not have this vertex, and
-a face into the triangles about its first vertex.  First is whose number is lowest; so two polyhedra cut their common face alike.
+Nodes near the plane count as points of it, so that no flat elements arise; these nodes do not move, and the cut runs through them.  A
+polyhedron is split into the tetrahedra between its first vertex and the triangles of the faces without this vertex, and
+a face into triangles about its first vertex.  The first vertex has the lowest number, so two polyhedra split their common face alike.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from .mesh_parts import connected_parts, cut_along_faces
 from .mesh_topology import MeshTopology
 from .split_mesh import hanging_together
 
-NEAR_ENDS = (0.1, 0.05, 0.02, 0.2, 0.005, 0.0)  # parts of an edge: a plane that cuts it nearer to an end passes through this end
-FLATTEST = 1e-6  # volume of a tetrahedron over the cube of its size: anything flatter is not accepted
+NEAR_ENDS = (0.1, 0.05, 0.02, 0.2, 0.005, 0.0)  # parts of an edge: a plane that cuts the edge nearer to an end is moved to this end
+FLATTEST = 1e-6  # least volume of a tetrahedron over the cube of its size
 
 
 @dataclass
 class Piece:
-    """A part of a mesh, and where it comes from.
+    """A part of a mesh, with the elements and nodes from which it comes.
 
     Attributes
     ----------
     mesh : Mesh
     elements, nodes : ndarray (ne,), (n,)
-        Elements and nodes of the whole mesh that those of the part are.
+        Numbers in the whole mesh of the part's elements and nodes.
     """
 
     mesh: Mesh
@@ -39,17 +39,17 @@ class Piece:
 
 @dataclass
 class Refined:
-    """A mesh no element of which a plane passes through.
+    """A mesh whose elements lie on one side of a plane each.
 
     Attributes
     ----------
     mesh : Mesh
     elements : ndarray (ne,)
-        Elements of the old mesh that the elements are parts of.
+        Element of the old mesh of which each element is a part.
     above : ndarray (ne,) of bool
         Elements above the plane.
     new : list of (numbers, weights)
-        New nodes, which follow the old ones: the nodes before them, between which each lies, and their weights.
+        New nodes, which follow the old ones: numbers and weights of the earlier nodes between which each lies.
     """
 
     mesh: Mesh
@@ -58,7 +58,7 @@ class Refined:
     new: list
 
     def interpolated(self, values: np.ndarray) -> np.ndarray:
-        """Values (n, ...) at all nodes, where `values` are those at the old ones."""
+        """Interpolate `values` at old nodes to values (n, ...) at all nodes."""
         result = np.empty((len(self.mesh.nodes), *values.shape[1:]))
         result[: len(values)] = values
         for number, (nodes, weights) in enumerate(self.new, len(values)):
@@ -81,7 +81,7 @@ def refined(mesh: Mesh, point, normal, epsilon: float) -> Refined:
     Raises
     ------
     ValueError
-        Elements so distorted that their parts are flat, wherever the cut runs.
+        Elements so distorted that every way to cut them gives flat parts.
     """
     heights = (mesh.nodes - point) @ normal
     for near in NEAR_ENDS:
@@ -102,12 +102,12 @@ def separated(whole: Refined, identifiers, point=None, epsilon: float = 1e-6) ->
     identifiers : (int, int)
         Surface identifiers of new faces that look up (of lower parts) and down (of upper parts).
     point : ndarray (3,), optional
-        Open only the part of the section that hangs together, through edges, with the face within ten epsilons of it.
+        Open only the part of the section that is connected through edges with the face within ten epsilons of this point.
 
     Returns
     -------
     list of Piece or None
-        Those below first; one piece where an opened section ends inside; None when no face opens.
+        Pieces below the plane first; one piece if an opened section ends inside; None if no face opens.
     """
     topology = whole.mesh.topology
     cut, side = _between(whole, point, epsilon), whole.above[topology.face_element]
@@ -118,7 +118,7 @@ def separated(whole: Refined, identifiers, point=None, epsilon: float = 1e-6) ->
 
 
 def _between(whole: Refined, point, epsilon: float) -> np.ndarray:
-    """Mask (nf,) of the faces between elements above and below; with a `point`, of those that hang together with it."""
+    """Mask (nf,) of the faces between elements above and below; with a `point`, of those connected with it."""
     topology = whole.mesh.topology
     side = whole.above[topology.face_element]
     inner = ~topology.boundary
@@ -128,9 +128,9 @@ def _between(whole: Refined, point, epsilon: float) -> np.ndarray:
 
 
 def section(whole: Refined, point=None, epsilon: float = 1e-6) -> tuple[np.ndarray, np.ndarray]:
-    """Middles (n, 3) of the triangles in which the plane meets elements of the old mesh, and these elements (n,).
+    """Return middles (n, 3) of the triangles in which the plane meets elements of the old mesh, and these elements (n,).
 
-    Triangles between two elements are listed for both; `point` is that of `separated`.
+    Triangles between two elements are listed for both; see `separated` for `point`.
     """
     mesh, topology = whole.mesh, whole.mesh.topology
     faces = np.flatnonzero(_between(whole, point, epsilon))
@@ -138,14 +138,14 @@ def section(whole: Refined, point=None, epsilon: float = 1e-6) -> tuple[np.ndarr
     quads = corners[:, 3] >= 0
     middles = mesh.nodes[np.concatenate((corners[:, :3], corners[quads][:, [0, 2, 3]]))].mean(1)
     elements = whole.elements[topology.face_element[np.concatenate((faces, faces[quads]))]]
-    keys = np.column_stack((elements, np.round(middles, 12)))  # a cut through one element has both sides in it
+    keys = np.column_stack((elements, np.round(middles, 12)))  # a cut through one element lists each triangle from both sides
     first = np.sort(np.unique(keys, axis=0, return_index=True)[1])
     return middles[first], elements[first]
 
 
 def along_faces(mesh: Mesh, cut: np.ndarray, surface: np.ndarray, second: np.ndarray) -> list[Piece] | None:
-    """Open faces; the arguments are those of `cut_along_faces`, whose meshes come with where they are from."""
-    numbered = np.column_stack((mesh.nodes, np.arange(len(mesh.nodes))))  # numbers of nodes go along as a coordinate
+    """Open faces as `cut_along_faces` does, and return its meshes as Pieces."""
+    numbered = np.column_stack((mesh.nodes, np.arange(len(mesh.nodes))))  # node numbers are carried along as a fourth coordinate
     marked = Mesh(numbered, mesh.topology, np.arange(mesh.topology.element_count))
     parts = cut_along_faces(marked, cut, surface, second) if cut.any() else connected_parts(marked)
     if parts is None or len(parts) == 1 and not cut.any():
@@ -158,7 +158,7 @@ def along_faces(mesh: Mesh, cut: np.ndarray, surface: np.ndarray, second: np.nda
 
 
 def _signs(mesh: Mesh, heights: np.ndarray, epsilon: float, near: float) -> np.ndarray:
-    """-1, 0 or 1 for nodes (n,) below, on and above the plane; nodes that edges are cut too near to are on it."""
+    """-1, 0 or 1 for nodes (n,) below, on and above the plane; nodes near which an edge would be cut count as on it."""
     signs = np.where(np.abs(heights) <= epsilon, 0, np.sign(heights)).astype(int)
     ends = _edges(mesh.topology)
     one, two = heights[ends].T
@@ -177,7 +177,7 @@ def _edges(topology: MeshTopology) -> np.ndarray:
 
 
 class _Refinement:
-    """The elements in their order, each as it is or as its parts."""
+    """The elements in their order, each whole or as its parts."""
 
     def __init__(self, mesh: Mesh, heights: np.ndarray, signs: np.ndarray):
         self.mesh, self.topology = mesh, mesh.topology
@@ -194,7 +194,7 @@ class _Refinement:
         self.sound = True
 
     def result(self) -> Refined | None:
-        """The mesh, None where some part would be flat."""
+        """Return the refined mesh; None if some part would be flat."""
         topology, mesh = self.topology, self.mesh
         if not self.crossed.any():
             return Refined(mesh, np.arange(topology.element_count), self.above, [])
@@ -219,7 +219,7 @@ class _Refinement:
         return self._assembled(nodes, np.array(owners), np.array(sides), faces) if self.sound else None
 
     def _beside(self) -> np.ndarray:
-        """Whole elements that share a quadrilateral with a crossed one, whose faces fall into triangles."""
+        """Return whole elements that share a quadrilateral with a cut element, whose faces are split into triangles."""
         topology = self.topology
         quads = np.flatnonzero((topology.face_size == 4) & ~topology.boundary)
         beside = self.crossed[topology.face_element[topology.face_neighbour[quads]]]
@@ -246,7 +246,7 @@ class _Refinement:
         return self._filled(polygons + loops)
 
     def _transition(self, element: int, rows, faces: dict) -> list[list[int]]:
-        """Pyramids and tetrahedra between the centre of an element and its faces, some of which have fallen into triangles."""
+        """Pyramids and tetrahedra between the centre of an element and its faces, some of which are split into triangles."""
         topology = self.topology
         nodes = topology.nodes_of(element)
         centre = self._centre(nodes)
@@ -283,7 +283,7 @@ class _Refinement:
         return bool((np.linalg.det(sides) / 6.0 <= FLATTEST * size**3).any())
 
     def _assembled(self, nodes: list, owners: np.ndarray, sides: np.ndarray, faces: dict) -> Refined:
-        """The new mesh; surface identifiers of fallen faces are those of the faces that they are parts of."""
+        """Return the new mesh; parts of a face inherit its surface identifier."""
         topology = self.topology
         pointers = np.concatenate(([0], np.cumsum([len(part) for part in nodes])))
         points = self.clipper.points
@@ -312,7 +312,7 @@ def _triangles(polygon: list[int]) -> list[tuple[int, int, int]]:
 
 
 def _loops(edges) -> list[list[int]] | None:
-    """The polygons that close open edges, seen from outside; None where edges do not make simple loops."""
+    """The polygons that close open edges, seen from outside; None if the edges do not form simple loops."""
     before: dict[int, int] = {}
     for a, b in edges:
         if b in before:

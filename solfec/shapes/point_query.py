@@ -1,4 +1,4 @@
-"""Is a point of the reference placement inside a body, or on it?"""
+"""Test whether a referential point is inside a body or on it."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def contains(geometry: Geometry, first: int, count: int, point, epsilon: float) 
 
 
 def first_holder(geometry: Geometry, first: int, count: int, point, epsilon: float) -> int | None:
-    """Number, within a body, of its first primitive that a referential point is in or within `epsilon` of.
+    """Return the number, within a body, of the first primitive that holds a referential point within `epsilon`.
 
-    Parameters are those of `contains`; None: there is no such primitive (inner elements of meshes are none).
+    See `contains` for the parameters. None: no primitive holds it; interior elements of meshes are no primitives.
     """
     holding = np.flatnonzero(_holding(geometry, np.arange(first, first + count), np.array(point, float), epsilon))
     return int(holding[0]) if holding.size else None
 
 
 def _holding(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> np.ndarray:
-    """Whether each of the primitives holds the point."""
+    """Return whether each primitive holds the point."""
     kinds = geometry.primitives.kind[rows]
     holding = np.zeros(rows.size, bool)
     for chosen, holds in (
@@ -71,7 +71,7 @@ def _in_ellipsoid(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsil
 
 
 def _in_polyhedron(geometry: Geometry, rows: np.ndarray, point: np.ndarray, epsilon: float) -> np.ndarray:
-    """Convexes and mesh elements: by the hull of their vertices, as faces of elements need not be plane."""
+    """Test convexes and mesh elements by the hull of their vertices, since faces of elements need not be plane."""
     primitives = geometry.primitives
     counts = primitives.vertex_count[rows]
     listed = geometry.vertex_lists.vertex[spans(primitives.vertex_ptr[rows], counts)]

@@ -8,14 +8,14 @@ SMALL = 1e-12  # areas that are zero, over the square of the size
 
 
 def triangulate(points: np.ndarray, rings: list[list[int]], holes=()) -> list[tuple[int, int, int]]:
-    """Cut the plane area within rings into triangles turned like the largest ring.
+    """Cut the plane area within rings into triangles with the orientation of the largest ring.
 
     Parameters
     ----------
     points : ndarray (n, 3)
         In units of length.
     rings : list of list of int
-        Closed polygons of at least three vertices in one plane, either way round. Rings inside others divide the area.
+        Closed polygons of at least three vertices in one plane, in either sense. Rings inside others divide the area.
     holes : sequence of 3 numbers
         Points of the plane; the innermost ring round each of them bounds a hole.
 
@@ -51,7 +51,7 @@ def triangulate(points: np.ndarray, rings: list[list[int]], holes=()) -> list[tu
 
 
 def _flattened(points: np.ndarray, rings: list[list[int]]):
-    """Coordinates in the plane of the largest ring, seen from where it is counter-clockwise, and the function to them."""
+    """Return coordinates in the plane of the largest ring, in which it is counter-clockwise, and the function that computes them."""
     vectors = []
     for ring in rings:
         corners = points[ring] - points[ring[0]]
@@ -85,7 +85,7 @@ def _sides(ring: list[int]) -> list[tuple[int, int]]:
 
 
 def _is_convex(flat: dict, ring: list[int], limit: float) -> bool:
-    """Whether all corners turn one way, by one turn altogether."""
+    """Whether all corners turn in one sense, by one full turn in total."""
     angle = 0.0
     for a, b, c in zip(ring, ring[1:] + ring[:1], ring[2:] + ring[:2]):
         turn = _turn(flat[a], flat[b], flat[c])
@@ -107,7 +107,7 @@ def _meet(a, b, c, d) -> bool:
 
 
 def _check_apart(flat: dict, rings: list[list[int]]) -> None:
-    """ValueError where sides have points in common that are not their common ends."""
+    """Raise ValueError where sides have common points other than common ends."""
     sides = [side for ring in rings for side in _sides(ring)]
     used = [v for ring in rings for v in ring]
     if len(set(used)) < len(used):
@@ -135,7 +135,7 @@ def _ring_round(flat: dict, rings: list[list[int]], by_size: list[int], point) -
 
 
 def _bridged(flat: dict, ring: list[int], holes: list[list[int]]) -> list[int]:
-    """One closed line round the area between a ring and those in it (clockwise), joined by bridges that are passed twice."""
+    """Return one closed line round the area between a ring and its inner rings (clockwise), joined by bridges that it passes twice."""
     holes = sorted(holes, key=lambda hole: -max(flat[v][0] for v in hole))
     for number, hole in enumerate(holes):
         start = max(range(len(hole)), key=lambda i: flat[hole[i]][0])
@@ -152,7 +152,7 @@ def _bridged(flat: dict, ring: list[int], holes: list[list[int]]) -> list[int]:
 
 
 def _opens(flat: dict, ring: list[int], k: int, v: int) -> bool:
-    """Whether a line leaves corner k of a ring to its inside, which decides between passes of a vertex that is passed twice."""
+    """Whether a line leaves corner k of a ring to the inside; this selects the right pass of a vertex that is passed twice."""
     before, corner, after, x = (flat[n] for n in (ring[k - 1], ring[k], ring[(k + 1) % len(ring)], v))
     left, right = _turn(before, corner, x) > 0.0, _turn(corner, after, x) > 0.0
     return left and right if _turn(before, corner, after) > 0.0 else left or right

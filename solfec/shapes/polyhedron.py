@@ -13,12 +13,12 @@ from .coordinates import check_size
 from .identifiers import identifier
 
 COLLINEAR = 1e-9  # sine below which three leading vertices of a face count as collinear
-FLAT = 1e-12  # volume relative to the cube of the size that counts as none
-CONVEXITY = 1e-5  # departure from convexity or planarity, relative to the size, that draws a warning
+FLAT = 1e-12  # volume relative to the cube of the size that counts as zero
+CONVEXITY = 1e-5  # departure from convexity or planarity, relative to the size, above which a warning is given
 
 
 class FaceSet:
-    """Faces of a polyhedron, counter-clockwise seen from outside; never changed, so copies share it.
+    """Faces of a polyhedron, counter-clockwise seen from outside; it is constant, so copies share it.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class FaceSet:
     surfaces : ndarray (nf,) int32
         Surface identifier of every face.
     contact : object or None
-        What `primitives.compile` derived from these faces.  It depends on the vertices only up to rigid motion
+        Results of `primitives.compile` for these faces.  They depend on the vertices only up to rigid motion
         and uniform scaling.
     """
 
@@ -48,18 +48,18 @@ class FaceSet:
         return self._triangles
 
     def renewed(self) -> FaceSet:
-        """The same faces for vertices of another shape (after non-uniform scaling)."""
+        """Return a copy without results that depend on the shape of the vertices (after non-uniform scaling)."""
         other = copy.copy(self)
         other.contact = None
         return other
 
     def mirrored(self) -> FaceSet:
-        """The faces read backwards, for vertices turned inside out; first vertices stay first."""
+        """Return the faces in opposite sense, for mirrored vertices; first vertices stay first."""
         return FaceSet(tuple(map(backwards, self.faces)), self.surfaces)
 
 
 def backwards(face: tuple[int, ...]) -> tuple[int, ...]:
-    """A face seen from its other side."""
+    """Return a face seen from its other side."""
     return (face[0], *face[:0:-1])
 
 
@@ -106,7 +106,7 @@ class Polyhedron:
 
     @classmethod
     def trusted(cls, vertices: np.ndarray, face_set: FaceSet, volume_id: int) -> Polyhedron:
-        """Make a polyhedron of data known to be valid; `vertices` is taken, not copied."""
+        """Make a polyhedron of valid data without checks; `vertices` is not copied."""
         polyhedron = object.__new__(cls)
         polyhedron.vertices = vertices
         polyhedron.face_set = face_set
@@ -162,7 +162,7 @@ def check_faces(vertices: np.ndarray, faces) -> None:
 
 
 def check_windings(vertices: np.ndarray, faces) -> None:
-    """Raise ValueError for a face whose outline does not go round just once: it crosses itself."""
+    """Raise ValueError for a face that crosses itself: its outline does not make exactly one turn."""
     for number, face in enumerate(faces):
         if len(face) < 4:
             continue
@@ -190,7 +190,7 @@ def planes_of(vertices: np.ndarray, faces) -> tuple[np.ndarray, np.ndarray]:
 
 
 def turned_outward(vertices: np.ndarray, faces: tuple) -> tuple:
-    """The faces, those turned round that point towards the mean of the vertices in use; with a warning."""
+    """Return the faces; reverse, with a warning, those that point towards the mean of the used vertices."""
     normals, first = planes_of(vertices, faces)
     used = np.unique([v for face in faces for v in face])
     inward = np.einsum("fi,fi->f", normals, vertices[used].mean(0) - first) > 0.0
@@ -206,7 +206,7 @@ def turned_outward(vertices: np.ndarray, faces: tuple) -> tuple:
 
 
 def check_convexity(vertices: np.ndarray, faces) -> None:
-    """Raise ValueError for surfaces without volume; warn of those that do not bound a convex polyhedron."""
+    """Raise ValueError for surfaces without volume; warn if a surface does not bound a convex polyhedron."""
     normals, first = planes_of(vertices, faces)
     check_windings(vertices, faces)
     used, numbers = np.unique([v for face in faces for v in face], return_inverse=True)

@@ -30,7 +30,7 @@ OFFSETS = {
     "vertex_list": "vertices", "vertex_ptr": "vertex_list", "corners": "vertices", "face_corner_ptr": "corners",
     "face_ptr": "face_surface", "adjacency": "kind", "adjacent_ptr": "adjacency",
 }  # fmt: skip
-"""Columns holding row numbers, with a column of the table they point into."""
+"""Columns that hold row numbers, each with a column of the table that it points into."""
 
 
 def compile(shapes, epsilon: float, whole: bool = False, seams: bool = True) -> ShapePrimitives:
@@ -43,9 +43,9 @@ def compile(shapes, epsilon: float, whole: bool = False, seams: bool = True) -> 
     epsilon : float
         Geometric epsilon (units of length): convexes closer than this are adjacent.
     whole : bool
-        Leave warped quadrilaterals of meshes whole, because they will warp otherwise (finite element bodies).
+        Keep warped quadrilaterals of meshes whole, since their warping will change (finite element bodies).
     seams : bool
-        Whether faces that lie wholly against other convexes are parts of the surface.
+        Whether faces that lie wholly against other convexes belong to the surface.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def ellipsoid_primitive(ellipsoid: Ellipsoid) -> ShapePrimitives:
 
 
 def centred(shape: Sphere | Ellipsoid) -> dict:
-    """Columns that spheres and ellipsoids have in common."""
+    """Return the columns that spheres and ellipsoids have in common."""
     return dict(
         vertices=shape.centre.copy().reshape(3, 1), vertex_list=ZERO, vertex_ptr=ZERO, vertex_count=ONE,
         corners=NO_ROWS, face_corner_ptr=NO_ROWS, face_corner_count=NO_ROWS, face_surface=NO_ROWS,
@@ -100,7 +100,7 @@ def centred(shape: Sphere | Ellipsoid) -> dict:
 
 
 def polyhedron_primitive(polyhedron: Polyhedron) -> ShapePrimitives:
-    """The single primitive of a polyhedron, coplanar faces merged, vertices that carry no face left out."""
+    """The single primitive of a polyhedron, with merged coplanar faces and without unused vertices."""
     face_set = polyhedron.face_set
     if face_set.contact is None:
         face_set.contact = polyhedron_columns(polyhedron)
@@ -147,7 +147,7 @@ def mesh_columns(mesh: Mesh, whole: bool = False) -> tuple[np.ndarray, np.ndarra
 
 
 def new_mesh_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict]:
-    """As `mesh_columns`, for the first time; ValueError for elements that have been turned inside out since they were made."""
+    """Compute `mesh_columns`; ValueError for elements that have been turned inside out since the mesh was made."""
     topology = mesh.topology
     upright(mesh.nodes, topology.element_ptr, topology.element_nodes, turn=False)
     warn_of_concave(mesh.nodes, topology)
@@ -199,7 +199,7 @@ def split_warped(nodes: np.ndarray, face_nodes: np.ndarray, limit: float = WARPE
     corner_count : ndarray int32
         Number of corners of every resulting face.
     pieces : ndarray (nf,)
-        How many faces (1 or 2) each given face became.
+        Number of faces (1 or 2) that each given face became.
     """
     table = np.full((len(face_nodes), 2, 4), -1)
     table[:, 0] = face_nodes
@@ -225,12 +225,12 @@ def unit_normals(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 def starts(counts: np.ndarray) -> np.ndarray:
-    """Where each of consecutive lists of the given lengths begins."""
+    """Return the start of each of consecutive lists of the given lengths."""
     return (np.cumsum(counts) - counts).astype(np.int32)
 
 
 def join(parts: list[ShapePrimitives]) -> ShapePrimitives:
-    """Put primitives of several shapes one after another."""
+    """Concatenate primitives of several shapes."""
     columns = {}
     for name in ShapePrimitives.__slots__:
         arrays = [getattr(part, name) for part in parts]
@@ -245,7 +245,7 @@ def join(parts: list[ShapePrimitives]) -> ShapePrimitives:
 
 
 def insert_adjacency(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndarray) -> None:
-    """Give the leading primitives, so far without neighbours, the compressed rows (pointers, neighbours)."""
+    """Set the neighbours of the leading primitives, which have none yet, to the compressed rows (pointers, neighbours)."""
     count = len(pointers) - 1
     shape.adjacency = np.concatenate((neighbours.astype(np.int32), shape.adjacency))
     shape.adjacent_ptr = shape.adjacent_ptr + np.int32(len(neighbours))

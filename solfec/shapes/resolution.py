@@ -1,4 +1,4 @@
-"""Are a shape's coordinates so large that detection cannot see its geometric epsilon?"""
+"""Check that a shape's coordinates are small enough to resolve the geometric epsilon."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .convex import Convex
 from .coordinates import LARGEST
 from .mesh import Mesh
 
-DIGITS = 16  # spacings of floating-point numbers that must go into the geometric epsilon
+DIGITS = 16  # least number of spacings of floating-point numbers in the geometric epsilon
 
 
 def check_resolution(shapes: list, epsilon: float) -> None:
-    """Raise ValueError for coordinates that products of three would drive out of range; warn when epsilon drowns in round-off.
+    """Raise ValueError for coordinates whose triple products overflow; warn when epsilon is not larger than round-off.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def check_resolution(shapes: list, epsilon: float) -> None:
 
 
 def _largest(shape) -> float:
-    """Magnitude of the largest coordinate of a shape, or of its size."""
+    """Return the larger of a shape's largest coordinate magnitude and its size."""
     if isinstance(shape, Convex):
         return max(float(np.abs(p.vertices).max()) for p in shape.polyhedra)
     if isinstance(shape, Mesh):

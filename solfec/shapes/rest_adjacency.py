@@ -1,4 +1,4 @@
-"""Adjacency of primitives of one body that overlap at rest though they are curved, or of different kinds."""
+"""Adjacency of primitives of one body that overlap at rest, if one is curved or their kinds differ."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .adjacency import box_pairs, rows_of_pairs
 
 
 def adjoin_overlapping(shape: ShapePrimitives, epsilon: float) -> None:
-    """Make primitives adjacent that are closer than `epsilon` (length) at rest and either of which is curved, or not of a kind.
+    """Make two primitives adjacent if they are closer than `epsilon` (length) at rest and one is curved or their kinds differ.
 
-    Contacts of a deformable body with itself leave adjacent primitives out: spheres of a clump may overlap.
+    Self-contact ignores adjacent primitives: spheres of a clump may overlap.
     """
     if shape.kind.size < 2 or (shape.kind.max() < PrimitiveKind.SPHERE and shape.kind.min() == shape.kind.max()):
         return
@@ -35,7 +35,7 @@ def adjoin_overlapping(shape: ShapePrimitives, epsilon: float) -> None:
 
 
 def settle(geometry: Geometry, epsilon: float) -> None:
-    """Normals of faces, axes of ellipsoids and boxes of primitives (enlarged by `epsilon`) of shapes at rest."""
+    """Compute normals of faces, axes of ellipsoids and boxes of primitives (enlarged by `epsilon`) of shapes at rest."""
     points, faces, primitives = geometry.vertices.current, geometry.faces, geometry.primitives
     if faces.n:
         lead = geometry.corners.vertex[faces.view("corner_ptr")[:, None] + np.arange(3)]

@@ -19,9 +19,9 @@ def rough_hex(convexes: list[Convex], i: int, j: int, k: int, dx=None, dy=None, 
     Parameters
     ----------
     convexes : list of Convex
-        What the box must hold; not changed.
+        Convexes inside the box; not changed.
     i, j, k, dx, dy, dz
-        Divisions, as `hex_mesh`.
+        Divisions; see `hex_mesh`.
     epsilon : float
         Geometric epsilon: the box is wider by ten of them on every side.
 
@@ -42,10 +42,10 @@ def rough_hex(convexes: list[Convex], i: int, j: int, k: int, dx=None, dy=None, 
 
 
 def principal_axes(tensor: np.ndarray) -> np.ndarray:
-    """Right-handed eigenvectors (columns), eigenvalues ascending, in a form that does not depend on the eigensolver.
+    """Return right-handed eigenvectors (columns), eigenvalues ascending, independent of the eigensolver.
 
-    The largest component of the first two is positive (of equal ones the first); where eigenvalues are equal, axes
-    are as near to the global ones as they can be.
+    The component of largest magnitude of the first two vectors is positive (the first of equal ones). Where eigenvalues are equal, axes
+    are as near to the global ones as possible.
     """
     values, vectors = np.linalg.eigh(tensor)
     same = np.diff(values) <= EQUAL * abs(values[-1])

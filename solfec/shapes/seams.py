@@ -1,6 +1,6 @@
-"""Faces between the convexes that a body is glued together from.
+"""Faces between the convexes of one body.
 
-Such a face is no part of the body's surface.  Left among the others, it gives contacts beside a seam a sideways normal.
+Such a face is not on the body's surface.  If it took part in contacts, contacts beside a seam would get a sideways normal.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ BARE = 1e-6  # part of a face's area that may lie against nothing, besides a rim
 
 
 def hide_seams(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndarray, epsilon: float) -> None:
-    """Make the faces internal that lie wholly against faces of other convexes of one body.
+    """Mark faces as internal that lie wholly against faces of other convexes of one body.
 
     Parameters
     ----------
     shape : ShapePrimitives
         Its leading primitives are the convexes; changed in place.
     pointers, neighbours : ndarray of int
-        Which of these convexes touch, as `convex_adjacency` gives.
+        Convexes that touch, from `convex_adjacency`.
     epsilon : float
-        Faces not further apart than this length lie against each other.
+        Faces within this distance lie against each other.
     """
     convexes = len(pointers) - 1
     faces = spans(shape.face_ptr[:convexes], shape.face_count[:convexes])
@@ -46,7 +46,7 @@ def hide_seams(shape: ShapePrimitives, pointers: np.ndarray, neighbours: np.ndar
 
 
 def _facing(shape, owner, pointers, neighbours, normals) -> np.ndarray:
-    """Pairs of faces, numbered among all faces of convexes, of touching convexes and opposite directions."""
+    """Return pairs of faces of opposite directions on touching convexes; numbers count all faces of convexes."""
     counts = np.bincount(owner, minlength=len(pointers) - 1)
     first = np.cumsum(counts) - counts
     one = np.repeat(np.arange(len(counts)), np.diff(pointers))
@@ -80,7 +80,7 @@ def area_vector(polygon: np.ndarray) -> np.ndarray:
 
 
 def bare_parts(polygons: list[np.ndarray], other: np.ndarray, normal: np.ndarray) -> list[np.ndarray]:
-    """What a convex polygon (n, 3) leaves of others, convex ones, when seen along their unit `normal`; in convex parts."""
+    """Subtract a convex polygon (n, 3) from convex polygons, seen along their unit `normal`; return convex parts."""
     other = other if area_vector(other) @ normal > 0.0 else other[::-1]
     parts = []
     for rest in polygons:
@@ -92,7 +92,7 @@ def bare_parts(polygons: list[np.ndarray], other: np.ndarray, normal: np.ndarray
 
 
 def _half(polygon: np.ndarray, point: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """The part of a convex polygon on one side of a line (Sutherland and Hodgman, 1974); no corners: there is none."""
+    """Return the part of a convex polygon on one side of a line (Sutherland and Hodgman, 1974), possibly without corners."""
     height = (polygon - point) @ direction
     half = []
     for i, corner in enumerate(polygon):

@@ -61,7 +61,7 @@ class Sphere:
         self.centre = point + rotation @ (self.centre - point)
 
     def scale(self, factors: np.ndarray) -> None:
-        """Scale the radius by the first factor; the centre stays (as in Solfec-1.0), which draws a warning."""
+        """Scale the radius by the first factor; the centre stays, as in Solfec-1.0, with a warning."""
         if self.centre.any():
             warnings.warn("SCALE changes the radius of a SPHERE and leaves its centre where it is", SolfecWarning, stacklevel=3)
         self.radius *= abs(float(factors[0]))

@@ -22,8 +22,8 @@ def split(shapes, point, normal, identifiers=(0, 0), connected=False, remesh=Tru
     identifiers : (int, int)
         Surface identifiers of new faces of lower and of upper parts.
     connected : bool
-        Cut only the part of each section that hangs together with `point` (docs/language-running.md, SIMPLIFIED_CRACK).  Shapes that this does
-        not part are all among the first.
+        Cut only the part of each section that is connected with `point` (docs/language-running.md, SIMPLIFIED_CRACK).  Shapes that stay in one
+        piece are all returned in the first list.
     remesh : bool
         Whether tetrahedra may replace elements that the plane passes through.
     epsilon : float
@@ -32,7 +32,7 @@ def split(shapes, point, normal, identifiers=(0, 0), connected=False, remesh=Tru
     Returns
     -------
     below, above : list
-        A part is below when it reaches farther down than up.
+        A part is below if it extends farther down than up.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def split(shapes, point, normal, identifiers=(0, 0), connected=False, remesh=Tru
             parts = split_mesh(shape, point, normal, identifiers, connected, remesh, epsilon)
             for part in parts:
                 heights = (part.nodes - point) @ normal
-                crosses = heights.min() < -epsilon and heights.max() > epsilon  # cut without being parted
+                crosses = heights.min() < -epsilon and heights.max() > epsilon  # cut, but still in one piece
                 lower = crosses or abs(heights.min()) >= abs(heights.max())
                 (below if lower else above).append(part)
     return below, above

@@ -16,7 +16,7 @@ from .polyhedron import FaceSet, Polyhedron
 
 
 def halves(polyhedron: Polyhedron, point, normal, identifiers, epsilon: float) -> tuple:
-    """The parts of a polyhedron below and above a plane, None where there is nothing.
+    """Return the parts of a polyhedron below and above a plane; None for an empty part.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def halves(polyhedron: Polyhedron, point, normal, identifiers, epsilon: float) -
     identifiers : (int, int)
         Surface identifiers of the new face of the lower and of the upper part.
     epsilon : float
-        A part that reaches no farther than this from the plane is nothing; the polyhedron then stays whole.
+        A part that extends no farther than this from the plane is empty; the polyhedron then stays whole.
     """
     heights = (polyhedron.vertices - point) @ normal
     if heights.max() <= epsilon or heights.min() >= -epsilon:
@@ -56,7 +56,7 @@ def _half(polyhedron: Polyhedron, clipper: Clipper, side: int, identifier: int) 
 
 
 def _loop(edges) -> list[int]:
-    """The polygon that closes open edges, read against their sense."""
+    """Return the polygon that closes open edges, in opposite sense."""
     before = {b: a for a, b in edges}
     first = next(iter(before))
     loop, at = [first], before[first]
@@ -69,7 +69,7 @@ def _loop(edges) -> list[int]:
 
 
 def _led_by_corner(points: np.ndarray, face: list[int]) -> list[int]:
-    """The polygon starting where its first three vertices span the largest triangle, for its plane is theirs."""
+    """Rotate a polygon's list so that its first three vertices span the largest triangle; they define its plane."""
     corners = points[face]
     one, two = np.roll(corners, -1, axis=0) - corners, np.roll(corners, -2, axis=0) - corners
     start = int(np.argmax((np.cross(one, two) ** 2).sum(1)))
@@ -82,14 +82,14 @@ def split_convexes(polyhedra: list[Polyhedron], point, normal, identifiers, conn
     Parameters
     ----------
     point, normal, identifiers, epsilon
-        As `halves`.
+        See `halves`.
     connected : bool
-        Split only those whose sections hang together, within epsilon, with the one within ten epsilons of `point`.
+        Split only polyhedra whose sections are connected, within epsilon, with the section within ten epsilons of `point`.
 
     Returns
     -------
     below, above : lists of Convex
-        Each of one polyhedron; or ([one Convex of all polyhedra], []) when sections were left uncut.
+        Each has one polyhedron; or ([one Convex of all polyhedra], []) if some sections were left uncut.
     """
     parts = [halves(p, point, normal, identifiers, epsilon) for p in polyhedra]
     crossed = [i for i, (below, above) in enumerate(parts) if below is not None and above is not None]
@@ -110,7 +110,7 @@ def section(below: Polyhedron) -> np.ndarray:
 
 
 def _patch(sections: list[np.ndarray], point: np.ndarray, epsilon: float) -> list[int]:
-    """Numbers of the sections that hang together with the first one at the point; none when none is there."""
+    """Return numbers of the sections connected with the first one at the point; an empty list if no section is there."""
     count = len(sections)
     number = np.arange(count)
     near = closer([*sections, point[None]], number, np.full(count, count), 10.0 * epsilon)

@@ -1,4 +1,4 @@
-"""Splitting meshes by a plane: between elements where it can be, else by new tetrahedra (docs/language-objects.md, SPLIT)."""
+"""Splitting meshes by a plane: between elements where possible, otherwise with new tetrahedra (docs/language-objects.md, SPLIT)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .mesh_parts import connected_parts, cut_along_faces, labelled
 from .tetrahedra import tetrahedral_mesh, tetrahedralize
 from .volume_lookup import elements_at
 
-QUALITY = 2.0  # of tetrahedra that replace a mesh
+QUALITY = 2.0  # greatest ratio of circumradius to shortest edge of tetrahedra that replace a mesh
 
 
 def split_mesh(mesh: Mesh, point, normal, identifiers, connected: bool, remesh: bool, epsilon: float) -> list[Mesh]:
@@ -27,8 +27,8 @@ def split_mesh(mesh: Mesh, point, normal, identifiers, connected: bool, remesh: 
     identifiers : (int, int)
         Surface identifiers of new faces that look up (of lower parts) and down (of upper parts).
     connected : bool
-        Open only the part of the section that hangs together, through edges, with the face within ten epsilons of
-        `point`; where that ends inside, the mesh stays one with doubled nodes.
+        Open only the part of the section that is connected through edges with the face within ten epsilons of
+        `point`; if it ends inside, the mesh stays one piece with doubled nodes.
     remesh : bool
         Whether tetrahedra may replace the elements where the plane passes through some of them.
     epsilon : float
@@ -71,7 +71,7 @@ def split_mesh(mesh: Mesh, point, normal, identifiers, connected: bool, remesh: 
 
 
 def _split_between(mesh: Mesh, point, normal, identifiers, connected: bool, epsilon: float) -> list[Mesh] | None:
-    """Split between elements, all of which lie on one side; None when the section wanted is not there."""
+    """Split between elements, each of which lies on one side; None if no section is at the point."""
     topology = mesh.topology
     heights = (mesh.nodes - point) @ normal
     above = np.add.reduceat(heights[topology.element_nodes], topology.element_ptr[:-1]) > 0.0
@@ -91,7 +91,7 @@ def _split_between(mesh: Mesh, point, normal, identifiers, connected: bool, epsi
 
 
 def hanging_together(mesh: Mesh, cut: np.ndarray, point, epsilon: float) -> np.ndarray:
-    """Those cut faces that are connected through edges with the first one at the point."""
+    """Return the cut faces that are connected through edges with the first one at the point."""
     topology = mesh.topology
     rows = np.flatnonzero(cut & (topology.face_neighbour > np.arange(len(cut))))
     clouds = [mesh.nodes[topology.face_nodes[row, : topology.face_size[row]]] for row in rows.tolist()]
@@ -113,7 +113,7 @@ def hanging_together(mesh: Mesh, cut: np.ndarray, point, epsilon: float) -> np.n
 
 
 def _remeshed(mesh: Mesh, heights: np.ndarray, epsilon: float) -> Mesh:
-    """Tetrahedra inside the same surface, none of which crosses the plane."""
+    """Return tetrahedra inside the mesh's surface, none of which crosses the plane."""
     points, triangles, surfaces, cut = _surface_with_section(mesh, heights, epsilon)
     marks, index = np.unique(surfaces, return_inverse=True)
     index[cut] = len(marks)  # a mark of its own

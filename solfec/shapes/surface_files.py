@@ -14,7 +14,7 @@ from .polygons import triangulate
 
 @dataclass
 class Surface:
-    """Triangles with marks, and what a file says about the volume inside.
+    """Triangles with marks, and regions of the volume inside, from a file.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ def read_surface(path: str) -> Surface:
     Raises
     ------
     ValueError
-        An ending that is not known, a file that cannot be read as what it is called, faces with repeated vertices.
+        An unknown ending, a file that does not have the format of its ending, faces with repeated vertices.
     OSError
         A file that cannot be opened.
     """
@@ -63,7 +63,7 @@ def read_surface(path: str) -> Surface:
 
 
 def _triangulated(points, facets, marks, regions=()) -> Surface:
-    """Triangles of facets: each a polygon, or (polygons, points of holes); repeated vertices are an error."""
+    """Triangulate facets: each a polygon, or (polygons, points of holes); repeated vertices are an error."""
     points = np.array(points, float).reshape(-1, 3)
     triangles, kept = [], []
     for number, (facet, mark) in enumerate(zip(facets, marks)):
@@ -109,7 +109,7 @@ def _corners_of_text(text: str) -> np.ndarray:
 
 
 def _read_obj(data: bytes) -> Surface:
-    """Vertices and faces of Wavefront OBJ; a negative number counts back from the last vertex before the face."""
+    """Read vertices and faces of Wavefront OBJ; a negative number counts back from the last vertex before the face."""
     points, faces = [], []
     for words in (line.partition("#")[0].split() for line in data.decode("utf-8", "replace").splitlines()):
         if words[:1] == ["v"]:
@@ -121,7 +121,7 @@ def _read_obj(data: bytes) -> Surface:
 
 
 def _read_off(data: bytes) -> Surface:
-    """Vertices and faces of OFF; what follows the numbers of a face on its line is its colour."""
+    """Read vertices and faces of OFF; further numbers on the line of a face are its colour."""
     lines = (line.partition("#")[0].split() for line in data.decode("ascii", "replace").splitlines())
     lines = [words for words in lines if words]
     if not lines or lines[0][0].upper() != "OFF":
@@ -136,7 +136,7 @@ def _read_off(data: bytes) -> Surface:
 
 
 def _next_words(lines, count: int) -> list[str]:
-    """The words of the next lines, which end with word number `count`."""
+    """Return the words of the next lines, up to the line with word number `count`."""
     words: list[str] = []
     while len(words) < count:
         words += next(lines)
@@ -199,7 +199,7 @@ def _ply_values(body: bytes, order: str | None):
 
 
 def _read_poly(data: bytes) -> Surface:
-    """TetGen's POLY (facets of several polygons) and SMESH (facets of one, the marker at the end of the line)."""
+    """Read TetGen's POLY (facets of several polygons) and SMESH (facets of one polygon, marker at the end of the line)."""
     lines = [line.split() for line in data.decode("ascii", "replace").splitlines()]
     lines = iter([words[: next((i for i, w in enumerate(words) if w.startswith("#")), None)] for words in lines])
     lines = (words for words in lines if words)
@@ -225,7 +225,7 @@ def _read_poly(data: bytes) -> Surface:
 
 
 def _poly_facet(words: list[int], lines, marked: bool, number: int) -> tuple[list[list[int]], list[list[float]], int]:
-    """Polygons, points of holes and marker of one facet."""
+    """Return polygons, points of holes and marker of one facet."""
     if words[0] >= 3 and len(words) > words[0]:  # SMESH: corners on the same line
         return [words[1 : words[0] + 1]], [], words[words[0] + 1] if marked and len(words) > words[0] + 1 else 0
     rings = []
@@ -242,4 +242,4 @@ def _poly_facet(words: list[int], lines, marked: bool, number: int) -> tuple[lis
 
 
 READERS = {".stl": _read_stl, ".obj": _read_obj, ".off": _read_off, ".ply": _read_ply, ".poly": _read_poly, ".smesh": _read_poly}
-"""How files are read, by ending."""
+"""Readers of files, by ending."""

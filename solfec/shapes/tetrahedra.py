@@ -22,7 +22,7 @@ class MissingPackage(ImportError):
 
 
 def backend():
-    """The package's own mesher; MissingPackage, naming the command that installs it, when it is not there."""
+    """Return the package's mesher; MissingPackage, with the command that installs it, if it is not installed."""
     try:
         mesher = installed.load("tetgen._tetgen")
     except ImportError:
@@ -68,7 +68,7 @@ def tetrahedralize(points: np.ndarray, triangles: np.ndarray, surfaces: np.ndarr
         For a surface that is open, crosses itself, or cannot be meshed.
     """
     target = volume
-    for _ in range(ATTEMPTS):  # what tetgen does last, to improve shapes, may enlarge an element again
+    for _ in range(ATTEMPTS):  # tetgen's last pass, which improves shapes, may enlarge elements again
         result = _filled(points, triangles, surfaces, target, quality, keep_surface, regions)
         corners = result[0][result[1]]
         largest = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])).max() / 6.0
@@ -79,7 +79,7 @@ def tetrahedralize(points: np.ndarray, triangles: np.ndarray, surfaces: np.ndarr
 
 
 def _filled(points, triangles, surfaces, volume, quality, keep_surface, regions) -> tuple:
-    """One attempt of `tetrahedralize`."""
+    """Make one attempt of `tetrahedralize`."""
     mesher = backend()
     marks, index = np.unique(surfaces, return_inverse=True)
     centre = 0.5 * (points.min(0) + points.max(0))
@@ -93,14 +93,14 @@ def _filled(points, triangles, surfaces, volume, quality, keep_surface, regions)
         options.update(quality=1, minratio=float(quality))
     if volume is not None:
         options.update(quality=1, fixedvolume=1, maxvolume=float(volume) / size**3)
-        options.setdefault("minratio", 1e3)  # volume alone says nothing about shape
+        options.setdefault("minratio", 1e3)  # a bound on volume alone does not bound shape
     if keep_surface:
         options.update(nobisect=1)
     before = set(glob.glob("_skipped.*"))
     try:
         mesher.tetrahedralize(**options)
     except RuntimeError as error:
-        for litter in set(glob.glob("_skipped.*")) - before:  # tetgen writes what it could not use
+        for litter in set(glob.glob("_skipped.*")) - before:  # tetgen writes files of skipped input
             os.remove(litter)
         crossing = crossing_triangles(points, triangles)
         if crossing is not None:
@@ -131,7 +131,7 @@ def tetrahedral_mesh(nodes, elements, faces, face_marks, volume_ids) -> Mesh:
 
 
 def row_numbers(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Number of each of `rows` (n, k) among the distinct rows of `table` (m, k), -1 where it is not there."""
+    """Return the number of each of `rows` (n, k) among the distinct rows of `table` (m, k); -1 if it is missing."""
     both, inverse = np.unique(np.concatenate((table, rows)), axis=0, return_inverse=True)
     number = np.full(len(both), -1)
     number[inverse.ravel()[: len(table)]] = np.arange(len(table))
@@ -139,7 +139,7 @@ def row_numbers(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def check_closed(triangles: np.ndarray) -> None:
-    """Raise ValueError, naming a face, unless every edge of the triangles (nt, 3) joins two of opposite sense."""
+    """Raise ValueError, naming a face, unless every edge belongs to two triangles (nt, 3) of opposite sense."""
     edges = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     codes = edges[:, 0].astype(np.int64) * (int(triangles.max()) + 1) + edges[:, 1]
     back = edges[:, 1].astype(np.int64) * (int(triangles.max()) + 1) + edges[:, 0]
@@ -153,7 +153,7 @@ def check_closed(triangles: np.ndarray) -> None:
 
 
 def crossing_triangles(points: np.ndarray, triangles: np.ndarray) -> tuple[int, int] | None:
-    """Two triangles without a common vertex that cut one another, or None; an edge of one must pass through the other."""
+    """Return two triangles without a common vertex that intersect, or None; an edge of one passes through the other."""
     corners = points[triangles]
     one, two = box_pairs(corners.min(1), corners.max(1))
     apart = ~(triangles[one][:, :, None] == triangles[two][:, None, :]).any((1, 2))

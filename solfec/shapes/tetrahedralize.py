@@ -23,7 +23,7 @@ FORMAT = "solfec mesh 1"
 
 
 def tetrahedral(shape, path: str, volume=None, quality=None, volume_id=None, surface_id=None) -> Mesh:
-    """The mesh stored at `path`; if there is none, a new mesh of tetrahedra, which is stored there.
+    """Return the mesh stored at `path`; if there is none, make a mesh of tetrahedra and store it.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def tetrahedral(shape, path: str, volume=None, quality=None, volume_id=None, sur
     volume, quality : float, optional
         Greatest volume (positive), greatest ratio of circumradius to shortest edge (above 1) of elements.
     volume_id, surface_id : int, optional
-        Identifiers for all elements, and for faces whose origin has none; else they are inherited, else 0.
+        Identifiers of all elements, and of faces whose origin has none; by default inherited ones, else 0.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def tetrahedral(shape, path: str, volume=None, quality=None, volume_id=None, sur
     Warns
     -----
     SolfecWarning
-        When the stored mesh was made of other input; it is used all the same.
+        When the stored mesh was made from other input; it is used nevertheless.
     """
     options = (volume, quality, volume_id, surface_id)
     if os.path.exists(path):
@@ -66,7 +66,7 @@ def tetrahedral(shape, path: str, volume=None, quality=None, volume_id=None, sur
 
 
 def mesh_of_mesh(shape: Mesh, volume=None, quality=None, volume_id=None, surface_id=None) -> Mesh:
-    """Tetrahedra inside the boundary of a mesh, with its identifiers."""
+    """Make tetrahedra inside the boundary of a mesh, with its identifiers."""
     topology = shape.topology
     triangles, rows = element_triangles(shape)
     outer = topology.boundary[rows]
@@ -82,13 +82,13 @@ def mesh_of_mesh(shape: Mesh, volume=None, quality=None, volume_id=None, surface
         volumes = np.full(len(elements), shape.volume_ids[0])
     else:
         volumes = shape.volume_ids[elements_at(shape, nodes[elements].mean(1))]
-    if surface_id is not None:  # inherited ones win, as long as they say something
+    if surface_id is not None:  # inherited identifiers win unless they are 0
         surfaces = np.where(surfaces == 0, identifier(surface_id, "surfid"), surfaces)
     return tetrahedral_mesh(nodes, elements, faces, surfaces, volumes)
 
 
 def mesh_of_file(path: str, volume=None, quality=None, volume_id=None, surface_id=None) -> Mesh:
-    """Tetrahedra inside the surface in a file; its facet markers and region attributes are the identifiers."""
+    """Make tetrahedra inside the surface of a file; its facet markers and region attributes become identifiers."""
     surface: Surface = read_surface(path)
     try:
         if not surface.marks.any() and not surface.regions:
@@ -109,7 +109,7 @@ def mesh_of_file(path: str, volume=None, quality=None, volume_id=None, surface_i
 
 
 def fingerprint(shape, options) -> str:
-    """Hash of all that a mesh is made of."""
+    """Return a hash of the shape and the options of a mesh."""
     digest = hashlib.sha256(repr(options).encode())
     if isinstance(shape, str):
         with open(shape, "rb") as file:
@@ -122,7 +122,7 @@ def fingerprint(shape, options) -> str:
 
 
 def write_mesh(path: str, mesh: Mesh, made_of: str) -> None:
-    """Store a mesh in an HDF5 file, which appears at once and whole."""
+    """Store a mesh in an HDF5 file, which appears complete by renaming."""
     folder = os.path.dirname(os.path.abspath(path))
     os.makedirs(folder, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=folder)
@@ -140,7 +140,7 @@ def write_mesh(path: str, mesh: Mesh, made_of: str) -> None:
 
 
 def read_mesh(path: str) -> tuple[Mesh, str]:
-    """A stored mesh, and the fingerprint of what it was made of; ValueError for any other file."""
+    """Read a stored mesh and the fingerprint of its input; ValueError for any other file."""
     try:
         with h5py.File(path, "r") as file:
             if file.attrs.get("format") != FORMAT:

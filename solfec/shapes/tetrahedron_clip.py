@@ -19,13 +19,13 @@ def volumes(tetrahedra: np.ndarray) -> np.ndarray:
 
 
 def clip(tetrahedra: np.ndarray, planes: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """The parts of tetrahedra below planes, one plane each.
+    """Return the part of each tetrahedron below its plane.
 
     Parameters
     ----------
     tetrahedra : ndarray (n, 4, 3)
     planes : ndarray (n, 4)
-        Normal n and offset d; what has n . x <= d stays.
+        Normal n and offset d; the part n . x <= d stays.
     tolerance : float
         Vertices closer than this to the plane lie on it [length].
 
@@ -33,7 +33,7 @@ def clip(tetrahedra: np.ndarray, planes: np.ndarray, tolerance: float) -> tuple[
     -------
     parts : ndarray (m, 4, 3)
     origin : ndarray (m,)
-        The tetrahedron each is a part of.
+        The tetrahedron of which each is a part.
     """
     height = np.einsum("nai,ni->na", tetrahedra, planes[:, :3]) - planes[:, 3:]
     height[abs(height) <= tolerance] = 0.0
@@ -70,14 +70,16 @@ def fan(polyhedron: Polyhedron) -> np.ndarray:
 
 
 class Regions:
-    """Convex regions that make up the elements of a mesh: an element with planar faces is one, of a warped one the
-    tetrahedra from its centre to the triangles round the centres of its faces are.
+    """Convex regions that make up the elements of a mesh.
+
+    An element with planar faces is one region; a warped element is made of the tetrahedra from its centre to the triangles round the
+    centres of its faces.
 
     Attributes
     ----------
     element : ndarray (n,)
     planes : ndarray (n, 6, 4)
-        Outward normals and offsets; rows of no meaning let everything through.
+        Outward normals and offsets; unused rows exclude nothing.
     low, high : ndarray (n, 3)
         Boxes.
     volume : ndarray (number of elements,)
@@ -147,7 +149,7 @@ def _ranks(labels: np.ndarray) -> np.ndarray:
 
 
 def _planes_of(tetrahedra: np.ndarray) -> np.ndarray:
-    """Planes (n, 6, 4) of tetrahedra, the last two of no meaning."""
+    """Planes (n, 6, 4) of tetrahedra, the last two are unused."""
     planes = np.tile([0.0, 0.0, 0.0, 1.0], (len(tetrahedra), 6, 1))
     for k, (a, b, c, opposite) in enumerate(((1, 2, 3, 0), (0, 2, 3, 1), (0, 1, 3, 2), (0, 1, 2, 3))):
         p = tetrahedra[:, a]
@@ -167,9 +169,9 @@ def cut_by_elements(polyhedra: list[Polyhedron], mesh: Mesh) -> tuple[np.ndarray
     Returns
     -------
     tetrahedra : ndarray (n, 4, 3)
-        What is inside of elements; parts of no volume are left out.
+        Parts inside elements; parts without volume are left out.
     polyhedron, element : ndarray (n,)
-        Where each tetrahedron comes from and which element it is in; sorted by element, then polyhedron.
+        Polyhedron from which each tetrahedron comes, and its element; sorted by element, then polyhedron.
     volume : ndarray (number of elements,)
         Volumes of the elements.
     """

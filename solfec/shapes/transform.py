@@ -1,6 +1,6 @@
 """COPY, SCALE, TRANSLATE and ROTATE of shapes (docs/language-objects.md, SCALE, TRANSLATE, ROTATE).
 
-Shapes are changed in place and returned, lists of them likewise; a tuple of three numbers gives a new tuple.
+Shapes and lists of shapes are changed in place and returned; a tuple of three numbers gives a new tuple.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def scale(shape, factors):
     """Multiply coordinates by three non-zero `factors` about the global origin.
 
     Spheres keep their centre, and their radius is multiplied by the magnitude of the first factor.  Where the product
-    of the factors is negative, faces and elements are turned round so that they stay outward.
+    of the factors is negative, faces and elements are reversed so that normals stay outward.
     """
     factors = _triple(factors, "coefs")
     if isinstance(shape, tuple):

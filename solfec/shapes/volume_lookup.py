@@ -1,4 +1,4 @@
-"""In which element of a mesh points lie."""
+"""Search for the elements of a mesh that hold points."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from .mesh import Mesh
 
-CHUNK = 2_000_000  # pairs of points and elements looked at together
+CHUNK = 2_000_000  # pairs of points and elements in one batch
 
 
 def elements_at(mesh: Mesh, points: np.ndarray) -> np.ndarray:
-    """For each point (n, 3) the element it lies in, or the nearest by depth below its faces among those round it.
+    """Return for each point (n, 3) the element below whose faces it is deepest, among those whose boxes hold it.
 
-    Points that no element's box holds get the element with the nearest middle.
+    A point outside all boxes gets the element with the nearest middle.
     """
     topology = mesh.topology
     corners = mesh.nodes[topology.element_nodes]
@@ -29,7 +29,7 @@ def elements_at(mesh: Mesh, points: np.ndarray) -> np.ndarray:
 
 
 def _deepest(mesh: Mesh, points: np.ndarray, held: np.ndarray, middles: np.ndarray) -> np.ndarray:
-    """Of the elements marked in `held` (n, ne) the one whose faces a point is deepest below."""
+    """Return, among the elements marked in `held` (n, ne), the one below whose faces each point is deepest."""
     topology = mesh.topology
     lead = mesh.nodes[topology.face_nodes[:, :3]]
     normals = np.cross(lead[:, 1] - lead[:, 0], lead[:, 2] - lead[:, 0])

@@ -1,4 +1,4 @@
-"""Convexes cut into the cells of points: what is nearer to a point than to all others (not in the manual)."""
+"""Convexes cut into Voronoi cells: the region nearer to a point than to all others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def voronoi(polyhedra: list[Polyhedron], points: np.ndarray, surface: int) -> li
     Parameters
     ----------
     polyhedra : list of Polyhedron
-        Not changed; each is cut by the points inside of it, and stays whole where there are less than two.
+        Not changed; each is cut by the points inside it, and stays whole with fewer than two.
     points : ndarray (n, 3)
     surface : int
         Surface identifier of the faces between cells; outer ones keep theirs.
@@ -26,7 +26,7 @@ def voronoi(polyhedra: list[Polyhedron], points: np.ndarray, surface: int) -> li
     Returns
     -------
     list of Convex
-        One for each point inside of a polyhedron, in their order; of polyhedra without points one.
+        One for each point inside a polyhedron, in their order; one for each polyhedron without points.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def voronoi(polyhedra: list[Polyhedron], points: np.ndarray, surface: int) -> li
 def _cells(polyhedron: Polyhedron, points: np.ndarray, surface: int) -> list[Polyhedron]:
     """The cells of points, all of them inside of a polyhedron.
 
-    Each is cut by the bisectors with other points, near ones first, until the next one is more than twice as far from the point as the cell's vertices are.
+    Each is cut by the bisectors with other points, near ones first, until the next point is more than twice as far away as the cell's vertices.
     """
     size = float(np.ptp(polyhedron.vertices, axis=0).max())
     cells = []
@@ -69,7 +69,7 @@ def _cells(polyhedron: Polyhedron, points: np.ndarray, surface: int) -> list[Pol
 
 
 def holders(polyhedra: list[Polyhedron], points: np.ndarray) -> np.ndarray:
-    """The first polyhedron that each point (n, 3) is strictly inside of, -1 for none."""
+    """Return the first polyhedron that strictly contains each point (n, 3), -1 for none."""
     owner = np.full(len(points), -1)
     for number in reversed(range(len(polyhedra))):
         inside = np.ones(len(points), bool)
@@ -82,7 +82,7 @@ def holders(polyhedra: list[Polyhedron], points: np.ndarray) -> np.ndarray:
 
 
 def random_points(polyhedra: list[Polyhedron], count: int, seed: int) -> np.ndarray:
-    """Points (count, 3), uniform in the volume of polyhedra; the same for the same seed."""
+    """Draw points (count, 3) uniformly in the volume of polyhedra; equal seeds give equal points."""
     random = np.random.default_rng(seed)
     volumes = np.array([characteristics([Convex([p])])[0] for p in polyhedra])
     chosen = np.sort(random.choice(len(polyhedra), count, p=volumes / volumes.sum()))
