@@ -19,7 +19,7 @@ module broad_phase
 
 contains
 
-  !> Sorts the boxes of obstacles that never move into a grid of their own, once for many searches.
+  !> Sorts the boxes of obstacles that never move into a separate grid, which many searches then use.
   !>
   !>   member        (:) rows of their primitives, ascending
   !>   box           (6,:) boxes of all primitives [length]
@@ -50,14 +50,14 @@ contains
     call store_grid(still, grid)
   end subroutine sort_still
 
-  !> Polyhedra without outer faces, which inner elements of meshes are.
+  !> Whether a primitive takes no part in contact: a polyhedron without outer faces, that is, an interior element of a mesh.
   pure logical function takes_no_part(kind, outer_count)
     integer(i4), intent(in) :: kind, outer_count
 
     takes_no_part = kind < sphere_kind .and. outer_count == 0
   end function takes_no_part
 
-  !> Lets a grid have its columns in the caller's arrays.
+  !> Points the columns of a grid to arrays of the caller.
   subroutine point_columns(bounds, numbers, grid)
     real(sp), intent(inout), target, contiguous :: bounds(:,:)
     integer(i4), intent(inout), target, contiguous :: numbers(:,:)
@@ -69,7 +69,7 @@ contains
     grid%cell(0:) => numbers(:,3)
   end subroutine point_columns
 
-  !> All pairs of primitives of different bodies whose boxes overlap, without pairs of obstacles and excluded pairs of
+  !> Finds all pairs of primitives of different bodies with overlapping boxes, except pairs of obstacles and excluded pairs of
   !> bodies (docs/contact-points.md, What a step costs).
   !>
   !> Primitive rows are in the order of (body id, primitive number), which makes rows the key of a pair:
@@ -77,13 +77,13 @@ contains
   !>
   !>   bodies                reads kind, id and selfcontact (1: polyhedra of one deformable body may touch, unless adjacent)
   !>   shapes                reads kind, outer_count, body and adjacent primitives
-  !>   work                  reads `fat`; writes `low`, `high`, the pairs, and `apart`, of which nothing (-1) is known; see `pair_cache`
+  !>   work                  reads `fat`; writes `low`, `high`, the pairs, and `apart`, which becomes -1 (unknown); see `pair_cache`
   !>   still_boxes           reads `movable`, rows of primitives that may move, ascending; all others are in the still grid
   !>   still, still_bounds, still_numbers, still_cells   the grid of `sort_still`
   !>   excluded              (2,:) pairs of body identifiers (lower, higher), sorted by both
-  !>   bounds, numbers, rows, records, cells   work arrays, kept by the caller because fresh memory is dear:
+  !>   bounds, numbers, rows, records, cells   work arrays, kept by the caller, since new memory is slow:
   !>                         lengths `primitives` + 8 or more (bounds, numbers), `primitives` (rows, records), 4 `primitives` + 4200
-  !>   found                 number of pairs; when it exceeds the length of `low`, there was no room: enlarge to this
+  !>   found                 number of pairs; if it exceeds the length of `low`, there was no room: enlarge to this
   !>                         length at least and call again; -1: a handle is void
   subroutine find_pairs(handles, still, still_bounds, still_numbers, still_cells, excluded, bounds, numbers, rows, records, cells, &
       found, still_capacity, still_cell_capacity, primitives, exclusions, cell_capacity, length)

@@ -1,12 +1,12 @@
 !> Uniform grids that hold boxes by their lower corners, one grid per class of sizes.
 !>
-!> Boxes are sorted into classes whose widths differ by a factor of 4 at most, so a floor or a wall never
-!> forces large cells upon small bodies.  In each class and direction a cell is a little wider than the widest
+!> Boxes are sorted into classes whose widths differ by a factor of 4 at most, so a floor or a wall does not
+!> force large cells upon small bodies.  In each class and direction a cell is a little wider than the widest
 !> box of the class and of all finer ones: overlapping boxes are in the same or in neighbouring cells.
 !>
-!> The number of cells is bounded by the number of boxes.  Where bodies are spread over more cells than that,
-!> cell numbers are taken modulo a prime (which regular arrangements do not share), so cells far apart fall
-!> on one another; pairs stay complete and unique because a direction that is wrapped keeps three cells or more.
+!> The number of cells is bounded by the number of boxes.  If bodies spread over more cells, cell numbers are
+!> taken modulo a prime, which regular arrangements rarely share, so distant cells coincide.  Pairs stay
+!> complete and unique, because a direction that is wrapped keeps three cells or more.
 module cell_grid
   use kinds, only: sp, dp, i4, i8
 !$ use omp_lib, only: omp_get_max_threads
@@ -15,32 +15,32 @@ module cell_grid
   public :: size_class, grid_type, build_grid, store_grid, restore_grid, cell_range, bounds_of
   public :: absent, immovable, record, figures, most_classes
 
-  !> Owners that are not body rows: a primitive that takes no part, and one of an obstacle (obstacles never
-  !> meet each other, as if they were one body).
+  !> Owners that are not body rows: of a primitive that takes no part, and of obstacles.  All obstacles have one owner,
+  !> since they do not touch each other.
   integer(i4), parameter :: absent = -2, immovable = -1
 
-  !> Widths within a class span at most so many quarters of an octave (a factor of 4).
+  !> Largest span of widths within a class in quarters of an octave (a factor of 4).
   integer, parameter :: class_span = 8
   integer, parameter :: last_bin = 511
-  !> Of each bin are kept the largest widths (3), the largest lower corners (3), and the largest opposites of lower corners (3).
+  !> Numbers kept for each bin: largest widths (3), largest lower corners (3), largest negated lower corners (3).
   integer, parameter :: extents = 9
-  !> Cell numbers beyond this one are taken for it; at this distance they are still exact to 1E-3.
+  !> Largest cell number: larger ones are set to it; at this distance numbers are still exact to 1E-3.
   real(dp), parameter :: farthest_cell = 2.0_dp**38
-  !> Added to numbers before they are rounded towards zero, which then means downwards.
+  !> Added to numbers before rounding towards zero, so that rounding goes downwards.
   real(dp), parameter :: above_zero = 2.0_dp**39
   real(dp), parameter :: cell_margin = 1.001_dp
-  !> Boxes that reach beyond this are lost.
+  !> Largest coordinate: boxes beyond it take no part.
   real(dp), parameter :: farthest = 1.0e100_dp
   integer, parameter :: cells_per_box = 4, fewest_cells = 64
   integer, parameter :: parallel_from = 4000
-  !> Columns of boxes in the order of cells are longer than needed by this, so that they can be compared in blocks.
+  !> Extra length of columns of boxes in the order of cells, so that they can be compared in blocks.
   integer, parameter :: padding = 8
-  !> Boxes are first distributed among groups of cells that fit into the cache, as records of so many numbers.
+  !> Numbers of the record of a box; boxes are first distributed among groups of cells that fit into the cache.
   integer, parameter :: record = 9
-  !> A grid is stored in so many numbers for itself and for each of its classes, of which there are so many at most.
+  !> Numbers in which a grid and each of its classes are stored, and the largest number of classes.
   integer, parameter :: figures = 20, most_classes = 64
   integer, parameter :: least_shift = 12, most_groups = 256
-  !> Coordinates in single precision are held back here, in cells of the finest class.
+  !> Limit of coordinates in single precision, in cells of the finest class.
   real(dp), parameter :: farthest_bound = 1.0e37_dp
 
   !> The grid of one class of sizes.
@@ -51,14 +51,14 @@ module cell_grid
     integer(i8) :: highest(3)          !< largest cell numbers
     integer(i4) :: cells(3)            !< numbers of cells kept
     logical :: wrapped(3)              !< cell numbers are taken modulo `cells`
-    integer(i4) :: first_cell = 0      !< where its cells start in `grid_type%cell_start`
+    integer(i4) :: first_cell = 0      !< start of its cells in `grid_type%cell_start`
     integer(i4) :: boxes = 0           !< number of boxes
   end type size_class
 
   !> All classes, finest first, and copies of the boxes in the order of cells.
   !>
-  !> Bounds are rounded to single precision by a monotone function of the coordinate: where two differ, the coordinates
-  !> differ the same way, and only where they are the same must the coordinates be looked at.
+  !> Bounds are rounded to single precision by a monotone function of the coordinate.  So different bounds order coordinates
+  !> correctly, and only where bounds are equal must coordinates be compared.
   type :: grid_type
     integer :: classes = 0
     real(dp) :: origin(3) = 0.0_dp
@@ -72,12 +72,12 @@ module cell_grid
 
 contains
 
-  !> Sorts boxes into cells, but for those that are absent.
+  !> Sorts boxes into cells, except absent ones.
   !>
   !>   n      number of boxes
   !>   member (0:) their rows, ascending
   !>   box    (6,:) lower corner, upper corner, by rows
-  !>   owner  (0:) body row, `immovable` or `absent`; those without finite boxes become absent
+  !>   owner  (0:) body row, `immovable` or `absent`; owners of boxes that are not finite become absent
   !>   place  (:) work array
   !>   cells  (0:) work array that holds `cell_start`: 4 n + 64 for each class of sizes, of which there are 64 at most
   !>   records (9,:) work array
@@ -105,7 +105,7 @@ contains
     call fill_cells(n, member, box, owner, class_of_bin, place, records, grid)
   end subroutine build_grid
 
-  !> Keeps what a grid knows of itself and its classes: columns 0 and 1 to `classes` of `kept`.
+  !> Stores a grid without its columns: the grid in column 0 of `kept`, its classes in columns 1 to `classes`.
   pure subroutine store_grid(grid, kept)
     type(grid_type), intent(in) :: grid
     real(dp), intent(inout) :: kept(figures,0:most_classes)
@@ -120,7 +120,7 @@ contains
     end do
   end subroutine store_grid
 
-  !> Brings back a grid, without its columns.
+  !> Restores a grid, without its columns.
   subroutine restore_grid(kept, cells, grid)
     real(dp), intent(in) :: kept(figures,0:most_classes)
     integer(i4), intent(inout), target, contiguous :: cells(0:)
@@ -159,8 +159,8 @@ contains
     cell_number = int(t + above_zero, i8) - int(above_zero, i8)
   end function cell_number
 
-  !> First and last cells, direction by direction, in which those boxes of a class start that may meet a box.  They may
-  !> exceed the number of cells once, where cell numbers are wrapped; none: the first is beyond the last.
+  !> First and last cells, by direction, in which boxes of a class start that may meet a box.  They may exceed the number
+  !> of cells once, where cell numbers are wrapped.  If there are none, the first is beyond the last.
   pure subroutine cell_range(class, origin, box, from, to)
     type(size_class), intent(in) :: class
     real(dp), intent(in) :: origin(3), box(6)
@@ -169,7 +169,7 @@ contains
     integer :: axis
 
     do axis = 1, 3
-      ! a box that reaches this cell's starts one cell below them or later
+      ! a box that reaches these cells starts at most one cell below them
       first = cell_number(box(axis), origin(axis), class%inverse_cell(axis)) - class%lowest(axis) - 1
       last = cell_number(box(axis+3), origin(axis), class%inverse_cell(axis)) - class%lowest(axis)
       if (class%wrapped(axis)) then
@@ -185,7 +185,7 @@ contains
     end do
   end subroutine cell_range
 
-  !> Cell number after wrapping: that of a small number by a quick division.
+  !> Cell number after wrapping; small numbers take a fast division.
   pure integer(i8) function wrap(number, cells)
     integer(i8), intent(in) :: number
     integer(i4), intent(in) :: cells
@@ -197,7 +197,7 @@ contains
     end if
   end function wrap
 
-  !> A point amid most bodies: the median of a sample of lower corners, direction by direction.
+  !> A point in the middle of most bodies: the median of a sample of lower corners, by direction.
   pure function middle(n, member, box) result(point)
     integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
@@ -238,8 +238,8 @@ contains
     bin_of = int(min(max(shiftr(transfer(width, 1_i8), 50) - lowest, 0_i8), int(last_bin, i8)))
   end function bin_of
 
-  !> Bins of the largest widths (left in `place`), and numbers of boxes and extents of bins, thread by thread: extents are
-  !> maxima, which do not depend on how boxes are shared out.
+  !> Bins of the largest widths (left in `place`), and for each thread the numbers of boxes and the extents of bins.  Extents are
+  !> maxima, which do not depend on the distribution of boxes among threads.
   subroutine survey(n, member, box, owner, place, used, most)
     integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
@@ -256,7 +256,7 @@ contains
     end do
   end subroutine survey
 
-  !> The same for a thread's share.
+  !> Bins, numbers of boxes and extents for one thread's share of the boxes.
   pure subroutine survey_share(from, to, member, box, owner, place, used, most)
     integer, intent(in) :: from, to
     integer(i4), intent(in) :: member(0:*)
@@ -286,7 +286,7 @@ contains
     end do
   end subroutine survey_share
 
-  !> The classes that share out the bins in use.
+  !> Chooses the classes of the bins in use.
   subroutine find_classes(used, class_of_bin, grid)
     integer(i4), intent(in) :: used(0:,0:)
     integer(i4), intent(inout) :: class_of_bin(0:last_bin)
@@ -345,8 +345,8 @@ contains
     end do
   end subroutine find_ranges
 
-  !> Numbers of cells of every class: the whole range where it is small, else a bounded number, wrapped.
-  !> `last` is the number of cells of all.
+  !> Chooses the number of cells of every class: the whole range if it is small, else a bounded number with wrapping.
+  !> `last` is the total number of cells.
   subroutine choose_cells(grid, last)
     type(grid_type), intent(inout) :: grid
     integer, intent(out) :: last
@@ -402,15 +402,15 @@ contains
     prime = 3
   end function prime_below
 
-  !> Counting sort of the boxes by cell, in two passes that each stay within the cache: by groups of cells, and by the cells
-  !> of each group.  `place` is the bin on entry.
+  !> Counting sort of the boxes by cell, in two passes that each stay within the cache: by groups of cells, then by the cells
+  !> of each group.  `place` holds bins on entry.
   subroutine fill_cells(n, member, box, owner, class_of_bin, place, records, grid)
     integer(i4), intent(in) :: n, member(0:*)
     real(dp), intent(in) :: box(6,0:*)
     integer(i4), intent(in) :: owner(0:*), class_of_bin(0:last_bin)
     integer(i4), intent(inout) :: place(0:*), records(record,0:*)
     type(grid_type), intent(inout) :: grid
-    integer(i4), allocatable :: next(:,:)   ! the next free place of a group of cells, thread by thread
+    integer(i4), allocatable :: next(:,:)   ! for each thread the next free place of each group of cells
     integer(i4) :: group_start(0:most_groups), bound(6)
     integer :: cells, shift, groups, threads, thread, i, j, k, group, count
 
@@ -478,7 +478,7 @@ contains
     grid%row(count:count+padding-1) = 0
   end subroutine fill_cells
 
-  !> First of the rows that a thread sees to.
+  !> First row of a thread's share.
   pure integer function share(n, thread, threads)
     integer(i4), intent(in) :: n
     integer, intent(in) :: thread, threads
@@ -486,7 +486,7 @@ contains
     share = int(int(n, i8)*thread/threads)
   end function share
 
-  !> Cells of lower corners.
+  !> Computes the cells of lower corners.
   pure subroutine number_cells(from, to, member, box, owner, class_of_bin, class, origin, place)
     integer, intent(in) :: from, to
     integer(i4), intent(in) :: member(0:*), owner(0:*), class_of_bin(0:last_bin)
@@ -500,7 +500,7 @@ contains
     end do
   end subroutine number_cells
 
-  !> The same for boxes of one class, of which there is a copy, so that compilers need not look at it again for every box.
+  !> Computes the cells of lower corners of boxes of one class; its local copy lets compilers keep it in registers.
   pure subroutine number_cells_of_one(from, to, member, box, owner, one, origin, place)
     integer, intent(in) :: from, to
     integer(i4), intent(in) :: member(0:*), owner(0:*)
@@ -561,8 +561,8 @@ contains
     end do
   end subroutine set_bounds
 
-  !> Bounds of a box as they are in a grid.  (Apart from `set_bounds`, which compilers can put where it is called: public
-  !> procedures of shared libraries they may not.)
+  !> Bounds of a box as they are in a grid.  (Separate from `set_bounds`, which compilers can inline; they cannot inline
+  !> public procedures of shared libraries.)
   pure function bounds_of(box, grid) result(bound)
     real(dp), intent(in) :: box(6)
     type(grid_type), intent(in) :: grid
@@ -594,7 +594,7 @@ contains
       count = count + start(c)
       start(c) = count
     end do
-    ! filled from behind, so starts end up at the first box and rows ascend within a cell
+    ! filled from the end, so that starts end at the first box and rows ascend within a cell
     do k = last - 1, first, -1
       c = records(9,k)
       place = start(c) - 1

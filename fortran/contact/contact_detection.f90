@@ -1,4 +1,4 @@
-!> Contacts in a time step: known ones follow the shapes, new ones are found; tables come by their handles.
+!> Contacts in a time step: known contacts follow the shapes, new contacts are found.
 module contact_detection
   use kinds, only: dp, i4, i8
   use contacts, only: update_rows, create_rows, keep_rows, find_deepest => deepest_row
@@ -24,23 +24,24 @@ module contact_detection
 
 contains
 
-  !> Stages `from` to `to` of 1 known contacts follow (`select_contacts`, `find_contacts`, `find_patches`, `update_rows`, `keep_rows`);
-  !> 2 points join the patches of these (`create_rows`); 3 new contacts among the pairs whose fat boxes overlap (`boxes_inside`,
-  !> `select_pairs`, `find_contacts`, `note_apart`, `find_patches`, `create_rows`, `sparsify_rows`, `keep_rows`).
+  !> Runs stages `from` to `to` of contact detection.  Stage 1: known contacts follow the shapes (`select_contacts`, `find_contacts`,
+  !> `find_patches`, `update_rows`, `keep_rows`).  Stage 2: points join their patches (`create_rows`).  Stage 3: new contacts are found
+  !> among the pairs whose fat boxes overlap (`boxes_inside`, `select_pairs`, `find_contacts`, `note_apart`, `find_patches`,
+  !> `create_rows`, `sparsify_rows`, `keep_rows`).
   !>
-  !> Of the work space `known`, `found`, `guesses`, `removed`, `cohesive`, `first_new` and `present_flags` say afterwards: known pairs looked
-  !> at; new pairs looked at, and those among them with a contact that is degenerate; new contacts that sparsification removed again;
-  !> whether some contact has cohesion; the first row that is new in this step; a sum of flags of self-contact.
+  !> The work space holds afterwards: `known`, the number of known pairs that were evaluated; `found` and `guesses`, the numbers of new
+  !> pairs that were evaluated and of their degenerate contacts; `removed`, new contacts that sparsification removed; `cohesive`,
+  !> whether some contact has cohesion; `first_new`, the first new row; `present_flags`, a sum of flags of self-contact.
   !>
   !>   handles        of detection's tables, see `open_detection`
   !>   first, last    rows first <= k < last are contacts
-  !>   patched        1: faces that lie on each other share several contacts; 2: polyhedra have those of `manifold`
+  !>   patched        1: faces that lie on each other share several contacts; 2: polyhedra have the contacts of `manifold`
   !>   speculative    1: contacts may act before bodies meet, see `contact_of_polyhedra`
   !>   limits         (3) threshold, least area and distance of `sparsify_rows`
   !>   excluded       (2,:) see `create_rows`
-  !>   outcome        0 done; 1 pairs must be searched anew; 2 `needed` results, 3 `needed` rows must have room; call again from
-  !>                  `stage` on, of which nothing has been changed.  100: a handle is void
-  !>   error          as of `find_contacts`, then `stage` is its pair
+  !>   outcome        0 done; 1 pairs must be searched again; 2 `needed` results, or 3 `needed` rows, need room; call again from
+  !>                  `stage` on, which has changed nothing.  100: a handle is void
+  !>   error          see `find_contacts`; then `stage` is the pair
   !>   left           rows in use afterwards
   subroutine detect(handles, from, to, first, last, epsilon, margin, time, step_number, patched, speculative, limits, next_id, &
       excluded, outcome, stage, needed, left, error, exclusions)
@@ -79,7 +80,7 @@ contains
 
   contains
 
-    !> Known contacts at the present shapes; those that opened are removed.
+    !> Evaluates known contacts at the present shapes, and removes those that opened.
     subroutine follow_contacts
       integer(i4) :: count, lost
 
@@ -134,7 +135,7 @@ contains
       end associate
     end subroutine find_new_contacts
 
-    !> Without contacts that would stop what slides over seams.
+    !> Removes contacts that would stop bodies sliding over seams.
     subroutine hide_edges
       integer(i4) :: hidden, known
 
@@ -155,14 +156,14 @@ contains
       needed = pairs
     end function lacks_room
 
-    !> Pairs with a contact whose normal is a guess.
+    !> Number of pairs with a degenerate contact, whose normal is a guess.
     integer(i4) function count_guesses(pairs)
       integer(i4), intent(in) :: pairs
 
       count_guesses = int(count(tables%found%status(0:pairs-1) == 1 .and. tables%found%degenerate(0:pairs-1) == 1), i4)
     end function count_guesses
 
-    !> Contacts and patches of `n` pairs of primitives.
+    !> Evaluates contacts and patches of `n` pairs of primitives.
     subroutine look_at(n, one, two, frozen)
       integer(i4), intent(in) :: n, one(0:), two(0:), frozen
 
@@ -178,7 +179,7 @@ contains
         tables%patches)
     end subroutine look_at
 
-    !> Rows behind those in use for contacts among `n` pairs, which have points `alive` in rows already.
+    !> Appends rows for contacts among `n` pairs; points in `alive` have rows already.
     subroutine create(n, one, two, alive)
       integer(i4), intent(in) :: n, one(0:), two(0:), alive(0:)
       integer(i4) :: created
@@ -193,7 +194,7 @@ contains
       end if
     end subroutine create
 
-    !> Only the rows from `row` on that `keep` marks.
+    !> Keeps of the rows from `row` on only those that `keep` marks.
     subroutine keep_from(row)
       integer(i4), intent(in) :: row
       integer(i4) :: used
@@ -203,7 +204,7 @@ contains
     end subroutine keep_from
   end subroutine detect
 
-  !> `sparsify_rows` by itself, of the constraints and shapes of these handles; failure 100: one of them is void.
+  !> Calls `sparsify_rows` on tables given by handles; failure 100: a handle is void.
   subroutine sparsify_new(shape_handles, constraints, first, new, last, limits, within, nbody, next_id, keep, removed, failure, &
       rows)
     integer(i8), intent(in) :: shape_handles(5), constraints, next_id
@@ -221,7 +222,7 @@ contains
     call sparsify_rows(first, new, last, limits(1), limits(2), limits(3), within, nbody, next_id, shapes, table, keep, removed)
   end subroutine sparsify_new
 
-  !> `symmetric_sparsify` of the constraints and shapes of these handles; failure 100: one of them is void.
+  !> Calls `symmetric_sparsify` on tables given by handles; failure 100: a handle is void.
   subroutine sparsify_symmetrically(shape_handles, constraints, first, new, last, order, limits, gained, keep, removed, failure, &
       ordered, rows)
     integer(i8), intent(in) :: shape_handles(5), constraints
@@ -241,7 +242,7 @@ contains
     call sparsify_both(first, new, last, order, limits(1), limits(2), limits(3), shapes, table, gained, keep, removed)
   end subroutine sparsify_symmetrically
 
-  !> `contacts.deepest_row` of the constraints of a handle; -2: it is void.
+  !> Calls `contacts.deepest_row` on the constraints of a handle; -2: it is void.
   subroutine deepest_row(constraints, first, last, depth, step_number, row)
     integer(i8), intent(in) :: constraints, step_number
     integer(i4), intent(in) :: first, last
@@ -255,7 +256,7 @@ contains
     if (status == table_open) call find_deepest(first, last, depth, step_number, table, row)
   end subroutine deepest_row
 
-  !> `pair_cache.fatten_boxes`.
+  !> Calls `pair_cache.fatten_boxes` for Python.
   subroutine fatten_boxes(member, reach, skin, box, fat, members, primitives)
     integer(i4), intent(in) :: members, primitives
     integer(i4), intent(in) :: member(0:members-1)
@@ -265,7 +266,7 @@ contains
     call fatten(member, reach, skin, box, fat)
   end subroutine fatten_boxes
 
-  !> `pair_cache.sum_flags`.
+  !> Calls `pair_cache.sum_flags` for Python.
   subroutine sum_flags(nbody, selfcontact, flags, bodies)
     integer(i4), intent(in) :: nbody, bodies
     integer(i4), intent(in) :: selfcontact(0:bodies-1)

@@ -9,24 +9,24 @@ module contact_patch
   private
   public :: find_patches
 
-  real(dp), parameter :: facing = 0.985_dp     !< cosine of the angle (10 degrees) up to which faces lie on each other
-  real(dp), parameter :: turned = 0.9817_dp    !< angle of the first slot's direction from the slave face's first edge:
-                                               !< not along diagonals or edges that regular shapes have
+  real(dp), parameter :: facing = 0.985_dp     !< cosine of the angle (10 degrees) up to which faces count as lying on each other
+  real(dp), parameter :: turned = 0.9817_dp    !< angle of the first slot's direction from the slave face's first edge,
+                                               !< away from diagonals and edges of regular shapes
   integer, parameter :: parallel_from = 200
 
 contains
 
   !> Replaces single points of contacts between faces by up to four corners of the area that the faces share.
   !>
-  !> The faces of each body that look along the contact's normal are taken.  The slave's are clipped by the sides of the
-  !> prisms over the master's and by the planes where the local gap is `reach`; the slots are the corners furthest along
-  !> four directions that are fixed to the slave's first such face, so that a corner keeps its slot from step to step.
+  !> The faces of each body that point along the contact's normal are taken.  The slave's faces are clipped by the sides of the
+  !> prisms over the master's and by the planes where the local gap is `reach`.  The slots are the corners furthest along
+  !> four directions fixed to the slave's first such face, so that a corner keeps its slot from step to step.
   !>
   !>   pairs              number of pairs
   !>   first, second      (:) primitive rows, the slave (of polyhedra) first
   !>   reach              largest local gap [length]
   !>   with_gap           1: gaps may be positive
-  !>   results            what the narrow phase found, see `find_contacts`
+  !>   results            results of the narrow phase, see `find_contacts`
   !>   patches            all columns are written; slots are 1 where the contact has one point
   subroutine find_patches(pairs, first, second, reach, with_gap, tables, results, patches)
     integer(i4), intent(in) :: first(0:), second(0:)
@@ -55,7 +55,7 @@ contains
     !$omp end parallel
   end subroutine find_patches
 
-  !> The first outer face from row `from` on, before row `end`, whose normal is near a direction; -1: there is none.
+  !> First outer face with from <= row < `end` whose normal is near a direction; -1: there is none.
   pure integer function facing_face(from, end, normal, direction)
     integer, intent(in) :: from, end
     real(dp), intent(in) :: normal(3,0:*), direction(3)
@@ -69,7 +69,7 @@ contains
     end do
   end function facing_face
 
-  !> The patch of two bodies; nothing changes where they share less than two separate corners.
+  !> Computes the patch of two bodies; nothing changes if they share less than two separate corners.
   subroutine find_patch(tables, first, second, normal, reach, with_gap, polygon, spare, slots, points, gaps)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second

@@ -6,7 +6,7 @@ module contact_tables
   public :: area_table, point_table, tabulate_areas, raise_area, largest_area, tabulate_points, cell_of, hash_of, pair_key, &
     mixed, table_size
 
-  !> Cell numbers beyond this one are taken for it.
+  !> Largest cell number: larger ones are set to it.
   real(dp), parameter :: farthest_cell = 2.0_dp**62
 
   !> Largest areas by key (open addressing).
@@ -15,10 +15,10 @@ module contact_tables
     real(dp), allocatable :: area(:)
   end type area_table
 
-  !> Contacts by cell of their points and body, every contact once for each of its two bodies (chains, last row first).
+  !> Contacts by cell of their points and body: each contact appears once for each of its two bodies (chains, last row first).
   type :: point_table
     real(dp) :: inverse_cell
-    integer(i4) :: first                  !< row that entries 0 and 1 stand for
+    integer(i4) :: first                  !< row of entries 0 and 1
     integer(i4), allocatable :: head(:)   !< (0:) entry, -1: empty
     integer(i4), allocatable :: next(:)   !< (0:) by entry
   end type point_table
@@ -77,7 +77,7 @@ contains
     pair_key = ior(shiftl(int(primitive, i8), 32), int(body, i8))
   end function pair_key
 
-  !> Where a key is, or where it would go.
+  !> Place of a key, or the place where it would be inserted.
   pure integer function place_of(table, key) result(place)
     type(area_table), intent(in) :: table
     integer(i8), intent(in) :: key
@@ -97,7 +97,7 @@ contains
     type(point_table), intent(inout) :: table
     integer :: k, side, place
 
-    ! a box of four distances about a point meets two of these cells in each direction at most
+    ! a box of four distances about a point meets at most two of these cells in each direction
     table%inverse_cell = 0.25_dp/min_distance
     table%first = first
     allocate (table%head(0:table_size(2*int(last - first))-1), table%next(0:2*(last-first)-1))

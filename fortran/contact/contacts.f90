@@ -1,4 +1,4 @@
-!> Life of contacts: creation from what the narrow phase found, update, removal, penetration depth.
+!> Life of contacts: creation from results of the narrow phase, update, removal, penetration depth.
 module contacts
   use kinds, only: dp, i4, i8
   use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, contact_kind => constraint_contact
@@ -14,19 +14,19 @@ module contacts
 
 contains
 
-  !> Gives existing contacts the state that the narrow phase found with their roles frozen (slave first).
+  !> Updates existing contacts by results of the narrow phase, with frozen roles (slave first).
   !>
-  !> A contact is kept while its primitives overlap, a cohesive one always.  Kept contacts get a new point,
+  !> A contact is kept while its primitives overlap; a cohesive one is kept always.  Kept contacts get a new point,
   !> referential points, frame, gap, area and surfaces; R and U keep their local components.  Cohesive ones
-  !> keep their referential points and are placed by the one on the master.  When the surfaces changed, the
+  !> keep their referential points, and the point on the master determines their place.  When the surfaces changed, the
   !> material is looked up again and cohesion is lost (it exists only from the time 0 on, between bodies that touch).
   !>
   !>   first, last     rows first <= k < last are contacts
   !>   epsilon, time, now   geometric epsilon; time at the start of the step; number of the last update of shapes
   !>   patched         whether contacts have patches
-  !>   work            `result_of`: row by row from `first` the result that belongs to a contact; -1: it stays as it is;
-  !>                   `keep`: 1: contact stays, row by row from `first`, out
-  !>   results, patches   what the narrow phase found, and `contact_patch`
+  !>   work            `result_of`: for each row from `first` the result of the contact; -1: the contact stays unchanged;
+  !>                   `keep`: for each row from `first`, out; 1: the contact stays
+  !>   results, patches   results of the narrow phase, and of `contact_patch`
   !>   rows            point, master_point, slave_point, base, gap, area, surface, material, cohesion, evaluated: out
   !>   lost            number of contacts that do not stay
   subroutine update_rows(first, last, epsilon, time, now, patched, work, results, patches, state, materials, rows, lost)
@@ -94,20 +94,20 @@ contains
     lost = count
   end subroutine update_rows
 
-  !> Appends the contacts that the narrow phase found among candidate pairs, in the order of the pairs.
+  !> Appends the contacts among candidate pairs, in the order of the pairs.
   !>
   !>   last            number of rows in use; new ones follow
   !>   patched, results, patches   see `update_rows`
-  !>   alive           (:) bits of slots of a pair that are in contact already (only with patches)
+  !>   alive           (:) bits of slots of a pair that already have rows (only with patches)
   !>   count           number of candidate pairs
   !>   epsilon, time, step_number, now   geometric epsilon; time and number of the step; number of the last update of shapes
   !>   excluded        (2,:) pairs of surface identifiers (lower, higher) between which there is no contact
   !>   first, second   (:) primitive rows of the pairs
   !>   body_of         (:) body rows of primitives
   !>   rows            all columns that contacts have, of new rows, out
-  !>   created         number of contacts; when they do not fit, nothing is written: enlarge and call again
+  !>   created         number of contacts; if they do not fit, nothing is written: enlarge and call again
   !>
-  !> Other arguments as in `update_rows`.  New contacts start without reaction; only those of the time 0
+  !> See `update_rows` for other arguments.  New contacts start without reaction; only those of the time 0
   !> have cohesion.  Identifiers are given by the caller.
   subroutine create_rows(last, count, epsilon, time, step_number, now, excluded, first, second, patched, alive, results, &
       patches, body_of, state, materials, rows, created)
@@ -175,13 +175,13 @@ contains
     end do
   end subroutine create_rows
 
-  !> Removes contacts; the others move up in their order.
+  !> Removes contacts; the remaining rows move up and keep their order.
   !>
-  !>   first, last   rows first <= k < last are looked at
+  !>   first, last   rows first <= k < last are considered
   !>   keep          (:) 1: stays, row by row from `first`
   !>   left          number of rows in use afterwards
   !>
-  !> Moves all columns that contacts use; the user's constraints alone use the others.
+  !> Moves all columns that contacts use; only the user's constraints use the others.
   subroutine keep_rows(first, last, keep, rows, left)
     integer(i4), intent(in) :: keep(0:)
     type(constraint_table), intent(in) :: rows
@@ -225,7 +225,7 @@ contains
   !>
   !>   first, last     rows first <= k < last are contacts
   !>   depth           limit; a gap of -depth or less reaches it
-  !>   step_number     contacts of this birth step are tested in any case, older ones unless they are cohesive
+  !>   step_number     contacts born in this step are always tested, older ones only if they are not cohesive
   subroutine deepest_row(first, last, depth, step_number, rows, row)
     type(constraint_table), intent(in) :: rows
     integer(i4), intent(in) :: first, last
@@ -246,8 +246,8 @@ contains
     end do
   end subroutine deepest_row
 
-  !> One point of a patch: bodies' points on either side of the gap, an equal share of the area.  A patch that has but
-  !> the first slot is the whole contact.
+  !> Place of one point of a patch: bodies' points on either side of the gap, and an equal share of the area.  A patch with
+  !> only the first slot is the whole contact.
   pure type(contact_place) function place_of(slot, slots, points, gaps, normal, whole) result(at)
     integer(i4), intent(in) :: slot, slots
     real(dp), intent(in) :: points(3,0:3), gaps(0:3), normal(3)
@@ -262,8 +262,8 @@ contains
   end function place_of
 
   !> Local frame, columns t1, t2, n: t1 = unit(e_x x n), or unit(e_y x n) where n is along e_x; t2 = t1 x n.
-  !> The frame is left-handed (docs/theory.md, Contact points).  Where lengths are in such units that epsilon
-  !> exceeds 1, a normal along e_y must not be taken for one along e_x.
+  !> The frame is left-handed (docs/theory.md, Contact points).  If epsilon exceeds 1 in the units of length, a normal
+  !> along e_y must not count as one along e_x.
   pure subroutine frame(normal, epsilon, base)
     real(dp), intent(in) :: normal(3), epsilon
     real(dp), intent(out) :: base(3,3)

@@ -1,4 +1,4 @@
-!> Closed forms of contacts of spheres with spheres and with polyhedra.  The area of these contacts is always 1.
+!> Closed forms of contacts of spheres with spheres and with polyhedra.  Their area is 1 by definition.
 module curved
   use kinds, only: dp, i4
   use polyhedra, only: polyhedron
@@ -41,8 +41,8 @@ contains
     contact%face = 0
   end subroutine contact_of_spheres
 
-  !> A polyhedron, always the slave, touches a sphere when its point closest to the centre is nearer than radius +
-  !> `reach`.  A centre inside belongs to the outer plane that it lies least deep under.  There is no contact where the
+  !> A polyhedron, which is always the slave, touches a sphere if its point closest to the centre is nearer than radius +
+  !> `reach`.  A centre inside belongs to the outer plane under which it is least deep.  There is no contact where the
   !> closest point is in the relative interior of an internal face of an element.
   pure subroutine contact_with_sphere(body, centre, radius, reach, with_gap, size, contact)
     type(polyhedron), intent(in) :: body
@@ -99,7 +99,7 @@ contains
     contact%degenerate = .false.
   end subroutine contact_with_sphere
 
-  !> Does a surface point with this outward direction lie in the relative interior of an internal face?
+  !> Whether a surface point with this outward direction lies in the relative interior of an internal face.
   pure logical function in_internal_face(body, normal, point, size)
     type(polyhedron), intent(in) :: body
     real(dp), intent(in) :: normal(3), point(3), size

@@ -1,4 +1,4 @@
-!> The tables of detection, opened together.
+!> Tables of contact detection, opened together from handles.
 module detection_state
   use kinds, only: i4, i8
   use body_state, only: bodies_and_triples, open_bodies
@@ -23,8 +23,8 @@ module detection_state
 
 contains
 
-  !> The tables of `Detection.handles` in Python: bodies (3), shapes (5), constraints, surface materials, work space, obstacles at
-  !> rest, results and patches of the narrow phase; `status` is `table_open`, or that of the first one that is not known.
+  !> Opens the tables of `Detection.handles` in Python: bodies (3), shapes (5), constraints, surface materials, work space, obstacles at
+  !> rest, results and patches of the narrow phase.  `status` is `table_open`, or that of the first unknown handle.
   subroutine open_detection(handles, tables, status)
     integer(i8), intent(in) :: handles(14)
     type(detection_tables), intent(out) :: tables

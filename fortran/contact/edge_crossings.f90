@@ -1,14 +1,13 @@
-!> The boundary of the intersection of two convex polyhedra in general position, from the points where edges of either
+!> Boundary of the intersection of two convex polyhedra in general position, from the points where edges of one
 !> cross faces of the other.
 !>
-!> An edge that is cut lies between two faces of its body and meets one of the other's, so the point belongs to two
-!> segments in which faces of both bodies cross; each segment has one such point at either end.  Facets of the
-!> intersection are bounded by these segments and by what the edges have within the other body, and their integrals need
-!> no order of the sides, so work grows with the size of the result.  Vertices on the other body's surface, edges in its
-!> planes, warped faces and segments that lack an end (all within `tolerance`) are left to the clipping of faces in `overlap`.
-!>
-!> As there, each body's faces are cut by the planes of the other moved outward by `offset`, nearly parallel ones unmoved.
-!> Which faces meet is found for unmoved planes.
+!> An edge that is cut lies between two faces of its body and meets one face of the other body, so the point belongs to two
+!> segments in which faces of both bodies cross; each segment has such a point at either end.  Facets of the
+!> intersection are bounded by these segments and by the parts of edges within the other body.  Their integrals need
+!> no order of the sides, so the work grows with the size of the result.  `overlap` clips faces instead where vertices lie on the
+!> other body's surface, edges lie in its planes, faces are warped or segments lack an end (all within `tolerance`).
+!> As in `overlap`, each body's faces are cut by the planes of the other body moved outward by `offset`, nearly parallel ones unmoved.
+!> Unmoved planes decide which faces meet.
 module edge_crossings
   use kinds, only: dp, i4, i8
   use polyhedra, only: polyhedron, word_bits, kept_size, largest_warp
@@ -18,29 +17,29 @@ module edge_crossings
   public :: most_sides, crossing_work, reserve_crossings, intersect_by_edges
 
   real(dp), parameter :: nearly_parallel = 0.995_dp  !< see `overlap`
-  real(dp), parameter :: steep = 100                 !< edges cut planes if their ends' distances differ by this many offsets
-  integer(i4), parameter :: most_sides = 16          !< facets of more sides are left to clipping; a power of two
-  integer(i4), parameter :: most_corners = 8         !< so are bodies whose faces have more on average
+  real(dp), parameter :: steep = 100                 !< an edge cuts a plane if its ends' distances differ by this many offsets
+  integer(i4), parameter :: most_sides = 16          !< facets with more sides are clipped instead; a power of two
+  integer(i4), parameter :: most_corners = 8         !< bodies whose faces have more on average are clipped instead
   integer(i4), parameter :: code_bits = 8, code_mask = 255  !< of a vertex, or a face, in packed numbers
   integer(i8), parameter :: all_of_it = transfer(1.0_dp, 1_i8)  !< an edge's last parameter
   integer(i8), parameter :: plane_bits = 255         !< room for the number of a plane in a parameter's last bits
 
   !> Work arrays of one thread, for bodies of up to `kept_size` vertices and faces.
   type :: crossing_work
-    integer(i4), allocatable :: edge(:)            !< edges of one body that may meet the other
-    ! Planes that ends of these edges touch, by words of masks; words without any are left out:
+    integer(i4), allocatable :: edge(:)            !< edges of one body that may meet the other body
+    ! Planes that ends of these edges touch, as words of masks; zero words are left out:
     integer(i8), allocatable :: planes(:)
     integer(i4), allocatable :: ends(:, :)         !< (4,:) places of the ends' distances, planes in words before, edge
     integer(i8), allocatable :: enters(:), leaves(:)  !< see `find_ends`
-    integer(i4), allocatable :: within(:, :)       !< (3,:) edges the other has a part of: edge, planes where it begins and ends
-    integer(i4), allocatable :: number(:, :)       !< (vertices, 2) points that vertices inside are
-    integer(i4), allocatable :: crossing(:, :)     !< (5,:) edge, faces along and back, plane, 1 if it leaves the other body there
+    integer(i4), allocatable :: within(:, :)       !< (3,:) edges with a part in the other body: edge, planes where the part begins and ends
+    integer(i4), allocatable :: number(:, :)       !< (vertices, 2) points of the vertices inside the other body
+    integer(i4), allocatable :: crossing(:, :)     !< (5,:) edge, faces along and back, plane, 1 if the edge leaves the other body there
     ! Starts of segments, (4,:): faces of the first and of the second body, points for the facets of either; ends, (2,:)
-    ! points.  Starts and ends are listed as they are found, as many of the one as of the other
+    ! points.  Starts and ends are listed as they are found, in equal numbers
     integer(i4), allocatable :: start(:, :), finish(:, :)
     integer(i4), allocatable :: finish_of(:, :)    !< (face of second, face of first): column of `finish`; zero in between
     integer(i4), allocatable :: count(:)           !< sides of facets; faces of the second body follow those of the first
-    integer(i4), allocatable :: side(:, :, :)      !< (2, sides, facets) points from which and to which sides go
+    integer(i4), allocatable :: side(:, :, :)      !< (2, sides, facets) first and last points of sides
     integer(i4), allocatable :: order(:)           !< facets by numbers of sides
   end type crossing_work
 
@@ -64,8 +63,8 @@ contains
     allocate (work%order(2*f))
   end subroutine reserve_crossings
 
-  !> Sums over the boundary of the intersection of two bodies, whose vertices are marked with `tolerance`; `general`
-  !> is false, and the sums mean nothing, where clipping must do it.  `points` gets the corners of all facets.
+  !> Sums over the boundary of the intersection of two bodies, whose vertices are marked with `tolerance`.  If `general`
+  !> is false, the sums are invalid and clipping must compute them.  `points` gets the corners of all facets.
   subroutine intersect_by_edges(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, work, capacity, points, &
                                 facets, sum, general)
     type(polyhedron), intent(in) :: one, two
@@ -119,7 +118,7 @@ contains
     general = sum%facets > 3
   end subroutine intersect_by_edges
 
-  !> Sorts the facets of a body's faces by the number of their sides; those from `first` on have three and more.
+  !> Sorts the facets of a body's faces by the number of their sides; facets from `first` on have three sides and more.
   pure subroutine sort_facets(faces, count, first, order)
     integer(i4), intent(in) :: faces, count(faces)
     integer(i4), intent(out) :: first
@@ -142,7 +141,7 @@ contains
     end do
   end subroutine sort_facets
 
-  !> Numbers the vertices that are inside the other body and makes them points; `general` when none is on its surface.
+  !> Numbers the vertices inside the other body and makes them points; `general` if none is on its surface.
   pure subroutine number_vertices(vertices, stride, words, touching, beyond, point, number, used, points, general)
     integer(i4), intent(in) :: vertices, stride, words
     integer(i8), intent(in) :: touching(stride, words), beyond(stride, words)
@@ -168,7 +167,7 @@ contains
     general = doubtful == 0
   end subroutine number_vertices
 
-  !> Number of mask words for so many planes.
+  !> Number of mask words for this many planes.
   pure integer(i4) function words_of(planes)
     integer(i4), intent(in) :: planes
     words_of = (planes + word_bits - 1)/word_bits
@@ -179,12 +178,12 @@ contains
     is_zero = 1 - min(1, popcnt(bits))
   end function is_zero
 
-  !> What the edges of `body` (`number`: the first or the second) have within `other`: sides of the body's facets, points
-  !> where the edges are cut, and there starts and ends of segments.
+  !> Finds the parts of the edges of `body` (`number`: the first or the second) within `other`: sides of the body's facets, points
+  !> where edges are cut, and starts and ends of segments at these points.
   subroutine cross_edges(body, other, number, base, corner_ptr, corner_count, corner, edge, offset, tolerance, work, capacity, &
                          used, points, crossings, general)
     type(polyhedron), intent(in) :: body, other
-    integer(i4), intent(in) :: number, base, capacity  !< base: facets before those of the body
+    integer(i4), intent(in) :: number, base, capacity  !< base: number of facets before those of the body
     integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)  !< of the body's faces
     integer(i4), intent(in) :: edge(0:*)
     real(dp), intent(in) :: offset, tolerance
@@ -194,11 +193,11 @@ contains
     logical, intent(out) :: general
     integer(i4) :: edges, words, within, last
 
-    general = largest_warp(body, corner_ptr, corner_count, corner) <= tolerance  ! else edges are not where planes meet
+    general = largest_warp(body, corner_ptr, corner_count, corner) <= tolerance  ! otherwise edges are not the lines where planes meet
     if (.not. general) return
     call choose_edges(body%edges, edge(corner_ptr(1)), size(body%beyond, 1), words_of(other%faces), body%touching, body%beyond, &
                       edges, work%edge, words, work%planes, work%ends, general)
-    general = general .and. used + 6*edges <= capacity  ! always, for closed bodies
+    general = general .and. used + 6*edges <= capacity  ! always true for closed bodies
     if (.not. general) return
     call find_ends(words, work%planes, work%ends, body%distance, work%enters, work%leaves)
     call list_parts(edges, work%edge, words, work%ends, work%enters, work%leaves, within, work%within)
@@ -212,7 +211,7 @@ contains
     crossings = last
   end subroutine cross_edges
 
-  !> Chooses the edges that do not lie beyond one plane of the other body, and lists the planes that either end touches; not
+  !> Chooses the edges that do not lie beyond one plane of the other body, and lists the planes that their ends touch; not
   !> `general` where both ends are in the same plane.
   pure subroutine choose_edges(edges, edge, stride, words, touching, beyond, chosen, choice, found, planes, ends, general)
     integer(i4), intent(in) :: edges, edge(edges), stride, words
@@ -275,7 +274,7 @@ contains
     general = doubtful == 0
   end subroutine choose_edges
 
-  !> Planes that both ends of an edge touch and neither is beyond.
+  !> Planes that both ends of an edge touch, with neither end beyond.
   pure integer(i8) function in_one_plane(low_touching, high_touching, low_beyond, high_beyond)
     integer(i8), intent(in) :: low_touching, high_touching, low_beyond, high_beyond
     in_one_plane = iand(iand(low_touching, high_touching), not(ior(low_beyond, high_beyond)))
@@ -303,9 +302,9 @@ contains
     face_back = shiftr(code, 3*code_bits)
   end function face_back
 
-  !> For each word of planes that ends of an edge touch, where on the edge the last of them is entered and the first is left,
-  !> from 0 to 1, with the plane's number, from 1, in the last bits (0: none).  One loop over all planes of all edges, without
-  !> branches that depend on how many there are of each.
+  !> For each word of planes that ends of an edge touch: the position on the edge, from 0 to 1, where the last of them is entered and where
+  !> the first is left, with the plane's number, from 1, in the last bits (0: none).  One loop runs over all planes of all edges, without
+  !> branches on their numbers.
   pure subroutine find_ends(words, planes, ends, distance, enters, leaves)
     integer(i4), intent(in) :: words, ends(4, words + 1)
     integer(i8), intent(in) :: planes(words + 1)
@@ -330,13 +329,13 @@ contains
       below = distance(ends(1, word) + stride*i)
       step = below - distance(ends(2, word) + stride*i)
       t = ior(iand(transfer(below/step, t), not(plane_bits)), i + 1)
-      falls = shifta(transfer(step, falls), 63)  ! no bits are set where the edge leads into the plane
+      falls = shifta(transfer(step, falls), 63)  ! zero where the edge leads into the plane
       enter = max(enter, iand(t, not(falls)))
       leave = min(leave, ior(t, shiftr(not(falls), 1)))
       enters(word) = enter
       leaves(word) = leave
       bits = iand(bits, bits - 1)
-      done = shifta(iand(not(bits), bits - 1), 63)  ! all bits are set where none is left
+      done = shifta(iand(not(bits), bits - 1), 63)  ! all bits are set after the last one
       bits = ior(bits, iand(next_bits, done))
       word = word - int(done, i4)
       enter = iand(enter, not(done))
@@ -344,7 +343,7 @@ contains
     end do
   end subroutine find_ends
 
-  !> Lists the edges that the other body has a part of, and the planes that bound it (0: none does).
+  !> Lists the edges with a part in the other body, and the planes that bound this part (0: none).
   pure subroutine list_parts(edges, edge, words, ends, enters, leaves, found, within)
     integer(i4), intent(in) :: edges, edge(edges), words, ends(4, words + 1)
     integer(i8), intent(inout) :: enters(words + 1), leaves(words + 1)
@@ -372,7 +371,7 @@ contains
     end do
   end subroutine list_parts
 
-  !> Lists where edges are cut, and makes their parts sides of facets; three points belong to each crossing, from `base` on.
+  !> Lists the crossings of edges, and makes parts of edges sides of facets; each crossing has three points, from `base` on.
   pure subroutine add_parts(found, within, number, base, count, side, crossings, crossing)
     integer(i4), intent(in) :: found, within(3, *), number(*), base
     integer(i4), intent(inout) :: count(*), side(2, 0:most_sides - 1, *), crossings, crossing(5, *)
@@ -411,8 +410,8 @@ contains
     end do
   end subroutine add_parts
 
-  !> Makes the points where edges cut planes, as the edge's two faces see them and as the plane's face does, and notes them
-  !> as start of one segment and end of another.
+  !> Makes the points where edges cut planes: one for each of the edge's two faces and one for the plane's face.  Each is recorded
+  !> as the start of one segment and the end of another.
   pure subroutine make_points(first, last, crossing, stride, distance, point, plane, other_plane, number, least, offset, used, &
                               points, start, finish, faces, finish_of, general)
     integer(i4), intent(in) :: first, last, crossing(5, *), stride, number, used, faces
@@ -437,7 +436,7 @@ contains
       cutter = other_plane(:, cut)
       one = plane(:, crossing(2, k))
       two = plane(:, crossing(3, k))
-      ! The edge of the two faces when they are moved
+      ! The edge of the two moved faces
       shift = (offset/max(1 + dot3(one, two), 1.0e-3_dp))*(one + two)
       cosine(1) = dot3(one, cutter)
       cosine(2) = dot3(two, cutter)
@@ -478,7 +477,7 @@ contains
     dot3 = a(1)*b(1) + a(2)*b(2) + a(3)*b(3)
   end function dot3
 
-  !> Makes segments sides of the two facets that they bound; not `general` if a start has no end.
+  !> Makes segments sides of the two facets that they bound; not `general` if a start has no end point.
   pure subroutine add_segments(base, segments, start, finish, faces, finish_of, count, side, general)
     integer(i4), intent(in) :: base, segments, start(4, segments), finish(2, segments), faces
     integer(i4), intent(inout) :: finish_of(faces, faces), count(*), side(2, 0:most_sides - 1, *)

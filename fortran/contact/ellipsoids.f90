@@ -1,10 +1,10 @@
 !> Contacts of ellipsoids with ellipsoids, spheres and polyhedra.
 !>
-!> The separation of two convex sets along a unit vector n is s(n) = min over the second of n.x - max over the first of
-!> n.x.  Its maximum over all n is their distance when they are apart and minus the least penetration depth when they
+!> The separation of two convex sets along a unit vector n is s(n) = (min over the second of n.x) - (max over the first of
+!> n.x).  Its maximum over all n is their distance when they are apart and minus the least penetration depth when they
 !> overlap (Cameron and Culley, Proc. IEEE Int. Conf. Robotics and Automation, 1986); the maximiser is the common normal,
 !> continuous through touching.  An ellipsoid c + M s, |s| <= 1, has max n.x = n.c + |M^T n|.
-!> The area of these contacts is always 1.
+!> The area of these contacts is 1 by definition.
 module ellipsoids
   use kinds, only: dp, i4
   use polyhedra, only: polyhedron
@@ -19,9 +19,9 @@ module ellipsoids
 
 contains
 
-  !> Two ellipsoids or an ellipsoid and a sphere (a slave of axes radius times identity), given by centres and axes.
-  !> There is a contact when the separation is less than `reach`; the gap is positive only if `with_gap`.
-  !> Overlapping ones share the middle of their facing surface points.
+  !> Contact of two ellipsoids, or of an ellipsoid and a sphere (a slave with axes radius times identity), given by centres and axes.
+  !> They touch if the separation is less than `reach`; the gap is positive only if `with_gap`.
+  !> If they overlap, the middle of their facing surface points is the common point.
   pure subroutine contact_of_ellipsoids(slave_centre, slave_axes, master_centre, master_axes, reach, with_gap, contact)
     real(dp), intent(in) :: slave_centre(3), slave_axes(3, 3), master_centre(3), master_axes(3, 3), reach
     logical, intent(in) :: with_gap
@@ -40,7 +40,7 @@ contains
     if (best >= reach) return
     thinnest = min(shortest(slave_axes), shortest(master_axes))
     if (best < -0.1_dp*thinnest) then
-      do k = 1, 6  ! deep: the least of several local depths may be along an axis
+      do k = 1, 6  ! deep overlap: the least of several local depths may be along an axis
         if (k <= 3) trial = slave_axes(:, k)
         if (k > 3) trial = master_axes(:, k - 3)
         trial = sign(1.0_dp, dot_product(trial, d))*trial/norm2(trial)
@@ -72,9 +72,9 @@ contains
     shortest = min(norm2(axes(:, 1)), norm2(axes(:, 2)), norm2(axes(:, 3)))
   end function shortest
 
-  !> A polyhedron, always the slave, and an ellipsoid.  The normal maximises the separation over the normals of faces,
-  !> edges and vertices.  When the centre is inside, only outer faces count; there is no contact where the separation is
-  !> largest across an internal face.  The polyhedron's point is the ellipsoid's where they overlap.
+  !> Contact of a polyhedron, which is always the slave, with an ellipsoid.  The normal maximises the separation over the normals of faces,
+  !> edges and vertices.  If the centre is inside, only outer faces count.  There is no contact where the separation is
+  !> largest across an internal face.  If they overlap, the polyhedron's point is the ellipsoid's.
   pure subroutine contact_with_ellipsoid(body, corner_ptr, corner_count, corner, centre, axes, reach, with_gap, size, &
                                          contact)
     type(polyhedron), intent(in) :: body
@@ -130,8 +130,8 @@ contains
     contact%degenerate = .false.
   end subroutine contact_with_ellipsoid
 
-  !> Tries the normals of the edges of one face that the ellipsoid's lowest point lies beyond, and of vertices at whose
-  !> side the lowest point along the edge's normal lies.  Better ones replace `n`, `best` and `face` (by 0).
+  !> Tries the normals of those edges of one face beyond which the ellipsoid's lowest point lies, and of vertices at an end of such an
+  !> edge beyond which the lowest point along the edge's normal lies.  Better directions replace `n`, `best` and `face` (by 0).
   pure subroutine try_edges(body, i, corners, corner, centre, a, reach, small, n, best, face)
     type(polyhedron), intent(in) :: body
     integer(i4), intent(in) :: i, corners, corner(corners)
@@ -184,7 +184,7 @@ contains
     face = 0
   end subroutine consider
 
-  !> The first maximum of n.d - sqrt(n.A n) as n turns from `normal` towards `across`, along which it grows at first.
+  !> Finds the first maximum of n.d - sqrt(n.A n) as n turns from `normal` towards `across`, the direction in which it grows.
   pure subroutine turn_about_edge(normal, across, d, a, n, found)
     real(dp), intent(in) :: normal(3), across(3), d(3), a(3, 3)
     real(dp), intent(out) :: n(3)
@@ -242,8 +242,8 @@ contains
     end subroutine slope_at
   end subroutine turn_about_edge
 
-  !> Maximises s(n) = n.d - sqrt(n.A n) - sqrt(n.B n) over unit vectors from `n` on: Newton's method on the sphere with a
-  !> positive step along every principal direction, so that each step goes up.  Ends early when s reaches `enough`.
+  !> Maximises s(n) = n.d - sqrt(n.A n) - sqrt(n.B n) over unit vectors, starting at `n`: Newton's method on the sphere with a
+  !> positive step along every principal direction, so that each step increases s.  Stops early when s reaches `enough`.
   pure subroutine climb(d, a, b, enough, n, level)
     real(dp), intent(in) :: d(3), a(3, 3), b(3, 3), enough
     real(dp), intent(inout) :: n(3)
@@ -264,7 +264,7 @@ contains
       if (hypot(gu, gv) <= round_off*scale) return
       call uphill(gu, gv, h, scale, step, concave)
       length = norm2(step)
-      if (concave .and. length < 1.0e-3_dp) then  ! Newton's method converges; s itself changes by round-off only
+      if (concave .and. length < 1.0e-3_dp) then  ! Newton's method converges; s changes by round-off only
         n = n + step(1)*u + step(2)*v
         n = n/norm2(n)
         level = separation(d, a, b, n)
@@ -286,7 +286,7 @@ contains
     end do
   end subroutine climb
 
-  !> Newton's step for gradient (gu, gv) and Hessian h = (uu, uv, vv), with the magnitudes of its eigenvalues.
+  !> Newton's step for gradient (gu, gv) and Hessian h = (uu, uv, vv), with magnitudes of its eigenvalues.
   pure subroutine uphill(gu, gv, h, scale, step, concave)
     real(dp), intent(in) :: gu, gv, h(3), scale
     real(dp), intent(out) :: step(2)

@@ -1,7 +1,6 @@
 !> Integrals over the facets of the boundary of an intersection, eight facets at a time.
 !>
-!> They are taken along the facets' sides, which may come in any order, in projections along the largest components of
-!> normals.
+!> Integrals are sums over the facets' sides, in any order, in projections along the largest components of normals.
 module facets
   use kinds, only: dp, i4
   implicit none
@@ -9,7 +8,7 @@ module facets
   public :: boundary, facet_batch, empty_boundary, add_polygon, reserve_facets, empty_facets, add_facets, sum_facets
 
   integer(i4), parameter :: lanes = 8  !< facets handled together
-  real(dp), parameter :: least_area = 1.0e-200_dp  !< of a facet; smaller ones have no centroid in finite numbers
+  real(dp), parameter :: least_area = 1.0e-200_dp  !< of a facet; the centroid of a smaller one overflows
   ! Columns of sums over facets:
   integer(i4), parameter :: area = 1, moment = 2, volume = 5, volume_moment = 6, normal = 9, weight = 12, facet = 13
 
@@ -19,22 +18,22 @@ module facets
     real(dp) :: area                  !< surface area
     real(dp) :: moment(3)             !< sum of area times centroid
     real(dp) :: volume                !< volume (meaningful for zero offset)
-    real(dp) :: volume_moment(3)      !< volume times centroid (the same)
+    real(dp) :: volume_moment(3)      !< volume times centroid (meaningful for zero offset)
     real(dp) :: normal(3)             !< sum of weight times outer normal, of the first body minus of the second
     real(dp) :: weight                !< sum of the weights: mean over fans of squared triangle areas
     integer(i4) :: points             !< number of facet corners kept in `clip_work%corner`
     logical :: complete               !< all corners of facets were kept
   end type boundary
 
-  !> Facets that wait until there are eight of them, and sums over those before.
+  !> A batch of up to eight facets that are not summed yet, and sums over earlier facets.
   type :: facet_batch
-    integer(i4) :: filled                   !< facets that wait
+    integer(i4) :: filled                   !< facets in the batch
     integer(i4) :: most                     !< largest number of their sides
     real(dp) :: count(lanes)                !< numbers of their sides
     real(dp) :: frame(lanes, 5)             !< normals' components u, v and w, distances of planes, signs in the normal sum
     real(dp) :: axis(lanes)                 !< 1, 2, 3: w is x, y, z; u and v follow it in turn
     real(dp), allocatable :: side(:, :, :)  !< (lanes, 4, sides) coordinates u and v of the start and of the end of sides
-    real(dp) :: sums(lanes, facet)          !< over the facets before, in lanes
+    real(dp) :: sums(lanes, facet)          !< over earlier facets, in lanes
   end type facet_batch
 
 contains
@@ -52,7 +51,7 @@ contains
     sum%complete = .true.
   end subroutine empty_boundary
 
-  !> Adds one facet.  Its integrals are taken in the projection along the largest component of the normal; its weight in
+  !> Adds one facet.  Its integrals use the projection along the largest component of the normal; its weight in
   !> the normal sum is the sum of squared triangle areas of a fan, averaged over the fans from all corners.
   pure subroutine add_polygon(count, p, plane, sign, sum)
     integer(i4), intent(in) :: count
@@ -107,7 +106,7 @@ contains
     twice_area = (b(u) - a(u))*(c(v) - a(v)) - (c(u) - a(u))*(b(v) - a(v))
   end function twice_area
 
-  !> Sum over a fan of the squares of twice the triangles' areas, averaged over the fans from all corners.  Sums over
+  !> Sum over a fan of the squared double areas of triangles, averaged over the fans from all corners.  Sums over
   !> corners and edges alone would be faster for many corners, but cancel for slivers.
   pure real(dp) function mean_over_fans(count, p, u, v) result(mean)
     integer(i4), intent(in) :: count, u, v
@@ -124,7 +123,7 @@ contains
       a = [p(u, count), p(v, count)]
       do i = 1, count
         b = [p(u, i), p(v, i)]
-        do k = 1, lanes  ! triangles that have the apex on the edge a-b vanish
+        do k = 1, lanes  ! triangles with the apex on the edge a-b vanish
           squares(k) = squares(k) + counts(k)*((a(1) - x(k))*(b(2) - y(k)) - (b(1) - x(k))*(a(2) - y(k)))**2
         end do
         a = b
@@ -137,7 +136,7 @@ contains
   subroutine reserve_facets(batch, sides)
     type(facet_batch), intent(inout) :: batch
     integer(i4), intent(in) :: sides
-    allocate (batch%side(lanes, 4, sides), source=0.0_dp)  ! lanes that are not in use must be numbers
+    allocate (batch%side(lanes, 4, sides), source=0.0_dp)  ! unused lanes must hold finite numbers
     batch%frame = 1
     batch%axis = 1
   end subroutine reserve_facets
@@ -148,12 +147,12 @@ contains
     batch%sums = 0
   end subroutine empty_facets
 
-  !> Adds those facets of one body's faces that are listed.
+  !> Adds the listed facets of one body's faces.
   pure subroutine add_facets(batch, listed, list, outer, plane, direction, most, count, ends, points)
     type(facet_batch), intent(inout) :: batch
     integer(i4), intent(in) :: listed, list(listed), outer, most
     real(dp), intent(in) :: plane(4, *), direction        !< of faces; 1 for the first body, -1 for the second
-    integer(i4), intent(in) :: count(*), ends(2, 0:most - 1, *) !< of faces: numbers of sides, points from and to which they go
+    integer(i4), intent(in) :: count(*), ends(2, 0:most - 1, *) !< of faces: numbers of sides, first and last points of sides
     real(dp), intent(in) :: points(4, *)
     integer(i4) :: i, face, u, v
     do i = 1, listed
@@ -213,13 +212,13 @@ contains
     sum%area = x(1, area)
     sum%moment = x(1, moment:moment + 2)
     sum%volume = x(1, volume)/3  ! cones from the centre
-    sum%volume_moment = 0.25_dp*x(1, volume_moment:volume_moment + 2)  ! whose centroids are at 3/4 of their heights
+    sum%volume_moment = 0.25_dp*x(1, volume_moment:volume_moment + 2)  ! centroids of cones are at 3/4 of their heights
     sum%normal = x(1, normal:normal + 2)
     sum%weight = x(1, weight)
     sum%facets = nint(x(1, facet), i4)
   end subroutine sum_facets
 
-  !> Adds the facets that wait to the sums.
+  !> Adds the facets of the batch to the sums.
   pure subroutine integrate_batch(batch)
     type(facet_batch), intent(inout) :: batch
     batch%count(batch%filled + 1:) = 0
@@ -232,7 +231,7 @@ contains
   !> corners p.  With p, and the ends of sides, relative to the corners' mean, a triangle's double area is c - p x e, of a
   !> side with c = a x b and e = b - a, and its mean square c^2 + (e_x^2 S_yy - 2 e_x e_y S_xy + e_y^2 S_xx)/n with second
   !> moments S of the corners.  In a frame that is sheared so that S_xy = 0, which changes no area, all terms are positive:
-  !> nothing cancels, in slivers either.
+  !> nothing cancels, not even in slivers.
   pure subroutine integrate(most, count, side, frame, axis, sums)
     integer(i4), intent(in) :: most
     real(dp), intent(in) :: count(lanes), side(lanes, 4, most), frame(lanes, 5), axis(lanes)

@@ -9,7 +9,7 @@ module gjk
   integer(i4), parameter :: lanes = 8
   integer(i4), parameter :: max_iterations = 200
 
-  !> Up to four differences whose hull's point closest to the origin is the current iterate.
+  !> Up to four differences; the current iterate is the point of their hull closest to the origin.
   type :: simplex
     integer(i4) :: n
     integer(i4) :: a(4), b(4)  !< vertex numbers
@@ -21,11 +21,11 @@ module gjk
 
 contains
 
-  !> Distance and closest points of the hulls of `xa` and of `xb` + `shift`.
+  !> Computes distance and closest points of the hulls of `xa` and of `xb` + `shift`.
   !>
-  !> Vertices are structure-of-arrays of `padded_*` rows, a multiple of eight, the last vertex repeated.  `start` is a
-  !> direction from the first to the second hull, if one is known (else zero).  `size` is the pair's size; distances
-  !> below its round-off count as zero.  `failed` when the iteration did not end; the points are the best found.
+  !> Vertices are structures of arrays with `padded_*` rows, a multiple of eight, in which the last vertex is repeated.  `start` is a
+  !> direction from the first to the second hull, or zero if none is known.  `size` is the pair's size; distances
+  !> below its round-off count as zero.  `failed` if the iteration did not end; the points are then the best found.
   pure subroutine closest_points(padded_a, stride_a, xa, padded_b, stride_b, xb, shift, start, size, distance, pa, pb, &
                                  failed)
     integer(i4), intent(in) :: padded_a, stride_a, padded_b, stride_b
@@ -67,7 +67,7 @@ contains
         if (record(now)%a(k) == a .and. record(now)%b(k) == b) failed = .false.
       end do
       if (.not. failed) exit iterate
-      k = record(now)%n + 1  ! the fourth place at most: a simplex of four ends the iteration
+      k = record(now)%n + 1  ! at most the fourth place: a simplex of four ends the iteration
       record(now)%a(k) = a
       record(now)%b(k) = b
       record(now)%w(:, k) = w
@@ -121,8 +121,8 @@ contains
     furthest = merge(number(2), number(1), best(2) > best(1))
   end function furthest
 
-  !> Finds the point of the hull of the first `n` differences of `s` closest to the origin; `best` gets those that carry
-  !> it.  All four remain when the origin is inside.
+  !> Finds the point of the hull of the first `n` differences of `s` closest to the origin; `best` gets the differences that
+  !> span it.  All four remain if the origin is inside.
   pure subroutine reduce(s, n, best)
     type(simplex), intent(in) :: s
     integer(i4), intent(in) :: n

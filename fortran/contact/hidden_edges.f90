@@ -1,8 +1,8 @@
-!> Edges of polyhedra that lie in a face on which a sphere or ellipsoid rests already.
+!> Contacts of a sphere or ellipsoid with edges that lie in the plane of a face on which it already rests.
 !>
-!> A ball on flush tiles is nearest to the next tile at that tile's edge.  The normal there leans against the way of the ball,
-!> which would lose speed at every seam.  But an edge that does not stand up from a face that carries the ball cannot be
-!> met before the ball has left that face.  Where the next face rises, as in a bowl, the ball is going to meet that face.
+!> A ball on flush tiles is nearest to the next tile at that tile's edge.  The normal there leans against the motion of the ball,
+!> which would lose speed at every seam.  But a ball cannot meet an edge that does not rise above the face under it before it
+!> leaves that face.  Where the next face rises, as in a bowl, the ball will meet that face.
 module hidden_edges
   use kinds, only: dp, i4
   use kind_numbers, only: sphere => primitive_sphere  !< lower kinds: polyhedra
@@ -21,14 +21,14 @@ module hidden_edges
 
 contains
 
-  !> Contacts of spheres and ellipsoids with edges and corners of polyhedra that do not stand up, by more than epsilon, from a face of
-  !> another polyhedron that the same sphere or ellipsoid is in contact with: those whose own face rises from that one become
-  !> contacts with their face, the others are marked for removal.  Cohesive contacts stay as they are.
+  !> Replaces or removes contacts of spheres and ellipsoids with edges and corners of polyhedra that do not rise, by more than epsilon,
+  !> above a face of another polyhedron in contact with the same sphere or ellipsoid.  A contact whose own face rises from that face becomes
+  !> a contact with its own face; others are marked for removal.  Cohesive contacts stay unchanged.
   !>
   !>   first, last    rows first <= k < last are contacts; point, master_point, slave_point, base, gap: inout
   !>   epsilon        [length]
   !>   keep           (:) 1: stays, row by row from `first`, out
-  !>   hidden         number of contacts that do not
+  !>   hidden         number of contacts that do not stay
   subroutine replace_hidden_edges(first, last, epsilon, state, shapes, rows, keep, hidden)
     integer(i4), intent(in) :: first, last
     real(dp), intent(in) :: epsilon
@@ -37,7 +37,7 @@ contains
     type(constraint_table), intent(in) :: rows
     integer(i4), intent(inout) :: keep(0:)
     integer(i4), intent(out) :: hidden
-    integer(i4), allocatable :: latest(:), before(:)  ! contact rows of every curved primitive, as lists
+    integer(i4), allocatable :: latest(:), before(:)  ! contact rows of every curved primitive, as linked lists
     logical, allocatable :: on_face(:)
     integer(i4) :: k, shared, face, carrier
 
@@ -110,7 +110,7 @@ contains
       end associate
     end function foremost_face
 
-    !> A contact with a face, of the same sphere or ellipsoid, from which the place of contact k does not stand up.
+    !> A contact of the same sphere or ellipsoid with a face above which the place of contact k does not rise.
     pure integer(i4) function carrying_contact(k) result(other)
       integer(i4), intent(in) :: k
 
@@ -131,7 +131,7 @@ contains
       place = rows%point(:,k) - rows%gap(k)*rows%base(:,3,k)
     end function place
 
-    !> Lets contact k be one with the plane of its face.
+    !> Turns contact k into a contact with the plane of its face.
     subroutine turn_to_face(k, normal)
       integer(i4), intent(in) :: k
       real(dp), intent(in) :: normal(3)

@@ -1,9 +1,9 @@
 !> Contacts of two polyhedra as sets of points on the features that face each other (contacts = 'MANIFOLD').
 !>
 !> The normal is that of a feature: of the face along whose normal the bodies are furthest apart (or overlap least), of
-!> two edges that cross, or the middle of the faces about two edges that lie on each other.  Where bodies are apart, or
-!> overlap by no more than a sliver, along two directions far from each other, they pass each other at an edge: neither
-!> direction is that of a contact.  So what slides over flush bodies meets no wall at their seams.
+!> two edges that cross, or the middle of the faces about two edges that lie on each other.  If bodies are apart, or
+!> overlap by no more than a sliver, along two very different directions, they pass each other at an edge, and neither
+!> direction is that of a contact.  So a body that slides over flush bodies is not stopped at their seams.
 module manifold
   use kinds, only: dp, i4
   use polyhedra, only: polyhedron
@@ -13,10 +13,10 @@ module manifold
   private
   public :: manifold_work, manifold_points, reserve_manifold, find_manifold, passing_at_edge
 
-  real(dp), parameter :: facing = 0.985_dp    !< cosine of the angle (10 degrees) up to which faces lie on each other
+  real(dp), parameter :: facing = 0.985_dp    !< cosine of the angle (10 degrees) up to which faces count as lying on each other
   real(dp), parameter :: turned = 0.9817_dp   !< see `contact_patch`
-  real(dp), parameter :: passing = 0.5_dp     !< directions further apart than 60 degrees are those of bodies that pass
-  real(dp), parameter :: same = 0.9986_dp     !< directions nearer than 3 degrees are one
+  real(dp), parameter :: passing = 0.5_dp     !< bodies apart along directions more than 60 degrees apart pass each other
+  real(dp), parameter :: same = 0.9986_dp     !< directions within 3 degrees count as one
   real(dp), parameter :: aside = 0.02_dp      !< cosine below which an element's face does not face the other body
   real(dp), parameter :: last_places = 1.0e-9_dp
 
@@ -26,12 +26,12 @@ module manifold
     real(dp), allocatable :: polygon(:,:), spare(:,:)
   end type manifold_work
 
-  !> What two bodies share; points relative to the centre of the pair.
+  !> Contact points of two bodies, relative to the centre of the pair.
   type :: manifold_points
     logical :: found
     real(dp) :: normal(3), area
     integer(i4) :: face(2)   !< of either body, counted from 1; 0: none
-    integer(i4) :: slots     !< bits of those in use
+    integer(i4) :: slots     !< bits of the slots in use
     real(dp) :: point(3,0:3), gap(0:3)
   end type manifold_points
 
@@ -44,7 +44,7 @@ contains
     allocate (work%first(faces), work%second(faces), work%polygon(3,2*corners+6), work%spare(3,2*corners+6))
   end subroutine reserve_manifold
 
-  !> Distance of `other` from every plane of `body`, negative where it reaches beneath.
+  !> Distance of `other` from every plane of `body`, negative where it extends beneath.
   pure subroutine face_axes(body, other, separation)
     type(polyhedron), intent(in) :: body, other
     real(dp), intent(inout) :: separation(:)
@@ -60,7 +60,7 @@ contains
     end do
   end subroutine face_axes
 
-  !> The points that two bodies share.
+  !> Computes the contact points of two bodies.
   !>
   !>   corner_ptr, corner_count, corner, edge   of faces; see `shape_edges`
   !>   touching   distance at which bodies touch; reach: the largest gap of a point; sliver: see above (lengths)
@@ -119,8 +119,8 @@ contains
       work, made, supported)
   end subroutine find_manifold
 
-  !> Is the other body further from an inner face than from all outer ones, and overlaps none of these?  Then it is in
-  !> contact with the neighbour beyond that face.
+  !> Whether the other body is further from an inner face than from all outer ones, and overlaps none of these.  Then it is in
+  !> contact with the neighbouring element beyond that face.
   pure logical function beneath_inner_face(body, separation, best)
     type(polyhedron), intent(in) :: body
     real(dp), intent(in) :: separation(:), best
@@ -130,8 +130,8 @@ contains
       maxval(separation(body%outer+1:body%faces)) > max(0.0_dp, 1.0e-3_dp*abs(best))
   end function beneath_inner_face
 
-  !> Do bodies that are apart, or overlap by no more than `sliver`, do so along two directions far from each other?  Then they
-  !> pass each other at an edge (see above), and no direction is known along which they will meet.
+  !> Whether bodies are apart, or overlap by at most `sliver`, along two very different directions.  Then they pass each other at
+  !> an edge (see above), and the direction in which they will meet is unknown.
   logical function passing_at_edge(one, two, sliver)
     type(polyhedron), intent(in) :: one, two
     real(dp), intent(in) :: sliver
@@ -150,7 +150,7 @@ contains
     passing_at_edge = dot_product(normal, aside) < passing
   end function passing_at_edge
 
-  !> The normal furthest from `normal` among those of either body along which they are apart, or overlap by no more than `sliver`.
+  !> Finds, among the normals of both bodies along which they are apart or overlap by at most `sliver`, the one furthest from `normal`.
   pure subroutine directions_aside(one, two, first, second, sliver, normal, aside)
     type(polyhedron), intent(in) :: one, two
     real(dp), intent(in) :: first(:), second(:), sliver, normal(3)
@@ -161,7 +161,7 @@ contains
     call direction_aside(two, second, -1.0_dp, sliver, normal, aside)
   end subroutine directions_aside
 
-  !> The normal furthest from `normal` among `second` and those along which the bodies are apart, or overlap by no more than `sliver`.
+  !> Updates `second`, the normal furthest from `normal`, by normals of one body along which the bodies are apart or overlap by at most `sliver`.
   pure subroutine direction_aside(body, separation, sense, sliver, normal, second)
     type(polyhedron), intent(in) :: body
     real(dp), intent(in) :: separation(:), sense, sliver, normal(3)
@@ -174,7 +174,7 @@ contains
     end do
   end subroutine direction_aside
 
-  !> The face of a body that looks most along a direction, among those with a corner that is furthest along it; 0: none.
+  !> Face whose normal is nearest to a direction, among the faces with a corner furthest along it; 0: none.
   pure integer(i4) function foremost_face(body, corner_ptr, corner_count, corner, direction, size) result(face)
     type(polyhedron), intent(in) :: body
     integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*)
@@ -200,8 +200,8 @@ contains
     end do
   end function foremost_face
 
-  !> Points of the area that faces share along a normal.  `supported`: the part of it that is nearest lies within the face
-  !> that the normal belongs to, not on its border.
+  !> Points of the area that faces share along a normal.  `supported`: the nearest part of it lies within the face of the
+  !> normal, not on its border.
   subroutine shared_points(one, two, corner_ptr, corner_count, corner, normal, one_face, two_face, touching, reach, sliver, &
       size, spread, work, made, supported)
     type(polyhedron), intent(in) :: one, two
@@ -278,7 +278,7 @@ contains
       level, made)
   end subroutine shared_points
 
-  !> The contact of four `place`s with the gaps `level`, among them the nearest one, or of those that `spread` over the area.
+  !> Sets the contact to four `place`s with gaps `level`, among them the nearest one, or to points that `spread` over the area.
   subroutine set_points(one, two, own, normal, touching, size, spread, edge, across, direction, moments, nearest, lowest, place, &
       level, made)
     type(polyhedron), intent(in) :: one, two
@@ -319,7 +319,7 @@ contains
     end do
   end subroutine set_points
 
-  !> The part of a face of the first body over a face of the second, seen along a normal, where the gap is at most `reach`;
+  !> Part of a face of the first body over a face of the second, seen along a normal, where the gap is at most `reach`;
   !> the gap at x is height(1:3).x + height(4).  Corners lie in the plane of the first face.
   subroutine common_polygon(one, i, two, j, corner_ptr, corner_count, corner, normal, reach, count, polygon, spare, height)
     type(polyhedron), intent(in) :: one, two
@@ -336,7 +336,7 @@ contains
     do k = 1, count
       polygon(:,k) = one%point(1:3,corner(corner_ptr(face)+k-1)+1)
     end do
-    ! a point x of the slave's face is over the master's at x + g n: the master's plane there
+    ! a point x of the slave's face lies over the master's point x + g n, which is in the master's plane
     height(1:3) = -two%plane(1:3,j)/dot_product(two%plane(1:3,j), normal)
     height(4) = two%plane(4,j)/dot_product(two%plane(1:3,j), normal)
     face = two%first_face + j - 1
@@ -399,9 +399,9 @@ contains
     end function flat
   end subroutine add_moments
 
-  !> Four points of equal weight that integrate every polynomial of degree two over an area exactly, whatever its shape:
-  !> they lie about its centre at sqrt 2 radii of gyration, turned so that no two areas beside each other share one.  Uniform
-  !> pressure then passes between linear and bilinear faces.
+  !> Four points of equal weight that integrate every polynomial of degree two over an area of any shape exactly.
+  !> They lie about its centre at sqrt 2 radii of gyration, turned so that adjacent areas share no point.  Then a uniform
+  !> pressure passes between linear and bilinear faces.
   pure subroutine spread_points(moments, edge, across, place)
     real(dp), intent(in) :: moments(6), edge(3), across(3)
     real(dp), intent(inout) :: place(3,0:3)
@@ -423,8 +423,8 @@ contains
     end do
   end subroutine spread_points
 
-  !> Two edges that cross, where the bodies are further apart along their common perpendicular than along any face's normal:
-  !> the contact is one point then.  Normals of two edges are those of arcs on the sphere, which must cross, too.
+  !> Finds two edges that cross, if the bodies are further apart along their common perpendicular than along any face's normal;
+  !> the contact is then one point.  The arcs of normals of the two edges on the sphere must cross, too.
   subroutine crossing_edges(one, two, corner_ptr, edge, best, reach, size, made, crossed)
     type(polyhedron), intent(in) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), edge(0:*)
@@ -483,7 +483,7 @@ contains
     numbers = [(iand(shiftr(code, 8*k), 255_i4), k = 0, 3)]
   end function unpacked
 
-  !> Do the shorter arcs between the unit vectors a and b, and between c and d, cross?
+  !> Whether the shorter arcs between the unit vectors a and b, and between c and d, cross.
   pure logical function arcs_cross(a, b, c, d)
     real(dp), intent(in) :: a(3), b(3), c(3), d(3)
     real(dp) :: ba(3), dc(3)

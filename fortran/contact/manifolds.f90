@@ -13,12 +13,12 @@ module manifolds
   integer(i4), parameter :: sphere = 2
   integer, parameter :: serial_count = 200
   real(dp), parameter :: last_places = 64*epsilon(1.0_dp)
-  real(dp), parameter :: sliver_part = 0.02_dp  !< of the margin: overlaps up to this do not tell which way bodies met
+  real(dp), parameter :: sliver_part = 0.02_dp  !< part of the margin: smaller overlaps do not determine the direction in which bodies met
 
 contains
 
-  !> Finds the contacts of those pairs of primitives that are polyhedra: all columns of `results` and `patches` are written.
-  !> Arguments are those of `find_contacts` and `find_patches`; body_kind (:) of bodies.
+  !> Finds the contacts of the pairs of polyhedra; writes all columns of `results` and `patches`.
+  !> See `find_contacts` and `find_patches` for arguments; body_kind (:) of bodies.
   subroutine find_manifolds(pairs, first, second, epsilon, tables, body_kind, results, patches)
     integer(i4), intent(in) :: first(0:), second(0:), body_kind(0:)
     type(shape_tables), intent(in) :: tables
@@ -67,7 +67,7 @@ contains
         call time_of_polyhedra(one, two, way, touching, size, time, state)
         if (state == missed) cycle
         way = time*way
-        if (time > 0) call gather_polyhedron(tables, b, centre - way, two)   ! where it is at the impact
+        if (time > 0) call gather_polyhedron(tables, b, centre - way, two)   ! its place at the impact
       end if
       call find_manifold(one, two, tables%corner_ptr, tables%corner_count, tables%corner, tables%edge, touching, &
         max(margin, touching), sliver, size, body_kind(tables%body(a)) == finite_element_kind .and. &

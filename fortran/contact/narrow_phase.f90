@@ -19,18 +19,18 @@ module narrow_phase
   public :: find_contacts, overlap_volumes, primitive_distances, axes_of, centre_of
 
   integer(i4), parameter :: no_error = 0, row_out_of_range = 2
-  real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size are one
-  real(dp), parameter :: last_places = 16*epsilon(1.0_dp)  !< so are planes nearer than this part of the coordinates
+  real(dp), parameter :: coincidence = 1.0e-12_dp      !< planes nearer than this part of the size coincide
+  real(dp), parameter :: last_places = 16*epsilon(1.0_dp)  !< planes nearer than this part of the coordinates coincide
   integer, parameter :: most_advances = 64
   integer(i4), parameter :: serial_count = 200         !< up to this number of pairs one thread is faster
-  integer(i4), parameter :: check_together = 20000     !< the same for checking them
+  integer(i4), parameter :: check_together = 20000     !< up to this number of pairs one thread checks faster
 
 contains
 
   !> Finds the contact of each pair of primitives (`first(k)`, `second(k)`), k < `pairs` (docs/contact-points.md, From overlaps to contacts).
   !>
   !> Pairs nearer than the lesser of their margins are in contact with their gap; without margins gaps are not positive.
-  !> Results of a pair without contact are left as they were, except `status`.
+  !> Only `status` is written for a pair without contact.
   subroutine find_contacts(pairs, first, second, epsilon, tables, speculative, frozen, curved, results, error, error_row)
     integer(i4), intent(in) :: first(0:), second(0:)  !< primitive rows
     type(shape_tables), intent(in) :: tables
@@ -39,7 +39,7 @@ contains
     real(dp), intent(in) :: epsilon  !< geometric tolerance (length)
     integer(i4), intent(in) :: speculative  !< 1: polyhedra that pass each other at an edge are not in contact while they are apart
     integer(i4), intent(in) :: frozen  !< 1: of two spheres or ellipsoids the first is the slave, else the one with the smaller centre
-    integer(i4), intent(in) :: curved  !< 1: results of pairs of polyhedra are left as they are
+    integer(i4), intent(in) :: curved  !< 1: results of pairs of polyhedra are not changed
     integer(i4), intent(out) :: error  !< 0 none, 2 row out of range
     integer(i4), intent(out) :: error_row  !< pair that `error` is about, else -1
     type(polyhedron) :: one, two
@@ -174,8 +174,8 @@ contains
     end do
   end subroutine primitive_distances
 
-  !> The contact of one pair after the second primitive has gone a `way`; its points stay at the present places.  `outward` and
-  !> `surfaces` are set when there is one.
+  !> Finds the contact of one pair after the second primitive has moved a `way`; points of the contact stay at the present places.
+  !> `outward` and `surfaces` are set if there is a contact.
   subroutine contact_of_pair(tables, first, second, epsilon, margin, way, speculative, frozen, one, two, work, contact, &
       outward, surfaces)
     type(shape_tables), intent(in) :: tables
@@ -226,8 +226,8 @@ contains
     contact%master_point = contact%master_point + place(:, 2)
   end subroutine contact_of_pair
 
-  !> The contact of a pair, not of two polyhedra, whose second primitive goes a `way` within the step that is long for the
-  !> margin: that of its impact, if there is one, with the points that meet then, and the way that is left to it as the gap.
+  !> Finds the contact of a pair other than two polyhedra whose second primitive moves a `way` within the step that is long
+  !> compared with the margin: the contact of the impact, if there is one, with the points that meet then and the remaining way as the gap.
   subroutine contact_in_flight(tables, first, second, epsilon, margin, way, frozen, one, two, work, contact, outward, surfaces)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second, frozen
@@ -245,14 +245,14 @@ contains
                            outward, surfaces)
       if (.not. contact%found) return
       direction = merge(contact%normal, -contact%normal, outward == 0)
-      contact%gap = contact%gap - time*dot_product(way, direction)   ! as it is now
+      contact%gap = contact%gap - time*dot_product(way, direction)   ! the present gap
       call advance(contact%gap + time*dot_product(way, direction), direction, way, epsilon, time, state)
       if (state /= approaching) exit
     end do
     contact%found = state == met
   end subroutine contact_in_flight
 
-  !> Is the second primitive the slave?  Polyhedra come first, then spheres, then ellipsoids; of equal kinds the one with
+  !> Whether the second primitive is the slave.  Polyhedra come first, then spheres, then ellipsoids; of equal kinds the one with
   !> the smaller centre, unless roles are frozen.
   pure logical function swapped(tables, first, second, frozen)
     type(shape_tables), intent(in) :: tables
@@ -264,8 +264,8 @@ contains
     if (one == two .and. frozen == 0) swapped = precedes(centre_of(tables, second), centre_of(tables, first))
   end function swapped
 
-  !> The contact of a pair with an ellipsoid; points relative to `places` (3, 2) of both.  Also for pairs in the order that contacts do
-  !> not have; then the points are exchanged.
+  !> Finds the contact of a pair with an ellipsoid; points are relative to `places` (3, 2) of both.  Pairs in reversed order are
+  !> accepted; then the points are exchanged.
   subroutine ellipsoid_contact(tables, first, second, places, reach, with_gap, size, body, contact)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: first, second
@@ -311,7 +311,7 @@ contains
     end if
   end function axes_of
 
-  !> Surface identifier of a face (counted from 1), or of the primitive when it has no such face.
+  !> Surface identifier of a face (counted from 1), or of the primitive where `face` is 0.
   pure integer(i4) function surface_of(tables, primitive, face)
     type(shape_tables), intent(in) :: tables
     integer(i4), intent(in) :: primitive, face
@@ -346,7 +346,7 @@ contains
     boxes_apart = any(a(1:3) > b(4:6) + margin) .or. any(b(1:3) > a(4:6) + margin)
   end function boxes_apart
 
-  !> The middle of what two boxes have in common (or of the space between them) and the size of the pair.
+  !> Middle of the common part of two boxes, or of the space between them, and size of the pair.
   pure subroutine pair_frame(a, b, centre, size)
     real(dp), intent(in) :: a(6), b(6)
     real(dp), intent(out) :: centre(3), size

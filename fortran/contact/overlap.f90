@@ -1,16 +1,16 @@
-!> The boundary of the intersection of two convex polyhedra, by clipping the faces of each by the planes of the other.
+!> Boundary of the intersection of two convex polyhedra, by clipping the faces of each by the planes of the other.
 !>
-!> Planes are moved outward by `offset` before they cut, so the boundary of touching bodies is a patch with area and
-!> no interior point is needed.  Planes of equal orientation that are nearly parallel cut unmoved, else both bodies
-!> would contribute the same piece of boundary; where they coincide within `tolerance` the piece is taken once, from
-!> the first body.  With zero offset the facets bound the exact intersection.
+!> Planes are moved outward by `offset` before they cut, so the boundary of touching bodies is a patch with area, and
+!> no interior point is needed.  Planes of equal orientation that are nearly parallel cut unmoved; otherwise both bodies
+!> would contribute the same piece of boundary.  If they coincide within `tolerance`, only the first body contributes the
+!> piece.  With zero offset the facets bound the exact intersection.
 !>
-!> Where a plane meets a body, the section is bounded by those faces that meet the plane, so that the others need not cut.
-!> This holds for the planes of faces only if corners lie in them.  Faces of deforming bodies may be warped a little: then all
-!> planes that a face touches cut it, or one beside an edge of such a body would stay whole.
+!> Where a plane meets a body, the section is bounded by those faces that meet the plane, so other faces need not cut.
+!> For the planes of faces this holds only if the corners lie in them.  Faces of deforming bodies may be slightly warped; then all
+!> planes that a face touches cut it.  Otherwise a face beside an edge of such a body would stay whole.
 !>
-!> Around the common patch of touching bodies lie slivers as wide as the offset, on faces that only graze the other body;
-!> they take most of the time, and are left out where the rest is large.
+!> Around the common patch of touching bodies there are slivers as wide as the offset, on faces that only graze the other body.
+!> They take most of the time, and are left out where the rest is large.
 module overlap
   use kinds, only: dp, i4, i8
   use polyhedra, only: polyhedron, word_bits, mark_faces, faces_across, first_aligned, largest_warp
@@ -23,11 +23,11 @@ module overlap
   integer(i4), parameter :: block = 8  !< corners of a short polygon
   real(dp), parameter :: nearly_parallel = 0.995_dp  !< cosine above which planes of equal orientation cut unmoved
   real(dp), parameter :: parallel = 1 - 5.0e-7_dp    !< cosine (sine 1e-3) above which planes may coincide
-  real(dp), parameter :: in_plane = 1.0e-6_dp        !< corners lie in their plane if within this share of the tolerance
+  real(dp), parameter :: in_plane = 1.0e-6_dp        !< corners within this share of the tolerance lie in their plane
 
   !> Work arrays of one thread.
   type :: clip_work
-    real(dp), allocatable :: polygon(:)        !< (4, :) from `polygon_at` on: the face that is being cut
+    real(dp), allocatable :: polygon(:)        !< (4, :) from `polygon_at` on: the polygon of the face that is cut
     real(dp), allocatable :: distance(:)       !< of its corners from a plane
     real(dp), allocatable :: corner(:)         !< (4, :) from `corner_at` on: corners of all facets
     integer(i4) :: polygon_at, corner_at, capacity
@@ -35,9 +35,9 @@ module overlap
     integer(i8), allocatable :: across(:)      !< per word the planes that may cut one face
     integer(i4), allocatable :: turn(:), aligned(:)  !< planes that may cut one face; those nearly parallel to it
     integer(i4), allocatable :: shared(:)      !< per face of the second body: 1 if it coincides with a face of the first
-    logical :: warped(2)                       !< have bodies faces whose corners are not in their planes?
+    logical :: warped(2)                       !< whether bodies have faces whose corners are not in their planes
     type(crossing_work) :: crossings           !< for bodies in general position
-    type(facet_batch) :: facets                !< the same
+    type(facet_batch) :: facets                !< for bodies in general position
   end type clip_work
 
 contains
@@ -46,7 +46,7 @@ contains
   subroutine reserve_overlap(work, vertices, faces)
     type(clip_work), intent(inout) :: work
     integer(i4), intent(in) :: vertices, faces
-    ! A cut moves the last corner by at most two places; short polygons are handled in full blocks.
+    ! A cut moves the last corner by at most two places; short polygons are processed in full blocks.
     allocate (work%polygon(4*(vertices + 2*faces + 2*block) + 8), work%distance(vertices + faces + block))
     ! Twice the number of corners of the two clipped surfaces, which have at most 2*faces facets each.
     work%capacity = 48*faces + 4*vertices + block
@@ -60,15 +60,15 @@ contains
     work%corner_at = first_aligned(work%corner)
   end subroutine reserve_overlap
 
-  !> Sums over the boundary of the intersection of two bodies, whose vertices are marked with the same tolerance: from their
-  !> edges where the position of the bodies is general, else by clipping.
+  !> Sums over the boundary of the intersection of two bodies, whose vertices are marked with the same tolerance: from
+  !> edges if the bodies are in general position, else by clipping.
   subroutine intersect(one, two, corner_ptr, corner_count, corner, edge, offset, tolerance, enough, work, sum)
     type(polyhedron), intent(inout) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*)  !< of faces
     integer(i4), intent(in) :: corner(0:*)                         !< corners of faces, local vertex numbers
     integer(i4), intent(in) :: edge(0:*)                           !< edges, see `shape_edges`
     real(dp), intent(in) :: offset, tolerance
-    real(dp), intent(in) :: enough  !< surface area from which on slivers on faces that only graze the other body do not count
+    real(dp), intent(in) :: enough  !< surface area above which slivers on faces that only graze the other body are left out
     type(clip_work), intent(inout) :: work
     type(boundary), intent(inout) :: sum
     logical :: general
@@ -88,7 +88,7 @@ contains
     call clip_both(one, two, .true., corner_ptr, corner_count, corner, offset, tolerance, work, sum)
   end subroutine intersect
 
-  !> Clips the faces of both bodies, or only those that do more than graze the other body.
+  !> Clips all faces of both bodies, or only the faces that do more than graze the other body.
   subroutine clip_both(one, two, everything, corner_ptr, corner_count, corner, offset, tolerance, work, sum)
     type(polyhedron), intent(in) :: one, two
     logical, intent(in) :: everything
@@ -116,7 +116,7 @@ contains
 
     warped = work%warped(merge(2, 1, is_first))
     faces = 0
-    do face = 1, subject%faces  ! a list costs less than branches that nobody can predict
+    do face = 1, subject%faces  ! a list costs less than unpredictable branches
       met = btest(cutter%reached((face - 1)/word_bits + 1), mod(face - 1, word_bits)) .and. .not. subject%outside(face)
       if (.not. is_first) met = met .and. work%shared(face) == 0
       work%face(faces + 1) = face
@@ -135,8 +135,8 @@ contains
     end do
   end subroutine clip_faces
 
-  !> Takes faces out of a list that have no corner within some plane of the other body, whose bits are set in `above`, and
-  !> are at an angle to it.  What they have within the planes moved outward is a sliver.
+  !> Removes from a list the faces that have no corner within some plane of the other body, whose bits are set in `above`, and
+  !> are at an angle to that plane.  Their part within the moved planes is a sliver.
   pure subroutine leave_out_grazing(own, rows, above, planes, plane, faces, face)
     integer(i4), intent(in) :: rows, planes
     real(dp), intent(in) :: own(4, *), plane(4, planes)  !< of the faces; of the other body
@@ -163,8 +163,8 @@ contains
     faces = kept
   end subroutine leave_out_grazing
 
-  !> The planes of the cutter that some corners of a face touch and whose faces meet the face's plane: where a plane
-  !> meets the cutter, the section is bounded by no other faces, unless the cutter is warped.
+  !> Planes of the cutter that some corners of a face touch and whose faces meet the face's plane.  No other faces bound the
+  !> section of the cutter by the face's plane, unless the cutter is warped.
   pure subroutine planes_across(face, rows, planes, columns, touched, crossed, warped, across)
     integer(i4), intent(in) :: face, rows, planes, columns
     integer(i8), intent(in) :: touched(rows, *), crossed(columns, *)  !< of the face's body and of the cutter, by words
@@ -184,7 +184,7 @@ contains
   !> Clips one face and adds the facet to `sum`.
   pure subroutine clip_face(is_first, is_outer, corners, corner, point, own, planes, outer, plane, across, offset, tolerance, &
                             capacity, p, distance, kept, turn, aligned, shared, sum)
-    logical, intent(in) :: is_first, is_outer          !< of the first body; on the body's surface
+    logical, intent(in) :: is_first, is_outer          !< whether the face is of the first body; whether it is on the body's surface
     integer(i4), intent(in) :: corners, corner(corners)
     real(dp), intent(in) :: point(4, 0:*), own(4)      !< vertices of the face's body; the face's plane
     integer(i4), intent(in) :: planes, outer           !< number of the cutter's planes, of leading outer ones
@@ -234,13 +234,13 @@ contains
       sum%complete = .false.
       return
     end if
-    do k = 0, max(count, block) - 1  ! short polygons in full blocks
+    do k = 0, max(count, block) - 1  ! short polygons take full blocks
       kept(:, sum%points + 1 + k) = p(:, start + k)
     end do
     sum%points = sum%points + count
   end subroutine clip_face
 
-  !> Lists the planes whose bits are set, those nearly parallel to `own` apart.
+  !> Lists the planes whose bits are set; planes nearly parallel to `own` get a separate list.
   pure subroutine list_planes(planes, across, own, plane, cuts, turn, parallels, aligned)
     integer(i4), intent(in) :: planes
     integer(i8), intent(in) :: across(*)
@@ -267,7 +267,7 @@ contains
 
   !> Cuts the convex polygon `p(:, start:start + count - 1)` by a plane at distance `level`, in place.
   !>
-  !> Rounding may put several corners of a polygon that lies in the plane on either side: only the run around the
+  !> Rounding may put several corners of a polygon that lies in the plane on either side.  Only the run of corners around the
   !> furthest one is cut off, so one cut adds at most one corner and moves the last one by at most two places.
   pure subroutine cut(plane, level, start, count, p, distance)
     real(dp), intent(in) :: plane(3), level
@@ -278,7 +278,7 @@ contains
     real(dp) :: inside
     if (count <= block) then  ! a fixed number of corners costs less than mispredicted branches
       outside = 0
-      do k = block - 1, 0, -1  ! collects signs
+      do k = block - 1, 0, -1  ! collect signs
         inside = ((level - plane(3)*p(3, start + k)) - plane(2)*p(2, start + k)) - plane(1)*p(1, start + k)
         distance(k) = inside
         outside = 2*outside + shiftr(transfer(inside, outside), 63)
@@ -303,9 +303,9 @@ contains
     call cut_long(first, length, distance, count, p(1, start))
   end subroutine cut
 
-  !> Cuts off the one run of corners whose bits are set in `outside`, of a polygon of at most `block` corners; `begin` is
-  !> the number, from 0, of the run's first corner; `inside`: distances of corners, positive inside.  Written without
-  !> branches that depend on where the run is.
+  !> Cuts off the one run of corners whose bits are set in `outside`, from a polygon of at most `block` corners; `begin` is
+  !> the number, from 0, of the run's first corner; `inside`: distances of corners, positive inside.  There are no
+  !> branches on the position of the run.
   pure subroutine cut_short(outside, begin, inside, start, count, p)
     integer(i8), intent(in) :: outside
     integer(i4), intent(in) :: begin
@@ -409,7 +409,7 @@ contains
     end do
   end subroutine furthest_run
 
-  !> All corners within `tolerance` of a plane?
+  !> Whether all corners are within `tolerance` of a plane.
   pure logical function within(count, p, plane, tolerance)
     integer(i4), intent(in) :: count
     real(dp), intent(in) :: p(4, *), plane(4), tolerance

@@ -1,8 +1,8 @@
-!> What detection keeps from step to step: fat boxes, the pairs whose fat boxes overlap, and who moved since when.
+!> Data that detection keeps between steps: fat boxes, pairs of overlapping fat boxes, and last motions of bodies.
 !>
-!> While no box leaves its fat box, the pairs whose boxes overlap are among those kept, so no search is needed.  Pairs
-!> of primitives that have not moved by a bit since they were found apart are still apart, and contacts between bodies
-!> that have not moved are what they were: results are those of a search and of an evaluation of all, bit by bit.
+!> While no box leaves its fat box, all overlapping pairs are among the kept pairs, so no search is needed.  Pairs
+!> of primitives that have not changed by a bit since they were found apart are still apart, and contacts between bodies
+!> that have not moved are unchanged.  So results have the bits of a full search and evaluation.
 module pair_cache
   use kinds, only: dp, i4, i8
   use detection_state, only: detection_tables
@@ -17,7 +17,7 @@ module pair_cache
 
 contains
 
-  !> Enlarges boxes by half of `reach` and by the part `skin` of the primitive's width or of the mean width, whichever is less.
+  !> Enlarges boxes by half of `reach` plus `skin` times the lesser of the primitive's width and the mean width.
   !>
   !>   member     (:) rows of primitives; reach (:) the largest gap of their contacts [length]
   !>   box, fat   (6,:) boxes: lower corner, upper corner [length]; fat: out
@@ -49,8 +49,8 @@ contains
     end do
   end subroutine fatten_boxes
 
-  !> Whether every box, enlarged by half of `reach`, is inside its fat box; and a sum that tells whether the bodies' flags of
-  !> self-contact are the same as before.
+  !> Whether every box, enlarged by half of `reach`, is inside its fat box; and a sum that changes with the bodies' flags of
+  !> self-contact.
   !>
   !> Reads the `searched`, `fat` and `moved` of the work space, obstacles at rest, boxes and reach of primitives.
   subroutine boxes_inside(tables, inside, flags)
@@ -80,7 +80,7 @@ contains
     call sum_flags(int(tables%state%bodies%rows, i4), tables%state%bodies%selfcontact, flags)
   end subroutine boxes_inside
 
-  !> A sum that tells whether the bodies' flags of self-contact are the same as before.
+  !> A sum that changes with the bodies' flags of self-contact.
   pure subroutine sum_flags(nbody, selfcontact, flags)
     integer(i4), intent(in) :: nbody, selfcontact(0:)
     integer(i8), intent(out) :: flags
@@ -92,14 +92,14 @@ contains
     end do
   end subroutine sum_flags
 
-  !> The pairs to be looked at closely, in the order of the pairs kept: their boxes overlap (strictly in x, within
+  !> Selects the pairs to evaluate, in the order of the kept pairs: their boxes overlap (strictly in x, within
   !> half of both `reach`es), they are not in contact, and one of them has moved since they were found apart.
   !>
   !>   from, to        rows from <= k < to of the constraint table are contacts
   !>   bodies          number of bodies
-  !>   work            reads `pairs`, their rows `low` < `high`, sorted, `apart` and `moved`; `kept_at`: where the pairs of constraints were
-  !>                   last time, a hint, in and out; `first`, `second`: the pairs, out, of which the first has the smaller lower bound in
-  !>                   x, of equal bounds the lower row; `place`: where a pair is kept, out; `mark` is work space
+  !>   work            reads `pairs`, their rows `low` < `high`, sorted, `apart` and `moved`; `kept_at`: position of the pairs of constraints
+  !>                   at the last call, a hint, in and out; `first`, `second`: the pairs, out; the first has the smaller lower bound in
+  !>                   x, or with equal bounds the lower row; `place`: position among kept pairs, out; `mark` is work space
   !>   found           number of pairs
   subroutine select_pairs(from, to, bodies, shapes, rows, work, found)
     type(shape_tables), intent(in) :: shapes
@@ -107,7 +107,7 @@ contains
     type(workspace), intent(in) :: work
     integer(i4), intent(in) :: from, to, bodies
     integer(i4), intent(out) :: found
-    integer(i4), allocatable :: start(:)  ! where each thread's share of the pairs starts
+    integer(i4), allocatable :: start(:)  ! start of each thread's share of the pairs
     integer(i8) :: newest
     integer :: k, i, j, threads, thread
 
@@ -167,7 +167,7 @@ contains
     found = start(threads)
   end subroutine select_pairs
 
-  !> First of the pairs that a thread sees to.
+  !> First pair of a thread's share.
   pure integer function share(pairs, thread, threads)
     integer(i4), intent(in) :: pairs
     integer, intent(in) :: thread, threads
@@ -175,7 +175,7 @@ contains
     share = int(int(pairs, i8)*thread/threads)
   end function share
 
-  !> Do two boxes overlap?
+  !> Whether two boxes overlap.
   pure logical function overlap(a, b, margin)
     real(dp), intent(in) :: a(6), b(6), margin
 
@@ -183,7 +183,7 @@ contains
       b(2) <= a(5) + margin .and. a(3) <= b(6) + margin .and. b(3) <= a(6) + margin
   end function overlap
 
-  !> Is a pair kept at this place?
+  !> Whether a pair is kept at this place.
   pure logical function is_at(pairs, low, high, one, two, place)
     integer(i4), intent(in) :: pairs, low(0:*), high(0:*), one, two, place
 
@@ -191,7 +191,7 @@ contains
     if (place >= 0 .and. place < pairs) is_at = low(place) == one .and. high(place) == two
   end function is_at
 
-  !> Where a pair is kept; -1: it is not.
+  !> Place of a kept pair; -1: it is not kept.
   pure integer function position(pairs, low, high, one, two)
     integer(i4), intent(in) :: pairs, low(0:*), high(0:*), one, two
     integer :: left, right, k
@@ -212,9 +212,9 @@ contains
     end if
   end function position
 
-  !> Notes when the pairs without contact were found apart, and forgets it for those with one.
+  !> Records for pairs without contact when they were found apart, and deletes this record for pairs in contact.
   !>
-  !>   found           number of pairs, which are kept at work%place; results%status says which are in contact
+  !>   found           number of pairs, at work%place among kept pairs; results%status is their state
   !>   work            `apart` becomes the number of the last update of shapes, or -1
   subroutine note_apart(found, work, results)
     type(workspace), intent(in) :: work
@@ -228,13 +228,13 @@ contains
     end do
   end subroutine note_apart
 
-  !> The pairs of primitives in contact that must be evaluated again: one of the bodies has moved since, or the contact
+  !> Selects the pairs of primitives in contact that must be evaluated again: one body has moved since, or the contact
   !> is cohesive.  Consecutive contacts of one pair (slots of a patch) are one pair.
   !>
   !>   first, last     rows first <= k < last are contacts
   !>   patched         whether pairs may have several contacts
-  !>   rows            reads `evaluated`, the last update of shapes before a contact's evaluation, -1: it was not evaluated here, and others
-  !>   work            reads `moved`; `result_of`: row by row from `first` the contact's pair, -1: none, out; `known_one`, `known_two`:
+  !>   rows            reads `evaluated`, the last update of shapes before a contact's evaluation, -1: not evaluated yet, and others
+  !>   work            reads `moved`; `result_of`: for each row from `first` the contact's pair, -1: none, out; `known_one`, `known_two`:
   !>                   primitive rows of the pairs, the slave first, out; `alive`: bits of the slots that are in contact, out
   !>   count           number of pairs
   subroutine select_contacts(first, last, patched, rows, work, count)

@@ -1,4 +1,4 @@
-!> What Python asks about pairs of primitives; shapes come by their handles.
+!> Queries of Python about pairs of primitives; shapes are given by their handles.
 module pair_queries
   use kinds, only: dp, i4, i8
   use narrow_phase, only: find_contacts, find_overlaps => overlap_volumes, find_distances => primitive_distances
@@ -12,7 +12,7 @@ module pair_queries
 
 contains
 
-  !> `narrow_phase.find_contacts` of pairs first(k), second(k); `shapes` as of `open_shapes`, `results` the handle of a table.
+  !> Calls `narrow_phase.find_contacts` for pairs first(k), second(k); `shapes`: see `open_shapes`, `results`: handle of a table.
   subroutine pair_contacts(shapes, results, first, second, epsilon, frozen, error, error_row, pairs)
     integer(i8), intent(in) :: shapes(5), results
     integer(i4), intent(in) :: pairs, frozen
@@ -28,7 +28,7 @@ contains
     if (error == table_open) call find_contacts(pairs, first, second, epsilon, tables, 0_i4, frozen, 0_i4, found, error, error_row)
   end subroutine pair_contacts
 
-  !> `narrow_phase.overlap_volumes`.
+  !> Calls `narrow_phase.overlap_volumes`.
   subroutine overlap_volumes(shapes, first, second, offset, volume, centroid, area, error, error_row, pairs)
     integer(i8), intent(in) :: shapes(5)
     integer(i4), intent(in) :: pairs
@@ -43,7 +43,7 @@ contains
     if (error == table_open) call find_overlaps(pairs, first, second, offset, tables, volume, centroid, area, error, error_row)
   end subroutine overlap_volumes
 
-  !> `narrow_phase.primitive_distances`.
+  !> Calls `narrow_phase.primitive_distances`.
   subroutine primitive_distances(shapes, first, second, distance, first_point, second_point, error, error_row, pairs)
     integer(i8), intent(in) :: shapes(5)
     integer(i4), intent(in) :: pairs

@@ -7,29 +7,29 @@ module pair_search
   private
   public :: pair_store, pair_list, piece, exclusion_list, search_pairs, search_between
 
-  !> Room for pairs, each in one number that sorts by (lower row, higher row): 2^32 lower + higher.  It is handed out to
-  !> threads and groups of lower rows in pieces, so that pairs are found near those that they will be sorted with.
+  !> Room for pairs; a pair is one number that sorts by (lower row, higher row): 2^32 lower + higher.  Threads and groups of
+  !> lower rows take room in pieces, so that pairs are stored near those with which they will be sorted.
   type :: pair_store
     integer(i8), pointer, contiguous :: key(:)      !< (0:)
-    integer(i4), allocatable :: previous(:)         !< (0:) the piece of the same thread and group before a piece, -1: none
-    integer :: shift = 0                            !< pairs are of one group when lower rows differ in the last bits only
+    integer(i4), allocatable :: previous(:)         !< (0:) previous piece of the same thread and group, -1: none
+    integer :: shift = 0                            !< pairs are in one group if their lower rows differ only in the last bits
     integer :: groups = 0
-    integer :: used = 0                             !< pieces asked for; they may be more than there are
+    integer :: used = 0                             !< requested pieces, possibly more than available
   end type pair_store
 
-  !> Where a thread puts its pairs.
+  !> Position of a thread in the store.
   type :: pair_list
-    integer(i4), allocatable :: next(:)     !< (0:) of groups: the next place in the store; at the start of a piece: none is left
+    integer(i4), allocatable :: next(:)     !< (0:) of groups: next place in the store; the start of a piece means that the last piece is full
     integer(i4), allocatable :: pieces(:)   !< (0:) of groups: number of pieces
   end type pair_list
 
-  !> Pairs of bodies between which there is no contact.
+  !> Pairs of bodies without contact.
   type :: exclusion_list
     integer(i4) :: count = 0
     integer(i8), pointer, contiguous :: pair(:,:)   !< (2,:) body identifiers (lower, higher), sorted
     integer(i4), pointer, contiguous :: body(:)     !< (0:) body rows of primitives
     integer(i8), pointer, contiguous :: id(:)       !< (0:) identifiers of bodies
-    logical :: inner = .false.                      !< there are bodies with self-contact
+    logical :: inner = .false.                      !< whether some bodies have self-contact
     integer(i4), pointer, contiguous :: adjacent_ptr(:), adjacent_count(:)  !< (0:) of primitives
     integer(i4), pointer, contiguous :: adjacent(:) !< (0:) adjacent primitives, sorted
   end type exclusion_list
@@ -39,8 +39,8 @@ module pair_search
   integer, parameter :: piece = 256
   !> The half of a cell's neighbouring rows (y, z) that is searched; the cell's own row is searched forwards.
   integer, parameter :: row_step(2,4) = reshape([1, 0, -1, 1, 0, 1, 1, 1], [2, 4])
-  !> A box is compared with blocks of others, whose answers fit into the bits of one number: a byte for each box of a block
-  !> (the even ones first), and in it a bit for each block.  The last bits of all bytes mean doubt.
+  !> A box is compared with blocks of others; the answers fit into the bits of one number: a byte for each box of a block
+  !> (even ones first), with a bit for each block.  The last bits of all bytes mark doubt.
   integer :: number
   integer, parameter :: block = 8, most_blocks = 7, most_tasks = 32
   integer(i8), parameter :: doubt = not(9187201950435737471_i8)   ! hexadecimal 8080808080808080
@@ -49,15 +49,15 @@ module pair_search
   integer(i8), parameter :: answers(0:block) = [0_i8, 1_i8, 4294967297_i8, 4294967553_i8, 1103806595329_i8, &
     1103806660865_i8, 282578783371521_i8, 282578800148737_i8, 72340172838076673_i8]
 
-  !> Boxes, and blocks of boxes that each is to be compared with.  They are collected, compared and answered many at a time:
-  !> what depends on answers cannot be predicted, and would hold up the comparisons of the next box.
+  !> Boxes, each with the blocks of boxes for comparison.  Many are collected, compared and answered together, since branches on
+  !> answers are unpredictable and would delay the comparisons of the next box.
   type :: task_list
     integer :: count = 0
     real(sp) :: bound(6,0:most_tasks-1)
     integer(i4) :: owner(0:most_tasks-1), row(0:most_tasks-1)
     integer :: blocks(0:most_tasks-1)
     integer :: start(0:most_blocks,0:most_tasks-1)  !< positions of blocks in the order of cells; behind the last one: -1
-    integer(i8) :: valid(0:most_tasks-1)            !< answers of boxes that count
+    integer(i8) :: valid(0:most_tasks-1)            !< mask of valid answers
     integer(i8) :: meets(0:most_tasks)              !< answers
   end type task_list
 
@@ -70,7 +70,7 @@ contains
   !>
   !>   grid         boxes in the order of cells
   !>   box          (6,:) the boxes themselves
-  !>   exclusions   pairs of bodies that are left out
+  !>   exclusions   pairs of bodies to leave out
   !>   store        room for pairs
   !>   lists        (0:) one list per thread; their union does not depend on the number of threads
   subroutine search_pairs(grid, box, exclusions, store, lists)
@@ -98,8 +98,8 @@ contains
     !$omp end parallel
   end subroutine search_pairs
 
-  !> Finds every pair of overlapping boxes of two grids with different owners once.  Of each two classes those boxes are
-  !> looked up in the other's cells which that costs less.
+  !> Finds every pair of overlapping boxes of two grids with different owners once.  For each two classes the boxes of one are
+  !> looked up in the cells of the other, in the cheaper order.
   subroutine search_between(one, two, box, exclusions, store, lists)
     type(grid_type), intent(in) :: one, two
     real(dp), intent(in) :: box(6,0:*)
@@ -126,7 +126,7 @@ contains
     !$omp end parallel
   end subroutine search_between
 
-  !> What it costs to look up boxes of one class in the cells of another, in rows of cells and blocks of boxes visited.
+  !> Cost of looking up boxes of one class in the cells of another, in visited rows of cells and blocks of boxes.
   pure real(dp) function cost(one, two)
     type(size_class), intent(in) :: one, two
     real(dp) :: visited(3), boxes
@@ -179,7 +179,7 @@ contains
     tasks%count = t + 1
   end subroutine open_task
 
-  !> Pairs of the boxes in one row of cells with those behind them in the same class and with coarser ones.
+  !> Finds pairs of the boxes in one row of cells with later boxes of the same class and with boxes of coarser classes.
   subroutine search_row(grid, c, row, n, bound, owner, row_of, cell, cell_start, box, exclusions, store, list, tasks)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: c, row, n
@@ -208,7 +208,7 @@ contains
       tasks%owner(t) = owner(i)
       tasks%row(t) = row_of(i)
       x = cell(i) - own
-      ! one block of each row of cells, whatever its length, and the rest where there is one
+      ! one block of each row of cells, and further blocks of long rows
       from(0) = i + 1
       to(0) = cell_start(own+min(x+2, nx))
       longest = to(0) - from(0)
@@ -244,8 +244,8 @@ contains
     end do
   end subroutine search_row
 
-  !> A box around a box, from its bounds, which are at hand while the box itself is far away in memory.  Where bounds are too
-  !> coarse it is the box itself.
+  !> A box that contains a box, computed from bounds, which are in the cache while the box itself is not.  Where bounds are too
+  !> coarse, it is the box itself.
   !>
   !>   origin   out: the grid's origin in the coordinates of `one`
   !>   one      out: lower and upper corner
@@ -318,7 +318,7 @@ contains
     end do
   end subroutine collect
 
-  !> Adds to the last task the boxes of a class that its box may meet.
+  !> Adds to the last task the boxes of a class that the task's box may meet.
   subroutine collect_class(grid, c, origin, one, tasks, box, exclusions, store, list)
     type(grid_type), intent(in) :: grid
     integer, intent(in) :: c
@@ -345,7 +345,7 @@ contains
           first = start(base+from(1))
           last = start(base+min(to(1)+1, nx))
           if (b < most_blocks .and. last - first <= block .and. to(1) < nx) then
-            ! mostly so: one block or none
+            ! the usual case: one block or none
             tasks%start(b,t) = first
             valid = ior(valid, shiftl(answers(last - first), iand(b, 7)))
             b = b + min(last - first, 1)
@@ -376,7 +376,7 @@ contains
     if (number >= cells) folded = number - cells
   end function folded
 
-  !> Stores the pairs of the boxes of tasks with those of their blocks, and drops the tasks.
+  !> Stores the pairs of the tasks' boxes with boxes of their blocks, and clears the tasks.
   subroutine answer(grid, box, exclusions, store, list, tasks)
     type(grid_type), intent(in) :: grid
     real(dp), intent(in) :: box(6,0:*)
@@ -402,7 +402,7 @@ contains
     tasks%count = 0
   end subroutine answer
 
-  !> Answers of all tasks that count, and whether there is a doubt about any.
+  !> Computes the valid answers of all tasks, and whether any is in doubt.
   pure subroutine compare(n, bound, owner, tasks, doubts)
     integer, intent(in) :: n
     real(sp), intent(in) :: bound(0:n-1,6)
@@ -421,16 +421,16 @@ contains
     doubts = iand(all, doubt) /= 0
   end subroutine compare
 
-  !> Answers about blocks of boxes: a bit is set when a box overlaps or touches `one`, after rounding, and has another owner.
-  !> The last bits of bytes mean doubt: some bounds of the boxes there are the same, after rounding, as those of `one`.
+  !> Answers about blocks of boxes: a bit is set if a box overlaps or touches `one`, after rounding, and has another owner.
+  !> The last bits of bytes mark doubt: some rounded bounds of the boxes equal those of `one`.
   !>
-  !> Signs of the least of all distances and of other numbers are worked out by arithmetic, without comparisons and branches:
-  !> nobody could predict them, and vector instructions have none.
+  !> Signs of the smallest distances and of other numbers are computed by arithmetic, without comparisons and branches, which
+  !> would be unpredictable and have no vector instructions.
   pure integer(i8) function compared(n, bound, owner, one, own, blocks, start)
     integer, intent(in) :: n
     real(sp), intent(in) :: bound(0:n-1,6), one(6)
     integer(i4), intent(in) :: owner(0:n-1), own
-    integer, intent(in) :: blocks, start(0:most_blocks)   ! behind the last one: -1
+    integer, intent(in) :: blocks, start(0:most_blocks)   ! after the last one: -1
     integer(i4) :: touching(0:block-1), different(0:block-1), least, other
     integer(i8) :: two(block/2)   ! answers of two boxes each
     integer :: b, j, k
@@ -439,7 +439,7 @@ contains
     different = -1
     b = 0
     do
-      ! the end is marked, since compilers would merge rounds of a counted loop, and then find no vectors in them
+      ! the end is marked, since compilers would unroll a counted loop, and then not vectorise it
       j = start(b)
       if (j < 0) exit
       b = b + 1
@@ -457,7 +457,7 @@ contains
     compared = ior(ior(two(1), shiftl(two(2), 8)), ior(shiftl(two(3), 16), shiftl(two(4), 24)))
   end function compared
 
-  !> Removes the answers about boxes that do not overlap: they overlap strictly in x, and may touch in y and z.
+  !> Removes answers about boxes that do not overlap: strictly in x; in y and z touching is enough.
   pure subroutine remove_apart(row, box, t, tasks)
     integer(i4), intent(in) :: row(0:*)
     real(dp), intent(in) :: box(6,0:*)
@@ -477,14 +477,14 @@ contains
     end do
   end subroutine remove_apart
 
-  !> Where the box of an answer is in the order of cells.
+  !> Position of an answer's box in the order of cells.
   pure integer function position(start, bit)
     integer, intent(in) :: start(0:most_blocks), bit
 
     position = start(iand(bit, 7)) + place_of_bit(bit)
   end function position
 
-  !> Removes the answers about pairs that are left out.
+  !> Removes answers about excluded pairs.
   pure subroutine remove_excluded(row, exclusions, t, tasks)
     integer(i4), intent(in) :: row(0:*)
     type(exclusion_list), intent(in) :: exclusions
@@ -508,7 +508,7 @@ contains
     end do
   end subroutine remove_excluded
 
-  !> Stores pairs: one loop for those of all tasks, since nobody could predict how many each has.
+  !> Stores pairs of all tasks in one loop, since the number of pairs per task is unpredictable.
   subroutine store_pairs(row_of, tasks, store, key, next, pieces)
     integer(i4), intent(in) :: row_of(0:*)
     type(task_list), intent(inout) :: tasks
@@ -540,7 +540,7 @@ contains
       bit = int(trailz(rest))
       i = tasks%row(t)
       j = row_of(tasks%start(iand(bit, 7),t) + place_of_bit(bit))
-      less = iand(j - i, shifta(j - i, 31))   ! by how much j is less than i
+      less = iand(j - i, shifta(j - i, 31))   ! i - j where j is less than i
       low = i + less
       group = shiftr(low, shift)
       place = next(group)
@@ -548,13 +548,13 @@ contains
       key(place) = ior(shiftl(int(low, i8), 32), int(j - less, i8))
       next(group) = place + 1
       rest = iand(rest, rest - 1)
-      done = shiftr(rest - 1, 63)   ! 1: none is left
+      done = shiftr(rest - 1, 63)   ! 1: no pair is left
       k = k + int(done)
       rest = ior(rest, iand(following, -done))
     end do
   end subroutine store_pairs
 
-  !> Takes a piece of the store for the pairs from `place` on; where none is left pairs fall on one another, and will be lost.
+  !> Takes a piece of the store for the pairs from `place` on; if the store is full, pairs overwrite each other and are lost.
   subroutine take_piece(store, key, place, pieces)
     type(pair_store), intent(inout) :: store
     integer(i8), intent(inout) :: key(0:*)
@@ -573,7 +573,7 @@ contains
     end if
     store%previous(taken) = place/piece - 1
     place = piece*taken
-    key(place:place+piece-1) = 0   ! all of it comes into the cache at once, while single pairs would wait for it
+    key(place:place+piece-1) = 0   ! loads the whole piece into the cache at once; single pairs would wait for it
   end subroutine take_piece
 
   !> Whether two primitives belong to one body and are adjacent.

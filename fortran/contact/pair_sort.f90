@@ -1,6 +1,6 @@
 !> Sorts the pairs that threads have found.
 !>
-!> Pairs are found group by group of lower rows, so that everything happens within the cache.
+!> Each group of lower rows is sorted separately, so that its data stay in the cache.
 module pair_sort
   use kinds, only: i4, i8
   use pair_search, only: pair_store, pair_list, piece
@@ -10,17 +10,17 @@ module pair_sort
 
   integer, parameter :: parallel_from = 4000
   integer, parameter :: least_shift = 11, most_groups = 512
-  !> A group of so many rows per pair or more is sorted by comparisons.
+  !> Rows per pair from which a group is sorted by comparisons.
   integer, parameter :: sparse = 8
-  !> Rows are sorted side by side, so many at a time, when they have no more partners than this.
+  !> Number of rows sorted together, and the most partners that such rows have.
   integer, parameter :: side = 8, few = 16, half = few/2
-  !> Up to this number keys are sorted by insertion instead of by heap.
+  !> Number of keys up to which insertion sort replaces heap sort.
   integer, parameter :: insertion_up_to = 40
   integer(i8), parameter :: low_half = 4294967295_i8
 
 contains
 
-  !> Shares out rows among groups, and the store among lists; both are empty afterwards.
+  !> Divides rows into groups and the store into lists, all empty.
   !>
   !>   n      number of rows
   !>   keys   (0:) room for pairs
@@ -44,12 +44,12 @@ contains
     end do
   end subroutine prepare_store
 
-  !> All pairs in the order of (lower row, higher row).
+  !> Sorts all pairs by (lower row, higher row).
   !>
   !>   n           number of rows
   !>   store       pairs
-  !>   lists       (0:) where those of each thread are
-  !>   capacity    length of the following
+  !>   lists       (0:) positions of each thread's pairs
+  !>   capacity    length of `low`, `high` and `apart`
   !>   low, high   (0:) the pairs, out
   !>   apart       (0:) -1, out; a work array before
   !>   found       number of pairs; more than `capacity`: there was no room for so many
@@ -156,7 +156,7 @@ contains
         row = side*k + j
         start(row) = place
         if (place + half <= last) then
-          ! what is too many is overwritten by the next row
+          ! the next row overwrites surplus entries
           low(place:place+half-1) = from + row
           high(place:place+half-1) = partner(j+1,:half,k)
         else
@@ -202,7 +202,7 @@ contains
     end do
   end subroutine place_partners
 
-  !> Puts the pairs of rows with more than a few partners into their places, which `start` counts.
+  !> Puts the pairs of rows with many partners into their places, counted by `start`.
   pure subroutine place_keys(n, key, from, count, start, apart)
     integer, intent(in) :: n, from
     integer(i8), intent(in) :: key(n)
@@ -219,7 +219,7 @@ contains
     end do
   end subroutine place_keys
 
-  !> Sorts those rows.  `end`: places behind them.
+  !> Sorts rows with many partners.  `end`: places after their last pairs.
   pure subroutine sort_long_rows(from, rows, count, end, low, high, apart)
     integer, intent(in) :: from, rows
     integer(i4), intent(in) :: count(0:*), end(0:*)
@@ -238,7 +238,7 @@ contains
     end do
   end subroutine sort_long_rows
 
-  !> Sorts the columns of a table by Batcher's network: nobody could predict the branches of another method.
+  !> Sorts the columns of a table by Batcher's network, since branches of other methods would be unpredictable.
   pure subroutine sort_half(x)
     integer(i4), intent(inout) :: x(side,half)
     integer :: k
@@ -267,7 +267,7 @@ contains
     end do
   end subroutine sort_half
 
-  !> The same for two sorted halves.
+  !> Merges two sorted halves of each column by Batcher's network.
   pure subroutine merge_halves(x)
     integer(i4), intent(inout) :: x(side,few)
     integer :: k

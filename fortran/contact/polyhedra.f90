@@ -1,8 +1,8 @@
-!> Local copies of the polyhedra of one pair, and the tables they are copied from.
+!> Local copies of the polyhedra of one pair, and the tables from which they are copied.
 !>
-!> Coordinates are taken relative to the centre of the pair, so that plane distances lose no digits far from the
-!> origin.  Every vertex carries bit masks of the other body's planes that it touches or lies beyond: AND over a
-!> face (or over all vertices) rejects it, OR lists the planes that can cut it.
+!> Coordinates are relative to the centre of the pair, so that plane distances keep their digits far from the
+!> origin.  Every vertex has bit masks of the other body's planes that it touches or lies beyond.  AND of the masks over a
+!> face, or over all vertices, rejects it; OR gives the planes that may cut it.
 module polyhedra
   use, intrinsic :: iso_c_binding, only: c_loc, c_intptr_t
   use kinds, only: dp, i4, i8
@@ -11,9 +11,9 @@ module polyhedra
   public :: shape_tables, polyhedron, lanes, word_bits, kept_size, reserve_polyhedron, gather_polyhedron, mark_vertices, &
             mark_faces, faces_across, largest_warp, first_aligned
 
-  integer(i4), parameter :: lanes = 8       !< vertices handled together; vertex arrays are padded to a multiple
+  integer(i4), parameter :: lanes = 8       !< vertices processed together; vertex arrays are padded to a multiple
   integer(i4), parameter :: word_bits = 64  !< planes per mask word
-  integer(i4), parameter :: kept_size = 128 !< distances are kept from bodies of up to so many planes
+  integer(i4), parameter :: kept_size = 128 !< most planes of a body from which distances are kept
 
   !> Columns of the geometry tables (see solfec/contact/geometry.py); all arrays start at 0.
   type :: shape_tables
@@ -44,23 +44,23 @@ module polyhedra
     integer(i4) :: edges                   !< their number, where they are listed, else negative
     integer(i4) :: first_face              !< row of the first face in the face table
     real(dp), allocatable :: x(:, :)       !< (padded, 3) coordinates, for sweeps over vertices
-    real(dp), allocatable :: point(:, :)   !< (4, vertices) the same and a zero, for copies of single vertices
+    real(dp), allocatable :: point(:, :)   !< (4, vertices) coordinates and a zero, for copies of single vertices
     real(dp), allocatable :: plane(:, :)   !< (4, faces) unit outward normal, distance of the plane from the centre
     ! Masks of the other body's planes, (padded, words) for vertices and (words, faces) for faces:
     integer(i8), allocatable :: touching(:, :)  !< vertices: distance > -tolerance
     integer(i8), allocatable :: beyond(:, :)    !< vertices: distance > tolerance
     integer(i8), allocatable :: reached(:)      !< touched by some vertex
-    real(dp), allocatable :: distance(:, :)     !< (padded, faces) of vertices from the other body's planes, where kept
+    real(dp), allocatable :: distance(:, :)     !< (padded, faces) distances of vertices from the other body's planes, if kept
     ! Marks of own faces: (faces, words of the other's planes), faces padded to full lanes
     integer(i8), allocatable :: touched(:, :)   !< planes that some corner touches
-    integer(i8), allocatable :: crossed(:, :)   !< those of them that not all corners are beyond
-    integer(i8), allocatable :: above(:, :)     !< planes that all corners touch: the face is not within them
+    integer(i8), allocatable :: crossed(:, :)   !< planes in `touched` that not all corners are beyond
+    integer(i8), allocatable :: above(:, :)     !< planes that all corners touch, so the face is not within them
     logical, allocatable :: outside(:)          !< all corners are beyond one plane
   end type polyhedron
 
 contains
 
-  !> Where in an array the first line of the cache starts: numbers that straddle two lines are slow to store and to read.
+  !> Index in an array at which its first whole cache line starts: numbers that straddle two lines are slow.
   integer(i4) function first_aligned(x)
     real(dp), intent(in), target, contiguous :: x(:)
     integer(c_intptr_t), parameter :: line = 64
@@ -69,7 +69,7 @@ contains
     first_aligned = int(1 + modulo(-address, line)/8, i4)
   end function first_aligned
 
-  !> Makes room for polyhedra of up to `vertices` vertices and `faces` faces meeting one of as many.
+  !> Makes room for a polyhedron of up to `vertices` vertices and `faces` faces, and for marks of another one of that size.
   subroutine reserve_polyhedron(body, vertices, faces)
     type(polyhedron), intent(inout) :: body
     integer(i4), intent(in) :: vertices, faces
@@ -188,7 +188,7 @@ contains
     end do
   end subroutine mark_word
 
-  !> Gathers the marks of vertices into those of the faces they are corners of.
+  !> Combines the marks of vertices into marks of faces.
   pure subroutine mark_faces(body, planes, corner_ptr, corner_count, corner)
     type(polyhedron), intent(inout) :: body
     integer(i4), intent(in) :: planes  !< number of planes of the other body
@@ -228,9 +228,9 @@ contains
     crossed(faces + 1:) = 0
   end subroutine mark_faces_word
 
-  !> The furthest that a corner of a face lies from the face's plane.  Faces of deforming bodies may be warped a little.
-  !> A plane goes through its face's first corner, at right angles to the normal there or the mean one, so the fourth corner tells
-  !> of quadrilaterals.
+  !> Largest distance of a face's corners from the face's plane.  Faces of deforming bodies may be slightly warped.
+  !> A plane goes through its face's first corner, orthogonal to the normal there or to the mean one, so the fourth corner decides
+  !> for quadrilaterals.
   pure real(dp) function largest_warp(body, corner_ptr, corner_count, corner) result(largest)
     type(polyhedron), intent(in) :: body
     integer(i4), intent(in) :: corner_ptr(*), corner_count(*), corner(0:*)  !< of the body's faces; local vertex numbers

@@ -13,19 +13,19 @@ module polyhedron_contact
   public :: contact_of_polyhedra, outer_plane
 
   real(dp), parameter :: round_off = 64*epsilon(1.0_dp)
-  real(dp), parameter :: along_a_face = 1 - 1.0e-9_dp  !< cosine of a normal that is a face's
-  !> Ratio of a patch to a sliver of the tolerance's width from which on slivers do not count: they are less than 1e-4 of it.
+  real(dp), parameter :: along_a_face = 1 - 1.0e-9_dp  !< cosine above which a normal is that of a face
+  !> Ratio of a patch to a sliver of the tolerance's width above which slivers are left out: they are less than 1e-4 of it.
   real(dp), parameter :: large = 1.0e5_dp
-  real(dp), parameter :: sliver_part = 0.02_dp  !< of the margin: overlaps up to this do not tell which way bodies meet
+  real(dp), parameter :: sliver_part = 0.02_dp  !< part of the margin: smaller overlaps do not determine the direction in which bodies meet
 
 contains
 
-  !> The bodies touch if and only if their distance is at most `epsilon`.  With a positive `margin` those nearer than this
-  !> are in contact too, along the line of their closest points, and the normal of bodies that overlap goes over from
-  !> the direction of least depth, which continues that line, to the usual one at the depth `margin`.
+  !> Finds the contact of two polyhedra.  They touch if and only if their distance is at most `epsilon`.  With a positive `margin`
+  !> bodies nearer than this are in contact, too, along the line of their closest points.  The normal of overlapping bodies changes from
+  !> the direction of least depth, which continues that line, to the usual normal at the depth `margin`.
   !>
-  !> `speculative`: contacts may act before bodies meet (gap-aware materials), so that those between bodies which only pass each
-  !> other at an edge, as at a seam of flush faces, must not be.
+  !> `speculative`: contacts may act before bodies meet (gap-aware materials), so bodies that only pass each other at an edge, as at
+  !> a seam of flush faces, must not be in contact.
   subroutine contact_of_polyhedra(one, two, corner_ptr, corner_count, corner, edge, epsilon, margin, speculative, size, work, &
       contact)
     type(polyhedron), intent(inout) :: one, two
@@ -60,8 +60,8 @@ contains
     if (contact%found .and. margin > tolerance) call blend(one, two, margin, size, contact)
   end subroutine contact_of_polyhedra
 
-  !> The contact of bodies that are apart by `distance` between the points `p` and `q`, in the middle of the overlap
-  !> that they have when they are swollen by that distance.  None where the points face each other across an inner face.
+  !> Finds the contact of bodies at a `distance` between the points `p` and `q`, in the middle of the overlap
+  !> that they would have if they were swollen by that distance.  There is none if the points face each other across an inner face.
   subroutine contact_apart(one, two, corner_ptr, corner_count, corner, edge, tolerance, size, p, q, distance, work, contact)
     type(polyhedron), intent(inout) :: one, two
     integer(i4), intent(in) :: corner_ptr(0:*), corner_count(0:*), corner(0:*), edge(0:*)
@@ -97,8 +97,8 @@ contains
     contact%face(2) = outer_plane(two, contact%master_point, size)
   end subroutine contact_apart
 
-  !> Does a direction from a point on an inner face, or on its edge, lead across it?  Then the neighbour is nearer, and
-  !> the contact is its own: the edge between two elements is no edge of their body.
+  !> Whether a direction from a point on an inner face, or on its edge, leads across the face.  Then the neighbouring element is
+  !> nearer and has the contact: an edge between two elements is no edge of their body.
   pure logical function across_inner_face(body, point, direction, size)
     type(polyhedron), intent(in) :: body
     real(dp), intent(in) :: point(3), direction(3), size
@@ -110,9 +110,9 @@ contains
     end do
   end function across_inner_face
 
-  !> Turns the normal of a contact shallower than `margin` towards the direction of least depth, all the way at depth
-  !> zero, and makes the gap that along the normal.  The direction is found by moving the bodies apart along it: those
-  !> features that are closest then are the ones that touch last.
+  !> Turns the normal of a contact shallower than `margin` towards the direction of least depth, completely at depth
+  !> zero, and recomputes the gap along the normal.  To find the direction, the bodies are moved apart along it: the
+  !> features that are closest then are those that touch last.
   subroutine blend(one, two, margin, size, contact)
     type(polyhedron), intent(in) :: one, two
     real(dp), intent(in) :: margin, size
@@ -207,8 +207,8 @@ contains
     end if
   end subroutine contact_of_touching
 
-  !> Is all of a closed surface within another body?  Then only its own facets make the normal sum, which tells how they are
-  !> cut into triangles and not where the body came from.  An element's outer faces do tell that.
+  !> Whether a closed surface is entirely within another body.  Then only its own facets enter the normal sum, which depends on
+  !> their triangles and not on the origin of the body.  The outer faces of an element do determine the normal.
   pure logical function swallowed(inner, other)
     type(polyhedron), intent(in) :: inner, other
     swallowed = inner%outer == inner%faces .and. all(inner%reached(1:(other%faces - 1)/word_bits + 1) == 0)
@@ -226,7 +226,7 @@ contains
     end do
   end function height
 
-  !> Is the point's projection on the plane that it violates most inside?  Then `worst` is its distance from the body.
+  !> Whether the point's projection on the plane that it violates most is inside; then `worst` is its distance from the body.
   pure logical function projects(body, point, worst)
     type(polyhedron), intent(in) :: body
     real(dp), intent(in) :: point(3), worst
@@ -267,8 +267,8 @@ contains
     end do
   end function outer_plane
 
-  !> The gap along a normal that is that of a face nearest to `point`: where the point's projections on the planes orthogonal
-  !> to the normal that support the bodies are points of the bodies, it is the distance of these planes.
+  !> Gap along a normal that is that of a face nearest to `point`: the distance of the planes orthogonal to the normal that support
+  !> the bodies, if the projections of the point on them are points of the bodies (`certain`).
   pure subroutine gap_between_faces(one, two, point, normal, face, size, gap, certain)
     type(polyhedron), intent(in) :: one, two
     real(dp), intent(in) :: point(3), normal(3), size
@@ -304,7 +304,7 @@ contains
     reach = maxval(best)
   end function reach
 
-  !> The gap along `normal`: both bodies are moved apart by the extent h of their intersection; the gap is their
+  !> The gap along `normal`: both bodies are moved apart by the extent h of their intersection, and the gap is their
   !> distance then, less 2 h, and never positive.
   real(dp) function separated_gap(one, two, normal, size, tolerance, sum, work) result(gap)
     type(polyhedron), intent(in) :: one, two
@@ -366,7 +366,7 @@ contains
     depth = max(0.0_dp, depth)
   end function directional_depth
 
-  !> The outer face beneath which the other body reaches least; equals go to the first face of the first body.
+  !> Finds the outer face beneath which the other body extends least; the first face of the first body among equals.
   pure subroutine least_penetration(one, two, size, normal, gap)
     type(polyhedron), intent(in) :: one, two
     real(dp), intent(in) :: size

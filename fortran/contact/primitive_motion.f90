@@ -1,4 +1,4 @@
-!> How primitives move within a step, as far as it can be told before contacts act.
+!> Motion of primitives within a step, predicted without contacts.
 module primitive_motion
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
@@ -10,12 +10,12 @@ module primitive_motion
   public :: predict_motion
 
   integer, parameter :: parallel_from = 2000
-  real(dp), parameter :: part_of_margin = 0.5_dp  !< ways shorter than this part of a margin count as none
-  real(dp), parameter :: longest = 1.0e3_dp       !< of ways, in sizes of the primitive
+  real(dp), parameter :: part_of_margin = 0.5_dp  !< motions shorter than this part of a margin are ignored
+  real(dp), parameter :: longest = 1.0e3_dp       !< limit of motions, in sizes of the primitive
 
 contains
 
-  !> The way of every primitive within the step, and the reach from which it can come into contact.
+  !> Computes the motion of every primitive within the step, and the reach within which it can come into contact.
   !>
   !> Reads velocities u* and configurations of bodies; writes `reach` and `drift`.
   !>
@@ -26,8 +26,8 @@ contains
   !>   box          (6,:) current boxes [length]
   !>   body, vertex_ptr, vertex_count   (:) of primitives; vertex_list: their vertices
   !>   vertex_node  (:) node of a vertex of a finite element body; -1: it lies within elements
-  !>   reach        (:) margin + 2 w, where no point of the primitive moves further than w; w = 0 for slow ones
-  !>   drift        (3,4,:) ways a point at x moves by drift(:,4) + drift(:,1:3) (x - centre of the box); 0 for slow ones
+  !>   reach        (:) margin + 2 w, where w bounds the motion of the primitive's points; w = 0 for slow primitives
+  !>   drift        (3,4,:) motion of a point at x: drift(:,4) + drift(:,1:3) (x - centre of the box); 0 for slow primitives
   subroutine predict_motion(handles, step, n, margin, box, body, vertex_ptr, vertex_count, vertex_list, vertex_node, reach, &
       drift, failure, primitives, listed, vertices)
     integer(i4), intent(in) :: primitives, listed, vertices
@@ -91,7 +91,7 @@ contains
     end associate
   end function way_of_body
 
-  !> The mean velocity of an element's nodes, or of all nodes of its body if it is part of a shape within a mesh; and the largest one.
+  !> Mean and largest velocity of an element's nodes, or of all nodes of its body if it is part of a shape within a mesh.
   subroutine way_of_element(count, vertex, vertex_node, nodes, velo, way, furthest)
     integer(i4), intent(in) :: count, vertex(count), vertex_node(0:*), nodes
     real(dp), intent(in) :: velo(3,0:*)             !< of the body's nodes

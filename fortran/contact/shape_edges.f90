@@ -1,4 +1,4 @@
-!> Edges of polyhedra and the faces on either side, listed once for as long as shapes keep their faces.
+!> Edges of polyhedra and the faces on either side, listed once while shapes keep their faces.
 module shape_edges
   use kinds, only: i4
   implicit none
@@ -11,10 +11,10 @@ module shape_edges
 
 contains
 
-  !> Lists the edges of primitives that have none yet, or of those in a list.  They take the places of the corners of the
-  !> primitive's faces, of which there are twice as many.  The count is -1 where edges cannot be listed: of spheres and
-  !> ellipsoids, of surfaces in which an edge is not between two faces, of more than 128 vertices or faces, and where corners
-  !> do not follow each other.
+  !> Lists the edges of primitives without listed edges, or of those in a list.  Edges are stored at the places of the corners of the
+  !> primitive's faces, of which there are twice as many.  The count is -1 where edges cannot be listed: for spheres and
+  !> ellipsoids, for surfaces with an edge that is not between two faces, for more than 128 vertices or faces, and for corners
+  !> that are not stored consecutively.
   !>
   !>   count              primitives to go through, the first ones if `listed` is 0, else those in `list` (:)
   !>   vertex_count, face_ptr, face_count   (:) of primitives
@@ -31,7 +31,7 @@ contains
     integer(i4), intent(in) :: corner_ptr(0:faces-1), corner_count(0:faces-1)
     integer(i4), intent(in) :: corner(0:corners-1)
     integer(i4), intent(inout) :: edge_count(0:primitives-1), edge(0:corners-1)
-    integer(i4) :: face_of(0:most - 1, 0:most - 1)  ! (to, from): number of the face that runs there, from 1
+    integer(i4) :: face_of(0:most - 1, 0:most - 1)  ! (to, from): number of the face with this directed edge, from 1
     integer(i4) :: i, row, first
 
     face_of = 0
@@ -51,7 +51,7 @@ contains
     end do
   end subroutine list_edges
 
-  !> Do the corners of faces follow each other?
+  !> Whether the corners of faces are stored consecutively.
   pure logical function consecutive(faces, corner_ptr, corner_count)
     integer(i4), intent(in) :: faces, corner_ptr(faces), corner_count(faces)
     consecutive = all(corner_ptr(2:) == corner_ptr(1:faces - 1) + corner_count(1:faces - 1))

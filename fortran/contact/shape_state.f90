@@ -1,4 +1,4 @@
-!> The tables of shapes, opened together.
+!> Tables of shapes, opened together from handles.
 module shape_state
   use kinds, only: i4, i8
   use polyhedra, only: shape_tables
@@ -10,8 +10,8 @@ module shape_state
 
 contains
 
-  !> The tables of `current_faces.shape_handles` in Python: vertices, vertex lists, adjacency, primitives, present faces; `status`
-  !> is `table_open`, or that of the first one that is not known.
+  !> Opens the tables of `current_faces.shape_handles` in Python: vertices, vertex lists, adjacency, primitives, present faces; `status`
+  !> is `table_open`, or that of the first unknown handle.
   subroutine open_shapes(handles, shapes, status)
     integer(i8), intent(in) :: handles(5)
     type(shape_tables), intent(out) :: shapes

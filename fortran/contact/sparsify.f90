@@ -1,8 +1,8 @@
-!> Sparsification: contacts of one step that add nothing to those around them.
+!> Sparsification: removal of redundant new contacts.
 !>
-!> Two hash tables keep the work linear in the number of contacts, whatever rests on one floor: the largest
+!> Two hash tables keep the work linear in the number of contacts, also if many bodies rest on one floor: the largest
 !> contact area by (primitive, other body), and contact points by (cell of twice the coincidence distance, body), so that
-!> many bodies in one place do not look through the contacts of one another.
+!> each of many bodies in one place searches only its own contacts.
 module sparsify
   use kinds, only: dp, i4, i8
   use kind_numbers, only: element_kind => primitive_element, convex_kind => primitive_convex
@@ -17,27 +17,27 @@ module sparsify
 
 contains
 
-  !> Marks new contacts for removal (docs/language-running.md, CONTACT_SPARSIFY).  A new contact goes when
+  !> Marks new contacts for removal (docs/language-running.md, CONTACT_SPARSIFY).  A new contact is removed if
   !>
   !> 1. its area is below `min_area`; or
   !> 2. another contact of the same two bodies is larger by more than the factor 1/threshold, and the
   !>    primitives of both on the new contact's master body are topologically adjacent (elements: equal or
   !>    sharing a node; convexes: neighbours in the body's shape); or
   !> 3. its point is within 2 `min_distance` (largest coordinate difference) of that of another contact of one
-  !>    of its bodies which is old, or new but later in the list, and not larger as in 2.
+  !>    of its bodies which is old, or new but later in the list, and not larger in the sense of rule 2.
   !>
   !> With `within` the other contact of rule 3 is of the same two bodies: corners of patches coincide with those of other pairs
   !> wherever three bodies meet in a point, and all of them are needed.
   !>
-  !> Contacts marked already still count as "another contact".
+  !> Contacts that are already marked still count as "another contact".
   !>
   !>   first, new, last   rows first <= k < last are contacts, those from `new` on are new
   !>   threshold, min_area [length^2], min_distance [length]   settings
   !>   within             1: points are compared with those of the same two bodies only
   !>   nbody              number of bodies
-  !>   next_id            identifier of the first row that stays, the others follow; rows%id of those from `new` on, out
+  !>   next_id            identifier of the first new row that stays, in ascending order; rows%id from `new` on is written
   !>   keep               (:) 1: stays, row by row from `new`, out
-  !>   removed            number of contacts that do not
+  !>   removed            number of contacts that do not stay
   subroutine sparsify_rows(first, new, last, threshold, min_area, min_distance, within, nbody, next_id, shapes, rows, keep, &
       removed)
     type(shape_tables), intent(in) :: shapes
@@ -87,7 +87,7 @@ contains
 
   contains
 
-    !> Rule 2 for row k.
+    !> Whether rule 2 removes row k.
     pure logical function is_minor(k)
       integer, intent(in) :: k
       integer :: own, other, i
@@ -107,7 +107,7 @@ contains
     end function is_minor
   end subroutine sparsify_rows
 
-  !> Rule 3 for row k.
+  !> Whether rule 3 removes row k.
   pure logical function is_coincident(k, new, threshold, min_distance, within, slave, master, point, area, points)
     integer, intent(in) :: k
     integer(i4), intent(in) :: new, within

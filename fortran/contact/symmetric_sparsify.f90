@@ -8,11 +8,11 @@ module symmetric_sparsify
   private
   public :: sparsify_symmetrically
 
-  real(dp), parameter :: facing = 0.985_dp   !< cosine of the angle (10 degrees) up to which normals are one, as in `manifold`
+  real(dp), parameter :: facing = 0.985_dp   !< cosine of the angle (10 degrees) up to which normals count as equal, as in `manifold`
 
 contains
 
-  !> Marks new contacts for removal.  From the largest area to the least, a new contact goes when
+  !> Marks new contacts for removal.  In order of decreasing area, a new contact is removed if
   !>
   !> 1. its area is below `min_area`; or
   !> 2. a contact that stays, of the same two bodies, is larger by more than the factor 1/threshold, and the primitives of
@@ -23,10 +23,10 @@ contains
   !>   first, new, last   rows first <= k < last are contacts, those from `new` on are new
   !>   order              (:) the new rows, in the order in which they are judged
   !>   threshold, min_area [length^2], min_distance [length]   settings
-  !>   gained             (:) areas of contacts that went by rule 3 and have the normal of the one that stays there, row by row, out:
-  !>                      corners of the faces of a mesh coincide, and what stays acts for all of them [length^2]
+  !>   gained             (:) for each row, out: areas of contacts that rule 3 removed and whose normal is that of the contact that stays:
+  !>                      corners of the faces of a mesh coincide, and the remaining contact acts for all of them [length^2]
   !>   keep               (:) 1: stays, row by row from `new`, out
-  !>   removed            number of contacts that do not
+  !>   removed            number of contacts that do not stay
   subroutine sparsify_symmetrically(first, new, last, order, threshold, min_area, min_distance, shapes, rows, gained, keep, &
       removed)
     type(shape_tables), intent(in) :: shapes
@@ -70,7 +70,7 @@ contains
 
   contains
 
-    !> Enters a contact that stays.
+    !> Enters a contact that stays into the tables.
     subroutine stay(k)
       integer, intent(in) :: k
       integer :: place
@@ -90,7 +90,7 @@ contains
         1073741823_i8), i4)
     end function pair_of
 
-    !> Rule 2 for row k.
+    !> Whether rule 2 removes row k.
     pure logical function is_minor(k)
       integer, intent(in) :: k
       integer :: i, j, one, two
@@ -120,7 +120,7 @@ contains
       if (number >= 0) near = shapes%adjacent(shapes%adjacent_ptr(primitive)+number)
     end function near
 
-    !> The row that stays and that rule 3 compares row k with, -1: none.
+    !> Row that stays and makes rule 3 remove row k, -1: none.
     pure integer function coincident(k)
       integer, intent(in) :: k
       integer(i8) :: from(3), to(3), x, y, z

@@ -1,8 +1,8 @@
-!> When convex bodies that move towards each other meet within a step: conservative advancement (Mirtich, Impulse-based
-!> dynamic simulation of rigid body systems, 1996) along the way that one of them has relative to the other.
+!> Time within a step at which convex bodies that approach each other meet: conservative advancement (Mirtich, Impulse-based
+!> dynamic simulation of rigid body systems, 1996) along their relative motion.
 !>
-!> Two convex bodies come no nearer than the planes do that their closest points span, so a step in time by which these
-!> planes would meet never jumps over an impact, and a step after which the planes part tells that there is none.
+!> Two convex bodies cannot be nearer than the planes through their closest points.  So an advance in time until these
+!> planes would meet never jumps over an impact, and if the planes separate after an advance, there is no impact.
 module time_of_impact
   use kinds, only: dp
   use polyhedra, only: polyhedron
@@ -13,18 +13,18 @@ module time_of_impact
 
   integer, parameter :: approaching = 0, met = 1, missed = 2   !< states of `advance`
   integer, parameter :: most_steps = 64
-  real(dp), parameter :: part_of_margin = 0.5_dp   !< what moves by less within a step meets within the margin as it is
+  real(dp), parameter :: part_of_margin = 0.5_dp   !< bodies that move by less within a step meet within the margin
 
 contains
 
-  !> Is a way within a step too long for a margin?
+  !> Whether the motion within a step is too long for a margin.
   pure logical function is_fast(way, margin)
     real(dp), intent(in) :: way(3), margin
 
     is_fast = dot_product(way, way) > (part_of_margin*margin)**2
   end function is_fast
 
-  !> The way of a primitive within a step at a point; `drift` as of `primitive_motion`.
+  !> Motion of a primitive within a step at a point; for `drift` see `primitive_motion`.
   pure function way_at(point, box, drift) result(way)
     real(dp), intent(in) :: point(3), box(6), drift(3,4)
     real(dp) :: way(3)
@@ -32,7 +32,7 @@ contains
     way = drift(:,4) + matmul(drift(:,1:3), point - 0.5_dp*(box(1:3) + box(4:6)))
   end function way_at
 
-  !> One step of the advancement.
+  !> Makes one step of the advancement.
   !>
   !>   distance, direction   between two bodies at `time`, and the unit vector from the first to the second along it
   !>   way                   of the second relative to the first from time 0 to 1
@@ -55,7 +55,7 @@ contains
     end if
   end subroutine advance
 
-  !> The share of a step after which two polyhedra meet, if they do.
+  !> Finds the share of a step after which two polyhedra meet, if they do.
   pure subroutine time_of_polyhedra(one, two, way, near, size, time, state)
     type(polyhedron), intent(in) :: one, two
     real(dp), intent(in) :: way(3), near, size

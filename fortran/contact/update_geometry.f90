@@ -12,9 +12,9 @@ module update_geometry
   private
   public :: update_shapes
 
-  !> Bodies' extents reach this many geometric epsilons beyond the boxes of their primitives.
+  !> Margin of bodies' extents beyond the boxes of their primitives, in geometric epsilons.
   real(dp), parameter :: extents_margin = 10.0_dp
-  !> Below this number of vertices one thread is faster.
+  !> Number of vertices below which one thread is faster.
   integer, parameter :: parallel_from = 2000
 
 contains
@@ -22,14 +22,14 @@ contains
   !> Moves shapes to the present configuration of their bodies (docs/theory.md, Body kinematics):
   !> x = c + R (X - Xc) for obstacles and rigid bodies, x = c + F (X - Xc) for pseudo-rigid ones, x = X + q of
   !> their nodes for finite elements.  Shapes of bodies whose configuration has not changed by a bit since the last call
-  !> stay as they are (those of finite elements are always moved).
+  !> are not moved (those of finite elements always are).
   !>
   !> Reads bodies, their configurations, referential shapes; writes current vertices, normals, axes and boxes of primitives, extents of
   !> bodies, and of the work space `previous` and `moved`.
   !>
   !>   body_handles, shape_handles, work_handle   of bodies, of shapes (`open_shapes`), of detection's work space
   !>   epsilon          geometric epsilon: the margin of boxes (docs/language-running.md, GEOMETRIC_EPSILON)
-  !>   afresh           1: all shapes are moved, whatever their bodies did
+  !>   afresh           1: all shapes are moved, also of bodies at rest
   !>   failure          100: a handle is void
   subroutine update_shapes(body_handles, shape_handles, work_handle, epsilon, afresh, failure)
     integer(i8), intent(in) :: body_handles(3), shape_handles(5), work_handle
@@ -98,7 +98,7 @@ contains
     end associate
   end subroutine update_shapes
 
-  !> Current places of the vertices of bodies that this update moves; threads of the caller share them.
+  !> Moves the vertices of bodies that this update moves; threads of the caller share the loop.
   subroutine move_vertices(vertices, update, moved, kind, conf_ptr, centre, conf, vertex_body, vertex_node, reference, current)
     integer, intent(in) :: vertices
     integer(i8), intent(in) :: update, moved(0:*)
@@ -131,7 +131,7 @@ contains
     !$omp end do
   end subroutine move_vertices
 
-  !> Are all numbers the same, bit by bit?
+  !> Whether all numbers are equal bit by bit.
   pure logical function same_bits(one, two)
     real(dp), intent(in) :: one(12), two(12)
     integer(i8) :: different
@@ -223,7 +223,7 @@ contains
     box(4:6) = upper + margin
   end subroutine find_box
 
-  !> Box around consecutive boxes, with a margin; a body without any is where its centre is.
+  !> Box around consecutive boxes, with a margin; the centre for a body without boxes.
   pure subroutine find_extents(count, first, boxes, centre, margin, box)
     integer(i4), intent(in) :: count, first
     real(dp), intent(in) :: boxes(6,0:*), centre(3), margin

@@ -1,4 +1,4 @@
-!> Faces of shapes that deform: polygons that warp become triangles, and one polygon again when they flatten.
+!> Faces of shapes that deform: warped polygons become triangles, and one polygon again when they are flat.
 module warped_faces
   use kinds, only: dp, i4, i8
   use polyhedra, only: shape_tables
@@ -9,17 +9,17 @@ module warped_faces
   private
   public :: split_faces
 
-  !> Sine of the angle between the triangles of a polygon above which it is split.
+  !> Sine of the angle between the triangles of a polygon; above it the polygon is split.
   real(dp), parameter :: warped = 1.0e-3_dp
   integer, parameter :: parallel_from = 200
 
 contains
 
-  !> Writes the present faces of deforming primitives (docs/theory.md, Contact points).  Of a warped quadrilateral
-  !> those two triangles are taken that meet in a ridge, so that the faces bound the convex hull of the nodes; a warped face of
-  !> more corners becomes a fan.
+  !> Writes the present faces of deforming primitives (docs/theory.md, Contact points).  A warped quadrilateral is split into
+  !> the two triangles that meet in a ridge, so that the faces bound the convex hull of the nodes; a warped face with
+  !> more corners is split into a fan.
   !>
-  !> Reads faces and corners as the shape has them; writes the present ones: face_count and outer_count of primitives, all columns of faces
+  !> Reads the shape's faces and corners; writes the present ones: face_count and outer_count of primitives, all columns of faces
   !> and corners.
   !>
   !>   shape_handles        of shapes with present faces (`open_shapes`)
@@ -96,8 +96,8 @@ contains
     local = source_local(piece)
   end subroutine take_corners
 
-  !> The number of faces that a polygon is at present: 1 when it is flat, else triangles, of a fan from its first corner; for
-  !> quadrilaterals `ridge` is false where the fan from the second corner is the convex one.
+  !> Number of faces into which a polygon is split at present: 1 if it is flat, else triangles of a fan from its first corner. For
+  !> quadrilaterals `ridge` is false if the fan from the second corner is the convex one.
   pure subroutine find_pieces(count, corner, current, pieces, ridge)
     integer, intent(in) :: count
     integer(i4), intent(in) :: corner(0:count-1)
