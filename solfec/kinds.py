@@ -111,6 +111,7 @@ class RowKind(IntEnum):
     SPRING_DASHPOT = 7  # contact of a SPRING_DASHPOT material
     OPEN = 8  # contact with an open gap: R = 0, U = B
     HELD = 9  # spring with a Python function: sweeps leave its reaction alone
+    COHESIVE = 10  # contact that a damageable bond holds together
 
     @property
     def components(self) -> tuple[int, ...]:
@@ -141,6 +142,7 @@ class SurfaceModel(IntEnum):
 
     SIGNORINI_COULOMB = 0
     SPRING_DASHPOT = 1
+    COHESIVE = 2  # Signorini-Coulomb beside a bond that softens
 
 
 class JointStart(IntEnum):

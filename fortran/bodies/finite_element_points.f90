@@ -24,7 +24,7 @@ contains
   !> Reads master, slave, their primitives, base, gap, cohesion and birth of constraints, kind, element (-1: a part of a shape inside a
   !> background mesh, which is in several elements) and number of primitives, kind and pointers of bodies, conf, and of elements
   !> element_size, element_node, reference, overlap_first and overlap; writes element, weights, master_point, slave_point and, of those
-  !> that are held, point.
+  !> that are held, point and other_point.
   !>
   !>   handles         BodyTable.handles
   !>   constraints, primitives, elements   ConstraintTable, PrimitiveTable, FiniteElements
@@ -71,8 +71,11 @@ contains
         if (curved) x = x - rows%gap(k)*rows%base(:,3,k)
         call refer(rows%slave(k), rows%slave_primitive(k), held, x, rows%element(2,k), rows%slave_point(:,k), &
           rows%weights(:,2,k), found)
+        if (found .and. held) rows%other_point(:,k) = placed(rows%slave(k), rows%element(2,k), rows%weights(:,2,k))
         if (.not. found) failed = min(failed, k)
       end if
+      ! a bond has opened
+      if (rows%damage(k) > 0 .and. held) rows%gap(k) = dot_product(rows%base(:,3,k), rows%point(:,k) - rows%other_point(:,k))
     end do
     !$omp end parallel do
     if (failed == huge(failed)) failed = -1

@@ -1,7 +1,8 @@
 !> Life of contacts: creation from results of the narrow phase, update, removal, penetration depth.
 module contacts
   use kinds, only: dp, i4, i8
-  use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, contact_kind => constraint_contact
+  use kind_numbers, only: pseudo_rigid_kind => body_pseudo_rigid, contact_kind => constraint_contact, &
+    bonded => surface_model_cohesive
   use body_state, only: bodies_and_triples
   use contact_record, only: contact_place
   use state_tables, only: constraint_table, surface_material_table, narrow_result, patch_result, workspace
@@ -19,7 +20,8 @@ contains
   !> A contact is kept while its primitives overlap; a cohesive one is kept always.  Kept contacts get a new point,
   !> referential points, frame, gap, area and surfaces; R and U keep their local components.  Cohesive ones
   !> keep their referential points, and the point on the master determines their place.  When the surfaces changed, the
-  !> material is looked up again and cohesion is lost (it exists only from the time 0 on, between bodies that touch).
+  !> material is looked up again and cohesion is lost (it exists only from the time 0 on, between bodies that touch).  Bonds of
+  !> model 'COHESIVE' keep their area and surfaces, too; their gap is that of their two points.
   !>
   !>   first, last     rows first <= k < last are contacts
   !>   epsilon, time, now   geometric epsilon; time at the start of the step; number of the last update of shapes
@@ -27,7 +29,7 @@ contains
   !>   work            `result_of`: for each row from `first` the result of the contact; -1: the contact stays unchanged;
   !>                   `keep`: for each row from `first`, out; 1: the contact stays
   !>   results, patches   results of the narrow phase, and of `contact_patch`
-  !>   rows            point, master_point, slave_point, base, gap, area, surface, material, cohesion, evaluated: out
+  !>   rows            point, other_point, master_point, slave_point, base, gap, area, surface, material, cohesion, evaluated: out
   !>   lost            number of contacts that do not stay
   subroutine update_rows(first, last, epsilon, time, now, patched, work, results, patches, state, materials, rows, lost)
     logical, intent(in) :: patched
@@ -43,11 +45,11 @@ contains
     integer(i4), intent(out) :: lost
     integer(i4) :: count
     integer :: k, r, m, s
-    logical :: cohesive, found
+    logical :: cohesive, found, bond
     type(contact_place) :: at
 
     count = 0
-    !$omp parallel do if (last - first > parallel_from) schedule(static) private(r, m, s, cohesive, found, at) &
+    !$omp parallel do if (last - first > parallel_from) schedule(static) private(r, m, s, cohesive, found, bond, at) &
     !$omp reduction(+:count)
     do k = first, last - 1
       r = work%result_of(k-first)
@@ -56,6 +58,7 @@ contains
       m = rows%master(k)
       s = rows%slave(k)
       cohesive = rows%cohesion(k) > 0.0_dp
+      bond = cohesive .and. materials%model(rows%material(k)) == bonded
       found = results%status(r) == 1
       if (found) then
         at = contact_place(results%slave_point(:,r), results%master_point(:,r), results%gap(r), results%area(r))
@@ -73,7 +76,8 @@ contains
         cycle
       end if
       rows%evaluated(k) = merge(now, -1_i8, found .and. .not. cohesive)
-      if (found) then
+      if (bond .and. results%status(r) == 1) call frame(results%normal(:,r), epsilon, rows%base(:,:,k))
+      if (found .and. .not. bond) then
         if (any(rows%surface(:,k) /= results%surface(:,r))) then
           rows%surface(:,k) = results%surface(:,r)
           call look_up(rows%surface(:,k), materials, rows%material(k))
@@ -85,6 +89,8 @@ contains
       end if
       if (cohesive) then
         call spatial(state, m, rows%master_point(:,k), rows%point(:,k))
+        call spatial(state, s, rows%slave_point(:,k), rows%other_point(:,k))
+        if (bond) rows%gap(k) = dot_product(rows%base(:,3,k), rows%point(:,k) - rows%other_point(:,k))
       else
         rows%point(:,k) = at%master
         call referential(state, m, at%master, rows%master_point(:,k))
@@ -158,15 +164,19 @@ contains
       rows%kind(k) = contact_kind
       rows%birth(k) = step_number
       rows%evaluated(k) = now
-      rows%point(:,k) = at%master
-      call referential(state, m, at%master, rows%master_point(:,k))
-      call referential(state, s, at%slave, rows%slave_point(:,k))
       call frame(results%normal(:,c), epsilon, rows%base(:,:,k))
       rows%gap(k) = at%gap
       rows%area(k) = at%area
       rows%surface(:,k) = results%surface(:,c)
       call look_up(rows%surface(:,k), materials, rows%material(k))
       rows%cohesion(k) = merge(materials%cohesion(rows%material(k)), 0.0_dp, time == 0.0_dp .and. at%gap <= epsilon)
+      rows%damage(k) = 0.0_dp
+      ! a bond is closed when it is made, whatever rounding lies between its sides
+      if (rows%cohesion(k) > 0.0_dp .and. materials%model(rows%material(k)) == bonded) at%slave = at%master
+      rows%point(:,k) = at%master
+      rows%other_point(:,k) = at%slave
+      call referential(state, m, at%master, rows%master_point(:,k))
+      call referential(state, s, at%slave, rows%slave_point(:,k))
       rows%r(:,k) = 0.0_dp
       rows%u(:,k) = 0.0_dp
       rows%v(:,k) = 0.0_dp
@@ -211,6 +221,8 @@ contains
         rows%surface(:,to) = rows%surface(:,k)
         rows%material(to) = rows%material(k)
         rows%cohesion(to) = rows%cohesion(k)
+        rows%damage(to) = rows%damage(k)
+        rows%other_point(:,to) = rows%other_point(:,k)
         rows%birth(to) = rows%birth(k)
         rows%evaluated(to) = rows%evaluated(k)
         rows%merit(to) = rows%merit(k)

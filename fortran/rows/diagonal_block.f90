@@ -204,7 +204,7 @@ contains
   !> One contact with the chosen solver (0 semismooth Newton, 1 projected gradient, 2 De Saxce-Feng, 3 projected
   !> Newton) and, when it fails, the other ones in this order, each from the reaction given.  The semismooth solver
   !> tries the direct solution first: both have the same solution, to the accuracy of the iteration.
-  subroutine solve_contact(solver, w, block, tolerance, bound, b, r, status)
+  pure subroutine solve_contact(solver, w, block, tolerance, bound, b, r, status)
     integer(i4), intent(in) :: solver
     real(dp), intent(in) :: w(3,3)
     real(dp), intent(inout) :: block(block_size)

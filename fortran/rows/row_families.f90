@@ -4,6 +4,7 @@
 module row_families
   use kinds, only: dp, i4
   use kind_numbers
+  use cohesive_rows, only: cohesive_family
   use contact_rows, only: contact_family, open_family
   use dashpot_rows, only: dashpot_family
   use diagonal_block, only: block_size
@@ -20,6 +21,7 @@ module row_families
   type(open_family), target :: open_contacts = open_family(newton=.true.)
   type(open_family), target :: nothing_known
   type(dashpot_family), target :: dashpots = dashpot_family(newton=.true.)
+  type(cohesive_family), target :: bonds = cohesive_family(newton=.true., weakens=.true.)
   type(point_family), target :: fixed_points = point_family(frame=frame_of_space, newton=.true.)
   type(point_family), target :: prescribed_points = point_family(newton=.true., prescribed=.true.)
   type(direction_family), target :: fixed_directions = direction_family(frame=frame_of_direction, newton=.true., slides=.true.)
@@ -42,6 +44,8 @@ contains
       family => contacts
     case (row_spring_dashpot)
       family => dashpots
+    case (row_cohesive)
+      family => bonds
     case (row_fixpnt)
       family => fixed_points
     case (row_velodir3)
@@ -63,14 +67,17 @@ contains
     end select
   end function family_of
 
-  !> The kind of rows that contacts of a surface model are (SurfaceModel).
-  pure function surface_row(model) result(kind)
+  !> The kind of rows that contacts of a surface model are (SurfaceModel); those that have no cohesion are not `held`.
+  pure function surface_row(model, held) result(kind)
     integer(i4), intent(in) :: model
+    logical, intent(in) :: held
     integer(i4) :: kind
 
     select case (model)
     case (surface_model_spring_dashpot)
       kind = row_spring_dashpot
+    case (surface_model_cohesive)
+      kind = merge(row_cohesive, row_contact, held)
     case default
       kind = row_contact
     end select

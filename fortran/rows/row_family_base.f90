@@ -26,6 +26,10 @@ module row_family_base
     real(dp) :: cohesion             !< times area [force]
     real(dp) :: spring, dashpot, power
     logical :: gap_aware
+    real(dp) :: opening(3)           !< of a bond's two sides, in the base [length]
+    real(dp) :: damage               !< of a bond
+    real(dp) :: strength(2)          !< of a bond, tangential and normal, times area [force]
+    real(dp) :: last_opening(2)      !< tangential and normal, at which a bond is gone [length]
     integer(i4) :: start             !< JointStart
     real(dp) :: base(3,3)            !< t1, t2, n
     real(dp) :: link(3)              !< from the slave's point to the master's
@@ -37,6 +41,7 @@ module row_family_base
   type, abstract :: row_family
     integer :: frame = frame_kept
     logical :: newton = .false.      !< the Newton solver knows it: there is a `linearise`, or another law that `taken_by_newton` gives
+    logical :: weakens = .false.     !< its constraints have a damage, which `damaged` gives anew after every step
     logical :: slides = .false.      !< between two bodies the force acts on the master where the slave's point is
   contains
     procedure(prepare_row), deferred :: prepare
@@ -46,6 +51,7 @@ module row_family_base
     procedure :: linearise => carries_nothing
     procedure :: projected => stays
     procedure :: ends => never_ends
+    procedure :: damaged => undamaged
     procedure :: target_energy => no_energy
     procedure :: length => no_length
     procedure :: load => no_load
@@ -130,6 +136,13 @@ contains
     real(dp), intent(in) :: law(law_size), r(3)
     never_ends = .false.
   end function never_ends
+
+  !> Damage at the end of a step that ends with these velocities and reactions, from 0 to 1, where cohesion ends.
+  pure real(dp) function undamaged(self, law, block, w, u, r)
+    class(row_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), block(block_size), w(3,3), u(3), r(3)
+    undamaged = 0.0_dp
+  end function undamaged
 
   !> Twice the energy that is added to that of B in the merit function's denominator.
   pure real(dp) function no_energy(self, law, w)

@@ -9,7 +9,7 @@ module local_dynamics
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: velocity_blocks, finite_element_kind, obstacle_kind
-  use kind_numbers, only: contact_row => row_contact, open_row => row_open
+  use kind_numbers, only: contact_row => row_contact, open_row => row_open, bonded => surface_model_cohesive
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
@@ -246,7 +246,7 @@ contains
 
   !> What the rows ask for, once W_aa is complete: laws and numbers of the contacts' block solves.
   !>
-  !> Reads of bodies kind; of constraints kind, master, slave, primitives, start, material, points, base, gap, area, cohesion, length,
+  !> Reads of bodies kind; of constraints kind, master, slave, primitives, start, material, points, base, gap, area, cohesion, damage, length,
   !> value; all of surface materials; of rows order, diagonal, B, V.  Writes of rows kind, block (diagonal_block), law (row_block),
   !> free (B as the sweep sees it), R (0 in rows that are open), patch (first row of the cohesive points of the same two primitives).
   !>
@@ -325,8 +325,7 @@ contains
 
       rebounds = loc%rows%kind(a) == contact_row
       associate (i => loc%rows%order(a))
-        if (rebounds) rebounds = mat%gap_aware(con%material(i)) > 0.0_dp .and. mat%model(con%material(i)) == 0 .and. &
-          .not. con%cohesion(i) > 0.0_dp
+        if (rebounds) rebounds = mat%gap_aware(con%material(i)) > 0.0_dp .and. .not. con%cohesion(i) > 0.0_dp
       end associate
     end function rebounds
 
@@ -341,7 +340,7 @@ contains
       asked%epsilon = epsilon
       if (con%kind(i) == contact_row) then
         associate (m => con%material(i))
-          loc%rows%kind(a) = surface_row(mat%model(m))
+          loc%rows%kind(a) = surface_row(mat%model(m), con%cohesion(i) > 0.0_dp)
           asked%gap = con%gap(i)
           asked%spring = mat%spring(m)
           asked%dashpot = mat%dashpot(m)
@@ -350,6 +349,12 @@ contains
           asked%restitution = mat%restitution(m)
           asked%cohesion = con%cohesion(i)*con%area(i)
           asked%gap_aware = mat%gap_aware(m) > 0.0_dp
+          if (mat%model(m) == bonded) then
+            asked%opening = matmul(con%point(:,i) - con%other_point(:,i), con%base(:,:,i))
+            asked%damage = con%damage(i)
+            asked%strength = [mat%shear_strength(m), mat%cohesion(m)]*con%area(i)
+            asked%last_opening = 2.0_dp*mat%fracture_energy(2:1:-1,m)/[mat%shear_strength(m), mat%cohesion(m)]
+          end if
         end associate
       else
         loc%rows%kind(a) = con%kind(i)
@@ -460,7 +465,7 @@ contains
   !> Reads what the solver left in rows (R, U, V, merit, residual, lost), order, attachments, and of bodies and constraints what
   !> assemble_rows does.  Writes reaction of triples (sum of +-H^T R over the constraints acting on each), energy of bodies (CONTACT (4)
   !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, merit, residual of constraints;
-  !> cohesion becomes 0 where it was lost.
+  !> cohesion becomes 0 where it was lost, and damage what the step has made of it.
   !>
   !>   bodies, constraints, local, element_size, element_node, step   as in assemble_rows; step 0: no work is counted
   !>   contact_work, friction_work   out: the same work with every contact counted once
@@ -507,6 +512,7 @@ contains
       con%merit(i) = loc%rows%merit(a)
       con%residual(i) = loc%rows%residual(a)
       if (loc%rows%lost(a) /= 0) con%cohesion(i) = 0.0_dp
+      call weaken(a, i)
       if (con%kind(i) /= contact_row) cycle
       r = loc%rows%R(1:3,a)
       twice_mean = loc%rows%U(1:3,a) + loc%rows%V(1:3,a)
@@ -516,6 +522,20 @@ contains
     end do
 
   contains
+
+    !> Damage of a bond, which ends where nothing is left of it.
+    subroutine weaken(a, i)
+      integer(i4), intent(in) :: a, i
+      class(row_family), pointer :: family
+
+      family => family_of(loc%rows%kind(a))
+      if (.not. family%weakens) return
+      con%damage(i) = family%damaged(loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%diagonal(:,:,a), loc%rows%U(:,a), &
+                                     loc%rows%R(:,a))
+      if (con%damage(i) < 1.0_dp) return
+      con%damage(i) = 1.0_dp
+      con%cohesion(i) = 0.0_dp
+    end subroutine weaken
 
     !> Adds H^T r of constraint i on body k.
     subroutine pull(i, k, side, point, r)

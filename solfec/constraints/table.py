@@ -44,7 +44,7 @@ class ConstraintTable(Table):
         "element": ((2,), "i4", -1),  # mesh elements that hold the points on finite element bodies: master, slave
         "weights": ((MOST_NODES, 2), "f8", 0.0),  # shape functions of these elements at the points
         "point": ((3,), "f8", 0.0),  # current spatial point
-        "other_point": ((3,), "f8", 0.0),  # second current point of a link
+        "other_point": ((3,), "f8", 0.0),  # second current point of a link, and of a cohesive contact that on the slave
         "base": ((3, 3), "f8", 0.0),  # columns t1, t2, n, spatial
         "R": ((3,), "f8", 0.0),  # reaction (force averaged over the step), local
         "U": ((3,), "f8", 0.0),  # relative velocity at the end of the step, local
@@ -54,6 +54,7 @@ class ConstraintTable(Table):
         "surface": ((2,), "i4", 0),  # surface identifiers: slave, master
         "material": ((), "i4", 0),  # row of the surface-material table
         "cohesion": ((), "f8", 0.0),  # cohesion per unit area while the contact is cohesive, else 0
+        "damage": ((), "f8", 0.0),  # of the bond of a cohesive contact, 1: gone
         "birth": ((), "i8", -1),  # step number at which the constraint was created
         "evaluated": ((), "i8", -1),  # the last update of shapes before a contact was evaluated (see contact/detection.py)
         "merit": ((), "f8", 0.0),
@@ -135,9 +136,18 @@ class SurfaceMaterialTable(Table):
         "spring": ((), "f8", 0.0),
         "dashpot": ((), "f8", 0.0),  # negative: critical damping
         "hpow": ((), "f8", 1.0),  # exponent of the spring law
+        "shear_strength": ((), "f8", 0.0),  # of bonds; `cohesion` is the normal one
+        "fracture_energy": ((2,), "f8", 0.0),  # of bonds per unit area, normal and tangential
         "gap_aware": ((), "f8", 0.0),  # distance from which open contacts count; 0: only what overlaps does
     }
 
     def __init__(self):
         super().__init__()
         self.append()
+
+    @property
+    def reaches(self) -> np.ndarray:
+        """Distances from which contacts of each material must be found; bonds are, until they are gone."""
+        bonded = self.view("model") == SurfaceModel.COHESIVE
+        strengths = np.where(bonded, [self.view("cohesion"), self.view("shear_strength")], 1.0)
+        return np.maximum(self.view("gap_aware"), np.where(bonded, 2 * self.view("fracture_energy") / strengths, 0.0).max(axis=0))

@@ -421,6 +421,7 @@ class CONSTRAINT(Handle):
     V = _local("V", "Relative velocity (T1, T2, N) at the start of the step.")
     gap = _scalar("gap", "Gap of a contact, negative when penetrating; of a link its elongation; stroke of a spring; else 0.")
     area = _scalar("area", "Area of a contact, else 0.")
+    damage = _scalar("damage", "Damage of the bond of a 'COHESIVE' contact: 0 whole, 1 gone; else 0.")
     merit = _scalar("merit", "Contribution to the constraints satisfaction merit function.")
     residual = _scalar("residual", "What is missing for its law to hold, as a velocity.")
 

@@ -42,7 +42,7 @@ def XDMF_EXPORT(
         Bodies by label (a POSIX basic regular expression), as they are, by identifier, or by a box that they overlap at
         the first frame.  All bodies by default.
     attributes : list of str
-        'DISP', 'VELO', 'STRESS' of bodies, 'REAC', 'RELV', 'GAP' of constraints; by default all but 'STRESS' and 'RELV'.
+        'DISP', 'VELO', 'STRESS' of bodies, 'REAC', 'RELV', 'GAP', 'DAMAGE' of constraints; by default all but 'STRESS', 'RELV' and 'DAMAGE'.
     """
     attributes = _attributes(attributes)
     simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")

@@ -221,9 +221,28 @@ def _surface_member(name: str, check: Callable[[Any, str], float], doc: str) -> 
         return float(getattr(self._table, name)[self._id])
 
     def put(self, value):
+        if name == "cohesion" and self.model == "COHESIVE":
+            raise BadValue("'cohesion' is not for model 'COHESIVE'; call SURFACE_MATERIAL with the same surfaces again for another 'ft'")
         getattr(self._table, name)[self._id] = check(value, name)
 
     return Member(get, put, doc=doc)
+
+
+def _bond(model: str, cohesion: float, given: dict[str, float | None]) -> dict:
+    """Columns of a surface material that describe bonds, from what the user gives of ft, fs, Gf, Gs."""
+    if model != "COHESIVE":
+        for name, value in given.items():
+            if value is not None:
+                raise BadValue(f"'{name}' is for model 'COHESIVE'; {model!r} has no bonds that soften")
+        return {"shear_strength": 0.0, "fracture_energy": (0.0, 0.0)}
+    if cohesion:
+        raise BadValue("'cohesion' is not for model 'COHESIVE'; its normal strength is 'ft'")
+    for name in ("ft", "Gf"):
+        if given[name] is None:
+            raise BadValue(f"model 'COHESIVE' needs '{name}'")
+    known = {name: checks.positive(value, name) for name, value in given.items() if value is not None}
+    strengths, energies = (known["ft"], known.get("fs", known["ft"])), (known["Gf"], known.get("Gs", known["Gf"]))
+    return {"cohesion": strengths[0], "shear_strength": strengths[1], "fracture_energy": energies}
 
 
 class SURFACE_MATERIAL(Handle):
@@ -235,13 +254,17 @@ class SURFACE_MATERIAL(Handle):
     surf1, surf2 : int, optional
         Surface identifiers, in any order; one alone stands for all its contacts, none for all others.
     model : str
-        'SIGNORINI_COULOMB' or 'SPRING_DASHPOT'.
+        'SIGNORINI_COULOMB', 'SPRING_DASHPOT' or 'COHESIVE': Signorini-Coulomb beside a bond that softens.
     label : str
         Default 'SURFACE_MATERIAL_i'; the material of all other contacts is labelled 'DEFAULT'.
     friction, cohesion, restitution : float
         Coefficient >= 0, cohesion per unit area >= 0, velocity restitution in [0, 1].
     spring, dashpot, hpow : float
         Normal stiffness >= 0, damping (negative: critical), power >= 0 of Hertz's law.
+    ft, fs : float, optional
+        Of 'COHESIVE', which needs `ft` and `Gf`: normal and tangential strength > 0 of the bond [pressure]; `fs` is `ft` by default.
+    Gf, Gs : float, optional
+        Energies > 0 per area that break the bond when it opens and when it slides [energy/area]; `Gs` is `Gf` by default.
     gap_aware : float, optional
         Distance > 0 from which contacts are found, and may close up to touching within a step; 'OFF' (default): contacts
         are found once they overlap, and keep what they overlap by.  With SOLFEC (..., contacts = 'MANIFOLD') the default is the
@@ -256,7 +279,7 @@ class SURFACE_MATERIAL(Handle):
         solfec: SOLFEC,
         surf1: int | None = None,
         surf2: int | None = None,
-        model: Literal["SIGNORINI_COULOMB", "SPRING_DASHPOT"] | None = None,
+        model: Literal["SIGNORINI_COULOMB", "SPRING_DASHPOT", "COHESIVE"] | None = None,
         label: str | None = None,
         friction: float = 0.0,
         cohesion: float = 0.0,
@@ -265,6 +288,10 @@ class SURFACE_MATERIAL(Handle):
         dashpot: float = 0.0,
         hpow: float = 1.0,
         gap_aware: float | Literal["OFF"] | None = None,
+        ft: float | None = None,
+        fs: float | None = None,
+        Gf: float | None = None,
+        Gs: float | None = None,
     ) -> None:
         simulation = simulation_of(solfec)
         domain = simulation.domain
@@ -281,6 +308,7 @@ class SURFACE_MATERIAL(Handle):
             "hpow": checks.nonnegative(hpow, "hpow"),
             "gap_aware": _distance(simulation, gap_aware),
         }
+        data |= _bond(model, data["cohesion"], {"ft": ft, "fs": fs, "Gf": Gf, "Gs": Gs})
         pair = sorted([*given, ANY_SURFACE, ANY_SURFACE][:2])
         table = domain.surface_materials
         same = np.flatnonzero((table.view("surface") == np.reshape(pair, (2, 1))).all(axis=0))
@@ -290,7 +318,7 @@ class SURFACE_MATERIAL(Handle):
             row = table.append(surface=np.reshape(pair, (2, 1)))
             domain.surface_labels.append(f"SURFACE_MATERIAL_{row}")
         for name, value in data.items():
-            getattr(table, name)[row] = value
+            getattr(table, name)[..., row] = value
         if label is not None:
             domain.surface_labels[row] = label
         self._simulation = simulation
@@ -299,7 +327,7 @@ class SURFACE_MATERIAL(Handle):
 
     def _refresh(self):
         """Contacts are found from the largest distance that CONTACT_OPTIONS or a material asks for."""
-        self._simulation.domain.settings.widen(self._table.view("gap_aware"))
+        self._simulation.domain.settings.widen(self._table.reaches)
 
     @property
     def _table(self):
@@ -330,7 +358,10 @@ class SURFACE_MATERIAL(Handle):
 
     @model.setter
     def model(self, value: str) -> None:
-        self._table.model[self._id] = int(SurfaceModel[checks.choice(value, "model", SURFACE_MODELS)])
+        name = checks.choice(value, "model", SURFACE_MODELS)
+        if name == "COHESIVE" != self.model:
+            raise BadValue("'model' cannot become 'COHESIVE' without strengths and energies; call SURFACE_MATERIAL with the same surfaces again")
+        self._table.model[self._id] = int(SurfaceModel[name])
 
     friction = _surface_member("friction", checks.nonnegative, "Coefficient of friction.")
     cohesion = _surface_member("cohesion", checks.nonnegative, "Cohesion per unit area.")
@@ -340,6 +371,26 @@ class SURFACE_MATERIAL(Handle):
     spring = _surface_member("spring", checks.nonnegative, "Normal stiffness.")
     dashpot = _surface_member("dashpot", checks.number, "Normal damping; negative: critical.")
     hpow = _surface_member("hpow", checks.nonnegative, "Power of Hertz's law.")
+
+    @property
+    def ft(self) -> float:
+        """Normal strength of bonds; 0: there are none."""
+        return self.cohesion if self.model == "COHESIVE" else 0.0
+
+    @property
+    def fs(self) -> float:
+        """Tangential strength of bonds; 0: there are none."""
+        return float(self._table.shear_strength[self._id])
+
+    @property
+    def Gf(self) -> float:
+        """Energy per area that breaks a bond when it opens."""
+        return float(self._table.fracture_energy[0, self._id])
+
+    @property
+    def Gs(self) -> float:
+        """Energy per area that breaks a bond when it slides."""
+        return float(self._table.fracture_energy[1, self._id])
 
     @property
     def gap_aware(self) -> float | str:

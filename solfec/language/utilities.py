@@ -316,7 +316,7 @@ def CONTACT_OPTIONS(
     settings.patch = manifold if patch is None else checks.switch(patch, "patch")
     settings.manifold = manifold and settings.patch
     settings.seams = not manifold if seams is None else checks.switch(seams, "seams")
-    settings.widen(simulation.domain.surface_materials.view("gap_aware"))
+    settings.widen(simulation.domain.surface_materials.reaches)
 
 
 @command("LOCDYN_DUMP")

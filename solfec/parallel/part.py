@@ -12,7 +12,7 @@ import numpy as np
 
 from ..constraints.table import ConstraintTable
 from ..errors import SolfecError
-from ..kinds import BodyKind
+from ..kinds import BodyKind, SurfaceModel
 from .communicator import Communicator
 
 CARRIED = ("momentum", "energy")  # columns of the body table that a step changes, besides triples
@@ -139,6 +139,7 @@ def _check(model, world: Communicator) -> None:
         "quasi-statics": not model.dynamic,
         "forces by Python functions": bool(model.loads.callbacks or model.loads.sources),
         "cracks": bool(model.cracks.of_body),
+        "surface model 'COHESIVE'": bool((model.surface_materials.view("model") == SurfaceModel.COHESIVE).any()),
     }
     for what, present in refused.items():
         if present:

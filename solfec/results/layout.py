@@ -77,6 +77,8 @@ DESCRIPTIONS = {
     "area": ("L^2", "contact area"),
     "surface": ("1", "surface identifiers: slave, master"),
     "birth": ("1", "step number at which the constraint was created"),
+    "cohesion": ("F/L^2", "strength of the bond while the contact is cohesive, else 0"),
+    "damage": ("1", "of the bond of a cohesive contact: 0 whole, 1 gone"),
     "strength": ("F", "largest tensile force of a link, largest reaction of a fixed point"),
     "length": ("L", "reference length of a link or spring"),
     "other_point": ("L", "current point on the slave, or the fixed point of a link"),

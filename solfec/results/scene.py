@@ -65,13 +65,14 @@ class Spheres(Points):
 
 @dataclass
 class Constraints:
-    """Constraints: `position`, `reaction`, `velocity` (n, 3) in space, `gap`, `kind`, `master`, `slave` (n,), body
+    """Constraints: `position`, `reaction`, `velocity` (n, 3) in space, `gap`, `damage`, `kind`, `master`, `slave` (n,), body
     identifiers, 0 where there is no slave."""
 
     position: np.ndarray
     reaction: np.ndarray
     velocity: np.ndarray
     gap: np.ndarray
+    damage: np.ndarray
     kind: np.ndarray
     master: np.ndarray
     slave: np.ndarray
@@ -255,6 +256,6 @@ def _constraints(domain, rows: list[int]) -> Constraints:
     reaction, velocity = (np.einsum("ijn,jn->ni", base, table.view(name)[:, which]) for name in "RU")
     other = np.where(slave[which] >= 0, identifiers[np.maximum(slave[which], 0)], 0)
     return Constraints(
-        table.view("point")[:, which].T.copy(), reaction, velocity, table.view("gap")[which].copy(),
+        table.view("point")[:, which].T.copy(), reaction, velocity, table.view("gap")[which].copy(), table.view("damage")[which].copy(),
         table.view("kind")[which].copy(), identifiers[master[which]], other,
     )  # fmt: skip

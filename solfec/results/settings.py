@@ -137,7 +137,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
             setattr(domain.settings, name, value)
     apply_bulk_materials(domain, settings["bulk materials"])
     apply_surface_materials(domain, settings["surface materials"])
-    domain.settings.regard(domain.surface_materials.view("gap_aware"))
+    domain.settings.regard(domain.surface_materials.reaches)
     apply_loads(domain, settings, functions)
     apply_cracks(domain, settings.get("cracks", {}))
     if solver is not None and settings["solver"].get("class") == solver.class_name:

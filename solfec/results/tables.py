@@ -88,7 +88,7 @@ def constraint_table(reader, number: int = -1, contacts: bool = False) -> dict[s
     columns |= vectors(("rt1", "rt2", "rn"), rows["R"])
     columns |= vectors(("rx", "ry", "rz"), np.einsum("nij,nj->ni", rows["base"], rows["R"]))
     columns |= vectors(("ut1", "ut2", "un"), rows["U"])
-    return columns | {name: rows[name].copy() for name in ("gap", "area", "birth", "merit", "residual")}
+    return columns | {name: rows[name].copy() for name in ("gap", "area", "damage", "birth", "merit", "residual")}
 
 
 def frame_table(reader) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ from .scene import Points, Scene
 VERTEX = 1  # a cell type of VTK
 OF_BODIES = {"DISP": "displacement", "VELO": "velocity", "STRESS": "stress"}
 SYMMETRIC = (0, 1, 2, 3, 5, 4)  # xx, yy, zz, xy, yz, xz, as VTK names them, out of xx, yy, zz, xy, xz, yz
-OF_CONSTRAINTS = {"REAC": "reaction", "RELV": "velocity", "GAP": "gap"}
+OF_CONSTRAINTS = {"REAC": "reaction", "RELV": "velocity", "GAP": "gap", "DAMAGE": "damage"}
 
 
 def write(path: str, scenes: Iterable[Scene], attributes: Iterable[str]) -> None:

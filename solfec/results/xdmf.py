@@ -14,7 +14,7 @@ from .scene import POLYGON, Cells, Scene
 
 TOPOLOGY = {POLYGON: 3} | {kind.vtk: kind.xdmf for kind in ELEMENT_TYPES}  # types of cells in XDMF
 OF_BODIES = {"DISP": "displacement", "VELO": "velocity", "STRESS": "stress"}
-OF_CONSTRAINTS = {"REAC": "reaction", "RELV": "velocity", "GAP": "gap"}
+OF_CONSTRAINTS = {"REAC": "reaction", "RELV": "velocity", "GAP": "gap", "DAMAGE": "damage"}
 TENSOR6 = (0, 3, 4, 1, 5, 2)  # xx, xy, xz, yy, yz, zz, as XDMF orders them, out of xx, yy, zz, xy, xz, yz
 ATTRIBUTES = (*OF_BODIES, *OF_CONSTRAINTS)
 

@@ -175,13 +175,13 @@ def write_step(path, local: LocalDynamics, title: str = "solfec") -> None:
     Raises
     ------
     SolfecError
-        The step holds springs or SPRING_DASHPOT contacts, for which FCLIB has no place, or no contacts at all.
+        The step holds springs, SPRING_DASHPOT contacts or bonds, for which FCLIB has no place, or no contacts at all.
     """
     rows, n = local.rows, local.n
     kind = CONE_OF_KIND[rows.kind[:n]]
     if (kind == UNKNOWN).any():
         stranger = local.name(int(np.argmax(kind == UNKNOWN)))
-        raise SolfecError(f"{path}: FCLIB has no place for {stranger}: springs and SPRING_DASHPOT contacts follow laws that are no cones")
+        raise SolfecError(f"{path}: FCLIB has no place for {stranger}: springs, SPRING_DASHPOT contacts and bonds follow laws that are no cones")
     if not (kind == Cone.CONTACT).any():
         raise SolfecError(f"{path}: the step has no contacts, so that there is no problem to write")
     problem = contact_problem(local, Path(path).name)

@@ -17,6 +17,7 @@ from ..bodies.finite_elements import within_step
 from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
+from ..errors import SolfecError
 from ..kinds import RowKind  # noqa: F401  # known here, too
 from ..tables import Table, opened
 from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
@@ -277,6 +278,15 @@ class LocalDynamics:
         bodies = " and ".join(f"body {int(self.bodies.id[k])}" for k in sides if k >= 0)
         kind = ConstraintKind(int(self.constraints.kind[constraint])).name
         return f"constraint {int(self.constraints.id[constraint])} ({kind}) of {bodies}"
+
+    def refuse_bonds(self, solver: str) -> None:
+        """Raise SolfecError if there are contacts whose bonds soften, which `solver` does not solve."""
+        bonded = self.rows.kind[: self.n] == RowKind.COHESIVE
+        if bonded.any():
+            raise SolfecError(
+                f"{solver}: {self.name(int(np.argmax(bonded)))} has the surface model 'COHESIVE', whose bonds soften; "
+                "use GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER or AUTO_SOLVER"
+            )
 
     def describe(self, row: int) -> str:
         """Message about a row whose diagonal block of W is singular."""

@@ -69,10 +69,11 @@ class SiconosSolver(ConstraintSolver):
         Raises
         ------
         SolfecError
-            Siconos is not installed or ended its process; a number in W, B or friction is not finite.
+            Siconos is not installed or ended its process; a number in W, B or friction is not finite; a contact has a bond.
         """
         rows, n = local.rows, local.n
         kind = rows.kind[:n]
+        local.refuse_bonds("SICONOS_SOLVER")
         local.require_blocks()
         start = rows.R[:, :n].copy()
         self.iters = self.alternations = 0

@@ -14,7 +14,7 @@ from ..kinds import ConstraintKind
 DISPLACEMENTS, VELOCITIES = ("dx", "dy", "dz", "|d|"), ("vx", "vy", "vz", "|v|")
 STRESSES = ("sx", "sy", "sz", "sxy", "sxz", "syz", "mises")
 AT_VERTICES = (*DISPLACEMENTS, *VELOCITIES, *STRESSES)
-ARROWS, TUBES = ("RT", "RN", "R", "UT", "UN", "U"), ("gap", "merit")
+ARROWS, TUBES = ("RT", "RN", "R", "UT", "UN", "U"), ("gap", "damage", "merit")
 AT_CONSTRAINTS = (*ARROWS, *TUBES)
 KINDS = ("bodies", "surfaces", "volumes", "materials", "constraints")
 RESULTS = (*AT_VERTICES, *AT_CONSTRAINTS, *KINDS)
@@ -145,7 +145,7 @@ def _spread(domain, nodal: np.ndarray, values: np.ndarray) -> None:
 def at_constraints(domain, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points (n, 3), vectors (n, 3) and signed values (n,) of a result of constraints, in the order of their rows.
 
-    R and U have the sign of their normal parts, RN and UN are normal parts, RT and UT tangential ones; tubes of gap and merit point along normals.
+    R and U have the sign of their normal parts, RN and UN are normal parts, RT and UT tangential ones; tubes of gap, damage and merit point along normals.
     """
     table = domain.constraints
     base, points = table.view("base"), table.view("point").T

@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     moment = made.add_mutually_exclusive_group()
     moment.add_argument("--time", type=float, metavar="T", help="show the frame nearest to a time (default: the last frame)")
     moment.add_argument("--frame", type=int, metavar="N", help="show a frame by number, from 0; -1 is the last")
-    made.add_argument("--result", default="", metavar="NAME", help="colour by dx ... |d|, vx ... |v|, sx ... mises, R ... U, gap, merit, bodies, surfaces, volumes ...")
+    made.add_argument("--result", default="", metavar="NAME", help="colour by dx ... |d|, vx ... |v|, sx ... mises, R ... U, gap, damage, merit, bodies, surfaces, volumes ...")
     made.add_argument("--range", type=limits, metavar="LOW,HIGH", help="of colours (default: least and greatest value)")
     made.add_argument("--colours", choices=MAPS, default="viridis", help="colour map (default: viridis)")
     made.add_argument("--look", default="-60,25", metavar="VIEW", help="front, back, left, right, top, bottom, or azimuth,elevation in degrees")

@@ -147,6 +147,27 @@ def test_surface_material_of_a_pair_of_one_surface_and_of_all_others(model):
     assert BYLABEL(model, "SURFACE_MATERIAL", "three") is None
 
 
+def test_cohesive_material_has_strengths_and_energies_or_is_refused(model):
+    bond = SURFACE_MATERIAL(model, 1, 2, model="COHESIVE", ft=1e5, Gf=100.0, friction=0.6)
+    assert (bond.ft, bond.fs, bond.Gf, bond.Gs, bond.friction) == (1e5, 1e5, 100.0, 100.0, 0.6)
+    assert SURFACE_MATERIAL(model, 1, 2, model="COHESIVE", ft=1e5, fs=5e4, Gf=100.0, Gs=150.0).Gs == 150.0
+    plain = SURFACE_MATERIAL(model, friction=0.1)
+    assert plain.ft == plain.Gf == 0.0
+    for arguments, complaint in (
+        ({"model": "COHESIVE", "ft": 1e5}, "model 'COHESIVE' needs 'Gf'"),
+        ({"model": "COHESIVE", "Gf": 1.0}, "model 'COHESIVE' needs 'ft'"),
+        ({"model": "COHESIVE", "ft": 0.0, "Gf": 1.0}, "'ft'.* positive"),
+        ({"model": "COHESIVE", "ft": 1.0, "Gf": 1.0, "cohesion": 2.0}, "its normal strength is 'ft'"),
+        ({"ft": 1.0}, "'ft' is for model 'COHESIVE'"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            SURFACE_MATERIAL(model, 5, 6, **arguments)
+    with pytest.raises(ValueError, match="without strengths and energies"):
+        plain.model = "COHESIVE"
+    with pytest.raises(ValueError, match="'cohesion' is not for model 'COHESIVE'"):
+        bond.cohesion = 1.0
+
+
 def test_setters_refuse_by_both_classic_errors(model):
     material = SURFACE_MATERIAL(model)
     for kind in (ValueError, TypeError):

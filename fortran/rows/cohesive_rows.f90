@@ -1,0 +1,253 @@
+!> Contacts that a damageable bond holds together (manual, SURFACE_MATERIAL: model 'COHESIVE').
+!>
+!> The bond and a Signorini-Coulomb contact act side by side, R = R_b + R_c.  With the opening d of the bond at the end of the step,
+!> relative to the openings at which it is gone, 2 G_N/f_N and 2 G_T/f_T, and damage k in [0, 1],
+!>
+!>     k = max (k of the step before, |d|),      R_b = -(1 - k)/k S d,      S = area (f_T, f_T, f_N),
+!>
+!> where d_N >= 0 because the contact does not let bodies overlap.  So R_b falls along a line from the strength S to zero, goes to the
+!> origin and back when the bond is unloaded, and the work that it takes away is area (G_N d_N^2 + G_T d_T^2)/|d|^2 for k from 0 to 1.
+!>
+!> Openings are divided by the step: y = c + U is the opening at the end of the step over h, and y = -k/(1 - k) D R_b, |S^-1 R_b| <= 1 - k
+!> with D = diag (2 G/f)/(h S).  This form also holds for k = 0, a bond that is rigid.  Only k, as it was before the step, is known; a row finds
+!> that of its end along with its reaction.
+module cohesive_rows
+  use kinds, only: dp, i4
+  use contact_iterations, only: status_solved, status_failed
+  use diagonal_block, only: block_size, b_friction, prepare_block, solve_contact
+  use row_block, only: law_size, row_options
+  use row_family_base, only: row_family, constraint_data
+  use row_norms, only: weighted
+  implicit none
+  private
+  public :: cohesive_family
+
+  !> Layout of the law data.
+  integer, parameter :: c_opening = 1       !< c = opening over step (3) [velocity]; normal part not negative
+  integer, parameter :: c_damage = 4        !< k before the step
+  integer, parameter :: c_strength = 5      !< strengths times area, tangential and normal (2) [force]
+  integer, parameter :: c_yielding = 7      !< D, tangential and normal (2) [velocity per force]
+
+  integer, parameter :: places(3) = [0, 0, 1]           !< of T1, T2, N among two numbers
+  integer, parameter :: bound = 100                      !< iterations allowed
+  real(dp), parameter :: last_digits = 1e-14_dp
+  real(dp), parameter :: accuracy = 1e-13_dp            !< of the contact that acts beside a bond
+  real(dp), parameter :: probe = 1e-7_dp                 !< part of a row's velocities by which derivatives are taken
+
+  !> See above.
+  type, extends(row_family) :: cohesive_family
+  contains
+    procedure :: prepare => prepare_cohesive
+    procedure :: solve => solve_cohesive
+    procedure :: measure => measure_cohesive
+    procedure :: linearise => linearise_cohesive
+    procedure :: damaged => cohesive_damage
+  end type cohesive_family
+
+contains
+
+  pure subroutine prepare_cohesive(self, asked, w, b, v, kind, law, block, free)
+    class(cohesive_family), intent(in) :: self
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: w(3,3), b(3), v(3)
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+
+    law(c_opening:c_opening+2) = asked%opening/asked%step
+    law(c_opening+2) = max(law(c_opening+2), 0.0_dp)   ! what overlaps is not pushed apart
+    law(c_damage) = asked%damage
+    law(c_strength:c_strength+1) = asked%strength
+    law(c_yielding:c_yielding+1) = asked%last_opening/(asked%step*asked%strength)
+    call prepare_block(w, asked%friction, 0.0_dp, block)
+    free = b
+  end subroutine prepare_cohesive
+
+  subroutine solve_cohesive(self, w, block, law, normal_v, options, b, r, status)
+    class(cohesive_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), law(law_size), normal_v
+    real(dp), intent(inout) :: block(block_size), r(3)
+    type(row_options), intent(in) :: options
+    real(dp), intent(in) :: b(3)
+    integer(i4), intent(out) :: status
+    real(dp) :: found(3), damage
+
+    call bonded_row(w, block(b_friction), law, b, found, damage, status)
+    if (status == status_solved) r = found
+  end subroutine solve_cohesive
+
+  !> A row's residual is the velocity by which its reaction, given those of all others, would still change.
+  pure subroutine measure_cohesive(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
+    class(cohesive_family), intent(in) :: self
+    logical, intent(in) :: exact
+    real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
+    real(dp), intent(out) :: member, residual
+    real(dp) :: found(3), damage, unmet(3)
+    integer(i4) :: status
+
+    call bonded_row(w, block(b_friction), law, u - matmul(w, reaction), found, damage, status)
+    unmet = matmul(w, found - reaction)
+    member = weighted(w, unmet)
+    residual = norm2(unmet)
+  end subroutine measure_cohesive
+
+  !> Newton's row of  W_aa (R - r(U - W_aa R)) = 0, where r(b) is the reaction that the law gives at the free velocity b.
+  !>
+  !> Its derivative G = dr/db, x = -W_aa G and y = W_aa (1 + G W_aa) come from differences: they cost three more solutions of the row.
+  pure subroutine linearise_cohesive(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
+    class(cohesive_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
+    real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+    real(dp) :: b(3), moved(3), found(3), near(3), g(3,3), damage, size
+    integer(i4) :: status
+    integer :: i
+
+    b = u - matmul(w, r)
+    call bonded_row(w, block(b_friction), law, b, found, damage, status)
+    size = probe*max(norm2(b), norm2(law(c_opening:c_opening+2)), maxval(law(c_strength:c_strength+1))*w(3,3), tiny(size))
+    do i = 1, 3
+      moved = b
+      moved(i) = b(i) + size
+      call bonded_row(w, block(b_friction), law, moved, near, damage, status)
+      g(:,i) = (near - found)/(moved(i) - b(i))
+    end do
+    x = -matmul(w, g)
+    y = w + matmul(w, matmul(g, w))
+    rhs = matmul(w, found - r)
+  end subroutine linearise_cohesive
+
+  !> k at the end of a step that ends with these velocities and reactions.
+  pure real(dp) function cohesive_damage(self, law, block, w, u, r) result(damage)
+    class(cohesive_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), block(block_size), w(3,3), u(3), r(3)
+    real(dp) :: found(3)
+    integer(i4) :: status
+
+    call bonded_row(w, block(b_friction), law, u - matmul(w, r), found, damage, status)
+    if (status /= status_solved) damage = law(c_damage)
+  end function cohesive_damage
+
+  !> Reaction and damage of one row with those of all others held fixed.
+  !>
+  !> The bond first keeps its damage.  If that asks for more than it can carry, h(k) = 1 - (1 - k)/|S^-1 R_b(k)| > 0, the least larger k with
+  !> h(k) = 0 is sought, where h(1) = 1 - 1/|d(1)| is the limit of a bond that carries nothing; h is linear in k in one direction.  Where there is none the
+  !> bond is gone within the step: always so where W_aa is too large for the law to fall within one step, W h/(2 G/f) S > 1.
+  pure subroutine bonded_row(w, friction, law, b, r, damage, status)
+    real(dp), intent(in) :: w(3,3), friction, law(law_size), b(3)
+    real(dp), intent(out) :: r(3), damage
+    integer(i4), intent(out) :: status
+    real(dp) :: low, high, at_low, at_high, k, h
+    integer :: i, side
+
+    low = law(c_damage)
+    call share(w, friction, law, b, low, r, at_low, status)
+    damage = low
+    if (at_low <= last_digits .or. status /= status_solved) return
+    high = 1.0_dp
+    call share(w, friction, law, b, high, r, at_high, status)
+    damage = high
+    if (at_high >= 0.0_dp .or. status /= status_solved) return
+    side = 0
+    do i = 1, bound
+      k = high - at_high*(high - low)/(at_high - at_low)   ! false position, the stagnant side halved (Illinois)
+      if (.not. (k > low .and. k < high)) k = 0.5_dp*(low + high)
+      call share(w, friction, law, b, k, r, h, status)
+      damage = k
+      if (abs(h) <= last_digits .or. high - low <= epsilon(1.0_dp) .or. status /= status_solved) return
+      if (h < 0.0_dp) then
+        high = k
+        at_high = h
+        if (side < 0) at_low = 0.5_dp*at_low
+        side = -1
+      else
+        low = k
+        at_low = h
+        if (side > 0) at_high = 0.5_dp*at_high
+        side = 1
+      end if
+    end do
+  end subroutine bonded_row
+
+  !> Reaction of a bond of damage k and the contact beside it, and h(k) of `bonded_row`.
+  !>
+  !> The bond is a spring, y = -L R_b with L = k/(1 - k) D.  Without contact R_b = -(W + L)^-1 (c + b); the contact, if any, sees what the bond leaves
+  !> of W and b: L (W + L)^-1 W and L (W + L)^-1 (c + b).  Both vanish with L, a rigid bond, where their ratios decide.
+  pure subroutine share(w, friction, law, b, k, r, h, status)
+    real(dp), intent(in) :: w(3,3), friction, law(law_size), b(3), k
+    real(dp), intent(out) :: r(3), h
+    integer(i4), intent(out) :: status
+    real(dp) :: yielding(3), strength(3), opening(3), contact(3), bond(3), left(3,3), soft(3,3), free(3), load
+    integer :: i
+
+    status = status_solved
+    yielding = law(c_yielding + places)
+    strength = law(c_strength + places)
+    opening = law(c_opening:c_opening+2)
+    contact = 0.0_dp
+    if (k >= 1.0_dp) then
+      free = b
+      free(3) = free(3) + opening(3)
+      if (free(3) < 0.0_dp) call press(w, friction, free, contact, status)
+      r = contact
+      h = 1.0_dp - 1.0_dp/max(norm2((opening + b + matmul(w, r))/(yielding*strength)), tiny(h))
+      return
+    end if
+    load = k/(1.0_dp - k)
+    soft = w
+    do i = 1, 3
+      soft(i,i) = soft(i,i) + load*yielding(i)
+    end do
+    left = inverse_of(soft)
+    bond = -matmul(left, opening + b)
+    if (bond(3) > 0.0_dp) then   ! pressed together
+      if (load > 0.0_dp) then
+        do i = 1, 3
+          soft(i,:) = load*yielding(i)*matmul(left(i,:), w)
+        end do
+        free = -load*yielding*bond
+        free(1:2) = free(1:2) - opening(1:2)
+        call press(0.5_dp*(soft + transpose(soft)), friction, free, contact, status)
+        bond = bond - matmul(left, matmul(w, contact))
+      else
+        contact = bond
+        contact(1:2) = contact(1:2)*min(1.0_dp, friction*contact(3)/max(norm2(contact(1:2)), tiny(1.0_dp)))
+        bond = bond - contact
+      end if
+    end if
+    r = bond + contact
+    h = norm2(bond/strength)
+    h = 1.0_dp - (1.0_dp - k)/max(h, tiny(h))
+    if (.not. sum(abs(r)) <= huge(1.0_dp)) status = status_failed
+  end subroutine share
+
+  !> A contact that is closed: U = b + W r.
+  pure subroutine press(w, friction, b, r, status)
+    real(dp), intent(in) :: w(3,3), friction, b(3)
+    real(dp), intent(out) :: r(3)
+    integer(i4), intent(out) :: status
+    real(dp) :: block(block_size)
+
+    r = [0.0_dp, 0.0_dp, -b(3)/w(3,3)]
+    status = status_solved
+    if (.not. friction > 0.0_dp) return
+    call prepare_block(w, friction, 0.0_dp, block)
+    call solve_contact(0_i4, w, block, accuracy, int(bound, i4), b, r, status)
+    if (status < status_failed) status = status_solved
+  end subroutine press
+
+  !> By cofactors, of a matrix that is positive definite.
+  pure function inverse_of(m) result(inverse)
+    real(dp), intent(in) :: m(3,3)
+    real(dp) :: inverse(3,3)
+
+    inverse(1,1) = m(2,2)*m(3,3) - m(2,3)*m(3,2)
+    inverse(1,2) = m(1,3)*m(3,2) - m(1,2)*m(3,3)
+    inverse(1,3) = m(1,2)*m(2,3) - m(1,3)*m(2,2)
+    inverse(2,1) = m(2,3)*m(3,1) - m(2,1)*m(3,3)
+    inverse(2,2) = m(1,1)*m(3,3) - m(1,3)*m(3,1)
+    inverse(2,3) = m(1,3)*m(2,1) - m(1,1)*m(2,3)
+    inverse(3,1) = m(2,1)*m(3,2) - m(2,2)*m(3,1)
+    inverse(3,2) = m(1,2)*m(3,1) - m(1,1)*m(3,2)
+    inverse(3,3) = m(1,1)*m(2,2) - m(1,2)*m(2,1)
+    inverse = inverse/(m(1,1)*inverse(1,1) + m(1,2)*inverse(2,1) + m(1,3)*inverse(3,1))
+  end function inverse_of
+end module cohesive_rows
