@@ -17,6 +17,7 @@ class Mutant(NamedTuple):
 
 KERNELS, MEASURES, SYSTEMS = "test_contact_kernels.py", "test_measures.py", "test_random_problems.py"
 SCENES, JOINTS, POINTS, GLUE, SAME = "test_scene_laws.py", "test_joint_laws.py", "test_contact_points.py", "test_glue.py", "test_invariance.py"
+BONDS = "test_bond_law.py"
 
 
 def _of(file: str, killers: tuple[str, ...], *changes: tuple[str, str, str]) -> list[Mutant]:
@@ -159,8 +160,15 @@ MUTANTS = [
         ("the frame is right-handed", "base(1,2) = base(2,1)*normal(3) - base(3,1)*normal(2)", "base(1,2) = -base(2,1)*normal(3) + base(3,1)*normal(2)"),
         ("referential points of rotated bodies", "point(2) = conf(1,2)*arm(1) + conf(2,2)*arm(2) + conf(3,2)*arm(3)", "point(2) = conf(2,1)*arm(1) + conf(2,2)*arm(2) + conf(3,2)*arm(3)"),
         ("slave and master change places", "rows%slave_primitive(k) = merge(first(c), second(c), results%outward(c) == 0)", "rows%slave_primitive(k) = merge(first(c), second(c), results%outward(c) /= 0)"),
-        ("later contacts are glued", "time == 0.0_dp .and. at%gap <= epsilon)\n      rows%r(:,k)", "at%gap <= epsilon)\n      rows%r(:,k)"),
-        ("contacts at a distance are glued", "time == 0.0_dp .and. at%gap <= epsilon)\n      rows%r(:,k)", "time == 0.0_dp)\n      rows%r(:,k)"),
+        ("later contacts are glued", "time == 0.0_dp .and. at%gap <= epsilon)\n      rows%damage(k)", "at%gap <= epsilon)\n      rows%damage(k)"),
+        ("contacts at a distance are glued", "time == 0.0_dp .and. at%gap <= epsilon)\n      rows%damage(k)", "time == 0.0_dp)\n      rows%damage(k)"),
+    ),
+    *_of(
+        "fortran/rows/cohesive_rows.f90", (BONDS,),
+        ("bonds forget their damage", "    low = law(c_damage)\n", "    low = 0.0_dp\n"),
+        ("bonds that hold overlap", "    law(c_opening+2) = max(law(c_opening+2), 0.0_dp)", "    law(c_opening+2) = law(c_opening+2) + 1e-3_dp"),
+        ("bonds lose friction", "friction*contact(3)/max(norm2", "0.0_dp*contact(3)/max(norm2"),
+        ("bonds do not soften", "    h = 1.0_dp - (1.0_dp - k)/max(h, tiny(h))", "    h = 1.0_dp - 1.0_dp/max(h, tiny(h))"),
     ),
     *_of(
         "fortran/contact/curved.f90", (POINTS, SCENES),
