@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Literal
 
 
 class BodyKind(IntEnum):
@@ -77,7 +79,7 @@ class PrimitiveKind(IntEnum):
 
 
 class ConstraintKind(IntEnum):
-    """Kind of a constraint (docs/language-objects.md, CONSTRAINT.kind)."""
+    """Kind of a constraint (docs/language-objects.md, CONSTRAINT.kind); the user's are kinds of rows under the same numbers."""
 
     CONTACT = 0
     FIXPNT = 1
@@ -88,14 +90,24 @@ class ConstraintKind(IntEnum):
     SPRING = 6
 
     @property
+    def family(self) -> RowFamily:
+        """What is known of its rows; of contacts, those of the default surface model."""
+        return ROW_FAMILIES[RowKind(self)]
+
+    @property
     def components(self) -> tuple[int, ...]:
         """Components (T1, T2, N) of the relative velocity that it asks for; none of contacts and springs."""
-        return _COMPONENTS.get(self.name, ())
+        return self.family.components
 
     @property
     def is_joint(self) -> bool:
         """Whether it holds a place that the user does not move."""
-        return self.name in _COMPONENTS and not self.name.startswith("VELO")
+        return self.family.joint
+
+    @property
+    def keeps_length(self) -> bool:
+        """Whether it holds the distance of two points, both of which users see."""
+        return self.is_joint and self.family.frame == Frame.BETWEEN_POINTS
 
 
 class RowKind(IntEnum):
@@ -108,24 +120,123 @@ class RowKind(IntEnum):
     VELODIR3 = 4
     RIGLNK = 5
     SPRING = 6  # with a tabulated curve
-    SPRING_DASHPOT = 7  # contact of a SPRING_DASHPOT material
-    OPEN = 8  # contact with an open gap: R = 0, U = B
-    HELD = 9  # spring with a Python function: sweeps leave its reaction alone
-    COHESIVE = 10  # contact that a damageable bond holds together
+    SPRING_DASHPOT = 32  # contact of a SPRING_DASHPOT material
+    OPEN = 33  # contact with an open gap: R = 0, U = B
+    HELD = 34  # spring with a Python function: sweeps leave its reaction alone
+    COHESIVE = 35  # contact that a damageable bond holds together
+
+    @property
+    def family(self) -> RowFamily:
+        """What is known of its rows."""
+        return ROW_FAMILIES[self]
 
     @property
     def components(self) -> tuple[int, ...]:
         """Components of the relative velocity that it asks for, as of constraints."""
-        return _COMPONENTS.get(self.name, ())
+        return self.family.components
 
     @property
     def is_linear(self) -> bool:
         """Whether what it asks for does not depend on the velocities of the step."""
-        return self.name in _COMPONENTS and self.name != "RIGLNK"
+        return bool(self.components) and self.family.linear
 
 
-_COMPONENTS = {"FIXPNT": (0, 1, 2), "FIXDIR": (2,), "VELODIR": (2,), "VELODIR3": (0, 1, 2), "RIGLNK": (2,)}
+class Cone(IntEnum):
+    """What the reaction of a row may be, for solvers of cones."""
+
+    CONTACT = 0  # in the friction cone
+    FIXED = 1  # anything: u = 0
+    NORMAL = 2  # along the normal: u_N = 0
+    NONE = 3  # zero
+
+
+class Frame(IntEnum):
+    """How the base of a user's constraint follows its bodies (fortran/constraints/user_constraints.f90)."""
+
+    KEPT = 0  # it stays as it was put
+    OF_SPACE = 1  # the axes of space
+    OF_DIRECTION = 2  # n is the constraint's direction, convected if it is to be
+    BETWEEN_POINTS = 3  # n points from the slave's point to the master's; gap: distance less `length`
+    OF_SPRING = 4  # one of the last two, by the constraint's `update`
+
+
+@dataclass(frozen=True)
+class RowFamily:
+    """What all ask of a kind of rows, but for the law itself, which is a type in `fortran/rows`.
+
+    Parameters
+    ----------
+    module, type : str
+        Fortran module, `fortran/rows/<module>.f90`, and its type that extends `row_family`.
+    word : str
+        Four letters at most, for pictures.
+    frame : Frame
+        How the base follows the bodies.
+    newton : bool
+        Whether NEWTON_SOLVER takes it: the type has `linearise`, or `taken_by_newton` gives another law that has.
+    cone : Cone, optional
+        What it is for AUTO_SOLVER and FCLIB, which solve cones.  None: they leave it, and steps that hold it, to sweeps or refuse it.
+    plain_contact : bool
+        Whether its law data are those of `row_block`, so that PENALTY_SOLVER may take it for a spring and dashpot, and SICONOS_SOLVER for
+        a Signorini-Coulomb contact; they refuse other contacts.
+    compliant : bool
+        Whether its contacts store energy in springs.
+    weakens : bool
+        Whether its contacts have a bond, whose damage `damaged` gives anew after every step; those without cohesion are Signorini-Coulomb ones.
+    components : tuple of int
+        Components (T1, T2, N) of the relative velocity that it asks for.
+    linear : bool
+        Whether what it asks for does not depend on the velocities of the step.
+    joint : bool
+        Whether it holds a place that the user does not move: the first step stops its points, and they are corrected on request.
+    slides : bool
+        Whether between two bodies the force acts on the master where the slave's point is.
+    options : tuple of (str, bool)
+        Components of the Fortran type itself.
+    """
+
+    module: str
+    type: str
+    word: str = ""
+    frame: Frame = Frame.KEPT
+    newton: bool = True
+    cone: Cone | None = None
+    plain_contact: bool = False
+    compliant: bool = False
+    weakens: bool = False
+    components: tuple[int, ...] = ()
+    linear: bool = True
+    joint: bool = False
+    slides: bool = False
+    options: tuple[tuple[str, bool], ...] = field(default=())
+
+
+_ALL, _N, _PRESCRIBED = (0, 1, 2), (2,), (("prescribed", True),)
+
+ROW_FAMILIES = {
+    RowKind.CONTACT: RowFamily("contact_rows", "contact_family", "CNT", cone=Cone.CONTACT, plain_contact=True),
+    RowKind.FIXPNT: RowFamily("joint_rows", "point_family", "PNT", Frame.OF_SPACE, cone=Cone.FIXED, components=_ALL, joint=True),
+    RowKind.FIXDIR: RowFamily(
+        "joint_rows", "direction_family", "DIR", Frame.OF_DIRECTION, cone=Cone.NORMAL, components=_N, joint=True, slides=True
+    ),
+    RowKind.VELODIR: RowFamily(
+        "joint_rows", "direction_family", "VEL", Frame.OF_DIRECTION, cone=Cone.NORMAL, components=_N, options=_PRESCRIBED
+    ),
+    RowKind.VELODIR3: RowFamily("joint_rows", "point_family", "VEL3", cone=Cone.FIXED, components=_ALL, options=_PRESCRIBED),
+    RowKind.RIGLNK: RowFamily(
+        "link_rows", "link_family", "LNK", Frame.BETWEEN_POINTS, cone=Cone.NORMAL, components=_N, linear=False, joint=True
+    ),
+    RowKind.SPRING: RowFamily("spring_families", "spring_family", "SPR", Frame.OF_SPRING),
+    RowKind.SPRING_DASHPOT: RowFamily("dashpot_rows", "dashpot_family", plain_contact=True, compliant=True),
+    RowKind.COHESIVE: RowFamily("cohesive_rows", "cohesive_family", weakens=True),
+    RowKind.OPEN: RowFamily("contact_rows", "open_family", cone=Cone.NONE, plain_contact=True),
+    RowKind.HELD: RowFamily("spring_families", "held_family", frame=Frame.OF_SPRING, newton=False),
+}
+"""The families of rows: a new law or joint has a line here, and its type in `fortran/rows`; the build writes `row_families` of it."""
+
 JOINTS = tuple(kind for kind in ConstraintKind if kind.is_joint)
+LINKS = tuple(kind for kind in ConstraintKind if kind.keeps_length)
+"""Joints that keep the distance of two points."""
 
 
 class DirectionUpdate(IntEnum):
@@ -137,12 +248,21 @@ class DirectionUpdate(IntEnum):
     CONV2 = 3  # convected with the slave
 
 
+SurfaceModelName = Literal["SIGNORINI_COULOMB", "SPRING_DASHPOT", "COHESIVE"]
+"""Names of `SurfaceModel`, for type checkers."""
+
+
 class SurfaceModel(IntEnum):
     """Surface material models (docs/language-objects.md, SURFACE_MATERIAL)."""
 
     SIGNORINI_COULOMB = 0
     SPRING_DASHPOT = 1
     COHESIVE = 2  # Signorini-Coulomb beside a bond that softens
+
+    @property
+    def row(self) -> RowKind:
+        """The kind of rows that its contacts are; of a law that weakens, those whose bond holds."""
+        return RowKind.CONTACT if self == SurfaceModel.SIGNORINI_COULOMB else RowKind[self.name]
 
 
 class JointStart(IntEnum):

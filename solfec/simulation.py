@@ -23,6 +23,7 @@ from .bodies import instability, turned_over
 from .domain import Domain
 from .errors import SolfecError
 from .interruption import NAMES_OF_SIGNALS, Interruption
+from .kinds import SurfaceModel
 from .progress import Percentage, Progress
 from .snapshots import Snapshots
 from .solvers.gauss_seidel import GaussSeidelSolver, warn
@@ -389,8 +390,8 @@ class Simulation:
             return
         if self.verbose == "ON":
             progress.note(line(figures))
-        materials = self.domain.surface_materials
-        if text := warning(figures, bool(materials.view("model").any())):
+        models = np.unique(self.domain.surface_materials.view("model"))
+        if text := warning(figures, any(SurfaceModel(model).row.family.compliant for model in models.tolist())):
             self.notify(f"RUN: {text}")
 
     def _quiet_until(self, end: float) -> float:

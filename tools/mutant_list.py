@@ -60,6 +60,7 @@ MUTANTS = [
     ),
     *_of(
         "fortran/rows/contact_rows.f90", (SCENES, SYSTEMS, MEASURES, GLUE),
+        ("glue of any area", "law(l_cohesion) = con%cohesion(i)*con%area(i)", "law(l_cohesion) = con%cohesion(i)"),
         ("restitution of contacts that part", "law(l_restitution)*min(v(3), 0.0_dp)", "law(l_restitution)*v(3)"),
         ("restitution upside down", "law(l_restitution)*min(v(3), 0.0_dp)", "-law(l_restitution)*min(v(3), 0.0_dp)"),
         ("gaps count double", "speed = max(speed, max(gap, 0.0_dp)/step)", "speed = max(speed, max(2*gap, 0.0_dp)/step)"),
@@ -79,7 +80,7 @@ MUTANTS = [
         "fortran/rows/joint_rows.f90", (JOINTS, SYSTEMS, MEASURES, SCENES),
         ("fixed points do not move back", "/= start_impact) target = -v\n", "/= start_impact) target = v\n"),
         ("fixed directions do not move back", "      law(l_target+2) = target(3)\n", "      law(l_target+2) = 0.0_dp\n"),
-        ("the prescribed velocity is another's", "      law(l_target+2) = asked%value(1)\n", "      law(l_target+2) = asked%value(2)\n"),
+        ("the prescribed velocity is another's", "asked%constraints%value(1,asked%row)", "asked%constraints%value(2,asked%row)"),
         ("fixed points pushed the wrong way", "    found = -b\n", "    found = b\n"),
         ("joints are measured along the normal alone", "    residual = norm2(unmet)\n", "    residual = abs(unmet(3))\n"),
         ("energy of prescribed velocities", "if (self%prescribed) energy_of_direction = inverse_nn(w)*law(l_target+2)**2", "continue"),
@@ -89,7 +90,7 @@ MUTANTS = [
     ),
     *_of(
         "fortran/rows/link_rows.f90", (JOINTS, SYSTEMS),
-        ("links: a base's row", "asked%link(1)*asked%base(1,:) + asked%link(2)*asked%base(2,:) + asked%link(3)*asked%base(3,:)", "asked%link(1)*asked%base(:,1) + asked%link(2)*asked%base(:,2) + asked%link(3)*asked%base(:,3)"),
+        ("links: a base's row", "link(1)*con%base(1,:,i) + link(2)*con%base(2,:,i) + link(3)*con%base(3,:,i)", "link(1)*con%base(:,1,i) + link(2)*con%base(:,2,i) + link(3)*con%base(:,3,i)"),
         ("links by the larger force", "rn = -c/(half_b + sign(sqrt(root), half_b))", "rn = -c/(half_b - sign(sqrt(root), half_b))"),
         ("links at mid step", "    p = y + k*b\n", "    p = y + 0.5_dp*k*b\n"),
         ("links: a sign", "normal = (sqrt(root) - y(3))/k", "normal = (sqrt(root) + y(3))/k"),
@@ -128,7 +129,10 @@ MUTANTS = [
         "solfec/solvers/auto.py", (SYSTEMS, GLUE, JOINTS),
         ("cohesion is added twice", "            reactions[2, :n] -= cohesion\n", "            reactions[2, :n] += cohesion\n"),
         ("links of the wrong sign", "                q[2, links] = rows.B[2, links] - targets\n", "                q[2, links] = rows.B[2, links] + targets\n"),
-        ("fixed points held along the normal alone", "Cone.FIXED if len(kind.components) == 3 else Cone.NORMAL", "Cone.NORMAL"),
+    ),
+    *_of(
+        "solfec/kinds.py", (SYSTEMS, GLUE, JOINTS),
+        ("fixed points held along the normal alone", '"PNT", Frame.OF_SPACE, cone=Cone.FIXED', '"PNT", Frame.OF_SPACE, cone=Cone.NORMAL'),
     ),
     *_of(
         "fortran/solvers/gauss_seidel.f90", (SYSTEMS, MEASURES),
@@ -187,7 +191,6 @@ MUTANTS = [
         ("slaves are pushed like masters", "call pull(i, k, 2, con%slave_point(:,i), -r)", "call pull(i, k, 2, con%slave_point(:,i), r)"),
         ("torques of slaves at the master's point", "call pull(i, k, 2, con%slave_point(:,i), -r)", "call pull(i, k, 2, con%master_point(:,i), -r)"),
         ("reactions are not turned into space", "(h(1,j,c)*r(1) + h(2,j,c)*r(2) + h(3,j,c)*r(3))", "(h(j,1,c)*r(1) + h(j,2,c)*r(2) + h(j,3,c)*r(3))"),
-        ("glue of any area", "asked%cohesion = con%cohesion(i)*con%area(i)", "asked%cohesion = con%cohesion(i)"),
         ("open contacts keep their force", "if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp", "continue"),
         ("a root of the inverse mass", "entry(:,2,e) = h(:,2,k)*l(2,2) + h(:,3,k)*l(3,2)", "entry(:,2,e) = h(:,2,k)*l(2,2)"),
     ),

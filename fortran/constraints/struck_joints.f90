@@ -1,8 +1,10 @@
 !> Joints through which an impact of the bodies that they hold has passed.
 module struck_joints
   use kinds, only: dp, i4, i8
-  use kind_numbers, only: contact => constraint_contact, fixpnt => constraint_fixpnt, fixdir => constraint_fixdir, &
-    link => constraint_riglnk, obstacle => body_obstacle, fresh => joint_start_new, struck => joint_start_struck
+  use kind_numbers, only: contact => constraint_contact, obstacle => body_obstacle, fresh => joint_start_new, &
+    struck => joint_start_struck
+  use row_families, only: family_of
+  use row_family_base, only: row_family
   use row_tables, only: local_tables, open_local
   use state_tables, only: body_table, constraint_table, open_table
   use table_registry, only: table_open
@@ -32,6 +34,7 @@ contains
     type(local_tables) :: loc
     integer(i4), allocatable :: parent(:)
     logical, allocatable :: reached(:)
+    class(row_family), pointer :: family
     integer(i4) :: a, i
 
     marked = 0
@@ -62,7 +65,8 @@ contains
       if (body%kind(con%slave(i)) /= obstacle) reached(root(con%slave(i))) = .true.
     end do
     do i = 0, users - 1
-      if (all(con%kind(i) /= [fixpnt, fixdir, link]) .or. con%start(i) == fresh) cycle
+      family => family_of(con%kind(i))
+      if (.not. family%joint .or. con%start(i) == fresh) cycle
       if (.not. reached(root(con%master(i)))) then
         if (con%slave(i) < 0) cycle
         if (.not. reached(root(con%slave(i)))) cycle

@@ -5,9 +5,10 @@ module user_constraints
   use body_state, only: bodies_and_triples, open_bodies
   use state_tables, only: constraint_table, series_table, open_table
   use table_registry, only: table_open
-  use kind_numbers, only: follow => direction_update_follow, by_master => direction_update_conv1, by_slave => direction_update_conv2
+  use kind_numbers, only: follow => direction_update_follow, by_master => direction_update_conv1, &
+    by_slave => direction_update_conv2, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring
   use row_families, only: family_of
-  use row_family_base, only: row_family, identity, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring
+  use row_family_base, only: row_family, identity
   use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
   use matrix3, only: inverse, multiply, multiply_transposed
   use local_frame, only: frame_of_normal

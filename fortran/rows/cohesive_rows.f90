@@ -52,13 +52,17 @@ contains
     real(dp), intent(in) :: w(3,3), b(3), v(3)
     integer(i4), intent(inout) :: kind
     real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    real(dp) :: last_opening(2)          ! tangential and normal, at which the bond is gone [length]
 
-    law(c_opening:c_opening+2) = asked%opening/asked%step
-    law(c_opening+2) = max(law(c_opening+2), 0.0_dp)   ! what overlaps is not pushed apart
-    law(c_damage) = asked%damage
-    law(c_strength:c_strength+1) = asked%strength
-    law(c_yielding:c_yielding+1) = asked%last_opening/(asked%step*asked%strength)
-    call prepare_block(w, asked%friction, 0.0_dp, block)
+    associate (con => asked%constraints, i => asked%row, mat => asked%materials, m => asked%material)
+      law(c_opening:c_opening+2) = matmul(con%point(:,i) - con%other_point(:,i), con%base(:,:,i))/asked%step
+      law(c_opening+2) = max(law(c_opening+2), 0.0_dp)   ! what overlaps is not pushed apart
+      law(c_damage) = con%damage(i)
+      law(c_strength:c_strength+1) = [mat%shear_strength(m), mat%cohesion(m)]*con%area(i)
+      last_opening = 2.0_dp*mat%fracture_energy(2:1:-1,m)/[mat%shear_strength(m), mat%cohesion(m)]
+      law(c_yielding:c_yielding+1) = last_opening/(asked%step*law(c_strength:c_strength+1))
+      call prepare_block(w, mat%friction(m), 0.0_dp, block)
+    end associate
     free = b
   end subroutine prepare_cohesive
 

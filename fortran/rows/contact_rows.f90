@@ -40,13 +40,15 @@ contains
     real(dp) :: law(law_size)
 
     law = 0.0_dp
-    law(l_gap) = asked%gap
-    law(l_spring) = asked%spring
-    law(l_dashpot) = asked%dashpot
-    law(l_power) = asked%power
-    law(l_friction) = asked%friction
-    law(l_restitution) = asked%restitution
-    law(l_cohesion) = asked%cohesion
+    associate (con => asked%constraints, i => asked%row, mat => asked%materials, m => asked%material)
+      law(l_gap) = con%gap(i)
+      law(l_spring) = mat%spring(m)
+      law(l_dashpot) = mat%dashpot(m)
+      law(l_power) = mat%hpow(m)
+      law(l_friction) = mat%friction(m)
+      law(l_restitution) = mat%restitution(m)
+      law(l_cohesion) = con%cohesion(i)*con%area(i)
+    end associate
   end function material_law
 
   !> Law of a contact and its reduced free velocity.
@@ -67,7 +69,7 @@ contains
     free = b
     if (asked%dynamic == 0) then
       law(l_shift) = max(law(l_gap), 0.0_dp)/asked%step
-    else if (asked%gap_aware .and. .not. cohesive) then
+    else if (asked%materials%gap_aware(asked%material) > 0.0_dp .and. .not. cohesive) then
       law(l_shift) = approach_allowed(law(l_gap), law(l_restitution), asked%step, v(3))
     else if (law(l_gap) > asked%epsilon .and. .not. cohesive) then
       kind = row_open

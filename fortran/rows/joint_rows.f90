@@ -48,9 +48,11 @@ contains
     real(dp) :: target(3)
 
     target = 0.0_dp
-    if (asked%dynamic /= 0 .and. asked%start /= start_impact) target = -v
-    if (asked%start == start_struck) target = target + 0.5_dp*asked%value
-    if (asked%start == start_halved) target = target + asked%value
+    associate (start => asked%constraints%start(asked%row), left => asked%constraints%value(:,asked%row))
+      if (asked%dynamic /= 0 .and. start /= start_impact) target = -v
+      if (start == start_struck) target = target + 0.5_dp*left
+      if (start == start_halved) target = target + left
+    end associate
   end function joint_target
 
   pure subroutine prepare_point(self, asked, w, b, v, kind, law, block, free)
@@ -63,7 +65,7 @@ contains
     law = 0.0_dp
     block = 0.0_dp
     if (self%prescribed) then
-      law(l_target:l_target+2) = asked%value
+      law(l_target:l_target+2) = asked%constraints%value(:,asked%row)
     else
       law(l_target:l_target+2) = joint_target(asked, v)
     end if
@@ -124,7 +126,7 @@ contains
     law = 0.0_dp
     block = 0.0_dp
     if (self%prescribed) then
-      law(l_target+2) = asked%value(1)
+      law(l_target+2) = asked%constraints%value(1,asked%row)
     else
       target = joint_target(asked, v)
       law(l_target+2) = target(3)

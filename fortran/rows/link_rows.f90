@@ -36,18 +36,22 @@ contains
     real(dp), intent(in) :: w(3,3), b(3), v(3)
     integer(i4), intent(inout) :: kind
     real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    real(dp) :: link(3)
 
     law = 0.0_dp
     block = 0.0_dp
     free = b
-    if (asked%start == start_impact) then
-      kind = row_fixdir
-      return
-    end if
-    law(l_link:l_link+2) = asked%link(1)*asked%base(1,:) + asked%link(2)*asked%base(2,:) + asked%link(3)*asked%base(3,:)
-    law(l_length) = asked%length
-    if (asked%start == start_struck) law(l_length) = asked%length + asked%value(1) + 0.25_dp*asked%step*asked%value(3)
-    if (asked%start == start_halved) law(l_length) = asked%length + asked%value(1) + 0.5_dp*asked%step*asked%value(3)
+    associate (con => asked%constraints, i => asked%row)
+      if (con%start(i) == start_impact) then
+        kind = row_fixdir
+        return
+      end if
+      link = con%point(:,i) - con%other_point(:,i)
+      law(l_link:l_link+2) = link(1)*con%base(1,:,i) + link(2)*con%base(2,:,i) + link(3)*con%base(3,:,i)
+      law(l_length) = con%length(i)
+      if (con%start(i) == start_struck) law(l_length) = con%length(i) + con%value(1,i) + 0.25_dp*asked%step*con%value(3,i)
+      if (con%start(i) == start_halved) law(l_length) = con%length(i) + con%value(1,i) + 0.5_dp*asked%step*con%value(3,i)
+    end associate
   end subroutine prepare_link
 
   subroutine solve_link(self, w, block, law, normal_v, options, b, r, status)

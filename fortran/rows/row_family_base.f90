@@ -1,48 +1,34 @@
-!> What solvers ask of a family of rows, that is of constraints that follow one law.  `row_families` lists the families.
+!> What solvers ask of a family of rows, that is of constraints that follow one law.  solfec/kinds.py lists the families.
 module row_family_base
   use kinds, only: dp, i4
   use diagonal_block, only: block_size
+  use kind_numbers, only: frame_kept
   use row_block, only: law_size, row_options
+  use state_tables, only: constraint_table, surface_material_table
   implicit none
   private
   public :: row_family, constraint_data, identity
-  public :: frame_kept, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring
 
   real(dp), parameter :: identity(3,3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
 
-  !> How the base of a user's constraint follows its bodies (user_constraints).
-  integer, parameter :: frame_kept = 0            !< it stays as it was put
-  integer, parameter :: frame_of_space = 1        !< the axes of space
-  integer, parameter :: frame_of_direction = 2    !< n is the constraint's direction, convected if it is to be
-  integer, parameter :: frame_between_points = 3  !< n points from the slave's point to the master's; gap: distance less `length`
-  integer, parameter :: frame_of_spring = 4       !< one of the last two, by the constraint's `update`
-
-  !> One constraint as the tables have it when its law is assembled.  Contacts fill the first part, the user's constraints the second one.
+  !> One constraint whose law is assembled, as the tables have it: a law reads the columns that it needs.
   type :: constraint_data
     integer(i4) :: dynamic           !< 1: dynamics
     real(dp) :: step                 !< h [time]
     real(dp) :: epsilon              !< gap up to which bodies touch [length]
-    real(dp) :: gap, friction, restitution
-    real(dp) :: cohesion             !< times area [force]
-    real(dp) :: spring, dashpot, power
-    logical :: gap_aware
-    real(dp) :: opening(3)           !< of a bond's two sides, in the base [length]
-    real(dp) :: damage               !< of a bond
-    real(dp) :: strength(2)          !< of a bond, tangential and normal, times area [force]
-    real(dp) :: last_opening(2)      !< tangential and normal, at which a bond is gone [length]
-    integer(i4) :: start             !< JointStart
-    real(dp) :: base(3,3)            !< t1, t2, n
-    real(dp) :: link(3)              !< from the slave's point to the master's
-    real(dp) :: length               !< reference length of links
-    real(dp) :: value(3)             !< velocity asked for, or what an impact has left of a joint's motion
+    integer(i4) :: row               !< of the constraint table
+    integer(i4) :: material          !< of a contact: row of the surface materials
+    type(constraint_table), pointer :: constraints
+    type(surface_material_table), pointer :: materials
   end type constraint_data
 
-  !> Rows that follow one law.  What a law does not need has a default.
+  !> Rows that follow one law.  What a law does not need has a default; the components are those of `RowFamily` in solfec/kinds.py.
   type, abstract :: row_family
     integer :: frame = frame_kept
-    logical :: newton = .false.      !< the Newton solver knows it: there is a `linearise`, or another law that `taken_by_newton` gives
-    logical :: weakens = .false.     !< its constraints have a damage, which `damaged` gives anew after every step
-    logical :: slides = .false.      !< between two bodies the force acts on the master where the slave's point is
+    logical :: newton = .false.
+    logical :: weakens = .false.
+    logical :: joint = .false.
+    logical :: slides = .false.
   contains
     procedure(prepare_row), deferred :: prepare
     procedure(solve_one_row), deferred :: solve

@@ -4,6 +4,7 @@
 !> it is, and the blocks of the scaled matrix d_a W_ab d_b are of order one whatever the masses.
 module island_problem
   use kinds, only: dp, i4
+  use kind_numbers, only: cone_contact, cone_fixed, cone_normal, cone_none
   use contact_iterations, only: contact_map, project_on_cone
   use diagonal_block, only: block_size, b_friction, b_rho
   implicit none
@@ -12,7 +13,6 @@ module island_problem
   public :: cone_contact, cone_fixed, cone_normal, cone_none
 
   !> What the reaction of a row may be: in the friction cone; free; free along the normal, else zero; zero.
-  integer(i4), parameter :: cone_contact = 0, cone_fixed = 1, cone_normal = 2, cone_none = 3
 
   real(dp), parameter :: rounding = 1e-12_dp   !< of a diagonal block, from its operators
 

@@ -9,7 +9,7 @@ module local_dynamics
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
   use velocity_operator, only: velocity_blocks, finite_element_kind, obstacle_kind
-  use kind_numbers, only: contact_row => row_contact, open_row => row_open, bonded => surface_model_cohesive
+  use kind_numbers, only: contact_row => row_contact, open_row => row_open
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
@@ -260,8 +260,8 @@ contains
     real(dp), intent(in) :: epsilon, step
     integer(i4), intent(out) :: failed, status
     type(bodies_and_triples) :: state
-    type(constraint_table) :: con
-    type(surface_material_table) :: mat
+    type(constraint_table), target :: con
+    type(surface_material_table), target :: mat
     type(local_tables) :: loc
     integer(i4) :: a, n
 
@@ -335,35 +335,9 @@ contains
       type(constraint_data) :: asked
       class(row_family), pointer :: family
 
-      asked%dynamic = dynamic
-      asked%step = step
-      asked%epsilon = epsilon
-      if (con%kind(i) == contact_row) then
-        associate (m => con%material(i))
-          loc%rows%kind(a) = surface_row(mat%model(m), con%cohesion(i) > 0.0_dp)
-          asked%gap = con%gap(i)
-          asked%spring = mat%spring(m)
-          asked%dashpot = mat%dashpot(m)
-          asked%power = mat%hpow(m)
-          asked%friction = mat%friction(m)
-          asked%restitution = mat%restitution(m)
-          asked%cohesion = con%cohesion(i)*con%area(i)
-          asked%gap_aware = mat%gap_aware(m) > 0.0_dp
-          if (mat%model(m) == bonded) then
-            asked%opening = matmul(con%point(:,i) - con%other_point(:,i), con%base(:,:,i))
-            asked%damage = con%damage(i)
-            asked%strength = [mat%shear_strength(m), mat%cohesion(m)]*con%area(i)
-            asked%last_opening = 2.0_dp*mat%fracture_energy(2:1:-1,m)/[mat%shear_strength(m), mat%cohesion(m)]
-          end if
-        end associate
-      else
-        loc%rows%kind(a) = con%kind(i)
-        asked%start = con%start(i)
-        asked%base = con%base(:,:,i)
-        asked%link = con%point(:,i) - con%other_point(:,i)
-        asked%length = con%length(i)
-        asked%value = con%value(:,i)
-      end if
+      asked = constraint_data(dynamic, step, epsilon, i, con%material(i), con, mat)
+      loc%rows%kind(a) = con%kind(i)
+      if (con%kind(i) == contact_row) loc%rows%kind(a) = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
       family => family_of(loc%rows%kind(a))
       call family%prepare(asked, loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
                           loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))

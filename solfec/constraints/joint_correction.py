@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
 REFRESHED = ("point", "other_point", "base", "gap", "master_point")  # columns that hold the state of mid-step after a step
+HELD = (*JOINTS, *(kind for kind in ConstraintKind if kind.components and not kind.is_joint))  # constraints that the correction keeps
+SLIDING = tuple(kind for kind in JOINTS if kind.family.slides)
 REDUNDANT = 1e-12  # added to the diagonal: joints that say the same twice share the displacement
 
 
@@ -74,7 +76,7 @@ def _left_out(constraints: ConstraintTable, bodies: BodyTable) -> dict[str, np.n
     joint = np.isin(kind, JOINTS)
     return {
         "joints on bodies of form 'BC-MODAL' or 'BC-RO'": joint & reduced,
-        "fixed directions between two bodies": (kind == ConstraintKind.FIXDIR) & (slave >= 0) & ~reduced,
+        "fixed directions between two bodies": np.isin(kind, SLIDING) & (slave >= 0) & ~reduced,
     }
 
 
@@ -108,16 +110,14 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, 
     apart = np.einsum("ijn,in->jn", constraints.base[:, :, users], constraints.point[:, users] - constraints.other_point[:, users])
     # points of bodies in a reduced base cannot be moved one by one
     movable = (bodies.mode_count[constraints.master[users]] == 0) & ((slave < 0) | (bodies.mode_count[slave] == 0))
-    held = [
-        (np.flatnonzero((kind == ConstraintKind.FIXPNT) & movable), range(3), apart),
-        # between two bodies the plane follows the slave, so that there is no place to come back to
-        (np.flatnonzero((kind == ConstraintKind.FIXDIR) & (slave < 0) & movable), (2,), apart),
-        (np.flatnonzero((kind == ConstraintKind.RIGLNK) & movable), (2,), np.tile(constraints.gap[users], (3, 1))),
+    # between two bodies the plane of those that slide follows the slave, so that there is no place to come back to
+    movable &= ~np.isin(kind, SLIDING) | (slave < 0)
+    parts = []
+    for held in HELD:
         # prescribed motions are where they are: nothing is moved along them
-        (np.flatnonzero((kind == ConstraintKind.VELODIR) & movable), (2,), np.zeros_like(apart)),
-        (np.flatnonzero((kind == ConstraintKind.VELODIR3) & movable), range(3), np.zeros_like(apart)),
-    ]
-    parts = [(rows, np.full(rows.size, c), values[c, rows]) for rows, components, values in held for c in components]
+        gaps = np.tile(constraints.gap[users], (3, 1)) if held.keeps_length else apart if held.is_joint else np.zeros_like(apart)
+        rows = np.flatnonzero((kind == held) & movable)
+        parts += [(rows, np.full(rows.size, c), gaps[c, rows]) for c in held.components]
     return tuple(np.concatenate(column) for column in zip(*parts))
 
 

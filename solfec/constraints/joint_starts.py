@@ -16,7 +16,7 @@ import numpy as np
 from .. import _kernels
 from ..bodies import finite_elements, motion
 from ..bodies.table import BodyKind, BodyTable
-from ..kinds import JOINTS
+from ..kinds import JOINTS, LINKS
 from ..kinds import JointStart as Start
 from ..tables import opened
 from . import user
@@ -64,7 +64,7 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
         held = np.linalg.norm(np.where(ASKED_FOR[:, constraints.kind[rows]], local, 0.0), axis=0)
         fresh = constraints.start[rows] == Start.NEW
         constraints.start[rows[fresh]] = np.where(held > ROUNDING * size, Start.IMPACT, Start.MET)[fresh]
-        local[0] = np.where(constraints.kind[rows] == ConstraintKind.RIGLNK, constraints.gap[rows], local[0])
+        local[0] = np.where(np.isin(constraints.kind[rows], LINKS), constraints.gap[rows], local[0])
         constraints.value[:, rows[~fresh]] = local[:, ~fresh]
         _stop_links_beside(constraints)
     else:
@@ -81,13 +81,13 @@ def _stop_links_beside(constraints: ConstraintTable) -> None:
     start, master, slave = constraints.start[users], constraints.master[users], constraints.slave[users]
     stopped = start == Start.IMPACT
     bodies = np.concatenate((master[stopped], slave[stopped & (slave >= 0)]))
-    start[(constraints.kind[users] == ConstraintKind.RIGLNK) & (np.isin(master, bodies) | np.isin(slave, bodies))] = Start.IMPACT
+    start[np.isin(constraints.kind[users], LINKS) & (np.isin(master, bodies) | np.isin(slave, bodies))] = Start.IMPACT
 
 
 def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_lengths: bool) -> None:
     """After the step: joints are met, and links take the length at which their points came to rest, unless they are to keep theirs."""
     start, kind = (column[: constraints.user_count] for column in (constraints.start, constraints.kind))
-    links = np.flatnonzero((start == Start.IMPACT) & (kind == ConstraintKind.RIGLNK))
+    links = np.flatnonzero((start == Start.IMPACT) & np.isin(kind, LINKS))
     constraints.value[:, np.flatnonzero(start > Start.IMPACT)] = 0.0
     start[...] = AFTER[start]
     if links.size and not keep_lengths:

@@ -425,7 +425,7 @@ class CONSTRAINT(Handle):
     merit = _scalar("merit", "Contribution to the constraints satisfaction merit function.")
     residual = _scalar("residual", "What is missing for its law to hold, as a velocity.")
 
-    @_member("Kind: 'CONTACT', 'FIXPNT', 'FIXDIR', 'VELODIR', 'VELODIR3', 'RIGLNK' or 'SPRING'.")
+    @_member(f"Kind: {', '.join(repr(kind.name) for kind in ConstraintKind)}.")
     def kind(self, table, row) -> str:
         return ConstraintKind(int(table.kind[row])).name
 
@@ -436,7 +436,7 @@ class CONSTRAINT(Handle):
     @_member("Current spatial point; both points, 6 numbers, of a 'RIGLNK'.")
     def point(self, table, row) -> tuple[float, ...]:
         point = table.point[:, row].tolist()
-        if table.kind[row] == ConstraintKind.RIGLNK:
+        if ConstraintKind(int(table.kind[row])).keeps_length:
             point += table.other_point[:, row].tolist()
         return tuple(point)
 

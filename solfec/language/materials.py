@@ -11,6 +11,7 @@ from ..bodies.materials import MODELS, BulkMaterial
 from ..bodies.table import BodyKind
 from ..constraints.table import ANY_SURFACE, SurfaceModel
 from ..contact.manifold import WITHIN_MARGIN
+from ..kinds import SurfaceModelName
 from . import checks, session
 from .checks import BadType, BadValue, command
 from .fields import FIELD, field_labels
@@ -254,7 +255,7 @@ class SURFACE_MATERIAL(Handle):
     surf1, surf2 : int, optional
         Surface identifiers, in any order; one alone stands for all its contacts, none for all others.
     model : str
-        'SIGNORINI_COULOMB', 'SPRING_DASHPOT' or 'COHESIVE': Signorini-Coulomb beside a bond that softens.
+        Law of the contacts: 'SIGNORINI_COULOMB' unless it is given, 'SPRING_DASHPOT', or 'COHESIVE': Signorini-Coulomb beside a bond that softens.
     label : str
         Default 'SURFACE_MATERIAL_i'; the material of all other contacts is labelled 'DEFAULT'.
     friction, cohesion, restitution : float
@@ -279,7 +280,7 @@ class SURFACE_MATERIAL(Handle):
         solfec: SOLFEC,
         surf1: int | None = None,
         surf2: int | None = None,
-        model: Literal["SIGNORINI_COULOMB", "SPRING_DASHPOT", "COHESIVE"] | None = None,
+        model: SurfaceModelName | None = None,
         label: str | None = None,
         friction: float = 0.0,
         cohesion: float = 0.0,

@@ -12,6 +12,7 @@ from ..bodies.table import BodyKind, Form
 from ..constraints.table import ANY_SURFACE, ConstraintKind, SurfaceModel
 from ..contact.geometry import PrimitiveKind
 from ..errors import SolfecError
+from ..kinds import LINKS
 
 
 def text_of(domain) -> str:
@@ -157,7 +158,7 @@ def _constraints(domain) -> list[str]:
         if slave >= 0:
             lines.append(_line("BODY2", int(identifiers[slave])))
         lines.append(_line("POINT1", table.master_point[:, k]))
-        if slave >= 0 or table.kind[k] == ConstraintKind.RIGLNK:
+        if slave >= 0 or table.kind[k] in LINKS:
             lines.append(_line("POINT2", table.slave_point[:, k]))
         if np.any(table.direction[:, k]):
             lines.append(_line("DIRECTION", table.direction[:, k]))

@@ -11,9 +11,10 @@ import math
 
 import numpy as np
 
+from ..kinds import ROW_FAMILIES, Cone
 from . import parameters
 from .constraint_solver import ConstraintSolver
-from .contact_problem import COUNTS, Cone, ContactProblem, Islands, Method, norm, summary
+from .contact_problem import COUNTS, ContactProblem, Islands, Method, norm, summary
 from .dashpot_rows import DashpotRows
 from .eliminated import Eliminated
 from .gauss_seidel import GaussSeidelSolver
@@ -24,14 +25,10 @@ from .spring_tangents import SpringTangents
 
 FRICTION, COHESION = 4, 6  # places in the law data of a contact
 LINK_LENGTH = 3
-CONES = {
-    RowKind.CONTACT: Cone.CONTACT,
-    RowKind.OPEN: Cone.NONE,
-    **{kind: Cone.FIXED if len(kind.components) == 3 else Cone.NORMAL for kind in RowKind if kind.components},
-}
 UNKNOWN = -1
-CONE_OF_KIND = np.array([CONES.get(kind, UNKNOWN) for kind in sorted(RowKind)], np.int32)
-SPRINGS = (RowKind.SPRING, RowKind.HELD)
+CONE_OF_KIND = np.full(max(RowKind) + 1, UNKNOWN, np.int32)
+for _kind, _family in ROW_FAMILIES.items():
+    CONE_OF_KIND[_kind] = UNKNOWN if _family.cone is None else _family.cone
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
 MOST_UPDATES = 20  # of what links and springs ask for
 SOFT = 0.1  # change of a spring's velocity by its force, over that of its force by its velocity: below, the force counts as given
@@ -97,8 +94,8 @@ class AutoSolver(ConstraintSolver):
         """
         n, rows = local.n, local.rows
         kind = CONE_OF_KIND[rows.kind]
-        springs = np.isin(rows.kind[:n], SPRINGS)
-        known = (kind[:n] != UNKNOWN) | springs | (rows.kind[:n] == RowKind.SPRING_DASHPOT)
+        springs = np.isin(rows.kind[:n], SpringTangents.KINDS)
+        known = (kind[:n] != UNKNOWN) | springs | (rows.kind[:n] == DashpotRows.KIND)
         if n == 0 or not known.all() or DashpotRows.cohesive(local):
             return self._swept(local)
         if self.method == Method.AUTO and local.form == -2 and not local.stored:
@@ -370,8 +367,7 @@ def reduced_velocity(local: LocalDynamics) -> tuple[np.ndarray, np.ndarray]:
     """Free velocity (3, capacity) of the reduced form, cohesion and targets of all rows folded in, and cohesion (n,)."""
     rows, n = local.rows, local.n
     q = rows.free.copy(order="F")
-    contact = rows.kind[:n] == RowKind.CONTACT
-    cohesion = np.where(contact, rows.law[COHESION, :n], 0.0)
+    cohesion = folded_cohesion(local)
     if cohesion.any():
         blocks = int(rows.block_ptr[n])
         column = local.blocks.column[:blocks]
@@ -380,6 +376,12 @@ def reduced_velocity(local: LocalDynamics) -> tuple[np.ndarray, np.ndarray]:
             pull = local.blocks.block[axis, 2, :blocks] * cohesion[column]
             q[axis, :n] -= np.bincount(row, pull, minlength=n)
     return q, cohesion
+
+
+def folded_cohesion(local: LocalDynamics) -> np.ndarray:
+    """Cohesive forces (n,) that the reduced form adds to normal reactions: those of cones."""
+    rows, n = local.rows, local.n
+    return np.where(CONE_OF_KIND[rows.kind[:n]] == Cone.CONTACT, rows.law[COHESION, :n], 0.0)
 
 
 def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:
@@ -400,7 +402,7 @@ def contact_problem(local: LocalDynamics, name: str = "") -> ContactProblem:
     rows, n = local.rows, local.n
     kind = CONE_OF_KIND[rows.kind[:n]]
     if (kind == UNKNOWN).any():
-        raise ValueError("springs and SPRING_DASHPOT contacts follow laws that are no cones")
+        raise ValueError("constraints follow laws that are no cones")
     local.require_blocks()
     blocks = int(rows.block_ptr[n])
     q, _ = reduced_velocity(local)

@@ -13,19 +13,11 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..kinds import Cone  # noqa: F401  # known here, too
 from ..tables import Record, opened
 
 _find_islands = _kernels.automatic_solver.find_islands
 _solve_islands = _kernels.automatic_solver.solve_islands
-
-
-class Cone(IntEnum):
-    """What the reaction of a row may be."""
-
-    CONTACT = 0  # in the friction cone
-    FIXED = 1  # anything: u = 0
-    NORMAL = 2  # along the normal: u_N = 0
-    NONE = 3  # zero
 
 
 class Method(IntEnum):

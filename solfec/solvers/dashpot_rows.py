@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from .contact_problem import Cone, norm
+from ..kinds import Cone
+from .contact_problem import norm
 from .local_dynamics import LocalDynamics, RowKind
 
 GAP, SPRING, DASHPOT, POWER, FRICTION, COHESION = 0, 1, 2, 3, 4, 6  # places in the law data of a contact
@@ -33,20 +34,22 @@ class DashpotRows:
         Their rows.
     """
 
+    KIND = RowKind.SPRING_DASHPOT
+
     def __init__(self, local: LocalDynamics, kind: np.ndarray, diagonal: np.ndarray, block: np.ndarray, q: np.ndarray):
         self.local = local
-        self.rows = np.flatnonzero(local.rows.kind[: local.n] == RowKind.SPRING_DASHPOT)
+        self.rows = np.flatnonzero(local.rows.kind[: local.n] == self.KIND)
         self._kind, self._diagonal, self._block, self._q = kind, diagonal, block, q
 
     @staticmethod
     def found(local: LocalDynamics) -> bool:
         """The step holds such contacts."""
-        return bool((local.rows.kind[: local.n] == RowKind.SPRING_DASHPOT).any())
+        return bool((local.rows.kind[: local.n] == DashpotRows.KIND).any())
 
     @staticmethod
     def cohesive(local: LocalDynamics) -> bool:
         """Some of them are cohesive: tension up to a limit, and none after, is no cone."""
-        of = local.rows.kind[: local.n] == RowKind.SPRING_DASHPOT
+        of = local.rows.kind[: local.n] == DashpotRows.KIND
         return bool((local.rows.law[COHESION, : local.n][of] > 0.0).any())
 
     def renew(self, free: np.ndarray) -> float:

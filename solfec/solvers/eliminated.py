@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from .contact_problem import Cone
+from ..kinds import Cone
 from .local_dynamics import LocalDynamics, RowKind
 from .supports import LARGEST, factorised, matrix_between
 
@@ -34,7 +34,7 @@ class Eliminated:
 
     def __init__(self, local: LocalDynamics, kind: np.ndarray, rows: np.ndarray):
         n = local.n
-        self.local, self.rows = local, rows
+        self.local, self.rows, self.kind = local, rows, kind
         self.kept = np.setdiff1d(np.arange(n), rows)
         component = np.repeat(rows, 3) * 3 + np.tile([0, 1, 2], len(rows))
         self.component = component[np.repeat(kind[rows] == Cone.FIXED, 3) | (component % 3 == 2)]
@@ -96,7 +96,7 @@ class Eliminated:
         numbers = np.arange(3)
         self.regular = bool((self.diagonal[numbers, numbers] > RIGID * old[numbers, numbers]).all())
         if self.regular:
-            contacts = np.flatnonzero(rows.kind[kept] == RowKind.CONTACT)
+            contacts = np.flatnonzero(self.kind[kept] == Cone.CONTACT)
             self.block[:, contacts] = _prepared(self.diagonal[..., contacts], rows.law[FRICTION, kept[contacts]])
 
     def solve(self, islands, kind: np.ndarray, q: np.ndarray, size: float, driven_size: float, given: tuple) -> np.ndarray:

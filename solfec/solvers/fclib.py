@@ -14,9 +14,10 @@ import h5py
 import numpy as np
 
 from ..errors import SolfecError
-from .auto import COHESION, CONE_OF_KIND, UNKNOWN, contact_problem
-from .contact_problem import Cone, ContactProblem, from_matrix
-from .local_dynamics import LocalDynamics, RowKind
+from ..kinds import Cone
+from .auto import CONE_OF_KIND, UNKNOWN, contact_problem, folded_cohesion
+from .contact_problem import ContactProblem, from_matrix
+from .local_dynamics import LocalDynamics
 
 FROM_FILE = np.array([1, 2, 0])  # rows (T1, T2, N) of a contact in a file's order
 TO_FILE = np.array([2, 0, 1])
@@ -175,19 +176,18 @@ def write_step(path, local: LocalDynamics, title: str = "solfec") -> None:
     Raises
     ------
     SolfecError
-        The step holds springs, SPRING_DASHPOT contacts or bonds, for which FCLIB has no place, or no contacts at all.
+        The step holds constraints whose laws are no cones (springs, SPRING_DASHPOT contacts, bonds), for which FCLIB has no place, or no contacts.
     """
     rows, n = local.rows, local.n
     kind = CONE_OF_KIND[rows.kind[:n]]
     if (kind == UNKNOWN).any():
         stranger = local.name(int(np.argmax(kind == UNKNOWN)))
-        raise SolfecError(f"{path}: FCLIB has no place for {stranger}: springs, SPRING_DASHPOT contacts and bonds follow laws that are no cones")
+        raise SolfecError(f"{path}: FCLIB has no place for {stranger}, whose law is no cone")
     if not (kind == Cone.CONTACT).any():
         raise SolfecError(f"{path}: the step has no contacts, so that there is no problem to write")
     problem = contact_problem(local, Path(path).name)
-    cohesion = np.where(rows.kind[:n] == RowKind.CONTACT, rows.law[COHESION, :n], 0.0)
     reactions = rows.R[:, :n].copy()
-    reactions[2] += cohesion
+    reactions[2] += folded_cohesion(local)
     velocities = (problem.matrix() @ reactions.T.ravel()).reshape(n, 3).T + problem.q
     problem.off_diagonal /= local.step
     problem.diagonal /= local.step

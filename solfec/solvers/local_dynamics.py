@@ -18,7 +18,7 @@ from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
-from ..kinds import RowKind  # noqa: F401  # known here, too
+from ..kinds import RowKind, SurfaceModel
 from ..tables import Table, opened
 from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
 from .implicit_rows import rows_of
@@ -32,6 +32,7 @@ COLOURED_FROM = 2000
 NEVER = 2**31 - 1
 MOST_COLOURS = 63
 SPRING = int(ConstraintKind.SPRING)  # members of enumerations are slow to find
+OWN_LAWS = [int(model.row) for model in SurfaceModel if not model.row.family.plain_contact]
 
 
 class RowTable(Table):
@@ -279,12 +280,13 @@ class LocalDynamics:
         kind = ConstraintKind(int(self.constraints.kind[constraint])).name
         return f"constraint {int(self.constraints.id[constraint])} ({kind}) of {bodies}"
 
-    def refuse_bonds(self, solver: str) -> None:
-        """Raise SolfecError if there are contacts whose bonds soften, which `solver` does not solve."""
-        bonded = self.rows.kind[: self.n] == RowKind.COHESIVE
-        if bonded.any():
+    def refuse_other_laws(self, solver: str) -> None:
+        """Raise SolfecError over a contact whose law data are its own, for a solver that puts another law in its place."""
+        found = np.isin(self.rows.kind[: self.contacts], OWN_LAWS)
+        if found.any():
+            row = int(np.argmax(found))
             raise SolfecError(
-                f"{solver}: {self.name(int(np.argmax(bonded)))} has the surface model 'COHESIVE', whose bonds soften; "
+                f"{solver}: {self.name(row)} has the surface model {RowKind(int(self.rows.kind[row])).name!r}, whose law it does not know; "
                 "use GAUSS_SEIDEL_SOLVER, NEWTON_SOLVER or AUTO_SOLVER"
             )
 

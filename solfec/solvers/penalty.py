@@ -43,9 +43,9 @@ class PenaltySolver(ConstraintSolver):
         Raises
         ------
         SolfecError
-            A contact's tangential block is singular, or a contact has a bond.
+            A contact's tangential block is singular, or it follows a law of its own.
         """
-        local.refuse_bonds("PENALTY_SOLVER")
+        local.refuse_other_laws("PENALTY_SOLVER")
         rows, users = local.rows, local.n - local.contacts
         contacts, failed = _kernels.penalty.penalty_contacts(
             local.n, users, self.variant == "IMPLICIT", rows.law, rows.diagonal, rows.B, rows.V, local.step,

@@ -9,17 +9,18 @@ import numpy as np
 
 from .. import _kernels
 from ..errors import SolfecError
+from ..kinds import ROW_FAMILIES, Cone
 from . import merit, parameters, siconos_process
 from .auto import reduced_velocity
 from .constraint_solver import ConstraintSolver
-from .contact_problem import Cone, ContactProblem, norm
+from .contact_problem import ContactProblem, norm
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import LocalDynamics, RowKind
 from .report import SolverReport
 from .siconos_library import SOLVERS
 
 FRICTION = 4  # place in the law data of a contact
-CONES = (RowKind.CONTACT, RowKind.SPRING_DASHPOT)
+CONES = tuple(kind for kind, family in ROW_FAMILIES.items() if family.plain_contact and kind != RowKind.OPEN)
 MOST_ALTERNATIONS = 200
 
 
@@ -69,11 +70,11 @@ class SiconosSolver(ConstraintSolver):
         Raises
         ------
         SolfecError
-            Siconos is not installed or ended its process; a number in W, B or friction is not finite; a contact has a bond.
+            Siconos is not installed or ended its process; a number in W, B or friction is not finite; a contact follows a law of its own.
         """
         rows, n = local.rows, local.n
         kind = rows.kind[:n]
-        local.refuse_bonds("SICONOS_SOLVER")
+        local.refuse_other_laws("SICONOS_SOLVER")
         local.require_blocks()
         start = rows.R[:, :n].copy()
         self.iters = self.alternations = 0

@@ -34,10 +34,12 @@ class SpringTangents:
         their places in `rows`.
     """
 
+    KINDS = (RowKind.SPRING, RowKind.HELD)
+
     def __init__(self, local: LocalDynamics):
         kind = local.rows.kind[: local.n]
         self.local = local
-        self.rows = np.flatnonzero((kind == RowKind.SPRING) | (kind == RowKind.HELD))
+        self.rows = np.flatnonzero(np.isin(kind, self.KINDS))
         self.functions = SpringFunctions(local) if local.held.size else None
         self.called = np.flatnonzero(kind[self.rows] == RowKind.HELD)
 

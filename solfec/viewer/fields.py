@@ -18,7 +18,7 @@ ARROWS, TUBES = ("RT", "RN", "R", "UT", "UN", "U"), ("gap", "damage", "merit")
 AT_CONSTRAINTS = (*ARROWS, *TUBES)
 KINDS = ("bodies", "surfaces", "volumes", "materials", "constraints")
 RESULTS = (*AT_VERTICES, *AT_CONSTRAINTS, *KINDS)
-BODY_WORDS, CONSTRAINT_WORDS = ("OBS", "RIG", "PRB", "FEM"), ("CNT", "PNT", "DIR", "VEL", "VEL3", "LNK", "SPR")
+BODY_WORDS = ("OBS", "RIG", "PRB", "FEM")
 
 
 def named(name: str) -> str:
@@ -186,4 +186,4 @@ def _material(domain, number: int) -> str:
 
 def constraint_categories(domain) -> tuple[np.ndarray, list[str]]:
     """Numbers (n,) of kinds of constraints, and a word for each."""
-    return domain.constraints.view("kind").copy(), [CONSTRAINT_WORDS[k] for k in ConstraintKind]
+    return domain.constraints.view("kind").copy(), [kind.family.word for kind in ConstraintKind]

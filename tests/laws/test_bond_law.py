@@ -145,5 +145,5 @@ def test_a_bond_takes_its_fracture_energy(name, direction, energy, strength):
 
 
 def test_solvers_without_bonds_refuse_them():
-    with pytest.raises(SolfecError, match="PENALTY_SOLVER: constraint 1 .* 'COHESIVE', whose bonds soften"):
+    with pytest.raises(SolfecError, match="PENALTY_SOLVER: constraint 1 .* 'COHESIVE', whose law"):
         pulled(1.0, 0.1).solve(PenaltySolver())

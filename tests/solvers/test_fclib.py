@@ -178,7 +178,7 @@ def test_laws_that_are_no_cones_are_named(tmp_path):
     scene = jointed()
     scene.materials.model[0] = SurfaceModel.SPRING_DASHPOT
     scene.predict()
-    with pytest.raises(SolfecError, match=r"constraint \d+ \(CONTACT\) of body .* no cones"):
+    with pytest.raises(SolfecError, match=r"constraint \d+ \(CONTACT\) of body .* no cone"):
         fclib.write_step(tmp_path / "step.hdf5", scene.assemble())
 
 
