@@ -20,6 +20,11 @@ __all__ = list(COMMANDS)  # what `from solfec import *` binds
 
 
 def __getattr__(name: str):
+    if name == "view":
+        from .viewer.views import view
+
+        globals()[name] = view
+        return view
     if name not in COMMANDS:
         raise AttributeError(f"module 'solfec' has no attribute {name!r}")
     command = globals()[name] = load(name)
@@ -27,4 +32,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *COMMANDS})
+    return sorted({*globals(), *COMMANDS, "view"})

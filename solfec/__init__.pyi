@@ -1,7 +1,5 @@
 """Commands of the input language for editors and type checkers; at run time they are loaded when first used."""
 
-from typing import Any, NoReturn
-
 from .language.automatic_solver import AUTO_SOLVER as AUTO_SOLVER
 from .language.bodies import BODY as BODY, CONSTRAINT as CONSTRAINT
 from .language.characteristics import APPLY_BULKMAT as APPLY_BULKMAT, BODY_CHARS as BODY_CHARS, INITIAL_VELOCITY as INITIAL_VELOCITY, MASS_CENTER as MASS_CENTER
@@ -29,10 +27,10 @@ from .language.springs import PUT_SPRING as PUT_SPRING
 from .language.states import INITIALIZE_STATE as INITIALIZE_STATE, RIGID_TO_FEM as RIGID_TO_FEM
 from .language.transforms import BEND as BEND, COPY as COPY, ROTATE as ROTATE, SCALE as SCALE, TRANSLATE as TRANSLATE
 from .language.utilities import BARRIER as BARRIER, BYLABEL as BYLABEL, CONTACT_EXCLUDE_BODIES as CONTACT_EXCLUDE_BODIES, CONTACT_EXCLUDE_OBJECTS as CONTACT_EXCLUDE_OBJECTS, CONTACT_EXCLUDE_SURFACES as CONTACT_EXCLUDE_SURFACES, CONTACT_OPTIONS as CONTACT_OPTIONS, CONTACT_SPARSIFY as CONTACT_SPARSIFY, DELETE as DELETE, FCLIB_EXPORT as FCLIB_EXPORT, HERE as HERE, IMBALANCE_TOLERANCE as IMBALANCE_TOLERANCE, LOCDYN_DUMP as LOCDYN_DUMP, NCPU as NCPU, NON_SOLFEC_ARGV as NON_SOLFEC_ARGV, RANK as RANK, SUBDIR as SUBDIR, VIEWER as VIEWER
+from .language.viewing import RENDER as RENDER, VIEW as VIEW
+from .viewer.views import view as view
 
 __version__: str
-
-def RENDER(*arguments: Any, **keywords: Any) -> NoReturn: ...
 
 __all__ = [
     "APPLY_BULKMAT",
@@ -141,6 +139,7 @@ __all__ = [
     "UNIVERSAL",
     "UNPHYSICAL_PENETRATION",
     "VELOCITY",
+    "VIEW",
     "VIEWER",
     "VORONOI",
     "VTK_EXPORT",

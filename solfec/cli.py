@@ -421,6 +421,8 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     loader.prepare(module, reading)
     if reading.told and not arguments.python and not arguments.quiet:
         print(f"{path}: read as Python 2 ({reading.why})", file=sys.stderr)
+    if now.viewed is not None:
+        now.namespace = module.__dict__
     exec(reading.code, module.__dict__)
     loader.finish(reading)
 

@@ -106,6 +106,7 @@ class Domain:
         self.deformable = True  # whether any body may bound the time step
         self._standing = READY
         self.step_kept = False  # whether explicit bodies may not lower the step
+        self.touched = False  # whether the user has pulled bodies by hand, in the viewer
         self.exact_supports = not dynamic  # whether quasi-static steps meet supports to round-off after the solver
         self.joint_impacts = True  # whether the first step of a joint stops its points
         self.joint_correction = False  # whether the points of joints are brought together again after every step

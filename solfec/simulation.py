@@ -424,6 +424,8 @@ class Simulation:
                 self.companion.restore(reader, len(reader.steps) - 1)
             if reader.written_by != results.version():
                 note(f"the results were begun by version {reader.written_by} of solfec; this is {results.version()}")
+        if domain.touched:
+            self.notify(f"the results in {self.outpath} were touched by hand in the viewer: the input alone does not lead to them")
         self.labels.update(domain.body_labels.values())
         domain.timings.update(dict.fromkeys(domain.timings, 0.0))
         end = float(first["time"]) + duration
@@ -532,6 +534,11 @@ class Simulation:
         else:
             self._reader.refresh()
         return self._reader
+
+    def open_with(self, reader: results.ResultsReader) -> None:
+        """Take results that are open already and that no input made a model for: frame 0 makes the domain."""
+        self._reader, self.frame = reader, 0
+        reader.load(self.domain, 0)
 
     def load(self, frame: int) -> None:
         """Bring the domain to a stored frame, clamped to those that exist."""

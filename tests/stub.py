@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from solfec.language import ABOVE, COMMANDS, unbuilt
+from solfec.language import ABOVE, COMMANDS
 
 STUB = Path(__file__).parent.parent / "solfec" / "__init__.pyi"
 HEAD = '''"""Commands of the input language for editors and type checkers; at run time they are loaded when first used."""
-
-from typing import Any, NoReturn
 
 '''
 
@@ -21,15 +19,9 @@ def stub() -> str:
         modules.setdefault(module, []).append(name)
     text = HEAD
     for module, names in sorted(modules.items()):
-        if module != "unbuilt":
-            place = ABOVE[module].replace("solfec.", ".", 1) if module in ABOVE else f".language.{module}"
-            text += f"from {place} import " + ", ".join(f"{name} as {name}" for name in sorted(names)) + "\n"
-    text += "\n__version__: str\n"
-    for name in sorted(modules.get("unbuilt", [])):
-        if name in unbuilt.TYPES:
-            text += f"\nclass {name}:\n    def __init__(self, *arguments: Any, **keywords: Any) -> None: ...\n"
-        else:
-            text += f"\ndef {name}(*arguments: Any, **keywords: Any) -> NoReturn: ...\n"
+        place = ABOVE[module].replace("solfec.", ".", 1) if module in ABOVE else f".language.{module}"
+        text += f"from {place} import " + ", ".join(f"{name} as {name}" for name in sorted(names)) + "\n"
+    text += "from .viewer.views import view as view\n\n__version__: str\n"
     return text + "\n__all__ = [\n" + "".join(f'    "{name}",\n' for name in sorted(COMMANDS)) + "]\n"
 
 

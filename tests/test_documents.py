@@ -16,7 +16,7 @@ from stub import STUB, stub
 
 import solfec
 from solfec import cli
-from solfec.errors import NotBuiltYet, SolfecError
+from solfec.errors import SolfecError
 from solfec.language import COMMANDS
 from solfec.language.hints import Member
 
@@ -125,8 +125,7 @@ def test_signatures_in_the_documents_are_those_of_the_commands():
         parameters = [p for p in parameters if p.name != "self"]
         assert required == [p.name for p in parameters if p.default is p.empty], name
         assert optional == [p.name for p in parameters if p.default is not p.empty], name
-    built = {name for name, module in COMMANDS.items() if module != "unbuilt"}
-    assert set(documented) == built - {"CONSTRAINT"}, "a built command has no signature in the documents"
+    assert set(documented) == set(COMMANDS) - {"CONSTRAINT"}, "a built command has no signature in the documents"
 
 
 def test_defaults_in_the_documents_are_those_of_the_commands():
@@ -145,17 +144,14 @@ def test_every_command_of_the_manual_is_in_the_language_pages():
 
 
 def test_list_of_commands_that_are_not_built_is_true():
-    text = section("4.3 Not built yet").partition("So do these parts")[0]
+    text = section("4.3 Not built yet").partition("These parts of them")[0]
     listed = {name for name in re.findall(r"\b[A-Z][A-Z_0-9]+\b", text) if name in COMMANDS}
-    assert listed == {name for name, module in COMMANDS.items() if module == "unbuilt"}
-    for name in listed:
-        with pytest.raises(NotBuiltYet, match=name):
-            getattr(solfec, name)()
+    assert not listed
 
 
 def test_list_of_commands_that_are_built_is_true():
     listed = re.findall(r"\b[A-Z][A-Z_0-9]+\b", section("4.2 Commands"))
-    assert sorted(listed) == sorted(name for name, module in COMMANDS.items() if module != "unbuilt")
+    assert sorted(listed) == sorted(name for name in COMMANDS)
     for name in listed:
         signature = inspect.signature(getattr(solfec, name))
         if all(p.default is not p.empty for p in signature.parameters.values()):
@@ -203,7 +199,7 @@ def untyped(function) -> list[str]:
     return missing + ["return"] * (signature.return_annotation is signature.empty)
 
 
-@pytest.mark.parametrize("name", [name for name, module in COMMANDS.items() if module != "unbuilt"])
+@pytest.mark.parametrize("name", [name for name in COMMANDS])
 def test_command_has_types_and_a_docstring_that_names_its_arguments(name):
     command, text = getattr(solfec, name), inspect.getdoc(getattr(solfec, name))
     function = function_of(command)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import importlib
 
-from . import unbuilt
-
 _NAMES = {
     "shapes": "CONVEX HULL MESH HEX SPHERE ELLIP",
     "fragmentation": "SIMPLIFIED_CRACK RT_SPLIT FRACTURE_EXPORT_YAFFEMS",
@@ -42,8 +40,8 @@ _NAMES = {
         " FCLIB_EXPORT"
     ),
     "results": "DURATION FORWARD BACKWARD SEEK DISPLACEMENT VELOCITY STRESS ENERGY TIMING HISTORY DISPLAY_POINT",
+    "viewing": "RENDER VIEW",
     "exports": "XDMF_EXPORT VTK_EXPORT SOLFEC_EXPORT MBFCP_EXPORT",
-    "unbuilt": unbuilt.NAMES,
 }
 
 COMMANDS = {name: module for module, names in _NAMES.items() for name in names.split()}

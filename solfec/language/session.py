@@ -13,6 +13,7 @@ import sysconfig
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 from weakref import WeakValueDictionary
 
 from ..errors import SolfecWarning, shown
@@ -74,6 +75,8 @@ class Session:
     warned: set[tuple] = field(default_factory=set)  # lines and texts of the warnings given so far
     series_labels: set[str] = field(default_factory=set)
     checked: list[dict] | None = None  # what `solfec check` has found; None: inputs run
+    namespace: dict | None = None  # names of the input, while the viewer shows its models
+    viewer: Any = None  # that runs a script at present: it has `render (simulation, identifiers)` and `obey (command)`
     viewed: list[tuple] | None = None  # simulation, solver and duration of each RUN for the viewer; None: RUN runs
     written: set[str] = field(default_factory=set)  # output directories into which simulations wrote that nobody holds any more
     _simulations: WeakValueDictionary = field(default_factory=WeakValueDictionary)  # in the order in which they were made

@@ -112,7 +112,8 @@ def VIEWER() -> bool:
     -------
     bool
     """
-    return session.current().viewed is not None
+    now = session.current()
+    return now.viewed is not None or now.viewer is not None
 
 
 @command("SUBDIR")

@@ -53,6 +53,7 @@ def _resume(reader, domain, solver) -> tuple[np.void, np.void]:
     nodes = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("node_count").tolist()))
     checks.pressures(wanted.get("pressures", ()), nodes)
     settings.apply(domain, wanted, functions, solver)
+    domain.touched = bool(stored[1].get("touched by hand"))
     apply_edited_bodies(domain, built, definitions)
     for identifier, columns in users.items():
         row = domain.constraints.row_of(identifier)

@@ -40,7 +40,7 @@ def fingerprint(domain, solver=None) -> tuple:
         [tuple(vars(material).values()) for material in domain.bulk_materials],
         list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
         list(solver_settings(solver).values()), domain.step_kept, domain.exact_supports, domain.joint_impacts,
-        domain.joint_correction, domain.cracks.version,
+        domain.joint_correction, domain.cracks.version, domain.touched,
     )  # fmt: skip
 
 
@@ -72,6 +72,8 @@ def describe(domain, functions: Functions, solver=None) -> dict:
         "surface materials": surface_materials(domain),
         "solver": solver_settings(solver),
     }
+    if domain.touched:
+        described["touched by hand"] = True
     return json.loads(json.dumps(described))
 
 

@@ -8,19 +8,17 @@ import time
 import numpy as np
 
 from ..errors import NotBuiltYet, SolfecError
-from . import picking
+from . import paths, picking
+from .command_table import MissingArgument, find
 from .gl.renderer import Renderer
+from .modes import PERIOD
 from .presentation import Presentation
+from .states import Undo, capture
 
+NOT_UNDONE = ("undo", "redo", "run/stop", "step", "python", "run python script", "quit", "help", "speed", "skip")  # they leave the picture, or it cannot be taken back
+NOT_RECORDED = ("run python script", "save script", "quit", "console on/off", "help")  # what a script does is recorded instead
+MOVES = ("frame", "camera", "move cut")  # of many in a row the last one counts
 BUDGET = 0.02  # seconds of steps between two pictures of a model that runs
-
-
-class MissingArgument(Exception):
-    """A command needs a word more; `question` asks the user for it."""
-
-    def __init__(self, name: str, question: str):
-        super().__init__(question)
-        self.name, self.question = name, question
 
 
 class Application:
@@ -56,10 +54,15 @@ class Application:
         self.tool, self.points, self.message, self.error = "", [], "", ""
         self.log: list[str] = []
         self.dirty = self.legend_shown = True
-        self.closing = self.playing = self.path_shown = self.energies_shown = self.help_shown = self.following = False
+        self.closing = self.playing = self.path_shown = self.help_shown = self.following = self.looping = self.path_playing = False
+        self.energies_shown = self.iterations_shown = self.histories_shown = self.inspector_shown = self.bodies_shown = False
+        self.cuts_shown = self.console_shown = False
+        self.picked, self.histories, self.camera_keys, self.until = picking.Picked(), [], [], np.inf
+        self.recorder, self.clipboard, self.font_size = None, "", 15.0
         self.selections: list[np.ndarray] = []
-        self.speed, self.skip, self._clock = 1.0, 1, (0.0, 0.0)
+        self.speed, self.skip, self._clock, self.keeping_pace = 1.0, 1, (0.0, 0.0), False
         self._looked = time.monotonic()
+        self.undo, self.names, self.console = Undo(), None, ""
         for view in self.views:
             view.fit(size[0] / size[1])
 
@@ -85,19 +88,30 @@ class Application:
         MissingArgument
             It needs a word more.
         """
-        from .commands import find
+        from . import commands  # noqa: F401  # fills the table
 
         command, rest = find(line)
         try:
             words = shlex.split(rest) if command.words != "text" else [rest] * bool(rest)
         except ValueError as error:
             raise SolfecError(f"{line!r} cannot be read: {error}") from None
-        if command.question and not words:
+        if command.question and not words and not command.optional:
             raise MissingArgument(command.name, command.question)
         if words and not command.question:
             raise SolfecError(f"{command.name!r} takes no words, and {rest!r} stands behind it")
-        command.run(self, *words)
-        self.log.append(line)
+        before = None if command.name in NOT_UNDONE else capture(self)
+        try:
+            command.run(self, *words)
+        except TypeError as error:
+            if "positional argument" not in str(error):
+                raise
+            raise SolfecError(f"{command.name!r} takes other words: {command.question}") from None
+        if command.name in ("undo", "redo"):
+            pass
+        elif before is not None:
+            self.undo.note(command.name, before)
+        if command.name not in NOT_RECORDED:
+            self.record(line)
         self.dirty = True
 
     def try_to(self, line: str) -> MissingArgument | None:
@@ -111,29 +125,125 @@ class Application:
             self.error, self.dirty = str(error), True
         return None
 
+    def record(self, line: str) -> None:
+        """Add a command to the record; of many moves of the slider or the camera in a row the last one counts."""
+        before = find(self.log[-1])[0].name if self.log else ""
+        if before in MOVES and before == find(line)[0].name and (before != "move cut" or self.log[-1].split()[2] == line.split()[2]):
+            self.log.pop()
+        self.log.append(line)
+
+    def obey(self, line: str) -> None:
+        """Do a command of a script, where nobody can be asked for what is missing."""
+        try:
+            self.do(line)
+        except MissingArgument as missing:
+            raise SolfecError(f"{missing.name!r} needs words: {missing.question}") from None
+
+    def render(self, simulation, identifiers) -> None:
+        """Show a model, and of its bodies these alone, or all."""
+        for number, view in enumerate(self.views):
+            if view.source.simulation is simulation:
+                self.number = number
+                if identifiers is None:
+                    view.set_opacity(None, 1.0)
+                    view.fit(self.size[0] / self.size[1])
+                else:
+                    self.select(identifiers)
+                self.dirty = True
+                return
+        raise SolfecError("RENDER: the viewer does not show this SOLFEC object")
+
+    def told(self, text: str) -> None:
+        """Keep what scripts print, for the console."""
+        self.console = (self.console + text)[-100_000:]
+
     # -- playing --------------------------------------------------------------------------------------------
 
     def tick(self) -> bool:
         """Go on with what plays, at the pace of the stored times, or with results that grow; whether something changed."""
         self._look_for_frames()
+        changed = self._widen_range() | self._oscillate()
         if not self.playing:
-            return False
+            return changed
         source = self.source
-        if source.live:
-            self._run(BUDGET)
-            return True
         started, first = self._clock
-        moment = first + self.speed * (time.monotonic() - started)
+        moment = min(first + self.speed * (time.monotonic() - started), self.until)
+        if source.live:
+            if self.keeping_pace and source.time + source.domain.step > moment and moment < self.until:
+                return changed
+            self._run(BUDGET, moment if self.keeping_pace else self.until)
+            if source.time >= self.until - 0.5 * source.domain.step:
+                self.playing, self.until = False, np.inf
+            return True
+        return self._play_frames(moment) or changed
+
+    def _play_frames(self, moment: float) -> bool:
+        """Show the frame of a time; stop at the last one, or begin anew."""
+        source = self.source
         frame = int(np.searchsorted(source.times, moment, side="right")) - 1
         last = len(source.times) - 1
-        if frame <= source.frame and source.frame < last:
+        if frame <= source.frame and source.frame < last and moment < self.until:
             return False
-        self.playing = frame < last and source.frame < last
         if frame > source.frame:
             source.seek(min(frame, last))
-            self.view.refresh()
-            self.dirty = True
+            self.moved()
+        if source.frame >= last and self.looping and moment < self.until:
+            self._clock = time.monotonic(), float(source.times[0])
+            source.seek(0)
+            self.moved()
+        elif source.frame >= last or moment >= self.until:
+            self.playing, self.until = False, np.inf
+            self.cut_film()
         return True
+
+    def moved(self) -> None:
+        """Show that the source is at another frame or step."""
+        if self.path_playing and self.camera_keys:
+            paths.place(self.view.camera, self.camera_keys, self.source.time)
+        self.view.refresh()
+        self.dirty = True
+        if self.recorder is not None:
+            try:
+                self.recorder.add(self.view)
+            except SolfecError as error:
+                self.recorder, self.error = None, str(error)
+
+    def _widen_range(self) -> bool:
+        """Look at some frames more for the range over all of them."""
+        view = self.view
+        if not view.over_all or view.fixed_range is not None or not view.result or view.ranges.complete(view.result):
+            return False
+        view.refresh()
+        self.dirty = True
+        return True
+
+    def _oscillate(self) -> bool:
+        """Move a modal shape that is animated."""
+        shape = self.view.shape
+        if shape is None or not shape.animated:
+            return False
+        shape.phase = 2.0 * np.pi * time.monotonic() / PERIOD
+        self.view.refresh()
+        self.dirty = True
+        return True
+
+    def film(self, path: str) -> None:
+        """Begin a movie of what the window shows."""
+        from .movies import Recorder
+
+        self.recorder = Recorder(path, self.size, annotated=self.legend_shown)
+        self.recorder.add(self.view)
+        self.message = f"filming: {path}"
+
+    def cut_film(self) -> None:
+        """End the movie, if one is made."""
+        if self.recorder is not None:
+            recorder, self.recorder = self.recorder, None
+            try:
+                recorder.close()
+                self.message = f"written: {recorder.path}"
+            except SolfecError as error:
+                self.error = str(error)
 
     def _look_for_frames(self) -> None:
         """Once a second: frames that another process has written; who follows sees the last one."""
@@ -146,33 +256,38 @@ class Application:
                 self.seek(-1)
             self.dirty = True
 
+    def restart_clock(self) -> None:
+        """Let the pace count from now on."""
+        self._clock = time.monotonic(), self.source.time
+
     def play(self) -> None:
         """Play from the present frame, or stop playing; behind the last frame from the first one."""
         self.playing = not self.playing
         if self.playing and not self.source.live:
             if self.source.frame == len(self.source.times) - 1:
                 self.seek(0)
-            self._clock = time.monotonic(), self.source.time
+        self._clock = time.monotonic(), self.source.time
+        if not self.playing:
+            self.until = np.inf
 
     def step(self) -> None:
         """One step of a model that runs, or the next frame of stored results."""
         if self.source.live:
-            self._run(0.0)
+            self._run(0.0, np.inf)
         else:
             self.seek(min(self.source.frame + 1, len(self.source.times) - 1))
 
-    def _run(self, budget: float) -> None:
+    def _run(self, budget: float, moment: float) -> None:
         """Steps of a model that runs."""
-        self.source.go_on(budget)
+        self.source.go_on(budget, moment)
         if self.source.finished:
             self.playing, self.message = False, f"the run has ended at time {self.source.time:.6g}"
-        self.view.refresh()
-        self.dirty = True
+        self.moved()
 
     def seek(self, frame: int) -> None:
         """Show a frame."""
         self.source.seek(frame)
-        self.view.refresh()
+        self.moved()
         self._clock = time.monotonic(), self.source.time
 
     def seek_time(self, moment: float) -> None:
@@ -207,12 +322,35 @@ class Application:
         if not (0 <= x < self.size[0] and 0 <= y < self.size[1]):
             return
         self.draw()
-        found = picking.pick(self.view, x, y)
+        self.picked = found = picking.pick(self.view, x, y)
         self.error, self.dirty = "", True
         try:
             CLICKS.get(self.tool, CLICKS[""])(self, found)
         except SolfecError as error:
             self.error = str(error)
+
+    def note_camera(self) -> None:
+        """Record where the mouse has put the camera."""
+        line = "camera " + self.view.camera.to_json()
+        self.record(line)
+
+    def inspect(self, body: int) -> None:
+        """Outline a body and tell its numbers, as a click on it does; its point is the mass centre.
+
+        Raises
+        ------
+        SolfecError
+            There is no such body.
+        """
+        from .tools import CLICKS
+
+        rows = self.view.rows([body])
+        if not len(rows):
+            raise SolfecError(f"there is no body {body}")
+        bodies = self.view.domain.bodies
+        extents = bodies.view("extents")[:, int(rows[0])]
+        self.picked = picking.Picked(body=body, point=0.5 * (extents[:3] + extents[3:]))
+        CLICKS[""](self, self.picked)
 
     def rectangle(self, x0: int, y0: int, x1: int, y1: int) -> None:
         """A rectangle drawn with a tool of selection."""
@@ -235,6 +373,13 @@ class Application:
         self.view.looks[~kept, 3] = 0.0
         self.view.refresh()
         self.view.fit(self.size[0] / self.size[1])
+
+    def close(self) -> None:
+        """End movies, runs and results, and free the graphics card."""
+        self.cut_film()
+        for view in self.views:
+            view.renderer.delete()
+            view.source.close()
 
     def visible(self) -> np.ndarray:
         """Identifiers of bodies that are not hidden."""

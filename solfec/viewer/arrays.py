@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..bodies.table import BodyKind
 from ..contact.geometry import PrimitiveKind, ranges
 
 PLAIN = np.array([(0.62, 0.62, 0.60), (0.80, 0.80, 0.82), (0.75, 0.82, 0.90), (0.86, 0.83, 0.74)], np.float32)
@@ -118,6 +119,23 @@ def quadrics(domain, topology: Topology) -> np.ndarray:
     axes[sphere] = turned.reshape(-1, 9) * primitives.view("radius")[rows[sphere], None]
     result[:, 3:] = axes
     return result
+
+
+def references(domain, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
+    """Referential vertices (n, 3) and quadrics (m, 12) float32, as `positions` and `quadrics` give the current ones."""
+    geometry, bodies, rows = domain.geometry, domain.bodies, topology.quadrics
+    places = (geometry.vertices.view("reference").T - topology.origin).astype(np.float32)
+    result = quadrics(domain, topology)
+    result[:, :3] = places[topology.quadric_centre]
+    body = geometry.primitives.view("body")[rows]
+    first, kind = bodies.conf_ptr[body], bodies.kind[body]
+    back = bodies.configurations.conf[:, first[:, None] + np.arange(3)].transpose(1, 2, 0).copy()  # rigid: the rotation's transpose
+    deforms = kind == BodyKind.PSEUDO_RIGID
+    back[deforms] = np.linalg.inv(back[deforms])  # of the gradient
+    round_ones = geometry.primitives.view("kind")[rows] == PrimitiveKind.SPHERE
+    back[(kind == BodyKind.FINITE_ELEMENT) | (deforms & round_ones)] = np.eye(3)
+    result[:, 3:] = np.einsum("nij,nkj->nki", back, result[:, 3:].reshape(-1, 3, 3)).reshape(-1, 9)
+    return places, result
 
 
 def looks(domain) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import SolfecError
 
 MAPS = ("viridis", "cividis", "diverging", "classic")
+SIGNED = ("diverging",)  # maps whose middle is zero
 OUTSIDE = (153, 153, 153)  # of values beyond the range
 OKABE_ITO = ((230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0), (204, 121, 167), (120, 120, 120))
 CATEGORIES = 32
@@ -40,8 +41,12 @@ def finite_range(values: np.ndarray) -> tuple[float, float]:
     return (float(good.min()), float(good.max())) if good.size else (0.0, 0.0)
 
 
-def numbers(low: float, high: float, count: int = 9) -> list[tuple[float, str]]:
-    """Places between 0 and 1 and texts of a legend's numbers, in scientific notation with two decimals."""
+def numbers(low: float, high: float, count: int = 9, logarithmic: bool = False) -> list[tuple[float, str]]:
+    """Places between 0 and 1 and texts of a legend's numbers, in scientific notation with two decimals; `logarithmic`: of powers of ten."""
+
+    def word(value: float) -> str:
+        return f"{10.0**value if logarithmic else value:.2e}"
+
     if low == high:
-        return [(0.5, f"{low:.2e}")]
-    return [(t, f"{low + t * (high - low):.2e}") for t in np.linspace(0.0, 1.0, count)]
+        return [(0.5, word(low))]
+    return [(t, word(low + t * (high - low))) for t in np.linspace(0.0, 1.0, count)]

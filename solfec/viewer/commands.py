@@ -1,78 +1,16 @@
-"""The table of commands: what menus, keys, scripts and tests call; Solfec-1.0's words and keys."""
+"""The entries of the menus: Solfec-1.0's words and keys, and ours."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import NotBuiltYet, SolfecError
-from . import fields
+from ..errors import SolfecError
+from . import camera_commands, fields, mode_commands, script_commands, space_commands  # noqa: F401  # put their entries into the table
 from .camera import VIEWS
+from .command_table import COMMANDS, MissingArgument, entry, find, number  # noqa: F401  # whose readers look here
 from .tools import chosen
-
-
-@dataclass(frozen=True)
-class Command:
-    """One entry.
-
-    Attributes
-    ----------
-    name : str
-        What scripts write and menus show.
-    menu : str
-        The menu, or the menu and the sub-menu, in which it stands.
-    key : str
-        A character, or UP, DOWN, LEFT, RIGHT, RETURN, SPACE, ESC, F1.
-    question : str
-        Asks for its words; empty: it takes none.
-    words : str
-        'text': all behind the name is one word.
-    run : callable
-        ``run (application, *words)``.
-    """
-
-    name: str
-    menu: str
-    key: str
-    run: Callable
-    question: str = ""
-    words: str = ""
-
-
-COMMANDS: dict[str, Command] = {}
-
-
-def entry(name: str, menu: str, key: str = "", question: str = "", words: str = ""):
-    """Put a function into the table."""
-
-    def put(function):
-        COMMANDS[name] = Command(name, menu, key, function, question, words)
-        return function
-
-    return put
-
-
-def find(line: str) -> tuple[Command, str]:
-    """The command with which a line begins, the longest that fits, and what stands behind it."""
-    line = line.strip()
-    for name in sorted(COMMANDS, key=len, reverse=True):
-        if line == name or line.startswith(name + " "):
-            return COMMANDS[name], line[len(name) :].strip()
-    raise SolfecError(f"there is no command {line!r}")
-
-
-def number(text: str, what: str, kind=float):
-    """A number that was typed."""
-    try:
-        value = kind(text)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise SolfecError(f"{text!r} is no {what}")
-    return value
-
 
 # -- domain -------------------------------------------------------------------------------------------------
 
@@ -118,12 +56,6 @@ def _toggle_bodies(app):
 # -- tools --------------------------------------------------------------------------------------------------
 
 
-def _not_built(name: str, menu: str, key: str = ""):
-    @entry(name, menu, key)
-    def refuse(app):
-        raise NotBuiltYet(f"{name} is not built yet")
-
-
 def _matching(app, label: str) -> set[int]:
     return chosen(app.view.domain, [label])
 
@@ -139,17 +71,39 @@ def _select_by_label(app, label):
     app.select(_matching(app, label))
 
 
-@entry("legend extents", "tools", "e", "least and greatest value, or auto:")
+@entry("legend extents", "tools", "e", "least and greatest value, or auto, all (frames), symmetric, logarithm:")
 def _extents(app, low, high=None):
+    """Fix the range of colours, or let it follow the values: of this frame (auto), of all frames (all), the same to both sides of zero."""
+    switch = {"all": "over_all", "symmetric": "symmetric", "logarithm": "logarithmic"}.get(low)
     if low == "auto" and high is None:
         app.view.set_range(None, None)
+    elif switch and high is None:
+        app.view.switch_range(switch)
     elif high is None:
         raise SolfecError("the legend needs two numbers, or the word auto")
     else:
         app.view.set_range(number(low, "number"), number(high, "number"))
 
 
-_tool("toggle transparent", "tools", "t")
+def _tool_or_words(name: str, menu: str, key: str, act: Callable):
+    """A tool for clicks, which takes the bodies at once whose labels or numbers its words tell."""
+
+    @entry(name, menu, key, "label or number; without one the mouse clicks:", "text", True)
+    def use(app, label=None):
+        if label is None:
+            app.tool, app.points = ("" if app.tool == name else name), []
+        else:
+            act(app, _matching(app, label))
+
+
+def _fade(app, bodies):
+    view = app.view
+    rows = view.rows(bodies)
+    view.looks[rows, 3] = np.where(view.looks[rows, 3] == 1.0, 0.35, 1.0)
+    view.refresh()
+
+
+_tool_or_words("toggle transparent", "tools", "t", _fade)
 
 
 @entry("transparent all", "tools", "T")
@@ -166,7 +120,30 @@ def _transparent_none(app):
 
 @entry("Euler cut", "tools", "c", "plane, as x, -z:0.5 or 1,1,0:0.5:")
 def _cut(app, plane):
+    """Cut away what is beyond a plane in space; drag its handle, or use the panel of cuts."""
     app.view.cut(plane)
+
+
+@entry("Lagrange cut", "tools", "C", "referential plane, as x, -z:0.5 or 1,1,0:0.5:")
+def _material_cut(app, plane):
+    """Cut the referential shape: the section moves with the material."""
+    app.view.cut(plane, referential=True)
+
+
+@entry("move cut", "", "", "number and offset:")
+def _move_cut(app, which, offset):
+    """Move a plane to another offset from the origin."""
+    app.view.move_cut(number(which, "number of a cut", int), number(offset, "offset"))
+
+
+@entry("remove cut", "", "", "number:")
+def _remove_cut(app, which):
+    """Take one plane away."""
+    which = number(which, "number of a cut", int)
+    if not 1 <= which <= len(app.view.planes):
+        raise SolfecError(f"there is no cut {which}; there are {len(app.view.planes)}")
+    del app.view.planes[which - 1]
+    app.view.refresh()
 
 
 @entry("clear cuts", "tools", "s")
@@ -174,7 +151,47 @@ def _clear_cuts(app):
     app.view.clear_cuts()
 
 
-_tool("hide", "tools", "h")
+_tool_or_words("hide", "tools", "h", lambda app, bodies: app.view.set_opacity(bodies, 0.0))
+
+
+def _rough(app, bodies):
+    app.view.rough ^= app.view.with_elements(bodies)
+    app.view.draw_lines()
+
+
+_tool_or_words("toggle rough mesh", "tools", "r", _rough)
+
+
+@entry("hide body", "", "", "number:")
+def _hide_body(app, body):
+    """Hide one body."""
+    app.view.set_opacity([number(body, "number of a body", int)], 0.0)
+
+
+@entry("show body", "", "", "number:")
+def _show_body(app, body):
+    """Show one body again."""
+    app.view.set_opacity([number(body, "number of a body", int)], 1.0)
+
+
+@entry("inspect", "", "", "number of a body:")
+def _inspect(app, body):
+    """Outline a body and tell its numbers."""
+    app.inspect(number(body, "number of a body", int))
+
+
+@entry("click", "", "", "place in the window, fractions of its width and height from above:")
+def _click(app, across, down):
+    """Click, as the mouse does."""
+    width, height = app.size
+    app.click(int(number(across, "place") * width), int(number(down, "place") * height))
+
+
+@entry("rectangle", "", "", "two corners, fractions of the window's width and height:")
+def _rectangle(app, left, top, right, bottom):
+    """Draw the rectangle of a tool of selection, as the mouse does."""
+    (width, height), places = app.size, [number(word, "place") for word in (left, top, right, bottom)]
+    app.rectangle(*(int(place * size) for place, size in zip(places, (width, height, width, height))))
 
 
 @entry("show all", "tools", "a")
@@ -200,11 +217,21 @@ def _previous_result(app):
 
 @entry("bigger arrows", "tools", "]")
 def _bigger(app):
+    """Draw longer arrows, or a larger modal shape."""
+    if app.view.shape is not None:
+        app.view.shape.scale = min(app.view.shape.scale * 1.25, 1e4)
+        app.view.refresh()
+        return
     app.view.renderer.arrow_scale = min(app.view.renderer.arrow_scale * 1.25, 100.0)
 
 
 @entry("smaller arrows", "tools", "[")
 def _smaller(app):
+    """Draw shorter arrows, or a smaller modal shape."""
+    if app.view.shape is not None:
+        app.view.shape.scale = max(app.view.shape.scale / 1.25, 1e-4)
+        app.view.refresh()
+        return
     app.view.renderer.arrow_scale = max(app.view.renderer.arrow_scale / 1.25, 0.01)
 
 
@@ -243,9 +270,6 @@ def _lighting(app):
 def _colours(app, name):
     app.view.set_colours(name)
 
-
-for _name, _key in (("run python script", "P"), ("display points", "D"), ("Lagrange cut", "C"), ("toggle rough mesh", "r")):
-    _not_built(_name, "tools", _key)
 
 # -- analysis -----------------------------------------------------------------------------------------------
 
@@ -288,14 +312,46 @@ def _skip(app, count):
     app.skip = count
 
 
-@entry("speed", "analysis", "", "seconds of the model per second:")
+@entry("speed", "analysis", "", "seconds of the model per second, or max:")
 def _speed(app, factor):
+    """Seconds of the model per second of the clock; a model that runs goes as fast as it can with `max`."""
+    if factor == "max":
+        app.keeping_pace = False
+        return
     factor = number(factor, "speed")
     if not factor > 0:
         raise SolfecError(f"the speed must be positive, not {factor:g}")
-    if app.playing:
+    if app.playing and not app.source.live:
         app.play()
-    app.speed = factor
+    app.speed, app.keeping_pace = factor, True
+    app.restart_clock()
+
+
+@entry("loop on/off", "analysis")
+def _loop(app):
+    """Play the frames again and again."""
+    app.looping = not app.looping
+
+
+@entry("run until", "analysis", "", "time:")
+def _until(app, moment):
+    """Run a model, or play frames, up to a time."""
+    moment = number(moment, "time")
+    if not moment > app.source.time:
+        raise SolfecError(f"the model is at time {app.source.time:g}; run until a later one, not {moment:g}")
+    app.until = moment
+    if not app.playing:
+        app.play()
+
+
+@entry("stop run", "analysis")
+def _stop(app):
+    """End the run for good: its last state is written, as at a STOP file."""
+    if not app.source.live:
+        raise SolfecError("these are stored results: no run goes on here")
+    app.playing = False
+    app.source.close()
+    app.message = f"the run has ended at time {app.source.time:.6g}"
 
 
 @entry("follow last frame", "analysis")
@@ -305,9 +361,35 @@ def _follow(app):
         app.seek(-1)
 
 
-@entry("energies on/off", "analysis")
-def _energies(app):
-    app.energies_shown = not app.energies_shown
+def _panel(name: str, menu: str, help: str) -> None:
+    @entry(f"{name} on/off", menu, help=help)
+    def switch(app):
+        setattr(app, f"{name}_shown", not getattr(app, f"{name}_shown"))
+
+
+_panel("energies", "analysis", "Plot energies over time.")
+_panel("iterations", "analysis", "Plot the solver's iterations and the number of contacts over time.")
+_panel("histories", "analysis", "Plot the quantities that 'plot' has chosen.")
+_panel("inspector", "tools", "Show the numbers of what was clicked.")
+_panel("bodies", "tools", "List all bodies.")
+_panel("cuts", "tools", "Show a slider for every cut.")
+
+
+@entry("plot", "analysis", "", "quantity (dx ... |v|, sx ... mises, cx, cy, cz) at the point clicked last:")
+def _plot(app, name):
+    """Plot a quantity over time at the point that was clicked last."""
+    from .histories import at
+
+    history = at(app.view.domain, app.picked, name)
+    history.values(app.source)
+    app.histories.append(history)
+    app.histories_shown = True
+
+
+@entry("clear plots", "analysis")
+def _clear_plots(app):
+    """Forget the plotted quantities."""
+    app.histories = []
 
 
 # -- kinds and results --------------------------------------------------------------------------------------
@@ -330,8 +412,6 @@ for _group, _names in (
 ):  # fmt: skip
     for _name in _names:
         _result_entry(_name, _group)
-for _name in ("constraint ranks", "forces", "body ranks"):
-    _not_built(_name, "kinds of")
 
 # -- view ---------------------------------------------------------------------------------------------------
 
@@ -377,18 +457,59 @@ def _export(ending: str) -> None:
         from .pictures import save as write
 
         path = path if path.lower().endswith("." + ending.lower()) else f"{path}.{ending.lower()}"
-        write(picture(app.view, *app.size, annotated=app.legend_shown), path)
+        if ending in ("PDF", "EPS"):
+            from .vector import save as save_vectors
+
+            save_vectors(app.view, *app.size, path, annotated=app.legend_shown)
+        else:
+            write(picture(app.view, *app.size, annotated=app.legend_shown), path)
         app.message = f"written: {path}"
 
 
 for _name in ("PNG", "BMP", "PDF", "EPS"):
     _export(_name)
-_not_built("AVI START/STOP", "export")
+
+
+@entry("AVI START/STOP", "export", "", "name of the movie (.avi, .mp4, .gif); without one a recording stops:", "text", True)
+def _film(app, path=None):
+    """Film the window from now on: every frame or step that is drawn; again: stop."""
+    if app.recorder is None and path is None:
+        raise MissingArgument("AVI START/STOP", "name of the movie (.avi, .mp4, .gif):")
+    if app.recorder is None:
+        app.film(path)
+    else:
+        app.cut_film()
+
+
+@entry("HTML", "export", "", "name of the file:", "text")
+def _page(app, path):
+    """Write a page that shows this scene in any browser."""
+    from .page import write
+
+    path = path if path.lower().endswith((".html", ".htm")) else path + ".html"
+    write(app, path)
+    app.message = f"written: {path}"
+
 
 
 @entry("help", "help", "F1")
 def _help(app):
     app.help_shown = not app.help_shown
+
+
+@entry("font size", "help", "", "pixels:")
+def _font(app, size):
+    """Write larger or smaller."""
+    size = number(size, "size")
+    if not 6 <= size <= 60:
+        raise SolfecError(f"letters are 6 to 60 pixels high, not {size:g}")
+    app.font_size = size
+
+
+@entry("copy message", "tools", "^C")
+def _copy(app):
+    """Put what the top line tells into the clipboard."""
+    app.clipboard = app.message
 
 
 @entry("leave tool", "", "ESC")

@@ -18,13 +18,14 @@ AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 @dataclass
 class Plane:
-    """What lies beyond it, n . x > offset with the unit `normal` (3,), is cut away."""
+    """What lies beyond it, n . x > offset with the unit `normal` (3,), is cut away; `referential`: x are points of the referential shape."""
 
     normal: np.ndarray
     offset: float
+    referential: bool = False
 
     @classmethod
-    def of(cls, text: str, middle) -> Plane:
+    def of(cls, text: str, middle, referential: bool = False) -> Plane:
         """'x', '-z:0.5' or '1,1,0:0.5': a normal, and the offset from the origin along it, by default that of the point `middle`."""
         direction, _, at = text.partition(":")
         try:
@@ -36,7 +37,11 @@ class Plane:
             offset = float(at) if at else float(normal @ np.asarray(middle)) / size
         except ValueError:
             raise SolfecError(f"{text!r} is no cut; x, -z:0.5 and 1,1,0:0.5 are some: a normal, and an offset along it") from None
-        return cls(normal / size, offset)
+        return cls(normal / size, offset, referential)
+
+    def words(self) -> str:
+        """What `of` reads."""
+        return ",".join(repr(float(x)) for x in self.normal) + f":{float(self.offset)!r}"
 
     def row(self) -> np.ndarray:
         """Normal and offset (4,)."""
@@ -78,6 +83,13 @@ class Cells:
         edges[:, 1:] = np.sort(edges[:, 1:], axis=1)
         self.edges, self.body = np.unique(edges, axis=0), np.concatenate(bodies)
 
+    def references(self, domain) -> np.ndarray:
+        """Referential places (n, 3)."""
+        fe, parts = compiled(domain.bodies), [domain.geometry.vertices.view("reference").T]
+        if fe.count:
+            parts.append(fe.reference.T)
+        return np.concatenate(parts)
+
     def points(self, domain) -> np.ndarray:
         """Current places (n, 3)."""
         fe, parts = compiled(domain.bodies), [domain.geometry.vertices.view("current").T]
@@ -111,13 +123,15 @@ class Section:
 
     Attributes
     ----------
-    corners : ndarray (n, 3, 3)
+    corners, references : ndarray (n, 3, 3)
+        Current and referential.
     values : ndarray (n, 3)
     body : ndarray (n,)
         Rows of bodies.
     """
 
     corners: np.ndarray
+    references: np.ndarray
     values: np.ndarray
     body: np.ndarray
 
@@ -127,14 +141,15 @@ class Section:
         return 0.5 * float(np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum())
 
 
-def section(cells: Cells, plane: Plane, points: np.ndarray, values: np.ndarray) -> Section:
-    """Where a plane cuts cells whose points (n, 3) have values (n,)."""
-    height = points @ plane.normal - plane.offset
+def section(cells: Cells, plane: Plane, points: np.ndarray, values: np.ndarray, references: np.ndarray | None = None) -> Section:
+    """Where a plane cuts cells whose points (n, 3) have values (n,), and without `references` (n, 3) have never moved."""
+    references = points if references is None else references
+    height = (references if plane.referential else points) @ plane.normal - plane.offset
     low, high = height[cells.edges[:, 1]], height[cells.edges[:, 2]]
     crossed = (low < 0) != (high < 0)
     cell, a, b = cells.edges[crossed].T
     part = (low[crossed] / (low[crossed] - high[crossed]))[:, None]
-    at = np.concatenate([points, values[:, None]], axis=1)
+    at = np.concatenate([references, points, values[:, None]] if plane.referential else [points, references, values[:, None]], axis=1)
     at = (1 - part) * at[a] + part * at[b]
     kept, cell = np.unique(cell, return_inverse=True)
     count = np.bincount(cell, minlength=len(kept))
@@ -149,4 +164,6 @@ def section(cells: Cells, plane: Plane, points: np.ndarray, values: np.ndarray) 
     owner = np.repeat(np.arange(len(kept)), fans)
     within = np.arange(fans.sum()) - (np.cumsum(fans) - fans)[owner]
     corner = order[np.stack([first[owner], first[owner] + within + 1, first[owner] + within + 2], 1)]
-    return Section(at[corner, :3], at[corner, 3], cells.body[kept[owner]])
+    cut, other = at[corner, :3], at[corner, 3:6]
+    current, reference = (other, cut) if plane.referential else (cut, other)
+    return Section(current, reference, at[corner, 6], cells.body[kept[owner]])

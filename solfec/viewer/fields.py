@@ -9,14 +9,17 @@ from ..bodies.finite_elements import compiled, deformation_gradients
 from ..bodies.table import BodyKind
 from ..element_types import BY_SIZE, MOST_NODES, used_slots
 from ..errors import SolfecError
-from ..kinds import ConstraintKind
+from ..kinds import ConstraintKind, LoadKind
 
 DISPLACEMENTS, VELOCITIES = ("dx", "dy", "dz", "|d|"), ("vx", "vy", "vz", "|v|")
-STRESSES = ("sx", "sy", "sz", "sxy", "sxz", "syz", "mises")
+COMPONENTS, DERIVED = ("sx", "sy", "sz", "sxy", "sxz", "syz", "mises"), ("s1", "s2", "s3", "pressure")
+STRESSES = (*COMPONENTS, *DERIVED)
 AT_VERTICES = (*DISPLACEMENTS, *VELOCITIES, *STRESSES)
 ARROWS, TUBES = ("RT", "RN", "R", "UT", "UN", "U"), ("gap", "damage", "merit")
-AT_CONSTRAINTS = (*ARROWS, *TUBES)
-KINDS = ("bodies", "surfaces", "volumes", "materials", "constraints")
+AT_CONSTRAINTS = (*ARROWS, *TUBES, "chains")
+OF_BODIES = ("bodies", "materials", "islands", "body ranks")  # one category per body
+OF_CONSTRAINTS = ("constraints", "constraint ranks")
+KINDS = ("constraints", "constraint ranks", "forces", "bodies", "body ranks", "surfaces", "volumes", "materials", "islands")
 RESULTS = (*AT_VERTICES, *AT_CONSTRAINTS, *KINDS)
 BODY_WORDS = ("OBS", "RIG", "PRB", "FEM")
 
@@ -40,7 +43,20 @@ def at_vertices(domain, name: str) -> np.ndarray:
         return _component(vertices.view("current") - vertices.view("reference"), DISPLACEMENTS.index(name))
     if name in VELOCITIES:
         return _component(velocities(domain), VELOCITIES.index(name))
-    return stresses(domain)[:, STRESSES.index(name)]
+    return _stress(stresses(domain), name)
+
+
+def _stress(values: np.ndarray, name: str) -> np.ndarray:
+    """A component (n,), a principal stress, s1 the greatest, or the pressure of stresses (n, 7)."""
+    if name in COMPONENTS:
+        return values[:, COMPONENTS.index(name)].copy()
+    if name == "pressure":
+        return -values[:, :3].mean(axis=1)
+    sx, sy, sz, sxy, sxz, syz = values[:, :6].T
+    tensors = np.stack([sx, sxy, sxz, sxy, sy, syz, sxz, syz, sz], 1).reshape(-1, 3, 3)
+    result, known = np.full(len(values), np.nan), np.isfinite(tensors).all(axis=(1, 2))
+    result[known] = np.linalg.eigvalsh(tensors[known])[:, 2 - DERIVED.index(name)]
+    return result
 
 
 def at_nodes(domain, name: str) -> np.ndarray:
@@ -50,7 +66,7 @@ def at_nodes(domain, name: str) -> np.ndarray:
         return _component(bodies.configurations.conf[:, fe.conf_row], DISPLACEMENTS.index(name))
     if name in VELOCITIES:
         return _component(bodies.triples.velo[:, fe.velo_row], VELOCITIES.index(name))
-    return nodal_stresses(bodies)[:, STRESSES.index(name)]
+    return _stress(nodal_stresses(bodies), name)
 
 
 def _component(vectors: np.ndarray, which: int) -> np.ndarray:
@@ -66,7 +82,7 @@ def velocities(domain) -> np.ndarray:
     result[:, plain] = motion.point_velocities(bodies, row[plain], vertices.view("reference")[:, plain])
     fe = compiled(bodies)
     if fe.count:
-        _spread(domain, bodies.triples.velo[:, fe.velo_row].T, result.T)
+        spread(domain, bodies.triples.velo[:, fe.velo_row].T, result.T)
     return result
 
 
@@ -81,7 +97,7 @@ def stresses(domain) -> np.ndarray:
         per_body[soft] = point_values.components(point_values.cauchy_stress(gradients, bodies.lame[:, soft].T))
     result = per_body[row]
     if compiled(bodies).count:
-        _spread(domain, nodal_stresses(bodies), result)
+        spread(domain, nodal_stresses(bodies), result)
     return result
 
 
@@ -129,7 +145,7 @@ def _with_enhanced_strains(bodies) -> np.ndarray:
     return _mean_over_elements(bodies, extra)
 
 
-def _spread(domain, nodal: np.ndarray, values: np.ndarray) -> None:
+def spread(domain, nodal: np.ndarray, values: np.ndarray) -> None:
     """Give vertices of finite element bodies, `values` (n, k), what the nodes of their meshes have (m, k)."""
     bodies, vertices, fe = domain.bodies, domain.geometry.vertices, compiled(domain.bodies)
     row, node = vertices.view("body"), vertices.view("node")
@@ -149,6 +165,8 @@ def at_constraints(domain, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarra
     """
     table = domain.constraints
     base, points = table.view("base"), table.view("point").T
+    if name == "chains":
+        return _chains(domain)
     if name in TUBES:
         return points, base[:, 2].T.copy(), table.view(name).copy()
     local = table.view(name[0]).copy()
@@ -161,21 +179,94 @@ def at_constraints(domain, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return points, np.einsum("ijn,jn->ni", base, local), signed
 
 
+def _chains(domain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Force chains: ways from the points of constraints to the mass centres of both bodies, first all masters, then all slaves, and |R|.
+
+    Obstacles take no part: their ways have no length.
+    """
+    table, bodies = domain.constraints, domain.bodies
+    points, size = table.view("point").T, np.linalg.norm(table.view("R"), axis=0)
+    centres = motion.spatial_points(bodies, np.arange(bodies.n), bodies.view("centre")).T if bodies.n else np.zeros((0, 3))
+    ways = []
+    for side in ("master", "slave"):
+        row = table.view(side)
+        moves = (row >= 0) & (bodies.view("kind")[np.maximum(row, 0)] != BodyKind.OBSTACLE) if bodies.n else row > row
+        way = np.zeros_like(points)
+        way[moves] = centres[row[moves]] - points[moves]
+        ways.append(way)
+    return np.concatenate([points, points]), np.concatenate(ways), np.concatenate([size, size])
+
+
+def at_loads(domain) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Points (n, 3), vectors (n, 3) and values (n,) of point forces at the present time, and rows (n,) of bodies.
+
+    Raises
+    ------
+    SolfecError
+        The model has none: results hold no loads, an input has them.
+    """
+    table = domain.loads.table
+    forces = np.flatnonzero(table.view("kind") <= LoadKind.CONVECTED_FORCE) if table.n else np.zeros(0, int)
+    if not len(forces):
+        raise SolfecError("no point forces are known here; results hold none: solfec -v input.py shows those of an input")
+    body, direction = table.view("body")[forces], table.view("direction")[:, forces].copy()
+    start = table.view("point")[:, forces]
+    points = motion.spatial_points(domain.bodies, body, start)
+    convected = table.view("kind")[forces] == LoadKind.CONVECTED_FORCE
+    if convected.any():
+        moved = motion.spatial_points(domain.bodies, body[convected], start[:, convected] + direction[:, convected]) - points[:, convected]
+        direction[:, convected] = moved / np.maximum(np.linalg.norm(moved, axis=0), 1e-300)
+    values, series = table.view("value")[forces].copy(), table.view("series")[forces]
+    for row in np.unique(series[series >= 0]).tolist():
+        times, numbers = domain.loads.series.knots(row)
+        values[series == row] = np.interp(domain.time, times, numbers) if len(times) else numbers[0]
+    return points.T, (direction * values).T, values, body
+
+
+def islands(domain) -> np.ndarray:
+    """Number (bodies,) of the group of bodies that constraints hold together; -1 for obstacles."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    bodies, table = domain.bodies, domain.constraints
+    moves = bodies.view("kind") != BodyKind.OBSTACLE
+    one, other = table.view("master"), table.view("slave")
+    both = (one >= 0) & (other >= 0)
+    both[both] = moves[one[both]] & moves[other[both]]
+    links = coo_matrix((np.ones(both.sum()), (one[both], other[both])), (bodies.n, bodies.n))
+    group = connected_components(links, directed=False)[1] if bodies.n else np.zeros(0, int)
+    result = np.full(bodies.n, -1)
+    result[moves] = np.unique(group[moves], return_inverse=True)[1]
+    return result
+
+
+def body_categories(domain, name: str) -> tuple[np.ndarray, list[str]]:
+    """A number (bodies,) for each body, -1: grey, and a word for each number: of a result of `OF_BODIES`."""
+    bodies = domain.bodies
+    if name == "islands":
+        number = islands(domain)
+        return number, [str(k) for k in range(number.max(initial=-1) + 1)]
+    known, number = np.unique(bodies.view({"bodies": "kind", "materials": "material", "body ranks": "owner"}[name]), return_inverse=True)
+    words = [BODY_WORDS[k] if name == "bodies" else _material(domain, k) if name == "materials" else str(k) for k in known.tolist()]
+    return number, words
+
+
 def categories(domain, topology, name: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Discrete colours of a kind: numbers at triangles (nt,) and at quadrics (nq,), and a word for each number.
 
     Numbers grow with the identifiers that occur.
     """
     primitives, rows = domain.geometry.primitives, (topology.triangle_primitive, topology.quadrics)
-    if name in ("bodies", "materials"):
-        column = "kind" if name == "bodies" else "material"
-        found = [domain.bodies.view(column)[primitives.view("body")[part]] for part in rows]
-    elif name == "volumes":
+    if name in OF_BODIES:
+        number, words = body_categories(domain, name)
+        found = [number[primitives.view("body")[part]] for part in rows]
+        return found[0], found[1], words
+    if name == "volumes":
         found = [primitives.view("volume_id")[part] for part in rows]
     else:
         found = [topology.triangle_surface, primitives.view("surface")[topology.quadrics]]
     known, number = np.unique(np.concatenate(found), return_inverse=True)
-    words = [BODY_WORDS[k] if name == "bodies" else _material(domain, k) if name == "materials" else str(k) for k in known.tolist()]
+    words = [str(k) for k in known.tolist()]
     return number[: len(found[0])], number[len(found[0]) :], words
 
 
@@ -184,6 +275,11 @@ def _material(domain, number: int) -> str:
     return str(materials[number]) if number < len(materials) else str(number)
 
 
-def constraint_categories(domain) -> tuple[np.ndarray, list[str]]:
-    """Numbers (n,) of kinds of constraints, and a word for each."""
+def constraint_categories(domain, name: str = "constraints") -> tuple[np.ndarray, list[str]]:
+    """Numbers (n,) of kinds of constraints, or of the ranks that own their masters, and a word for each."""
+    if name == "constraint ranks":
+        owner = domain.bodies.view("owner")
+        master = np.maximum(domain.constraints.view("master"), 0)
+        ranks = owner[master] if domain.bodies.n else np.zeros(0, int)
+        return ranks, [str(k) for k in range(int(ranks.max(initial=0)) + 1)]
     return domain.constraints.view("kind").copy(), [kind.family.word for kind in ConstraintKind]

@@ -49,7 +49,7 @@ def _legend(draw, extent: tuple[int, int], presentation, text, size: int) -> Non
         draw.line((x, y + k, x + bar, y + k), fill=(*map(int, colour), 255))
     draw.rectangle((x, y, x + bar, y + tall - 1), outline=(60, 60, 60, 255))
     count = max(min(9, tall // (2 * size) + 1), 2)
-    for place, word in colours.numbers(*legend.range, count):
+    for place, word in colours.numbers(*legend.range, count, legend.logarithmic):
         draw.text((x + int(1.3 * bar), y + (1 - place) * (tall - 1) - 0.6 * size), word, (0, 0, 0, 255), font=text)
 
 

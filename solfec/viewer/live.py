@@ -17,7 +17,7 @@ def sources(now) -> list:
     found = []
     for simulation in now.simulations:
         if simulation.mode == "READ":
-            found.append(Stored(simulation.outpath))
+            found.append(Stored(simulation.outpath, simulation))
         else:
             found.append(Live(simulation, [(solver, duration) for bound, solver, duration in now.viewed if bound is simulation]))
     return found

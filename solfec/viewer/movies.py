@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 
 from ..errors import SolfecError
 from .pictures import picture
@@ -45,6 +46,90 @@ def ffmpeg() -> str:
         raise SolfecError("movies other than .gif need ffmpeg: install it, or pip install imageio-ffmpeg") from None
 
 
+class Recorder:
+    """A movie that grows picture by picture.
+
+    Parameters
+    ----------
+    path : str
+        Its ending says of which kind.
+    size : tuple of 2 int
+        Of the pictures in pixels; MP4 and AVI have even ones.
+    rate : float
+        Pictures per second.
+    annotated : bool
+        With legend, time and axes.
+
+    Raises
+    ------
+    SolfecError
+        The file cannot be written.
+    """
+
+    def __init__(self, path: str, size: tuple[int, int], rate: float = 25.0, annotated: bool = True):
+        self.path, self.rate, self.annotated, self.count = path, rate, annotated, 0
+        self.ending = ending_of(path)
+        self.size = size if self.ending == ".gif" else (size[0] + size[0] % 2, size[1] + size[1] % 2)  # what codecs take
+        self._pictures: list = []  # of a GIF
+        self._process, self._said = None, None
+        try:
+            with open(path, "ab"):  # it can be written
+                pass
+        except OSError as error:
+            raise SolfecError(f"{path}: cannot be written: {error.strerror or error}") from None
+        if self.ending != ".gif":
+            self._said = tempfile.TemporaryFile()
+            words = [ffmpeg(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "{}x{}".format(*self.size), "-r", f"{rate:g}"]
+            self._process = subprocess.Popen([*words, "-i", "-", *CODECS[self.ending], path], stdin=subprocess.PIPE, stderr=self._said)
+
+    def add(self, presentation) -> None:
+        """Draw a picture and append it.
+
+        Raises
+        ------
+        SolfecError
+            The movie cannot be written any more.
+        """
+        image = picture(presentation, *self.size, annotated=self.annotated)
+        self.count += 1
+        if self.ending == ".gif":
+            self._pictures.append(image.quantize(256))
+            return
+        try:
+            self._process.stdin.write(image.tobytes())
+        except OSError:  # ffmpeg has ended, and says why
+            self.close()
+
+    def close(self) -> None:
+        """Finish the file; ffmpeg's status and the file are looked at.
+
+        Raises
+        ------
+        SolfecError
+            It could not be written.
+        """
+        if self.ending == ".gif":
+            try:
+                if self._pictures:
+                    first, *others = self._pictures
+                    first.save(self.path, save_all=True, append_images=others, duration=1000.0 / self.rate, loop=0)
+                    self._pictures = []
+            except OSError as error:
+                raise SolfecError(f"{self.path}: cannot be written: {error.strerror or error}") from None
+            return
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(OSError):
+            process.stdin.close()
+        status = process.wait()
+        self._said.seek(0)
+        text = self._said.read().decode(errors="replace").strip()
+        self._said.close()
+        if status or not os.path.getsize(self.path):
+            raise SolfecError(f"{self.path}: ffmpeg could not write it: {text or f'status {status}'}")
+
+
 def movie(app, path: str, frames: list[int], rate: float, annotated: bool = True) -> None:
     """Write a movie of some frames of stored results.
 
@@ -63,42 +148,13 @@ def movie(app, path: str, frames: list[int], rate: float, annotated: bool = True
     SolfecError
         The file cannot be written.
     """
-    ending = ending_of(path)
-    width, height = app.size
-    if ending != ".gif":
-        width, height = width + width % 2, height + height % 2  # what codecs take
-
-    def pictures():
+    recorder = Recorder(path, app.size, rate, annotated)
+    try:
         for frame in frames:
             app.seek(frame)
-            yield picture(app.view, width, height, annotated=annotated)
-
-    try:
-        with open(path, "ab"):  # it can be written
-            pass
-        if ending == ".gif":
-            first, *others = [image.quantize(256) for image in pictures()]
-            first.save(path, save_all=True, append_images=others, duration=1000.0 / rate, loop=0)
-        else:
-            _encode(path, (width, height), pictures(), rate, CODECS[ending])
-    except OSError as error:
-        raise SolfecError(f"{path}: cannot be written: {error.strerror or error}") from None
-
-
-def _encode(path: str, size: tuple[int, int], pictures, rate: float, codec: list[str]) -> None:
-    """Hand pictures to ffmpeg through a pipe; its status and the file are looked at."""
-    words = [ffmpeg(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{rate:g}"]
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen([*words, "-i", "-", *codec, path], stdin=subprocess.PIPE, stderr=said)
-        try:
-            for image in pictures:
-                process.stdin.write(image.tobytes())
-        except BrokenPipeError:
-            pass  # ffmpeg has ended, and says below why
-        finally:
-            process.stdin.close() if not process.stdin.closed else None
-            status = process.wait()
-        said.seek(0)
-        text = said.read().decode(errors="replace").strip()
-    if status or not os.path.getsize(path):
-        raise SolfecError(f"{path}: ffmpeg could not write it: {text or f'status {status}'}")
+            recorder.add(app.view)
+    except BaseException:
+        with suppress(SolfecError):  # what went wrong first is what the user should read
+            recorder.close()
+        raise
+    recorder.close()

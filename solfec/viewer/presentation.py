@@ -1,4 +1,4 @@
-"""What is shown of a source and how: result, range, looks, cuts; it keeps a renderer up to date."""
+"""What is shown of a source and how: result, range, looks, cuts, lines in space; it keeps a renderer up to date."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..bodies.table import BodyKind
 from ..errors import SolfecError
-from . import arrays, colours, cuts, fields
+from . import arrays, colours, cuts, fields, overlays
 from .camera import VIEWS, Camera
+from .ranges import AllFrames
 
 MOST_PLANES = 4
 FADE = 0.3  # opacity of bodies while arrows and tubes are shown
@@ -16,10 +18,14 @@ FADE = 0.3  # opacity of bodies while arrows and tubes are shown
 
 @dataclass
 class Legend:
-    """What explains the colours: a `title`, and either the `range` of a colour map or the `words` of categories with their numbers."""
+    """What explains the colours: a `title`, and either the `range` of a colour map or the `words` of categories with their numbers.
+
+    `logarithmic`: the range is one of decimal logarithms.
+    """
 
     title: str
     range: tuple[float, float] | None = None
+    logarithmic: bool = False
     words: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -39,14 +45,37 @@ class Presentation:
         One of `fields.RESULTS`, or empty.
     fixed_range : tuple of 2 float, optional
         Of colours; without it least and greatest values of the visible bodies.
+    over_all, symmetric, logarithmic : bool
+        Whether the range is that of all frames, the same to both sides of zero, and one of logarithms.
     looks : ndarray (bodies, 4)
         Colours and opacities, by body row.
+    shown_in_space : set of str
+        Those of `overlays.KINDS`, and 'planes', that are drawn.
+    rough : set of int
+        Identifiers of bodies of which the elements' edges are drawn.
+    shape : modes.Shape, optional
+        The mode that displaces vertices.
+    followed : int
+        Identifier of the body that the camera goes along with, 0: none; `riding`: and turns with.
+    measured : list of ndarray
+        Points that a tool has measured; they stay drawn.
+    overlay : overlays.Overlay
+    budget : float
+        Seconds that a refresh may look at other frames for a range over all of them.
     legend : Legend, optional
+    values_shown, categories_shown : ndarray, tuple of 2 ndarray, optional
+        Values of vertices that colours show; categories of triangles and quadrics.
     """
 
     def __init__(self, source, renderer):
         self.source, self.renderer, self.camera = source, renderer, Camera()
         self.result, self.fixed_range, self.colour_map, self.legend = "", None, "viridis", None
+        self.over_all = self.symmetric = self.logarithmic = self.riding = False
+        self.shown_in_space: set[str] = set()
+        self.rough: set[int] = set()
+        self.shape, self.bases, self.followed, self._place = None, {}, 0, None
+        self.measured: list[np.ndarray] = []
+        self.overlay, self.ranges, self.budget = overlays.Overlay(), AllFrames(source), np.inf
         self.planes: list[cuts.Plane] = []
         self._cells = None
         self.topology, self.looks, self._body_ids = None, np.zeros((0, 4), np.float32), None
@@ -63,10 +92,52 @@ class Presentation:
         if self.topology is None or self.topology.version != domain.geometry.version or self._known is not domain:
             self.topology, self._known = arrays.Topology(domain), domain
             renderer.set_topology(self.topology)
+            renderer.set_references(*arrays.references(domain, self.topology))
             self._carry_looks()
-        renderer.set_shapes(arrays.positions(domain, self.topology.origin), arrays.quadrics(domain, self.topology))
-        self._upload_result()
+        positions, moved = arrays.positions(domain, self.topology.origin), None
+        if self.shape is not None and not len(self.rows([self.shape.body])):
+            self.shape = None
+        if self.shape is not None:
+            moved = self.shape.displacements(domain)
+            positions += moved.astype(np.float32)
+        renderer.set_shapes(positions, arrays.quadrics(domain, self.topology))
+        self._upload_result(moved)
         renderer.set_looks(self.looks)
+        self._follow()
+        self.draw_lines()
+
+    def draw_lines(self, points: list | None = None) -> None:
+        """Upload the lines in space, with points that a tool has picked so far."""
+        self.overlay = overlays.overlay(self, self.measured if points is None else points)
+        self.upload_lines()
+
+    def upload_lines(self) -> None:
+        """Upload the lines of `overlay`."""
+        ends, colour = self.overlay.arrays()
+        self.renderer.set_lines((ends - self.topology.origin).astype(np.float32), colour.astype(np.float32))
+
+    def _follow(self) -> None:
+        """Move the camera as the followed body has moved."""
+        rows = self.rows([self.followed]) if self.followed else ()
+        if not len(rows):
+            self.followed, self._place = 0, None
+            return
+        row, bodies = int(rows[0]), self.domain.bodies
+        extents = bodies.view("extents")[:, row]
+        first, rigid = int(bodies.conf_ptr[row]), bodies.kind[row] <= 1
+        frame = bodies.configurations.conf[:, first : first + 3].copy() if rigid else np.eye(3)
+        centre = bodies.configurations.conf[:, first + 3].copy() if rigid else 0.5 * (extents[:3] + extents[3:])
+        if self._place is not None and self._place[0] == self.followed:
+            _, before, turned = self._place
+            turn = frame @ turned.T if self.riding else np.eye(3)
+            self.camera.target = centre + turn @ (self.camera.target - before)
+            self.camera.rotation = self.camera.rotation @ turn.T
+        self._place = self.followed, centre, frame
+
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        """Corners (3,) of a box round all bodies that are not hidden."""
+        boxes = self.domain.bodies.view("extents")[:, self.looks[:, 3] != 0.0]
+        return (boxes[:3].min(1), boxes[3:].max(1)) if boxes.shape[1] else arrays.extents(self.domain)
 
     def _carry_looks(self) -> None:
         """Looks belong to identifiers; rows move when bodies are born and deleted."""
@@ -82,32 +153,79 @@ class Presentation:
 
     def show(self, result: str) -> None:
         """Colour by a result; empty: by kind."""
-        self.result = fields.named(result) if result else ""
-        self.refresh()
+        before, self.result = self.result, fields.named(result) if result else ""
+        try:
+            self.refresh()
+        except SolfecError:
+            self.result = before
+            self.refresh()
+            raise
 
     def set_range(self, low: float | None, high: float | None) -> None:
         """Fix the range of colours; None, None: least and greatest values."""
         if low is not None and not low < high:
             raise SolfecError(f"the range {low:g}, {high:g} is empty")
+        if low is not None and self.logarithmic and not low > 0:
+            raise SolfecError(f"a logarithmic range begins above zero, not at {low:g}")
+        if low is None:
+            self.over_all = self.symmetric = self.logarithmic = False
         self.fixed_range = None if low is None else (float(low), float(high))
+        self.refresh()
+
+    def switch_range(self, which: str) -> None:
+        """Switch `over_all`, `symmetric` or `logarithmic` of a range that the user has not fixed."""
+        self.fixed_range = None
+        setattr(self, which, not getattr(self, which))
         self.refresh()
 
     def set_colours(self, name: str) -> None:
         """Choose the colour map."""
         self.renderer.set_colours(name)
         self.colour_map = name
+        self.refresh()
 
-    def _upload_result(self) -> None:
+    def _range(self, name: str, values: np.ndarray) -> tuple[float, float]:
+        """Range of colours of values: the user's, or their least and greatest ones, here or in all frames."""
+        if self.fixed_range is not None:
+            low, high = self.fixed_range
+        elif self.over_all and (found := self.ranges.range(name, self.budget)) is not None:
+            low, high = found
+        else:
+            low, high = colours.finite_range(np.abs(values[values != 0.0]) if self.logarithmic else values)
+        if self.logarithmic:
+            high = max(abs(low), abs(high))
+            low = low if 0.0 < low < high else 1e-6 * high
+            return (float(np.log10(low)), float(np.log10(high))) if high > 0.0 else (0.0, 0.0)
+        if self.fixed_range is None and (self.symmetric or self.colour_map in colours.SIGNED):
+            high = max(abs(low), abs(high))
+            low = -high
+        return low, high
+
+    def _scaled(self, values: np.ndarray) -> np.ndarray:
+        """Values as colours see them."""
+        if not self.logarithmic:
+            return values
+        with np.errstate(divide="ignore"):
+            return np.where(values == 0.0, np.nan, np.log10(np.abs(values)))
+
+    def _upload_result(self, moved: np.ndarray | None = None) -> None:
         renderer, result, domain, topology = self.renderer, self.result, self.domain, self.topology
         renderer.mode, self.legend, category = 0, None, (None, None)
+        self.values_shown = self.categories_shown = None
         values = np.zeros(domain.geometry.vertices.n)
         if result in fields.AT_VERTICES:
             values = fields.at_vertices(domain, result)
-            renderer.mode, renderer.range = 1, self.fixed_range or colours.finite_range(values[self._seen_vertices()])
-            self.legend = Legend(result, renderer.range)
-        elif result in fields.KINDS and result != "constraints":
+            renderer.mode, renderer.range = 1, self._range(result, values[self._seen_vertices()])
+            self.legend, values = Legend(result, renderer.range, self.logarithmic), self._scaled(values)
+            self.values_shown = values
+        elif moved is not None:
+            values = np.linalg.norm(moved, axis=1)
+            values[domain.geometry.vertices.view("body") != domain.body_row(self.shape.body)] = np.nan
+            renderer.mode, renderer.range = 1, (0.0, max(float(np.nanmax(values, initial=0.0)), 1e-30))
+        elif result in fields.KINDS and result not in (*fields.OF_CONSTRAINTS, "forces"):
             *category, words = fields.categories(domain, topology, result)
             renderer.mode, self.legend = 2, Legend(result, words=list(enumerate(words)))
+            self.categories_shown = category
         renderer.set_owners(*topology.owners(domain, *category))
         single = values.astype(np.float32)
         renderer.set_values(single, single[topology.quadric_centre])
@@ -118,38 +236,50 @@ class Presentation:
         """Close the bodies that planes cut by caps in the colours of the result."""
         renderer, domain = self.renderer, self.domain
         renderer.planes = np.array([plane.row() for plane in self.planes]).reshape(-1, 4)
+        renderer.referential = np.array([float(plane.referential) for plane in self.planes])
         corners, values, owners = [np.zeros((0, 3, 3))], [np.zeros((0, 3))], [np.zeros((0, 4), np.int32)]
+        old = [np.zeros((0, 3, 3))]
         if self.planes:
             if self._cells is None or self._cells[0] is not domain or self._cells[1].version != domain.geometry.version:
                 self._cells = domain, cuts.Cells(domain)
             cells = self._cells[1]
-            points = cells.points(domain)
-            at = cells.values(domain, self.result) if self.result in fields.AT_VERTICES else np.zeros(len(points))
+            points, references = cells.points(domain), cells.references(domain)
+            at = self._scaled(cells.values(domain, self.result)) if self.result in fields.AT_VERTICES else np.zeros(len(points))
         category = self._body_categories() if self.planes else None
         for number, plane in enumerate(self.planes):
-            found = cuts.section(cells, plane, points, at)
+            found = cuts.section(cells, plane, points, at, references)
             corners.append(found.corners)
+            old.append(found.references)
             values.append(found.values)
             ids = domain.bodies.view("id")[found.body]
             owners.append(np.stack([found.body, ids, category[found.body], np.full(len(ids), number)], 1).astype(np.int32))
-        shifted = np.concatenate(corners).reshape(-1, 3) - self.topology.origin
-        renderer.set_caps(shifted.astype(np.float32), np.concatenate(values).ravel().astype(np.float32), np.concatenate(owners))
+        now, before = ((np.concatenate(part).reshape(-1, 3) - self.topology.origin).astype(np.float32) for part in (corners, old))
+        renderer.set_caps(now, np.concatenate(values).ravel().astype(np.float32), np.concatenate(owners), before)
 
     def _body_categories(self) -> np.ndarray:
         """Discrete colours of caps, by body row: of kinds and materials; surfaces and volumes differ within bodies, there -1."""
-        if self.result not in ("bodies", "materials"):
+        if self.result not in fields.OF_BODIES:
             return np.full(self.domain.bodies.n, -1)
-        column = self.domain.bodies.view("kind" if self.result == "bodies" else "material")
-        shown = np.unique(column[self.domain.geometry.primitives.view("body")])
-        return np.searchsorted(shown, column)
+        return fields.body_categories(self.domain, self.result)[0]
 
-    def cut(self, words: str) -> None:
-        """Cut all bodies by a plane, see `cuts.Plane.of`; by default it goes through the middle of all bodies."""
+    def cut(self, words: str, referential: bool = False) -> None:
+        """Cut all bodies by a plane, see `cuts.Plane.of`; by default it goes through the middle of all bodies.
+
+        A `referential` plane cuts the referential shape, and the section moves with the material.
+        """
         if len(self.planes) == MOST_PLANES:
             raise SolfecError(f"there can be {MOST_PLANES} cuts at once")
         low, high = arrays.extents(self.domain)
-        self.planes.append(cuts.Plane.of(words, 0.5 * (low + high)))
+        self.planes.append(cuts.Plane.of(words, 0.5 * (low + high), referential))
         self.refresh()
+
+    def move_cut(self, number: int, offset: float) -> None:
+        """Move a plane, counted from 1, to another offset from the origin."""
+        if not 1 <= number <= len(self.planes):
+            raise SolfecError(f"there is no cut {number}; there are {len(self.planes)}")
+        self.planes[number - 1].offset = offset
+        self._upload_cuts()
+        self.draw_lines()
 
     def clear_cuts(self) -> None:
         """Whole bodies again."""
@@ -162,31 +292,74 @@ class Presentation:
 
     def _upload_arrows(self) -> None:
         renderer, domain = self.renderer, self.domain
-        name = self.result if self.result in (*fields.AT_CONSTRAINTS, "constraints") else ""
+        name = self.result if self.result in (*fields.AT_CONSTRAINTS, *fields.OF_CONSTRAINTS, "forces") else ""
         renderer.fade = FADE if name else 1.0
-        tubes, mode = name in (*fields.TUBES, "constraints"), 1
+        tubes, mode = 2 if name == "chains" else int(name in (*fields.TUBES, *fields.OF_CONSTRAINTS)), 1
+        self._arrows = np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), 0
         if not name:
             empty = np.zeros((0, 3), np.float32)
             renderer.set_arrows(empty, empty, np.zeros(0, np.float32), np.zeros((0, 4), np.int32))
             return
-        points, vectors, values = fields.at_constraints(domain, "gap" if name == "constraints" else name)
+        if name == "forces":
+            points, vectors, values, _ = fields.at_loads(domain)
+        else:
+            points, vectors, values = fields.at_constraints(domain, "gap" if name in fields.OF_CONSTRAINTS else name)
         owners = np.zeros((len(values), 4), np.int32)
-        owners[:, 1] = domain.constraints.view("id")
-        if name == "constraints":
-            owners[:, 2], words = fields.constraint_categories(domain)
+        owners[:, 1] = np.resize(domain.constraints.view("id"), len(values)) if name != "forces" else 0x7FFFFFFF
+        if name in fields.OF_CONSTRAINTS:
+            owners[:, 2], words = fields.constraint_categories(domain, name)
             values, mode = np.ones(len(values)), 2
             self.legend = Legend(name, words=[(k, words[k]) for k in np.unique(owners[:, 2]).tolist()])
         else:
-            renderer.arrow_range = self.fixed_range or colours.finite_range(values)
-            self.legend = Legend(name, renderer.arrow_range)
+            renderer.arrow_range = self._range(name, values)
+            self.legend = Legend(name, renderer.arrow_range, self.logarithmic)
+        self._arrows = points, vectors, values, tubes
         shifted = (points - self.topology.origin).astype(np.float32)
         renderer.set_arrows(shifted, vectors.astype(np.float32), values.astype(np.float32), owners, tubes, mode)
+
+    def arrows_drawn(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        """Points (n, 3), vectors (n, 3) as long as they are drawn, values (n,) of arrows or tubes, and which of them these are."""
+        points, vectors, values, tubes = self._arrows
+        sizes = np.abs(values) if tubes else np.linalg.norm(vectors, axis=1)
+        if tubes == 2 or not len(points):
+            return self._arrows
+        share = sizes / max(float(sizes.max()), 1e-30)
+        lengths = self.renderer.arrow_scale * self.camera.distance * (0.02 + 0.08 * share) * ((sizes > 0) | bool(tubes))
+        return points, vectors * (lengths / np.maximum(np.linalg.norm(vectors, axis=1), 1e-30))[:, None], values, tubes
 
     # -- looks ----------------------------------------------------------------------------------------------
 
     def rows(self, identifiers) -> np.ndarray:
         """Rows of living bodies with these identifiers."""
         return np.flatnonzero(np.isin(self.domain.bodies.view("id"), np.asarray(list(identifiers), np.int64)))
+
+    def with_elements(self, identifiers) -> set[int]:
+        """Those of bodies that have finite elements.
+
+        Raises
+        ------
+        SolfecError
+            None has.
+        """
+        bodies = self.domain.bodies
+        rows = self.rows(identifiers)
+        found = set(bodies.view("id")[rows[bodies.kind[rows] == BodyKind.FINITE_ELEMENT]].tolist())
+        if not found:
+            raise SolfecError("only finite element bodies have a mesh of elements to show")
+        return found
+
+    def follow(self, body: int, riding: bool) -> None:
+        """Let the camera go along with a body, and `riding` turn with it; 0: with none.
+
+        Raises
+        ------
+        SolfecError
+            There is no such body.
+        """
+        if body and not len(self.rows([body])):
+            raise SolfecError(f"there is no body {body} to follow")
+        self.followed, self.riding, self._place = body, riding, None
+        self._follow()
 
     def set_opacity(self, identifiers, opacity: float) -> None:
         """Let bodies be seen (1), half seen, hidden (0) or drawn as edges alone (-1); without identifiers all bodies."""
@@ -198,11 +371,7 @@ class Presentation:
 
     def fit(self, aspect: float = 1.0) -> None:
         """See all bodies that are not hidden."""
-        boxes = self.domain.bodies.view("extents")[:, self.looks[:, 3] != 0.0]
-        if boxes.shape[1]:
-            self.camera.fit(boxes[:3].min(1), boxes[3:].max(1), aspect)
-        else:
-            self.camera.fit(*arrays.extents(self.domain), aspect)
+        self.camera.fit(*self.box(), aspect)
 
     def look(self, words: str) -> None:
         """Look from a named view (front, back, left, right, top, bottom) or from 'azimuth,elevation' in degrees."""

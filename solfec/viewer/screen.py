@@ -12,6 +12,8 @@ from .gl import GL
 from .ui import Interface
 from .window import Window
 
+FONT = 15.0  # pixels
+BUDGET_OF_RANGES = 0.02  # seconds of a frame of the window that look at other frames of the results
 IDLE = 0.1  # seconds that a window with nothing to do waits for events
 HINTS = """\
 left drag: turn; shift + left drag: move; ctrl + left drag, wheel: zoom; alt + left drag: spin
@@ -39,6 +41,9 @@ class Screen:
         implot.create_context()
         self._set_up_imgui()
         self.app = Application(sources, self.window.size)
+        for view in self.app.views:
+            view.shown_in_space.add("planes")
+            view.budget = BUDGET_OF_RANGES
         self.interface = Interface(self.app)
         name = GL.glGetString(GL.GL_RENDERER)
         self._slow = any(word in (name or b"").decode().lower() for word in ("llvmpipe", "softpipe"))
@@ -50,7 +55,7 @@ class Screen:
         io = imgui.get_io()
         io.set_ini_filename("")
         imgui.style_colors_light()
-        io.fonts.add_font_from_file_ttf(os.path.join(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"), 15.0)
+        io.fonts.add_font_from_file_ttf(os.path.join(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"), FONT)
         imgui.backends.glfw_init_for_opengl(ctypes.cast(self.window.handle, ctypes.c_void_p).value, True)
         imgui.backends.opengl3_init("#version 330")
 
@@ -61,8 +66,12 @@ class Screen:
         width, height = self.window.size
         app.resize(width, height)
         app.tick()
+        if app.clipboard:
+            imgui.set_clipboard_text(app.clipboard)
+            app.clipboard = ""
         imgui.backends.opengl3_new_frame()
         imgui.backends.glfw_new_frame()
+        imgui.get_style().font_scale_main = app.font_size / FONT
         imgui.new_frame()
         typed, self._typed = self._typed, []
         if not imgui.get_io().want_text_input:
@@ -92,7 +101,8 @@ class Screen:
         print(HINTS, end="", flush=True)
         while not (self.app.closing or glfw.window_should_close(self.window.handle)):
             self.frame()
-            if not (self.app.playing or self.app.dirty):
+            animated = self.app.view.shape is not None and self.app.view.shape.animated
+            if not (self.app.playing or self.app.dirty or animated):
                 glfw.wait_events_timeout(IDLE)
 
     def close(self) -> None:
@@ -101,6 +111,5 @@ class Screen:
         imgui.backends.glfw_shutdown()
         implot.destroy_context()
         imgui.destroy_context()
+        self.app.close()
         self.window.close()
-        for view in self.app.views:
-            view.source.close()

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import SolfecError
 from ..kinds import Energy
 from ..results import ResultsReader
-from ..results.export import first_domain
+from ..simulation import Simulation
 from ..solvers.penalty import PenaltySolver
 
 FREE_RUN = 1e6  # steps of a model that the input does not run
@@ -31,7 +31,9 @@ class Live:
     def __init__(self, simulation, runs: list[tuple]):
         self.simulation, self.domain, self.path = simulation, simulation.domain, simulation.outpath or "in memory"
         self._runs = list(runs) or [(PenaltySolver(), FREE_RUN * simulation.domain.step)]
-        self._steps, self._history, self.finished = None, [], False
+        self._steps, self._history, self._figures, self.finished = None, [], [], False
+        self._collected: dict[str, tuple] = {}
+        self.until = np.inf
         self.domain.states.update_shapes()
 
     @property
@@ -53,17 +55,43 @@ class Live:
                     return
                 self._steps = self.simulation.steps(*self._runs.pop(0))
             if next(self._steps, None) is not None:
-                self._history.append((self.domain.time, *self.domain.bodies.view("energy").sum(axis=1)))
+                self._note()
                 return
             self._steps = None
 
-    def go_on(self, budget: float) -> None:
-        """Steps for some seconds of wall time, at least one; then current shapes."""
+    def _note(self) -> None:
+        """Keep what plots show of the step."""
+        domain = self.domain
+        report = domain.report
+        self._history.append((domain.time, *domain.bodies.view("energy").sum(axis=1)))
+        self._figures.append((domain.time, np.nan if report is None else report.iterations, int((domain.constraints.view("kind") == 0).sum())))
+        for present, times, values in self._collected.values():
+            times.append(domain.time)
+            values.append(present(domain))
+
+    def collected(self, title: str, present) -> tuple[np.ndarray, np.ndarray]:
+        """Times and values (n,) of a function of the domain since it was first asked for."""
+        if title not in self._collected:
+            self._collected[title] = present, [self.domain.time], [present(self.domain)]
+        _, times, values = self._collected[title]
+        return np.array(times), np.array(values)
+
+    def solver_figures(self) -> dict[str, np.ndarray]:
+        """Times, iterations and numbers of contacts of the steps made here."""
+        table = np.array(self._figures or [(self.domain.time, np.nan, 0.0)], float)
+        return {name: np.ascontiguousarray(column) for name, column in zip(("time", "iterations", "contacts"), table.T)}
+
+    def go_on(self, budget: float, moment: float = np.inf) -> None:
+        """Steps for some seconds of wall time, at least one, and not beyond a time; then current shapes."""
         started = time.perf_counter()
         while not self.finished:
             self.step()
-            if time.perf_counter() - started >= budget:
+            if time.perf_counter() - started >= budget or self.domain.time >= min(moment, self.until) - 0.5 * self.domain.step:
                 break
+        self.domain.states.update_shapes()
+
+    def came_from_outside(self) -> None:
+        """Bring shapes up to date, which a script may have changed."""
         self.domain.states.update_shapes()
 
     def seek(self, frame: int) -> None:
@@ -84,6 +112,10 @@ class Live:
         table = np.array(self._history or [(self.domain.time, *np.zeros(len(Energy)))])
         return {name: np.ascontiguousarray(column) for name, column in zip(names, table.T)}
 
+    def touched(self) -> None:
+        """The user's hand has moved a body: frames say so from now on."""
+        self.domain.touched = True
+
     def close(self) -> None:
         """End the run: the last state is written."""
         if self._steps is not None:
@@ -93,23 +125,49 @@ class Live:
 
 
 class Stored:
-    """Results on disk, with a domain of their own.
+    """Results on disk.
+
+    Parameters
+    ----------
+    path : str
+        Output directory or results file.
+    simulation : Simulation, optional
+        Of an input, in READ mode: what scripts load is shown, and frames that are shown are what scripts find. Without it the
+        results have a simulation of their own, and no input is executed.
 
     Attributes
     ----------
     domain : Domain
-        At the frame `frame`, with current shapes.
+        The simulation's, at the frame `frame`, with current shapes.
     reader : ResultsReader
     """
 
     live = False
 
-    def __init__(self, path: str):
-        self.path, self.reader = path, ResultsReader(path)
+    def __init__(self, path: str, simulation: Simulation | None = None):
+        self.path = path
+        self.reader = ResultsReader(path) if simulation is None else simulation.reader
         if not len(self.reader.times):
+            if simulation is None:
+                self.reader.close()
             raise SolfecError(f"{self.reader.file}: the results hold no frames")
-        self.domain, self.frame = first_domain(self.reader), 0
-        self._energies = None
+        self._own = simulation is None
+        if simulation is None:
+            epsilon = self.reader.read(lambda file: float(file["model"].attrs["epsilon"]))
+            simulation = Simulation(float(self.reader.steps["step"][0]), path, "READ", epsilon, dynamic=self.reader.dynamic, quiet=True)
+            simulation.open_with(self.reader)
+        simulation.load_first()
+        self.simulation, self.domain, self._energies = simulation, simulation.domain, None
+        self.domain.states.update_shapes()
+
+    @property
+    def frame(self) -> int:
+        """Number of the frame that the domain is at."""
+        return self.simulation.frame or 0
+
+    def came_from_outside(self) -> None:
+        """Bring shapes up to date, since a script may have loaded another frame."""
+        self.domain.states.update_shapes()
 
     @property
     def times(self):
@@ -126,8 +184,11 @@ class Stored:
         count = len(self.times)
         if not -count <= frame < count:
             raise SolfecError(f"there is no frame {frame}; the results hold {count}, from 0 to {count - 1}")
-        self.frame = frame % count
-        self.reader.load(self.domain, self.frame)
+        if self._own:
+            self.reader.load(self.domain, frame % count)
+            self.simulation.frame = frame % count
+        else:
+            self.simulation.load(frame % count)
         self.domain.states.update_shapes()
 
     def seek_time(self, moment: float) -> None:
@@ -142,6 +203,11 @@ class Stored:
             self._energies = {name: np.ascontiguousarray(table[name], float) for name in names if name in table}
         return dict(self._energies)
 
+    def solver_figures(self) -> dict[str, np.ndarray]:
+        """Times, iterations and numbers of contacts of all frames."""
+        steps = self.reader.steps
+        return {name: np.ascontiguousarray(steps[name], float) for name in ("time", "iterations", "contacts")}
+
     def refresh(self) -> bool:
         """Look for frames that another process has written; whether there are others. A new run that has fewer shows its last one."""
         before = len(self.times)
@@ -151,5 +217,6 @@ class Stored:
         return count != before
 
     def close(self) -> None:
-        """Close the results."""
-        self.reader.close()
+        """Close the results, unless they are an input's."""
+        if self._own:
+            self.simulation.end()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import SolfecError
-from .fields import BODY_WORDS, CONSTRAINT_WORDS
+from ..kinds import ConstraintKind
+from .fields import BODY_WORDS
 from .picking import nearest_vertex
 
 
@@ -27,7 +28,7 @@ def _inspect(app, found) -> None:
         table = domain.constraints
         row = table.row_of(found.constraint)
         size = float(np.linalg.norm(table.R[:, row]))
-        app.message = f"constraint {found.constraint}, {CONSTRAINT_WORDS[int(table.kind[row])]}, |R| {size:.4g}, gap {float(table.gap[row]):.4g}"
+        app.message = f"constraint {found.constraint}, {ConstraintKind(int(table.kind[row])).family.word}, |R| {size:.4g}, gap {float(table.gap[row]):.4g}"
 
 
 def _text(point) -> str:
@@ -75,7 +76,8 @@ def _measure(app, found) -> None:
             app.message = f"distance {np.linalg.norm(app.points[0] - app.points[1]):.6g}"
         elif wanted == 3:
             app.message = f"angle {_angle(*app.points):.6g} degrees"
-        app.points = []
+        app.view.measured, app.points = app.points, []
+    app.view.draw_lines(app.points or None)
     print(app.message, flush=True)
 
 
@@ -87,8 +89,14 @@ def _angle(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
     return float(np.degrees(np.arctan2(np.linalg.norm(np.cross(u, v)), u @ v)))
 
 
+def _rough(app, found) -> None:
+    if found.body:
+        app.view.rough ^= app.view.with_elements([found.body])
+        app.view.draw_lines()
+
+
 MEASURES = ("point coordinates", "points distance", "points angle")
-CLICKS = {"": _inspect, "hide": _hide, "toggle transparent": _transparent, "trackball center": _centre} | dict.fromkeys(MEASURES, _measure)
+CLICKS = {"": _inspect, "hide": _hide, "toggle transparent": _transparent, "toggle rough mesh": _rough, "trackball center": _centre} | dict.fromkeys(MEASURES, _measure)
 RECTANGLES = ("2D selection", "3D selection", "2D wireframe", "3D wireframe")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from imgui_bundle import imgui, implot
+from imgui_bundle import imgui
 
 from . import colours
 from .commands import COMMANDS
+from .drag import Drag, cut_handle_at
+from .panels import Panels
 from .tools import RECTANGLES
 
 BARE = (
@@ -14,8 +16,10 @@ BARE = (
 )
 NAMED_KEYS = {
     "RETURN": imgui.Key.enter, "UP": imgui.Key.up_arrow, "DOWN": imgui.Key.down_arrow, "LEFT": imgui.Key.left_arrow,
-    "RIGHT": imgui.Key.right_arrow, "ESC": imgui.Key.escape, "F1": imgui.Key.f1,
+    "RIGHT": imgui.Key.right_arrow, "ESC": imgui.Key.escape, "F1": imgui.Key.f1, "F2": imgui.Key.f2,
 }  # fmt: skip
+WITH_CTRL = {"^Z": imgui.Key.z, "^Y": imgui.Key.y, "^C": imgui.Key.c}
+MENUS = ("domain", "render", "tools", "analysis", "kinds of", "results", "view", "export", "script", "help", "quit")
 TURN = 0.006  # radians per pixel
 BLACK = imgui.IM_COL32(0, 0, 0, 255)
 
@@ -39,6 +43,8 @@ class Interface:
         self.app, self.question, self.answer, self.places = application, None, "", {}
         self._corner, self._palette, self._sought = None, None, ""
         self._opening = ""
+        self.panels, self._turned, self._cut = Panels(application, self.do), False, None
+        self.drag = Drag()
 
     def do(self, line: str) -> None:
         """Do a command; ask for what it lacks."""
@@ -63,8 +69,8 @@ class Interface:
         self._time_line(width, height)
         if self.app.legend_shown:
             self._legend(width, height)
-        if self.app.energies_shown:
-            self._energies(height)
+        self._words()
+        self.panels.draw(width, height, self._note)
         if self.app.help_shown:
             self._help()
         self._dialogs(width, height)
@@ -92,22 +98,15 @@ class Interface:
         for command in COMMANDS.values():
             if command.menu:
                 menus.setdefault(command.menu, []).append(command)
-        done = set()
-        for menu, commands in menus.items():
-            head, _, sub = menu.partition("/")
-            if head in done:
-                continue
+        for head in MENUS:
             if imgui.begin_menu(head):
-                if not sub:
-                    self._items(commands)
-                else:
-                    for other, inner in menus.items():
-                        if other.startswith(head + "/") and imgui.begin_menu(other.split("/")[1]):
-                            self._items(inner)
-                            imgui.end_menu()
+                self._items(menus.get(head, []))
+                for other, inner in menus.items():
+                    if other.startswith(head + "/") and imgui.begin_menu(other.split("/")[1]):
+                        self._items(inner)
+                        imgui.end_menu()
                 imgui.end_menu()
             self._note("menu " + head)
-            done.add(head)
 
     def _items(self, commands: list) -> None:
         for command in commands:
@@ -115,6 +114,8 @@ class Interface:
             shown = f"{name}##{command.name}"
             if imgui.menu_item(shown, command.key, command.name == self.app.tool)[0]:
                 self.do(command.name)
+            if command.help and imgui.is_item_hovered():
+                imgui.set_tooltip(command.help.strip())
             self._note(command.name)
 
     def _note(self, name: str) -> None:
@@ -186,22 +187,19 @@ class Interface:
         for k in range(64):
             r, g, b = table[255 - 4 * k].tolist()
             draw.add_rect_filled((x, y + 24 + 4 * k), (x + 20, y + 28 + 4 * k), imgui.IM_COL32(r, g, b, 255))
-        for place, word in colours.numbers(*legend.range):
+        for place, word in colours.numbers(*legend.range, logarithmic=legend.logarithmic):
             draw.add_text((x + 26, y + 24 + 256 * (1 - place) - 8), BLACK, word)
 
-    def _energies(self, height: float) -> None:
-        imgui.set_next_window_pos((8, height - 300), imgui.Cond_.once)
-        imgui.set_next_window_size((420, 240), imgui.Cond_.once)
-        _, kept = imgui.begin("energies", True)
-        if implot.begin_plot("##energies", (-1, -1)):
-            implot.setup_axes("time", "energy", implot.AxisFlags_.auto_fit, implot.AxisFlags_.auto_fit)
-            columns = self.app.source.energies()
-            times = columns.pop("time")
-            for name, values in columns.items():
-                implot.plot_line(name, times, values)
-            implot.end_plot()
-        imgui.end()
-        self.app.energies_shown = bool(kept)
+    def _words(self) -> None:
+        """Words in space."""
+        overlay = self.app.view.overlay
+        if not overlay.texts:
+            return
+        draw, scale = imgui.get_background_draw_list(), imgui.get_io().display_framebuffer_scale
+        at = self.app.view.camera.project(np.array(overlay.places), *self.app.size)
+        for place, text in zip(at, overlay.texts):
+            if np.isfinite(place).all():
+                draw.add_text((place[0] / scale[0] + 4, place[1] / scale[1] - 8), BLACK, text)
 
     def _help(self) -> None:
         _, kept = imgui.begin("keys and mouse", True, imgui.WindowFlags_.always_auto_resize)
@@ -213,6 +211,8 @@ class Interface:
                     imgui.text_colored((0.1, 0.3, 0.7, 1.0), command.key)
                     imgui.table_next_column()
                     imgui.text(command.name)
+                    if command.help and imgui.is_item_hovered():
+                        imgui.set_tooltip(command.help.strip())
             imgui.end_table()
         imgui.end()
         self.app.help_shown = bool(kept)
@@ -266,6 +266,8 @@ class Interface:
             self._opening = "palette"
             return
         for command in COMMANDS.values():
+            if command.key in WITH_CTRL and io.key_ctrl and imgui.is_key_pressed(WITH_CTRL[command.key], False):
+                self.do(command.name)
             if command.key in NAMED_KEYS and imgui.is_key_pressed(NAMED_KEYS[command.key], command.key in ("LEFT", "RIGHT")):
                 self.do(command.name)
 
@@ -279,8 +281,11 @@ class Interface:
         if app.tool in RECTANGLES:
             self._rectangle(x, y)
             return
+        if self._move_cut(x, y) or self.drag.mouse(app, io, x, y):
+            return
         dragged = imgui.is_mouse_dragging(0), imgui.is_mouse_dragging(2)
         if any(dragged):
+            self._turned = True
             right, down = io.mouse_delta
             if io.key_shift or dragged[1]:
                 camera.move(right / height, -down / height)
@@ -291,11 +296,31 @@ class Interface:
             else:
                 camera.turn(TURN * right, TURN * down)
             app.dirty = True
-        if imgui.is_mouse_released(0) and io.mouse_drag_max_distance_sqr[0] < 16:
-            app.click(x, y)
+        elif self._turned:
+            self._turned = False
+            app.note_camera()
+        if imgui.is_mouse_released(0) and io.mouse_drag_max_distance_sqr[0] < 16 and 0 <= x < app.size[0] and 0 <= y < app.size[1]:
+            self.do(f"click {(x + 0.5) / app.size[0]:.6g} {(y + 0.5) / app.size[1]:.6g}")
         if io.mouse_wheel:
             camera.zoom(0.9**io.mouse_wheel)
+            app.note_camera()
             app.dirty = True
+
+    def _move_cut(self, x: int, y: int) -> bool:
+        """Drag the handle of a cut along its normal; whether the mouse does so."""
+        app, io = self.app, imgui.get_io()
+        if self._cut is None and imgui.is_mouse_clicked(0):
+            self._cut = cut_handle_at(app, x, y)
+        if self._cut is None:
+            return False
+        if not imgui.is_mouse_down(0):
+            self._cut = None
+            return True
+        number, start, along, offset = self._cut
+        if io.mouse_drag_max_distance_sqr[0] >= 16:
+            moved = float((np.array([x, y]) - start) @ along / (along @ along))
+            self.do(f"move cut {number} {offset + moved!r}")
+        return True
 
     def _rectangle(self, x: int, y: int) -> None:
         """Draw the rectangle of a selection while the left button is down."""
@@ -309,7 +334,9 @@ class Interface:
         imgui.get_foreground_draw_list().add_rect_filled(tuple(low), tuple(high), imgui.IM_COL32(0, 180, 0, 80))
         if imgui.is_mouse_released(0):
             corner, self._corner = self._corner, None
-            self.app.rectangle(*corner, x, y)
+            width, height = self.app.size
+            ends = zip((*corner, x, y), (width, height, width, height))
+            self.do("rectangle " + " ".join(f"{(place + 0.5) / size:.6g}" for place, size in ends))
 
     @property
     def dragging(self) -> bool:

@@ -48,8 +48,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("path", help="output directory or results file")
     made.add_argument("--screenshot", metavar="FILE", help="picture to write: .png, .bmp, .jpg, .pdf or .eps")
     made.add_argument("--movie", metavar="FILE", help="movie of all frames to write: .gif, .mp4 or .avi (the last two by ffmpeg)")
+    made.add_argument("--html", metavar="FILE", help="page to write that shows all frames in any browser")
+    made.add_argument("--camera", metavar="FILE", help="place of the camera, or a path of it, from a file that the window's 'save camera' wrote")
+    made.add_argument("--script", metavar="FILE", help="viewer script to run before pictures are made, with its words in quotes: 'script.py 1 2'")
     made.add_argument("--rate", type=float, default=25.0, metavar="N", help="pictures of a movie per second (default: 25)")
-    made.add_argument("--every", type=int, default=1, metavar="N", help="show every N-th frame in a movie")
+    made.add_argument("--every", type=int, default=1, metavar="N", help="show every N-th frame in a movie or page")
     made.add_argument("--size", type=size, default=(1024, 768), metavar="WxH", help="of the picture in pixels (default: 1024x768)")
     moment = made.add_mutually_exclusive_group()
     moment.add_argument("--time", type=float, metavar="T", help="show the frame nearest to a time (default: the last frame)")
@@ -74,17 +77,18 @@ def command(words: list[str]) -> int:
     made = parser()
     words = [f"{word}={following}" if following else word for word, following in _paired(words)]
     options = made.parse_args(words)
-    if not (options.screenshot or options.movie) and (options.transparent or options.plain):
+    pictures = options.screenshot or options.movie
+    if not pictures and (options.transparent or options.plain):
         made.error("--transparent and --plain are for pictures: --screenshot FILE")
     if options.movie and options.transparent:
         made.error("movies have a background: --transparent is for --screenshot")
     if not (options.rate > 0 and options.every > 0):
         made.error("--rate and --every need positive numbers")
-    if not options.movie and (options.rate != 25.0 or options.every != 1):
+    if not options.movie and (options.rate != 25.0 or (options.every != 1 and not options.html)):
         made.error("--rate and --every are for movies: --movie FILE")
     try:
         require()
-        if options.screenshot or options.movie:
+        if pictures or options.html:
             screenshot(options)
         else:
             window(options)
@@ -145,8 +149,18 @@ def screenshot(options) -> None:
         app = Application([source], options.size)
         set_up(app, options)
         if options.screenshot:
-            save(picture(app.view, *options.size, options.transparent, not options.plain), options.screenshot)
+            if options.screenshot.lower().endswith((".pdf", ".eps")) and not options.transparent:
+                from .vector import save as save_vectors
+
+                save_vectors(app.view, *options.size, options.screenshot, not options.plain)
+            else:
+                save(picture(app.view, *options.size, options.transparent, not options.plain), options.screenshot)
             print(options.screenshot)
+        if options.html:
+            from .page import write
+
+            write(app, options.html, options.every)
+            print(options.html)
         if options.movie:
             movie(app, options.movie, list(range(0, len(source.times), options.every)), options.rate, not options.plain)
             print(options.movie)
@@ -157,7 +171,6 @@ def screenshot(options) -> None:
 
 def set_up(app, options) -> None:
     """Obey options of `parser` that say what is shown, then the commands of --do."""
-    from .application import MissingArgument
     from .tools import chosen
 
     shown = app.view
@@ -174,8 +187,9 @@ def set_up(app, options) -> None:
     if options.range:
         shown.set_range(*options.range)
     shown.show(options.result)
+    if options.camera:
+        app.obey(f"load camera {options.camera}")
+    if options.script:
+        app.obey(f"run python script {options.script}")
     for line in filter(None, (part.strip() for part in options.do.split(";"))):
-        try:
-            app.do(line)
-        except MissingArgument as missing:
-            raise SolfecError(f"{missing.name!r} needs words: {missing.question}") from None
+        app.obey(line)

@@ -23,6 +23,10 @@ class Buffer:
         GL.glBufferData(self.target, max(array.nbytes, 16), array if array.nbytes else None, GL.GL_STREAM_DRAW)
         self.size = len(array)
 
+    def delete(self) -> None:
+        """Free it."""
+        GL.glDeleteBuffers(1, [self.name])
+
 
 class TextureBuffer(Buffer):
     """A buffer that shaders read by number."""
@@ -31,6 +35,11 @@ class TextureBuffer(Buffer):
         super().__init__(dtype, GL.GL_TEXTURE_BUFFER)
         self.texture, self.form = int(GL.glGenTextures(1)), form
         self.put(np.zeros(4, dtype))
+
+    def delete(self) -> None:
+        """Free it."""
+        GL.glDeleteTextures([self.texture])
+        super().delete()
 
     def bind(self, unit: int) -> None:
         """Make it what a sampler of this unit reads."""
@@ -63,6 +72,10 @@ class VertexArray:
         if index is not None:
             GL.glBindBuffer(GL.GL_ELEMENT_ARRAY_BUFFER, index.name)
         GL.glBindVertexArray(0)
+
+    def delete(self) -> None:
+        """Free it."""
+        GL.glDeleteVertexArrays(1, [self.name])
 
     def bind(self) -> None:
         """Draw with it."""

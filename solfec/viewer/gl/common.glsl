@@ -4,6 +4,7 @@ layout(location = 1) out vec4 normal;
 layout(location = 2) out uvec2 ids;
 uniform mat4 view, proj;
 uniform vec4 planes[4];  // points with dot(n, x) > w are cut away
+uniform vec4 referential;  // 1 for planes that cut the referential shape
 uniform int plane_count;
 uniform float fade;      // by which opacities are multiplied, so that arrows inside of bodies are seen
 uniform int mode;        // 0: the body's colour, 1: a value, 2: a category
@@ -27,8 +28,8 @@ bool see_through(float opacity) {  // ordered stipple, 4x4
   const int bayer[16] = int[16](0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5);
   return (float(bayer[(int(gl_FragCoord.x) & 3) * 4 + (int(gl_FragCoord.y) & 3)]) + .5) / 16. > opacity * fade;
 }
-bool cut_away(vec3 x, int but) {
-  for (int k = 0; k < plane_count; k++) if (k != but && dot(planes[k].xyz, x) > planes[k].w) return true;
+bool cut_away(vec3 x, vec3 reference, int but) {
+  for (int k = 0; k < plane_count; k++) if (k != but && dot(planes[k].xyz, referential[k] > .5 ? reference : x) > planes[k].w) return true;
   return false;
 }
 vec3 facing(vec3 n) { return n.z < 0. ? -n : n; }

@@ -1,7 +1,10 @@
 layout(location = 0) in vec3 position;
+layout(location = 2) in vec3 reference_in;
 uniform mat4 view, proj;
 out vec3 world;
+out vec3 reference;
 void main() {
   world = position;
+  reference = reference_in;
   gl_Position = proj * view * vec4(position, 1);
 }

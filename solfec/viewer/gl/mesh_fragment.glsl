@@ -1,11 +1,12 @@
 in vec3 world;
 in float value;
+in vec3 reference;
 uniform isamplerBuffer owners;  // by triangle: body row, body identifier, category, plane of which it is a cap
 #include "common"
 void main() {
   ivec4 owner = texelFetch(owners, gl_PrimitiveID);
   vec4 look = texelFetch(looks, owner.x);
-  if (look.a <= 0. || (owner.w < 0 && see_through(look.a)) || cut_away(world, owner.w)) discard;
+  if (look.a <= 0. || (owner.w < 0 && see_through(look.a)) || cut_away(world, reference, owner.w)) discard;
   normal = vec4(facing(normalize(mat3(view) * cross(dFdx(world), dFdy(world)))), 1);
   albedo = vec4(owner.w >= 0 ? cut_paint(owner, look, value) : paint(owner, look, value), 1);
   if (!gl_FrontFacing && owner.w < 0) albedo.rgb *= .6;  // the inside of a shape that is open or cut

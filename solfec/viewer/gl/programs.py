@@ -30,10 +30,15 @@ class Program:
             if not GL.glGetShaderiv(shader, GL.GL_COMPILE_STATUS):
                 raise SolfecError(f"{file}.glsl does not compile: {GL.glGetShaderInfoLog(shader).decode()}")
             GL.glAttachShader(self.name, shader)
+            GL.glDeleteShader(shader)  # when the program goes
         GL.glLinkProgram(self.name)
         if not GL.glGetProgramiv(self.name, GL.GL_LINK_STATUS):
             raise SolfecError(f"{vertex}.glsl and {fragment}.glsl do not link: {GL.glGetProgramInfoLog(self.name).decode()}")
         self._places: dict[str, int] = {}
+
+    def delete(self) -> None:
+        """Free it."""
+        GL.glDeleteProgram(self.name)
 
     def use(self, **values) -> None:
         """Draw with it and these uniforms; those that the shaders do not read are left out."""

@@ -1,5 +1,7 @@
 flat in mat3 axes;
 flat in vec3 centre;
+flat in mat3 reference_axes;
+flat in vec3 reference_centre;
 flat in ivec4 owner;
 flat in float value;
 flat in int number;
@@ -22,14 +24,17 @@ void main() {
   int cap = -1;  // the plane through which the ray enters
   if (enter < nearest) enter = nearest;
   for (int k = 0; k < plane_count; k++) {
-    float rate = dot(planes[k].xyz, d), room = planes[k].w - dot(planes[k].xyz, o);
+    // Points of the ellipsoid are centre + axes (p + t q), in the reference as well.
+    bool old = referential[k] > .5;
+    float rate = dot(planes[k].xyz, old ? reference_axes * q : d);
+    float room = planes[k].w - dot(planes[k].xyz, old ? reference_centre + reference_axes * p : o);
     if (rate > 0.) leave = min(leave, room / rate);
     else if (rate < 0.) { if (room / rate > enter) { enter = room / rate; cap = k; } }
     else if (room < 0.) discard;
   }
   if (enter > leave) discard;
   vec3 x = o + enter * d, s = p + enter * q;
-  vec3 n = cap >= 0 ? planes[cap].xyz : normalize(transpose(inv) * s);
+  vec3 n = cap < 0 ? normalize(transpose(inv) * s) : referential[cap] > .5 ? normalize(transpose(inv) * (transpose(reference_axes) * planes[cap].xyz)) : planes[cap].xyz;
   albedo = vec4(cap >= 0 ? cut_paint(owner, look, value) : paint(owner, look, value), 1);
   if (cap < 0 && mode == 0 && (abs(s.x) < .05 || abs(s.y) < .05)) albedo.rgb *= .8;  // two great circles show rotation
   normal = vec4(facing(mat3(view) * n), 1);

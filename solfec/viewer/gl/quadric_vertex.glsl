@@ -4,9 +4,15 @@ layout(location = 2) in vec3 axis1;
 layout(location = 3) in vec3 axis2;
 layout(location = 4) in ivec4 owner_in;
 layout(location = 5) in float value_in;
+layout(location = 6) in vec3 reference_centre_in;
+layout(location = 7) in vec3 reference0;
+layout(location = 8) in vec3 reference1;
+layout(location = 9) in vec3 reference2;
 uniform mat4 view, proj;
 flat out mat3 axes;
 flat out vec3 centre;
+flat out mat3 reference_axes;
+flat out vec3 reference_centre;
 flat out ivec4 owner;
 flat out float value;
 flat out int number;
@@ -16,7 +22,12 @@ void main() {  // the box round the ellipsoid: 36 corners without a buffer
   int k = corner[gl_VertexID];
   vec3 s = vec3(k & 1, (k >> 1) & 1, (k >> 2) & 1) * 2. - 1.;
   axes = mat3(axis0, axis1, axis2);
-  if (determinant(axes) < 0.) axes[2] = -axes[2];  // the same ellipsoid, and faces keep their sides
+  reference_axes = mat3(reference0, reference1, reference2);
+  if (determinant(axes) < 0.) {  // the same ellipsoid, and faces keep their sides
+    axes[2] = -axes[2];
+    reference_axes[2] = -reference_axes[2];
+  }
+  reference_centre = reference_centre_in;
   centre = centre_in;
   owner = owner_in;
   value = value_in;

@@ -1,6 +1,6 @@
 """Whole arrays in, a picture and the identifiers behind its pixels out.
 
-Three passes: all shapes into textures of colour, normal and identifiers; occlusion of the surroundings; light. At most seven draw calls,
+Three passes: all shapes into textures of colour, normal and identifiers; occlusion of the surroundings; light. At most eight draw calls,
 however many bodies there are. The first number of a pixel's identifiers is that of the body, or that of a constraint plus 2**31, the second one
 is the triangle's number plus 1, or that of a sphere or ellipsoid plus 2**30, or a constraint's row; (0, 0): nothing.
 """
@@ -30,6 +30,8 @@ class Renderer:
     edges, filled, arrows_shown : bool
     planes : ndarray (n, 4)
         At most four planes; points with n . x > w are cut away.
+    referential : ndarray (n,)
+        1 for those planes that cut the referential shape.
     chosen : int
         Identifier of the body that is outlined, 0: none.
     mode : int
@@ -42,12 +44,12 @@ class Renderer:
     """
 
     def __init__(self):
-        names = ("mesh", "line", "quadric", "arrow")
+        names = ("mesh", "line", "quadric", "arrow", "overlay")
         self.programs = {name: Program(f"{name}_vertex", f"{name}_fragment") for name in names}
         self.programs |= {name: Program("screen_vertex", f"{name}_fragment") for name in ("occlusion", "light")}
         self.lighting, self.edges, self.filled, self.arrows_shown, self.chosen = 2, True, True, True, 0
-        self.planes, self.mode, self.range, self.arrow_range = NO_CLIP, 0, (0.0, 1.0), (0.0, 1.0)
-        self.arrow_scale, self.tubes, self.arrow_mode, self.arrow_sizes = 1.0, False, 1, 1.0
+        self.planes, self.referential, self.mode, self.range, self.arrow_range = NO_CLIP, np.zeros(0), 0, (0.0, 1.0), (0.0, 1.0)
+        self.arrow_scale, self.tubes, self.arrow_mode, self.arrow_sizes = 1.0, 0, 1, 1.0
         self.fade = 1.0
         self.origin, self.draw_calls, self.targets, self.drawn_into = np.zeros(3), 0, None, None
         self._make_buffers()
@@ -55,12 +57,13 @@ class Renderer:
         self.set_colours("viridis")
 
     def _make_buffers(self) -> None:
-        self.vertex, self.value = Buffer("f4"), Buffer("f4")
+        self.vertex, self.value, self.reference = Buffer("f4"), Buffer("f4"), Buffer("f4")
+        self.line_end, self.line_colour = Buffer("f4"), Buffer("f4")
         self.index, self.edge = Buffer("u4", GL.GL_ELEMENT_ARRAY_BUFFER), Buffer("u4", GL.GL_ELEMENT_ARRAY_BUFFER)
         self.owners, self.edge_bodies = TextureBuffer("i4", GL.GL_RGBA32I), TextureBuffer("i4", GL.GL_R32I)
         self.looks, self.cap_owners = TextureBuffer("f4", GL.GL_RGBA32F), TextureBuffer("i4", GL.GL_RGBA32I)
-        self.cap_vertex, self.cap_value = Buffer("f4"), Buffer("f4")
-        self.quadric, self.quadric_owner, self.quadric_value = Buffer("f4"), Buffer("i4"), Buffer("f4")
+        self.cap_vertex, self.cap_value, self.cap_reference = Buffer("f4"), Buffer("f4"), Buffer("f4")
+        self.quadric, self.quadric_owner, self.quadric_value, self.quadric_reference = Buffer("f4"), Buffer("i4"), Buffer("f4"), Buffer("f4")
         self.arrow_shape, self.tube_shape = Buffer("f4"), Buffer("f4")
         self.arrow_shape.put(_arrow())
         self.tube_shape.put(_tube())
@@ -68,10 +71,12 @@ class Renderer:
         self.colours = int(GL.glGenTextures(1))
 
     def _make_arrays(self) -> None:
-        self.mesh_array = VertexArray([(0, self.vertex, 3, 0, 0, 0), (1, self.value, 1, 0, 0, 0)], self.index)
-        self.cap_array = VertexArray([(0, self.cap_vertex, 3, 0, 0, 0), (1, self.cap_value, 1, 0, 0, 0)])
-        self.edge_array = VertexArray([(0, self.vertex, 3, 0, 0, 0)], self.edge)
+        self.mesh_array = VertexArray([(0, self.vertex, 3, 0, 0, 0), (1, self.value, 1, 0, 0, 0), (2, self.reference, 3, 0, 0, 0)], self.index)
+        self.cap_array = VertexArray([(0, self.cap_vertex, 3, 0, 0, 0), (1, self.cap_value, 1, 0, 0, 0), (2, self.cap_reference, 3, 0, 0, 0)])
+        self.edge_array = VertexArray([(0, self.vertex, 3, 0, 0, 0), (2, self.reference, 3, 0, 0, 0)], self.edge)
+        self.line_array = VertexArray([(0, self.line_end, 3, 0, 0, 0), (1, self.line_colour, 3, 0, 0, 0)])
         axes = [(k, self.quadric, 3, 48, 12 * k, 1) for k in range(4)]
+        axes += [(6 + k, self.quadric_reference, 3, 48, 12 * k, 1) for k in range(4)]
         self.quadric_array = VertexArray([*axes, (4, self.quadric_owner, 4, 0, 0, 1), (5, self.quadric_value, 1, 0, 0, 1)])
         each = [(1, self.point, 3, 0, 0, 1), (2, self.vector, 3, 0, 0, 1), (3, self.arrow_value, 1, 0, 0, 1), (4, self.arrow_owner, 4, 0, 0, 1)]
         self.arrow_arrays = [VertexArray([(0, shape, 3, 0, 0, 0), *each]) for shape in (self.arrow_shape, self.tube_shape)]
@@ -117,14 +122,28 @@ class Renderer:
         """Take colours and opacities (bodies, 4) float32."""
         self.looks.put(looks if len(looks) else np.zeros((1, 4), np.float32))
 
-    def set_caps(self, vertices: np.ndarray, values: np.ndarray, owners: np.ndarray) -> None:
-        """Take the triangles of cuts: corners (3 n, 3) and values (3 n,) float32, owners (n, 4) int32."""
+    def set_references(self, vertices: np.ndarray, quadrics: np.ndarray) -> None:
+        """Take referential vertices and quadrics, shaped as those of `set_shapes`."""
+        self.reference.put(vertices)
+        self.quadric_reference.put(quadrics)
+
+    def set_lines(self, ends: np.ndarray, colours: np.ndarray) -> None:
+        """Take lines that no body owns: ends (2 n, 3) relative to the origin and colours (2 n, 3) float32."""
+        self.line_end.put(ends)
+        self.line_colour.put(colours)
+
+    def set_caps(self, vertices: np.ndarray, values: np.ndarray, owners: np.ndarray, references: np.ndarray) -> None:
+        """Take the triangles of cuts: corners (3 n, 3), values (3 n,) and referential corners (3 n, 3) float32, owners (n, 4) int32."""
+        self.cap_reference.put(references)
         self.cap_vertex.put(vertices)
         self.cap_value.put(values)
         self.cap_owners.put(owners)
 
-    def set_arrows(self, points, vectors, values, owners, tubes: bool = False, mode: int = 1) -> None:
-        """Take points (n, 3) relative to the origin, vectors (n, 3), values (n,) float32 and owners (n, 4) int32: identifiers second, categories third."""
+    def set_arrows(self, points, vectors, values, owners, tubes: int = 0, mode: int = 1) -> None:
+        """Take points (n, 3) relative to the origin, vectors (n, 3), values (n,) float32 and owners (n, 4) int32: identifiers second, categories third.
+
+        `tubes`: 0 arrows, 1 tubes about the points, 2 tubes from the points along the whole vectors.
+        """
         self.point.put(points)
         self.vector.put(vectors)
         self.arrow_value.put(values)
@@ -153,8 +172,10 @@ class Renderer:
         planes = np.zeros((MOST_PLANES, 4))
         planes[: len(self.planes)] = self.planes[:MOST_PLANES]
         planes[:, 3] -= planes[:, :3] @ self.origin
+        referential = np.zeros(MOST_PLANES)
+        referential[: len(self.referential)] = self.referential
         return {
-            "view": view, "proj": projection, "planes": planes[None], "plane_count": len(self.planes), "fade": self.fade, "mode": self.mode,
+            "view": view, "proj": projection, "planes": planes[None], "plane_count": len(self.planes), "referential": referential, "fade": self.fade, "mode": self.mode,
             "range": self.range, "colours": 0, "owners": 1, "looks": 2, "edge_bodies": 3, "eye": camera.eye() - self.origin,
             "forward": -camera.rotation[2], "parallel": camera.ortho, "colour": (0.25, 0.25, 0.28),
         }  # fmt: skip
@@ -195,6 +216,13 @@ class Renderer:
             self.draw_calls += 1
         if self.arrows_shown and self.point.size:
             self._draw_arrows(camera, common)
+        if self.line_end.size:
+            self.line_array.bind()
+            GL.glColorMaski(2, False, False, False, False)
+            self.programs["overlay"].use(**common)
+            GL.glDrawArrays(GL.GL_LINES, 0, self.line_end.size)
+            GL.glColorMaski(2, True, True, True, True)
+            self.draw_calls += 1
 
     def _draw_triangles(self, common: dict) -> None:
         GL.glEnable(GL.GL_POLYGON_OFFSET_FILL)  # faces give way to their edges, most where they are steep
@@ -214,12 +242,21 @@ class Renderer:
 
     def _draw_arrows(self, camera, common: dict) -> None:
         shape = self.tube_shape if self.tubes else self.arrow_shape
-        self.arrow_arrays[self.tubes].bind()
+        self.arrow_arrays[self.tubes > 0].bind()
         size = self.arrow_scale * camera.distance
         sizes = (0.02 * size, 0.10 * size, self.arrow_sizes)
         self.programs["arrow"].use(**common | {"mode": self.arrow_mode, "range": self.arrow_range, "sizes": sizes, "tubes": self.tubes})
         GL.glDrawArraysInstanced(GL.GL_TRIANGLES, 0, shape.size, self.point.size)
         self.draw_calls += 1
+
+    def delete(self) -> None:
+        """Free all that it holds on the graphics card."""
+        for thing in vars(self).values():
+            for item in thing if isinstance(thing, list) else thing.values() if isinstance(thing, dict) else [thing]:
+                if isinstance(item, (Buffer, VertexArray, Program, Targets)):
+                    item.delete()
+        GL.glDeleteTextures([self.colours])
+        self.targets = None
 
     def _draw_light(self, targets: Targets, camera, projection) -> None:
         GL.glDisable(GL.GL_DEPTH_TEST)

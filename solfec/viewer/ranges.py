@@ -1,0 +1,58 @@
+"""Least and greatest values of results over all frames."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..results.export import first_domain
+from . import colours, fields
+
+
+class AllFrames:
+    """Ranges of results over all frames of a source, found in a domain of their own, so that the one that is shown stays.
+
+    Parameters
+    ----------
+    source : sources.Stored
+        Or another; those without a reader have no frames.
+    """
+
+    def __init__(self, source):
+        self.source, self._domain = source, None
+        self._found: dict[str, list] = {}  # frames looked at, least and greatest value
+
+    def range(self, name: str, budget: float = np.inf) -> tuple[float, float] | None:
+        """Range of a result over the frames so far, for some seconds of wall time more; None: there are no frames.
+
+        Hidden bodies count, too.
+        """
+        reader = self.source.reader
+        if reader is None or name in fields.KINDS:
+            return None
+        found = self._found.setdefault(name, [0, np.inf, -np.inf])
+        started = time.perf_counter()
+        while found[0] < len(reader.times):
+            if self._domain is None:
+                self._domain = first_domain(reader)
+            reader.load(self._domain, found[0])
+            self._domain.states.update_shapes()
+            values = fields.at_vertices(self._domain, name) if name in fields.AT_VERTICES else fields.at_constraints(self._domain, name)[2]
+            if np.isfinite(values).any():
+                low, high = colours.finite_range(values)
+                found[1:] = min(found[1], low), max(found[2], high)
+            found[0] += 1
+            if time.perf_counter() - started >= budget:
+                break
+        return (found[1], found[2]) if found[1] <= found[2] else None
+
+    def complete(self, name: str) -> bool:
+        """Whether all frames have been looked at for a result."""
+        reader = self.source.reader
+        return reader is None or name in fields.KINDS or self._found.get(name, [0])[0] >= len(reader.times)
+
+    def forget(self) -> None:
+        """Begin anew: the results are those of another run."""
+        self._found.clear()
+        self._domain = None

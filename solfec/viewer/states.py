@@ -1,0 +1,140 @@
+"""What is shown, as a dictionary that JSON can hold: for undo, saved states and recorded scripts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from ..errors import SolfecError
+from .cuts import Plane
+
+SWITCHES = ("filled", "edges", "arrows_shown", "lighting", "arrow_scale")  # of the renderer
+LOOKS = ("result", "colour_map")
+RANGES = ("over_all", "symmetric", "logarithmic")  # of the presentation  # of the presentation
+KEPT = 200  # steps that can be undone
+
+
+def capture(app) -> dict:
+    """The state of the model that is shown."""
+    view = app.view
+    opacity = view.looks[:, 3]
+    odd = np.flatnonzero(opacity != 1.0)
+    return {
+        "domain": app.number, "frame": int(view.source.frame), "camera": json.loads(view.camera.to_json()),
+        "range": view.fixed_range, "planes": [[plane.words(), plane.referential] for plane in view.planes], "legend": app.legend_shown,
+        "in_space": sorted(view.shown_in_space), "rough": sorted(view.rough), "followed": view.followed, "riding": view.riding,
+        "opacity": dict(zip(view.domain.bodies.view("id")[odd].astype(str).tolist(), opacity[odd].astype(float).round(6).tolist())),
+    } | {key: getattr(view, key) for key in (*LOOKS, *RANGES)} | {key: getattr(view.renderer, key) for key in SWITCHES}  # fmt: skip
+
+
+def restore(app, state: dict) -> None:
+    """Show what `capture` found.
+
+    Raises
+    ------
+    SolfecError
+        The dictionary is no such state.
+    """
+    try:
+        number = int(state["domain"])
+        if not 0 <= number < len(app.views):
+            raise ValueError(f"there is no model {number}")
+        view = app.views[number]
+        planes = [Plane.of(words, (0.0, 0.0, 0.0), bool(referential)) for words, referential in state["planes"]]
+        in_space, rough = {str(word) for word in state["in_space"]}, {int(body) for body in state["rough"]}
+        followed, riding = int(state["followed"]), bool(state["riding"])
+        opacity = {int(identifier): float(value) for identifier, value in state["opacity"].items()}
+        fixed = state["range"]
+        fixed = None if fixed is None else (float(fixed[0]), float(fixed[1]))
+        view.camera.from_json(json.dumps(state["camera"]))
+        frame = int(state["frame"])
+        colours = str(state["colour_map"])
+        kept = {key: type(getattr(view.renderer, key))(state[key]) for key in SWITCHES}
+        result, ranges, legend = str(state["result"]), {key: bool(state[key]) for key in RANGES}, bool(state["legend"])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise SolfecError(f"this is no state of the viewer: {error}") from None
+    app.number = number
+    if not view.source.live and frame != view.source.frame:
+        view.source.seek(min(frame, len(view.source.times) - 1))
+    for key, value in kept.items():
+        setattr(view.renderer, key, value)
+    view.set_colours(colours)
+    view.planes, view.fixed_range, app.legend_shown = planes, fixed, legend
+    view.shown_in_space, view.rough, view.followed, view.riding = in_space, rough, followed, riding
+    for key, value in ranges.items():
+        setattr(view, key, value)
+    view.looks[:, 3] = 1.0
+    for identifier, value in opacity.items():
+        view.looks[view.rows([identifier]), 3] = value
+    view.show(result)
+
+
+class Undo:
+    """States before the last commands, and those that were undone."""
+
+    def __init__(self):
+        self.past: list[tuple[str, dict]] = []
+        self.future: list[dict] = []
+
+    def note(self, name: str, state: dict) -> None:
+        """Remember the state before a command; of many times the same one in a row, a slider's say, the first."""
+        if not (self.past and self.past[-1][0] == name and name in ("frame", "camera", "move cut")):
+            self.past.append((name, state))
+            del self.past[:-KEPT]
+        self.future.clear()
+
+    def back(self, app) -> None:
+        """Show the state before the last command."""
+        if not self.past:
+            raise SolfecError("there is nothing to undo")
+        now = capture(app)
+        restore(app, self.past.pop()[1])
+        self.future.append(now)
+
+    def forward(self, app) -> None:
+        """Show again what was undone."""
+        if not self.future:
+            raise SolfecError("there is nothing to do again")
+        now = capture(app)
+        restore(app, self.future.pop())
+        self.past.append(("redo", now))
+
+
+def save(app, path: str) -> None:
+    """Write the state to a file."""
+    write(path, json.dumps(capture(app), indent=1) + "\n")
+
+
+def load(app, path: str) -> None:
+    """Show the state that a file holds."""
+    try:
+        restore(app, json.loads(read(path)))
+    except ValueError as error:
+        raise SolfecError(f"{path}: this is no state of the viewer: {error}") from None
+    except SolfecError as error:
+        raise error if str(error).startswith(path) else SolfecError(f"{path}: {error}") from None
+
+
+def read(path: str) -> str:
+    """Text of a file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SolfecError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def write(path: str, text: str) -> None:
+    """Write a text file."""
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise SolfecError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def script(app) -> str:
+    """The commands done so far as a viewer script."""
+    lines = [f"# Recorded by the viewer in a window of {app.size[0]}x{app.size[1]} pixels; run it by P, or with --script."]
+    return "\n".join([*lines, *(f"VIEW({command!r})" for command in app.log)]) + "\n"
