@@ -11,7 +11,7 @@ import pytest
 from solfec import cli
 from solfec.errors import SolfecError
 from solfec.viewer import live
-from tests.viewer.test_live import INPUT, frames, under_viewer
+from test_live import INPUT, frames, under_viewer
 
 OLD = """
 print 'half', 1/2, len(s.bodies), sys.argv
