@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_live import INPUT, frames, under_viewer
 
 from solfec import cli
 from solfec.errors import SolfecError
 from solfec.viewer import live
-from test_live import INPUT, frames, under_viewer
 
 OLD = """
 print 'half', 1/2, len(s.bodies), sys.argv
