@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import time
 
 import numpy as np
@@ -20,10 +21,10 @@ b = BULK_MATERIAL(s, density=1000.0)
 BODY(s, 'RIGID', SPHERE((0, 0, 0), 0.5, 1, 1), b)
 RUN(s, PENALTY_SOLVER(), 10.0)
 """
-BALLS = """
+MANY = """
 s = SOLFEC('DYNAMIC', 1E-3, 'out/balls')
 b = BULK_MATERIAL(s, density=1000.0)
-for k in range(1000):
+for k in range(COUNT):
     body = BODY(s, 'RIGID', SPHERE((k % 10 * 2., k // 10 % 10 * 2., k // 100 * 2.), 0.5, 1, 1), b)
     INITIAL_VELOCITY(body, (k % 7, 0, 0), (0, 0, 1))
 RUN(s, PENALTY_SOLVER(), 0.02)
@@ -90,8 +91,37 @@ def test_a_million_triangles_are_uploaded_at_once(window):
     renderer.delete()
 
 
-def test_frames_of_a_thousand_bodies_are_sought_fast(window, tmp_path, monkeypatch):
-    source = Stored(results(tmp_path, BALLS, monkeypatch))
+def calls(function) -> int:
+    """Calls of functions of Python that a function makes."""
+    count = 0
+
+    def note(frame, event, argument):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_seeking_a_frame_takes_as_many_calls_for_any_number_of_bodies(tmp_path, monkeypatch):
+    found = []
+    for count in (10, 500):
+        directory = tmp_path / str(count)
+        directory.mkdir()
+        source = Stored(results(directory, MANY.replace("COUNT", str(count)), monkeypatch))
+        source.seek(3)
+        found.append(calls(lambda source=source: source.seek(7)))
+        source.close()
+    assert found[1] <= 1.05 * found[0]
+
+
+@pytest.mark.slow
+def test_frames_of_a_thousand_bodies_are_sought_fast(tmp_path, monkeypatch):
+    source = Stored(results(tmp_path, MANY.replace("COUNT", "1000"), monkeypatch))
     frames = iter([3, 17, 5, 11, 2, 19, 7, 13])
     assert processor(lambda: source.seek(next(frames)), 8) < 0.010
     source.close()
