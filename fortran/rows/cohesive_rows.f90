@@ -1,4 +1,4 @@
-!> Contacts that a damageable bond holds together (docs/language-objects.md, SURFACE_MATERIAL: model 'COHESIVE').
+!> Contacts that a damageable bond holds together (docs/materials.md, COHESIVE).
 !>
 !> The bond and a Signorini-Coulomb contact act side by side, R = R_b + R_c.  With the opening d of the bond at the end of the step,
 !> relative to the openings at which it is gone, 2 G_N/f_N and 2 G_T/f_T, and damage k in [0, 1],
