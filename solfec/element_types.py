@@ -66,9 +66,11 @@ class ElementType:
     vtk, xdmf : int
         Cell types of VTK and XDMF.
     meshio : str
-        Name of the first-order cell in meshio.
+        Name of the first-order cell in meshio; '' where files know no such element, and `listed` says how they hold it.
     exodus_sides : tuple of tuple of int
         Nodes of the sides, in the order of the Exodus manual.
+    listed : tuple of int
+        Nodes as VTK and XDMF list them, where they take the element for one of more nodes, some of which are the same.
     abaqus : tuple of int
         Node counts <n> of Abaqus' solid elements C3D<n> of this shape; nodes at corners come first.
     abaqus_sides : tuple of tuple of int
@@ -88,7 +90,8 @@ class ElementType:
     vtk: int
     xdmf: int
     meshio: str
-    exodus_sides: tuple[tuple[int, ...], ...]
+    exodus_sides: tuple[tuple[int, ...], ...] = ()
+    listed: tuple[int, ...] = ()
     abaqus: tuple[int, ...] = ()
     abaqus_sides: tuple[tuple[int, ...], ...] = ()
     takes_enhancement: bool = False
@@ -101,6 +104,11 @@ class ElementType:
     def size(self) -> int:
         """Number of nodes, by which tables and kernels know the type."""
         return len(self.nodes)
+
+    @property
+    def file_nodes(self) -> list[int]:
+        """Nodes in the order in which VTK and XDMF list them."""
+        return list(self.listed or range(self.size))
 
     @property
     def quadrature_points(self) -> int:

@@ -136,10 +136,11 @@ def _mesh(domain, row: int) -> tuple[Points, Cells]:
     count = int(domain.bodies.primitive_count[row])
     volume = np.full(len(mesh.sizes), int(domain.geometry.primitives.volume_id[first]) if count else 0)
     volume[domain.geometry.primitives.element[first : first + count]] = domain.geometry.primitives.volume_id[first : first + count]
-    lists = [nodes[inside] for nodes, inside in zip(mesh.elements, used)]
+    kinds = [BY_SIZE[size] for size in mesh.sizes.tolist()]
+    lists = [nodes[kind.file_nodes] for nodes, kind in zip(mesh.elements, kinds)]
     body = np.full(len(mesh.nodes), identifier)
     points = Points(position, position - mesh.nodes, velocity.copy(), _nodal_stress(bodies, row, mesh, used), body)
-    return points, _cells([BY_SIZE[int(size)].vtk for size in mesh.sizes], lists, identifier, volume)
+    return points, _cells([kind.vtk for kind in kinds], lists, identifier, volume)
 
 
 def _nodal_stress(bodies, row: int, mesh, used: np.ndarray) -> np.ndarray:
@@ -167,7 +168,7 @@ def _primitives(domain, row: int) -> tuple[Points, Cells]:
     types, lists, volumes = [], [], []
     for k, nodes in zip(solid, listed):
         if p.kind[k] == PrimitiveKind.ELEMENT:
-            found = [(BY_SIZE[len(nodes)].vtk, nodes)]
+            found = [(BY_SIZE[len(nodes)].vtk, nodes[BY_SIZE[len(nodes)].file_nodes])]
         else:
             found = [(POLYGON, corners) for corners in _faces(geometry, k)]
         types += [kind for kind, _ in found]

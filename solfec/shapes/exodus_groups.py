@@ -7,7 +7,7 @@ import numpy as np
 from .. import installed
 from ..element_types import ELEMENT_TYPES
 
-SIDES = {kind.meshio: kind.exodus_sides for kind in ELEMENT_TYPES}
+SIDES = {kind.meshio: kind.exodus_sides for kind in ELEMENT_TYPES if kind.meshio}
 
 
 def add_groups(source, path: str) -> None:

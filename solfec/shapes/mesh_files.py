@@ -23,7 +23,7 @@ from .mesh_topology import MeshTopology
 from .tetrahedra import MissingPackage, row_numbers
 
 INSTALL = "pip install 'solfec[meshio]'"
-SOLIDS = {kind.meshio: kind.size for kind in ELEMENT_TYPES} | {"voxel": HEXAHEDRON.size}
+SOLIDS = {kind.meshio: kind.size for kind in ELEMENT_TYPES if kind.meshio} | {"voxel": HEXAHEDRON.size}
 CORNERS = SOLIDS | {"triangle": 3, "quad": 4, "pixel": 4}
 """Corners of cells by their first-order names in meshio."""
 
