@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..solvers.auto import AutoSolver
 from . import checks
 from .checks import command
-from .solvers import Solver, _count, _stored
+from .solvers import Solver, _count, _outcome, _stored
 
 
 def _columns(value, name: str) -> int:
@@ -37,22 +37,7 @@ class AUTO_SOLVER(Solver):
     maxiter = _stored("maxiter", _count, "Bound of the sweeps that are tried first.")
     anderson = _stored("anderson", _columns, "Columns of Anderson acceleration of the sweeps.")
 
-    @property
-    def error(self) -> str:
-        """'OK', or 'DIVERGED' when no method reached the residual, of the last solution."""
-        return self._solver.error
-
-    @property
-    def iters(self) -> int:
-        """Iterations of all kinds of the last solution."""
-        return self._solver.iters
-
-    @property
-    def islands(self) -> int:
-        """Independent groups of constraints in the last solution."""
-        return self._solver.islands
-
-    @property
-    def methods(self) -> dict[str, int]:
-        """Groups of the last solution by the method that solved them."""
-        return dict(self._solver.methods)
+    error = _outcome("error", str, "'OK', or 'DIVERGED' when no method reached the residual, of the last solution.")
+    iters = _outcome("iters", int, "Iterations of all kinds of the last solution.")
+    islands = _outcome("islands", int, "Independent groups of constraints in the last solution.")
+    methods = _outcome("methods", dict, "Groups of the last solution by the method that solved them.")

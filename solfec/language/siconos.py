@@ -8,7 +8,7 @@ from ..solvers.siconos_library import SOLVERS
 from . import checks
 from .checks import command
 from .hints import Switch
-from .solvers import Solver, _count, _stored, _switched
+from .solvers import Solver, _count, _outcome, _stored, _switched
 
 
 def _solver(value, name: str) -> str:
@@ -58,17 +58,6 @@ class SICONOS_SOLVER(Solver):
     verbose = _switched("verbose", "'ON': Siconos reports its iterations.")
     solver = _stored("solver", _solver, "Which solver of the library.")
 
-    @property
-    def error(self) -> str:
-        """'OK' or 'DIVERGED', of the last solution."""
-        return self._solver.error
-
-    @property
-    def iters(self) -> int:
-        """Iterations of Siconos in the last solution."""
-        return self._solver.iters
-
-    @property
-    def alternations(self) -> int:
-        """Solutions of the contacts in the last solution; more than one where there are other constraints, too."""
-        return self._solver.alternations
+    error = _outcome("error", str, "'OK' or 'DIVERGED', of the last solution.")
+    iters = _outcome("iters", int, "Iterations of Siconos in the last solution.")
+    alternations = _outcome("alternations", int, "Solutions of the contacts in the last solution; more than one where there are other constraints, too.")

@@ -54,6 +54,15 @@ def _stored(name: str, check: Callable[[Any, str], T], doc: str) -> Member[T]:
     return Member(get, put, doc=doc)
 
 
+def _outcome(name: str, kind: Callable[[Any], T], doc: str) -> Member[T]:
+    """What the solver tells of its last solution, made a `kind`; read-only."""
+
+    def get(self):
+        return kind(getattr(self._solver, name))
+
+    return Member(get, doc=doc)
+
+
 def _switched(name: str, doc: str) -> Member[str]:
     """A switch that the solver itself keeps."""
 
@@ -162,31 +171,11 @@ class GAUSS_SEIDEL_SOLVER(Solver):
         "diagsolver", lambda value, name: checks.choice(value, name, DIAGONAL_SOLVERS), "Diagonal block solver."
     )
 
-    @property
-    def failure(self) -> str:
-        """What happens when iterations do not converge."""
-        return self._solver.failure
-
-    @property
-    def error(self) -> str:
-        """'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED', of the last solution."""
-        return self._solver.error
-
-    @property
-    def iters(self) -> int:
-        """Iterations of the last solution."""
-        return self._solver.iters
-
-    @property
-    def rerhist(self) -> list[float]:
-        """Relative change of reactions in every iteration of the last solution."""
-        return list(self._solver.rerhist)
-
-    @property
-    def merhist(self) -> list[float]:
-        """Merit in every iteration of the last solution."""
-        return list(self._solver.merhist)
-
+    failure = _outcome("failure", str, "What happens when iterations do not converge.")
+    error = _outcome("error", str, "'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED', of the last solution.")
+    iters = _outcome("iters", int, "Iterations of the last solution.")
+    rerhist = _outcome("rerhist", list, "Relative change of reactions in every iteration of the last solution.")
+    merhist = _outcome("merhist", list, "Merit in every iteration of the last solution.")
     @property
     def reverse(self) -> str:
         """'ON': every other sweep runs backwards."""
@@ -341,31 +330,11 @@ class NEWTON_SOLVER(Solver):
     gsflag = _switched("gsflag", "'ON': the Gauss-Seidel solver takes over when iterations fail.")
     reldelta = _stored("reldelta", _relative_delta, "Which diagonal entry of W multiplies delta; 'OFF': none.")
 
-    @property
-    def error(self) -> str:
-        """'OK' or 'DIVERGED', or what Gauss-Seidel left when it took over."""
-        return self._solver.error
-
-    @property
-    def iters(self) -> int:
-        """Iterations of the last solution."""
-        return self._solver.iters
-
-    @property
-    def fallback(self) -> int:
-        """Sweeps of the Gauss-Seidel solver in the last solution; 0 when it was not needed."""
-        return self._solver.fallback
-
-    @property
-    def merhist(self) -> list[float]:
-        """Merit after every iteration of the last solution."""
-        return self._solver.merhist
-
-    @property
-    def mvhist(self) -> list[int]:
-        """Products with W that GMRES has used after every iteration of the last solution."""
-        return self._solver.mvhist
-
+    error = _outcome("error", str, "'OK' or 'DIVERGED', or what Gauss-Seidel left when it took over.")
+    iters = _outcome("iters", int, "Iterations of the last solution.")
+    fallback = _outcome("fallback", int, "Sweeps of the Gauss-Seidel solver in the last solution; 0 when it was not needed.")
+    merhist = _outcome("merhist", list, "Merit after every iteration of the last solution.")
+    mvhist = _outcome("mvhist", list, "Products with W that GMRES has used after every iteration of the last solution.")
     itershist = _recorded()
 
 
