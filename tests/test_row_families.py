@@ -1,6 +1,7 @@
 """The list of families of rows: each fact about a kind stands there once, and the kernels are built from it."""
 
 import ast
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -53,7 +54,8 @@ def test_cones_hold_the_components_that_a_row_asks_for(kind):
 
 def test_modules_of_families_are_there():
     for family in ROW_FAMILIES.values():
-        assert f"type, extends(row_family) :: {family.type}\n" in (ROOT / "fortran/rows" / f"{family.module}.f90").read_text()
+        text = (ROOT / "fortran/rows" / f"{family.module}.f90").read_text()
+        assert re.search(rf"type, extends\(\w+_family\) :: {family.type}\n", text)
 
 
 def lists_of_kinds(path):

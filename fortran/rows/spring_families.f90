@@ -21,9 +21,8 @@ module spring_families
   end type spring_family
 
   !> R is what the function has given; sweeps leave it alone.
-  type, extends(row_family) :: held_family
+  type, extends(spring_family) :: held_family
   contains
-    procedure :: prepare => prepare_held
     procedure :: solve => solve_held
     procedure :: measure => measure_held
   end type held_family
@@ -91,17 +90,6 @@ contains
       rhs(3) = w(3,3)*(force - r(3))
     end if
   end subroutine linearise_spring
-
-  pure subroutine prepare_held(self, asked, w, b, v, kind, law, block, free)
-    class(held_family), intent(in) :: self
-    type(constraint_data), intent(in) :: asked
-    real(dp), intent(in) :: w(3,3), b(3), v(3)
-    integer(i4), intent(inout) :: kind
-    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
-    law = 0.0_dp
-    block = 0.0_dp
-    free = b
-  end subroutine prepare_held
 
   subroutine solve_held(self, w, block, law, normal_v, options, b, r, status)
     class(held_family), intent(in) :: self
