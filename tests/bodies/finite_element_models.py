@@ -1,13 +1,17 @@
 """Bars and cubes of finite elements for the tests of this folder."""
 
-import numpy as np
+from pathlib import Path
 
-from solfec.bodies import motion
+import numpy as np
+import pytest
+from body_models import SteppedBodies
+
 from solfec.bodies.finite_elements import FiniteElementMesh
-from solfec.bodies.loads import Loads
-from solfec.bodies.table import BodyKind, BodyTable, Form, Scheme
+from solfec.bodies.table import BodyKind, Energy, Form, Scheme
 from solfec.shapes.characteristics import characteristics
 from solfec.shapes.mesh import Mesh
+
+DATA = Path(__file__).parent.parent / "data" / "bodies"
 
 
 def block(counts, low=(0, 0, 0), high=(1, 1, 1)):
@@ -33,13 +37,8 @@ def lame_of(young, poisson):
     return young * poisson / ((1 + poisson) * (1 - 2 * poisson)), young / (2 * (1 + poisson))
 
 
-class ElementModel:
-    """Finite element bodies with loads, stepped without constraints."""
-
-    def __init__(self):
-        self.bodies = BodyTable()
-        self.loads = Loads(self.bodies)
-        self.time = 0.0
+class ElementModel(SteppedBodies):
+    """Finite element bodies."""
 
     def add(self, mesh, young=1e9, poisson=0.25, density=1e3, form=Form.TL, scheme=Scheme.DEF_EXP, damping=0.0, lame=None, base=None):
         volume, centre, euler = characteristics([mesh])
@@ -53,24 +52,23 @@ class ElementModel:
         arm = self.bodies.meshes[int(self.bodies.id[row])].nodes - self.bodies.centre[:, row]
         self.velo(row)[:] = (np.asarray(linear) + np.cross(angular, arm)).T
 
-    def initialise(self):
-        motion.initialise_inertia(self.bodies)
-        return self
 
-    def run(self, step, steps, after=None):
-        start = self.time
-        for k in range(steps):
-            motion.predict(self.bodies, self.loads, start + k * step, step)
-            motion.correct(self.bodies, step)
-            if after is not None:
-                after(k + 1)
-        self.time = start + steps * step
+def follow_reference(model, case):
+    """Run a bar of 30 nodes and compare its states with Solfec-1.0's at all stored times."""
+    with np.load(DATA / "finite_element_bar.npz") as data:
+        time, conf, velo, energy = (data[f"case{case['index']:02d}_{name}"] for name in ("time", "conf", "velo", "energy"))
+    frame = {round(t / case["step"]): k for k, t in enumerate(time) if t > 0}
+    seen = []
 
-    def conf(self, row=0):
-        return self.bodies.configurations.conf[:, self.bodies.conf_slice(row)]
+    def compare(step):
+        if step in frame:
+            k = frame[step]
+            seen.append(k)
+            assert np.abs(model.conf()[:, :30].T.ravel() - conf[k]).max() < 1e-9 * np.abs(conf).max()
+            assert np.abs(model.velo()[:, :30].T.ravel() - velo[k]).max() < 1e-9 * np.abs(velo).max()
+            kinetic, external, _, _, internal = energy[k]
+            ours = model.bodies.energy[[Energy.KINETIC, Energy.EXTERNAL, Energy.INTERNAL], 0]
+            assert ours == pytest.approx([kinetic, external, internal], abs=1e-9 * np.abs(energy).max())
 
-    def velo(self, row=0):
-        return self.bodies.triples.velo[:, self.bodies.velo_slice(row)]
-
-    def energy(self, which, row=0):
-        return self.bodies.energy[which, row]
+    model.run(case["step"], case["steps"], compare)
+    assert len(seen) == len(frame)

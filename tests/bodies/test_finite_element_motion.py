@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from finite_element_models import ElementModel, block
+from finite_element_models import ElementModel, block, follow_reference
 
 from solfec.bodies import motion
 from solfec.bodies.materials import BulkMaterial
@@ -32,27 +32,7 @@ def bar(case):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['name']}-{c['form']}-{c['scheme']}")
 def test_bar_follows_reference_trajectory(case):
-    model = bar(case)
-    with np.load(DATA / "finite_element_bar.npz") as data:
-        time, conf, velo, energy = (data[f"case{case['index']:02d}_{name}"] for name in ("time", "conf", "velo", "energy"))
-    frame = {round(t / case["step"]): k for k, t in enumerate(time) if t > 0}
-    seen = []
-
-    def compare(step):
-        if step in frame:
-            k = frame[step]
-            seen.append(k)
-            assert np.abs(model.conf().T.ravel() - conf[k]).max() < 1e-9 * np.abs(conf).max()
-            assert np.abs(model.velo().T.ravel() - velo[k]).max() < 1e-9 * np.abs(velo).max()
-            kinetic, external, _, _, internal = energy[k]
-            ours = model.bodies.energy[:, 0]
-            scale = np.abs(energy).max()
-            assert ours[[Energy.KINETIC, Energy.EXTERNAL, Energy.INTERNAL]] == pytest.approx(
-                [kinetic, external, internal], abs=1e-9 * scale
-            )
-
-    model.run(case["step"], case["steps"], compare)
-    assert len(seen) == len(frame)
+    follow_reference(bar(case), case)
 
 
 @pytest.mark.parametrize("case", CANTILEVERS, ids=lambda c: f"{c['form']}-{c['scheme']}")

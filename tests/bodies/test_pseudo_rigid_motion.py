@@ -138,7 +138,7 @@ def test_dilated_cube_stores_its_strain_energy_and_keeps_it_within_the_band():
     model, h, balance = breathing(1e-3), 1e-5, []
     assert model.energy(Energy.INTERNAL) == pytest.approx(3003.0007, abs=1e-3)
     total = model.energy(Energy.INTERNAL)
-    model.run(h, 1000, lambda: balance.append(model.energy(Energy.INTERNAL) + model.energy(Energy.KINETIC)))
+    model.run(h, 1000, lambda n: balance.append(model.energy(Energy.INTERNAL) + model.energy(Energy.KINETIC)))
     assert np.abs(np.array(balance) / total - 1).max() < (math.sqrt(2.4e7) * h) ** 2 / 4 * 1.05
 
 
@@ -148,7 +148,7 @@ def test_an_implicit_dilated_cube_keeps_its_energy(h, deviation):
     model, balance = breathing(1e-3, Scheme.DEF_LIM), []
     total = model.energy(Energy.INTERNAL)
     assert total == pytest.approx(3003.0007, abs=1e-3)
-    model.run(h, round(1e-2 / h), lambda: balance.append(model.energy(Energy.INTERNAL) + model.energy(Energy.KINETIC)))
+    model.run(h, round(1e-2 / h), lambda n: balance.append(model.energy(Energy.INTERNAL) + model.energy(Energy.KINETIC)))
     assert 0 < np.abs(np.array(balance) / total - 1).max() < deviation
 
 
@@ -159,7 +159,7 @@ def test_an_implicit_dilated_cube_keeps_its_energy(h, deviation):
 def test_small_dilatations_have_the_period_of_the_scheme(h, stride, scheme, expected):
     """sin(omega_d h/2) = omega h/2, tan of DEF_LIM: 1.28255e-3 s in the limit of small steps."""
     model, amplitudes = breathing(1e-6, scheme), []
-    model.run(h, 400, lambda: amplitudes.append(model.conf()[0, 0] - 1))
+    model.run(h, 400, lambda n: amplitudes.append(model.conf()[0, 0] - 1))
     a = np.array(amplitudes)
     # x(n+1) + x(n-1) = 2 cos(omega_d h) x(n) for every linear mode of the scheme
     middle = a[stride:-stride]

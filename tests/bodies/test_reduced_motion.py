@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from finite_element_models import ElementModel, block
+from finite_element_models import ElementModel, block, follow_reference
 
 from solfec.bodies import modal, state
 from solfec.bodies.reduced_base import ReducedBase, decompose, orthonormal, rigid_displacements, rigid_fields
@@ -85,23 +85,7 @@ def test_complete_base_moves_as_the_co_rotated_body(case):
     spin(model, case["linear_velocity0"] or (0, 0, 0), case["angular_velocity0"] or (0, 0, 0))
     if case["load"]:
         model.loads.add_force(0, *case["load"])
-    with np.load(DATA / "finite_element_bar.npz") as data:
-        time, conf, velo, energy = (data[f"case{case['index']:02d}_{name}"] for name in ("time", "conf", "velo", "energy"))
-    frame = {round(t / case["step"]): k for k, t in enumerate(time) if t > 0}
-    seen = []
-
-    def compare(step):
-        if step in frame:
-            k = frame[step]
-            seen.append(k)
-            assert np.abs(model.conf()[:, :30].T.ravel() - conf[k]).max() < 1e-9 * np.abs(conf).max()
-            assert np.abs(model.velo()[:, :30].T.ravel() - velo[k]).max() < 1e-9 * np.abs(velo).max()
-            kinetic, external, _, _, internal = energy[k]
-            ours = model.bodies.energy[[Energy.KINETIC, Energy.EXTERNAL, Energy.INTERNAL], 0]
-            assert ours == pytest.approx([kinetic, external, internal], abs=1e-9 * np.abs(energy).max())
-
-    model.run(case["step"], case["steps"], compare)
-    assert len(seen) == len(frame)
+    follow_reference(model, case)
 
 
 @pytest.mark.parametrize("form", [Form.BC_MODAL, Form.BC_RO])
