@@ -214,7 +214,8 @@ def literals(path):
 
 
 def test_no_other_module_lists_element_types(tmp_path):
-    found = {str(p.relative_to(SOURCES)): lines for p in SOURCES.rglob("*.py") if (lines := list(literals(p)))}
+    others = (p for p in SOURCES.rglob("*.py") if p.name != "element_types.py")
+    found = {str(p.relative_to(SOURCES)): lines for p in others if (lines := list(literals(p)))}
     assert not found
     bad = tmp_path / "bad.py"
     bad.write_text("A = {4: 1, 5: 2, 6: 3, 8: 4}\nB = (4, 5, 6, 8)\nif mesh.sizes[k] == 8: pass\nC = np.arange(8) < sizes\n")

@@ -500,10 +500,10 @@ def _help(app):
 @entry("font size", "help", "", "pixels:")
 def _font(app, size):
     """Write larger or smaller."""
-    size = number(size, "size")
-    if not 6 <= size <= 60:
-        raise SolfecError(f"letters are 6 to 60 pixels high, not {size:g}")
-    app.font_size = size
+    height = number(size, "size")
+    if not 6 <= height <= 60:
+        raise SolfecError(f"letters are 6 to 60 pixels high, not {height:g}")
+    app.font_size = height
 
 
 @entry("copy message", "tools", "^C")
