@@ -64,7 +64,7 @@ def build(place: Path) -> None:
 
 
 def test_there_are_recipes():
-    assert {patch.stem for patch in PATCHES} >= {"command", "export", "law", "joint"}
+    assert {patch.stem for patch in PATCHES} >= {"command", "export", "law", "joint", "element"}
     assert all(added_tests(patch) for patch in PATCHES)
 
 
@@ -72,6 +72,10 @@ def test_there_are_recipes():
 def test_laws_and_joints_touch_four_files_at_most(name):
     files = touched(ROOT / "docs" / "developing" / f"{name}.patch")
     assert len(set(files)) == len(files) <= 4 and "solfec/kinds.py" in files
+
+
+def test_an_element_type_is_a_record_and_its_kernel():
+    assert touched(ROOT / "docs" / "developing" / "element.patch") == ["fortran/bodies/element_shapes.f90", "solfec/element_types.py"]
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.stem)
