@@ -46,7 +46,7 @@ class StandIn:
         self.fractures = Fractures()
         self.loads, self.settings, self.extents = Loads(self.bodies), Settings(), None
         self.epsilon, self.dynamic, self.step_kept, self.exact_supports = 1e-6, True, False, False
-        self.joint_impacts, self.joint_correction = True, False
+        self.joint_impacts, self.joint_correction, self.touched = True, False, False
         self.time, self.step, self.step_number = 0.0, 1e-3, 0
         self.clock_origin = (0.0, 0)
         self.report, self.sparsified = None, 0
