@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 
 from .. import _kernels
+from ..kinds import SurfaceModel
 from .current_faces import current_faces, split
 from .manifold import PART, WITHIN_MARGIN, sizes_of
 from .workspace import Workspace, workspace_of
@@ -159,8 +160,11 @@ def update_geometry(geometry, bodies, epsilon: float) -> None:
     split(geometry, faces)
 
 
-def sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) -> int:
-    """Remove superfluous contacts among the rows from `new` on, largest areas first, of equal ones the nearest; return their number."""
+def sparsify_symmetrically(constraints, materials, geometry, settings: Settings, new: int) -> int:
+    """Remove superfluous contacts among the rows from `new` on, largest areas first, of equal ones the nearest; return their number.
+
+    Contacts that stay take over the areas of removed ones at the same place.  Known bonds do not: they keep the area with which they were made.
+    """
     rows = np.arange(new, constraints.n, dtype=np.int32)
     order = rows[np.lexsort((-rows, constraints.gap[rows], -constraints.area[rows]))]
     keep, gained = np.zeros(len(rows), np.int32), np.zeros(constraints.capacity)
@@ -170,6 +174,8 @@ def sparsify_symmetrically(constraints, geometry, settings: Settings, new: int) 
     )
     if removed:
         if settings.patch:  # known contacts are evaluated again in the next step, and begin with their own areas
+            bonded = (constraints.cohesion[:new] > 0.0) & (materials.model[constraints.material[:new]] == SurfaceModel.COHESIVE)
+            gained[:new][bonded] = 0.0
             constraints.area[:] += gained
         constraints.compact(np.concatenate((np.ones(new, bool), keep > 0)))
         constraints.id[new : constraints.n] = constraints.next_id + np.arange(constraints.n - new)
