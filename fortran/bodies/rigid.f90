@@ -184,16 +184,38 @@ contains
     logical, intent(inout) :: finite(lanes)       !< false: a reaction is not; none of the eight moves
     logical, intent(inout) :: converged(lanes)    !< false: RIG_IMP found no angular velocity
     logical, intent(inout) :: regular(lanes)      !< false: the rotation is not one (determinant not positive)
-    real(dp) :: x(lanes), s(lanes), c(lanes), negative(lanes)
-    real(dp) :: inverse_inertia(lanes,6), velocity(lanes,3), carried(lanes,3), d(lanes,9)
-    real(dp) :: w1, w2, w3, j1, j2, j3, a, b, e
-    integer :: i, l
+    real(dp) :: x(lanes), inverse_inertia(lanes,6), velocity(lanes,3), carried(lanes,3), d(lanes,9)
+    integer :: l
 
-    call invert_inertia(nt, turns, tensor, inverse_inertia)
-    !$omp simd private(j1, j2, j3)
+    !$omp simd
     do l = 1, lanes
       x(l) = abs(reaction(1,l)) + abs(reaction(2,l)) + abs(reaction(3,l)) &
            + abs(reaction(4,l)) + abs(reaction(5,l)) + abs(reaction(6,l))
+    end do
+    call find_finite(x, finite)
+    if (.not. all(finite)) return
+    call invert_inertia(nt, turns, tensor, inverse_inertia)
+    call react(nv, nm, step, turns, inverse_inertia, velo, momentum, reaction, velocity, carried)
+    converged = .true.
+    if (any(scheme == scheme_implicit)) call implicit_velocities(step, scheme, tensor, carried, velocity, converged)
+    call half_turns(step, velocity, d)
+    call finish_translation(nc, nv, step, mass, velo_prev, force, reaction, conf, velo, work)
+    call finish_rotation(nt, nv, nm, step, scheme, mass, tensor, inverse_inertia, carried, velocity, d, velo_prev, force, &
+                         reaction, velo, momentum, kinetic, work)
+    call turn(nc, d, conf)
+    call keep_orthogonal(nc, conf, regular)
+  end subroutine rigid_finish
+
+  !> Angular velocities and momenta, as the body carries them from step to step, with the impulses of reactions.
+  pure subroutine react(nv, nm, step, turns, inverse_inertia, velo, momentum, reaction, velocity, carried)
+    integer, intent(in) :: nv, nm
+    real(dp), intent(in) :: step, turns(lanes), inverse_inertia(lanes,6), velo(nv,lanes), momentum(nm,lanes), reaction(nv,lanes)
+    real(dp), intent(inout) :: velocity(lanes,3), carried(lanes,3)
+    real(dp) :: j1, j2, j3
+    integer :: l
+
+    !$omp simd private(j1, j2, j3)
+    do l = 1, lanes
       j1 = reaction(1,l)
       j2 = reaction(2,l)
       j3 = reaction(3,l)
@@ -204,24 +226,18 @@ contains
       carried(l,2) = momentum(2,l) + turns(l)*step*j2
       carried(l,3) = momentum(3,l) + turns(l)*step*j3
     end do
-    call find_finite(x, finite)
-    if (.not. all(finite)) return
-    negative = merge(1.0_dp, 0.0_dp, scheme == scheme_negative)
-    converged = .true.
-    if (any(scheme == scheme_implicit)) call implicit_velocities(step, scheme, tensor, carried, velocity, converged)
+  end subroutine react
+
+  !> exp[h/2 W], as 11, 21, 31, 12, 22, 32, 13, 23, 33.
+  pure subroutine half_turns(step, velocity, d)
+    real(dp), intent(in) :: step, velocity(lanes,3)
+    real(dp), intent(inout) :: d(lanes,9)
+    real(dp) :: x(lanes), s(lanes), c(lanes), a, b, e
+    integer :: l
+
     x = (step/2*velocity(:,1))**2 + (step/2*velocity(:,2))**2 + (step/2*velocity(:,3))**2
     call exponential_coefficients(x, s, c)
-    work = 0
-    do i = 4, 6
-      !$omp simd private(a)
-      do l = 1, lanes
-        a = velo(i,l) + step/mass(l)*reaction(i,l)
-        velo(i,l) = a
-        conf(i+6,l) = conf(i+6,l) + step/2*a
-        work(l) = work(l) + (velo_prev(i,l) + a)*(force(i,l) + reaction(i,l))
-      end do
-    end do
-    !$omp simd private(w1, w2, w3, j1, j2, j3, a, b, e)
+    !$omp simd private(a, b, e)
     do l = 1, lanes
       a = step/2*velocity(l,1)
       b = step/2*velocity(l,2)
@@ -235,6 +251,43 @@ contains
       d(l,7) = c(l)*a*e + s(l)*b
       d(l,6) = c(l)*b*e + s(l)*a
       d(l,8) = c(l)*b*e - s(l)*a
+    end do
+  end subroutine half_turns
+
+  !> Velocities and places of mass centres at t+h; work: (v(t) + v(t+h)).(force + reaction).
+  pure subroutine finish_translation(nc, nv, step, mass, velo_prev, force, reaction, conf, velo, work)
+    integer, intent(in) :: nc, nv
+    real(dp), intent(in) :: step, mass(lanes), velo_prev(nv,lanes), force(nv,lanes), reaction(nv,lanes)
+    real(dp), intent(inout) :: conf(nc,lanes), velo(nv,lanes), work(lanes)
+    real(dp) :: a
+    integer :: i, l
+
+    work = 0
+    do i = 4, 6
+      !$omp simd private(a)
+      do l = 1, lanes
+        a = velo(i,l) + step/mass(l)*reaction(i,l)
+        velo(i,l) = a
+        conf(i+6,l) = conf(i+6,l) + step/2*a
+        work(l) = work(l) + (velo_prev(i,l) + a)*(force(i,l) + reaction(i,l))
+      end do
+    end do
+  end subroutine finish_translation
+
+  !> Angular velocities at t+h by each scheme's rule, momenta, the kinetic energy, and `work` with its angular part, times h/2.
+  pure subroutine finish_rotation(nt, nv, nm, step, scheme, mass, tensor, inverse_inertia, carried, velocity, d, velo_prev, force, &
+                                  reaction, velo, momentum, kinetic, work)
+    integer, intent(in) :: nt, nv, nm
+    integer(i4), intent(in) :: scheme(lanes)
+    real(dp), intent(in) :: step, mass(lanes), tensor(nt,lanes), inverse_inertia(lanes,6), carried(lanes,3), velocity(lanes,3)
+    real(dp), intent(in) :: d(lanes,9), velo_prev(nv,lanes), force(nv,lanes), reaction(nv,lanes)
+    real(dp), intent(inout) :: velo(nv,lanes), momentum(nm,lanes), kinetic(lanes), work(lanes)
+    real(dp) :: negative(lanes), w1, w2, w3, j1, j2, j3
+    integer :: l
+
+    negative = merge(1.0_dp, 0.0_dp, scheme == scheme_negative)
+    !$omp simd private(w1, w2, w3, j1, j2, j3)
+    do l = 1, lanes
       ! RIG_NEG: W = J^-1 D^T momentum
       j1 = d(l,1)*carried(l,1) + d(l,2)*carried(l,2) + d(l,3)*carried(l,3)
       j2 = d(l,4)*carried(l,1) + d(l,5)*carried(l,2) + d(l,6)*carried(l,3)
@@ -260,6 +313,16 @@ contains
       kinetic(l) = (w1*j1 + w2*j2 + w3*j3)/2 &
                  + mass(l)/2*(velo(4,l)*velo(4,l) + velo(5,l)*velo(5,l) + velo(6,l)*velo(6,l))
     end do
+  end subroutine finish_rotation
+
+  !> Rotations R become R D.
+  pure subroutine turn(nc, d, conf)
+    integer, intent(in) :: nc
+    real(dp), intent(in) :: d(lanes,9)
+    real(dp), intent(inout) :: conf(nc,lanes)
+    real(dp) :: a, b, e
+    integer :: i, l
+
     do i = 1, 3
       !$omp simd private(a, b, e)
       do l = 1, lanes
@@ -271,8 +334,7 @@ contains
         conf(i+6,l) = a*d(l,7) + b*d(l,8) + e*d(l,9)
       end do
     end do
-    call keep_orthogonal(nc, conf, regular)
-  end subroutine rigid_finish
+  end subroutine turn
 
   !> Brings rotations back that have left the orthogonal matrices by round-off of many steps.
   pure subroutine keep_orthogonal(nc, conf, regular)
