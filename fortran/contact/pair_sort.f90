@@ -107,85 +107,128 @@ contains
     integer(i4), intent(inout) :: partner(side,few,0:*), count(0:*), start(0:*)
     integer(i8), intent(inout) :: apart(0:*)
     integer(i4), intent(inout) :: low(0:*), high(0:*)
-    integer :: j, k, i, row, place, rows, most, longest, number, list, part
+    integer :: k, number, part, left, rows, list
 
     rows = to - from
     if (first == last) return
     if (last - first <= rows/sparse) then
-      place = first
-      do list = 0, ubound(lists, 1)
-        number = lists(list)%pieces(group)
-        if (number > 0) part = (lists(list)%next(group) - 1)/piece
-        do j = 1, number
-          k = merge(filled(lists(list)%next(group)), piece, j == 1)
-          apart(place:place+k-1) = store%key(piece*part:piece*part+k-1)
-          place = place + k
-          part = store%previous(part)
-        end do
-      end do
-      call sort_keys(last - first, apart(first))
-      do k = first, last - 1
-        low(k) = int(shiftr(apart(k), 32), i4)
-        high(k) = int(iand(apart(k), low_half), i4)
-      end do
-      apart(first:last-1) = -1
+      call sort_few_pairs(first, last, group, store, lists, low, high, apart)
       return
     end if
     count(0:rows+side-1) = 0
     partner(:,:,0:(rows-1)/side) = huge(partner)
     do list = 0, ubound(lists, 1)
-      number = lists(list)%pieces(group)
-      if (number > 0) part = (lists(list)%next(group) - 1)/piece
-      do j = 1, number
-        k = merge(filled(lists(list)%next(group)), piece, j == 1)
-        call place_partners(k, store%key(piece*part:piece*part+k-1), from, count, partner)
-        part = store%previous(part)
+      call first_piece(lists(list), group, part, left, number)
+      do while (left > 0)
+        call place_partners(number, store%key(piece*part:piece*part+number-1), from, count, partner)
+        call next_piece(store, part, left, number)
       end do
     end do
-    most = 0
-    place = first
     do k = 0, (rows - 1)/side
-      longest = maxval(count(side*k:side*k+side-1))
-      most = max(most, longest)
-      call sort_half(partner(:,:half,k))
-      if (longest > half) then
-        call sort_half(partner(:,half+1:,k))
-        call merge_halves(partner(:,:,k))
-      end if
-      do j = 0, min(side, rows - side*k) - 1
-        row = side*k + j
-        start(row) = place
-        if (place + half <= last) then
-          ! the next row overwrites surplus entries
-          low(place:place+half-1) = from + row
-          high(place:place+half-1) = partner(j+1,:half,k)
-        else
-          do i = 0, min(int(count(row)), half) - 1
-            low(place+i) = from + row
-            high(place+i) = partner(j+1,i+1,k)
-          end do
-        end if
-        do i = half, min(int(count(row)), few) - 1
-          low(place+i) = from + row
-          high(place+i) = partner(j+1,i+1,k)
-        end do
-        place = place + count(row)
-      end do
+      call sort_partners(maxval(count(side*k:side*k+side-1)), partner(:,:,k))
     end do
-    if (most > few) then
+    call write_pairs(from, rows, first, last, count, partner, start, low, high)
+    if (maxval(count(0:rows-1)) > few) then
       do list = 0, ubound(lists, 1)
-        number = lists(list)%pieces(group)
-        if (number > 0) part = (lists(list)%next(group) - 1)/piece
-        do j = 1, number
-          k = merge(filled(lists(list)%next(group)), piece, j == 1)
-          call place_keys(k, store%key(piece*part:piece*part+k-1), from, count, start, apart)
-          part = store%previous(part)
+        call first_piece(lists(list), group, part, left, number)
+        do while (left > 0)
+          call place_keys(number, store%key(piece*part:piece*part+number-1), from, count, start, apart)
+          call next_piece(store, part, left, number)
         end do
       end do
       call sort_long_rows(from, rows, count, start, low, high, apart)
     end if
     apart(first:last-1) = -1
   end subroutine sort_group
+
+  !> The last piece of a group in a list, how many pieces are left with it, and how many pairs it holds.
+  pure subroutine first_piece(list, group, part, left, number)
+    type(pair_list), intent(in) :: list
+    integer, intent(in) :: group
+    integer, intent(out) :: part, left, number
+
+    left = list%pieces(group)
+    part = (list%next(group) - 1)/piece
+    number = filled(list%next(group))
+  end subroutine first_piece
+
+  !> The piece before it, which is full.
+  pure subroutine next_piece(store, part, left, number)
+    type(pair_store), intent(in) :: store
+    integer, intent(inout) :: part, left
+    integer, intent(out) :: number
+
+    left = left - 1
+    number = piece
+    if (left > 0) part = store%previous(part)
+  end subroutine next_piece
+
+  !> Sorts the pairs of a group with few of them by comparisons.
+  pure subroutine sort_few_pairs(first, last, group, store, lists, low, high, apart)
+    integer, intent(in) :: first, last, group
+    type(pair_store), intent(in) :: store
+    type(pair_list), intent(in) :: lists(0:)
+    integer(i8), intent(inout) :: apart(0:*)
+    integer(i4), intent(inout) :: low(0:*), high(0:*)
+    integer :: k, number, part, left, place, list
+
+    place = first
+    do list = 0, ubound(lists, 1)
+      call first_piece(lists(list), group, part, left, number)
+      do while (left > 0)
+        apart(place:place+number-1) = store%key(piece*part:piece*part+number-1)
+        place = place + number
+        call next_piece(store, part, left, number)
+      end do
+    end do
+    call sort_keys(last - first, apart(first))
+    do k = first, last - 1
+      low(k) = int(shiftr(apart(k), 32), i4)
+      high(k) = int(iand(apart(k), low_half), i4)
+    end do
+    apart(first:last-1) = -1
+  end subroutine sort_few_pairs
+
+  !> Sorts the partners of `side` rows that have at most `longest` each.
+  pure subroutine sort_partners(longest, x)
+    integer(i4), intent(in) :: longest
+    integer(i4), intent(inout) :: x(side,few)
+
+    call sort_half(x(:,:half))
+    if (longest <= half) return
+    call sort_half(x(:,half+1:))
+    call merge_halves(x)
+  end subroutine sort_partners
+
+  !> Writes the pairs of a group's rows, but for those beyond a few of a row, into the places first <= k < last; `start`: a row's first place.
+  pure subroutine write_pairs(from, rows, first, last, count, partner, start, low, high)
+    integer, intent(in) :: from, rows, first, last
+    integer(i4), intent(in) :: count(0:*), partner(side,few,0:*)
+    integer(i4), intent(inout) :: start(0:*), low(0:*), high(0:*)
+    integer :: i, j, k, row, place
+
+    place = first
+    do row = 0, rows - 1
+      k = row/side
+      j = row - side*k + 1
+      start(row) = place
+      if (place + half <= last) then
+        ! the next row overwrites surplus entries
+        low(place:place+half-1) = from + row
+        high(place:place+half-1) = partner(j,:half,k)
+      else
+        do i = 0, min(int(count(row)), half) - 1
+          low(place+i) = from + row
+          high(place+i) = partner(j,i+1,k)
+        end do
+      end if
+      do i = half, min(int(count(row)), few) - 1
+        low(place+i) = from + row
+        high(place+i) = partner(j,i+1,k)
+      end do
+      place = place + count(row)
+    end do
+  end subroutine write_pairs
 
   !> Puts pairs into the table of partners, and counts those of each row.
   pure subroutine place_partners(n, key, from, count, partner)
