@@ -15,6 +15,18 @@ module anderson_sweeps
   integer(i4), parameter :: most_columns = 10         !< largest window
   real(dp), parameter :: growth = 2.0_dp              !< of |f| that drops an accelerated iterate
 
+  !> What the last sweeps have done to the reactions of an island; rows are those of the island.
+  type :: history
+    integer(i4) :: width                            !< most columns that are kept; 0: plain sweeps, of which nothing is
+    integer(i4) :: columns = 0, next = 1            !< columns in use, and the one that the next sweep fills
+    logical :: accelerated = .false.                !< the iterate is a combination, not what a sweep has left
+    real(dp) :: old_change = huge(1.0_dp)           !< |f|^2 of the sweep before, huge: there is none
+    real(dp), allocatable :: f(:,:), g(:,:)         !< f and G(r) of the last sweep,
+    real(dp), allocatable :: f_old(:,:), g_old(:,:) !< of the one before,
+    real(dp), allocatable :: df(:,:,:), dg(:,:,:)   !< and their changes from sweep to sweep
+    real(dp) :: gram(most_columns,most_columns) = 0.0_dp  !< products of the columns of df
+  end type history
+
 contains
 
   !> Sweeps until the residual is at most `tolerance`, or `most` times, or (with `patience` > 0) until sweeps stagnate.
@@ -31,47 +43,18 @@ contains
     real(dp), intent(inout) :: r(3,0:*)        !< reactions of all rows; those of the island change
     real(dp), intent(out) :: residual
     integer(i4), intent(out) :: sweeps
-    real(dp), allocatable :: f(:,:), g(:,:), f_old(:,:), g_old(:,:), df(:,:,:), dg(:,:,:)
-    real(dp) :: gram(most_columns,most_columns), right(most_columns), gamma(most_columns)
-    real(dp) :: b(3), x(3), fresh(3), scale, size, change, old_change, estimate, owed, check_below, mark
-    integer(i4) :: i, a, j, columns, next, width, last_mark
-    logical :: solved, accelerated
+    type(history) :: past
+    real(dp) :: change, estimate, check_below, mark
+    integer(i4) :: last_mark
 
-    width = min(window, most_columns)
-    if (width > 0) then
-      allocate(f(3,0:n-1), g(3,0:n-1), f_old(3,0:n-1), g_old(3,0:n-1), df(3,0:n-1,width), dg(3,0:n-1,width))
-    else
-      allocate(f(3,0:0), g(3,0:0), f_old(3,0:0), g_old(3,0:0), df(3,0:0,0:0), dg(3,0:0,0:0))
-    end if
-    gram = 0.0_dp
-    columns = 0
-    next = 1
-    accelerated = .false.
-    old_change = huge(1.0_dp)
+    call begin_history(n, window, past)
     residual = huge(1.0_dp)
     mark = huge(1.0_dp)
     last_mark = 0
     check_below = 2.0_dp*tolerance
     do sweeps = 1, most
-      change = 0.0_dp
-      owed = 0.0_dp
-      do i = 0, n - 1
-        a = rows(i)
-        b = row_velocity(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a))
-        call visit_row(kind(a), diagonal(:,:,a), block(:,a), b, r(:,a), x)
-        fresh = x - r(:,a)
-        scale = (diagonal(1,1,a) + diagonal(2,2,a) + diagonal(3,3,a))/3.0_dp
-        size = fresh(1)**2 + fresh(2)**2 + fresh(3)**2
-        change = change + size*scale
-        owed = owed + size*scale**2
-        if (width > 0) then
-          f(:,i) = fresh
-          g(:,i) = x
-        end if
-        r(:,a) = x
-      end do
+      call sweep_rows(n, rows, kind, diagonal, q, row_ptr, column, off_diagonal, block, r, past, change, estimate)
       if (.not. change <= huge(1.0_dp)) return
-      estimate = sqrt(owed)
       if (estimate <= check_below .or. sweeps == most) then
         call measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)
         if (residual <= tolerance) return
@@ -87,66 +70,134 @@ contains
           return
         end if
       end if
-      if (width == 0) cycle
-      call accelerate()
+      if (past%width > 0) call accelerate(n, rows, kind, block, diagonal, change, past, r)
     end do
     sweeps = most
-    if (accelerated) then
-      ! the residual was measured at the last sweep itself
-      do i = 0, n - 1
-        r(:,rows(i)) = g(:,i)
-      end do
-    end if
-
-  contains
-
-    !> The next iterate from the last columns of changes, or back to the last plain one.
-    subroutine accelerate()
-      if (accelerated .and. change > growth**2*old_change) then
-        columns = 0
-        next = 1
-        accelerated = .false.
-        do i = 0, n - 1
-          r(:,rows(i)) = g_old(:,i)
-        end do
-        old_change = huge(1.0_dp)
-        return
-      end if
-      if (old_change < huge(1.0_dp)) then
-        df(:,:,next) = f - f_old
-        dg(:,:,next) = g - g_old
-        columns = min(columns + 1, width)
-        do j = 1, columns
-          gram(j,next) = weighted_product(n, rows, diagonal, df(:,:,j), df(:,:,next))
-          gram(next,j) = gram(j,next)
-        end do
-        next = mod(next, width) + 1
-      end if
-      f_old = f
-      g_old = g
-      old_change = change
-      if (columns == 0) return
-      do j = 1, columns
-        right(j) = weighted_product(n, rows, diagonal, df(:,:,j), f)
-      end do
-      call least_squares(columns, gram, right, gamma, solved)
-      if (.not. solved) then
-        columns = 0
-        next = 1
-        accelerated = .false.
-        return
-      end if
-      accelerated = .true.
-      do i = 0, n - 1
-        a = rows(i)
-        x = g(:,i)
-        do j = 1, columns
-          x = x - gamma(j)*dg(:,i,j)
-        end do
-        r(:,a) = project_row(kind(a), block(b_friction,a), x)
-      end do
-    end subroutine accelerate
+    if (past%accelerated) call take_reactions(n, rows, past%g, r)  ! the residual was measured at the last sweep itself
   end subroutine sweep_island
+
+  subroutine begin_history(n, window, past)
+    integer(i4), intent(in) :: n, window
+    type(history), intent(inout) :: past
+    integer(i4) :: kept
+
+    past%width = min(window, most_columns)
+    kept = merge(n, 0, past%width > 0)
+    allocate (past%f(3,0:kept-1), past%g(3,0:kept-1), past%f_old(3,0:kept-1), past%g_old(3,0:kept-1))
+    allocate (past%df(3,0:kept-1,past%width), past%dg(3,0:kept-1,past%width))
+  end subroutine begin_history
+
+  !> One sweep; |f|^2 in the norm of the weights of `weighted_product`, and the velocity |W f| that the change makes, about.
+  subroutine sweep_rows(n, rows, kind, diagonal, q, row_ptr, column, off_diagonal, block, r, past, change, estimate)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: rows(0:n-1), kind(0:*), row_ptr(0:*), column(0:*)
+    real(dp), intent(in) :: diagonal(3,3,0:*), q(3,0:*), off_diagonal(3,3,0:*)
+    real(dp), intent(inout) :: block(block_size,0:*), r(3,0:*)
+    type(history), intent(inout) :: past
+    real(dp), intent(out) :: change, estimate
+    real(dp) :: b(3), x(3), fresh(3), scale, size, owed
+    integer(i4) :: i, a
+
+    change = 0.0_dp
+    owed = 0.0_dp
+    do i = 0, n - 1
+      a = rows(i)
+      b = row_velocity(row_ptr(a), row_ptr(a+1), column, off_diagonal, r, q(:,a))
+      call visit_row(kind(a), diagonal(:,:,a), block(:,a), b, r(:,a), x)
+      fresh = x - r(:,a)
+      scale = (diagonal(1,1,a) + diagonal(2,2,a) + diagonal(3,3,a))/3.0_dp
+      size = fresh(1)**2 + fresh(2)**2 + fresh(3)**2
+      change = change + size*scale
+      owed = owed + size*scale**2
+      if (past%width > 0) then
+        past%f(:,i) = fresh
+        past%g(:,i) = x
+      end if
+      r(:,a) = x
+    end do
+    estimate = sqrt(owed)
+  end subroutine sweep_rows
+
+  !> The next iterate from the last columns of changes, or back to the last plain one.
+  subroutine accelerate(n, rows, kind, block, diagonal, change, past, r)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: rows(0:n-1), kind(0:*)
+    real(dp), intent(in) :: block(block_size,0:*), diagonal(3,3,0:*), change
+    type(history), intent(inout) :: past
+    real(dp), intent(inout) :: r(3,0:*)
+    real(dp) :: right(most_columns), gamma(most_columns), x(3)
+    integer(i4) :: i, a, j
+    logical :: solved
+
+    if (past%accelerated .and. change > growth**2*past%old_change) then
+      call forget(past)
+      call take_reactions(n, rows, past%g_old, r)
+      past%old_change = huge(1.0_dp)
+      return
+    end if
+    if (past%old_change < huge(1.0_dp)) call add_column(n, rows, diagonal, past)
+    past%f_old = past%f
+    past%g_old = past%g
+    past%old_change = change
+    if (past%columns == 0) return
+    do j = 1, past%columns
+      right(j) = weighted_product(n, rows, diagonal, past%df(:,:,j), past%f)
+    end do
+    call least_squares(past%columns, past%gram, right, gamma, solved)
+    if (.not. solved) then
+      call forget(past)
+      return
+    end if
+    past%accelerated = .true.
+    do i = 0, n - 1
+      a = rows(i)
+      x = past%g(:,i)
+      do j = 1, past%columns
+        x = x - gamma(j)*past%dg(:,i,j)
+      end do
+      r(:,a) = project_row(kind(a), block(b_friction,a), x)
+    end do
+  end subroutine accelerate
+
+  !> Changes of f and G(r) from the sweep before to the last one, in the place of the oldest ones.
+  subroutine add_column(n, rows, diagonal, past)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: rows(0:n-1)
+    real(dp), intent(in) :: diagonal(3,3,0:*)
+    type(history), intent(inout) :: past
+    integer(i4) :: j, next
+
+    next = past%next
+    past%df(:,:,next) = past%f - past%f_old
+    past%dg(:,:,next) = past%g - past%g_old
+    past%columns = min(past%columns + 1, past%width)
+    do j = 1, past%columns
+      past%gram(j,next) = weighted_product(n, rows, diagonal, past%df(:,:,j), past%df(:,:,next))
+      past%gram(next,j) = past%gram(j,next)
+    end do
+    past%next = mod(next, past%width) + 1
+  end subroutine add_column
+
+  !> The next sweep starts from a plain iterate, without columns.
+  pure subroutine forget(past)
+    type(history), intent(inout) :: past
+
+    past%columns = 0
+    past%next = 1
+    past%accelerated = .false.
+  end subroutine forget
+
+  pure subroutine take_reactions(n, rows, g, r)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: rows(0:n-1)
+    real(dp), intent(in) :: g(3,0:n-1)
+    real(dp), intent(inout) :: r(3,0:*)
+    integer(i4) :: i
+
+    do i = 0, n - 1
+      r(:,rows(i)) = g(:,i)
+    end do
+  end subroutine take_reactions
 
   !> Reaction x of one row, b its velocity without its own reaction; `old` stays where nothing is found.
   subroutine visit_row(kind, w, block, b, old, x)

@@ -14,6 +14,17 @@ module gauss_seidel
   private
   public :: iterate
 
+  !> Rows that are swept, and how.
+  type :: sweeps
+    type(local_tables) :: loc
+    type(row_options) :: options
+    logical :: stored               !< W is stored in blocks, not applied through body velocities
+    integer(i4) :: n, first_row     !< rows in use; those before first_row keep their reactions
+    integer(i4) :: triples          !< velocity triples in use
+    integer(i4) :: colours, chunks  !< colours, and chunks of rows of all colours; 0: rows are swept one after another
+    integer(i4) :: coloured_rows    !< the first row behind those of colours
+  end type sweeps
+
 contains
 
   !> Sweeps until the relative change of R is at most `epsilon` and the merit at most `meritval`, or `maxiter` times;
@@ -49,12 +60,11 @@ contains
     integer(i4), intent(out) :: fallbacks, iterations
     real(dp), intent(out) :: error, g, total
     integer(i4), intent(out) :: failed, status
-    type(local_tables) :: loc
+    type(sweeps) :: run
     type(sweep_settings) :: asked
-    type(row_options) :: options
-    type(sweep_figures) :: found                ! of the last sweep
-    type(sweep_figures), allocatable :: part(:) ! of its chunks
-    integer(i4) :: counts(3), start, finish, stride, chunks, coloured_rows
+    type(sweep_figures) :: found                !< of the last sweep
+    type(sweep_figures), allocatable :: part(:) !< of its chunks, and of the rows behind them
+    integer(i4) :: counts(3)
     logical :: converged
 
     fallbacks = 0
@@ -63,39 +73,23 @@ contains
     error = 0.0_dp
     g = 0.0_dp
     total = 0.0_dp
-    call open_local(local, loc, status)
+    call open_local(local, run%loc, status)
     if (status == table_open) call open_table(settings, asked, status)
     if (status /= table_open) return
-    options = row_options(half_step, step, asked%solver, asked%tolerance, asked%bound)
+    run%options = row_options(half_step, step, asked%solver, asked%tolerance, asked%bound)
+    call take_arguments(run, n, first_row, stored, triples, colours, colour_ptr, asked%meritval)
+    allocate (part(0:run%chunks))
     counts = 0
     converged = .false.
-    chunks = 0
-    if (first_row == 0) chunks = colour_ptr(colours)
-    coloured_rows = first_row
-    if (chunks > 0) coloured_rows = loc%rows%chunk_ptr(chunks)
-    allocate(part(0:chunks))
-    ! reactions of the last step are no start where nothing has to be stopped
-    if (asked%meritval < 1.0_dp .and. first_row == 0) then
-      if (.not. any(loc%rows%B(:,0:n-1) /= 0.0_dp)) loc%rows%R(:,0:n-1) = 0.0_dp
-    end if
-    if (stored == 0) call gather_momenta(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%rows%R, triples, &
-                                         loc%triples%momentum)
     do iterations = 1, asked%maxiter
-      start = first_row
-      finish = n - 1
-      stride = 1
-      if (asked%reverse == 2 .or. (asked%reverse /= 0 .and. mod(iterations, 2) == 0)) then
-        start = n - 1
-        finish = first_row
-        stride = -1
-      end if
-      call sweep_rows(start, finish, stride)
+      call sweep(run, colour_ptr, asked%reverse == 2 .or. (asked%reverse /= 0 .and. mod(iterations, 2) == 0), &
+                 part, found)
       counts = counts + found%counts
       error = larger(relative(found%change(0), found%size(0)), relative(found%change(1), found%size(1)))
       if (asked%meritval < 1.0_dp) then
-        call velocities()
-        call evaluate()
-        call note_openings(n, loc%rows%R, loc%rows%U, loc%rows%law, loc%rows%block)
+        call find_velocities(run)
+        call evaluate_rows(run, g, total)
+        call note_openings(n, run%loc%rows%R, run%loc%rows%U, run%loc%rows%law, run%loc%rows%block)
       end if
       asked%errors(iterations-1) = error
       asked%merits(iterations-1) = g
@@ -106,96 +100,144 @@ contains
     end do
     iterations = min(iterations, asked%maxiter)
     failed = found%failed
-    call velocities()
-    if (check_cohesion /= 0) call end_cohesion(n, loc%rows%kind, loc%rows%law, loc%rows%patch, loc%rows%diagonal, loc%rows%R, &
-                                               loc%rows%U, loc%rows%lost)
-    if (first_row == 0) call evaluate()
-    status = 0
-    if (.not. converged) status = 1
+    call find_velocities(run)
+    if (check_cohesion /= 0) call end_cohesion(n, run%loc%rows%kind, run%loc%rows%law, run%loc%rows%patch, &
+                                               run%loc%rows%diagonal, run%loc%rows%R, run%loc%rows%U, run%loc%rows%lost)
+    if (first_row == 0) call evaluate_rows(run, g, total)
     ! where nothing but rounding is wrong, reactions may wander without end
-    if (first_row == 0 .and. failed < 0 .and. abs(total) <= 0.0_dp .and. (asked%meritval >= 1.0_dp .or. g <= asked%meritval)) &
-      status = 0
+    if (first_row == 0 .and. failed < 0 .and. abs(total) <= 0.0_dp) converged = converged .or. asked%meritval >= 1.0_dp .or. &
+      g <= asked%meritval
     fallbacks = counts(1)
+    status = merge(0, 1, converged)
     if (any(found%counts(2:3) > 0)) status = 2
     if (found%counts(3) > 0 .or. .not. error <= huge(1.0_dp)) status = 3
-
-  contains
-
-    !> One sweep: colours, each by all threads, then the other rows; or the other way round.  Sums are taken in the order
-    !> of chunks, so the bits do not depend on the number of threads.
-    subroutine sweep_rows(start, finish, stride)
-      integer(i4), intent(in) :: start, finish, stride
-      integer(i4) :: c, k, first_colour, last_colour
-
-      if (chunks == 0) then
-        call sweep_range(start, finish, stride, found)
-        return
-      end if
-      first_colour = 0
-      last_colour = colours - 1
-      if (stride < 0) then
-        first_colour = colours - 1
-        last_colour = 0
-        call sweep_range(start, coloured_rows, stride, part(chunks))
-      end if
-      !$omp parallel private(c)
-      do c = first_colour, last_colour, stride
-        !$omp do schedule(static)
-        do k = colour_ptr(c), colour_ptr(c+1) - 1
-          if (stride > 0) then
-            call sweep_range(loc%rows%chunk_ptr(k), loc%rows%chunk_ptr(k+1) - 1, stride, part(k))
-          else
-            call sweep_range(loc%rows%chunk_ptr(k+1) - 1, loc%rows%chunk_ptr(k), stride, part(k))
-          end if
-        end do
-        !$omp end do
-      end do
-      !$omp end parallel
-      if (stride > 0) call sweep_range(coloured_rows, finish, stride, part(chunks))
-      found = sweep_figures()
-      do k = 0, chunks
-        found%change = found%change + part(k)%change
-        found%size = found%size + part(k)%size
-        found%postponed = found%postponed + part(k)%postponed
-        found%counts = found%counts + part(k)%counts
-        found%failed = max(found%failed, part(k)%failed)
-      end do
-    end subroutine sweep_rows
-
-    subroutine sweep_range(first, last, stride, figures)
-      integer(i4), intent(in) :: first, last, stride
-      type(sweep_figures), intent(out) :: figures
-
-      if (stored /= 0) then
-        call stored_sweep(first, last, stride, options, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, &
-                          loc%rows%diagonal, loc%rows%free, loc%rows%V, loc%rows%block_ptr, loc%blocks%column, loc%blocks%block, &
-                          loc%rows%R, figures)
-      else
-        call velocity_sweep(first, last, stride, options, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, &
-                            loc%rows%diagonal, loc%rows%free, loc%rows%V, loc%rows%entry_ptr, loc%entries%triple, &
-                            loc%entries%operator, loc%triples%momentum, loc%rows%R, figures)
-      end if
-    end subroutine sweep_range
-
-    subroutine velocities()
-      if (stored /= 0) then
-        call stored_velocities(n, loc%rows%block_ptr, loc%blocks%column, loc%blocks%block, loc%rows%diagonal, loc%rows%R, &
-                               loc%rows%B, loc%rows%U)
-      else
-        ! momenta are gathered anew: those of the sweep carry the rounding of all updates
-        call gather_momenta(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%rows%R, triples, &
-                            loc%triples%momentum)
-        call momentum_velocities(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%triples%momentum, &
-                                 loc%rows%B, loc%rows%U)
-      end if
-    end subroutine velocities
-
-    !> Merit and residual of all rows.
-    subroutine evaluate()
-      call measure(n, .false., 1.0_dp, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, loc%rows%diagonal, &
-                   loc%rows%B, loc%rows%speed, loc%rows%R, loc%rows%U, half_step, loc%rows%merit, loc%rows%residual, g, total)
-    end subroutine evaluate
   end subroutine iterate
+
+  !> Takes the arguments of `iterate`; momenta become those of the first reactions.
+  subroutine take_arguments(run, n, first_row, stored, triples, colours, colour_ptr, meritval)
+    type(sweeps), intent(inout) :: run
+    integer(i4), intent(in) :: n, first_row, stored, triples, colours, colour_ptr(0:*)
+    real(dp), intent(in) :: meritval
+
+    run%n = n
+    run%first_row = first_row
+    run%stored = stored /= 0
+    run%triples = triples
+    run%colours = colours
+    run%chunks = 0
+    if (first_row == 0) run%chunks = colour_ptr(colours)
+    run%coloured_rows = first_row
+    if (run%chunks > 0) run%coloured_rows = run%loc%rows%chunk_ptr(run%chunks)
+    ! reactions of the last step are no start where nothing has to be stopped
+    if (meritval < 1.0_dp .and. first_row == 0) then
+      if (.not. any(run%loc%rows%B(:,0:n-1) /= 0.0_dp)) run%loc%rows%R(:,0:n-1) = 0.0_dp
+    end if
+    if (.not. run%stored) call gather(run)
+  end subroutine take_arguments
+
+  !> One sweep: colours, each by all threads, then the other rows; or, backwards, the other way round.  Sums are taken in the
+  !> order of chunks, so the bits do not depend on the number of threads.
+  subroutine sweep(run, colour_ptr, backwards, part, found)
+    type(sweeps), intent(inout) :: run
+    integer(i4), intent(in) :: colour_ptr(0:*)
+    logical, intent(in) :: backwards
+    type(sweep_figures), intent(inout) :: part(0:)
+    type(sweep_figures), intent(out) :: found
+    integer(i4) :: k
+
+    if (run%chunks == 0) then
+      call sweep_range(run, run%first_row, run%n - 1, backwards, found)
+      return
+    end if
+    if (backwards) call sweep_range(run, run%coloured_rows, run%n - 1, backwards, part(run%chunks))
+    call sweep_colours(run, colour_ptr, backwards, part)
+    if (.not. backwards) call sweep_range(run, run%coloured_rows, run%n - 1, backwards, part(run%chunks))
+    do k = 0, run%chunks
+      found%change = found%change + part(k)%change
+      found%size = found%size + part(k)%size
+      found%postponed = found%postponed + part(k)%postponed
+      found%counts = found%counts + part(k)%counts
+      found%failed = max(found%failed, part(k)%failed)
+    end do
+  end subroutine sweep
+
+  !> Colour after colour, chunks of which share no body.
+  subroutine sweep_colours(run, colour_ptr, backwards, part)
+    type(sweeps), intent(inout) :: run
+    integer(i4), intent(in) :: colour_ptr(0:*)
+    logical, intent(in) :: backwards
+    type(sweep_figures), intent(inout) :: part(0:)
+    integer(i4) :: c, k, first_colour, last_colour, stride
+
+    first_colour = merge(run%colours - 1, 0, backwards)
+    last_colour = merge(0, run%colours - 1, backwards)
+    stride = merge(-1, 1, backwards)
+    !$omp parallel private(c)
+    do c = first_colour, last_colour, stride
+      !$omp do schedule(static)
+      do k = colour_ptr(c), colour_ptr(c+1) - 1
+        call sweep_range(run, run%loc%rows%chunk_ptr(k), run%loc%rows%chunk_ptr(k+1) - 1, backwards, part(k))
+      end do
+      !$omp end do
+    end do
+    !$omp end parallel
+  end subroutine sweep_colours
+
+  !> Rows from `first` to `last`, or, backwards, from `last` to `first`.
+  subroutine sweep_range(run, first, last, backwards, figures)
+    type(sweeps), intent(inout) :: run
+    integer(i4), intent(in) :: first, last
+    logical, intent(in) :: backwards
+    type(sweep_figures), intent(out) :: figures
+    integer(i4) :: start, finish, stride
+
+    start = merge(last, first, backwards)
+    finish = merge(first, last, backwards)
+    stride = merge(-1, 1, backwards)
+    associate (rows => run%loc%rows, blocks => run%loc%blocks, entries => run%loc%entries)
+      if (run%stored) then
+        call stored_sweep(start, finish, stride, run%options, rows%kind, rows%driving, rows%block, rows%law, rows%diagonal, &
+                          rows%free, rows%V, rows%block_ptr, blocks%column, blocks%block, rows%R, figures)
+      else
+        call velocity_sweep(start, finish, stride, run%options, rows%kind, rows%driving, rows%block, rows%law, rows%diagonal, &
+                            rows%free, rows%V, rows%entry_ptr, entries%triple, entries%operator, run%loc%triples%momentum, &
+                            rows%R, figures)
+      end if
+    end associate
+  end subroutine sweep_range
+
+  !> Momenta of all reactions.
+  subroutine gather(run)
+    type(sweeps), intent(inout) :: run
+
+    call gather_momenta(run%n, run%loc%rows%entry_ptr, run%loc%entries%triple, run%loc%entries%operator, run%loc%rows%R, &
+                        run%triples, run%loc%triples%momentum)
+  end subroutine gather
+
+  !> U = B + W R.
+  subroutine find_velocities(run)
+    type(sweeps), intent(inout) :: run
+
+    associate (rows => run%loc%rows, blocks => run%loc%blocks, entries => run%loc%entries)
+      if (run%stored) then
+        call stored_velocities(run%n, rows%block_ptr, blocks%column, blocks%block, rows%diagonal, rows%R, rows%B, rows%U)
+      else
+        call gather(run)  ! anew: momenta of the sweep carry the rounding of all updates
+        call momentum_velocities(run%n, rows%entry_ptr, entries%triple, entries%operator, run%loc%triples%momentum, rows%B, rows%U)
+      end if
+    end associate
+  end subroutine find_velocities
+
+  !> Merit and residual of all rows.
+  subroutine evaluate_rows(run, g, total)
+    type(sweeps), intent(inout) :: run
+    real(dp), intent(out) :: g, total
+
+    associate (rows => run%loc%rows)
+      call measure(run%n, .false., 1.0_dp, rows%kind, rows%driving, rows%block, rows%law, rows%diagonal, rows%B, rows%speed, &
+                   rows%R, rows%U, run%options%half_step, rows%merit, rows%residual, g, total)
+    end associate
+  end subroutine evaluate_rows
 
   !> Contacts that carry nothing know how fast they open.
   pure subroutine note_openings(n, reaction, u, law, block)

@@ -23,6 +23,21 @@ module interior_point
   real(dp), parameter :: short_step = 0.2_dp          !< below which the next step only goes back to the central path
   integer(i4), parameter :: patience = 5              !< steps without progress after which to stop
 
+  !> An iterate and the direction of its next step.
+  type :: iterate
+    integer(i4), allocatable :: kind(:)           !< how each row enters
+    integer(i4) :: cones                          !< rows with a cone or half line
+    real(dp), allocatable, dimension(:,:) :: x, v !< in the cones
+    real(dp), allocatable, dimension(:,:) :: u    !< velocities of r = T x
+    real(dp), allocatable, dimension(:,:) :: d    !< equations that are not met
+    real(dp), allocatable, dimension(:,:) :: w    !< Nesterov-Todd points, with
+    real(dp), allocatable :: eta(:)               !< their sizes
+    real(dp), allocatable, dimension(:,:) :: lambda  !< Q x = Q^-1 v
+    real(dp), allocatable, dimension(:,:) :: c    !< right-hand side of the complementarity
+    real(dp), allocatable, dimension(:,:) :: dx, dv  !< the direction
+    real(dp), allocatable, dimension(:,:) :: rhs, rest  !< work
+  end type iterate
+
 contains
 
   !> Steps from an interior point until the residual is at most `tolerance`; r (3,0:n-1) scaled: the best reactions found.
@@ -36,129 +51,173 @@ contains
     real(dp), intent(inout) :: r(3,0:part%n-1)
     real(dp), intent(out) :: residual
     integer(i4), intent(out) :: steps
-    real(dp), allocatable, dimension(:,:) :: x, v, d, dx, dv, u, lambda, c, w, best, rhs, rest
-    real(dp), allocatable :: eta(:)
-    integer(i4), allocatable :: kind(:)
-    real(dp) :: start, gap, centring, length, measured, trial_gap
-    integer(i4) :: n, i, cones, idle
-    logical :: regular, short
+    type(iterate) :: at
+    real(dp), allocatable :: best(:,:)
+    real(dp) :: length, measured
+    integer(i4) :: idle
+    logical :: regular, short, started
 
-    n = part%n
-    allocate(x(3,0:n-1), v(3,0:n-1), d(3,0:n-1), dx(3,0:n-1), dv(3,0:n-1), u(3,0:n-1), lambda(3,0:n-1), c(3,0:n-1))
-    allocate(w(3,0:n-1), best(3,0:n-1), rhs(3,0:n-1), rest(3,0:n-1))
-    allocate(eta(0:n-1), kind(0:n-1))
-    call classify(part, kind, cones)
-    start = 0.0_dp
-    do i = 0, n - 1
-      start = start + part%q(1,i)**2 + part%q(2,i)**2
-      if (kind(i) == row_cone) then
-        start = start + (part%q(3,i)/part%mu(i))**2
-      else
-        start = start + part%q(3,i)**2
-      end if
-    end do
-    start = sqrt(start/real(n, dp))
     residual = huge(1.0_dp)
     steps = 0
-    if (.not. (start > 0.0_dp .and. start <= huge(1.0_dp))) return
-    x = 0.0_dp
-    v = 0.0_dp
-    do i = 0, n - 1
-      if (kind(i) > row_line) cycle
-      x(3,i) = start
-      v(3,i) = start
-      if (start_number == 0) cycle
-      x(3,i) = start*scattered(start_number*(i + 1.0_dp)*0.6180339887498949_dp)
-      v(3,i) = start*scattered(start_number*(i + 1.0_dp)*0.7548776662466927_dp)
-    end do
+    call begin(part, start_number, at, started)
+    if (.not. started) return
     idle = 0
     short = .false.
     do steps = 0, most
-      call reactions(part, kind, x, rhs)
-      call island_product(part, rhs, u)
-      measured = island_residual(part, unscaled, rhs, u)
+      call reactions(part, at%kind, at%x, at%rhs)
+      call island_product(part, at%rhs, at%u)
+      measured = island_residual(part, unscaled, at%rhs, at%u)
       if (.not. measured <= huge(1.0_dp)) exit
       if (measured > 0.5_dp*residual) idle = idle + 1
       if (measured <= 0.5_dp*residual) idle = 0
       if (measured < residual) then
         residual = measured
-        best = rhs
+        best = at%rhs
       end if
       if (residual <= tolerance .or. idle > patience .or. steps == most) exit
-      gap = 0.0_dp
-      do i = 0, n - 1
-        if (kind(i) <= row_line) gap = gap + dot_product(x(:,i), v(:,i))
-      end do
-      gap = gap/real(max(cones, 1), dp)
-      call infeasibility(part, kind, x, v, u, d)
-      call scale_points(n, kind, x, v, w, eta, lambda)
-      call assemble(part, kind, v, w, eta, factor%left, factor%own, factor%inverse)
+      call infeasibility(part, at%kind, at%x, at%v, at%u, at%d)
+      call scale_points(part%n, at%kind, at%x, at%v, at%w, at%eta, at%lambda)
+      call assemble(part, at%kind, at%v, at%w, at%eta, factor%left, factor%own, factor%inverse)
       call factorise_island(part, factor, .true., regular)
       if (.not. regular) exit
-      c = -lambda
-      call direction()
-      length = min(1.0_dp, longest(n, kind, x, dx), longest(n, kind, v, dv))
-      trial_gap = 0.0_dp
-      do i = 0, n - 1
-        if (kind(i) <= row_line) trial_gap = trial_gap + dot_product(x(:,i) + length*dx(:,i), v(:,i) + length*dv(:,i))
-      end do
-      trial_gap = trial_gap/real(max(cones, 1), dp)
-      centring = 0.0_dp
-      if (gap > 0.0_dp) centring = min(1.0_dp, trial_gap/gap)**3
-      if (short) centring = max(centring, 0.5_dp)
-      do i = 0, n - 1
-        if (kind(i) > row_line) cycle
-        if (short) then
-          dx(:,i) = 0.0_dp
-          dv(:,i) = 0.0_dp
-        end if
-        c(:,i) = corrected(kind(i), w(:,i), eta(i), lambda(:,i), dx(:,i), dv(:,i), centring*gap)
-      end do
-      call direction()
-      length = min(1.0_dp, to_boundary*min(longest(n, kind, x, dx), longest(n, kind, v, dv)))
+      call predict_and_correct(part, factor, short, at)
+      length = min(1.0_dp, to_boundary*min(longest(part%n, at%kind, at%x, at%dx), longest(part%n, at%kind, at%v, at%dv)))
       short = length < short_step
-      x = x + length*dx
-      v = v + length*dv
+      at%x = at%x + length*at%dx
+      at%v = at%v + length*at%dv
     end do
     if (residual <= huge(1.0_dp)) r = best
-
-  contains
-
-    !> dx and dv of the right-hand side c.
-    subroutine direction()
-      integer(i4) :: k
-
-      do k = 0, n - 1
-        select case (kind(k))
-        case (row_cone)
-          rhs(:,k) = scaled(w(:,k), eta(k), c(:,k)) + leaned(v(:,k), d(:,k))
-        case (row_line)
-          rhs(:,k) = [0.0_dp, 0.0_dp, eta(k)*c(3,k) + d(3,k)]
-        case default
-          rhs(:,k) = d(:,k)
-        end select
-      end do
-      call solve_accurately(part, factor, rhs, dx)
-      do k = 0, n - 1
-        if (kind(k) == row_cone) dx(3,k) = dx(3,k)*part%mu(k)
-      end do
-      ! dv from the equations rather than from the complementarity: they stay met, however large the entries of Q are
-      rest = x + dx
-      call reactions(part, kind, rest, rhs)
-      call island_product(part, rhs, u)
-      call infeasibility(part, kind, x, v, u, rest)
-      do k = 0, n - 1
-        select case (kind(k))
-        case (row_cone)
-          dv(:,k) = -leaned(v(:,k), rest(:,k))
-        case (row_line)
-          dv(:,k) = [0.0_dp, 0.0_dp, -rest(3,k)]
-        case default
-          dv(:,k) = 0.0_dp
-        end select
-      end do
-    end subroutine direction
   end subroutine interior_island
+
+  !> The first iterate, on the axes of all cones, as far out as free velocities are large.
+  subroutine begin(part, start_number, at, started)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: start_number
+    type(iterate), intent(out) :: at
+    logical, intent(out) :: started   !< false: free velocities are zero, or not finite
+    real(dp) :: size
+    integer(i4) :: n, i
+
+    n = part%n
+    allocate (at%x(3,0:n-1), at%v(3,0:n-1), at%u(3,0:n-1), at%d(3,0:n-1), at%w(3,0:n-1), at%lambda(3,0:n-1), at%c(3,0:n-1))
+    allocate (at%dx(3,0:n-1), at%dv(3,0:n-1), at%rhs(3,0:n-1), at%rest(3,0:n-1), at%eta(0:n-1), at%kind(0:n-1))
+    call classify(part, at%kind, at%cones)
+    size = free_velocity(part, at%kind)
+    started = size > 0.0_dp .and. size <= huge(1.0_dp)
+    at%x = 0.0_dp
+    at%v = 0.0_dp
+    do i = 0, n - 1
+      if (at%kind(i) > row_line) cycle
+      at%x(3,i) = size
+      at%v(3,i) = size
+      if (start_number == 0) cycle
+      at%x(3,i) = size*scattered(start_number*(i + 1.0_dp)*0.6180339887498949_dp)
+      at%v(3,i) = size*scattered(start_number*(i + 1.0_dp)*0.7548776662466927_dp)
+    end do
+  end subroutine begin
+
+  !> Root mean square of the rows' free velocities, with normal parts of cones over their friction.
+  pure real(dp) function free_velocity(part, kind) result(size)
+    type(island), intent(in) :: part
+    integer(i4), intent(in) :: kind(0:*)
+    integer(i4) :: i
+
+    size = 0.0_dp
+    do i = 0, part%n - 1
+      size = size + part%q(1,i)**2 + part%q(2,i)**2
+      if (kind(i) == row_cone) then
+        size = size + (part%q(3,i)/part%mu(i))**2
+      else
+        size = size + part%q(3,i)**2
+      end if
+    end do
+    size = sqrt(size/real(part%n, dp))
+  end function free_velocity
+
+  !> Mehrotra's direction: one towards the solution tells how far the central path has to be followed, and what is of second order.
+  subroutine predict_and_correct(part, factor, short, at)
+    type(island), intent(in) :: part
+    type(island_lu), intent(inout) :: factor
+    logical, intent(in) :: short    !< the last step was; this one only goes back to the central path
+    type(iterate), intent(inout) :: at
+    real(dp) :: gap, trial_gap, length, centring
+    integer(i4) :: i, n
+
+    n = part%n
+    at%c = -at%lambda
+    call find_direction(part, factor, at)
+    length = min(1.0_dp, longest(n, at%kind, at%x, at%dx), longest(n, at%kind, at%v, at%dv))
+    gap = 0.0_dp
+    trial_gap = 0.0_dp
+    do i = 0, n - 1
+      if (at%kind(i) > row_line) cycle
+      gap = gap + dot_product(at%x(:,i), at%v(:,i))
+      trial_gap = trial_gap + dot_product(at%x(:,i) + length*at%dx(:,i), at%v(:,i) + length*at%dv(:,i))
+    end do
+    gap = gap/real(max(at%cones, 1), dp)
+    trial_gap = trial_gap/real(max(at%cones, 1), dp)
+    centring = 0.0_dp
+    if (gap > 0.0_dp) centring = min(1.0_dp, trial_gap/gap)**3
+    if (short) centring = max(centring, 0.5_dp)
+    do i = 0, n - 1
+      if (at%kind(i) > row_line) cycle
+      if (short) then
+        at%dx(:,i) = 0.0_dp
+        at%dv(:,i) = 0.0_dp
+      end if
+      at%c(:,i) = corrected(at%kind(i), at%w(:,i), at%eta(i), at%lambda(:,i), at%dx(:,i), at%dv(:,i), centring*gap)
+    end do
+    call find_direction(part, factor, at)
+  end subroutine predict_and_correct
+
+  !> dx and dv of the right-hand side c.
+  subroutine find_direction(part, factor, at)
+    type(island), intent(in) :: part
+    type(island_lu), intent(inout) :: factor
+    type(iterate), intent(inout) :: at
+    integer(i4) :: k
+
+    call right_hand_side(part%n, at%kind, at%v, at%d, at%w, at%eta, at%c, at%rhs)
+    call solve_accurately(part, factor, at%rhs, at%dx)
+    do k = 0, part%n - 1
+      if (at%kind(k) == row_cone) at%dx(3,k) = at%dx(3,k)*part%mu(k)
+    end do
+    ! dv from the equations rather than from the complementarity: they stay met, however large the entries of Q are
+    at%rest = at%x + at%dx
+    call reactions(part, at%kind, at%rest, at%rhs)
+    call island_product(part, at%rhs, at%u)
+    call infeasibility(part, at%kind, at%x, at%v, at%u, at%rest)
+    do k = 0, part%n - 1
+      select case (at%kind(k))
+      case (row_cone)
+        at%dv(:,k) = -leaned(at%v(:,k), at%rest(:,k))
+      case (row_line)
+        at%dv(:,k) = [0.0_dp, 0.0_dp, -at%rest(3,k)]
+      case default
+        at%dv(:,k) = 0.0_dp
+      end select
+    end do
+  end subroutine find_direction
+
+  !> Q c + B d, and what the other rows have in its place.
+  subroutine right_hand_side(n, kind, v, d, w, eta, c, rhs)
+    integer(i4), intent(in) :: n
+    integer(i4), intent(in) :: kind(0:*)
+    real(dp), intent(in) :: v(3,0:*), d(3,0:*), w(3,0:*), eta(0:*), c(3,0:*)
+    real(dp), intent(inout) :: rhs(3,0:*)
+    integer(i4) :: i
+
+    do i = 0, n - 1
+      select case (kind(i))
+      case (row_cone)
+        rhs(:,i) = scaled(w(:,i), eta(i), c(:,i)) + leaned(v(:,i), d(:,i))
+      case (row_line)
+        rhs(:,i) = [0.0_dp, 0.0_dp, eta(i)*c(3,i) + d(3,i)]
+      case default
+        rhs(:,i) = d(:,i)
+      end select
+    end do
+  end subroutine right_hand_side
 
   !> A factor between 1/10 and 10 from the digits of a number, spread evenly in its logarithm.
   pure function scattered(number) result(factor)
