@@ -7,13 +7,12 @@ time series and materials are named by what they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .bodies import implicit
 from .bodies.finite_elements import compiled
-from .bodies.loads import LoadCallback
 from .bodies.materials import BulkMaterial
 from .body_rows import COMPILED, BodyRows
 from .contact.geometry import ranges
@@ -240,7 +239,7 @@ def _pack_loads(domain, rows: np.ndarray) -> PackedLoads:
     points["series"], surfaces["series"] = both[: len(points)], both[len(points) :]
     for records in (points, surfaces):
         records["body"] = [position[body] for body in records["body"].tolist()]
-    callbacks = [(position[loads.callbacks[k].body], loads.callbacks[k].function) for k in called]
+    callbacks = [replace(loads.callbacks[k], body=position[loads.callbacks[k].body]) for k in called]
     return PackedLoads(points, surfaces, nodes, [loads.series.knots(row) for row in used], callbacks, [*chosen, np.array(called, int)])
 
 
@@ -253,11 +252,11 @@ def _unpack_loads(loads, packed: PackedLoads, rows: np.ndarray) -> None:
         first = table.unpack(records)
         table.body[first : table.n] = rows[records["body"]]
         table.series[first : table.n] = series[records["series"]]
-    new = [LoadCallback(int(rows[body]), function) for body, function in packed.callbacks]
+    new = [replace(callback, body=int(rows[callback.body])) for callback in packed.callbacks]
     points, surfaces, called = (_merged(total, places) for total, places in zip(
         (loads.table.n, pressures.table.n, len(loads.callbacks) + len(new)), packed.places))  # fmt: skip
     both = [*loads.callbacks, *new]
-    loads.callbacks = [both[k] for k in called]
+    loads.callbacks[:] = [both[k] for k in called]
     counts = pressures.table.view("node_count").copy()
     nodes = ranges((np.cumsum(counts) - counts)[surfaces], counts[surfaces])
     for table, order in ((loads.table, points), (pressures.table, surfaces), (pressures.nodes, nodes)):

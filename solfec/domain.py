@@ -27,6 +27,7 @@ from .errors import SolfecError
 from .fractures import Fractures
 from .joints import Joints
 from .lives import Cause, Event, Lives
+from .motion_hooks import Hooks
 from .shapes import primitives
 from .shapes.mesh import Mesh
 from .solvers.local_dynamics import LocalDynamics
@@ -65,6 +66,8 @@ class Domain:
         Seconds spent in each phase since they were last reset.
     contact_energy, friction_energy : float
         Work of contact reactions, each contact counted once.
+    hooks : Hooks
+        What is called before and after the motion of every step.
     """
 
     def __init__(self, step: float, epsilon: float = 1e-6, dynamic: bool = True):
@@ -112,6 +115,7 @@ class Domain:
         self.joint_correction = False  # whether the points of joints are brought together again after every step
         self.uncorrected = joint_correction.LeftOut()
         self._impacts = False  # whether the next step stops joints
+        self.hooks = Hooks()
 
     # --- the time step -------------------------------------------------------------------------------------
 
@@ -126,10 +130,11 @@ class Domain:
         """
         if self._standing != READY:
             self._refuse_to_advance()
+        if self.hooks.before:
+            self.hooks.call_before(self)
         self._standing = PREPARING
         try:
-            if self._initialised != self.state_changes:
-                self.initialise()
+            self.settle()
             step_limit.limit_step(self)
             self._impacts = self.dynamic and joint_starts.find(self.constraints, self.bodies, self.time, self.joint_impacts)
             self._standing = WITHIN
@@ -149,6 +154,8 @@ class Domain:
         self._remove_overloaded_and_lost()
         if self.cracks.of_body:
             fragments.open_cracks(self)
+        if self.hooks.after:
+            self.hooks.call_after(self)
 
     def _finish_joints(self) -> None:
         """What joints need after a step: those that were impacts are met, and drift is taken back on request."""
@@ -222,6 +229,11 @@ class Domain:
         motion.initialise_inertia(self.bodies)
         self.deformable = bool((self.bodies.view("kind") >= BodyKind.PSEUDO_RIGID).any())
         self._initialised = self.state_changes
+
+    def settle(self) -> None:
+        """Take into account what users have changed since the last step."""
+        if self._initialised != self.state_changes:
+            self.initialise()
 
     def set_step(self, step: float) -> None:
         """Use another time step from now on."""
@@ -336,8 +348,7 @@ class Domain:
             The model has no such body; a callback calls in the midst of a step.
         """
         self.refuse_within_step("pack bodies")
-        if self._initialised != self.state_changes:
-            self.initialise()
+        self.settle()
         return body_packing.pack(self, identifiers)
 
     def unpack_bodies(self, packed: body_packing.PackedBodies) -> None:
@@ -350,8 +361,7 @@ class Domain:
             in the midst of a step.
         """
         self.refuse_within_step("unpack bodies")
-        if self._initialised != self.state_changes:
-            self.initialise()
+        self.settle()
         body_packing.unpack(self, packed)
 
     def rebuild_rows(self) -> None:
@@ -367,8 +377,7 @@ class Domain:
 
     def energy(self, identifiers=None) -> np.ndarray:
         """Energies in the order of `Energy`, of the given bodies or (contacts counted once) of the whole model."""
-        if self._initialised != self.state_changes:
-            self.initialise()
+        self.settle()
         if identifiers is None:
             total = self.bodies.view("energy").sum(axis=1)
             total[Energy.CONTACT] = self.contact_energy

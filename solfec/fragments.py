@@ -581,7 +581,7 @@ def _hand_over_loads(domain, parent: int, heirs: Heirs) -> None:
         elif bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             found = finite_elements.find(bodies, row, point, _tolerance(domain, child, point))
             table.element[k], table.natural[:, k], table.weights[:, k] = found
-    if any(callback.body == parent for callback in loads.callbacks):
+    if loads.callbacks.on(parent):
         warnings.warn(
             f"{name} has fallen apart; the force that a function gave it acts no longer, for its size was that of the whole body",
             SolfecWarning, stacklevel=2,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bodies.finite_element_motion import rotations
-from .bodies.finite_elements import within_step
+from .bodies.finite_elements import compiled
 from .bodies.table import BodyKind, BodyTable
 from .constraints.table import ConstraintKind, ConstraintTable
 from .errors import SolfecError
@@ -62,7 +62,7 @@ class Bodies:
 
     def _add_elements(self, bodies: BodyTable) -> None:
         """Mean places, velocities and rotations of finite element bodies."""
-        fe = within_step(bodies)
+        fe = compiled(bodies)
         if not fe.count:
             return
         total = np.add.reduceat(fe.mass, fe.first[:-1])
@@ -145,40 +145,63 @@ class ForceArrays:
     def __call__(self, table: BodyTable, time: float, step: float) -> None:
         """Add forces at mid-step to `triples.force`."""
         bodies = Bodies.of(table)
-        returned = self.function(bodies, time, step)
+        try:
+            returned = self.function(bodies, time, step)
+        except Exception as error:  # the user's own exception goes on, saying where it comes from
+            error.add_note(f"in a function of SOLFEC.add_forces at time {time:g}")
+            raise
         parts = returned if isinstance(returned, tuple) else (returned, None)
         if len(parts) != 2:
             raise SolfecError(f"SOLFEC.add_forces: the function returned {len(parts)} arrays at time {time:g}; forces, or forces and torques, are expected")
-        force, torque = (None if part is None else self._checked(part, table.n, time) for part in parts)
+        force, torque = (None if part is None else finite_rows(part, table.n, "SOLFEC.add_forces: what the function returns", time) for part in parts)
+        add_loads(table, bodies, force, torque, f"SOLFEC.add_forces: at time {time:g}")
+
+
+def finite_rows(values, count: int, what: str, time: float) -> np.ndarray:
+    """An array (count, 3) of finite numbers; an error that says `what` has to be one."""
+    array = np.asarray(values, float)
+    if array.shape != (count, 3) or not np.isfinite(array).all():
+        shape = "" if array.shape == (count, 3) else f", not {array.shape}"
+        raise SolfecError(f"{what} must be finite numbers of the shape ({count}, 3){shape} (time {time:g})")
+    return array
+
+
+def add_loads(table: BodyTable, bodies: Bodies, force: np.ndarray | None, torque: np.ndarray | None, where: str) -> None:
+    """Add spatial forces and torques (n, 3) at mass centres to `triples.force`; obstacles take none.
+
+    Parameters
+    ----------
+    table : BodyTable
+    bodies : Bodies
+        Its present state.
+    force, torque : ndarray (n, 3) or None
+    where : str
+        Beginning of an error's text.
+
+    Raises
+    ------
+    SolfecError
+        A torque on a body that deforms.
+    """
+    if force is not None:
         moves = bodies.kind != BodyKind.OBSTACLE
-        if force is not None:
-            self._add_forces(table, bodies.kind, np.where(moves[:, None], force, 0.0))
-        if torque is not None:
-            self._add_torques(table, bodies, torque, time)
-
-    @staticmethod
-    def _checked(values, count: int, time: float) -> np.ndarray:
-        array = np.asarray(values, float)
-        if array.shape != (count, 3) or not np.isfinite(array).all():
-            raise SolfecError(f"SOLFEC.add_forces: at time {time:g} the function must return finite numbers of the shape ({count}, 3), not {array.shape}")
-        return array
-
-    @staticmethod
-    def _add_forces(table: BodyTable, kind: np.ndarray, force: np.ndarray) -> None:
-        loads = table.triples.force
-        plain = np.flatnonzero(kind != BodyKind.FINITE_ELEMENT)
-        place = table.velo_ptr[plain] + np.where(kind[plain] == BodyKind.PSEUDO_RIGID, 3, 1)
-        loads[:, place] += force[plain].T
-        fe = within_step(table)
-        if fe.count:  # by mass, so that no node gets another acceleration
-            owner = np.repeat(np.arange(fe.count), np.diff(fe.first))
-            total = np.add.reduceat(fe.mass, fe.first[:-1])
-            loads[:, fe.velo_row] += (force[fe.rows] / total[:, None])[owner].T * fe.mass
-
-    @staticmethod
-    def _add_torques(table: BodyTable, bodies: Bodies, torque: np.ndarray, time: float) -> None:
+        _add_forces(table, bodies.kind, np.where(moves[:, None], force, 0.0))
+    if torque is not None:
         rigid = np.flatnonzero(bodies.kind == BodyKind.RIGID)
         wrong = np.flatnonzero(torque.any(1) & (bodies.kind != BodyKind.RIGID) & (bodies.kind != BodyKind.OBSTACLE))
         if wrong.size:
-            raise SolfecError(f"SOLFEC.add_forces: {table.name(int(bodies.id[wrong[0]]))} deforms and takes no torque (time {time:g}); give forces")
+            raise SolfecError(f"{where} {table.name(int(bodies.id[wrong[0]]))} deforms and takes no torque; give forces")
         table.triples.force[:, table.velo_ptr[rigid]] += np.einsum("nji,nj->in", bodies.rotation[rigid], torque[rigid])
+
+
+def _add_forces(table: BodyTable, kind: np.ndarray, force: np.ndarray) -> None:
+    """Forces (n, 3) at mass centres; meshes take them by mass, so that no node gets another acceleration."""
+    loads = table.triples.force
+    plain = np.flatnonzero(kind != BodyKind.FINITE_ELEMENT)
+    place = table.velo_ptr[plain] + np.where(kind[plain] == BodyKind.PSEUDO_RIGID, 3, 1)
+    loads[:, place] += force[plain].T
+    fe = compiled(table)
+    if fe.count:
+        owner = np.repeat(np.arange(fe.count), np.diff(fe.first))
+        total = np.add.reduceat(fe.mass, fe.first[:-1])
+        loads[:, fe.velo_row] += (force[fe.rows] / total[:, None])[owner].T * fe.mass

@@ -26,7 +26,7 @@ from .interruption import NAMES_OF_SIGNALS, Interruption
 from .kinds import SurfaceModel
 from .progress import Percentage, Progress
 from .snapshots import Snapshots
-from .solvers.gauss_seidel import GaussSeidelSolver, warn
+from .solvers.gauss_seidel import warn
 from .solvers.unsolved import UnsolvedSteps
 
 PATIENCE = 0.1  # seconds between looks at what happens outside of a run: a file STOP
@@ -313,7 +313,7 @@ class Simulation:
         domain = self.domain
         self._solver = solver
         progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath, self._quiet)
-        unsolved = UnsolvedSteps(self.notify, not isinstance(solver, GaussSeidelSolver))
+        unsolved = UnsolvedSteps(self.notify, not solver.names_contradictions)
         try:
             with progress.among_prints():
                 yield from self._steps(solver, duration, every_step, progress, unsolved)

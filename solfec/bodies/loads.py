@@ -52,6 +52,28 @@ class LoadCallback:
         return "force" if self.axis is None else "torque"
 
 
+class BodyCallbacks(list[LoadCallback]):
+    """Functions that load one body each, in the order of their making; together they are a source of forces like others."""
+
+    def __call__(self, bodies: BodyTable, time: float, step: float) -> None:
+        """Add what they return to their bodies' forces."""
+        for callback in self:
+            _add_returned(bodies, callback, time, step)
+
+    def on(self, body: int) -> bool:
+        """Whether any of them loads the body of a row."""
+        return any(callback.body == body for callback in self)
+
+    def remap(self, renumbered: np.ndarray) -> None:
+        """Follow a renumbering of body rows (old row -> new row, -1: removed with its functions)."""
+        for callback in self:
+            callback.body = int(renumbered[callback.body])
+        self[:] = [callback for callback in self if callback.body >= 0]
+
+
+Source = Callable[[BodyTable, float, float], None]
+
+
 class Loads:
     """All loads of a model.
 
@@ -70,10 +92,12 @@ class Loads:
         Forces and torques.
     pressures : Pressures
         Pressures on surfaces.
-    callbacks : list of LoadCallback
-        User functions, in order of their creation.
+    callbacks : BodyCallbacks
+        Functions of the user that load one body each.
     sources : list of callable
-        ``source(bodies, time, step)`` adds to `bodies.triples.force`, for many bodies at once.
+        ``source(bodies, time, step)`` adds to `bodies.triples.force`, for many bodies at once; `callbacks` are the first one.
+    of_step : list of callable
+        Sources of one step: the next evaluation uses them up.
     series : SeriesTable
         Every time series that a load uses.
     """
@@ -85,14 +109,20 @@ class Loads:
         self.gravity_series: list[tuple[int, int]] = []  # (component, row of the series)
         self.table = PointLoadTable()
         self.pressures = Pressures()
-        self.callbacks: list[LoadCallback] = []
-        self.sources: list[Callable[[BodyTable, float, float], None]] = []
+        self.callbacks = BodyCallbacks()
+        self.sources: list[Source] = [self.callbacks]
+        self.of_step: list[Source] = []
         self.series = SeriesTable()
 
     @property
     def on_bodies(self) -> bool:
         """Whether there are loads besides gravity."""
-        return self.table.n > 0 or bool(self.callbacks or self.sources) or self.pressures.table.n > 0
+        return self.table.n > 0 or self.in_python or self.pressures.table.n > 0
+
+    @property
+    def in_python(self) -> bool:
+        """Whether a step calls functions for its loads."""
+        return bool(self.callbacks or self.of_step) or len(self.sources) > 1
 
     def set_gravity(self, vector) -> None:
         """Set the gravitational acceleration: three numbers or `TimeSeries`."""
@@ -194,9 +224,7 @@ class Loads:
         table.view("body")[:] = renumbered[table.view("body")]
         table.keep(table.view("body") >= 0)
         self.pressures.remap(renumbered)
-        for callback in self.callbacks:
-            callback.body = int(renumbered[callback.body])
-        self.callbacks = [callback for callback in self.callbacks if callback.body >= 0]
+        self.callbacks.remap(renumbered)
 
     def apply(self, bodies: BodyTable, time: float, step: float) -> np.ndarray:
         """Add the loads at `time` in the present configuration to `bodies.triples.force`; return gravity (3,).
@@ -219,38 +247,14 @@ class Loads:
                 self._refuse(row)
             opened(failure)
         self.pressures.apply(bodies, series)
-        for callback in self.callbacks:
-            self._call(bodies, callback, time, step)
-        for source in self.sources:
+        for source in (*self.sources, *self.of_step):
             source(bodies, time, step)
+        self.of_step.clear()
         return self.gravity
 
     def _refuse(self, row: int) -> None:
         self._check_body(int(self.table.body[row]), "load")
         raise SolfecError(f"{self.bodies.name(self._id(int(self.table.body[row])))} cannot take its load")
-
-    def _call(self, bodies: BodyTable, callback: LoadCallback, time: float, step: float) -> None:
-        """Call one user function and add what it returns to its body's force."""
-        row = callback.body
-        conf, velo = state.configuration(bodies, row, within_step=True), state.velocity(bodies, row)
-        rigid = bodies.kind[row] == BodyKind.RIGID
-        size = RIGID_CALLBACK_SIZE if rigid else velo.size
-        where = f"{callback.name} callback of {bodies.name(int(bodies.id[row]))} at time {time:g}"
-        try:
-            returned = callback.function(tuple(conf.tolist()), tuple(velo.tolist()), time, step)
-        except Exception as error:  # the user's own exception goes on, saying where it comes from
-            error.add_note(f"in the {where}")
-            raise
-        values = _callback_values(returned, size, where) if callback.axis is None else _torques(returned, callback, where)
-        force = bodies.triples.force[:, bodies.velo_slice(row)]
-        if rigid:
-            force[:, 0] += conf[:9].reshape(3, 3) @ values[3:6] + values[6:9]
-            force[:, 1] += values[:3]
-            return
-        if bodies.mode_count[row]:  # reduced forces stand behind those of the nodes
-            force = force[:, int(bodies.node_count[row]) :]
-            values = np.pad(values, (0, force.size - size))
-        force += values.reshape(-1, 3).T
 
     def _append(self, body_row: int, kind: LoadKind, point, direction, value) -> None:
         direction = _vector(direction, "direction")
@@ -281,6 +285,30 @@ class Loads:
 
     def _id(self, row: int) -> int:
         return int(self.bodies.id[row])
+
+
+def _add_returned(bodies: BodyTable, callback: LoadCallback, time: float, step: float) -> None:
+    """Call one function of the user and add what it returns to its body's force."""
+    row = callback.body
+    conf, velo = state.configuration(bodies, row, within_step=True), state.velocity(bodies, row)
+    rigid = bodies.kind[row] == BodyKind.RIGID
+    size = RIGID_CALLBACK_SIZE if rigid else velo.size
+    where = f"{callback.name} callback of {bodies.name(int(bodies.id[row]))} at time {time:g}"
+    try:
+        returned = callback.function(tuple(conf.tolist()), tuple(velo.tolist()), time, step)
+    except Exception as error:  # the user's own exception goes on, saying where it comes from
+        error.add_note(f"in the {where}")
+        raise
+    values = _callback_values(returned, size, where) if callback.axis is None else _torques(returned, callback, where)
+    force = bodies.triples.force[:, bodies.velo_slice(row)]
+    if rigid:
+        force[:, 0] += conf[:9].reshape(3, 3) @ values[3:6] + values[6:9]
+        force[:, 1] += values[:3]
+        return
+    if bodies.mode_count[row]:  # reduced forces stand behind those of the nodes
+        force = force[:, int(bodies.node_count[row]) :]
+        values = np.pad(values, (0, force.size - size))
+    force += values.reshape(-1, 3).T
 
 
 def _callback_values(returned, size: int, where: str) -> np.ndarray:

@@ -30,10 +30,10 @@ AFTER = np.array([Start.MET, Start.NEW, Start.MET, Start.HALVED, Start.MET], np.
 _mark_struck_joints = _kernels.struck_joints.mark_struck_joints
 
 
-def mark(constraints: ConstraintTable, body: int) -> None:
-    """Look at the joints of a body (its row) anew before the next step, since its velocity has been set."""
+def mark(constraints: ConstraintTable, bodies) -> None:
+    """Look at the joints of a body (its row), or of several, anew before the next step, since velocities have been set."""
     users = slice(0, constraints.user_count)
-    attached = (constraints.master[users] == body) | (constraints.slave[users] == body)
+    attached = np.isin(constraints.master[users], bodies) | np.isin(constraints.slave[users], bodies)
     constraints.start[users][attached & np.isin(constraints.kind[users], JOINTS)] = Start.NEW
 
 

@@ -64,7 +64,6 @@ class Boundary:
         self.force = np.zeros((3, len(pairs)))  # spatial, over the present step
         self.torque = np.zeros((3, len(pairs)))  # about the mass centres, spatial
         self.exchanged = Exchange()
-        self.counted = domain.step_number  # the implicit step that has been added to it last
         self._began = np.zeros((6, len(pairs)))  # spatial velocities of the bodies at the start of the implicit step
 
     def rows(self) -> np.ndarray:
@@ -123,13 +122,9 @@ class Boundary:
         turn = np.stack([bodies.configurations.conf[:, conf + axis] for axis in range(3)], axis=1)
         return np.concatenate((bodies.triples.velo[:, velo + 1], np.einsum("ijn,jn->in", turn, bodies.triples.velo[:, velo])))
 
-    def count_step(self) -> None:
-        """Where an implicit step has ended since the last call, add what the engine's forces did to the bodies."""
-        if self.counted == self.domain.step_number:
-            return
-        self.counted, step = self.domain.step_number, self.domain.step
-        mean = 0.5 * (self._began + self.velocities())
-        own = self.exchanged
+    def count_step(self, domain) -> None:
+        """An implicit step has ended: add what the engine's forces did to the bodies."""
+        step, mean, own = domain.step, 0.5 * (self._began + self.velocities()), self.exchanged
         own.impulse += step * self.force.sum(axis=1)
         own.angular_impulse += step * self.torque.sum(axis=1)
         own.work += step * float((self.force * mean[:3]).sum() + (self.torque * mean[3:]).sum())

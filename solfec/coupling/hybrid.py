@@ -145,11 +145,13 @@ class HYBRID_SOLVER(CoSolver):
         self._begin(domain, simulation.continues)
         added = [] if self._detects else exclude_among(domain.settings, self._boundary.identifiers)
         domain.loads.sources.append(self._boundary.load)
+        domain.hooks.after.append(self._boundary.count_step)
         try:
             for _ in simulation.steps(self._solver, duration):
                 self._follow()
         finally:
             domain.loads.sources.remove(self._boundary.load)
+            domain.hooks.after.remove(self._boundary.count_step)
             if len(added):
                 include_again(domain.settings, added)
 
@@ -187,7 +189,6 @@ class HYBRID_SOLVER(CoSolver):
 
     def _follow(self) -> None:
         """The explicit steps that go with an implicit step."""
-        self._boundary.count_step()
         if self._resynchronises:
             self._boundary.hand_over_places()
         self._advance(self._substeps)

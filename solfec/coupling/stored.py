@@ -49,8 +49,6 @@ class Companion:
 
     def counted(self) -> np.ndarray:
         """What passed between the engines so far."""
-        if self.boundary is not None:
-            self.boundary.count_step()
         return np.zeros(14) if self.boundary is None else self.boundary.exchanged.numbers()
 
     def store(self, file: h5py.File, frame: int) -> None:
@@ -80,5 +78,5 @@ class Companion:
         row = reader.read(take)
         self._recorded = Recorded(self._model)
         if self.boundary is not None:
-            self.boundary.exchanged, self.boundary.counted = Exchange.of(row["exchange"]), int(reader.steps["step_number"][frame])
+            self.boundary.exchanged = Exchange.of(row["exchange"])
         self.owes, self.files = not row["finished"], int(row["files"])

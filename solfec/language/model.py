@@ -12,12 +12,13 @@ import numpy as np
 
 from ..contact import manifold
 from ..live_state import Bodies, ForceArrays, Snapshot
+from ..motion_hooks import AfterMotion, BeforeMotion, BodiesAfter, BodiesBefore
 from ..results import results_file
 from ..simulation import Simulation
 from ..solvers.foreign_solver import Solves
 from . import checks, session
 from .bodies import BODY, CONSTRAINT
-from .checks import BadType, BadValue, command
+from .checks import BadValue, command
 from .handles import Model
 from .hints import Switch
 from .solvers import Solver, constraint_solver
@@ -255,9 +256,45 @@ class SOLFEC(Model):
             `bodies` is what `snapshot` gives, at mid-step and with velocities of the beginning of the step.  Forces on obstacles count for
             nothing; bodies that deform take no torques.
         """
-        if not callable(function):
-            raise BadType(f"'function' must be callable, not {type(function).__name__}")
-        self._domain.loads.sources.append(ForceArrays(function))
+        self._domain.loads.sources.append(ForceArrays(checks.function(function, "function")))
+
+    @command("SOLFEC.before_motion")
+    def before_motion(self, function: Callable[[BodiesBefore, float, float], None]) -> None:
+        """Call a function in every step before anything moves; it may set velocities, and loads of the step, as arrays.
+
+        Several functions are called in the order in which they were given.  They may do what is possible in a CALLBACK.  A continued run needs
+        them again, as its input gives them.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(bodies, time, step)`` with the beginning and the length of the step; it returns nothing.  `bodies` has what
+            `after_motion` describes; `velocity` (n, 3) and `angular_velocity` (n, 3), spatial, can be written, and `force` (n, 3) and
+            `torque` (n, 3), spatial at mass centres and zero at first, act during this step.
+
+        Raises
+        ------
+        SolfecError
+            In the step: numbers that are not finite; an angular velocity or a torque of a body that deforms, a velocity of one in a base.
+        """
+        self._domain.hooks.before.append(BeforeMotion(checks.function(function, "function")))
+
+    @command("SOLFEC.after_motion")
+    def after_motion(self, function: Callable[[BodiesAfter, float, float], None]) -> None:
+        """Call a function at the end of every step, before OUTPUT and CALLBACK are seen to.
+
+        Several functions are called in the order in which they were given.  They may do what is possible in a CALLBACK.  A continued run needs
+        them again, as its input gives them; for the step of the frame from which it goes on they are not called again.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(bodies, time, step)`` with the time reached and the length of the step; it returns nothing.  `bodies` has arrays
+            that are read-only and belong to this call: `id`, `kind`, `mass` (n,), `velo`, `conf` (3, m) and `velo_ptr`, `conf_ptr` (n,) are views of
+            the model's own (the columns of a body begin at its pointer, and are what BODY.velo and BODY.conf list); `centre`, `velocity`,
+            `rotation` and `angular_velocity` are as `snapshot` gives them, computed when they are first asked for.
+        """
+        self._domain.hooks.after.append(AfterMotion(checks.function(function, "function")))
 
 
 def look_at(simulation: Simulation, duration: float | None = None) -> None:

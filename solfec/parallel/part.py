@@ -137,7 +137,8 @@ def _check(model, world: Communicator) -> None:
         "constraints of the user": constraints.user_count > 0,
         "extents of the scene": model.extents is not None,
         "quasi-statics": not model.dynamic,
-        "forces by Python functions": bool(model.loads.callbacks or model.loads.sources),
+        "forces by Python functions": model.loads.in_python,
+        "functions before and after motion": bool(model.hooks),
         "cracks": bool(model.cracks.of_body),
         "surface model 'COHESIVE'": bool((model.surface_materials.view("model") == SurfaceModel.COHESIVE).any()),
     }

@@ -35,7 +35,7 @@ def fingerprint(domain, solver=None) -> tuple:
     return (
         gravity, loads.series.n, domain.epsilon, domain.extents is not None and tuple(domain.extents),
         tuple(map(_plain, vars(domain.settings).values())), [callback.body for callback in loads.callbacks],
-        *(loads.table.view(name).tobytes() for name in LOAD_COLUMNS),
+        step_functions(domain), *(loads.table.view(name).tobytes() for name in LOAD_COLUMNS),
         *(table.view(name).tobytes() for table in (loads.pressures.table, loads.pressures.nodes) for name in table.COLUMNS),
         [tuple(vars(material).values()) for material in domain.bulk_materials],
         list(domain.surface_labels), *(surface.view(name).tobytes() for name in surface.COLUMNS),
@@ -68,6 +68,7 @@ def describe(domain, functions: Functions, solver=None) -> dict:
         "pressures": describe_pressures(loads, numbers),
         "cracks": {str(body): [asdict(crack) for crack in cracks] for body, cracks in domain.cracks.of_body.items()},
         "load functions": {str(body): called.count(body) for body in called},
+        "step functions": step_functions(domain),
         "bulk materials": dict(zip(_distinct([m.label for m in domain.bulk_materials]), map(asdict, domain.bulk_materials))),
         "surface materials": surface_materials(domain),
         "solver": solver_settings(solver),
@@ -75,6 +76,15 @@ def describe(domain, functions: Functions, solver=None) -> dict:
     if domain.touched:
         described["touched by hand"] = True
     return json.loads(json.dumps(described))
+
+
+def step_functions(domain) -> dict[str, int]:
+    """How many functions of the user every step calls, by what gave them."""
+    return {
+        "SOLFEC.add_forces": len(domain.loads.sources) - 1,  # one calls functions of single bodies
+        "SOLFEC.before_motion": len(domain.hooks.before),
+        "SOLFEC.after_motion": len(domain.hooks.after),
+    }
 
 
 def describe_pressures(loads, numbers: np.ndarray) -> list[dict]:
@@ -124,7 +134,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     Raises
     ------
     SolfecError
-        The settings have a force by a Python function that the input has not applied.
+        The settings have a force, or another function that steps call, that the input has not given.
     """
     domain.epsilon, domain.step_kept = settings["epsilon"], settings["step kept"]
     domain.exact_supports = settings.get("exact supports", False)
@@ -214,6 +224,10 @@ def apply_loads(domain, settings: dict, functions: Functions) -> None:
             raise SolfecError(
                 f"a force on body {body} that a Python function gives was applied during the run; a continued run has no such function"
             )
+    present = step_functions(domain)
+    for name, count in settings.get("step functions", {}).items():
+        if present[name] < count:
+            raise SolfecError(f"{name} was called during the run; a continued run has no such function (its input gives {present[name]}, there were {count})")
 
 
 def apply_cracks(domain, described: dict) -> None:

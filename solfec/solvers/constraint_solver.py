@@ -23,12 +23,15 @@ class ConstraintSolver(ABC):
         'ON' or 'AUTO': rows are to stand by colours, for sweeps on several threads; 'OFF': in the order of keys.
     failure : str
         What happens when it does not solve a step: 'CONTINUE', 'EXIT' or 'CALLBACK'.
+    names_contradictions : bool
+        Whether it tells by itself of joints that contradict one another.
     """
 
     SETTINGS: tuple[str, ...] = ()
     stored_form: bool | int | None = None
     colouring = "OFF"
     failure = "CONTINUE"
+    names_contradictions = False
 
     @abstractmethod
     def solve(self, local: LocalDynamics) -> SolverReport:
