@@ -22,11 +22,9 @@ from solfec import (
     INITIAL_VELOCITY,
     RUN,
     SOLFEC,
-    SPHERE,
     SURFACE_MATERIAL,
     TORQUE,
     TRANSLATE,
-    results,
 )
 from solfec.errors import SolfecError
 
@@ -77,13 +75,12 @@ def test_velocities_written_before_motion_are_those_of_initial_velocity():
     given, others, _ = scene()
     for model in (written, given):
         GRAVITY(model, (0, 0, -1))
-    for model, body in zip((written, given), (bodies[1], others[1])):
+    for body in (bodies[1], others[1]):
         INITIAL_VELOCITY(body, (0, 0, 0), (0.3, -0.2, 0.1))  # so that referential and spatial differ
 
     def write(bodies, time, step):
         if time == 0:
             bodies.velocity[1:] = [(1, 2, 3)] * 3
-        bodies.velocity[2] += (0, 0, 0)
 
     written.before_motion(write)
     INITIAL_VELOCITY(others[1], (1, 2, 3), (0.3, -0.2, 0.1))
@@ -93,7 +90,6 @@ def test_velocities_written_before_motion_are_those_of_initial_velocity():
         RUN(model, AUTO_SOLVER(), 0.2)
     for one, other in zip(bodies, others):
         assert list(one.velo) == list(other.velo) and list(one.conf) == list(other.conf)
-        assert one.kinetic == other.kinetic if hasattr(one, "kinetic") else True
 
 
 def test_angular_velocities_are_spatial():
@@ -114,7 +110,7 @@ def test_bodies_that_a_hook_does_not_change_keep_their_bits():
     plain, others, _ = scene()
     watched.before_motion(lambda bodies, time, step: bodies.velocity.sum() + bodies.angular_velocity[:2].sum() and None)
     watched.after_motion(lambda bodies, time, step: bodies.centre.sum() and None)
-    for model, (_, rigid, soft, mesh) in ((watched, bodies), (plain, others)):
+    for model, (_, rigid, _, mesh) in ((watched, bodies), (plain, others)):
         INITIAL_VELOCITY(rigid, (1, 2, 3), (0.1, 0.2, 0.3))
         INITIAL_VELOCITY(mesh, (1, 2, 3), (0.1, 0.2, 0.3))
         RUN(model, AUTO_SOLVER(), 0.1)
@@ -217,8 +213,6 @@ def test_frames_and_callbacks_see_what_hooks_after_motion_have_done(tmp_path):
     CALLBACK(model, 1e-3, None, lambda _: order.append("callback"))
     RUN(model, AUTO_SOLVER(), 2e-3)
     assert order == ["after", "callback"] * 2
-    with results.open(tmp_path / "out") as run:
-        run.seek(2e-3) if hasattr(run, "seek") else None
     read = SOLFEC("DYNAMIC", 1e-3, tmp_path / "out", mode="READ")
     bulk = BULK_MATERIAL(read, young=1e6, poisson=0.25, density=1e3)
     bodies = [cube(read, kind, 5 * k, bulk) for k, kind in enumerate(KINDS)]
@@ -300,7 +294,7 @@ def test_arrays_that_a_hook_asks_for_after_it_changed_bodies_are_refused():
 
     def change(arrays, time, step):
         DELETE(model, bodies[2])
-        arrays.centre
+        return arrays.centre
 
     model.after_motion(change)
     with pytest.raises(SolfecError, match="bodies have been made or deleted"):
