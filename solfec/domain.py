@@ -309,27 +309,28 @@ class Domain:
 
     def remove_bodies(self, mask: np.ndarray) -> None:
         """Remove marked rows of bodies, with what belongs to them, and constraints attached to them."""
+        gone = self.bodies.view("id")[mask].tolist()
+        if not gone:
+            return
         constraints = self.constraints
-        attached = mask[constraints.view("master")]
-        slave = constraints.view("slave")
-        attached |= (slave >= 0) & mask[np.maximum(slave, 0)]
-        self.constraints.keep_marked(~attached)
-        self.cracks.forget(self.bodies.view("id")[mask])
-        for identifier in self.bodies.view("id")[mask]:
-            self.body_labels.pop(int(identifier), None)
-            self.body_meshes.pop(int(identifier), None)
-        self.deleted_bodies += int(mask.sum())
-        renumbered = self.bodies.remove(mask)
-        new_primitive = self.geometry.remove(mask, renumbered)
+        if constraints.n:
+            slave = constraints.view("slave")
+            attached = mask[constraints.view("master")] | (slave >= 0) & mask[slave]
+            constraints.keep_marked(~attached)
+        self.cracks.forget(gone)
+        for identifier in gone:
+            self.body_labels.pop(identifier, None)
+            self.body_meshes.pop(identifier, None)
+        self.deleted_bodies += len(gone)
+        bodies = self.bodies.remove(mask)
+        primitives = self.geometry.remove(mask, bodies)
         for side in ("master", "slave"):
-            row = constraints.view(side)
-            row[:] = np.where(row >= 0, renumbered[np.maximum(row, 0)], row)
-            row = constraints.view(side + "_primitive")
-            if new_primitive.size:
-                row[:] = np.where(row >= 0, new_primitive[np.maximum(row, 0)], row)
+            for name, new in ((side, bodies), (side + "_primitive", primitives)):
+                row = constraints.view(name)
+                row[:] = np.append(new, -1)[row]  # row -1 stays
         count = self.bodies.view("primitive_count")
         self.bodies.view("primitive_ptr")[:] = np.cumsum(count) - count  # primitives of a body stay together
-        self.loads.remap(renumbered)
+        self.loads.remap(bodies)
         self.rebuild_rows()
 
     def pack_bodies(self, identifiers) -> body_packing.PackedBodies:

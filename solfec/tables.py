@@ -19,6 +19,7 @@ from . import _kernels
 from ._table_types import TABLES
 
 AT_ONCE = 4096  # records that are filled column by column before the next ones
+FEW = 4  # runs of rows up to which they move one by one
 
 _bind, _free = _kernels.table_handles.bind_table, _kernels.table_handles.free_table
 _known_numbers: WeakKeyDictionary[type, tuple[dict, int]] = WeakKeyDictionary()  # classes, with the columns that were compared
@@ -58,6 +59,80 @@ class _Registration:
 
     def __deepcopy__(self, memo: dict):
         return _Registration()  # a copied table registers columns of its own
+
+
+class Gaps:
+    """Rows that go from a table, which close up then.
+
+    Parameters
+    ----------
+    start, stop : array_like (k,) of int
+        First rows, and rows behind the last ones, ascending; gaps may be empty.
+
+    Attributes
+    ----------
+    shift : ndarray (k,)
+        By how many rows those behind each gap, and before the next one, move up.
+    total : int
+        Rows that go.
+    """
+
+    def __init__(self, start, stop):
+        self.start, self.stop = np.asarray(start, np.int64), np.asarray(stop, np.int64)
+        self.shift = np.cumsum(self.stop - self.start)
+        self.total = int(self.shift[-1]) if self.shift.size else 0
+
+    def moves(self, n: int) -> tuple[int, list, np.ndarray | None]:
+        """How `n` rows close up: how many are left; first row now and later, and number, of those behind each gap; the rows of all, if gaps are many."""
+        count = np.append(self.start[1:], n)[: len(self.stop)] - self.stop
+        listed = None
+        if len(count) > FEW:
+            listed = np.repeat(self.shift, count) + np.arange(self.start[0], n - self.total)
+        return n - self.total, np.stack((self.stop, self.stop - self.shift, count), 1).tolist(), listed
+
+    def rows(self, n: int) -> np.ndarray:
+        """New row of each of `n` old ones; -1: it is gone."""
+        place = np.arange(n) - np.repeat(np.append(0, self.shift), np.diff(self.start, prepend=0, append=n))
+        count = self.stop - self.start
+        place[np.arange(count.sum()) + np.repeat(self.stop - self.shift, count)] = -1
+        return place
+
+
+def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | None = None, moves: tuple | None = None) -> None:
+    """Let rows of a column, or of another array with the row last, move up into gaps.
+
+    Parameters
+    ----------
+    column : ndarray (..., m)
+        In Fortran's order; `n` rows are in use, those that get free are filled.
+    shift : ndarray (k,), optional
+        What is taken from the values behind each gap: pointers into another table.
+    moves : tuple, optional
+        What ``gaps.moves (n)`` returns.
+    """
+    rows, runs, listed = moves or gaps.moves(n)
+    if listed is not None:
+        first = rows - len(listed)
+        column.T[first:rows] = column.T[listed]
+        if shift is not None:
+            column[..., first:rows] -= np.repeat(shift, [count for _, _, count in runs]).astype(column.dtype)
+    else:
+        flat = column.T.reshape(-1)  # numbers that move along a vector need no copy
+        width = flat.size // (column.shape[-1] or 1)
+        for k, (source, target, count) in enumerate(runs):
+            moved = flat[width * target : width * (target + count)]
+            moved[...] = flat[width * source : width * (source + count)]
+            if shift is not None:
+                moved -= shift[k]
+    column[..., rows:n] = fill
+
+
+def enlarged(array: np.ndarray, count: int, fill) -> np.ndarray:
+    """A copy with room for `count` rows, the last index, in Fortran's order."""
+    result = np.full((*array.shape[:-1], count), fill, array.dtype, order="F")
+    kept = min(count, array.shape[-1])
+    result[..., :kept] = array[..., :kept]
+    return result
 
 
 class Table:
@@ -155,14 +230,30 @@ class Table:
 
     def compact(self, mask: np.ndarray) -> None:
         """The same within a step, which knows how many contacts there are."""
-        first = int(np.argmin(mask)) if not np.all(mask) else self.n  # rows before the first that goes stay where they are
-        kept = first + np.flatnonzero(mask[first:])
-        rows = first + kept.size
+        gone = np.flatnonzero(~mask)
+        if gone.size:
+            new = np.concatenate(([True], np.diff(gone) > 1))  # first rows of gaps
+            last = np.append(np.flatnonzero(new)[1:], gone.size) - 1
+            self._move(Gaps(gone[new], gone[last] + 1), {})
+
+    def close(self, gaps: dict[str, Gaps]) -> None:
+        """Remove rows; pointers of the rows that stay follow the tables into which they point.
+
+        Parameters
+        ----------
+        gaps : dict of Gaps
+            By names of tables, all of the same bodies: what stands behind a gap points behind this gap of other tables, too.
+        """
+        own = gaps[type(self).__name__]
+        self._move(own, {name: gaps[table].shift for name, table in self.POINTS_INTO.items() if table in gaps})
+        self.edits += 1
+
+    def _move(self, gaps: Gaps, shifts: dict[str, np.ndarray]) -> None:
+        """Let the rows that stay move up, and take from columns the shift of each run of rows."""
+        moves = gaps.moves(self.n)
         for name, (_, _, fill) in self.COLUMNS.items():
-            column = getattr(self, name)
-            column[..., first:rows] = column[..., kept]
-            column[..., rows : self.n] = fill
-        self.n = rows
+            close_up(getattr(self, name), gaps, self.n, fill, shifts.get(name), moves)
+        self.n -= gaps.total
 
     def view(self, name: str) -> np.ndarray:
         """The rows in use of one column (a view, not a copy)."""

@@ -54,9 +54,9 @@ contains
       do i = 0, nbody - 1
         first = bodies%conf_ptr(i)
         if (afresh == 0 .and. bodies%kind(i) /= finite_element_kind) then
-          if (same_bits(conf(:,first:first+3), work%previous(:,first:first+3))) cycle
+          if (same_bits(conf(:,first:first+3), work%previous(:,i))) cycle
         end if
-        work%previous(:,first:first+3) = conf(:,first:first+3)
+        work%previous(:,i) = reshape(conf(:,first:first+3), [12])
         work%moved(i) = work%updates
         any_moved = .true.
       end do

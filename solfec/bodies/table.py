@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kinds import BodyKind, Energy, Form, Scheme  # noqa: F401  # known here, too
-from ..tables import Table
+from ..tables import Gaps, Table
 
 REDUCED_FORMS = (Form.BC_MODAL, Form.BC_RO)  # velocities in a base
 
@@ -172,23 +172,19 @@ class BodyTable(Table):
 
     def remove(self, mask: np.ndarray) -> np.ndarray:
         """Remove the rows where `mask` is true; return the map from old to new rows (-1: removed)."""
-        keep = ~mask
-        for table, start, counts in (
-            (self.configurations, self.view("conf_ptr"), conf_triples),
-            (self.triples, self.view("velo_ptr"), velo_triples),
-        ):
-            length = counts(self.view("kind"), self.view("node_count"), self.view("mode_count"))
-            kept_start = np.cumsum(np.where(keep, length, 0)) - np.where(keep, length, 0)
-            order = np.argsort(start)
-            table.keep(np.repeat(keep[order], length[order]))
-            start[:] = kept_start
-        for identifier in self.view("id")[mask]:
-            self.meshes.pop(int(identifier), None)
-            self.bases.pop(int(identifier), None)
-        if (self.view("kind")[mask] == BodyKind.FINITE_ELEMENT).any():
+        rows = np.flatnonzero(mask)
+        size = self.kind[rows], self.node_count[rows], self.mode_count[rows]
+        gaps = {"BodyTable": Gaps(rows, rows + 1)}
+        for table, start, counts in ((self.configurations, self.conf_ptr, conf_triples), (self.triples, self.velo_ptr, velo_triples)):
+            gaps[type(table).__name__] = Gaps(start[rows], start[rows] + counts(*size))
+        for identifier in self.id[rows].tolist():
+            self.meshes.pop(identifier, None)
+            self.bases.pop(identifier, None)
+        if (size[0] == BodyKind.FINITE_ELEMENT).any():
             self.finite_elements = None
-        renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
-        self.keep(keep)
+        renumbered = gaps["BodyTable"].rows(self.n)
+        for table in (self, self.configurations, self.triples):
+            table.close(gaps)
         if self.finite_elements is not None:
             self.finite_elements.renumber(self, renumbered)
         return renumbered

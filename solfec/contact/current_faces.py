@@ -57,6 +57,8 @@ def current_faces(geometry) -> CurrentFaces:
         deforming = np.flatnonzero(geometry.primitives.view("deforming")).astype(np.int32)
         _list_edges_of_tables(geometry)
         made = geometry.current = _with_room(geometry, deforming) if deforming.size else _of_tables(geometry, deforming)
+        if deforming.size and geometry.workspace is not None:
+            geometry.workspace.afresh = 1  # normals of all faces are to be found
     return made
 
 

@@ -12,7 +12,7 @@ import copy
 import numpy as np
 
 from ..kinds import PrimitiveKind  # noqa: F401  # known here, too
-from ..tables import Table
+from ..tables import Gaps, Table
 
 
 class VertexTable(Table):
@@ -139,7 +139,6 @@ class Geometry:
 
         Flat faces of `deforming` bodies may warp.
         """
-        self.version += 1
         vertex = self.vertices.append(
             shape.vertices.shape[1], reference=shape.vertices, current=shape.vertices, body=body_row
         )
@@ -174,6 +173,9 @@ class Geometry:
             adjacent_ptr=shape.adjacent_ptr + adjacent,
             adjacent_count=shape.adjacent_count,
         )
+        self.version += 1
+        if self.workspace is not None:
+            self.workspace.add(self.version)
         return primitive, count
 
     def remove(self, bodies: np.ndarray, renumbered: np.ndarray) -> np.ndarray:
@@ -186,45 +188,33 @@ class Geometry:
         renumbered : (n,) int
             New row of every old body row, -1 where removed.
         """
+        rows, n = np.flatnonzero(bodies), self.primitives.n
+        gaps = {"BodyTable": Gaps(rows, rows + 1), **self._gaps(rows)}
+        moved = gaps["PrimitiveTable"].rows(n)
+        for table in self.tables:
+            table.close(gaps)
         self.version += 1
-        primitives = self.primitives
-        kept = ~bodies[primitives.view("body")]
-        new_primitive = np.where(kept, np.cumsum(kept) - 1, -1)
-        kept_faces = _in_ranges(self.faces.n, primitives, "face", kept)
-        kept_lists = _in_ranges(self.vertex_lists.n, primitives, "vertex", kept)
-        kept_adjacency = _in_ranges(self.adjacency.n, primitives, "adjacent", kept)
-        kept_corners = _in_ranges(self.corners.n, self.faces, "corner", kept_faces)
-        kept_vertices = ~bodies[self.vertices.view("body")]
-        new_vertex = np.cumsum(kept_vertices) - 1
-        for table, owner, name, mask in (
-            (self.faces, primitives, "face", kept_faces),
-            (self.vertex_lists, primitives, "vertex", kept_lists),
-            (self.adjacency, primitives, "adjacent", kept_adjacency),
-            (self.corners, self.faces, "corner", kept_corners),
-        ):
-            start = owner.view(name + "_ptr")
-            start[:] = np.concatenate(([0], np.cumsum(mask)))[start]  # rows kept before each start
-            if table is not self.faces:  # faces still own corners
-                table.keep(mask)
-        self.faces.keep(kept_faces)
-        primitives.keep(kept)
-        self.vertices.keep(kept_vertices)
-        self.vertex_lists.view("vertex")[:] = new_vertex[self.vertex_lists.view("vertex")]
-        self.corners.view("vertex")[:] = new_vertex[self.corners.view("vertex")]
-        self.adjacency.view("primitive")[:] = new_primitive[self.adjacency.view("primitive")]
-        primitives.view("body")[:] = renumbered[primitives.view("body")]
-        self.vertices.view("body")[:] = renumbered[self.vertices.view("body")]
-        return new_primitive
+        if self.workspace is not None:
+            self.workspace.remove(gaps, self.version, renumbered, moved)
+        return moved
+
+    def _gaps(self, rows: np.ndarray) -> dict[str, Gaps]:
+        """What the tables lack without some rows of the body table, ascending: all that a body owns stands together, in the order of bodies."""
+        primitives, faces, owner = self.primitives, self.faces, self.vertices.view("body")
+        gaps = {"VertexTable": Gaps(np.searchsorted(owner, rows), np.searchsorted(owner, rows, "right"))}
+        owner = primitives.view("body")
+        parts = np.searchsorted(owner, rows), np.searchsorted(owner, rows, "right")
+        gaps["PrimitiveTable"] = Gaps(*parts)
+        for table, pointer in ((self.vertex_lists, "vertex_ptr"), (faces, "face_ptr"), (self.adjacency, "adjacent_ptr")):
+            gaps[type(table).__name__] = Gaps(*(_starts(primitives, pointer, part, table.n) for part in parts))
+        lost = gaps["FaceTable"]
+        gaps["CornerTable"] = Gaps(*(_starts(faces, "corner_ptr", part, self.corners.n) for part in (lost.start, lost.stop)))
+        return gaps
 
 
-def _in_ranges(size: int, owner: Table, name: str, kept: np.ndarray) -> np.ndarray:
-    """Mask of the rows that lie in the ranges `<name>_ptr, <name>_count` of the kept rows of `owner`."""
-    start = owner.view(name + "_ptr")[kept]
-    count = owner.view(name + "_count")[kept]
-    mask = np.zeros(size + 1, np.int64)
-    np.add.at(mask, start[count > 0], 1)
-    np.add.at(mask, (start + count)[count > 0], -1)
-    return np.cumsum(mask)[:size] > 0
+def _starts(table: Table, pointer: str, rows: np.ndarray, end: int) -> np.ndarray:
+    """Where lists begin, those of the row behind the last one at their `end`."""
+    return np.where(rows < table.n, getattr(table, pointer)[np.minimum(rows, table.n - 1)], end)
 
 
 class ShapePrimitives:

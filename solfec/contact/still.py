@@ -58,6 +58,11 @@ class StillBoxes(Record):
         self._state = None
         self.sorted = -1
 
+    def remove(self, bodies: np.ndarray, primitives: np.ndarray) -> None:
+        """Follow rows that have moved up; arguments say where every old one is now, -1: it is gone."""
+        rows, movable = bodies[self.bodies], primitives[self.movable]
+        self.replace(bodies=rows[rows >= 0].astype(np.int32), movable=movable[movable >= 0].astype(np.int32))
+
     def _resize(self, count: int) -> None:
         self.grid = np.zeros((FIGURES, CLASSES), order="F")
         self.bounds = np.zeros((column_length(count), 6), np.float32, order="F")

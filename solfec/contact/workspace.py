@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tables import Record
+from ..tables import Gaps, Record, close_up, enlarged
 from . import narrow
 from .still import SPARE_CELLS, StillBoxes, column_length
 
@@ -28,7 +28,7 @@ class Workspace(Record):
 
     COLUMNS = {
         "moved": ((), "i8"),  # of bodies: the last update of shapes that moved them
-        "previous": ((3,), "f8"),  # configurations at the last update of shapes
+        "previous": ((12,), "f8"),  # of bodies: leading configuration triples at the last update of shapes, not numbers: they have not had one
         "fat": ((6,), "f8"),  # boxes of primitives at the last search, enlarged
         "low": ((), "i4"),  # primitives whose fat boxes overlap, `pairs` of them, sorted
         "high": ((), "i4"),
@@ -76,7 +76,7 @@ class Workspace(Record):
         self.enlarge_pairs(256)
 
     def fit(self, geometry, bodies) -> None:
-        """Match the capacities of the tables of shapes and bodies; new arrays are filled by an update from scratch."""
+        """Match the capacities of the tables of shapes and bodies, keeping what is known of those that there are."""
         if self.primitive_capacity != geometry.primitives.capacity:
             capacity = self.primitive_capacity = geometry.primitives.capacity
             self.bounds = np.zeros((column_length(capacity), 6), np.float32, order="F")
@@ -84,16 +84,42 @@ class Workspace(Record):
             self.rows = np.zeros((capacity, 2), np.int32, order="F")
             self.records = np.zeros((9, capacity), np.int32, order="F")
             self.cells = np.zeros(4 * capacity + SPARE_CELLS, np.int32)
-            self.fat = np.zeros((6, capacity), order="F")
-            self.pairs_state = None
-            self.still.forget()
-        if self.moved.size != bodies.capacity or self.previous.shape[1] != bodies.configurations.capacity:
-            self.replace(
-                moved=np.full(bodies.capacity, self.updates, np.int64),
-                previous=np.zeros((3, bodies.configurations.capacity), order="F"),
-            )
-            self.shapes_state = None
-            self.still.forget()
+            self.fat = enlarged(self.fat, capacity, 0.0)
+        if self.moved.size != bodies.capacity:
+            self.replace(moved=enlarged(self.moved, bodies.capacity, 0), previous=enlarged(self.previous, bodies.capacity, np.nan))
+
+    def add(self, version: int) -> None:
+        """Take note of shapes that have come behind the others: the next update moves them."""
+        if self.shapes_state is not None and self.shapes_state[0] == version - 1:
+            self.shapes_state = version, self.shapes_state[1]
+
+    def remove(self, gaps: dict[str, Gaps], version: int, bodies: np.ndarray, primitives: np.ndarray) -> None:
+        """Forget bodies that have gone; those that stay, and their pairs, are what they were.
+
+        Parameters
+        ----------
+        gaps : dict of Gaps
+            Of the tables of bodies and primitives.
+        version : int
+            Of shapes now.
+        bodies, primitives : ndarray of int
+            New row of every old one, -1: it is gone.
+        """
+        if self.shapes_state is None or self.shapes_state[0] != version - 1:
+            return  # all shapes will be updated
+        self.shapes_state = version, self.shapes_state[1]
+        close_up(self.moved, gaps["BodyTable"], len(bodies), 0)
+        close_up(self.previous, gaps["BodyTable"], len(bodies), np.nan)
+        close_up(self.fat, gaps["PrimitiveTable"], len(primitives), 0.0)
+        pairs = slice(self.pairs)
+        low, high = primitives[self.low[pairs]], primitives[self.high[pairs]]
+        stay = np.minimum(low, high) >= 0
+        count = int(stay.sum())
+        self.low[:count], self.high[:count], self.apart[:count] = low[stay], high[stay], self.apart[pairs][stay]
+        self.pairs = count
+        self.still.remove(bodies, primitives)
+        if self.pairs_state is not None and self.pairs_state[0] == version - 1:
+            self.pairs_state = version, self.pairs_state[1] - gaps["PrimitiveTable"].total, *self.pairs_state[2:]
 
     def shape(self, version: int, epsilon: float) -> None:
         """Let all shapes be updated if they, or the geometric epsilon, are others than at the last update."""

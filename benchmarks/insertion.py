@@ -1,0 +1,165 @@
+"""What it costs to put a body into a model or to take one out, and to make many.
+
+    python benchmarks/insertion.py [--bodies N] [--repeat N] [case ...]
+
+For every kind of body two tables.  The first one inserts a body into a model of N others and deletes it again: milliseconds of the
+call, milliseconds by which the next step is longer than the others, and what the same takes among two bodies: the body's own cost.
+The second one makes N bodies by BODY commands, with the first step after them.  All are medians of processor time.
+"""
+
+from __future__ import annotations
+
+import os
+from time import process_time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+for library in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(library, "1")
+
+import tempfile
+from collections.abc import Callable
+
+import models
+import numpy as np
+import words
+from finite_elements import CUBE, SOFT
+
+from solfec.bodies.table import BodyKind, Form, Scheme
+from solfec.domain import Domain
+from solfec.shapes import hex_mesh, sphere
+from solfec.solvers.gauss_seidel import GaussSeidelSolver
+
+APART = 3.0  # between bodies, which touch nothing but the floor
+
+
+def place(number: int) -> np.ndarray:
+    """Where body `number` stands: in rows of 32."""
+    return APART * np.array([number % 32, number // 32, 0.0])
+
+
+def ball(number: int) -> dict:
+    return dict(kind=BodyKind.RIGID, shapes=[sphere.Sphere(place(number) + 0.5, 0.5, 1, 1)], material=SOFT)
+
+
+def cube(number: int) -> dict:
+    low = place(number)
+    return dict(kind=BodyKind.RIGID, shapes=[models.box(low, low + 1)], material=SOFT)
+
+
+def elements(number: int, form: Form) -> dict:
+    mesh = hex_mesh.hex_mesh((CUBE + place(number)).tolist(), 2, 2, 2, 1, [1] * 6)
+    return dict(kind=BodyKind.FINITE_ELEMENT, shapes=[mesh], material=SOFT, form=form)
+
+
+#: Arguments of Domain.insert_body of a body's number, and its scheme.
+KINDS: dict[str, tuple[Callable[[int], dict], Scheme | None]] = {
+    "spheres": (ball, None),
+    "cubes": (cube, None),
+    "TL": (lambda number: elements(number, Form.TL), None),
+    "BC implicit": (lambda number: elements(number, Form.BC), Scheme.DEF_LIM),
+}
+
+SCRIPTS = {  # of BODY commands, for body k at x, y
+    "spheres": "BODY (solfec, 'RIGID', SPHERE ((x, y, 0.5), 0.5, 1, 1), bulk)",
+    "cubes": "BODY (solfec, 'RIGID', HULL ([x,y,0, x+1,y,0, x+1,y+1,0, x,y+1,0, x,y,1, x+1,y,1, x+1,y+1,1, x,y+1,1], 1, 1), bulk)",
+    "TL": "BODY (solfec, 'FINITE_ELEMENT', HEX ([x,y,0, x+1,y,0, x+1,y+1,0, x,y+1,0, x,y,1, x+1,y,1, x+1,y+1,1, x,y+1,1], "
+    "2, 2, 2, 1, [1]*6), bulk, form = 'TL')",
+    "BC implicit": "BODY (solfec, 'FINITE_ELEMENT', HEX ([x,y,0, x+1,y,0, x+1,y+1,0, x,y+1,0, x,y,1, x+1,y,1, x+1,y+1,1, x,y+1,1], "
+    "2, 2, 2, 1, [1]*6), bulk, form = 'BC').scheme = 'DEF_LIM'",
+}
+HEAD = """
+solfec = SOLFEC ('DYNAMIC', 1E-4, {folder!r})
+SURFACE_MATERIAL (solfec, model = 'SIGNORINI_COULOMB', friction = 0.5)
+bulk = BULK_MATERIAL (solfec, 'KIRCHHOFF', young = 1E6, poisson = 0.25, density = 1E3)
+GRAVITY (solfec, (0, 0, -10))
+"""
+
+
+def model_of(kind: str, count: int) -> tuple[Domain, GaussSeidelSolver]:
+    """So many bodies of a kind on an obstacle, after some steps."""
+    model, _ = models.domain(0.5, 1e-4)
+    model.insert_body(BodyKind.OBSTACLE, [models.box((-2, -2, -1), (100, 110, 0))], SOFT)
+    for number in range(count):
+        insert(model, kind, KINDS[kind][0](number))
+    solver = GaussSeidelSolver(1e-4, 100)
+    for _ in range(20):
+        model.advance(solver)
+    return model, solver
+
+
+def insert(model: Domain, kind: str, body: dict) -> int:
+    """A body's identifier."""
+    identifier = model.insert_body(**body)
+    scheme = KINDS[kind][1]
+    if scheme is not None:
+        model.bodies.scheme[model.body_row(identifier)] = scheme
+    return identifier
+
+
+def timed(function: Callable, *arguments) -> tuple[float, object]:
+    """Milliseconds of a call, and its result."""
+    start = process_time()
+    result = function(*arguments)
+    return 1e3 * (process_time() - start), result
+
+
+def costs(kind: str, count: int, repeat: int) -> dict[str, tuple[float, float]]:
+    """Milliseconds of a call and by which the next step is longer, for insertion and deletion of a body."""
+    model, solver = model_of(kind, count)
+    found = {"insert": [], "delete": []}
+    steps = []
+    for number in range(repeat):
+        body = KINDS[kind][0](count + number % 8)
+        for _ in range(3):
+            steps.append(timed(model.advance, solver)[0])
+        call, identifier = timed(insert, model, kind, body)
+        found["insert"].append((call, timed(model.advance, solver)[0]))
+        for _ in range(3):
+            steps.append(timed(model.advance, solver)[0])
+        victim = identifier if number % 2 else int(model.bodies.id[1 + number % count])
+        call, _ = timed(model.delete_body, victim)
+        found["delete"].append((call, timed(model.advance, solver)[0]))
+    step = float(np.median(steps))
+    return {name: tuple(np.median(np.subtract(values, (0.0, step)), axis=0)) for name, values in found.items()}
+
+
+def excess(kind: str, count: int, repeat: int) -> dict[str, float]:
+    """Milliseconds that insertion and deletion of a body cost beyond its own."""
+    among, alone = costs(kind, count, repeat), costs(kind, 2, repeat)
+    return {name: sum(among[name]) - sum(alone[name]) for name in among}
+
+
+def creation(kind: str, count: int) -> tuple[float, float]:
+    """Seconds of processor time that so many BODY commands take, and the first step after them."""
+    from solfec import language
+
+    with tempfile.TemporaryDirectory() as folder:
+        names = {name: language.load(name) for name in ("SOLFEC", "SURFACE_MATERIAL", "BULK_MATERIAL", "GRAVITY", "BODY", "SPHERE", "HULL", "HEX")}
+        exec(HEAD.format(folder=folder), names)
+        lines = f"for k in range ({count}):\n    x, y = {APART} * (k % 32), {APART} * (k // 32)\n    {SCRIPTS[kind]}\n"
+        made = timed(exec, compile(lines, "script", "exec"), names)[0]
+        simulation = names["solfec"]._simulation
+        step = timed(simulation.domain.advance, GaussSeidelSolver(1e-4, 100))[0]
+    return 1e-3 * made, 1e-3 * step
+
+
+def main() -> None:
+    parser = words.parser(__doc__)
+    parser.add_argument("--bodies", type=words.positive, default=1000)
+    parser.add_argument("--repeat", type=words.positive, default=40)
+    parser.add_argument("case", nargs="*", help="parts of names of kinds of bodies")
+    options = parser.parse_args()
+    names = words.chosen(parser, options.case, KINDS)
+    for name in names:
+        among, alone = costs(name, options.bodies, options.repeat), costs(name, 2, options.repeat)
+        for what in among:
+            call, step = among[what]
+            print(f"{name:12s} {what}: call {call:.3f} ms, next step {step:+.3f}; alone {alone[what][0]:.3f} {alone[what][1]:+.3f}; "
+                  f"beyond the body's own {sum(among[what]) - sum(alone[what]):.3f}", flush=True)
+    for name in names:
+        made, step = creation(name, options.bodies)
+        print(f"{name:12s} {options.bodies} bodies: {made:.3f} s, {options.bodies / made:.0f} a second; first step {step:.3f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
