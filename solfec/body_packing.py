@@ -15,9 +15,9 @@ from .bodies import implicit
 from .bodies.finite_elements import compiled
 from .bodies.materials import BulkMaterial
 from .body_rows import COMPILED, BodyRows
-from .contact.geometry import ranges
 from .errors import SolfecError
 from .kinds import BodyKind, Scheme
+from .tables import ranges
 from .time_series import TimeSeries
 
 SIDES = ("master", "slave")

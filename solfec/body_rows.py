@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .bodies.table import conf_triples, velo_triples
-from .contact.geometry import ranges
-from .tables import Table
+from .tables import Table, ranges
 
 COMPILED = ("nodes", "elements", "overlaps")  # lists that finite_elements.compiled numbers anew
 

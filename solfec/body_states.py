@@ -35,14 +35,14 @@ class BodyStates:
         """Overwrite a body's configuration; `update_shapes` brings its shape along, as the next step does."""
         self.domain.refuse_within_step("set configurations")
         state.set_configuration(self.domain.bodies, self.domain.body_row(identifier), values)
-        self.domain.state_changes += 1  # the internal energy is set anew
+        self.domain.note_change(identifier)  # the internal energy is set anew
 
     def set_velo(self, identifier: int, values) -> None:
         """Overwrite a body's velocity."""
         self.domain.refuse_within_step("set velocities")
         joint_starts.mark(self.domain.constraints, self.domain.body_row(identifier))
         state.set_velocity(self.domain.bodies, self.domain.body_row(identifier), values)
-        self.domain.state_changes += 1
+        self.domain.note_change(identifier)
 
     def set_velocity(self, identifier: int, linear, angular) -> None:
         """Overwrite the velocity (docs/language-objects.md, INITIAL_VELOCITY): referential angular, spatial linear."""
@@ -52,7 +52,7 @@ class BodyStates:
         if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
             arm = bodies.meshes[identifier].nodes - bodies.centre[:, row]
             state.set_nodal_velocity(bodies, row, np.asarray(linear, float) + np.cross(np.asarray(angular, float), arm))
-            self.domain.state_changes += 1
+            self.domain.note_change(identifier)
             return
         if bodies.kind[row] == BodyKind.PSEUDO_RIGID:
             wx, wy, wz = angular
@@ -60,7 +60,7 @@ class BodyStates:
         else:
             velo[:, 0] = angular
         velo[:, -1] = linear
-        self.domain.state_changes += 1  # the kinetic energy is set anew
+        self.domain.note_change(identifier)  # the kinetic energy is set anew
 
     def set_state(self, identifier: int, conf: np.ndarray, velo: np.ndarray, energy: np.ndarray) -> None:
         """Overwrite a body's triples of configuration (n, 3) and velocity (m, 3), and its energies (6,)."""

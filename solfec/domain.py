@@ -106,6 +106,7 @@ class Domain:
         self._row_of_id: dict[int, int] = {}
         self.state_changes = 0  # by the user, who may do so between steps
         self._initialised = 0  # number of these that energies and what integration needs take into account
+        self._changed: list[int] = []  # bodies of the last of these changes, as far as bodies are known
         self.deformable = True  # whether any body may bound the time step
         self._standing = READY
         self.step_kept = False  # whether explicit bodies may not lower the step
@@ -226,9 +227,17 @@ class Domain:
 
     def initialise(self) -> None:
         """Inverse inertia and the kinetic energy of the initial state."""
-        motion.initialise_inertia(self.bodies)
+        known = self._changed and len(self._changed) == self.state_changes - self._initialised
+        rows = [self.body_row(identifier) for identifier in self._changed if self.is_alive(identifier)] if known else None
+        motion.initialise_inertia(self.bodies, rows)
         self.deformable = bool((self.bodies.view("kind") >= BodyKind.PSEUDO_RIGID).any())
         self._initialised = self.state_changes
+        self._changed.clear()
+
+    def note_change(self, identifier: int) -> None:
+        """The user has changed the state of one body."""
+        self.state_changes += 1
+        self._changed.append(identifier)
 
     def settle(self) -> None:
         """Take into account what users have changed since the last step."""
@@ -283,7 +292,7 @@ class Domain:
             self.body_meshes[identifier] = meshes
         if label is not None:
             self.body_labels[identifier] = label
-        self.state_changes += 1
+        self.note_change(identifier)
         return identifier
 
     def meshes_of(self, identifier: int) -> list[Mesh]:

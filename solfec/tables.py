@@ -61,6 +61,13 @@ class _Registration:
         return _Registration()  # a copied table registers columns of its own
 
 
+def ranges(start: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The concatenation of start[i], start[i] + 1, ..., start[i] + count[i] - 1."""
+    count = np.asarray(count)
+    before = np.cumsum(count) - count
+    return np.arange(count.sum()) + np.repeat(np.asarray(start) - before, count)
+
+
 class Gaps:
     """Rows that go from a table, which close up then.
 
@@ -94,7 +101,7 @@ class Gaps:
         """New row of each of `n` old ones; -1: it is gone."""
         place = np.arange(n) - np.repeat(np.append(0, self.shift), np.diff(self.start, prepend=0, append=n))
         count = self.stop - self.start
-        place[np.arange(count.sum()) + np.repeat(self.stop - self.shift, count)] = -1
+        place[ranges(self.start, count)] = -1
         return place
 
 
@@ -110,6 +117,8 @@ def close_up(column: np.ndarray, gaps: Gaps, n: int, fill, shift: np.ndarray | N
     moves : tuple, optional
         What ``gaps.moves (n)`` returns.
     """
+    if not column.flags.f_contiguous:
+        raise ValueError("only columns in Fortran's order close up")
     rows, runs, listed = moves or gaps.moves(n)
     if listed is not None:
         first = rows - len(listed)
@@ -133,6 +142,17 @@ def enlarged(array: np.ndarray, count: int, fill) -> np.ndarray:
     kept = min(count, array.shape[-1])
     result[..., :kept] = array[..., :kept]
     return result
+
+
+def appended(array: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """An array with `more` behind it along the last index, in the memory behind it where there is room; `array` is then no longer to be used."""
+    count, total = array.shape[-1], array.shape[-1] + more.shape[-1]
+    room = array.base
+    if not (room is not None and room.shape[:-1] == array.shape[:-1] and room.flags.f_contiguous and room.shape[-1] >= total
+            and room.ctypes.data == array.ctypes.data and room.dtype == array.dtype):  # fmt: skip
+        room = enlarged(array, max(total, 2 * count), 0)
+    room[..., count:total] = more
+    return room[..., :total]
 
 
 class Table:
@@ -385,6 +405,13 @@ class Record:
             if value.dtype != dtype or value.shape[:-1] != shape or not value.flags.f_contiguous:
                 raise ValueError(f"{type(self).__name__}.{name} is an array of {dtype} {(*shape, 'n')} in Fortran's order, not {value.dtype} {value.shape}")
             vars(self)[name] = value
+            self._places[name] = value.ctypes.data, value.shape[-1]
+        self._register()
+
+    def extend(self, **arrays: np.ndarray) -> None:
+        """Put rows behind those of some arrays, which keep room for more of them."""
+        for name, more in arrays.items():
+            vars(self)[name] = value = appended(vars(self)[name], more)
             self._places[name] = value.ctypes.data, value.shape[-1]
         self._register()
 

@@ -313,12 +313,13 @@ contains
   !> Energies of elements, and the largest of their measures of strain, to their bodies, in the order of elements.
   !>
   !>   afresh           1: the bodies' numbers start from zero
-  !>   count            elements; element_body (0:count-1) number of their body
+  !>   from, count      elements from <= e < count; element_body (0:count-1) number of their body
   !>   energy, strain   (8,0:nblock-1) as `internal_energies` leaves them, eight elements a block
   !>   row              (0:nbody-1) rows of the bodies in the body table, whose INTERNAL energy (2) is found
   !>   body_energy, body_strain   (5,0:nb-1), (0:nbody-1)
-  subroutine add_energies(afresh, count, nelement, element_body, nblock, energy, strain, nbody, row, nb, body_energy, body_strain)
-    integer(i4), intent(in) :: afresh, count, nelement, nblock, nbody, nb
+  subroutine add_energies(afresh, from, count, nelement, element_body, nblock, energy, strain, nbody, row, nb, body_energy, &
+                          body_strain)
+    integer(i4), intent(in) :: afresh, from, count, nelement, nblock, nbody, nb
     integer(i4), intent(in) :: element_body(0:nelement-1), row(0:nbody-1)
     real(dp), intent(in) :: energy(0:7,0:nblock-1), strain(0:7,0:nblock-1)
     real(dp), intent(inout) :: body_energy(6,0:nb-1), body_strain(0:nbody-1)
@@ -328,7 +329,7 @@ contains
       body_energy(2,row) = 0
       body_strain = 0
     end if
-    do e = 0, count - 1
+    do e = from, count - 1
       b = element_body(e)
       body_energy(2,row(b)) = body_energy(2,row(b)) + energy(mod(e,8),e/8)
       body_strain(b) = max(body_strain(b), strain(mod(e,8),e/8))

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _kernels
 from ..element_types import BY_SIZE, ELEMENT_TYPES
-from ..tables import Record
+from ..tables import Gaps, Record, appended, close_up
 from .enhanced_elements import SIGNS, EnhancedStrains
 from .materials import Law
 
@@ -25,6 +25,13 @@ def _hexahedron_slopes() -> np.ndarray:
     value = 0.5 * (1 + SIGNS[:, :, None] * SIGNS[:, None, :] / np.sqrt(3.0))
     one, two = np.roll(value, -1, axis=0), np.roll(value, -2, axis=0)
     return 0.5 * SIGNS[:, :, None] * one * two
+
+
+def in_lanes(values: np.ndarray) -> np.ndarray:
+    """Values of elements (ne, ...) with lanes first and blocks last; lanes left over repeat the last element."""
+    count = len(values)
+    lane = np.minimum(np.arange(LANES * -(-count // LANES)), count - 1).reshape(-1, LANES)
+    return np.asfortranarray(np.moveaxis(values[lane], (0, 1), (-1, 0)))
 
 
 HEXAHEDRON_SLOPES = _hexahedron_slopes()
@@ -51,6 +58,7 @@ class ElementGroup:
     """
 
     enhanced: EnhancedStrains | None = None
+    LANED = ("node", "lame", "gradient", "weight", "energy", "strain")  # arrays with lanes first and blocks last
 
     def __init__(self, elements: np.ndarray, numbers: np.ndarray, lame: np.ndarray, law: int):
         count, self.size = elements.shape
@@ -58,20 +66,14 @@ class ElementGroup:
         self.numbers = numbers
         self.law = int(law)
         self.blocks = -(-count // LANES)
-        # lanes left over repeat the last element and weigh nothing
-        self.lane = np.minimum(np.arange(LANES * self.blocks), count - 1).reshape(self.blocks, LANES)
-        self.node = self.in_lanes(elements).astype(np.int32, order="F")
-        self.lame = self.in_lanes(lame)
+        self.node = in_lanes(elements.astype(np.int32))
+        self.lame = in_lanes(lame)
         points = BY_SIZE[self.size].quadrature_points
         columns = 3 if BY_SIZE[self.size].stores_jacobians else self.size
         self.gradient = np.zeros((LANES, 3, columns, points, self.blocks), order="F")
         self.weight = np.zeros((LANES, points, self.blocks), order="F")
         self.energy = np.zeros((LANES, self.blocks), order="F")
         self.strain = np.zeros((LANES, self.blocks), order="F")
-
-    def in_lanes(self, values: np.ndarray) -> np.ndarray:
-        """Values of elements (ne, ...) with lanes first and blocks last."""
-        return np.asfortranarray(np.moveaxis(values[self.lane], (0, 1), (-1, 0)))
 
     def from_lanes(self, values: np.ndarray) -> np.ndarray:
         """Values (8, ..., blocks) element by element (ne, ...)."""
@@ -91,9 +93,85 @@ class ElementGroup:
             self.weight[LANES - unused :, :, -1] = 0.0
         return int(self.numbers[min(failed, self.count - 1)]) if failed >= 0 else -1
 
+    @property
+    def key(self) -> tuple:
+        """What the elements of a group have in common."""
+        return type(self), self.size, self.law, self.enhanced is not None
+
+    def _lane_arrays(self) -> list[tuple[dict, str]]:
+        """Holders and names of the arrays that have lanes first and blocks last."""
+        held = [] if self.enhanced is None else [(self.enhanced.arrays, name) for name in self.enhanced.arrays]
+        return [(vars(self), name) for name in self.LANED] + held
+
+    def append(self, other: ElementGroup, first_node: int, first_element: int) -> None:
+        """Take up the elements of another group of the same key, whose nodes and numbers begin at these."""
+        whole, left = divmod(self.count, LANES)
+        other.node = other.node + np.int32(first_node)
+        for (mine, name), (theirs, _) in zip(self._lane_arrays(), other._lane_arrays()):
+            more = theirs[name]
+            if left:
+                more = in_lanes(np.concatenate((self._values(mine[name], whole), other._values(more))))
+            mine[name] = appended(mine[name][..., :whole], more)
+        self.numbers = appended(self.numbers, other.numbers + first_element)
+        self._count(self.count + other.count)
+
+    def remove(self, elements: Gaps, nodes: np.ndarray) -> Gaps | None:
+        """Let elements go, by gaps in all numbers of elements; `nodes` (k,) is taken from node numbers behind each gap.
+
+        Returns
+        -------
+        Gaps or None
+            The blocks that went, where the other elements keep their lanes.
+        """
+        lanes = Gaps(np.searchsorted(self.numbers, elements.start), np.searchsorted(self.numbers, elements.stop))
+        gaps = None
+        if not ((lanes.start % LANES).any() or ((lanes.stop % LANES > 0) & (lanes.stop < self.count)).any()):
+            gaps = Gaps(lanes.start // LANES, -(-lanes.stop // LANES))
+            for holder, name in self._lane_arrays():
+                close_up(holder[name], gaps, self.blocks, 0, nodes if name == "node" else None)
+                holder[name] = holder[name][..., : self.blocks - gaps.total]
+        else:
+            stay = lanes.rows(self.count)
+            stay = np.flatnonzero(stay >= 0)
+            shift = np.append(0, nodes)[np.searchsorted(lanes.stop, stay, "right")].astype(np.int32)
+            for holder, name in self._lane_arrays():
+                values = self._values(holder[name])[stay]
+                if name == "node":
+                    values = values - shift[:, None]
+                holder[name] = in_lanes(values)
+        close_up(self.numbers, lanes, self.count, 0, elements.shift)
+        self.numbers = self.numbers[: self.count - lanes.total]
+        self._count(self.count - lanes.total)
+        return gaps
+
+    def _values(self, array: np.ndarray, first: int = 0) -> np.ndarray:
+        """Values (8, ..., blocks) from block `first` on, element by element."""
+        return np.moveaxis(array[..., first:], (-1, 0), (0, 1)).reshape(-1, *array.shape[1:-1])[: self.count - LANES * first]
+
+    def _count(self, count: int) -> None:
+        """There are so many elements; lanes left over weigh nothing."""
+        self.count, self.blocks = count, -(-count // LANES)
+        if count % LANES:
+            self.weight[count % LANES :, :, -1] = 0.0
+
     def enhance(self, reference: np.ndarray) -> None:
         """Give hexahedra enhanced strains."""
-        self.enhanced = EnhancedStrains(self, reference)
+        self.enhanced = EnhancedStrains(self, reference, in_lanes)
+
+    @property
+    def force_length(self) -> int:
+        """Numbers of the elements' vectors."""
+        return LANES * 3 * self.size * self.blocks
+
+    def part_of(self, flat: np.ndarray, start: int) -> np.ndarray:
+        """The elements' vectors (8, 3, size, blocks) in a flat array."""
+        return flat[start : start + self.force_length].reshape(LANES, 3, self.size, self.blocks, order="F")
+
+    def contributions(self, start: int, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Where the vectors of elements from `first` on are in a flat array that has the group's at `start`, and their nodes."""
+        k, a = np.arange(first, self.count)[:, None], np.arange(self.size)
+        position = start + k % LANES + LANES * 3 * (a + self.size * (k // LANES))
+        return position.ravel(), self._values(self.node, first // LANES)[first % LANES :].ravel()
 
     @property
     def columns(self) -> tuple:
@@ -121,10 +199,15 @@ class ElementGroup:
         else:
             _blocks.tangent_products(*self.columns, displacement, direction, self.force)
 
-    def energies(self, displacement: np.ndarray) -> None:
-        """Energies and measures of strain, into `energy` and `strain`."""
+    def energies(self, displacement: np.ndarray, first: int = 0) -> None:
+        """Energies and measures of strain of the elements from `first` on, at least, into `energy` and `strain`."""
         if self.enhanced:
             self.enhanced.energies(displacement)
+        elif first:
+            blocks = slice(first // LANES, None)
+            parts = (array[..., blocks] for array in (*self.columns[1:], self.energy, self.strain))
+            node, gradient, weight, lame, energy, strain = parts
+            _blocks.internal_energies(self.law, node, gradient, weight, lame, displacement, energy, strain)
         else:
             _blocks.internal_energies(*self.columns, displacement, self.energy, self.strain)
 
@@ -139,7 +222,7 @@ class ElementGroup:
         """Integrals (ne, size) of density (ne,) times N_a, and volumes (ne,)."""
         lumps = np.zeros((LANES, self.size, self.blocks), order="F")
         volumes = np.zeros((LANES, self.blocks), order="F")
-        _blocks.lumped_masses(self.node, reference, self.in_lanes(density), lumps, volumes)
+        _blocks.lumped_masses(self.node, reference, in_lanes(density), lumps, volumes)
         return self.from_lanes(lumps), volumes.ravel(order="F")[: self.count]
 
     def total(self, values: np.ndarray, count: int) -> np.ndarray:
@@ -160,11 +243,13 @@ class CutGroup(ElementGroup):
         Natural coordinates and weights [length**3]; points of weight 0 fill up.
     """
 
+    LANED = (*ElementGroup.LANED, "natural", "factor", "value")
+
     def __init__(self, elements, numbers, lame, law, natural: np.ndarray, factor: np.ndarray):
         super().__init__(elements, numbers, lame, law)
         points = factor.shape[1]
-        self.natural = self.in_lanes(natural)
-        self.factor = self.in_lanes(factor)
+        self.natural = in_lanes(natural)
+        self.factor = in_lanes(factor)
         self.gradient = np.zeros((LANES, 3, self.size, points, self.blocks), order="F")
         self.value = np.zeros((LANES, self.size, points, self.blocks), order="F")
 
@@ -210,6 +295,21 @@ class OwnPoints:
         factor[row, rank % points] = self.weight[chosen]
         return owner, natural, factor
 
+    def behind(self, others: OwnPoints | None, first: int) -> OwnPoints:
+        """These, of elements that begin at number `first`, and others before them."""
+        if others is None:
+            return OwnPoints(self.element + first, self.natural, self.weight)
+        return OwnPoints(
+            np.concatenate((others.element, self.element + first)), np.concatenate((others.natural, self.natural)),
+            np.concatenate((others.weight, self.weight)),
+        )  # fmt: skip
+
+    def without(self, gaps: Gaps) -> OwnPoints | None:
+        """Those of the elements that stay; None: there are none."""
+        number = gaps.rows(max(int(self.element[-1]), int(gaps.stop[-1])) + 1)[self.element]
+        stay = number >= 0
+        return OwnPoints(number[stay], self.natural[stay], self.weight[stay]) if stay.any() else None
+
     def part(self, elements: np.ndarray) -> OwnPoints:
         """Those of some elements, which are numbered anew."""
         number = np.full(max(int(self.element.max(initial=0)), int(elements.max(initial=0))) + 1, -1)
@@ -251,12 +351,13 @@ class ElementAssembly(Record):
     def __init__(self, reference, sizes, nodes, lame, law, own_points: OwnPoints | None = None, enhanced=None):
         super().__init__()
         enhanced = np.zeros(len(sizes), bool) if enhanced is None else np.asarray(enhanced, bool)
+        nodes, lame = np.ascontiguousarray(nodes), np.ascontiguousarray(lame)
         self.parts = sizes, nodes, lame, np.asarray(law, np.int32), enhanced
         self.own_points = own_points
+        self.groups: list[ElementGroup] = []
         self.reference = np.asfortranarray(reference)
         self.node_count = self.reference.shape[1]
         self.element_count = len(sizes)
-        self.groups: list[ElementGroup] = []
         softened: list[ElementGroup] = []
         whole = np.ones(len(sizes), bool)
         if own_points is not None:
@@ -281,21 +382,72 @@ class ElementAssembly(Record):
                 group.enhance(self.reference)
         self._share_force()
 
+    def has_groups_of(self, other: ElementAssembly) -> bool:
+        """Whether there are groups for all elements of another assembly."""
+        return {group.key for group in other.groups} <= {group.key for group in self.groups}
+
+    def append(self, other: ElementAssembly, reference: np.ndarray) -> None:
+        """Take up the elements of other bodies, whose nodes follow in `reference` (3, n)."""
+        known = {group.key: group for group in self.groups}
+        for group in other.groups:
+            known[group.key].append(group, self.node_count, self.element_count)
+        sizes, nodes, lame, law, enhanced = other.parts
+        mine = self.parts
+        self.parts = (
+            appended(mine[0], sizes), appended(mine[1].T, (nodes + self.node_count).T).T, appended(mine[2].T, lame.T).T,
+            appended(mine[3], law), appended(mine[4], enhanced),
+        )  # fmt: skip
+        if other.own_points is not None:
+            self.own_points = other.own_points.behind(self.own_points, self.element_count)
+        new = self.node_count
+        self.reference, self.node_count = reference, reference.shape[1]
+        self.element_count += other.element_count
+        if len(self.groups) > 1:
+            self._share_force()
+            return
+        group = self.groups[0]
+        self.extend(flat=np.zeros(group.force_length - self.flat.size))
+        group.force = group.part_of(self.flat, 0)
+        position, owner = group.contributions(0, group.count - other.groups[0].count)
+        order = np.argsort(owner, kind="stable")
+        ends = self.first[-1] + np.cumsum(np.bincount(owner - new, minlength=other.node_count))
+        self.extend(position=position[order].astype(np.int32), first=ends.astype(np.int32))
+
+    def remove(self, elements: Gaps, nodes: Gaps, reference: np.ndarray) -> None:
+        """Let elements and nodes of bodies go; `reference` (3, n) are the nodes that stay."""
+        blocks = [group.remove(elements, nodes.shift) for group in self.groups]
+        self.groups = [group for group in self.groups if group.count]
+        old = self.parts
+        for array, shift in zip(old, (None, nodes.shift, None, None, None)):
+            close_up(array.T, elements, self.element_count, 0, shift)
+        self.element_count -= elements.total
+        self.parts = tuple(array[: self.element_count] for array in old)
+        if self.own_points is not None:
+            self.own_points = self.own_points.without(elements)
+        contributions, count = Gaps(self.first[nodes.start], self.first[nodes.stop]), self.node_count + 1
+        self.reference, self.node_count = reference, reference.shape[1]
+        if len(self.groups) != 1 or blocks[0] is None or len(blocks) != 1:
+            self._share_force()
+            return
+        group = self.groups[0]
+        close_up(self.position, contributions, len(self.position), 0, LANES * 3 * group.size * blocks[0].shift)
+        close_up(self.first, nodes, count, 0, contributions.shift)
+        self.replace(
+            position=self.position[: len(self.position) - contributions.total], first=self.first[: self.node_count + 1],
+            flat=self.flat[: group.force_length],
+        )  # fmt: skip
+        group.force = group.part_of(self.flat, 0)
+
     def _share_force(self) -> None:
         """One flat array for the vectors of all elements, and for every node the positions of its contributions."""
-        lengths = [LANES * 3 * group.size * group.blocks for group in self.groups]
+        lengths = [group.force_length for group in self.groups]
         self.flat = np.zeros(sum(lengths))
-        positions, owners, start = [], [], 0
+        parts, start = [], 0
         for group, length in zip(self.groups, lengths):
-            shape = (LANES, 3, group.size, group.blocks)
-            group.force = self.flat[start : start + length].reshape(shape, order="F")
-            k = np.arange(group.count)[:, None]
-            a = np.arange(group.size)
-            positions.append(start + k % LANES + LANES * 3 * (a + group.size * (k // LANES)))
-            owners.append(group.from_lanes(group.node))
+            group.force = group.part_of(self.flat, start)
+            parts.append(group.contributions(start))
             start += length
-        position = np.concatenate([p.ravel() for p in positions]) if positions else np.zeros(0, int)
-        owner = np.concatenate([o.ravel() for o in owners]) if owners else np.zeros(0, int)
+        position, owner = (np.concatenate(part) for part in zip(*parts)) if parts else np.zeros((2, 0), int)
         self.position = position[np.argsort(owner, kind="stable")].astype(np.int32)
         self.first = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=self.node_count)))).astype(np.int32)
 

@@ -56,18 +56,18 @@ def condensation(maps: np.ndarray, jacobian: np.ndarray, weight: np.ndarray, lam
 class EnhancedStrains:
     """What a group of hexahedra (`element_assembly.ElementGroup`) needs for its enhanced strains, and its kernels."""
 
-    def __init__(self, group, reference: np.ndarray):
+    def __init__(self, group, reference: np.ndarray, in_lanes):
         corners = reference.T[group.from_lanes(group.node)]
         maps, jacobian = centre_maps(corners)
         lame, weight = group.from_lanes(group.lame), group.from_lanes(group.weight)
         inverse = condensation(maps, jacobian, weight, lame)
         self._group = group
-        self._data = (group.in_lanes(maps), group.in_lanes(jacobian), group.in_lanes(inverse))
+        self.arrays = {"maps": in_lanes(maps), "jacobian": in_lanes(jacobian), "inverse": in_lanes(inverse)}
 
     @property
     def columns(self) -> tuple:
         g = self._group
-        return g.law, g.node, g.gradient, g.weight, g.lame, *self._data
+        return g.law, g.node, g.gradient, g.weight, g.lame, *self.arrays.values()
 
     def forces(self, displacement: np.ndarray, other: np.ndarray) -> None:
         """Forces of the mean strain of two displacements along the mean gradient, into `group.force`."""

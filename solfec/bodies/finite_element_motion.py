@@ -26,21 +26,28 @@ _least_step = _kernels.critical_time_step.least_element_step
 TURNED_INSIDE_OUT, NOT_FINITE, BAD_REACTION = 5, 8, 9  # failures as in the kernel body_motion
 
 
-def initialise(bodies: BodyTable) -> tuple[int, int]:
-    """Inverse lumped masses, KINETIC and INTERNAL energies; returns (failure, row of the body)."""
+def initialise(bodies: BodyTable, rows: np.ndarray | None = None) -> tuple[int, int]:
+    """Inverse lumped masses, KINETIC and INTERNAL energies; returns (failure, row of the body).
+
+    Of bodies that have come since the last call alone, where these are all in `rows` whose states have changed.
+    """
     fe = compiled(bodies)
     if not fe.count:
         return 0, -1
     fe.reduced.check(bodies)
-    triples = bodies.triples
-    triples.inverse_inertia[:, :, fe.velo_row] = np.eye(3)[:, :, None] / fe.mass
-    velocity = triples.velo[:, fe.velo_row]
-    kinetic = 0.5 * fe.mass * (velocity**2).sum(0)
-    bodies.energy[Energy.KINETIC, fe.rows] = np.add.reduceat(kinetic, fe.first[:-1])
+    first = fe.initialised
+    if rows is None or fe.reduced.count or np.isin(fe.rows[:first], rows).any():
+        first = 0
+    triples, start = bodies.triples, fe.first[first]
+    if first < fe.count:
+        triples.inverse_inertia[:, :, fe.velo_row[start:]] = np.eye(3)[:, :, None] / fe.mass[start:]
+        kinetic = 0.5 * fe.mass[start:] * (triples.velo[:, fe.velo_row[start:]] ** 2).sum(0)
+        bodies.energy[Energy.KINETIC, fe.rows[first:]] = np.add.reduceat(kinetic, fe.first[first:-1] - start)
     failure = follow(fe, bodies)
     if failure[0]:
         return failure
-    store_internal_energy(fe, bodies)
+    store_internal_energy(fe, bodies, first)
+    fe.initialised = fe.count
     return 0, -1
 
 
@@ -110,11 +117,16 @@ def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int
     return 0, -1
 
 
-def store_internal_energy(fe: FiniteElements, bodies: BodyTable) -> None:
-    """INTERNAL, and the largest strain, on which the critical step depends."""
+def store_internal_energy(fe: FiniteElements, bodies: BodyTable, first: int = 0) -> None:
+    """INTERNAL, and the largest strain, on which the critical step depends, of the bodies from number `first` on."""
+    if first:
+        bodies.energy[Energy.INTERNAL, fe.rows[first:]] = fe.strain[first:] = 0.0
     for number, group in enumerate(fe.assembly.groups):
-        group.energies(fe.displacement)
-        _add_energies(number == 0, group.count, group.body, group.energy, group.strain, fe.row, bodies.energy, fe.strain)
+        lane = int(np.searchsorted(group.numbers, fe.first_element[first])) if first else 0
+        if lane == group.count:
+            continue
+        group.energies(fe.displacement, lane)
+        _add_energies(number == 0 and not first, lane, group.count, group.body, group.energy, group.strain, fe.row, bodies.energy, fe.strain)
     if fe.reduced.count:
         fe.reduced.store_energy(bodies)
 

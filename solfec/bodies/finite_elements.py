@@ -17,7 +17,7 @@ from ..shapes.mesh import Mesh
 from ..shapes.mesh_topology import MeshTopology
 from ..shapes.point_query import in_hulls
 from ..shapes.vectors import cross
-from ..tables import Record, opened
+from ..tables import Gaps, Record, appended, close_up, opened
 from .element_assembly import ElementAssembly, OwnPoints
 from .frequencies import highest_element, largest_frequency
 from .materials import Law
@@ -26,6 +26,14 @@ from .table import REDUCED_FORMS, BodyKind, BodyTable, Form
 
 #: Columns of the body table that the arrays below depend on; `known_...` of FiniteElements are what they were.
 MATERIAL = ("lame", "mass", "volume", "form", "law", "enhanced")
+
+#: Arrays of FiniteElements that have a row per body, per node and per element.
+OF_BODIES = (
+    "row", "linear", "passive", "rotation", "strain", "stiffest", "square_at_rest", "laplacian", "square_present",
+    *(f"known_{name}" for name in MATERIAL),
+)  # fmt: skip
+OF_NODES = ("conf_row", "velo_row", "reference", "normal", "mass", "displacement", "internal", "viscous", "net")
+OF_ELEMENTS = ("element_size", "element_node")
 
 _points = _kernels.finite_element_points
 _materials_changed = _kernels.finite_element_motion.materials_changed
@@ -212,9 +220,11 @@ class FiniteElements(Record):
     }
     NUMBERS = {"count": "i4"}
 
-    def __init__(self, bodies: BodyTable, densities: np.ndarray | None = None):
+    def __init__(self, bodies: BodyTable, first_row: int = 0):
         super().__init__()
-        self.rows = np.flatnonzero(bodies.view("kind") == BodyKind.FINITE_ELEMENT)
+        self.rows = first_row + np.flatnonzero(bodies.view("kind")[first_row:] == BodyKind.FINITE_ELEMENT)
+        self.behind = bodies.n  # row from which on bodies have come since
+        self.initialised = 0  # leading bodies whose energies `finite_element_motion.initialise` has found
         self.count = len(self.rows)
         self.implicit = None  # solvers that implicit.implicit_of keeps from step to step
         self.recalled = None  # what implicit.recall wants of them
@@ -246,8 +256,10 @@ class FiniteElements(Record):
         moving = np.where(in_base[element_owner], 0, self.element_size)  # a type that does not exist: left out
         own = self._own_points(meshes)
         self.assembly = ElementAssembly(self.reference, moving, nodes, lame, law, own, enhanced)
-        self.resting = ElementAssembly(self.reference, self.element_size - moving, nodes, lame, law, own, enhanced)
-        failed = max(self.assembly.failed, self.resting.failed)
+        self.resting = None
+        if in_base.any():
+            self.resting = ElementAssembly(self.reference, self.element_size - moving, nodes, lame, law, own, enhanced)
+        failed = max(part.failed for part in self._parts)
         if failed >= 0:
             body = element_owner[failed]
             number = failed - int(self.first_element[body])
@@ -256,7 +268,7 @@ class FiniteElements(Record):
             )
         mean = bodies.mass[self.rows] / bodies.volume[self.rows]
         density = np.concatenate([mesh.densities(value) for mesh, value in zip(meshes, mean)])
-        self.mass = sum(part.lumped_mass(density)[0] for part in (self.assembly, self.resting))
+        self.mass = sum(part.lumped_mass(density)[0] for part in self._parts)
         wrong = np.flatnonzero(~(self.mass > 0.0))
         if wrong.size:
             body = int(np.searchsorted(self.first, wrong[0], "right")) - 1
@@ -281,6 +293,82 @@ class FiniteElements(Record):
         self.replace(**{f"known_{name}": getattr(bodies, name)[..., self.rows].copy(order="F") for name in MATERIAL})
         self.varied = [mesh.varied() for mesh in self.mixed]
 
+    @property
+    def _parts(self) -> list[ElementAssembly]:
+        """Elements that the time step evaluates, and those in bases, where there are any."""
+        return [part for part in (self.assembly, self.resting) if part is not None]
+
+    def append(self, bodies: BodyTable) -> bool:
+        """Take up bodies that have come behind the others; False where all arrays are to be made anew instead."""
+        new = FiniteElements(bodies, self.behind)
+        if not new.count:
+            self.behind = bodies.n
+            return True
+        if not (self.count and self._alone and new._alone and self.assembly.has_groups_of(new.assembly)):
+            return False
+        nodes, elements = int(self.first[-1]), int(self.first_element[-1])
+        self.extend(
+            **{name: getattr(new, name) for name in (*OF_BODIES, *OF_NODES, *OF_ELEMENTS)},
+            first=new.first[1:] + np.int32(nodes), first_element=new.first_element[1:] + np.int32(elements),
+        )  # fmt: skip
+        self.assembly.append(new.assembly, self.reference)
+        for group in self.assembly.groups:
+            group.body = appended(group.body, np.searchsorted(self.first_element, group.numbers[len(group.body) :], "right").astype(np.int32) - np.int32(1))
+        bodies.node_ptr[new.rows] += nodes
+        bodies.element_ptr[new.rows] += elements
+        self.rows = np.concatenate((self.rows, new.rows))
+        self.count += new.count
+        self.behind = bodies.n
+        self.meshes += new.meshes
+        self.mixed += new.mixed
+        self.varied += new.varied
+        self.element_lame = appended(self.element_lame.T, new.element_lame.T).T
+        self.reduced = ReducedBodies(self, bodies)
+        self.implicit = self.recalled = None
+        return True
+
+    @property
+    def _alone(self) -> bool:
+        """Whether no body is in a base or in a background mesh."""
+        return self.resting is None and not len(self.embedded)
+
+    def remove(self, bodies: BodyTable, renumbered: np.ndarray) -> bool:
+        """Let bodies go; False where all arrays are to be made anew instead.
+
+        Parameters
+        ----------
+        bodies : BodyTable
+            As it is now.
+        renumbered : ndarray of int
+            New row of every old one; -1: it is gone.
+        """
+        lost = np.flatnonzero(renumbered[self.rows] < 0)
+        if not (self._alone and len(lost) < self.count):
+            return False
+        gaps, nodes, elements = Gaps(lost, lost + 1), *(Gaps(first[lost], first[lost + 1]) for first in (self.first, self.first_element))
+        total = self.first[-1], self.first_element[-1]
+        for names, gap, n in ((OF_BODIES, gaps, self.count), (OF_NODES, nodes, total[0]), (OF_ELEMENTS, elements, total[1])):
+            for name in names:
+                close_up(getattr(self, name), gap, int(n), 0)
+            self.replace(**{name: getattr(self, name)[..., : int(n) - gap.total] for name in names})
+        for name, shift in (("first", nodes.shift), ("first_element", elements.shift)):
+            close_up(getattr(self, name), gaps, self.count + 1, 0, shift)
+            setattr(self, name, getattr(self, name)[: self.count + 1 - len(lost)])
+        close_up(self.element_lame.T, elements, int(total[1]), 0)
+        self.element_lame = self.element_lame[: len(self.element_size)]
+        self.assembly.remove(elements, nodes, self.reference)
+        for group in self.assembly.groups:
+            group.body = (np.searchsorted(self.first_element, group.numbers, "right") - 1).astype(np.int32)
+        stay = renumbered[self.rows] >= 0
+        self.meshes = [mesh for mesh, kept in zip(self.meshes, stay) if kept]
+        self.mixed = [mesh for mesh in self.meshes if mesh.materials]
+        self.varied = [mesh.varied() for mesh in self.mixed]
+        self.initialised = int(stay[: self.initialised].sum())
+        self.rows = self.rows[stay]
+        self.count = len(self.rows)
+        self.renumber(bodies, renumbered)
+        return True
+
     def _find_triples(self, bodies: BodyTable) -> None:
         """Where the nodes' configuration and velocity triples are."""
         owner = np.repeat(np.arange(self.count), np.diff(self.first))
@@ -299,12 +387,20 @@ class FiniteElements(Record):
             New row of every old one.
         """
         self.implicit = None
+        self.behind = bodies.n
         if not self.count:
             return
         self.rows = renumbered[self.rows]
         self.row = self.rows.astype(np.int32)
-        self._find_triples(bodies)
-        self._embed(bodies, self.meshes)
+        size = np.diff(self.first)
+        for rows, start in ((self.conf_row, bodies.conf_ptr), (self.velo_row, bodies.velo_ptr)):
+            moved = start[self.rows] - rows[self.first[:-1]]
+            if moved.any():
+                rows += np.repeat(moved, size)
+        bodies.node_ptr[self.rows] = self.first[:-1]
+        bodies.element_ptr[self.rows] = self.first_element[:-1]
+        if len(self.embedded):
+            self._embed(bodies, self.meshes)
         self.reduced = ReducedBodies(self, bodies)
 
     def _own_points(self, meshes) -> OwnPoints | None:
@@ -402,14 +498,15 @@ def compiled(bodies: BodyTable) -> FiniteElements:
         An element without volume at an integration point, a node without mass.
     """
     fe = bodies.finite_elements
-    if fe is None or fe.outdated(bodies):
+    if fe is None or fe.outdated(bodies) or (fe.behind < bodies.n and not fe.append(bodies)):
         fe = bodies.finite_elements = FiniteElements(bodies)
     return fe
 
 
 def within_step(bodies: BodyTable) -> FiniteElements:
     """The same between the beginning and the end of a step, when nothing that they depend on changes."""
-    return bodies.finite_elements or compiled(bodies)
+    fe = bodies.finite_elements
+    return compiled(bodies) if fe is None or fe.behind < bodies.n else fe
 
 
 def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.ndarray, np.ndarray]:

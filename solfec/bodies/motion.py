@@ -32,10 +32,10 @@ _point_velocities = _kernels.point_motion.point_velocities
 BOTH, DRIFT, KICK = 0, 1, 2  # stages of a prediction
 
 
-def initialise_inertia(bodies: BodyTable) -> None:
+def initialise_inertia(bodies: BodyTable, rows: np.ndarray | None = None) -> None:
     """Fill `triples.inverse_inertia` and the KINETIC and INTERNAL energies from mass, tensor and state.
 
-    To be called when any of mass, tensor, material, `rotation_disabled` or an assigned velocity has changed.
+    `rows` are the bodies of which something has changed since the last call, if that is known.  To be called when any of mass, tensor, material, `rotation_disabled` or an assigned velocity has changed.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def initialise_inertia(bodies: BodyTable) -> None:
     """
     failure, row = _initialise(bodies.handles)
     if not failure:
-        failure, row = finite_element_motion.initialise(bodies)
+        failure, row = finite_element_motion.initialise(bodies, rows)
     if failure:
         _raise(bodies, failure, row)
 

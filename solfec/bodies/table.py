@@ -150,7 +150,6 @@ class BodyTable(Table):
         if mesh is not None:
             self.meshes[int(self.id[row])] = mesh
             self.embedded += mesh.background is not None
-            self.finite_elements = None
             if base is not None:
                 self.bases[int(self.id[row])] = base
                 self.configurations.conf[:, conf_ptr + nodes : conf_ptr + nodes + 3] = np.eye(3)
@@ -177,14 +176,18 @@ class BodyTable(Table):
         gaps = {"BodyTable": Gaps(rows, rows + 1)}
         for table, start, counts in ((self.configurations, self.conf_ptr, conf_triples), (self.triples, self.velo_ptr, velo_triples)):
             gaps[type(table).__name__] = Gaps(start[rows], start[rows] + counts(*size))
+        fe = self.finite_elements
+        if fe is not None and fe.behind < self.n and not fe.append(self):
+            fe = self.finite_elements = None
         for identifier in self.id[rows].tolist():
             self.meshes.pop(identifier, None)
             self.bases.pop(identifier, None)
-        if (size[0] == BodyKind.FINITE_ELEMENT).any():
-            self.finite_elements = None
         renumbered = gaps["BodyTable"].rows(self.n)
         for table in (self, self.configurations, self.triples):
             table.close(gaps)
-        if self.finite_elements is not None:
-            self.finite_elements.renumber(self, renumbered)
+        if fe is not None:
+            if not (size[0] == BodyKind.FINITE_ELEMENT).any():
+                fe.renumber(self, renumbered)
+            elif not fe.remove(self, renumbered):
+                self.finite_elements = None
         return renumbered

@@ -9,8 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..tables import Record
-from .geometry import ranges
+from ..tables import Gaps, Record, close_up, ranges
+
+OF_PRIMITIVES = ("face_ptr", "face_count", "outer_count", "edge_count")
+OF_FACES = ("corner_ptr", "corner_count", "surface", "normal")
+OF_CORNERS = ("vertex", "local", "edge")
 
 _split_faces = _kernels.warped_faces.split_faces
 _list_edges = _kernels.shape_edges.list_edges
@@ -18,6 +21,8 @@ _list_edges = _kernels.shape_edges.list_edges
 
 class CurrentFaces(Record):
     """Columns as in the tables of primitives, faces and corners.
+
+    Where primitives deform, columns have those of each body together, in the order of bodies, as tables do; else they are the tables' own.
 
     Attributes
     ----------
@@ -50,6 +55,34 @@ class CurrentFaces(Record):
         self.handles = np.array([table.handle for table in tables], np.longlong)
 
 
+    def append(self, geometry, first: int) -> None:
+        """Take up the primitives from row `first` on; `split` finds their faces when they are first needed."""
+        _list_edges_of_tables(geometry)
+        columns = _columns(geometry, first)
+        columns["face_ptr"] += np.int32(len(self.surface))
+        columns["corner_ptr"] += np.int32(len(self.vertex))
+        self.extend(**columns)
+        new = np.flatnonzero(geometry.primitives.deforming[first : geometry.primitives.n]) + first
+        self.deforming = np.append(self.deforming, new.astype(np.int32))
+        self.version = geometry.version
+
+    def remove(self, gaps: dict[str, Gaps], moved: np.ndarray) -> None:
+        """Let primitives go: `gaps` of the tables, and the new row of every old primitive, -1: it is gone."""
+        lost = gaps["PrimitiveTable"]
+        faces = Gaps(*(np.append(self.face_ptr, len(self.surface))[rows] for rows in (lost.start, lost.stop)))
+        corners = Gaps(*(np.append(self.corner_ptr, len(self.vertex))[rows] for rows in (faces.start, faces.stop)))
+        shifts = {"face_ptr": faces.shift, "corner_ptr": corners.shift, "vertex": gaps["VertexTable"].shift}
+        kept = {}
+        for gap, names in ((lost, OF_PRIMITIVES), (faces, OF_FACES), (corners, OF_CORNERS)):
+            for name in names:
+                column = getattr(self, name)
+                close_up(column, gap, column.shape[-1], 0, shifts.get(name))
+                kept[name] = column[..., : column.shape[-1] - gap.total]
+        self.replace(**kept)
+        rows = moved[self.deforming]
+        self.deforming = rows[rows >= 0].astype(np.int32)
+
+
 def current_faces(geometry) -> CurrentFaces:
     """The present faces of all primitives; those of finite elements are as `split` last left them."""
     made = geometry.current
@@ -57,8 +90,6 @@ def current_faces(geometry) -> CurrentFaces:
         deforming = np.flatnonzero(geometry.primitives.view("deforming")).astype(np.int32)
         _list_edges_of_tables(geometry)
         made = geometry.current = _with_room(geometry, deforming) if deforming.size else _of_tables(geometry, deforming)
-        if deforming.size and geometry.workspace is not None:
-            geometry.workspace.afresh = 1  # normals of all faces are to be found
     return made
 
 
@@ -81,27 +112,41 @@ def _list_edges_of_tables(geometry) -> None:
 
 
 def _with_room(geometry, deforming: np.ndarray) -> CurrentFaces:
-    """Copies of the tables, and behind them room for the triangles of every face that deforms."""
-    primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
-    counts = primitives.face_count[deforming]
-    source = ranges(primitives.face_ptr[deforming], counts)
-    owner = np.repeat(np.arange(len(deforming)), counts)
-    room = np.bincount(owner, faces.corner_count[source] - 2, len(deforming)).astype(int)
-    rows, corner = faces.n + int(room.sum()), corners.n + 3 * int(room.sum())
-    made = CurrentFaces(
-        geometry, deforming,
-        *(getattr(primitives, name).copy() for name in ("face_ptr", "face_count", "outer_count", "edge_count")),
-        *(np.zeros(rows, np.int32) for _ in range(3)), np.zeros((3, rows), order="F"),
-        *(np.zeros(corner, np.int32) for _ in range(3)),
-    )  # fmt: skip
-    for name in ("corner_ptr", "corner_count", "surface"):
-        getattr(made, name)[: faces.n] = faces.view(name)
-    for name in ("vertex", "local", "edge"):
-        getattr(made, name)[: corners.n] = corners.view(name)
-    made.face_ptr[deforming] = faces.n + np.cumsum(room) - room
-    made.corner_ptr[made.face_ptr[deforming]] = corners.n + 3 * (np.cumsum(room) - room)
+    """Copies of the tables, with room for the triangles of faces that deform in place of these faces."""
+    columns = _columns(geometry, 0)
+    made = CurrentFaces(geometry, deforming, *columns.values())
     split(geometry, made)
+    if geometry.workspace is not None:
+        geometry.workspace.afresh = 1  # normals of the others are to be found
     return made
+
+
+def _columns(geometry, first: int) -> dict[str, np.ndarray]:
+    """Columns of CurrentFaces of the primitives from row `first` on, which begin with row 0 of faces and corners."""
+    primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
+    chosen = slice(first, primitives.n)
+    deforming = primitives.deforming[chosen] > 0
+    counts = primitives.face_count[chosen]
+    source = ranges(primitives.face_ptr[chosen], counts)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    room = np.bincount(owner, faces.corner_count[source] - 2, len(counts)).astype(int)  # triangles
+    face_count = np.where(deforming, room, counts)
+    corner_count = np.where(deforming, 3 * room, np.bincount(owner, faces.corner_count[source], len(counts)).astype(int))
+    face_ptr, corner_ptr = np.cumsum(face_count) - face_count, np.cumsum(corner_count) - corner_count
+    made = {name: np.zeros(int(face_count.sum()), np.int32) for name in ("corner_ptr", "corner_count", "surface")}
+    made["normal"] = np.zeros((3, int(face_count.sum())), order="F")
+    made.update({name: np.zeros(int(corner_count.sum()), np.int32) for name in ("vertex", "local", "edge")})
+    made["corner_ptr"][face_ptr[deforming]] = corner_ptr[deforming]  # where `split` begins
+    rigid = ~deforming[owner]
+    source, target = source[rigid], ranges(face_ptr[~deforming], counts[~deforming])
+    length = faces.corner_count[source]
+    made["corner_count"][target], made["surface"][target] = length, faces.surface[source]
+    places = ranges(corner_ptr[~deforming], corner_count[~deforming])
+    made["corner_ptr"][target] = places[np.cumsum(length) - length] if length.size else 0
+    for name in ("vertex", "local", "edge"):
+        made[name][places] = getattr(corners, name)[ranges(faces.corner_ptr[source], length)]
+    own = {name: getattr(primitives, name)[chosen].copy() for name in ("face_count", "outer_count", "edge_count")}
+    return {"face_ptr": face_ptr.astype(np.int32), **own, **made}
 
 
 def split(geometry, made: CurrentFaces) -> None:
@@ -111,6 +156,6 @@ def split(geometry, made: CurrentFaces) -> None:
     tables = geometry.primitives, geometry.faces, geometry.corners
     _split_faces(made.handles, np.array([table.handle for table in tables], np.longlong), made.deforming)
     _list_edges(
-        made.deforming.size, 1, made.deforming, geometry.primitives.vertex_count, made.face_ptr, made.face_count,
+        made.deforming.size, 1, made.deforming, geometry.primitives.view("vertex_count"), made.face_ptr, made.face_count,
         made.corner_ptr, made.corner_count, made.local, made.edge_count, made.edge,
     )  # fmt: skip

@@ -12,7 +12,7 @@ import copy
 import numpy as np
 
 from ..kinds import PrimitiveKind  # noqa: F401  # known here, too
-from ..tables import Gaps, Table
+from ..tables import Gaps, Table, ranges
 
 
 class VertexTable(Table):
@@ -176,6 +176,8 @@ class Geometry:
         self.version += 1
         if self.workspace is not None:
             self.workspace.add(self.version)
+        if self.current is not None and self.current.deforming.size and self.current.version == self.version - 1:
+            self.current.append(self, primitive)
         return primitive, count
 
     def remove(self, bodies: np.ndarray, renumbered: np.ndarray) -> np.ndarray:
@@ -191,6 +193,10 @@ class Geometry:
         rows, n = np.flatnonzero(bodies), self.primitives.n
         gaps = {"BodyTable": Gaps(rows, rows + 1), **self._gaps(rows)}
         moved = gaps["PrimitiveTable"].rows(n)
+        present = self.current
+        if present is not None and present.deforming.size and present.version == self.version:
+            present.remove(gaps, moved)
+            present.version += 1
         for table in self.tables:
             table.close(gaps)
         self.version += 1
@@ -264,10 +270,3 @@ def local_corners(shape: ShapePrimitives) -> np.ndarray:
             raise ValueError("a face uses a vertex that its primitive does not list")
         local[corners] = position[order[found]]
     return local
-
-
-def ranges(start: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """The concatenation of start[i], start[i] + 1, ..., start[i] + count[i] - 1."""
-    count = np.asarray(count)
-    before = np.cumsum(count) - count
-    return np.arange(count.sum()) + np.repeat(np.asarray(start) - before, count)

@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-from .geometry import ranges
+from ..tables import ranges
 
 PART = 0.01  # of the size of the smaller primitive: the margin
 WITHIN_MARGIN = sys.float_info.min  # a distance `gap_aware` that stands for the margin, whatever that is
