@@ -221,7 +221,6 @@ def _sort_bodies(domain) -> None:
             rows = constraints.view(name)
             rows[:] = np.where(rows >= 0, moved[table][np.maximum(rows, 0)], rows)
         domain.loads.remap(moved["BodyTable"])
-    domain.rebuild_rows()
 
 
 # --- loads -------------------------------------------------------------------------------------------------

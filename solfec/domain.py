@@ -103,7 +103,6 @@ class Domain:
         self.timings = self._time_step.timings
         self.next_body_id = 1
         self.deleted_bodies = 0
-        self._row_of_id: dict[int, int] = {}
         self.state_changes = 0  # by the user, who may do so between steps
         self._initialised = 0  # number of these that energies and what integration needs take into account
         self._changed: list[int] = []  # bodies of the last of these changes, as far as bodies are known
@@ -286,7 +285,6 @@ class Domain:
             self.geometry.primitives.element[first : first + count] = elements
         identifier = self.next_body_id
         self.next_body_id += 1
-        self._row_of_id[identifier] = row
         meshes = [part for part in new.parts if isinstance(part, Mesh)]
         if meshes:
             self.body_meshes[identifier] = meshes
@@ -303,11 +301,14 @@ class Domain:
 
     def is_alive(self, identifier: int) -> bool:
         """Whether the model has a body."""
-        return identifier in self._row_of_id
+        return self.bodies.row_of(identifier) >= 0
 
     def body_row(self, identifier: int) -> int:
         """Row of a living body; KeyError when it is gone."""
-        return self._row_of_id[identifier]
+        row = self.bodies.row_of(identifier)
+        if row < 0:
+            raise KeyError(identifier)
+        return row
 
     def delete_body(self, identifier: int) -> None:
         """Delete a body with all constraints attached to it."""
@@ -340,7 +341,6 @@ class Domain:
         count = self.bodies.view("primitive_count")
         self.bodies.view("primitive_ptr")[:] = np.cumsum(count) - count  # primitives of a body stay together
         self.loads.remap(bodies)
-        self.rebuild_rows()
 
     def pack_bodies(self, identifiers) -> body_packing.PackedBodies:
         """Bodies with all that belongs to them: state, shapes, meshes, loads, cracks, constraints and their reactions.
@@ -373,10 +373,6 @@ class Domain:
         self.refuse_within_step("unpack bodies")
         self.settle()
         body_packing.unpack(self, packed)
-
-    def rebuild_rows(self) -> None:
-        """Rebuild the map from body identifiers to rows."""
-        self._row_of_id = dict(zip(self.bodies.view("id").tolist(), range(self.bodies.n)))
 
     # --- results -------------------------------------------------------------------------------------------
 

@@ -523,3 +523,16 @@ class ElementAssembly(Record):
             self.reference[:, nodes], sizes[elements], local[table[elements]], lame[elements], law[elements], own,
             enhanced[elements],
         )  # fmt: skip
+
+
+def first_folded(reference: np.ndarray, sizes: np.ndarray, nodes: np.ndarray, own_points: OwnPoints | None = None) -> int:
+    """Number of the first element without positive volume at a quadrature point, or -1; arguments are those of ElementAssembly."""
+    none, reference = np.zeros(len(sizes), np.int32), np.asfortranarray(reference)
+    if own_points is not None:
+        return ElementAssembly(reference, sizes, nodes, np.ones((len(sizes), 2)), none, own_points).failed
+    failures = []
+    for kind in ELEMENT_TYPES:
+        which = np.flatnonzero(sizes == kind.size)
+        if which.size:
+            failures.append(ElementGroup(nodes[which, : kind.size], which, np.ones((which.size, 2)), 0).prepare(reference))
+    return min((number for number in failures if number >= 0), default=-1)

@@ -18,7 +18,7 @@ from ..shapes.mesh_topology import MeshTopology
 from ..shapes.point_query import in_hulls
 from ..shapes.vectors import cross
 from ..tables import Gaps, Record, appended, close_up, opened
-from .element_assembly import ElementAssembly, OwnPoints
+from .element_assembly import ElementAssembly, OwnPoints, first_folded
 from .frequencies import highest_element, largest_frequency
 from .materials import Law
 from .reduced import ReducedBodies
@@ -129,9 +129,8 @@ class FiniteElementMesh:
 
     def check(self) -> None:
         """Raise SolfecError unless all elements have positive volume at their quadrature points."""
-        ones, zeros = np.ones((len(self.sizes), 2)), np.zeros(len(self.sizes), np.int32)
         table = np.where(used_slots(self.sizes), self.elements, 0)
-        failed = ElementAssembly(self.nodes.T, self.sizes, table, ones, zeros, self.own_points).failed
+        failed = first_folded(self.nodes.T, self.sizes, table, self.own_points)
         if failed >= 0:
             nodes = ", ".join(map(str, self.elements[failed, : self.sizes[failed]].tolist()))
             raise SolfecError(
@@ -249,7 +248,6 @@ class FiniteElements(Record):
         element_owner = np.repeat(np.arange(self.count), np.diff(self.first_element))
         nodes = np.where(used_slots(self.element_size).T, self.element_node + self.first[element_owner], 0).T
         lame = _joined([mesh.lame(bodies.lame[:, row]) for mesh, row in zip(meshes, self.rows)], (0, 2))
-        self.element_lame = lame
         self.stiffest = np.asfortranarray(np.maximum.reduceat(lame, self.first_element[:-1]).T)
         law = np.where(self.linear == 1, Law.LINEAR, bodies.law[self.rows])[element_owner]
         enhanced = bodies.enhanced[self.rows][element_owner] == 1
@@ -294,6 +292,11 @@ class FiniteElements(Record):
         self.varied = [mesh.varied() for mesh in self.mixed]
 
     @property
+    def element_lame(self) -> np.ndarray:
+        """Lame's constants (ne, 2) of all elements [pressure]."""
+        return self.assembly.parts[2]
+
+    @property
     def _parts(self) -> list[ElementAssembly]:
         """Elements that the time step evaluates, and those in bases, where there are any."""
         return [part for part in (self.assembly, self.resting) if part is not None]
@@ -322,7 +325,6 @@ class FiniteElements(Record):
         self.meshes += new.meshes
         self.mixed += new.mixed
         self.varied += new.varied
-        self.element_lame = appended(self.element_lame.T, new.element_lame.T).T
         self.reduced = ReducedBodies(self, bodies)
         self.implicit = self.recalled = None
         return True
@@ -354,8 +356,6 @@ class FiniteElements(Record):
         for name, shift in (("first", nodes.shift), ("first_element", elements.shift)):
             close_up(getattr(self, name), gaps, self.count + 1, 0, shift)
             setattr(self, name, getattr(self, name)[: self.count + 1 - len(lost)])
-        close_up(self.element_lame.T, elements, int(total[1]), 0)
-        self.element_lame = self.element_lame[: len(self.element_size)]
         self.assembly.remove(elements, nodes, self.reference)
         for group in self.assembly.groups:
             group.body = (np.searchsorted(self.first_element, group.numbers, "right") - 1).astype(np.int32)

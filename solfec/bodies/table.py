@@ -131,6 +131,12 @@ class BodyTable(Table):
         """Keep the handles of bodies, triples and configurations side by side (fortran/tables/body_state.f90)."""
         self.handles = np.array([table.handle for table in (self, self.triples, self.configurations)], np.longlong)
 
+    def row_of(self, identifier: int) -> int:
+        """Row of a body, or -1 when it is not here: identifiers ascend, and any of them may lack."""
+        ids = self.view("id")
+        row = int(ids.searchsorted(identifier))
+        return row if row < len(ids) and ids[row] == identifier else -1
+
     def name(self, identifier: int, *words: str) -> str:
         """A body in the user's words: its number, and in brackets its label, if it has one, and other words."""
         return body_name(identifier, self.labels.get(identifier), *words)

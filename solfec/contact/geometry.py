@@ -143,7 +143,7 @@ class Geometry:
             shape.vertices.shape[1], reference=shape.vertices, current=shape.vertices, body=body_row
         )
         listed = self.vertex_lists.append(shape.vertex_list.size, vertex=shape.vertex_list + vertex)
-        corner = self.corners.append(shape.corners.size, vertex=shape.corners + vertex, local=local_corners(shape))
+        corner = self.corners.append(shape.corners.size, vertex=shape.corners + vertex, local=shape.local)
         face = self.faces.append(
             shape.face_surface.size,
             corner_ptr=shape.face_corner_ptr + corner,
@@ -227,14 +227,14 @@ class ShapePrimitives:
     """The primitives of one body's shape before they join the tables, numbered from zero.
 
     Attributes mirror the tables' columns: `vertices` (3, nv); `vertex_list`, `vertex_ptr`, `vertex_count`;
-    `corners` (vertex numbers), `face_corner_ptr`, `face_corner_count`, `face_surface` per face; `kind`,
+    `corners` (vertex numbers), `local` (see CornerTable), `face_corner_ptr`, `face_corner_count`, `face_surface` per face; `kind`,
     `volume_id`, `surface`, `radius`, `face_ptr`, `face_count`, `outer_count`, `adjacency` (primitive numbers),
     `adjacent_ptr`, `adjacent_count` per primitive; and, only where there are ellipsoids, their `radii` (3, np) and
     `orientation` (3, 3, np).
     """
 
     __slots__ = (
-        "vertices", "vertex_list", "vertex_ptr", "vertex_count", "corners", "face_corner_ptr",
+        "vertices", "vertex_list", "vertex_ptr", "vertex_count", "corners", "local", "face_corner_ptr",
         "face_corner_count", "face_surface", "kind", "volume_id", "surface", "radius", "face_ptr", "face_count",
         "outer_count", "adjacency", "adjacent_ptr", "adjacent_count", "radii", "orientation",
     )  # fmt: skip
@@ -243,26 +243,32 @@ class ShapePrimitives:
         count = len(arrays["kind"])
         arrays.setdefault("radii", np.zeros((3, count)))
         arrays.setdefault("orientation", np.repeat(np.eye(3)[:, :, None], count, axis=2))
+        if "local" not in arrays:
+            arrays["local"] = local_corners(arrays["vertices"].shape[1], arrays)
         for name in self.__slots__:
             setattr(self, name, arrays[name])
 
 
-def local_corners(shape: ShapePrimitives) -> np.ndarray:
-    """For every face corner the position of its vertex in the vertex list of the face's primitive."""
-    if len(shape.corners) == 0:  # spheres
+def local_corners(vertices: int, columns: dict) -> np.ndarray:
+    """For every face corner the position of its vertex in the vertex list of the face's primitive, from columns of so many vertices."""
+    if len(columns["corners"]) == 0:  # spheres
         return np.zeros(0, "i4")
+    kind, corners_of, vertex_list, vertex_ptr, vertex_count, face_ptr, face_count, face_corner_ptr, face_corner_count = (
+        np.asarray(columns[name]) for name in ("kind", "corners", "vertex_list", "vertex_ptr", "vertex_count", "face_ptr", "face_count",
+                                               "face_corner_ptr", "face_corner_count")
+    )  # fmt: skip
     # Corners and list entries are matched by the key (primitive, vertex); gaps between ranges do not matter.
-    nvertex = max(int(shape.vertices.shape[1]), 1)
-    face_owner = np.repeat(np.arange(shape.kind.size), shape.face_count)
-    faces = ranges(shape.face_ptr, shape.face_count)
-    corner_owner = np.repeat(face_owner, np.asarray(shape.face_corner_count)[faces])
-    corners = ranges(np.asarray(shape.face_corner_ptr)[faces], np.asarray(shape.face_corner_count)[faces])
-    list_owner = np.repeat(np.arange(shape.kind.size), shape.vertex_count)
-    listed = ranges(shape.vertex_ptr, shape.vertex_count)
-    position = listed - np.repeat(np.asarray(shape.vertex_ptr), shape.vertex_count)
-    list_key = list_owner.astype("i8") * nvertex + np.asarray(shape.vertex_list)[listed]
-    corner_key = corner_owner.astype("i8") * nvertex + np.asarray(shape.corners)[corners]
-    local = np.zeros(len(shape.corners), "i4")
+    nvertex = max(vertices, 1)
+    face_owner = np.repeat(np.arange(kind.size), face_count)
+    faces = ranges(face_ptr, face_count)
+    corner_owner = np.repeat(face_owner, face_corner_count[faces])
+    corners = ranges(face_corner_ptr[faces], face_corner_count[faces])
+    list_owner = np.repeat(np.arange(kind.size), vertex_count)
+    listed = ranges(vertex_ptr, vertex_count)
+    position = listed - np.repeat(vertex_ptr, vertex_count)
+    list_key = list_owner.astype("i8") * nvertex + vertex_list[listed]
+    corner_key = corner_owner.astype("i8") * nvertex + corners_of[corners]
+    local = np.zeros(len(corners_of), "i4")
     if corner_key.size:
         order = np.argsort(list_key, kind="stable")
         found = np.minimum(np.searchsorted(list_key, corner_key, sorter=order), order.size - 1)

@@ -108,6 +108,10 @@ class Workspace(Record):
         if self.shapes_state is None or self.shapes_state[0] != version - 1:
             return  # all shapes will be updated
         self.shapes_state = version, self.shapes_state[1]
+        if self.moved.size < len(bodies):  # others have come since the last update
+            self.replace(moved=enlarged(self.moved, len(bodies), 0), previous=enlarged(self.previous, len(bodies), np.nan))
+        if self.fat.shape[1] < len(primitives):
+            self.fat = enlarged(self.fat, len(primitives), 0.0)
         close_up(self.moved, gaps["BodyTable"], len(bodies), 0)
         close_up(self.previous, gaps["BodyTable"], len(bodies), np.nan)
         close_up(self.fat, gaps["PrimitiveTable"], len(primitives), 0.0)

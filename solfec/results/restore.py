@@ -143,7 +143,6 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
     for identifier in set(domain.body_labels) - present:
         del domain.body_labels[identifier]
     domain.loads.remap(renumbered)
-    domain.rebuild_rows()
 
 
 class MaterialRows:

@@ -58,6 +58,7 @@ def hex_mesh(nodes, i: int, j: int, k: int, volume_id: int, surfaces, dx=None, d
     topology = _hex_topology(i, j, k, surfaces)
     upright(points, topology.element_ptr, topology.element_nodes)
     topology = topology.renewed()
+    topology.upright = True
     return Mesh(points, topology, np.full(i * j * k, identifier(volume_id, "volid"), np.int32))
 
 

@@ -94,6 +94,7 @@ class Mesh:
                     SolfecWarning, stacklevel=3,
                 )  # fmt: skip
         topology = topology.with_surfaces(face_surface)
+        topology.upright = True
         warn_of_concave(nodes, topology)
         return cls(nodes, topology, volume_ids)
 

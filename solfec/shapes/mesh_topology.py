@@ -35,8 +35,10 @@ class MeshTopology:
     contact : dict
         Results of `primitives.mesh_columns`, valid up to rigid motion and uniform scaling of the nodes.
 
-    checked : bool
-        Whether elements have been checked for concave corners.
+    checked, upright : bool
+        Whether elements have been checked for concave corners, and for coinciding nodes and inversion.
+    shared : dict
+        Results of `primitives.mesh_columns` that depend on elements and surfaces alone; equal topologies share them.
 
     Raises
     ------
@@ -49,7 +51,8 @@ class MeshTopology:
         self.element_ptr = element_ptr
         self.element_nodes = element_nodes
         self.contact = {}
-        self.checked = False
+        self.shared = {}
+        self.checked = self.upright = False
         self._triangles = None
         self._list_faces()
         self._match_faces()
@@ -88,6 +91,7 @@ class MeshTopology:
     def with_surfaces(self, face_surface: np.ndarray) -> MeshTopology:
         """Return a topology with equal elements and other surface identifiers (nf,)."""
         other = self.renewed()
+        other.shared = {}
         other.face_surface = np.where(self.boundary, face_surface, INTERNAL_FACE).astype(np.int32)
         return other
 
@@ -95,7 +99,7 @@ class MeshTopology:
         """Return a copy without results that depend on the shape of the nodes."""
         other = copy.copy(self)
         other.contact = {}
-        other.checked = False
+        other.checked = other.upright = False
         return other
 
     def mirrored(self) -> MeshTopology:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contact.geometry import PrimitiveKind, ShapePrimitives
+from ..contact.geometry import PrimitiveKind, ShapePrimitives, local_corners
 from .adjacency import convex_adjacency, element_adjacency
 from .convex import Convex
 from .coplanar import merged
@@ -92,7 +92,7 @@ def centred(shape: Sphere | Ellipsoid) -> dict:
     """Return the columns that spheres and ellipsoids have in common."""
     return dict(
         vertices=shape.centre.copy().reshape(3, 1), vertex_list=ZERO, vertex_ptr=ZERO, vertex_count=ONE,
-        corners=NO_ROWS, face_corner_ptr=NO_ROWS, face_corner_count=NO_ROWS, face_surface=NO_ROWS,
+        corners=NO_ROWS, local=NO_ROWS, face_corner_ptr=NO_ROWS, face_corner_count=NO_ROWS, face_surface=NO_ROWS,
         volume_id=np.array([shape.volume_id], np.int32), surface=np.array([shape.surface_id], np.int32),
         face_ptr=ZERO, face_count=ZERO, outer_count=ZERO,
         adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO,
@@ -128,6 +128,7 @@ def polyhedron_columns(polyhedron: Polyhedron) -> tuple[np.ndarray, dict]:
         outer_count=np.array([np.count_nonzero(surfaces != INTERNAL_FACE)], np.int32),
         adjacency=NO_ROWS, adjacent_ptr=ZERO, adjacent_count=ZERO,
     )  # fmt: skip
+    columns["local"] = local_corners(len(used), columns)
     return used, columns
 
 
@@ -149,8 +150,20 @@ def mesh_columns(mesh: Mesh, whole: bool = False) -> tuple[np.ndarray, np.ndarra
 def new_mesh_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict]:
     """Compute `mesh_columns`; ValueError for elements that have been turned inside out since the mesh was made."""
     topology = mesh.topology
-    upright(mesh.nodes, topology.element_ptr, topology.element_nodes, turn=False)
+    if not topology.upright:
+        upright(mesh.nodes, topology.element_ptr, topology.element_nodes, turn=False)
+        topology.upright = True
     warn_of_concave(mesh.nodes, topology)
+    if not whole:  # faces depend on how they warp
+        return split_columns(mesh, whole)
+    if whole not in topology.shared:
+        topology.shared[whole] = split_columns(mesh, whole)
+    return topology.shared[whole]
+
+
+def split_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, dict]:
+    """As `mesh_columns`, of elements that have been checked."""
+    topology = mesh.topology
     elements = topology.surface_elements
     count = len(elements)
     number = np.full(topology.element_count, -1)
@@ -179,6 +192,7 @@ def new_mesh_columns(mesh: Mesh, whole: bool) -> tuple[np.ndarray, np.ndarray, d
         adjacency=neighbours.astype(np.int32), adjacent_ptr=pointers[:-1].astype(np.int32),
         adjacent_count=np.diff(pointers).astype(np.int32),
     )  # fmt: skip
+    columns["local"] = local_corners(len(used), columns)
     return used, elements, columns
 
 

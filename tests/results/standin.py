@@ -148,9 +148,6 @@ class StandIn:
     def update_shapes(self):
         pass
 
-    def rebuild_rows(self):
-        pass
-
     def set_time(self, time, step_number):
         self.time, self.step_number, self.clock_origin = time, step_number, (time, step_number)
 

@@ -1,0 +1,200 @@
+"""Bodies that come and go between steps: what is kept of the others, and what that costs."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import insertion  # noqa: E402
+import machine  # noqa: E402
+import models  # noqa: E402
+from python_costs import CUBE, SOFT, hex_mesh  # noqa: E402
+from test_step import state  # noqa: E402
+
+from solfec import _kernels  # noqa: E402
+from solfec.bodies.finite_elements import OF_BODIES, OF_ELEMENTS, OF_NODES, FiniteElements, compiled  # noqa: E402
+from solfec.bodies.materials import BulkMaterial  # noqa: E402
+from solfec.bodies.table import BodyKind, Form, Scheme  # noqa: E402
+from solfec.shapes import sphere  # noqa: E402
+from solfec.shapes.mesh import Mesh  # noqa: E402
+from solfec.solvers.gauss_seidel import GaussSeidelSolver  # noqa: E402
+from solfec.tables import Gaps, Table, appended, close_up  # noqa: E402
+
+RUBBER = BulkMaterial("NEO_HOOKEAN", young=1e6, poisson=0.3, density=1e3)
+TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+
+
+def tetrahedron(place) -> Mesh:
+    return Mesh.from_records((TETRAHEDRON + place).ravel().tolist(), [4, 0, 1, 2, 3, 1], 1)
+
+
+def put(model, kind: str, place) -> int:
+    """A body of some kind at a place; its identifier."""
+    place = np.asarray(place, float)
+    if kind == "ball":
+        return model.insert_body(BodyKind.RIGID, [sphere.Sphere(place + 0.5, 0.5, 1, 1)], SOFT)
+    if kind == "box":
+        return model.insert_body(BodyKind.RIGID, [models.box(place, place + 1)], SOFT)
+    if kind == "pseudo-rigid":
+        return model.insert_body(BodyKind.PSEUDO_RIGID, [models.box(place, place + 1)], SOFT)
+    if kind == "tetrahedron":
+        return model.insert_body(BodyKind.FINITE_ELEMENT, [tetrahedron(place)], SOFT, form=Form.TL)
+    cells = int(kind[-1])
+    mesh = hex_mesh.hex_mesh((CUBE + place).tolist(), cells, cells, cells, 1, [1] * 6)
+    material = RUBBER if kind.startswith("rubber") else SOFT
+    body = model.insert_body(BodyKind.FINITE_ELEMENT, [mesh], material, form=Form.BC if kind.startswith("BC") else Form.TL)
+    if kind.startswith("enhanced"):
+        model.bodies.enhanced[model.body_row(body)] = 1
+    if kind.startswith("BC"):
+        model.bodies.scheme[model.body_row(body)] = Scheme.DEF_LIM
+    return body
+
+
+KINDS = ["ball", "box", "pseudo-rigid", "TL 2", "TL 3", "TL 1", "tetrahedron", "rubber 2", "enhanced 2", "BC 2"]
+MIXTURES = {
+    "rigid": ["ball", "box", "ball", "box", "pseudo-rigid"],
+    "blocks": ["TL 2", "ball", "TL 2", "TL 2", "box", "TL 2"],
+    "odd": ["TL 3", "TL 1", "TL 2", "box", "TL 3"],
+    "all": KINDS,
+}
+
+
+def places():
+    """Ever new places, a little above and beside one another, so that bodies fall on others."""
+    for number in range(1000):
+        yield 0.9 * (number % 4), 0.9 * (number // 4 % 3), 0.01 + 1.02 * (number // 12)
+
+
+def pair(mixture: str):
+    """Two equal models of some bodies of a mixture on an obstacle."""
+    found = []
+    for _ in range(2):
+        model, _ = models.domain(0.5, 1e-4)
+        model.insert_body(BodyKind.OBSTACLE, [models.box((-5, -5, -1), (9, 9, 0))], SOFT)
+        for kind, place in zip(2 * MIXTURES[mixture], places()):
+            put(model, kind, place)
+        found.append(model)
+    return found
+
+
+def forget(model) -> None:
+    """All that a model keeps besides its state."""
+    model.geometry.workspace = model.geometry.current = model.bodies.finite_elements = None
+    model.constraints.view("evaluated")[:] = -1
+
+
+@pytest.mark.parametrize("mixture", MIXTURES)
+def test_models_that_bodies_enter_and_leave_take_the_course_of_those_that_keep_nothing(mixture):
+    kept, fresh = pair(mixture)
+    solvers = GaussSeidelSolver(1e-4, 100), GaussSeidelSolver(1e-4, 100)
+    random, ahead = np.random.default_rng(1), places()
+    for _ in range(2 * len(MIXTURES[mixture])):
+        next(ahead)
+    for number in range(24):
+        deed = random.integers(4)
+        if deed < 2:
+            kind, place = MIXTURES[mixture][random.integers(len(MIXTURES[mixture]))], next(ahead)
+            for model in (kept, fresh):
+                body = put(model, kind, place)
+                if number % 3 == 0:
+                    model.states.set_velocity(body, (0, 0, -1), (0, 0, 0))
+        if 0 < deed < 3 and kept.bodies.n > 4:
+            gone = np.zeros(kept.bodies.n, bool)
+            gone[1 + random.choice(kept.bodies.n - 1, 1 + number % 3, replace=False)] = True
+            for model in (kept, fresh):
+                model.remove_bodies(gone.copy())
+        forget(fresh)
+        kept.advance(solvers[0])
+        fresh.advance(solvers[1])
+        assert state(kept) == state(fresh)
+
+
+@pytest.mark.parametrize("mixture", ["blocks", "odd", "all"])
+def test_arrays_of_finite_elements_are_those_made_at_once(mixture):
+    model, _ = pair(mixture)
+    random, ahead = np.random.default_rng(2), places()
+    for number in range(12):
+        fe = compiled(model.bodies)
+        if number % 2:
+            put(model, MIXTURES[mixture][number % len(MIXTURES[mixture])], next(ahead))
+        else:
+            model.delete_body(int(model.bodies.id[1 + random.integers(model.bodies.n - 1)]))
+        fe = compiled(model.bodies)
+        pointers = model.bodies.view("node_ptr").copy(), model.bodies.view("element_ptr").copy()
+        made = FiniteElements(model.bodies)
+        assert np.array_equal(pointers[0], model.bodies.view("node_ptr")) and np.array_equal(pointers[1], model.bodies.view("element_ptr"))
+        for name in {*OF_BODIES, *OF_NODES, *OF_ELEMENTS, "first", "first_element"} - {"rotation", "strain", "displacement", "internal", "viscous", "net", "square_at_rest", "laplacian"}:
+            assert np.array_equal(getattr(fe, name), getattr(made, name)), name
+        assert [group.key for group in fe.assembly.groups] == [group.key for group in made.assembly.groups]
+        for one, two in zip(fe.assembly.groups, made.assembly.groups):
+            assert np.array_equal(one.numbers, two.numbers) and np.array_equal(one.body, two.body)
+            for name in ("node", "lame", "gradient", "weight"):
+                assert np.array_equal(getattr(one, name), getattr(two, name)), name
+        assert np.array_equal(fe.assembly.first, made.assembly.first) and np.array_equal(fe.assembly.position, made.assembly.position)
+        for one, two in zip(fe.assembly.parts, made.assembly.parts):
+            assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("gone", [[], [0], [4], [9], [0, 1, 2], [1, 5, 8], [0, 2, 4, 6, 8], list(range(10))])
+def test_rows_close_up_and_pointers_follow(gone):
+    gaps = Gaps(np.array(gone, int), np.array(gone, int) + 1)
+    kept = np.delete(np.arange(10), gone)
+    column = np.asfortranarray(np.arange(36.0).reshape(3, 12))
+    expected = column[:, kept]
+    close_up(column, gaps, 10, -1.0)
+    assert np.array_equal(column[:, : kept.size], expected) and (column[:, kept.size : 10] == -1.0).all()
+    pointer = 2 * np.arange(12, dtype=np.int32)  # of lists of two rows each
+    close_up(pointer, gaps, 10, 0, 2 * gaps.shift)
+    assert np.array_equal(pointer[: kept.size], 2 * np.arange(kept.size))
+    rows = gaps.rows(10)
+    assert np.array_equal(rows[kept], np.arange(kept.size)) and (rows[gone] == -1).all()
+
+
+def test_appended_arrays_share_memory_and_old_values():
+    array = np.asfortranarray(np.arange(6.0).reshape(3, 2))
+    more = np.ones((3, 1))
+    longer = appended(array, more)
+    assert np.array_equal(longer, np.hstack((array, more))) and longer.flags.f_contiguous
+    longest = appended(longer, more)
+    assert np.shares_memory(longest, longer) and np.array_equal(longest[:, :2], array) and longest.shape == (3, 4)
+
+
+def test_identifiers_are_found_wherever_they_stand():
+    """Also where those in between are elsewhere."""
+    model = models.stacks(3, 1, 3)
+    model.remove_bodies(np.isin(model.bodies.view("id"), [2, 5, 6]))
+    assert [model.bodies.row_of(identifier) for identifier in (1, 2, 3, 4, 5, 6, 7, 10, 11, 0)] == [0, -1, 1, 2, -1, -1, 3, 6, -1, -1]
+
+
+class Pointers(Table):
+    COLUMNS = {"row": ((), "i4", -1), "value": ((2,), "f8", 0.0)}
+    POINTS_INTO = {"row": "Others"}
+
+
+def test_tables_close_up_with_the_tables_into_which_they_point():
+    table = Pointers()
+    table.append(6, row=np.arange(0, 18, 3), value=np.arange(6.0))
+    table.close({"Pointers": Gaps([1, 4], [3, 5]), "Others": Gaps([3, 12], [9, 15])})
+    assert table.n == 3 and table.view("row").tolist() == [0, 3, 6] and table.view("value")[0].tolist() == [0, 3, 5]
+
+
+@pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed")
+@pytest.mark.parametrize("kind", ["spheres", "cubes", "TL"])
+def test_a_body_among_many_costs_hardly_more_than_one_among_few(kind):
+    """Generously: arrays of all bodies made anew would take ten times as long as this allows for."""
+    limit = {"spheres": 6.0, "cubes": 6.0, "TL": 25.0}[kind]
+    assert min(max(insertion.excess(kind, 400, 8).values()) for _ in range(2)) < limit
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_kernels.threads.has_checks() == 1, reason="kernels with checks are not timed")
+@pytest.mark.parametrize("kind", ["spheres", "cubes"])
+def test_a_body_among_a_thousand_costs_at_most_a_third_of_a_millisecond_more(kind):
+    figures = machine.figures()
+    slowness = max(1.0, 24 / figures["triad_GB_per_s"], 53 / figures["dgemm_GFLOP_per_s"])
+    found = [insertion.excess(kind, 1000, 40) for _ in range(3)]
+    assert max(min(costs[what] for costs in found) for what in ("insert", "delete")) < 0.3 * slowness
