@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _kernels
-from ..element_types import BY_SIZE, ELEMENT_TYPES
+from ..element_types import BY_SIZE, ELEMENT_TYPES, used_slots
 from ..tables import Gaps, Record, appended, close_up
 from .enhanced_elements import SIGNS, EnhancedStrains
 from .materials import Law
@@ -394,7 +394,7 @@ class ElementAssembly(Record):
         sizes, nodes, lame, law, enhanced = other.parts
         mine = self.parts
         self.parts = (
-            appended(mine[0], sizes), appended(mine[1].T, (nodes + self.node_count).T).T, appended(mine[2].T, lame.T).T,
+            appended(mine[0], sizes), appended(mine[1].T, np.where(used_slots(sizes), nodes + self.node_count, 0).T).T, appended(mine[2].T, lame.T).T,
             appended(mine[3], law), appended(mine[4], enhanced),
         )  # fmt: skip
         if other.own_points is not None:
@@ -420,6 +420,7 @@ class ElementAssembly(Record):
         old = self.parts
         for array, shift in zip(old, (None, nodes.shift, None, None, None)):
             close_up(array.T, elements, self.element_count, 0, shift)
+        np.maximum(old[1], 0, out=old[1])  # beyond the last node of an element there is 0
         self.element_count -= elements.total
         self.parts = tuple(array[: self.element_count] for array in old)
         if self.own_points is not None:
