@@ -10,35 +10,45 @@ import numpy as np
 from .bodies import point_values
 from .bodies.table import BodyKind
 from .constraints import element_points, joint_starts, user
+from .constraints.joint_operators import relative_velocities
 from .constraints.table import ConstraintKind, DirectionUpdate
+from .kinds import DRIVES, Motor
 from .time_series import TimeSeries
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """What a kind of joint holds.
+    """What a kind of joint is made of.
 
     Attributes
     ----------
-    held : bool
-        Whether its point is held in all directions.
-    planes : tuple of (int or None, int)
-        Points that stay in planes: each the axis of the joint's frame on which the point lies (None: in its origin), and the axis that
-        is the plane's normal.  Axis 0 is the joint's own.
+    rows : tuple of ConstraintKind
+        What it holds: a point (FIXPNT) or a line (GUIDE), all turning (LOCK), all but that about its axis (PIVOT), or the angle of two
+        axes (SWIVEL).
+    drives : tuple of ConstraintKind
+        What may act along its coordinates: AXIAL along its axis, TORSIONAL about it.
     """
 
-    held: bool
-    planes: tuple[tuple[int | None, int], ...] = ()
+    rows: tuple[ConstraintKind, ...]
+    drives: tuple[ConstraintKind, ...] = ()
 
 
 MECHANISMS = {
-    "BALL": Mechanism(True),
-    "HINGE": Mechanism(True, ((0, 1), (0, 2))),
-    "UNIVERSAL": Mechanism(True, ((1, 0),)),
-    "WELD": Mechanism(True, ((0, 1), (0, 2), (1, 2))),
-    "CYLINDRICAL": Mechanism(False, ((None, 1), (None, 2), (0, 1), (0, 2))),
-    "SLIDER": Mechanism(False, ((None, 1), (None, 2), (0, 1), (0, 2), (1, 2))),
+    "BALL": Mechanism((ConstraintKind.FIXPNT,)),
+    "HINGE": Mechanism((ConstraintKind.FIXPNT, ConstraintKind.PIVOT), (ConstraintKind.TORSIONAL,)),
+    "UNIVERSAL": Mechanism((ConstraintKind.FIXPNT, ConstraintKind.SWIVEL)),
+    "WELD": Mechanism((ConstraintKind.FIXPNT, ConstraintKind.LOCK)),
+    "CYLINDRICAL": Mechanism((ConstraintKind.GUIDE, ConstraintKind.PIVOT), (ConstraintKind.AXIAL, ConstraintKind.TORSIONAL)),
+    "SLIDER": Mechanism((ConstraintKind.GUIDE, ConstraintKind.LOCK), (ConstraintKind.AXIAL,)),
 }
+FORCES = (ConstraintKind.FIXPNT, ConstraintKind.GUIDE, ConstraintKind.AXIAL, ConstraintKind.SPAN)
+TORQUES = (ConstraintKind.PIVOT, ConstraintKind.LOCK, ConstraintKind.SWIVEL, ConstraintKind.TORSIONAL)
+CARRIERS = {  # rows that know a coordinate, and on which what acts along it is put
+    ConstraintKind.AXIAL: (ConstraintKind.GUIDE, ConstraintKind.AXIAL),
+    ConstraintKind.TORSIONAL: (ConstraintKind.PIVOT, ConstraintKind.TORSIONAL),
+    ConstraintKind.SPAN: (ConstraintKind.SPAN,),
+}
+EFFORT, FRICTION, STIFFNESS, DAMPING, REST, RESTITUTION = range(6)  # places in the column `drive`
 
 
 def axes_square_to(axis) -> np.ndarray:
@@ -65,6 +75,7 @@ class Joints:
 
     def __init__(self, domain):
         self.domain = domain
+        self.labels: dict[int, str] = {}  # of joints of mechanisms, by identifier
 
     def fix_point(self, identifier: int, point, strength: float = math.inf) -> int:
         """Fix a referential point in space (docs/language-objects.md, FIX_POINT); return the constraint's identifier."""
@@ -117,11 +128,8 @@ class Joints:
             update=DirectionUpdate.CONV1,
         )
 
-    def mechanism(self, kind: str, one: int, two: int | None, point, axis=None, second=None) -> list[int]:
-        """Put a joint of a mechanism between two bodies, or between a body and space; return the identifiers of its constraints.
-
-        A joint is made of as many independent rows as it takes degrees of freedom away: its point, held in all directions, and points
-        of the second body (of the only one, beside space) that stay in planes which the first body (space) carries along.
+    def mechanism(self, kind: str, one: int, two: int | None, point, axis=None, second=None, strength: float = math.inf) -> int:
+        """Put a joint of a mechanism between two bodies, or between a body and space; return its identifier, that of its first constraint.
 
         Parameters
         ----------
@@ -130,43 +138,134 @@ class Joints:
         point : array_like (3,)
             Place of the joint in the present configuration.
         axis, second : array_like (3,), optional
-            Unit vectors in the present configuration: the joint's axis, carried by the first body, and of a UNIVERSAL joint the axis
-            that the second body carries, square to it.
+            Unit vectors in the present configuration: the joint's axis, and of a UNIVERSAL joint the axis that the second body carries,
+            square to it.
+        strength : float
+            Force beyond which the joint breaks.
         """
         point, record = np.asarray(point, float), MECHANISMS[kind]
         base = np.eye(3) if axis is None else axes_square_to(axis) if second is None else frame_of(axis, second)
-        arm = self._arm(one, two)
-        made = [self._hold(one, two, point)] if record.held else []
-        for place, direction in record.planes:
-            made.append(self._keep_in_plane(one, two, point + (0.0 if place is None else arm * base[place]), base[direction]))
-        return made
+        mine, other = (base[:2], base[:2]) if second is None else (base[:2], base[[1, 0]])
+        if second is not None and two is None:
+            mine, other = other, mine
+        axes = np.stack([self._carried(one, mine), self._carried(two, other)], axis=-1)
+        columns = self._ends(one, two, point) | {"axes": axes}
+        arm, first = self._arm(one, two), 0
+        for row in record.rows:
+            extra = {"length": arm} if row in TORQUES else {"strength": strength}
+            identifier = self.put(row, **columns, **extra, joint=first or self.domain.constraints.next_id)
+            first = first or identifier
+        return first
+
+    def span(self, one: int, two: int | None, point, point2, strength: float = math.inf) -> int:
+        """Join two places of the present configuration by what acts along the line between them; return the joint's identifier."""
+        columns = self._ends(one, two, point, point2)
+        return self.put(
+            ConstraintKind.SPAN, **columns, strength=strength, limits=(-math.inf, math.inf), joint=self.domain.constraints.next_id
+        )
+
+    def rows_of(self, joint: int, kinds=None) -> np.ndarray:
+        """Rows of the constraint table that a joint has, of some kinds if these are given."""
+        constraints = self.domain.constraints
+        users = slice(0, constraints.user_count)
+        mine = constraints.joint[users] == joint
+        return np.flatnonzero(mine if kinds is None else mine & np.isin(constraints.kind[users], kinds))
+
+    def drive(self, joint: int, kind: ConstraintKind) -> int:
+        """The row of what acts along a joint's coordinate; it is made where there is none yet."""
+        found = self.rows_of(joint, (kind,))
+        if found.size:
+            return int(found[0])
+        constraints = self.domain.constraints
+        carrier = int(self.rows_of(joint, CARRIERS[kind])[0])
+        names = ("master", "slave", "master_point", "slave_point", "axes", "travel", "joint")
+        columns = {name: getattr(constraints, name)[..., carrier].copy() for name in names}
+        arm = constraints.length[carrier] if kind == ConstraintKind.TORSIONAL else 0.0
+        identifier = self.put(kind, **columns, length=arm, limits=(-math.inf, math.inf))
+        return constraints.row_of(identifier)
+
+    def set_motor(self, joint: int, kind: ConstraintKind, mode: Motor, value, effort: float) -> None:
+        """Let a motor drive a joint's coordinate: `value` is a number, a TimeSeries or a function (constraints/motors.py)."""
+        self.domain.refuse_within_step("change motors")
+        row, constraints = self.drive(joint, kind), self.domain.constraints
+        called = callable(value) and not isinstance(value, TimeSeries)
+        constraints.motor[row] = mode | (Motor.CALLED if called else 0)
+        constraints.drive[EFFORT, row] = effort
+        constraints.series_rows[:, row] = -1
+        constraints.value[:, row] = 0.0
+        constraints.functions.pop(int(constraints.id[row]), None)
+        if called:
+            constraints.functions[int(constraints.id[row])] = value
+        elif mode:
+            constraints.value[0, row], constraints.series_rows[0, row] = self._prescribed(value)
+            if mode == Motor.COORDINATE and isinstance(value, TimeSeries):
+                _, constraints.series_rows[1, row] = self._prescribed(value.derivative())
+
+    def state(self, joint: int) -> dict[str, tuple[float, float]]:
+        """Coordinates and rates of a joint at the present configuration, by the names of what may act along them."""
+        domain = self.domain
+        found = {}
+        with user.present(domain.constraints, domain.bodies, domain.time):
+            for kind, carriers in CARRIERS.items():
+                rows = self.rows_of(joint, carriers)[:1]
+                if rows.size:
+                    found[kind.name] = float(domain.constraints.gap[rows[0]]), self._rate(int(rows[0]), kind)
+        return found
+
+    def _rate(self, row: int, kind: ConstraintKind) -> float:
+        """Rate of a coordinate, whose row may hold other components only."""
+        constraints, n = self.domain.constraints, [row]
+        kept = constraints.kind[row]
+        constraints.kind[row] = kind
+        velocity, _ = relative_velocities(constraints, self.domain.bodies, np.array(n))
+        constraints.kind[row] = kept
+        return float(velocity[2, 0] / (constraints.length[row] if kind == ConstraintKind.TORSIONAL else 1.0))
+
+    def load(self, joint: int) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
+        """Force and torque of a joint on its first body, spatial, and efforts along its coordinates by their names."""
+        constraints = self.domain.constraints
+        spatial = {}
+        for kinds, factor in ((FORCES, None), (TORQUES, "length")):
+            rows = self.rows_of(joint, kinds)
+            size = 1.0 if factor is None else constraints.length[rows]
+            spatial[kinds] = np.einsum("ijn,jn->i", constraints.base[:, :, rows], constraints.R[:, rows] * size)
+        rows = self.rows_of(joint, DRIVES)
+        turning = constraints.kind[rows] == ConstraintKind.TORSIONAL
+        efforts = constraints.R[2, rows] * np.where(turning, constraints.length[rows], 1.0)
+        names = (ConstraintKind(int(kind)).name for kind in constraints.kind[rows])
+        return spatial[FORCES], spatial[TORQUES], dict(zip(names, efforts.tolist(), strict=True))
+
+    def _ends(self, one: int, two: int | None, place, place2=None) -> dict:
+        """Columns of a joint that holds a place of one body at one of another, or of space."""
+        place2 = place if place2 is None else np.asarray(place2, float)
+        return {
+            "master": self.domain.body_row(one),
+            "slave": -1 if two is None else self.domain.body_row(two),
+            "master_point": self._referential(one, np.asarray(place, float)),
+            "slave_point": place2 if two is None else self._referential(two, place2),
+        }
+
+    def _carried(self, identifier: int | None, axes) -> np.ndarray:
+        """Referential vectors (3, n) that a body, or space, carries to the present ones, rows of `axes`."""
+        columns = np.array(axes, float).T
+        if identifier is None:
+            return columns
+        bodies, row = self.domain.bodies, self.domain.body_row(identifier)
+        conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
+        if bodies.kind[row] != BodyKind.PSEUDO_RIGID:
+            return conf[:, :3].T @ columns
+        left, _, right = np.linalg.svd(conf[:, :3].T)
+        return (left @ right).T @ columns
 
     def _arm(self, one: int, two: int | None) -> float:
-        """How far from a joint's point its other points lie [length]: the smaller root of trace(tensor)/mass of the bodies that move.
+        """At which arm turning counts as moving [length]: the smaller root of trace(tensor)/mass of the bodies that move.
 
         Turning then weighs about as much as moving in the joint's block of W.
         """
         bodies = self.domain.bodies
         rows = [self.domain.body_row(identifier) for identifier in (one, two) if identifier is not None]
-        moving = [row for row in rows if bodies.kind[row] != BodyKind.OBSTACLE]
+        moving = [row for row in rows if bodies.kind[row] != BodyKind.OBSTACLE] or rows
         return min(math.sqrt(float(np.trace(bodies.tensor[:, :, row])) / float(bodies.mass[row])) for row in moving)
-
-    def _hold(self, one: int, two: int | None, place) -> int:
-        """Couple two bodies, or a body and space, at a place."""
-        other = -1 if two is None else self.domain.body_row(two)
-        return self.put(
-            ConstraintKind.FIXPNT,
-            master=self.domain.body_row(one),
-            slave=other,
-            master_point=self._referential(one, place),
-            slave_point=place if two is None else self._referential(two, place),
-        )
-
-    def _keep_in_plane(self, one: int, two: int | None, place, normal) -> int:
-        """Keep a point in a plane: the second body's point that is at a place now in one of the first; the only body's in one of space."""
-        if two is None:
-            return self.fix_direction(one, self._referential(one, place), normal)
-        return self.fix_direction(one, self._referential(one, place), normal, two, self._referential(two, place))
 
     def _referential(self, identifier: int, place) -> np.ndarray:
         """The referential point of a rigid or pseudo-rigid body that is at a place now."""

@@ -88,6 +88,13 @@ class ConstraintKind(IntEnum):
     VELODIR3 = 4
     RIGLNK = 5
     SPRING = 6
+    GUIDE = 10  # a point of the master stays on a line that the slave carries
+    PIVOT = 11  # bodies turn against each other about the joint's axis alone
+    LOCK = 12  # bodies do not turn against each other
+    SWIVEL = 13  # an axis of the one stays square to an axis of the other
+    AXIAL = 14  # what acts along a joint's axis: motor, friction, spring, limits
+    TORSIONAL = 15  # what acts about it
+    SPAN = 16  # what acts along the line between two points
 
     @property
     def family(self) -> RowFamily:
@@ -120,6 +127,13 @@ class RowKind(IntEnum):
     VELODIR3 = 4
     RIGLNK = 5
     SPRING = 6  # with a tabulated curve
+    GUIDE = 10
+    PIVOT = 11
+    LOCK = 12
+    SWIVEL = 13
+    AXIAL = 14
+    TORSIONAL = 15
+    SPAN = 16
     SPRING_DASHPOT = 32  # contact of a SPRING_DASHPOT material
     OPEN = 33  # contact with an open gap: R = 0, U = B
     HELD = 34  # spring with a Python function: sweeps leave its reaction alone
@@ -158,6 +172,8 @@ class Frame(IntEnum):
     OF_DIRECTION = 2  # n is the constraint's direction, convected if it is to be
     BETWEEN_POINTS = 3  # n points from the slave's point to the master's; gap: distance less `length`
     OF_SPRING = 4  # one of the last two, by the constraint's `update`
+    OF_JOINT = 5  # n is the joint's axis as the slave (or space) carries it; gap: the coordinate along or about it
+    ACROSS_AXES = 6  # n is square to the axes that the two sides carry; gap: the cosine of their angle
 
 
 @dataclass(frozen=True)
@@ -191,6 +207,14 @@ class RowFamily:
         Whether it holds a place that the user does not move: the first step stops its points, and they are corrected on request.
     slides : bool
         Whether between two bodies the force acts on the master where the slave's point is.
+    angular : bool
+        Whether U is the relative angular velocity at an arm, the constraint's `length`, and R a torque over this arm.
+    carried : bool
+        Whether U is what an observer on the slave sees, who turns with it.
+    masked : bool
+        Whether it does not act along n: U_N = R_N = 0.
+    drive : bool
+        Whether it is a law of one coordinate, a line R_N = p + g U_N for solvers of cones.
     options : tuple of (str, bool)
         Components of the Fortran type itself.
     """
@@ -208,6 +232,10 @@ class RowFamily:
     linear: bool = True
     joint: bool = False
     slides: bool = False
+    angular: bool = False
+    carried: bool = False
+    masked: bool = False
+    drive: bool = False
     options: tuple[tuple[str, bool], ...] = field(default=())
 
 
@@ -227,6 +255,21 @@ ROW_FAMILIES = {
         "link_rows", "link_family", "LNK", Frame.BETWEEN_POINTS, cone=Cone.NORMAL, components=_N, linear=False, joint=True
     ),
     RowKind.SPRING: RowFamily("spring_families", "spring_family", "SPR", Frame.OF_SPRING),
+    RowKind.GUIDE: RowFamily(
+        "joint_rows", "point_family", "GDE", Frame.OF_JOINT, cone=Cone.FIXED, components=_ALL, joint=True, carried=True, masked=True
+    ),
+    RowKind.PIVOT: RowFamily(
+        "joint_rows", "point_family", "PVT", Frame.OF_JOINT, cone=Cone.FIXED, components=_ALL, joint=True, angular=True, masked=True
+    ),
+    RowKind.LOCK: RowFamily(
+        "joint_rows", "point_family", "LCK", Frame.OF_JOINT, cone=Cone.FIXED, components=_ALL, joint=True, angular=True
+    ),
+    RowKind.SWIVEL: RowFamily(
+        "joint_rows", "direction_family", "SWV", Frame.ACROSS_AXES, cone=Cone.NORMAL, components=_N, joint=True, angular=True
+    ),
+    RowKind.AXIAL: RowFamily("drive_rows", "drive_family", "AXL", Frame.OF_JOINT, carried=True, drive=True),
+    RowKind.TORSIONAL: RowFamily("drive_rows", "drive_family", "TOR", Frame.OF_JOINT, angular=True, drive=True),
+    RowKind.SPAN: RowFamily("drive_rows", "drive_family", "SPN", Frame.BETWEEN_POINTS, drive=True),
     RowKind.SPRING_DASHPOT: RowFamily("dashpot_rows", "dashpot_family", plain_contact=True, compliant=True),
     RowKind.COHESIVE: RowFamily("cohesive_rows", "cohesive_family", weakens=True),
     RowKind.OPEN: RowFamily("contact_rows", "open_family", cone=Cone.NONE, plain_contact=True),
@@ -234,6 +277,7 @@ ROW_FAMILIES = {
 }
 """The families of rows: a new law or joint has a line here, and its type in `fortran/rows`; the build writes `row_families` of it."""
 
+DRIVES = tuple(kind for kind in ConstraintKind if kind.family.drive)
 JOINTS = tuple(kind for kind in ConstraintKind if kind.is_joint)
 LINKS = tuple(kind for kind in ConstraintKind if kind.keeps_length)
 """Joints that keep the distance of two points."""
@@ -263,6 +307,16 @@ class SurfaceModel(IntEnum):
     def row(self) -> RowKind:
         """The kind of rows that its contacts are; of a law that weakens, those whose bond holds."""
         return RowKind.CONTACT if self == SurfaceModel.SIGNORINI_COULOMB else RowKind[self.name]
+
+
+class Motor(IntEnum):
+    """What drives the coordinate of a joint (fortran/rows/drive_rows.f90)."""
+
+    NONE = 0
+    RATE = 1
+    COORDINATE = 2
+    EFFORT = 3
+    CALLED = 4  # added to one of the others: a Python function gives the value
 
 
 class JointStart(IntEnum):

@@ -469,7 +469,7 @@ def opened(status: int) -> None:
 
 def rows_first(column: np.ndarray) -> np.ndarray:
     """View of a column with the row number first (np.moveaxis costs ten times as much)."""
-    return column if column.ndim == 1 else column.T if column.ndim == 2 else column.transpose(2, 0, 1)
+    return column if column.ndim == 1 else column.T if column.ndim == 2 else column.transpose(-1, *range(column.ndim - 1))
 
 
 @cache

@@ -6,11 +6,12 @@ module user_constraints
   use state_tables, only: constraint_table, series_table, open_table
   use table_registry, only: table_open
   use kind_numbers, only: follow => direction_update_follow, by_master => direction_update_conv1, &
-    by_slave => direction_update_conv2, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring
+    by_slave => direction_update_conv2, frame_of_space, frame_of_direction, frame_between_points, frame_of_spring, &
+    frame_of_joint, frame_across_axes
   use row_families, only: family_of
   use row_family_base, only: row_family, identity
-  use velocity_operator, only: pseudo_rigid_kind, finite_element_kind
-  use matrix3, only: inverse, multiply, multiply_transposed
+  use velocity_operator, only: pseudo_rigid_kind, finite_element_kind, rotation_of
+  use matrix3, only: cross, inverse, multiply, multiply_transposed
   use local_frame, only: frame_of_normal
   implicit none
   private
@@ -90,6 +91,10 @@ contains
         end if
         rows%gap(i) = distance - rows%length(i)
         rows%base(:,:,i) = frame_of_normal(vector, aligned)
+      case (frame_of_joint)
+        call follow_joint(i, vector, family%angular)
+      case (frame_across_axes)
+        call cross_axes(i)
       end select
       do j = 1, 3
         if (rows%series_rows(j,i) >= 0) rows%value(j,i) = known%result(rows%series_rows(j,i))
@@ -97,6 +102,56 @@ contains
     end do
 
   contains
+
+    !> Base of row i, as the slave or space carries it, and its coordinate: along n, or about n with turns counted.
+    subroutine follow_joint(i, apart, angular)
+      integer(i4), intent(in) :: i
+      real(dp), intent(in) :: apart(3)     !< from the slave's point to the master's
+      logical, intent(in) :: angular
+      real(dp) :: mine(3,2), other(3,2), across(3)
+
+      other = carried_axes(rows%slave(i), rows%axes(:,:,2,i))
+      across = cross(other(:,1), other(:,2))
+      rows%base(:,1,i) = other(:,2)
+      rows%base(:,2,i) = across
+      rows%base(:,3,i) = other(:,1)
+      if (angular) then
+        mine = carried_axes(rows%master(i), rows%axes(:,:,1,i))
+        rows%gap(i) = nearest_turn(atan2(dot_product(mine(:,2), across), dot_product(mine(:,2), other(:,2))), rows%travel(i))
+      else
+        rows%gap(i) = dot_product(apart, other(:,1))
+      end if
+      rows%travel(i) = rows%gap(i)
+    end subroutine follow_joint
+
+    !> Base of row i, n square to the axes that its sides carry; the gap is the cosine of their angle.
+    subroutine cross_axes(i)
+      integer(i4), intent(in) :: i
+      real(dp) :: mine(3,2), other(3,2), normal(3)
+
+      mine = carried_axes(rows%master(i), rows%axes(:,:,1,i))
+      other = carried_axes(rows%slave(i), rows%axes(:,:,2,i))
+      rows%gap(i) = dot_product(mine(:,1), other(:,1))
+      ! the rate of m.o is (w_m - w_o).(m x o)
+      normal = cross(mine(:,1), other(:,1))
+      normal = normal/norm2(normal)
+      rows%base(:,1,i) = other(:,1)
+      rows%base(:,2,i) = cross(normal, other(:,1))
+      rows%base(:,3,i) = normal
+    end subroutine cross_axes
+
+    !> Two vectors as body k carries them; space leaves them where they are.
+    function carried_axes(k, axes) result(carried)
+      integer(i4), intent(in) :: k
+      real(dp), intent(in) :: axes(3,2)
+      real(dp) :: carried(3,2)
+
+      carried = axes
+      if (k < 0) return
+      associate (c => state%bodies%conf_ptr(k))
+        carried = matmul(rotation_of(state%bodies%kind(k), state%configurations%conf(:,c:c+3)), axes)
+      end associate
+    end function carried_axes
 
     !> The direction of row i, convected with one of its bodies if it is to be.
     pure function current_direction(i, m, s) result(n)
@@ -112,6 +167,13 @@ contains
       end select
     end function current_direction
   end subroutine update_user_constraints
+
+  !> The angle that differs from one in (-pi, pi] by whole turns and is nearest to another one.
+  pure real(dp) function nearest_turn(angle, near)
+    real(dp), intent(in) :: angle, near
+    real(dp), parameter :: turn = 2*acos(-1.0_dp)
+    nearest_turn = angle + turn*anint((near - angle)/turn)
+  end function nearest_turn
 
   !> Unit direction that body b has carried along.
   pure function convected(state, b, direction) result(n)

@@ -29,6 +29,9 @@ module row_family_base
     logical :: weakens = .false.
     logical :: joint = .false.
     logical :: slides = .false.
+    logical :: angular = .false.
+    logical :: carried = .false.
+    logical :: masked = .false.
   contains
     procedure(prepare_row), deferred :: prepare
     procedure(solve_one_row), deferred :: solve

@@ -99,20 +99,19 @@ contains
     type(constraint_table), intent(in) :: con
     type(local_tables), intent(in) :: loc
     type(row_side) :: side(2)
-    integer(i4) :: i, kind
+    integer(i4) :: i
 
     i = loc%rows%order(a)
-    kind = con%kind(i)
     side(1)%body = con%master(i)
     side(2)%body = con%slave(i)
     side%entry = loc%rows%entry_ptr(a)
-    if (.not. acts_on(kind, body_kind(side(1)%body))) then
+    if (.not. acts_on(con, i, body_kind(side(1)%body))) then
       side(1)%body = -1
     else
       side(2)%entry = loc%rows%slave_entry(a)
     end if
     if (side(2)%body >= 0) then
-      if (side(2)%body == side(1)%body .or. .not. acts_on(kind, body_kind(side(2)%body))) side(2)%body = -1
+      if (side(2)%body == side(1)%body .or. .not. acts_on(con, i, body_kind(side(2)%body))) side(2)%body = -1
     end if
     call find_attachments(side(1), loc%pointers%attachment)
     call find_attachments(side(2), loc%pointers%attachment)

@@ -8,11 +8,12 @@ module local_dynamics
   use state_tables, only: constraint_table, surface_material_table, open_table
   use table_registry, only: table_open
   use row_tables, only: local_tables, open_local
-  use velocity_operator, only: velocity_blocks, finite_element_kind, obstacle_kind
+  use velocity_operator, only: finite_element_kind, obstacle_kind
   use kind_numbers, only: contact_row => row_contact, open_row => row_open
   use row_block, only: law_size, l_cohesion
   use row_families, only: family_of, surface_row
   use row_family_base, only: row_family, constraint_data
+  use row_operator, only: operator_of
   use row_order, only: attach, acts_on
   use row_colours, only: order_rows
   use contact_rows, only: is_struck, waits_for_impact
@@ -162,10 +163,10 @@ contains
         if (s == m .and. .not. same) hm(:,:,1:nm) = hm(:,:,1:nm) + hs(:,:,1:nm)
       end if
       ! entries of the master come first, those of the slave fill the row's last places
-      if (s >= 0 .and. (s /= m .or. same) .and. acts_on(con%kind(i), state%bodies%kind(max(s, 0)))) &
+      if (s >= 0 .and. (s /= m .or. same) .and. acts_on(con, i, state%bodies%kind(max(s, 0)))) &
         call store(ns, hs, ts, loc%triples%factor, implicit(s) == 0, loc%rows%entry_ptr(a+1) - ns, &
                    loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
-      if (acts_on(con%kind(i), state%bodies%kind(m))) then
+      if (acts_on(con, i, state%bodies%kind(m))) then
         call store(nm, hm, tm, loc%triples%factor, implicit(m) == 0, loc%rows%entry_ptr(a), &
                    loc%entries%triple, loc%entries%operator, loc%rows%diagonal(:,:,a))
         if (same .and. implicit(m) == 0) call add_common(loc%rows%entry_ptr(a), loc%rows%entry_ptr(a) + nm, &
@@ -191,58 +192,6 @@ contains
       end do
     end do
   end subroutine add_common
-
-  !> H of constraint i at one of its points, on body k, and the velocity triples that it applies to.
-  pure subroutine operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
-    type(bodies_and_triples), intent(in) :: state
-    type(constraint_table), intent(in) :: con
-    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
-    integer(i4), intent(in) :: k, i
-    integer, intent(in) :: side       !< 1 master, 2 slave
-    real(dp), intent(in) :: point(3)
-    integer(i4), intent(out) :: count, t(8)
-    real(dp), intent(inout) :: h(3,3,8)
-    integer(i4) :: c
-
-    if (state%bodies%kind(k) == finite_element_kind) then
-      call element_operator(state%bodies%velo_ptr(k), state%bodies%element_ptr(k) + con%element(side,i), con%weights(:,side,i), &
-                            element_size, element_node, con%base(:,:,i), count, h, t)
-    else
-      c = state%bodies%conf_ptr(k)
-      call body_operator(state%bodies%velo_ptr(k), state%bodies%kind(k), state%configurations%conf(:,c:c+3), &
-                         state%bodies%centre(:,k), point, con%base(:,:,i), count, h, t)
-    end if
-  end subroutine operator_of
-
-  !> N_a base^T for the nodes of the element that holds the point.
-  pure subroutine element_operator(velo_ptr, element, weights, element_size, element_node, base, count, h, t)
-    integer(i4), intent(in) :: velo_ptr, element
-    real(dp), intent(in) :: weights(8), base(3,3)
-    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
-    integer(i4), intent(out) :: count, t(8)
-    real(dp), intent(inout) :: h(3,3,8)
-    integer :: a
-
-    count = element_size(element)
-    do a = 1, count
-      h(:,:,a) = weights(a)*transpose(base)
-      t(a) = velo_ptr + element_node(a,element)
-    end do
-  end subroutine element_operator
-
-  !> The blocks of a body without elements.
-  pure subroutine body_operator(velo_ptr, kind, conf, centre, point, base, count, h, t)
-    integer(i4), intent(in) :: velo_ptr, kind
-    real(dp), intent(in) :: conf(3,4), centre(3), point(3), base(3,3)
-    integer(i4), intent(out) :: count, t(8)
-    real(dp), intent(inout) :: h(3,3,8)
-    integer :: a
-
-    call velocity_blocks(kind, conf, centre, point, base, count, h(:,:,1:4))
-    do a = 1, count
-      t(a) = velo_ptr + a - 1
-    end do
-  end subroutine body_operator
 
   !> What the rows ask for, once W_aa is complete: laws and numbers of the contacts' block solves.
   !>
@@ -339,6 +288,8 @@ contains
       loc%rows%kind(a) = con%kind(i)
       if (con%kind(i) == contact_row) loc%rows%kind(a) = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
       family => family_of(loc%rows%kind(a))
+      ! a component in which a row does not act is an unknown of its own: 0 = W_NN R_N
+      if (family%masked) loc%rows%diagonal(3,3,a) = 0.5_dp*(loc%rows%diagonal(1,1,a) + loc%rows%diagonal(2,2,a))
       call family%prepare(asked, loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
                           loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
       if (loc%rows%kind(a) == open_row) loc%rows%R(:,a) = 0.0_dp

@@ -60,7 +60,7 @@ contains
       i = loc%rows%order(a)
       loc%rows%entry_ptr(a) = entries
       k = con%master(i)
-      if (acts_on(con%kind(i), bodies%kind(k))) then
+      if (acts_on(con, i, bodies%kind(k))) then
         entries = entries + blocks_of(k, con%element(1,i))
         loc%pointers%attachment(k+1) = loc%pointers%attachment(k+1) + 1
         if (con%slave(i) == k .and. bodies%kind(k) == finite_element_kind) entries = entries + blocks_of(k, con%element(2,i))
@@ -68,7 +68,7 @@ contains
       loc%rows%slave_entry(a) = entries
       if (con%slave(i) < 0 .or. con%slave(i) == k) cycle
       k = con%slave(i)
-      if (acts_on(con%kind(i), bodies%kind(k))) then
+      if (acts_on(con, i, bodies%kind(k))) then
         entries = entries + blocks_of(k, con%element(2,i))
         loc%pointers%attachment(k+1) = loc%pointers%attachment(k+1) + 1
       end if
@@ -87,7 +87,7 @@ contains
       i = loc%rows%order(a)
       position = loc%rows%entry_ptr(a)
       k = con%master(i)
-      if (acts_on(con%kind(i), bodies%kind(k))) then
+      if (acts_on(con, i, bodies%kind(k))) then
         loc%attachments%row(loc%pointers%attachment(k+1)) = a
         loc%attachments%entry(loc%pointers%attachment(k+1)) = position
         loc%pointers%attachment(k+1) = loc%pointers%attachment(k+1) + 1
@@ -95,7 +95,7 @@ contains
       end if
       if (con%slave(i) < 0 .or. con%slave(i) == k) cycle
       k = con%slave(i)
-      if (acts_on(con%kind(i), bodies%kind(k))) then
+      if (acts_on(con, i, bodies%kind(k))) then
         loc%attachments%row(loc%pointers%attachment(k+1)) = a
         loc%attachments%entry(loc%pointers%attachment(k+1)) = position
         loc%pointers%attachment(k+1) = loc%pointers%attachment(k+1) + 1
@@ -115,11 +115,14 @@ contains
     end function blocks_of
   end subroutine attach
 
-  !> Contacts do not act on obstacles; other constraints do, with the obstacle's own mass.
-  elemental function acts_on(kind, body_kind) result(answer)
-    integer(i4), intent(in) :: kind, body_kind
+  !> Whether constraint i acts on a body of a kind.  Contacts do not act on obstacles, and neither do joints of mechanisms with other
+  !> bodies; the user's other constraints, which may drive them, do, with the obstacle's own mass.
+  pure function acts_on(con, i, body_kind) result(answer)
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: i, body_kind
     logical :: answer
-    answer = kind /= contact_row .or. body_kind /= obstacle_kind
+    answer = body_kind /= obstacle_kind
+    if (.not. answer) answer = con%kind(i) /= contact_row .and. (con%joint(i) == 0 .or. con%slave(i) < 0)
   end function acts_on
 
   !> Velocity triples of a body kind (of finite elements: see attach).

@@ -18,20 +18,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _kernels
 from ..bodies import finite_elements
 from ..bodies.table import BodyKind, BodyTable
-from ..element_types import MOST_NODES
-from ..kinds import JOINTS
+from ..kinds import DRIVES, JOINTS
+from ..tables import opened
 from . import user
+from .joint_operators import operators
 from .table import ConstraintKind, ConstraintTable
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-REFRESHED = ("point", "other_point", "base", "gap", "master_point")  # columns that hold the state of mid-step after a step
-HELD = (*JOINTS, *(kind for kind in ConstraintKind if kind.components and not kind.is_joint))  # constraints that the correction keeps
+HELD = (*JOINTS, *(kind for kind in ConstraintKind if kind.components and not kind.is_joint), *DRIVES)  # constraints that the correction keeps
 SLIDING = tuple(kind for kind in JOINTS if kind.family.slides)
+ALONG = [  # kinds that hold each component, as far as drift goes
+    tuple(kind for kind in HELD if c in ((2,) if kind in DRIVES else (0, 1) if kind.family.masked else kind.components)) for c in range(3)
+]
 REDUNDANT = 1e-12  # added to the diagonal: joints that say the same twice share the displacement
+
+_fill_joint_errors = _kernels.joint_operators.fill_joint_errors
 
 
 class LeftOut:
@@ -92,77 +98,48 @@ def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilo
     epsilon : float
         Geometric epsilon [length]; gaps below 1E-12 of it are left.
     """
-    users = slice(0, constraints.user_count)
-    kept = {name: constraints.view(name)[..., users].copy() for name in REFRESHED}
-    user.update(constraints, bodies, time, 0.0)
-    rows, components, gaps = _gaps(constraints, bodies)
-    if gaps.size and np.abs(gaps).max() > 1e-12 * epsilon:
-        operator = _operator(constraints, bodies, rows, components)
-        _move(bodies, _displacement(bodies, operator, gaps))
-    for name, column in kept.items():
-        constraints.view(name)[..., users] = column
+    with user.present(constraints, bodies, time):
+        rows, components, gaps = _gaps(constraints, bodies)
+        if gaps.size and np.abs(gaps).max() > 1e-12 * epsilon:
+            operator = _operator(constraints, bodies, rows, components)
+            _move(bodies, _displacement(bodies, operator, gaps))
 
 
 def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Constraint rows (n,), components of their local frames (n,), and by how much points are out of place there [length]."""
+    """Constraint rows (n,), components of their local frames (n,), and by how much they are out of place there [length]."""
     users = slice(0, constraints.user_count)
     kind, slave = constraints.kind[users], constraints.slave[users]
-    apart = np.einsum("ijn,in->jn", constraints.base[:, :, users], constraints.point[:, users] - constraints.other_point[:, users])
     # points of bodies in a reduced base cannot be moved one by one
     movable = (bodies.mode_count[constraints.master[users]] == 0) & ((slave < 0) | (bodies.mode_count[slave] == 0))
     # between two bodies the plane of those that slide follows the slave, so that there is no place to come back to
     movable &= ~np.isin(kind, SLIDING) | (slave < 0)
-    parts = []
-    for held in HELD:
-        # prescribed motions are where they are: nothing is moved along them
-        gaps = np.tile(constraints.gap[users], (3, 1)) if held.keeps_length else apart if held.is_joint else np.zeros_like(apart)
-        rows = np.flatnonzero((kind == held) & movable)
-        parts += [(rows, np.full(rows.size, c), gaps[c, rows]) for c in held.components]
+    rows = np.flatnonzero(movable & np.isin(kind, HELD)).astype(np.int32)
+    errors = np.zeros((3, rows.size), order="F")
+    if rows.size:
+        opened(_fill_joint_errors(bodies.handles, constraints.handle, rows, errors))
+    # prescribed motions are where they are: nothing is moved along them
+    errors[:, ~np.isin(kind[rows], (*JOINTS, *DRIVES))] = 0.0
+    # limits that are not passed, and motors, of which the next step knows, ask for nothing
+    acting = ~np.isin(kind[rows], DRIVES) | (errors[2] != 0.0)
+    rows, errors = rows[acting], errors[:, acting]
+    chosen = [np.flatnonzero(np.isin(kind[rows], kinds)) for kinds in ALONG]
+    parts = [(rows[of], np.full(of.size, c), errors[c, of]) for c, of in enumerate(chosen)]
     return tuple(np.concatenate(column) for column in zip(*parts))
 
 
 def _operator(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray, components: np.ndarray) -> csc_matrix:
-    """H (n, 3 triples) of components of rows: from displacements of triples to displacements of points in their local frames."""
+    """H (n, 3 triples) of components of rows: from displacements of triples to displacements along them."""
     from scipy.sparse import csc_matrix  # slow to import
 
-    places, values, numbers = [], [], []
-    for side, sign, body, point in (
-        (0, 1.0, constraints.master[rows], constraints.master_point[:, rows]),
-        (1, -1.0, constraints.slave[rows], constraints.slave_point[:, rows]),
-    ):
-        there = np.flatnonzero(body >= 0)
-        direction = sign * constraints.base[:, components, rows][:, there]
-        for triple, block, chosen in _blocks(bodies, body[there], point[:, there], direction, constraints, rows[there], side):
-            numbers.append(np.repeat(there[chosen], 3))
-            places.append((3 * triple[:, None] + np.arange(3)).ravel())
-            values.append(block.T.ravel())
+    triple, operator = operators(constraints, bodies, rows)
+    apart = (constraints.joint[rows] > 0) & (constraints.slave[rows] >= 0)  # joints of mechanisms do not move obstacles
+    for places, body in ((slice(0, 8), constraints.master[rows]), (slice(8, 16), constraints.slave[rows])):
+        triple[places, apart & (bodies.kind[body] == BodyKind.OBSTACLE)] = -1
+    place, number = np.nonzero(triple >= 0)
+    values = operator[components[number], :, place, number]
+    columns = 3 * triple[place, number][:, None] + np.arange(3)
     shape = (rows.size, 3 * bodies.triples.n)
-    return csc_matrix((np.concatenate(values), (np.concatenate(numbers), np.concatenate(places))), shape)
-
-
-def _blocks(bodies: BodyTable, body, point, direction, constraints, rows, side):
-    """Triples (m,), rows of H there (3, m) and which of the given points they are of (m,), kind by kind."""
-    kind, first, conf_ptr, conf = bodies.kind[body], bodies.velo_ptr[body], bodies.conf_ptr[body], bodies.configurations.conf
-    arm = point - bodies.centre[:, body]
-    rigid = np.flatnonzero(kind <= BodyKind.RIGID)
-    if rigid.size:
-        rotation = np.stack([conf[:, conf_ptr[rigid] + k] for k in range(3)], axis=1)  # columns of R
-        turned = np.einsum("ijn,in->jn", rotation, direction[:, rigid])  # R^T d
-        yield first[rigid], np.cross(arm[:, rigid], turned, axis=0), rigid
-        yield first[rigid] + 1, direction[:, rigid], rigid
-    soft = np.flatnonzero(kind == BodyKind.PSEUDO_RIGID)
-    if soft.size:
-        for k in range(3):
-            yield first[soft] + k, direction[k, soft] * arm[:, soft], soft
-        yield first[soft] + 3, direction[:, soft], soft
-    elastic = np.flatnonzero(kind == BodyKind.FINITE_ELEMENT)
-    if elastic.size:
-        elements = finite_elements.compiled(bodies)
-        nodes = elements.element_node[:, bodies.element_ptr[body[elastic]] + constraints.element[side, rows[elastic]]]
-        weights = constraints.weights[:, side, rows[elastic]]
-        for a in range(MOST_NODES):
-            used = np.flatnonzero(weights[a] != 0.0)
-            yield first[elastic[used]] + nodes[a, used], weights[a, used] * direction[:, elastic[used]], elastic[used]
+    return csc_matrix((values.ravel(), (np.repeat(number, 3), columns.ravel())), shape)
 
 
 def _displacement(bodies: BodyTable, operator: csc_matrix, gaps: np.ndarray) -> np.ndarray:

@@ -14,15 +14,16 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _kernels
-from ..bodies import finite_elements, motion
-from ..bodies.table import BodyKind, BodyTable
+from ..bodies.table import BodyTable
 from ..kinds import JOINTS, LINKS
 from ..kinds import JointStart as Start
 from ..tables import opened
 from . import user
+from .joint_operators import relative_velocities
 from .table import ConstraintKind, ConstraintTable
 
-ASKED_FOR = np.array([[c in kind.components for kind in ConstraintKind] for c in range(3)])  # components, by kinds
+COMPONENTS = {kind.value: kind.components for kind in ConstraintKind}
+ASKED_FOR = np.array([[c in COMPONENTS.get(kind, ()) for kind in range(max(COMPONENTS) + 1)] for c in range(3)])  # components, by kinds
 NO_ROWS = np.zeros(0, int)
 ROUNDING = 1e-9  # part of the velocities of its bodies that counts as no velocity of a joint
 AFTER = np.array([Start.MET, Start.NEW, Start.MET, Start.HALVED, Start.MET], np.int32)  # a step, by what it began with
@@ -59,8 +60,7 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
         return False
     if impacts:
         user.update(constraints, bodies, time, 0.0)
-        velocity, size = _relative_velocities(constraints, bodies, rows)
-        local = np.einsum("ijn,in->jn", constraints.base[:, :, rows], velocity)
+        local, size = relative_velocities(constraints, bodies, rows)
         held = np.linalg.norm(np.where(ASKED_FOR[:, constraints.kind[rows]], local, 0.0), axis=0)
         fresh = constraints.start[rows] == Start.NEW
         constraints.start[rows[fresh]] = np.where(held > ROUNDING * size, Start.IMPACT, Start.MET)[fresh]
@@ -100,39 +100,3 @@ def note_impacts(constraints: ConstraintTable, bodies: BodyTable, local) -> None
     """After a step: mark the joints of bodies that an impact has reached; `local` is its LocalDynamics."""
     _, status = _mark_struck_joints(bodies.handles, constraints.handle, local.handles, local.n, constraints.user_count)
     opened(status)
-
-
-def _relative_velocities(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity (3, n) of the master's points less that of the slave's, and the size (n,) of what it is made of."""
-    velocity, size = _velocities(bodies, constraints.master[rows], constraints.master_point[:, rows], constraints, rows, 0)
-    paired = np.flatnonzero(constraints.slave[rows] >= 0)
-    if paired.size:
-        both = rows[paired]
-        other, other_size = _velocities(bodies, constraints.slave[both], constraints.slave_point[:, both], constraints, both, 1)
-        velocity[:, paired] -= other
-        size[paired] += other_size
-    return velocity, size
-
-
-def _velocities(
-    bodies: BodyTable, body: np.ndarray, point: np.ndarray, constraints: ConstraintTable, rows: np.ndarray, side: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Spatial velocities (3, n) of points of bodies, and the sum of the lengths of their parts (n,)."""
-    velocity, size = np.zeros((3, len(rows)), order="F"), np.zeros(len(rows))
-    velo, first = bodies.triples.velo, bodies.velo_ptr[body]
-    elastic = bodies.kind[body] == BodyKind.FINITE_ELEMENT
-    if elastic.any():
-        elements, chosen = finite_elements.compiled(bodies), rows[elastic]
-        nodes = elements.element_node[:, bodies.element_ptr[body[elastic]] + constraints.element[side, chosen]]
-        weights = constraints.weights[:, side, chosen]
-        parts = weights * velo[:, first[elastic] + np.where(weights != 0.0, nodes, 0)]
-        velocity[:, elastic] = parts.sum(axis=1)
-        size[elastic] = np.linalg.norm(parts, axis=0).sum(axis=0)
-    for kind, turning in ((BodyKind.OBSTACLE, 1), (BodyKind.RIGID, 1), (BodyKind.PSEUDO_RIGID, 3)):
-        of = np.flatnonzero(bodies.kind[body] == kind)
-        if of.size:
-            velocity[:, of] = motion.point_velocities(bodies, body[of], point[:, of])
-            arm = np.linalg.norm(point[:, of] - bodies.centre[:, body[of]], axis=0)
-            rates = sum(np.linalg.norm(velo[:, first[of] + k], axis=0) for k in range(turning))
-            size[of] = arm * rates + np.linalg.norm(velo[:, first[of] + turning], axis=0)
-    return velocity, size

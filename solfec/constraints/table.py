@@ -59,16 +59,21 @@ class ConstraintTable(Table):
         "evaluated": ((), "i8", -1),  # the last update of shapes before a contact was evaluated (see contact/detection.py)
         "merit": ((), "f8", 0.0),
         "residual": ((), "f8", 0.0),
-        "length": ((), "f8", 0.0),  # reference length of a link or spring
+        "length": ((), "f8", 0.0),  # reference length of a link or spring; arm at which turning counts as moving
         "strength": ((), "f8", np.inf),  # of FIXPNT and RIGLNK
         "value": ((3,), "f8", 0.0),  # prescribed velocity at the end of the step (VELODIR, VELODIR3); within a step what an impact has left (joints)
         "series_rows": ((3,), "i4", -1),  # time series of these velocities, -1: constant
         "direction": ((3,), "f8", 0.0),  # unit, of FIXDIR, VELODIR, SPRING: spatial, or referential when convected
         "update": ((), "i4", 0),  # DirectionUpdate
-        "limits": ((2,), "f8", 0.0),  # strokes at which a spring's rigid stops begin
+        "limits": ((2,), "f8", 0.0),  # strokes at which a spring's rigid stops begin; coordinates at which a joint's do
         "curve": ((), "i4", -1),  # curve of a spring, -1: a Python function
         "dashpot": ((), "f8", 0.0),  # of a spring with a curve
         "start": ((), "i4", 0),  # joint_starts.Start: whether the next step stops the joint's points
+        "joint": ((), "i8", 0),  # identifier of the first constraint of the joint that a row belongs to, 0: none
+        "axes": ((3, 2, 2), "f8", 0.0),  # a joint's n and t1, referential, as the master and as the slave (space) carry them
+        "travel": ((), "f8", 0.0),  # coordinate of a joint's axis when it was looked at last, turns counted
+        "motor": ((), "i4", 0),  # Motor: what `value` prescribes of it
+        "drive": ((6,), "f8", 0.0),  # largest effort of the motor, friction, stiffness, damping, coordinate without force, restitution
         "implicit": ((), "i4", 0),  # 1: a spring's force follows from the mean stroke and velocity of the step
     }
     POINTS_INTO = {

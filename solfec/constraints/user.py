@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from .. import _kernels
 from ..bodies.table import BodyTable
 from ..errors import SolfecError
 from ..tables import opened
-from . import element_points
+from . import element_points, motors
 from .table import ConstraintTable
 
 _update_user_constraints = _kernels.user_constraints.update_user_constraints
 _find_overloaded = _kernels.user_constraints.find_overloaded
+
+REFRESHED = ("point", "other_point", "base", "gap", "master_point", "travel", "value")  # columns that an update writes
 
 
 def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
@@ -41,6 +46,21 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
     opened(status)
     if failed >= 0:
         _refuse(constraints, failed)
+    if step > 0.0:
+        motors.ask(constraints, bodies, time_end, step)
+
+
+@contextmanager
+def present(constraints: ConstraintTable, bodies: BodyTable, time: float) -> Iterator[None]:
+    """The user's rows at the present configuration, for a look between steps; afterwards they are those of mid-step again."""
+    users = slice(0, constraints.user_count)
+    kept = {name: constraints.view(name)[..., users].copy() for name in REFRESHED}
+    update(constraints, bodies, time, 0.0)
+    try:
+        yield
+    finally:
+        for name, column in kept.items():
+            constraints.view(name)[..., users] = column
 
 
 def _refuse(constraints: ConstraintTable, row: int) -> None:
@@ -64,4 +84,6 @@ def find_overloaded(constraints: ConstraintTable) -> np.ndarray | None:
         return None
     mask = np.zeros(constraints.n, bool)
     mask[:users] = constraints.overloaded[:users] == 1
+    broken = np.unique(constraints.joint[:users][mask[:users]])  # a joint breaks as a whole
+    mask[:users] |= np.isin(constraints.joint[:users], broken[broken > 0])
     return mask

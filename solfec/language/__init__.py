@@ -20,7 +20,7 @@ _NAMES = {
     "series": "TIME_SERIES",
     "bodies": "BODY CONSTRAINT",
     "constraints": "FIX_POINT FIX_DIRECTION PUT_RIGID_LINK",
-    "mechanisms": "BALL HINGE SLIDER CYLINDRICAL UNIVERSAL WELD",
+    "mechanisms": "BALL HINGE SLIDER CYLINDRICAL UNIVERSAL WELD ROPE MOTOR SET_ROTATION JOINT",
     "prescribed": "SET_DISPLACEMENT SET_DISPLACEMENT3 SET_VELOCITY SET_VELOCITY3 SET_ACCELERATION SET_ACCELERATION3",
     "springs": "PUT_SPRING",
     "characteristics": "MASS_CENTER BODY_CHARS INITIAL_VELOCITY APPLY_BULKMAT",
@@ -46,7 +46,7 @@ _NAMES = {
 
 COMMANDS = {name: module for module, names in _NAMES.items() for name in names.split()}
 ABOVE = {"hybrid": "solfec.coupling.hybrid"}  # rooms above this one, of which only the table knows: their commands load by name
-NOT_INJECTED = {"CONSTRAINT"}  # in the module, and not among the names an input starts with
+NOT_INJECTED = {"CONSTRAINT", "JOINT"}  # in the module, and not among the names an input starts with
 
 
 def load(name: str):

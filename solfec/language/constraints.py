@@ -41,7 +41,17 @@ def check_pair(bodies, names) -> None:
         raise BadValue("two obstacles cannot be linked")
 
 
-def _strength(value) -> float:
+def limits_of(value) -> tuple[float, float]:
+    """Two numbers, which may be infinite."""
+    items = checks.sequence(value, "limits")
+    if len(items) != 2:
+        raise BadValue(f"'limits' must hold 2 numbers, it holds {len(items)}")
+    low, high = (checks.number(item, f"limits[{i}]", infinite=True) for i, item in enumerate(items))
+    return low, high
+
+
+def strength_of(value) -> float:
+    """A strength that may be left out."""
     return math.inf if value is None else checks.positive(value, "strength", infinite=True)
 
 
@@ -63,7 +73,7 @@ def FIX_POINT(body: BODY, point: Vector, strength: float | None = None) -> CONST
     """
     body = body_of(body, "body")
     point = point_on(body, point, "point")
-    strength = _strength(strength)
+    strength = strength_of(strength)
     simulation = body._simulation
     return CONSTRAINT._of(simulation, simulation.domain.joints.fix_point(body._id, point, strength))
 
@@ -142,7 +152,7 @@ def PUT_RIGID_LINK(
             body = body_of(body, f"body{i}")
             pairs.append((body, point_on(body, point, f"point{i}")))
     (one, first), (two, second) = pairs
-    strength = _strength(strength)
+    strength = strength_of(strength)
     if one is not None and two is not None:
         check_pair((one, two), ("body1", "body2"))
     simulation = (one or two)._simulation

@@ -72,10 +72,10 @@ def FORCE(
         raise BadValue(f"'body' {body.id} is an obstacle; forces do not move obstacles")
     domain = body._simulation.domain
     if callable(value) and not isinstance(value, TIME_SERIES):
-        domain.loads.add_callback(domain.body_row(body._id), _with_data(value, _first_arguments(data)))
+        domain.loads.add_callback(domain.body_row(body._id), with_data(value, first_arguments(data)))
         return
     value = number_or_series(value, "value")
-    _refuse_data(data, "FORCE")
+    refuse_data(data, "FORCE")
     direction = unit(checks.direction(vector, "direction"), "direction", "FORCE")
     try:
         domain.points.check_inside(body._id, point)
@@ -115,10 +115,10 @@ def TORQUE(
     domain = body._simulation.domain
     row, axis = domain.body_row(body._id), unit(vector, "direction", "TORQUE")
     if callable(value) and not isinstance(value, TIME_SERIES):
-        domain.loads.add_torque_callback(row, kind, axis, _with_data(value, _first_arguments(data)))
+        domain.loads.add_torque_callback(row, kind, axis, with_data(value, first_arguments(data)))
         return
     value = number_or_series(value, "value")
-    _refuse_data(data, "TORQUE")
+    refuse_data(data, "TORQUE")
     domain.loads.add_torque(row, kind, axis, value)
 
 
@@ -146,18 +146,18 @@ def PRESSURE(body: BODY, surfid: int, value: float | TIME_SERIES) -> None:
         raise BadValue(str(error)) from None
 
 
-def _first_arguments(data) -> tuple:
+def first_arguments(data) -> tuple:
     """What the user's data are in a call."""
     return data if isinstance(data, tuple) else () if data is None else (data,)
 
 
-def _refuse_data(data, command_name: str) -> None:
+def refuse_data(data, command_name: str) -> None:
     """Warn of data that nobody takes."""
     if data is not None:
         session.warn(f"{command_name}: 'data' is for a 'value' that is called; this one is not, 'data' is ignored")
 
 
-def _with_data(function, data: tuple):
+def with_data(function, data: tuple):
     """The callback with the user's data in front of its arguments."""
     if not data:
         return function

@@ -12,7 +12,7 @@ from ..constraints.table import DirectionUpdate
 from . import checks
 from .bodies import BODY, CONSTRAINT, body_of
 from .checks import BadType, BadValue, command
-from .constraints import check_pair, point_on
+from .constraints import check_pair, limits_of, point_on
 from .hints import Numbers, Vector
 from .unbuilt import not_built
 
@@ -62,7 +62,7 @@ def PUT_SPRING(
     check_pair((one, two), ("body1", "body2"))
     if not callable(function):
         function = _curve(function)
-    low, high = limits = _limits(limits)
+    low, high = limits = limits_of(limits)
     if low > 0.0 or high < 0.0:
         raise BadValue(f"'limits' must be (smin, smax) with smin <= 0 <= smax, they are ({low:g}, {high:g})")
     if direction is None and update is not None:
@@ -84,15 +84,6 @@ def PUT_SPRING(
         DirectionUpdate[update or "FOLLOW"], dashpot, implicit,
     )  # fmt: skip
     return CONSTRAINT._of(simulation, identifier)
-
-
-def _limits(value) -> tuple[float, float]:
-    """Two numbers, which may be infinite."""
-    items = checks.sequence(value, "limits")
-    if len(items) != 2:
-        raise BadValue(f"'limits' must hold 2 numbers, it holds {len(items)}")
-    low, high = (checks.number(item, f"limits[{i}]", infinite=True) for i, item in enumerate(items))
-    return low, high
 
 
 def _curve(value) -> np.ndarray:

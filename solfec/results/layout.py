@@ -15,7 +15,7 @@ from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintTable
 from ..contact.geometry import FaceTable, PrimitiveTable
 from ..element_types import MOST_FACES, MOST_NODES
-from ..kinds import BodyKind, ConstraintKind, Form, PrimitiveKind, Scheme
+from ..kinds import BodyKind, ConstraintKind, Form, Motor, PrimitiveKind, Scheme
 from ..lives import Cause
 from ..time_step import PHASES
 
@@ -36,6 +36,7 @@ ROWS = ("master", "slave", "master_primitive", "slave_primitive")  # row numbers
 USER_ONLY = (  # meaningful for the user's constraints alone
     *("other_point", "length", "strength", "value", "series_rows"),
     *("direction", "update", "limits", "curve", "dashpot", "implicit", "start"),
+    *("joint", "axes", "travel", "motor", "drive"),
 )
 
 
@@ -90,6 +91,11 @@ DESCRIPTIONS = {
     "curve": ("1", "row of functions that gives a spring's force, -1: a Python function"),
     "dashpot": ("F T/L", "dashpot of a spring with a curve"),
     "start": ("1", "joints: 0 met; 1 new, to be looked at before the next step; 2 the step stops its points; 3, 4 the next two steps take away what an impact has left"),
+    "joint": ("1", "identifier of the first constraint of the joint that this one belongs to, 0: none"),
+    "axes": ("1", "[side, vector, i]: the joint's axis and a vector square to it, referential, as master and slave (or space) carry them"),
+    "travel": ("L", "coordinate of a joint's axis, angles in radians with turns counted, when it was looked at last"),
+    "motor": ("1", f"what the prescribed value of a joint's axis is: {numbered(Motor)}"),
+    "drive": ("F", "of a joint's axis: largest effort of the motor, friction, stiffness, damping, coordinate without force, restitution"),
     "implicit": ("1", "1: a spring's force follows from the mean stroke and velocity of the step"),
 }  # fmt: skip
 

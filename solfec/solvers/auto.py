@@ -20,7 +20,6 @@ from .eliminated import Eliminated
 from .gauss_seidel import GaussSeidelSolver
 from .local_dynamics import LocalDynamics, RowKind
 from .report import SolverReport
-from .spring_functions import TARGET
 from .spring_tangents import SpringTangents
 
 FRICTION, COHESION = 4, 6  # places in the law data of a contact
@@ -29,6 +28,7 @@ UNKNOWN = -1
 CONE_OF_KIND = np.full(max(RowKind) + 1, UNKNOWN, np.int32)
 for _kind, _family in ROW_FAMILIES.items():
     CONE_OF_KIND[_kind] = UNKNOWN if _family.cone is None else _family.cone
+MASKED = tuple(kind for kind, family in ROW_FAMILIES.items() if family.masked)
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
 MOST_UPDATES = 20  # of what links and springs ask for
 SOFT = 0.1  # change of a spring's velocity by its force, over that of its force by its velocity: below, the force counts as given
@@ -164,6 +164,7 @@ class AutoSolver(ConstraintSolver):
         if not (q[:, :n].any() or springs or links.size):
             reactions[:, :n] = 0.0  # nothing has to be stopped: those of the last step are no start
         reduced = None if lines or dashpots or cohesion.any() or self.method != Method.AUTO else Eliminated.of(local, kind)
+        masked = np.isin(rows.kind[:n], MASKED).any()  # whose diagonal holds more than what bodies give to it
         bent = links.size or lines or dashpots  # rows that are not linear in U
         for update in range(MOST_UPDATES if bent else 1):
             if bent:
@@ -192,7 +193,7 @@ class AutoSolver(ConstraintSolver):
             reactions[2, :n] += cohesion
             counts = self._islands.solve(
                 n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size,
-                lines.scaled(operators) if lines else operators, yields=bool(lines or dashpots),
+                lines.scaled(operators) if lines else operators, yields=bool(lines or dashpots or masked),
                 driving=rows.driving, driven_size=driven_size, speed=rows.speed,
             )  # fmt: skip
             reactions[2, :n] -= cohesion
@@ -267,10 +268,10 @@ class SpringRows:
         Infinite where a spring's force grows with its motion so that it is no joint.
         """
         rows, springs = self.local.rows, self.rows
-        constant, slope, stopped = self.tangents.tangents()
+        constant, slope, stopped, target = self.tangents.tangents()
         w = rows.diagonal[2, 2, springs]
         forces = constant + slope * rows.U[2, springs]
-        missed = self._missed(forces, stopped)
+        missed = self._missed(forces, stopped, target)
         soft = ~stopped & (np.abs(slope) * w <= SOFT)
         stiff = ~stopped & ~soft
         if (slope[stiff] > 0.0).any():
@@ -278,7 +279,7 @@ class SpringRows:
         self._kind[springs] = np.where(soft, Cone.NONE, Cone.NORMAL)
         self._soft, self._forces = springs[soft], forces[soft]
         self.q[...] = self._free + self._pull()
-        self.q[2, springs[stopped]] -= rows.law[TARGET, springs[stopped]]
+        self.q[2, springs[stopped]] -= target[stopped]
         self.q[2, springs[stiff]] += constant[stiff] / slope[stiff]
         scale = np.where(stiff, -slope * w, 1.0)
         if not np.array_equal(scale, self._scale[springs]):
@@ -294,14 +295,14 @@ class SpringRows:
 
     def missed(self) -> float:
         """Norm by which the present velocities miss what springs ask for."""
-        constant, slope, stopped = self.tangents.tangents()
-        return self._missed(constant + slope * self.local.rows.U[2, self.rows], stopped)
+        constant, slope, stopped, target = self.tangents.tangents()
+        return self._missed(constant + slope * self.local.rows.U[2, self.rows], stopped, target)
 
-    def _missed(self, forces: np.ndarray, stopped: np.ndarray) -> float:
+    def _missed(self, forces: np.ndarray, stopped: np.ndarray, target: np.ndarray) -> float:
         """Norm by which velocities miss what springs ask for."""
         rows, springs = self.local.rows, self.rows
         w, u, r = rows.diagonal[2, 2, springs], rows.U[2, springs], rows.R[2, springs]
-        missed = np.abs(np.where(stopped, u - rows.law[TARGET, springs], w * (r - forces)))
+        missed = np.abs(np.where(stopped, u - target, w * (r - forces)))
         if self.tangents.functions is not None:
             self.local.unmet[:] = missed[self.tangents.called]
         return norm(missed)

@@ -59,6 +59,9 @@ def contradiction(local: LocalDynamics) -> str:
     if not (np.abs(wanted) < LARGEST_VELOCITY).all():
         return ""
     scale = np.linalg.norm(equations, axis=1)
+    if not scale.all():  # components in which a row does not act
+        owner, equations, wanted = [owner[k] for k in np.flatnonzero(scale)], equations[scale > 0.0], wanted[scale > 0.0]
+        scale = scale[scale > 0.0]
     equations, wanted = equations / scale[:, None], wanted / scale
     # E = R^T Q^T: combinations of rows that vanish are those of the square matrix R^T
     triangle = np.linalg.qr(equations.T, mode="r") if equations.shape[1] > len(owner) else equations.T

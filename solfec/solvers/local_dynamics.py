@@ -18,12 +18,13 @@ from ..bodies.implicit import implicit_of_step
 from ..bodies.table import BodyTable
 from ..constraints.table import ConstraintKind, ConstraintTable, SurfaceMaterialTable
 from ..errors import SolfecError
-from ..kinds import RowKind, SurfaceModel
+from ..kinds import DRIVES, RowKind, SurfaceModel
 from ..tables import Table, opened
 from .assembly import apply_reactions, assemble_blocks, assemble_laws, assemble_rows, assemble_springs
 from .implicit_rows import rows_of
 
 _relative_velocities = _kernels.newton.relative_velocities
+_draw_lines = _kernels.row_lines.draw_lines
 
 NO_ROWS = np.zeros(0, int)
 
@@ -229,7 +230,21 @@ class LocalDynamics:
         """Norm of B over the rows that do not drive obstacles, or over those that do; where it is zero that of B less what is asked for, or 1."""
         rows = (self.rows.driving[: self.n] > 0) == driving
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.linalg.norm(self.rows.B[:, : self.n][:, rows])) or float(np.linalg.norm(self.rows.free[:, : self.n][:, rows])) or 1.0
+            size = float(np.linalg.norm(self.rows.B[:, : self.n][:, rows])) or float(np.linalg.norm(self.rows.free[:, : self.n][:, rows]))
+        return size or self._size_asked(rows) or 1.0
+
+    def _size_asked(self, rows: np.ndarray) -> float:
+        """Norm of the velocities that laws along axes of joints make of a model that nothing else moves, in some of the rows."""
+        drives = np.flatnonzero(rows & np.isin(self.rows.kind[: self.n], DRIVES)).astype(np.int32)
+        if not drives.size:
+            return 0.0
+        rows, count = self.rows, drives.size
+        kept = rows.R[:, drives].copy(), rows.U[:, drives].copy()
+        rows.R[:, drives], rows.U[:, drives] = 0.0, rows.B[:, drives]
+        constant, slope, target, held = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, np.int32)
+        opened(_draw_lines(self.handles, drives, self.half_step, constant, slope, target, held))
+        rows.R[:, drives], rows.U[:, drives] = kept
+        return float(np.linalg.norm(np.where(held > 0, target, rows.diagonal[2, 2, drives] * constant)))
 
     @property
     def stands(self) -> bool:

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _kernels
+from ..kinds import DRIVES
+from ..tables import opened
 from .local_dynamics import LocalDynamics, RowKind
 from .spring_functions import IMPLICIT, LOWER, MEAN, REACH, STROKE, TARGET, UPPER, SpringFunctions
 
 DASHPOT = 3  # place in the law data of a row
 WINDOW = 7  # knots of a curve that are kept with a row
+_draw_lines = _kernels.row_lines.draw_lines
+NO_NUMBERS = np.zeros(0)
 DIFFERENCE = 1e-6  # steps of difference quotients, over the size of what is varied
 
 
@@ -26,26 +31,28 @@ class SpringTangents:
 
     Attributes
     ----------
-    rows : ndarray
-        Rows of all springs, those with Python functions among them.
+    rows, springs, drives : ndarray
+        Rows of all springs, those with Python functions among them, and then of what acts along the axes of joints.
     functions : SpringFunctions or None
         The latter, and
     called : ndarray
-        their places in `rows`.
+        their places in `rows` and `springs`.
     """
 
-    KINDS = (RowKind.SPRING, RowKind.HELD)
+    KINDS = (RowKind.SPRING, RowKind.HELD, *DRIVES)
 
     def __init__(self, local: LocalDynamics):
         kind = local.rows.kind[: local.n]
         self.local = local
-        self.rows = np.flatnonzero(np.isin(kind, self.KINDS))
+        self.springs = np.flatnonzero(np.isin(kind, self.KINDS[:2]))
+        self.drives = np.flatnonzero(np.isin(kind, DRIVES)).astype(np.int32)
+        self.rows = np.concatenate((self.springs, self.drives))
         self.functions = SpringFunctions(local) if local.held.size else None
-        self.called = np.flatnonzero(kind[self.rows] == RowKind.HELD)
+        self.called = np.flatnonzero(kind[self.springs] == RowKind.HELD)
 
     def forces(self, stroke: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """f(s, v) of all springs and its derivatives by s and v."""
-        law, knots = self.local.rows.law[:, self.rows], self.local.rows.block[:, self.rows]
+        law, knots = self.local.rows.law[:, self.springs], self.local.rows.block[:, self.springs]
         piece = (stroke >= knots[1 : WINDOW - 1]).sum(axis=0)
         this, following = np.arange(piece.size), piece + 1
         start, force = knots[piece, this], knots[WINDOW + piece, this]
@@ -87,11 +94,23 @@ class SpringTangents:
         self.local.rows.kind[held] = RowKind.HELD
         self.local.unmet[:] = self.local.rows.residual[held]
 
-    def tangents(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """R_N = p + g U_N of every spring at its present U and R, by the law it asks for: p, g, and whether a stop holds it."""
+    def tangents(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """R_N = p + g U_N of every row at its present U and R, by the law it asks for: p, g, whether U_N is held, and at what rate."""
+        return tuple(np.concatenate(parts) for parts in zip(self._tangents_of_springs(), self._lines_of_drives(), strict=True))
+
+    def _lines_of_drives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        count = self.drives.size
+        constant, slope, target, held = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, np.int32)
+        if count:
+            opened(_draw_lines(self.local.handles, self.drives, self.local.half_step, constant, slope, target, held))
+        return constant, slope, held > 0, target
+
+    def _tangents_of_springs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         rows = self.local.rows
-        law, w = rows.law[:, self.rows], rows.diagonal[2, 2, self.rows]
-        u, r = rows.U[2, self.rows], rows.R[2, self.rows]
+        if not self.springs.size:
+            return NO_NUMBERS, NO_NUMBERS, NO_NUMBERS > 0.0, NO_NUMBERS
+        law, w = rows.law[:, self.springs], rows.diagonal[2, 2, self.springs]
+        u, r = rows.U[2, self.springs], rows.R[2, self.springs]
         free = u - w * r
         stopped = ((law[STROKE] < law[LOWER]) & (free < 0.0)) | ((law[STROKE] > law[UPPER]) & (free > 0.0))
         implicit = law[IMPLICIT] != 0.0
@@ -101,4 +120,4 @@ class SpringTangents:
         slope = law[REACH] * by_stroke + law[MEAN] * by_velocity
         share = 1.0 + w * by_velocity  # explicit: f at U - W R, with R in it
         constant = np.where(implicit, force - slope * u, (force - by_velocity * free) / share)
-        return constant, np.where(implicit, slope, by_velocity / share), stopped
+        return constant, np.where(implicit, slope, by_velocity / share), stopped, law[TARGET]

@@ -12,12 +12,14 @@ from ..bodies.finite_elements import compiled
 from ..bodies.table import BodyKind
 from ..element_types import BY_SIZE
 from ..fragments import inherited_points
-from ..kinds import LINKS, ConstraintKind
+from ..kinds import ConstraintKind, Frame
 from . import cuts
 
 RED, GREEN, BLUE, GREY, ORANGE, PURPLE = (0.8, 0.1, 0.1), (0.1, 0.55, 0.15), (0.15, 0.25, 0.8), (0.45, 0.45, 0.45), (0.85, 0.4, 0.0), (0.5, 0.1, 0.6)
 KINDS = ("frames", "boxes", "joints", "labels", "display points")  # that commands switch
 MOST_WORDS = 300  # that are drawn
+
+TWO_ENDED = tuple(kind for kind in ConstraintKind if kind.family.frame in (Frame.BETWEEN_POINTS, Frame.OF_SPRING))
 
 
 @dataclass
@@ -121,7 +123,7 @@ def _joints(made: Overlay, domain, size: float) -> None:
     slave, place = table.view("slave")[found], table.view("slave_point")[:, found].T.copy()
     joined = slave >= 0
     place[joined] = motion.spatial_points(domain.bodies, slave[joined], place[joined].T).T
-    two = np.isin(table.view("kind")[found], (*LINKS, ConstraintKind.SPRING))
+    two = np.isin(table.view("kind")[found], TWO_ENDED)
     made.lines(points[two], place[two], ORANGE)
 
 

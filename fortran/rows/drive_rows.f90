@@ -1,0 +1,252 @@
+!> What acts along one coordinate of a joint: motor, Coulomb friction, spring, damper and limits (docs, "Mechanisms").
+!>
+!> With q the coordinate and U its rate at the end of the step, both as lengths of the row (angles times the row's arm),
+!>
+!>   -R in c + k U + f sgn(U) + m sgn(U - u) + N(U),
+!>
+!> c and k of spring and damper, which see the mean coordinate and rate of the step; f the friction; m the largest effort of the motor, which asks
+!> for the rate u; sgn(0) = [-1, 1]; and N the normal cone of the rates lower <= U <= upper that limits allow.  The right-hand side grows with U, so
+!> that U = b + W_NN R has one solution, which needs no iteration.
+module drive_rows
+  use kinds, only: dp, i4
+  use kind_numbers, only: frame_between_points, motor_rate, motor_coordinate, motor_effort, motor_called
+  use contact_iterations, only: status_solved, status_failed
+  use diagonal_block, only: block_size
+  use row_block, only: law_size, row_options
+  use row_family_base, only: row_family, constraint_data
+  use row_norms, only: inverse_nn
+  implicit none
+  private
+  public :: drive_family
+
+  !> Law data, in the units of the row.
+  integer, parameter :: l_constant = 1, l_slope = 2, l_friction = 3, l_effort = 4, l_target = 5, l_lower = 6, l_upper = 7
+  integer, parameter :: l_length = 8   !< of what is asked for, whose rounding counts (`length`)
+  real(dp), parameter :: endless = 0.5_dp*huge(1.0_dp)   !< efforts and rates from here on count as infinite
+
+  type, extends(row_family) :: drive_family
+  contains
+    procedure :: prepare => prepare_drive
+    procedure :: solve => solve_drive
+    procedure :: measure => measure_drive
+    procedure :: linearise => linearise_drive
+    procedure :: target_energy => energy_of_drive
+    procedure :: length => length_of_drive
+    procedure :: load => load_of_drive
+  end type drive_family
+
+contains
+
+  !> Law data of this step.  `gap` is the coordinate at mid-step (quasi-statics: at the start), so that the mean one is
+  !> gap + h/4 (U - V) (gap + h U).
+  pure subroutine prepare_drive(self, asked, w, b, v, kind, law, block, free)
+    class(drive_family), intent(in) :: self
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: w(3,3), b(3), v(3)
+    integer(i4), intent(inout) :: kind
+    real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    real(dp) :: arm, rate, effort, friction, stiffness, damping, rest, restitution, reach, mean, curve, start, touch
+
+    associate (con => asked%constraints, i => asked%row)
+      arm = 1.0_dp
+      if (self%angular) arm = con%length(i)
+      rate = v(3)/arm
+      effort = con%drive(1,i)
+      friction = con%drive(2,i)
+      stiffness = con%drive(3,i)
+      damping = con%drive(4,i)
+      rest = con%drive(5,i)
+      restitution = con%drive(6,i)
+      reach = merge(0.25_dp, 1.0_dp, asked%dynamic /= 0)*asked%step
+      mean = merge(0.5_dp, 1.0_dp, asked%dynamic /= 0)
+      if (asked%dynamic == 0) rate = 0.0_dp
+      law = 0.0_dp
+      block = 0.0_dp
+      free = b
+      law(l_constant) = (stiffness*(con%gap(i) - rest - reach*rate) + (1.0_dp - mean)*damping*rate)/arm
+      law(l_slope) = (reach*stiffness + mean*damping)/arm**2
+      law(l_friction) = friction/arm
+      select case (mod(con%motor(i), motor_called))
+      case (motor_rate)
+        law(l_effort) = effort/arm
+        law(l_target) = con%value(1,i)*arm
+      case (motor_coordinate)
+        law(l_effort) = effort/arm
+        law(l_target) = rate_towards(asked, rate)*arm
+      case (motor_effort)
+        law(l_constant) = law(l_constant) - sign(min(abs(con%value(1,i)), effort), con%value(1,i))/arm
+      end select
+      law(l_lower) = -huge(1.0_dp)
+      law(l_upper) = huge(1.0_dp)
+      call start_of_step(self, asked, v, rate, curve, start)
+      touch = asked%epsilon/arm
+      if (con%gap(i) <= con%limits(1,i) + touch) law(l_lower) = arm*(restitution*max(-start, 0.0_dp) - curve)
+      if (con%gap(i) >= con%limits(2,i) - touch) law(l_upper) = arm*(-restitution*max(start, 0.0_dp) - curve)
+      law(l_length) = merge(0.5_dp, 1.0_dp, asked%dynamic /= 0)*asked%step*size_of(law, w(3,3))
+    end associate
+  end subroutine prepare_drive
+
+  !> Rate that a motor takes to meet a prescribed coordinate, q(t+h) = value(1) with the rate value(2): what is missing at the end of a
+  !> step is gone after the next two.  The coordinate at the start of the step is gap - h/2 V.
+  pure function rate_towards(asked, rate) result(target)
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: rate
+    real(dp) :: target
+
+    associate (con => asked%constraints, i => asked%row)
+      if (asked%dynamic /= 0) then
+        target = (con%value(1,i) - con%gap(i))/asked%step + 0.5_dp*con%value(2,i)
+      else
+        target = (con%value(1,i) - con%gap(i))/asked%step
+      end if
+    end associate
+  end function rate_towards
+
+  !> Rate of the coordinate when the step begins, and by how much the path of the end of a span bends away from its direction at mid-step:
+  !> with x the span at mid-step, |x| = q, a velocity V has the rate V.(x - h/2 V)/|x - h/2 V| before it, and V.n + h/2 |V|^2/q after it.
+  !> A limit holds the rate at the end of the step.  That keeps the energy of what swings round on a rope.
+  pure subroutine start_of_step(self, asked, v, rate, curve, start)
+    class(drive_family), intent(in) :: self
+    type(constraint_data), intent(in) :: asked
+    real(dp), intent(in) :: v(3), rate
+    real(dp), intent(out) :: curve, start
+    real(dp) :: bend, before
+
+    associate (con => asked%constraints, i => asked%row)
+      curve = 0.0_dp
+      start = rate
+      if (self%frame /= frame_between_points .or. asked%dynamic == 0 .or. .not. con%gap(i) > 0.0_dp) return
+      bend = 0.5_dp*asked%step*dot_product(v, v)
+      before = sqrt(max(con%gap(i)**2 - asked%step*(con%gap(i)*v(3) - 0.5_dp*bend), tiny(1.0_dp)))
+      curve = bend/con%gap(i)
+      start = (con%gap(i)*v(3) - bend)/before
+    end associate
+  end subroutine start_of_step
+
+  !> Size of the velocities that the law asks for.
+  pure function size_of(law, w) result(velocity)
+    real(dp), intent(in) :: law(law_size), w
+    real(dp) :: velocity
+
+    velocity = w*(abs(law(l_constant)) + law(l_friction))
+    if (law(l_effort) > 0.0_dp) velocity = velocity + abs(law(l_target))
+    if (law(l_lower) > -endless) velocity = velocity + abs(law(l_lower))
+    if (law(l_upper) < endless) velocity = velocity + abs(law(l_upper))
+  end function size_of
+
+  subroutine solve_drive(self, w, block, law, normal_v, options, b, r, status)
+    class(drive_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
+    real(dp), intent(inout) :: block(block_size), r(3)
+    type(row_options), intent(in) :: options
+    integer(i4), intent(out) :: status
+    real(dp) :: normal, u
+    logical :: held
+
+    call solution(w(3,3), law, b(3), u, normal, held)
+    status = merge(status_solved, status_failed, abs(normal) <= huge(1.0_dp))
+    if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
+  end subroutine solve_drive
+
+  !> U and R of U = b + w R; `held`: U is a rate at which the law is set-valued, else R = -(c' + k U) there.
+  pure subroutine solution(w, law, b, u, r, held)
+    real(dp), intent(in) :: w, law(law_size), b
+    real(dp), intent(out) :: u, r
+    logical, intent(out) :: held
+    real(dp) :: rate(2), jump(2), force, before, after, asked
+    integer :: k
+
+    held = .true.
+    if (law(l_effort) >= endless) then
+      u = law(l_target)
+    else
+      ! the places where the law jumps, in order: no motion, and the rate of the motor
+      rate = [0.0_dp, law(l_target)]
+      jump = [law(l_friction), law(l_effort)]
+      if (rate(2) < rate(1)) then
+        rate = rate([2, 1])
+        jump = jump([2, 1])
+      end if
+      force = jump(1) + jump(2) - law(l_constant)      ! R at U = 0, below the first place
+      held = .false.
+      do k = 1, 2
+        asked = rate(k)*(1.0_dp/w + law(l_slope))
+        before = b/w + force - asked
+        after = before - 2.0_dp*jump(k)
+        if (before <= 0.0_dp) exit
+        if (after <= 0.0_dp) then
+          held = jump(k) > 0.0_dp
+          exit
+        end if
+        force = force - 2.0_dp*jump(k)
+      end do
+      if (held) then
+        u = rate(k)
+      else
+        r = (force - law(l_slope)*b)/(1.0_dp + w*law(l_slope))
+        u = b + w*r
+      end if
+    end if
+    if (u < law(l_lower) .or. u > law(l_upper)) then
+      u = min(max(u, law(l_lower)), law(l_upper))
+      held = .true.
+    end if
+    if (held) r = (u - b)/w
+  end subroutine solution
+
+  pure subroutine measure_drive(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
+    class(drive_family), intent(in) :: self
+    logical, intent(in) :: exact
+    real(dp), intent(in) :: unit, block(block_size), law(law_size), w(3,3), u(3), reaction(3), half_step
+    real(dp), intent(out) :: member, residual
+    real(dp) :: right, r
+    logical :: held
+
+    call solution(w(3,3), law, u(3) - w(3,3)*reaction(3), right, r, held)
+    member = inverse_nn(w)*(u(3) - right)**2
+    residual = abs(u(3) - right)
+  end subroutine measure_drive
+
+  !> Where U is held that rate, else the line R = -(c' + k U) on which the solution lies.
+  pure subroutine linearise_drive(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
+    class(drive_family), intent(in) :: self
+    real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
+    real(dp), intent(out) :: x(3,3), y(3,3), rhs(3)
+    real(dp) :: right, force
+    logical :: held
+
+    x = 0.0_dp
+    y = 0.0_dp
+    y(1,1) = 1.0_dp
+    y(2,2) = 1.0_dp
+    rhs(1:2) = -r(1:2)
+    call solution(w(3,3), law, u(3) - w(3,3)*r(3), right, force, held)
+    if (held) then
+      x(3,3) = 1.0_dp
+      rhs(3) = right - u(3)
+    else
+      x(3,3) = w(3,3)*law(l_slope)
+      y(3,3) = w(3,3)
+      rhs(3) = w(3,3)*(force - law(l_slope)*(u(3) - right) - r(3))
+    end if
+  end subroutine linearise_drive
+
+  !> The energy of the rate that a motor asks for.
+  pure real(dp) function energy_of_drive(self, law, w)
+    class(drive_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size), w(3,3)
+    energy_of_drive = inverse_nn(w)*law(l_target)**2
+  end function energy_of_drive
+
+  pure real(dp) function length_of_drive(self, law)
+    class(drive_family), intent(in) :: self
+    real(dp), intent(in) :: law(law_size)
+    length_of_drive = law(l_length)
+  end function length_of_drive
+
+  pure real(dp) function load_of_drive(self, reaction)
+    class(drive_family), intent(in) :: self
+    real(dp), intent(in) :: reaction(3)
+    load_of_drive = abs(reaction(3))
+  end function load_of_drive
+end module drive_rows

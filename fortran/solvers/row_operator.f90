@@ -1,0 +1,97 @@
+!> The operator H of constraints: from the velocity triples of a body to what a row is asked for.
+!>
+!> Most rows look at the velocity of a point.  Angular ones look at the body's angular velocity w instead, at an arm l: H u = l base^T w.  Rows
+!> that are `carried` see the master's point as an observer on the slave does, who turns with it: H u = base^T (v + w x d) on the slave,
+!> with d from its point to the master's.
+module row_operator
+  use kinds, only: dp, i4
+  use body_state, only: bodies_and_triples
+  use kind_numbers, only: contact => constraint_contact
+  use matrix3, only: cross
+  use row_families, only: family_of
+  use row_family_base, only: row_family
+  use state_tables, only: constraint_table
+  use velocity_operator, only: velocity_blocks, angular_blocks, finite_element_kind
+  implicit none
+  private
+  public :: operator_of
+
+contains
+
+  !> H of constraint i on one of its sides, on body k, and the velocity triples that it applies to.
+  subroutine operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
+    type(bodies_and_triples), intent(in) :: state
+    type(constraint_table), intent(in) :: con
+    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
+    integer(i4), intent(in) :: k, i
+    integer, intent(in) :: side       !< 1 master, 2 slave
+    real(dp), intent(in) :: point(3)  !< referential
+    integer(i4), intent(out) :: count, t(8)
+    real(dp), intent(inout) :: h(3,3,8)
+    integer(i4) :: c
+
+    if (state%bodies%kind(k) == finite_element_kind) then
+      call element_operator(state%bodies%velo_ptr(k), state%bodies%element_ptr(k) + con%element(side,i), con%weights(:,side,i), &
+                            element_size, element_node, con%base(:,:,i), count, h, t)
+      return
+    end if
+    c = state%bodies%conf_ptr(k)
+    if (con%kind(i) /= contact) then
+      call joint_operator(con, side, i, state%bodies%kind(k), state%configurations%conf(:,c:c+3), state%bodies%centre(:,k), point, &
+                          count, h(:,:,1:4))
+    else
+      call velocity_blocks(state%bodies%kind(k), state%configurations%conf(:,c:c+3), state%bodies%centre(:,k), point, &
+                           con%base(:,:,i), count, h(:,:,1:4))
+    end if
+    do c = 1, count
+      t(c) = state%bodies%velo_ptr(k) + c - 1
+    end do
+  end subroutine operator_of
+
+  !> N_a base^T for the nodes of the element that holds the point.
+  pure subroutine element_operator(velo_ptr, element, weights, element_size, element_node, base, count, h, t)
+    integer(i4), intent(in) :: velo_ptr, element
+    real(dp), intent(in) :: weights(8), base(3,3)
+    integer(i4), intent(in) :: element_size(0:*), element_node(8,0:*)
+    integer(i4), intent(out) :: count, t(8)
+    real(dp), intent(inout) :: h(3,3,8)
+    integer :: a
+
+    count = element_size(element)
+    do a = 1, count
+      h(:,:,a) = weights(a)*transpose(base)
+      t(a) = velo_ptr + element_node(a,element)
+    end do
+  end subroutine element_operator
+
+  !> The blocks of one of the user's constraints on a body without elements.
+  subroutine joint_operator(con, side, i, kind, conf, centre, point, count, h)
+    type(constraint_table), intent(in) :: con
+    integer, intent(in) :: side
+    integer(i4), intent(in) :: i, kind
+    real(dp), intent(in) :: conf(3,4), centre(3), point(3)
+    integer(i4), intent(out) :: count
+    real(dp), intent(inout) :: h(3,3,4)
+    class(row_family), pointer :: family
+    real(dp) :: turned(3,3), turning(3,3,4), apart(3)
+    integer :: j
+
+    family => family_of(con%kind(i))
+    associate (base => con%base(:,:,i))
+      if (family%angular) then
+        call angular_blocks(kind, conf, con%length(i)*base, count, h)
+      else
+        call velocity_blocks(kind, conf, centre, point, base, count, h)
+        if (family%carried .and. side == 2) then
+          apart = con%point(:,i) - con%other_point(:,i)
+          do j = 1, 3
+            turned(:,j) = cross(apart, base(:,j))
+          end do
+          call angular_blocks(kind, conf, turned, count, turning)
+          h(:,:,1:count) = h(:,:,1:count) + turning(:,:,1:count)
+        end if
+      end if
+    end associate
+    if (family%masked) h(3,:,1:count) = 0.0_dp
+  end subroutine joint_operator
+end module row_operator

@@ -1,0 +1,51 @@
+"""What the user's constraints look at, as operators on velocity triples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _kernels
+from ..bodies.finite_elements import compiled
+from ..bodies.table import BodyTable
+from ..tables import opened
+from .table import ConstraintTable
+
+_fill_joint_operators = _kernels.joint_operators.fill_joint_operators
+
+
+def operators(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """H of some of the user's constraints at the present configuration.
+
+    Parameters
+    ----------
+    constraints, bodies
+        State tables; points and bases of constraints are up to date.
+    rows : (n,) ndarray of int
+        Rows of the constraint table.
+
+    Returns
+    -------
+    triple : (16, n) int32
+        Velocity triples of the master (8) and of the slave (8), -1: none.
+    operator : (3, 3, 16, n) float64
+        Blocks of H, in local components, those of the slave with their sign.
+    """
+    triple = np.zeros((16, rows.size), np.int32, order="F")
+    operator = np.zeros((3, 3, 16, rows.size), order="F")
+    if rows.size:
+        elements, rows = compiled(bodies), np.ascontiguousarray(rows, np.int32)
+        opened(_fill_joint_operators(bodies.handles, constraints.handle, rows, elements.element_size, elements.element_node, triple, operator))
+    return triple, operator
+
+
+def relative_velocities(
+    constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray, before: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Relative velocities (3, n) of some of the user's constraints, in local components, and the size (n,) of what they are made of.
+
+    `before`: of the velocities at the start of the step that is being made.
+    """
+    triple, operator = operators(constraints, bodies, rows)
+    velocity = bodies.triples.velo_prev if before else bodies.triples.velo
+    parts = np.einsum("ijpn,jpn->ipn", operator, velocity[:, np.maximum(triple, 0)])
+    return parts.sum(axis=1), np.linalg.norm(parts, axis=0).sum(axis=0)

@@ -1,0 +1,78 @@
+"""Motors of joints whose value a Python function gives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bodies.table import BodyTable
+from ..errors import SolfecError
+from ..kinds import ConstraintKind, Motor
+from .joint_operators import relative_velocities
+from .table import ConstraintTable
+
+LARGEST = 1e150  # value beyond which numbers are out of range
+
+
+def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
+    """Ask the functions of motors for what they prescribe in a step.
+
+    A rate is ``function(time)`` at the end of the step; a coordinate too, whose rate follows from that at the ends of the steps beside it;
+    an effort ``function(coordinate, rate, time)`` at the middle of the step, with the rate at its start.
+
+    Parameters
+    ----------
+    constraints, bodies
+        State tables at mid-step, constraints up to date; column `value` of motors is set.
+    time_end, step : float
+        End and length of the step.
+
+    Raises
+    ------
+    SolfecError
+        A function that a continued run has not been given again, or one that returns no number.
+    """
+    rows = np.flatnonzero(constraints.motor[: constraints.user_count] & Motor.CALLED)
+    if not rows.size:
+        return
+    rates = _rates(constraints, bodies, rows)
+    for k, row in enumerate(rows.tolist()):
+        function = _function(constraints, row)
+        mode = Motor(int(constraints.motor[row]) & ~Motor.CALLED)
+        if mode == Motor.EFFORT:
+            constraints.value[0, row] = function(float(constraints.gap[row]), float(rates[k]), time_end - 0.5 * step)
+        else:
+            constraints.value[0, row] = function(time_end)
+        if mode == Motor.COORDINATE:
+            constraints.value[1, row] = (function(time_end + step) - function(time_end - step)) / (2.0 * step)
+
+
+def _rates(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> np.ndarray:
+    """Rates (n,) of coordinates, of the velocities at the start of the step."""
+    velocity, _ = relative_velocities(constraints, bodies, rows, before=True)
+    arm = np.where(constraints.kind[rows] == ConstraintKind.TORSIONAL, constraints.length[rows], 1.0)
+    return velocity[2] / arm
+
+
+def _function(constraints: ConstraintTable, row: int):
+    """The user's function of a motor, which returns finite numbers or raises an error that names its joint."""
+    identifier = int(constraints.id[row])
+    where = f"function of the motor of joint {int(constraints.joint[row])}"
+    if identifier not in constraints.functions:
+        raise SolfecError(f"the {where} is unknown: a continued run needs the input to put its motors again")
+    function = constraints.functions[identifier]
+
+    def call(*arguments: float) -> float:
+        try:
+            returned = function(*arguments)
+        except Exception as error:
+            error.add_note(f"in the {where}, called with {arguments}")
+            raise
+        try:
+            value = float(returned)
+        except (TypeError, ValueError):
+            raise SolfecError(f"the {where} must return a number, not {returned!r}") from None
+        if not abs(value) < LARGEST:
+            raise SolfecError(f"the {where} returned {value:g} when called with {arguments}")
+        return value
+
+    return call
