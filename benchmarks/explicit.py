@@ -82,11 +82,11 @@ def seconds_of_step(model: Model, seconds: float) -> float:
 
 def bytes_of_step(model: Model) -> int:
     """Bytes that a step of a model of springs moves at least: what it reads once, and twice what it writes (a line is read first)."""
-    read = {"links": ("kind", "status", "particle", "arm", "rest", "curve", "dashpot", "ratio", "law", "force", "arm"), "ends": ("link", "side"),
+    read = {"links": ("particle", "arm", "rest"), "batches": tuple(model.batches.COLUMNS), "ends": ("end",),
             "particles": ("point_map", "driven", "steered", "mass", "inertia", "inverse_inertia", "position", "rotation", "velocity", "angular",
                           "first_end", "ends", "first_contact", "contacts")}  # fmt: skip
-    written = {"links": ("force",), "particles": ("point_map", "position", "rotation", "velocity", "angular", "spin", "force", "torque")}
-    known = {"particles": ("position", "rotation", "velocity", "angular")}  # read before they are written
+    written = {"links": ("pull",), "particles": ("point_map", "position", "rotation", "velocity", "angular", "spin", "force", "torque")}
+    known = {"particles": ("point_map", "position", "rotation", "velocity", "angular")}  # read before they are written
     return sum(weight * getattr(model, table).view(name).nbytes
                for weight, columns in ((1, read), (2, written), (-1, known)) for table, names in columns.items() for name in names)  # fmt: skip
 

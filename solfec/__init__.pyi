@@ -4,6 +4,7 @@ from .language.automatic_solver import AUTO_SOLVER as AUTO_SOLVER
 from .language.bodies import BODY as BODY, CONSTRAINT as CONSTRAINT
 from .language.characteristics import APPLY_BULKMAT as APPLY_BULKMAT, BODY_CHARS as BODY_CHARS, INITIAL_VELOCITY as INITIAL_VELOCITY, MASS_CENTER as MASS_CENTER
 from .language.constraints import FIX_DIRECTION as FIX_DIRECTION, FIX_POINT as FIX_POINT, PUT_RIGID_LINK as PUT_RIGID_LINK
+from .coupling.conversion import PARMEC_IMPORT as PARMEC_IMPORT
 from .language.exports import MBFCP_EXPORT as MBFCP_EXPORT, SOLFEC_EXPORT as SOLFEC_EXPORT, VTK_EXPORT as VTK_EXPORT, XDMF_EXPORT as XDMF_EXPORT
 from .language.fields import FIELD as FIELD
 from .language.files import CONVEX_READ as CONVEX_READ, MESH_READ as MESH_READ
@@ -98,6 +99,7 @@ __all__ = [
     "NON_SOLFEC_ARGV",
     "OUTPUT",
     "OVERLAPPING",
+    "PARMEC_IMPORT",
     "PENALTY_SOLVER",
     "PIPE",
     "POD_BASE",

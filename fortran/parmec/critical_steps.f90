@@ -25,7 +25,7 @@ contains
     real(dp), intent(out) :: step                 !< huge: nothing limits it
     real(dp), intent(out) :: frequency, ratio
     real(dp) :: count(3), damping, k, levers(3,3), slope, turning, twisting(3,3), w
-    integer(i4) :: e, link
+    integer(i4) :: e, end, link
 
     count = 0
     levers = 0
@@ -36,14 +36,15 @@ contains
     frequency = 0
     ratio = 0
     do e = model%particles%first_end(p), model%particles%first_end(p) + model%particles%ends(p) - 1
-      link = model%ends%link(e)
-      if (model%ends%side(e) > 2) then
-        if (present) twisting = twisting + torsion_stiffness(model, p, link)
+      end = model%ends%end(e)
+      if (end < 0) then
+        if (present) twisting = twisting + torsion_stiffness(model, p, (-1 - end)/2)
         cycle
       end if
+      link = end/2
       if (model%links%status(link) == link_status_undone) cycle
       count = count + directions_of(model, link)
-      levers = levers + lever_square(model%links%arm(:,model%ends%side(e),link))
+      levers = levers + lever_square(model%links%arm(:,1+mod(end, 2),link))
       slope = largest_slope(model, model%links%curve(link))
       if (present) slope = slope_at(model, model%links%curve(link), model%links%stroke(link))
       k = max(k, slope)

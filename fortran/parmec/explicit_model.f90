@@ -4,6 +4,7 @@ module explicit_model
   use state_tables, only: control_table, particle_table, curve_table, curve_point_table, link_table, link_law_table, end_table, &
                           torsion_table, joint_table, joint_group_table, joint_order_table, release_table, release_list_table, &
                           pairing_table, obstacle_table, triangle_table, sphere_table, contact_table, contact_end_table, &
+                          link_batch_table, &
                           restraint_table, drive_table, probe_table, probe_source_table, open_table
   use table_registry, only: table_open
   implicit none
@@ -35,6 +36,7 @@ module explicit_model
     type(sphere_table) :: spheres
     type(contact_table) :: contacts
     type(contact_end_table) :: contact_ends
+    type(link_batch_table) :: batches
   end type model_tables
 
 contains
@@ -44,7 +46,7 @@ contains
     integer(i8), intent(in) :: handles(:)
     type(model_tables), intent(out) :: model
     integer(i4), intent(out) :: status
-    integer(i4) :: found(23)
+    integer(i4) :: found(24)
 
     call open_table(handles(1), model%control, found(1))
     call open_table(handles(2), model%particles, found(2))
@@ -69,6 +71,7 @@ contains
     call open_table(handles(21), model%spheres, found(21))
     call open_table(handles(22), model%contacts, found(22))
     call open_table(handles(23), model%contact_ends, found(23))
+    call open_table(handles(24), model%batches, found(24))
     status = maxval(found)
     if (all(found == table_open)) status = table_open
   end subroutine open_model

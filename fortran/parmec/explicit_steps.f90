@@ -8,10 +8,11 @@ module explicit_steps
   use histories, only: sample
   use kind_numbers, only: pause_end, pause_output, pause_room, pause_no_number, pause_search
   use linear_springs, only: spring_forces
-  use particle_forces, only: move_all, read_loads, sum_and_move, sum_forces, sum_impulses
+  use particle_forces, only: move_all, read_loads, sum_forces, sum_impulses
   use particle_motion, only: all_are_numbers, drift, map_points
   use prescriptions, only: drive_accelerations, drive_velocities, read_drives, restrain_forces, restrain_velocities
   use released_springs, only: release_springs
+  use spring_waves, only: springs_and_motion
   use table_registry, only: table_open
   use torsion_springs, only: torsion_torques
   implicit none
@@ -56,6 +57,7 @@ contains
     type(joint_work) :: work
     integer(i8) :: made
     real(dp) :: next
+    logical :: shown                                ! somebody looks at the springs after the present step
 
     taken = 0
     reason = pause_end
@@ -72,11 +74,12 @@ contains
           reason = pause_search
           exit
         end if
-        call forces(model, work, shows(model, made + 1 == most))
+        shown = shows(model, made + 1 == most)
+        call forces(model, work, shown)
         if (control%leads(0) == 1) call sum_impulses(model%particles, control%step(0))
         next = control%step(0)
         if (control%adaptive(0) > 0) next = min(control%longest(0), control%adaptive(0)*least_step(model))
-        call advance(model, control%step(0), next)
+        call advance(model, control%step(0), next, shown)
         control%followed(0) = 0
         if (is_due(control%time(0), control%sample_interval(0), control%last_sample(0))) then
           control%last_sample(0) = control%last_sample(0) + control%sample_interval(0)
@@ -110,11 +113,11 @@ contains
 
     call read_loads(model)
     call read_drives(model)
-    call spring_forces(model, model%control%step(0), shown)
     call torsion_torques(model, model%control%step(0), model%control%drifted(0))
-    call release_springs(model)
     call contact_forces(model, model%control%step(0))
-    if (none_between(model)) return
+    if (none_between(model)) return                 ! springs follow together with the motion
+    call spring_forces(model, model%control%step(0), shown)
+    call release_springs(model)
     call sum_forces(model)
     if (model%joints%rows > 0) then
       call drive_accelerations(model)               ! joints follow prescribed motion
@@ -124,21 +127,25 @@ contains
     call drive_accelerations(model)
   end subroutine forces
 
-  !> Whether particles move under the sums of their forces as they are: no joint, restraint, prescribed motion or other program.
+  !> Whether nothing stands between forces and motion.
+  !>
+  !> No joint, restraint, prescribed motion or other program changes the forces, and neither UNSPRING nor the length of the next
+  !> step depends on the springs.
   pure logical function none_between(model)
     type(model_tables), intent(in) :: model
 
     none_between = model%joints%rows == 0 .and. model%restraints%rows == 0 .and. model%drives%rows == 0 &
-                   .and. model%control%leads(0) == 0
+                   .and. model%control%leads(0) == 0 .and. model%releases%rows == 0 .and. .not. model%control%adaptive(0) > 0
   end function none_between
 
   !> Velocities at the end of a step, and positions at the middle of the next one.
-  subroutine advance(model, step, next)
+  subroutine advance(model, step, next, shown)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: step, next            !< lengths of this step and of the next one
+    logical, intent(in) :: shown                  !< somebody looks at the springs after this step
 
     if (none_between(model)) then
-      call sum_and_move(model, step, 0.5_dp*(step + next))
+      call springs_and_motion(model, step, 0.5_dp*(step + next), shown)
     else
       call move_all(model, step, 0.5_dp*(step + next))
     end if

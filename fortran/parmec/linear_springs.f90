@@ -1,4 +1,6 @@
 !> Forces of linear springs, eight at a time.
+!>
+!> LinkBatchTable says what eight springs have in common, so that most of them are evaluated without a look at each.
 module linear_springs
   use kinds, only: dp, i4
   use curves, only: curve_at, find_by_value, find_segment
@@ -9,13 +11,15 @@ module linear_springs
   use state_tables, only: link_table
   implicit none
   private
-  public :: spring_forces, inverse_mass_along
+  public :: spring_forces, batch_forces, inverse_mass_along
 
   integer, parameter :: lanes = 8
-  !> Below so many springs one thread is faster.
-  integer(i4), parameter :: few_links = 512
-  !> Tables of fewer segments are searched one by one.
-  integer(i4), parameter :: short_table = 8
+  !> Below so many batches one thread is faster.
+  integer(i4), parameter :: few_batches = 64
+  !> Number of springs that differ in their curves (LinkBatchTable).
+  integer(i4), parameter :: different = -2
+  !> The segments of tables of at most so many points are searched one by one (SHORT_TABLE in solfec/parmec/model.py).
+  integer(i4), parameter :: short_table = 9
 
   !> Eight springs: what their forces follow from.
   type :: batch
@@ -28,43 +32,89 @@ module linear_springs
 
 contains
 
-  !> Forces and torques of all springs, from positions, rotations and velocities of the particles.
+  !> Forces of all springs, from positions, rotations and velocities of the particles.
   subroutine spring_forces(model, h, shown)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: h                     !< [time] length of the step
     logical, intent(in) :: shown                  !< lengths, strokes and forces along the axes are stored for all springs
+    integer(i4) :: k, n
+
+    n = int(model%batches%rows, i4)
+    !$omp parallel do schedule(static) if (n > few_batches)
+    do k = 0, n - 1
+      call batch_forces(model, k, h, shown)
+    end do
+  end subroutine spring_forces
+
+  !> Forces of the springs of one batch.
+  subroutine batch_forces(model, k, h, shown)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: k                  !< the batch
+    real(dp), intent(in) :: h                     !< [time] length of the step
+    logical, intent(in) :: shown
     type(batch) :: now
-    integer(i4) :: count, first, l, n
+    integer(i4) :: count, first, l
     logical :: kept
 
-    n = int(model%links%rows, i4)
-    !$omp parallel do private(now, count, kept, l) schedule(static) if (n > few_links)
-    do first = 0, n - 1, lanes
-      count = min(lanes, n - first)
-      call measure(model, first, count, now)
-      call follow_tables(model, first, count, now)
-      kept = shown
+    first = model%batches%first(k)
+    count = min(lanes, int(model%links%rows, i4) - first)
+    kept = shown
+    if (model%batches%plain(k) == 1) then
+      call plain_forces(first, model%batches%curve(k), model%batches%dashpot(k), model%links%particle, model%links%arm, &
+                        model%links%rest, model%particles%point_map, model%curves%first, model%curves%size, model%points%x, &
+                        model%points%y, model%points%slope, now)
+    else
+      call measure(model, k, first, count, now)
+      call follow_tables(model, k, first, count, now)
+    end if
+    if (model%batches%special(k) == 1) then
       do l = first, first + count - 1
         if (.not. is_special(model%links, l)) cycle
         call evaluate(model, l, l - first + 1, h, now)
         kept = .true.                               ! springs that UNSPRING undoes look back
       end do
-      call store(first, count, now, model%links%force)
-      if (kept) call show(first, count, now, model%links%length, model%links%stroke, model%links%elastic, model%links%total, &
-                          model%links%friction)
-    end do
-  end subroutine spring_forces
+    end if
+    call store(first, count, now%force, model%links%pull)
+    if (kept) call show(first, count, now, model%links%length, model%links%stroke, model%links%elastic, model%links%total, &
+                        model%links%friction, model%links%force)
+  end subroutine batch_forces
+
+  !> The forces of eight follower springs between particles, with the same short tables.
+  pure subroutine plain_forces(first, curve, dashpot, particle, arms, rests, map, start, size, x, y, slope, now)
+    integer(i4), intent(in) :: first
+    integer(i4), intent(in) :: curve, dashpot     !< tables of all springs, -1: none
+    integer(i4), intent(in) :: particle(2,0:*), start(0:*), size(0:*)
+    real(dp), intent(in) :: arms(3,2,0:*), rests(0:*), map(8,4,0:*), x(0:*), y(0:*), slope(0:*)
+    type(batch), intent(inout) :: now
+    real(dp) :: between(8,lanes), damping(lanes)
+    integer(i4) :: k
+
+    call gather(first, particle, arms, map, between)
+    call follow(first, between, rests, now)
+    k = start(curve)
+    call same_table(size(curve), x(k), y(k), slope(k), now%stroke, now%elastic)
+    damping = 0
+    if (dashpot >= 0) then
+      k = start(dashpot)
+      call same_table(size(dashpot), x(k), y(k), slope(k), now%rate, damping)
+    end if
+    call pull_along(damping, now)
+  end subroutine plain_forces
 
   !> Points, axes, strokes and velocities.
-  subroutine measure(model, first, count, now)
+  subroutine measure(model, k, first, count, now)
     type(model_tables), intent(in) :: model
-    integer(i4), intent(in) :: first, count
+    integer(i4), intent(in) :: k, first, count
     type(batch), intent(inout) :: now
     real(dp) :: between(8,lanes), across(lanes), along(lanes), sense(lanes), direction(lanes,3), rest(lanes)
     real(dp) :: inverse, part, x, y, z
     integer :: l
 
-    call gather(first, count, model%links%particle, model%links%arm, model%particles%point_map, between)
+    if (count == lanes .and. model%batches%grounded(k) == 0) then
+      call gather(first, model%links%particle, model%links%arm, model%particles%point_map, between)
+    else
+      call gather_slowly(first, count, model%links%particle, model%links%arm, model%particles%point_map, between)
+    end if
     call take_kinds(first, count, model%links%kind, model%links%rest, model%links%direction, model%links%particle, &
                     model%particles%rotation, direction, rest, across, along, sense)
     !$omp simd private(x, y, z, part, inverse)
@@ -90,29 +140,66 @@ contains
     end do
   end subroutine measure
 
-  !> Places, in 1..3, and velocities, in 5..7, of the springs' second points against their first ones.
-  subroutine gather(first, count, particle, arms, map, between)
-    integer(i4), intent(in) :: first, count
+  !> Axes, strokes and velocities of eight follower springs.
+  pure subroutine follow(first, between, rest, now)
+    integer(i4), intent(in) :: first
+    real(dp), intent(in) :: between(8,lanes), rest(0:*)
+    type(batch), intent(inout) :: now
+    real(dp) :: inverse, x, y, z
+    integer :: l
+
+    !$omp simd private(x, y, z, inverse)
+    do l = 1, lanes
+      now%slip(l,1) = between(5,l)
+      now%slip(l,2) = between(6,l)
+      now%slip(l,3) = between(7,l)
+      x = between(1,l)
+      y = between(2,l)
+      z = between(3,l)
+      now%length(l) = sqrt(x*x + y*y + z*z)
+      inverse = 1/max(now%length(l), tiny(x))       ! a spring whose points coincide has no axis
+      now%axis(l,1) = inverse*x
+      now%axis(l,2) = inverse*y
+      now%axis(l,3) = inverse*z
+      now%stroke(l) = now%length(l) - rest(first + l - 1)
+      now%rate(l) = now%axis(l,1)*now%slip(l,1) + now%axis(l,2)*now%slip(l,2) + now%axis(l,3)*now%slip(l,3)
+    end do
+  end subroutine follow
+
+  !> Places, in 1..3, and velocities, in 5..7, of the second points of eight springs against their first ones.
+  pure subroutine gather(first, particle, arms, map, between)
+    integer(i4), intent(in) :: first
     integer(i4), intent(in) :: particle(2,0:*)
     real(dp), intent(in) :: arms(3,2,0:*), map(8,4,0:*)
     real(dp), intent(inout) :: between(8,lanes)
     integer(i4) :: i, l, one, s, two
 
     do l = 1, lanes
-      s = first + min(l, count) - 1
+      s = first + l - 1
       one = particle(1,s)
       two = particle(2,s)
-      if (one >= 0 .and. two >= 0) then
-        do i = 1, 8
-          between(i,l) = map(i,4,two) - map(i,4,one) &
-                         + (map(i,1,two)*arms(1,2,s) + map(i,2,two)*arms(2,2,s) + map(i,3,two)*arms(3,2,s)) &
-                         - (map(i,1,one)*arms(1,1,s) + map(i,2,one)*arms(2,1,s) + map(i,3,one)*arms(3,1,s))
-        end do
-      else
-        between(:,l) = point(two, map, arms(:,2,s)) - point(one, map, arms(:,1,s))
-      end if
+      !$omp simd
+      do i = 1, 8
+        between(i,l) = map(i,4,two) - map(i,4,one) &
+                       + (map(i,1,two)*arms(1,2,s) + map(i,2,two)*arms(2,2,s) + map(i,3,two)*arms(3,2,s)) &
+                       - (map(i,1,one)*arms(1,1,s) + map(i,2,one)*arms(2,1,s) + map(i,3,one)*arms(3,1,s))
+      end do
     end do
   end subroutine gather
+
+  !> The same of fewer springs, or of such that hold on to the ground.
+  pure subroutine gather_slowly(first, count, particle, arms, map, between)
+    integer(i4), intent(in) :: first, count
+    integer(i4), intent(in) :: particle(2,0:*)
+    real(dp), intent(in) :: arms(3,2,0:*), map(8,4,0:*)
+    real(dp), intent(inout) :: between(8,lanes)
+    integer(i4) :: l, s
+
+    do l = 1, lanes
+      s = first + min(l, count) - 1
+      between(:,l) = point(particle(2,s), map, arms(:,2,s)) - point(particle(1,s), map, arms(:,1,s))
+    end do
+  end subroutine gather_slowly
 
   !> Place and velocity of a point of a particle, or of the ground.
   pure function point(p, map, arm) result(at)
@@ -142,15 +229,6 @@ contains
     real(dp), intent(inout) :: direction(lanes,3), rest(lanes), across(lanes), along(lanes), sense(lanes)
     integer(i4) :: kind, l, p, s
 
-    if (all(kinds(first:first+count-1) == link_follower)) then
-      rest(1:count) = rests(first:first+count-1)
-      rest(count+1:) = 0
-      direction = 0
-      across = 0
-      along = 0
-      sense = 1
-      return
-    end if
     do l = 1, lanes
       s = first + min(l, count) - 1
       kind = kinds(s)
@@ -176,48 +254,56 @@ contains
   end function is_special
 
   !> Forces along the axes by the tables of stroke and velocity.
-  subroutine follow_tables(model, first, count, now)
+  subroutine follow_tables(model, k, first, count, now)
     type(model_tables), intent(in) :: model
-    integer(i4), intent(in) :: first, count
+    integer(i4), intent(in) :: k, first, count
     type(batch), intent(inout) :: now
     real(dp) :: damping(lanes)
+
+    associate (curves => model%curves, points => model%points, batches => model%batches)
+      call table_values(first, count, batches%curve(k), model%links%curve, curves%first, curves%size, points%x, points%y, &
+                        points%slope, now%stroke, now%elastic)
+      call table_values(first, count, batches%dashpot(k), model%links%dashpot, curves%first, curves%size, points%x, points%y, &
+                        points%slope, now%rate, damping)
+    end associate
+    call pull_along(damping, now)
+  end subroutine follow_tables
+
+  !> Forces along the axes; dashpots act together with springs only.
+  pure subroutine pull_along(damping, now)
+    real(dp), intent(in) :: damping(lanes)
+    type(batch), intent(inout) :: now
     integer :: l
 
-    associate (curves => model%curves, points => model%points)
-      call table_values(first, count, model%links%curve, curves%first, curves%size, points%x, points%y, points%slope, &
-                        now%stroke, now%elastic)
-      call table_values(first, count, model%links%dashpot, curves%first, curves%size, points%x, points%y, points%slope, &
-                        now%rate, damping)
-    end associate
     !$omp simd
     do l = 1, lanes
-      now%total(l) = now%elastic(l) + merge(damping(l), 0.0_dp, abs(now%elastic(l)) > 0)  ! dashpots act together with springs only
+      now%total(l) = now%elastic(l) + merge(damping(l), 0.0_dp, abs(now%elastic(l)) > 0)
       now%friction(l) = 0
       now%force(l,1) = now%total(l)*now%axis(l,1)
       now%force(l,2) = now%total(l)*now%axis(l,2)
       now%force(l,3) = now%total(l)*now%axis(l,3)
     end do
-  end subroutine follow_tables
+  end subroutine pull_along
 
   !> Values of the springs' curves, zero of those that have none (-1).
-  subroutine table_values(first, count, curve, start, size, x, y, slope, place, value)
+  subroutine table_values(first, count, common, curve, start, size, x, y, slope, place, value)
     integer(i4), intent(in) :: first, count
+    integer(i4), intent(in) :: common             !< the curve of all springs, or `different`
     integer(i4), intent(in) :: curve(0:*), start(0:*), size(0:*)
     real(dp), intent(in) :: x(0:*), y(0:*), slope(0:*)
     real(dp), intent(in) :: place(lanes)
     real(dp), intent(inout) :: value(lanes)
     integer(i4) :: k, l, last, row
 
-    row = curve(first)
-    if (row < 0) then
-      k = -1
-    else
-      k = size(row)
-    end if
-    if (k - 2 < short_table .and. all(curve(first:first+count-1) == row)) then
+    if (common == -1) then
       value = 0
-      if (row >= 0) call same_table(k, x(start(row)), y(start(row)), slope(start(row)), place, value)
       return
+    else if (common >= 0) then
+      k = start(common)
+      if (size(common) <= short_table) then
+        call same_table(size(common), x(k), y(k), slope(k), place, value)
+        return
+      end if
     end if
     do l = 1, lanes
       row = curve(first + min(l, count) - 1)
@@ -228,7 +314,7 @@ contains
       k = start(row)
       last = k + size(row) - 2                      ! the last segment
       if (last > k) then
-        if (last - k < short_table) then
+        if (size(row) <= short_table) then
           do while (k < last .and. place(l) >= x(k+1))
             k = k + 1
           end do
@@ -467,25 +553,25 @@ contains
     end associate
   end subroutine add_friction
 
-  !> Stores the forces.
-  subroutine store(first, count, now, force)
+  !> Stores the forces; the fourth number of a row stays zero.
+  pure subroutine store(first, count, force, pull)
     integer(i4), intent(in) :: first, count
-    type(batch), intent(in) :: now
-    real(dp), intent(inout) :: force(3,0:*)
+    real(dp), intent(in) :: force(lanes,3)
+    real(dp), intent(inout) :: pull(4,0:*)
     integer(i4) :: l
 
     do l = 1, count
-      force(1,first + l - 1) = now%force(l,1)
-      force(2,first + l - 1) = now%force(l,2)
-      force(3,first + l - 1) = now%force(l,3)
+      pull(1,first + l - 1) = force(l,1)
+      pull(2,first + l - 1) = force(l,2)
+      pull(3,first + l - 1) = force(l,3)
     end do
   end subroutine store
 
   !> Stores what springs show.
-  subroutine show(first, count, now, length, stroke, elastic, total, friction)
+  subroutine show(first, count, now, length, stroke, elastic, total, friction, force)
     integer(i4), intent(in) :: first, count
     type(batch), intent(in) :: now
-    real(dp), intent(inout) :: length(0:*), stroke(0:*), elastic(0:*), total(0:*), friction(0:*)
+    real(dp), intent(inout) :: length(0:*), stroke(0:*), elastic(0:*), total(0:*), friction(0:*), force(3,0:*)
     integer(i4) :: l, s
 
     do l = 1, count
@@ -495,6 +581,7 @@ contains
       elastic(s) = now%elastic(l)
       total(s) = now%total(l)
       friction(s) = now%friction(l)
+      force(:,s) = now%force(l,:)
     end do
   end subroutine show
 end module linear_springs

@@ -8,7 +8,7 @@ module particle_forces
   use state_tables, only: particle_table
   implicit none
   private
-  public :: read_loads, sum_forces, sum_and_move, move_all, sum_impulses
+  public :: read_loads, sum_forces, sum_block, move_all, sum_impulses
 
 contains
 
@@ -57,59 +57,60 @@ contains
     end do
   end subroutine move_all
 
-  !> Both at once, where nothing changes the forces between: each block of particles is read from memory once.
-  subroutine sum_and_move(model, step, time)
-    type(model_tables), intent(inout) :: model
-    real(dp), intent(in) :: step, time
-    integer(i4) :: first, last, n
-
-    n = int(model%particles%rows, i4)
-    !$omp parallel do private(last) schedule(static) if (n > few_particles)
-    do first = 0, n - 1, block_size
-      last = min(n, first + block_size) - 1
-      call sum_block(model, first, last)
-      call move(model%particles, first, last, step, time)
-    end do
-  end subroutine sum_and_move
-
-  !> Forces and torques of some particles: m g, less m d o v and L J L^T (d o w), and the springs' forces in the order of the ends.
+  !> Forces and torques of some particles: m g, less m d o v and L J L^T (d o w), springs in the order of the ends, contacts.
   subroutine sum_block(model, start, finish)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: start, finish
-    real(dp) :: force(3), moment(3,3), torque(3)
-    integer(i4) :: e, first, last, p
+    integer(i4) :: e, p
 
-    associate (particles => model%particles, links => model%links, ends => model%ends, control => model%control)
+    associate (particles => model%particles)
+      call weigh(start, finish, model%control%gravity(:,0), particles%mass, particles%force, particles%torque)
+      if (model%control%damped(0) == 1) call damp(model, start, finish)
+      if (model%torsions%rows > 0) call add_torsions(start, finish, particles%first_end, particles%ends, model%ends%end, &
+                                                     model%torsions%torque, particles%torque)
+      if (model%links%rows > 0) call add_springs(start, finish, particles%first_end, particles%ends, model%ends%end, &
+                                                 model%links%pull, model%links%arm, particles%rotation, particles%force, &
+                                                 particles%torque)
+      if (model%contacts%rows == 0) return
       do p = start, finish
-        force = particles%mass(p)*control%gravity(:,0)
-        torque = 0
-        if (control%damped(0) == 1) then
-          force = force - particles%mass(p)*control%linear_damping(:,0)*particles%velocity(:,p)
-          torque = control%angular_damping(:,0)*particles%spin(:,p)
-          torque = -turned_inertia(particles%rotation(:,:,p), particles%inertia(:,:,p), torque)
-        end if
-        moment = 0                                  ! sum of a f^T over referential arms a
-        first = particles%first_end(p)
-        last = first + particles%ends(p) - 1
-        if (links%rows > 0) call sum_springs(first, last, ends%link, ends%side, links%force, links%arm, force, moment)
-        if (model%torsions%rows == 0) first = last + 1
-        do e = first, last
-          select case (ends%side(e))
-          case (3)
-            torque = torque + model%torsions%torque(:,ends%link(e))
-          case (4)
-            torque = torque - model%torsions%torque(:,ends%link(e))
-          end select
-        end do
-        torque = torque + torque_of(particles%rotation(:,:,p), moment)
         do e = particles%first_contact(p), particles%first_contact(p) + particles%contacts(p) - 1
-          call add_contact(model, p, e, force, torque)
+          call add_contact(model, p, e, particles%force(:,p), particles%torque(:,p))
         end do
-        particles%force(:,p) = force
-        particles%torque(:,p) = torque
       end do
     end associate
   end subroutine sum_block
+
+  !> The forces of gravity; torques begin with zero.
+  pure subroutine weigh(start, finish, gravity, mass, force, torque)
+    integer(i4), intent(in) :: start, finish
+    real(dp), intent(in) :: gravity(3), mass(0:*)
+    real(dp), intent(inout) :: force(3,0:*), torque(3,0:*)
+    integer(i4) :: p
+
+    do p = start, finish
+      force(1,p) = mass(p)*gravity(1)
+      force(2,p) = mass(p)*gravity(2)
+      force(3,p) = mass(p)*gravity(3)
+      torque(1,p) = 0
+      torque(2,p) = 0
+      torque(3,p) = 0
+    end do
+  end subroutine weigh
+
+  !> Takes off what damps velocities: m d o v, and L J L^T (d o w).
+  subroutine damp(model, start, finish)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: start, finish
+    integer(i4) :: p
+
+    associate (particles => model%particles, control => model%control)
+      do p = start, finish
+        particles%force(:,p) = particles%force(:,p) - particles%mass(p)*control%linear_damping(:,0)*particles%velocity(:,p)
+        particles%torque(:,p) = particles%torque(:,p) - turned_inertia(particles%rotation(:,:,p), particles%inertia(:,:,p), &
+                                                                       control%angular_damping(:,0)*particles%spin(:,p))
+      end do
+    end associate
+  end subroutine damp
 
   !> Adds what forces and torques do in a step to particles that another program moves.
   subroutine sum_impulses(particles, h)
@@ -143,39 +144,83 @@ contains
     torque = torque + cross(model%contacts%point(:,c) - model%particles%position(:,p), own)
   end subroutine add_contact
 
-  !> Adds the forces f of linear springs on a particle, and the sum of a f^T over their referential arms a.
-  pure subroutine sum_springs(first, last, link, side, forces, arms, force, moment)
-    integer(i4), intent(in) :: first, last        !< ends of the particle
-    integer(i4), intent(in) :: link(0:*), side(0:*)
-    real(dp), intent(in) :: forces(3,0:*), arms(3,2,0:*)
-    real(dp), intent(inout) :: force(3), moment(3,3)
-    real(dp) :: own(3), sense
-    integer(i4) :: e, s
+  !> Adds the forces of linear springs on some particles, and their torques.
+  pure subroutine add_springs(start, finish, first_end, counts, ends, pulls, arms, rotation, force, torque)
+    integer(i4), intent(in) :: start, finish
+    integer(i4), intent(in) :: first_end(0:*), counts(0:*)
+    integer(i4), intent(in) :: ends(0:*)          !< 2 s, or 2 s + 1, of spring s; below zero: of a torsion spring
+    real(dp), intent(in) :: pulls(4,0:*), arms(3,0:*), rotation(3,3,0:*)
+    real(dp), intent(inout) :: force(3,0:*), torque(3,0:*)
+    real(dp) :: total(4,4)
+    integer(i4) :: p
+
+    do p = start, finish
+      call sum_springs(counts(p), ends(first_end(p)), pulls, arms, total)
+      force(1,p) = force(1,p) + total(1,4)
+      force(2,p) = force(2,p) + total(2,4)
+      force(3,p) = force(3,p) + total(3,4)
+      call add_torque(rotation(1,1,p), total, torque(1,p))
+    end do
+  end subroutine add_springs
+
+  !> Sums over the linear springs on a particle: of f a^T with referential arms a, in columns 1..3, and of the forces f, in column 4.
+  !>
+  !> Vectors have a fourth number, zero, so that processors handle them whole.
+  pure subroutine sum_springs(count, ends, pulls, arms, total)
+    integer(i4), intent(in) :: count
+    integer(i4), intent(in) :: ends(count)
+    real(dp), intent(in) :: pulls(4,0:*), arms(3,0:*)
+    real(dp), intent(out) :: total(4,4)
+    real(dp), parameter :: senses(0:1) = [1.0_dp, -1.0_dp]
+    real(dp) :: own, sense
+    integer(i4) :: e, end
     integer :: i
 
-    do e = first, last
-      if (side(e) > 2) exit
-      s = link(e)
-      sense = 3 - 2*side(e)
-      own = sense*forces(:,s)
-      force = force + own
-      do i = 1, 3
-        moment(i,1) = moment(i,1) + own(1)*arms(i,side(e),s)
-        moment(i,2) = moment(i,2) + own(2)*arms(i,side(e),s)
-        moment(i,3) = moment(i,3) + own(3)*arms(i,side(e),s)
+    total = 0
+    do e = 1, count
+      end = ends(e)
+      if (end < 0) exit
+      sense = senses(iand(end, 1))
+      !$omp simd private(own)
+      do i = 1, 4
+        own = sense*pulls(i,shiftr(end, 1))
+        total(i,1) = total(i,1) + own*arms(1,end)
+        total(i,2) = total(i,2) + own*arms(2,end)
+        total(i,3) = total(i,3) + own*arms(3,end)
+        total(i,4) = total(i,4) + own
       end do
     end do
   end subroutine sum_springs
 
-  !> Sum of L a x f, of the sum of a f^T.
-  pure function torque_of(rotation, moment) result(torque)
-    real(dp), intent(in) :: rotation(3,3), moment(3,3)
-    real(dp) :: torque(3)
+  !> Adds the sum of L a x f, of the sum of f a^T.
+  pure subroutine add_torque(rotation, moment, torque)
+    real(dp), intent(in) :: rotation(3,3), moment(4,4)
+    real(dp), intent(inout) :: torque(3)
+    integer :: k
 
-    torque(1) = dot_product(rotation(2,:), moment(:,3)) - dot_product(rotation(3,:), moment(:,2))
-    torque(2) = dot_product(rotation(3,:), moment(:,1)) - dot_product(rotation(1,:), moment(:,3))
-    torque(3) = dot_product(rotation(1,:), moment(:,2)) - dot_product(rotation(2,:), moment(:,1))
-  end function torque_of
+    do k = 1, 3
+      torque(1) = torque(1) + (rotation(2,k)*moment(3,k) - rotation(3,k)*moment(2,k))
+      torque(2) = torque(2) + (rotation(3,k)*moment(1,k) - rotation(1,k)*moment(3,k))
+      torque(3) = torque(3) + (rotation(1,k)*moment(2,k) - rotation(2,k)*moment(1,k))
+    end do
+  end subroutine add_torque
+
+  !> Adds the torques of torsion springs on some particles.
+  pure subroutine add_torsions(start, finish, first_end, counts, ends, torques, torque)
+    integer(i4), intent(in) :: start, finish
+    integer(i4), intent(in) :: first_end(0:*), counts(0:*)
+    integer(i4), intent(in) :: ends(0:*)          !< -1 - 2 s, or -2 - 2 s, of torsion spring s; others are linear springs'
+    real(dp), intent(in) :: torques(3,0:*)
+    real(dp), intent(inout) :: torque(3,0:*)
+    integer(i4) :: e, end, p
+
+    do p = start, finish
+      do e = first_end(p), first_end(p) + counts(p) - 1
+        end = -1 - ends(e)
+        if (end >= 0) torque(:,p) = torque(:,p) + (1 - 2*iand(end, 1))*torques(:,shiftr(end, 1))
+      end do
+    end do
+  end subroutine add_torsions
 
   !> L J L^T a.
   pure function turned_inertia(rotation, inertia, a) result(b)

@@ -14,7 +14,7 @@ module particle_motion
   !> Below so many particles one thread is faster.
   integer(i4), parameter :: few_particles = 512
   !> Particles whose forces are summed and which then move while they are in the cache; a multiple of the lanes.
-  integer(i4), parameter :: block_size = 256
+  integer(i4), parameter :: block_size = 64
 
   !> Eight particles.
   type :: batch
@@ -63,25 +63,59 @@ contains
     end do
   end subroutine move
 
-  !> Takes eight particles from their table.
+  !> Takes eight particles from their table; of fewer the last one repeatedly.
   subroutine take(particles, first, count, now)
     type(particle_table), intent(in) :: particles
     integer(i4), intent(in) :: first, count
     type(batch), intent(inout) :: now
-    integer(i4) :: i, l, p
 
-    do l = 1, lanes
-      p = first + min(l, count) - 1
-      do i = 1, 3
-        now%rotation(l,i,1) = particles%rotation(i,1,p)
-        now%rotation(l,i,2) = particles%rotation(i,2,p)
-        now%rotation(l,i,3) = particles%rotation(i,3,p)
-        now%position(l,i) = particles%position(i,p)
-        now%velocity(l,i) = particles%velocity(i,p)
-        now%angular(l,i) = particles%angular(i,p)
-      end do
-    end do
+    call lay_nine(first, count, particles%rotation, now%rotation)
+    call lay_three(first, count, particles%position, now%position)
+    call lay_three(first, count, particles%velocity, now%velocity)
+    call lay_three(first, count, particles%angular, now%angular)
   end subroutine take
+
+  !> Vectors of eight particles, one component of all after another.
+  pure subroutine lay_three(first, count, column, across)
+    integer(i4), intent(in) :: first, count
+    real(dp), intent(in) :: column(3,0:*)
+    real(dp), intent(inout) :: across(lanes,3)
+    integer :: i, l
+
+    if (count == lanes) then
+      do i = 1, 3
+        !$omp simd
+        do l = 1, lanes
+          across(l,i) = column(i,first + l - 1)
+        end do
+      end do
+    else
+      do l = 1, lanes
+        across(l,:) = column(:,first + min(l, count) - 1)
+      end do
+    end if
+  end subroutine lay_three
+
+  !> Matrices of eight particles, one component of all after another.
+  pure subroutine lay_nine(first, count, column, across)
+    integer(i4), intent(in) :: first, count
+    real(dp), intent(in) :: column(9,0:*)
+    real(dp), intent(inout) :: across(lanes,9)
+    integer :: i, l
+
+    if (count == lanes) then
+      do i = 1, 9
+        !$omp simd
+        do l = 1, lanes
+          across(l,i) = column(i,first + l - 1)
+        end do
+      end do
+    else
+      do l = 1, lanes
+        across(l,:) = column(:,first + min(l, count) - 1)
+      end do
+    end if
+  end subroutine lay_nine
 
   !> Velocities of eight particles after a step.
   !>
@@ -99,17 +133,11 @@ contains
       p = first + min(l, count) - 1
       change(l) = h/particles%mass(p)
       turns(l) = merge(0.0_dp, h, particles%steered(p) == 1)
-      do i = 1, 3
-        force(l,i) = particles%force(i,p)
-        torque(l,i) = particles%torque(i,p)
-        inertia(l,i,1) = particles%inertia(i,1,p)
-        inertia(l,i,2) = particles%inertia(i,2,p)
-        inertia(l,i,3) = particles%inertia(i,3,p)
-        inverse(l,i,1) = particles%inverse_inertia(i,1,p)
-        inverse(l,i,2) = particles%inverse_inertia(i,2,p)
-        inverse(l,i,3) = particles%inverse_inertia(i,3,p)
-      end do
     end do
+    call lay_three(first, count, particles%force, force)
+    call lay_three(first, count, particles%torque, torque)
+    call lay_nine(first, count, particles%inertia, inertia)
+    call lay_nine(first, count, particles%inverse_inertia, inverse)
     a = -0.5_dp*h*now%angular
     x = a(:,1)*a(:,1) + a(:,2)*a(:,2) + a(:,3)*a(:,3)
     call exponential_coefficients(x, s, c)
@@ -177,30 +205,38 @@ contains
     type(particle_table), intent(inout) :: particles
     integer(i4), intent(in) :: first, count, driven
     type(batch), intent(in) :: now
-    integer(i4) :: i, l, p
+
+    call put_columns(first, count, driven, now, particles%driven, particles%rotation, particles%position, particles%velocity, &
+                     particles%angular, particles%spin, particles%point_map)
+  end subroutine put
+
+  !> The same into columns.
+  pure subroutine put_columns(first, count, wanted, now, driven, rotation, position, velocity, angular, spin, map)
+    integer(i4), intent(in) :: first, count, wanted
+    type(batch), intent(in) :: now
+    integer(i4), intent(in) :: driven(0:*)
+    real(dp), intent(inout) :: rotation(3,3,0:*), position(3,0:*), velocity(3,0:*), angular(3,0:*), spin(3,0:*), map(8,4,0:*)
+    integer :: i, j
+    integer(i4) :: l, p
 
     do l = 1, count
       p = first + l - 1
-      if (particles%driven(p) /= driven) cycle
-      do i = 1, 3
-        particles%rotation(i,1,p) = now%rotation(l,i,1)
-        particles%rotation(i,2,p) = now%rotation(l,i,2)
-        particles%rotation(i,3,p) = now%rotation(l,i,3)
-        particles%position(i,p) = now%position(l,i)
-        particles%velocity(i,p) = now%velocity(l,i)
-        particles%angular(i,p) = now%angular(l,i)
-        particles%spin(i,p) = now%spin(l,i)
-        particles%point_map(i,1,p) = now%rotation(l,i,1)
-        particles%point_map(i,2,p) = now%rotation(l,i,2)
-        particles%point_map(i,3,p) = now%rotation(l,i,3)
-        particles%point_map(i,4,p) = now%position(l,i)
-        particles%point_map(4+i,1,p) = now%swing(l,i,1)
-        particles%point_map(4+i,2,p) = now%swing(l,i,2)
-        particles%point_map(4+i,3,p) = now%swing(l,i,3)
-        particles%point_map(4+i,4,p) = now%velocity(l,i)
+      if (driven(p) /= wanted) cycle
+      do j = 1, 3
+        do i = 1, 3
+          rotation(i,j,p) = now%rotation(l,i,j)
+          map(i,j,p) = now%rotation(l,i,j)
+          map(4+i,j,p) = now%swing(l,i,j)
+        end do
+        position(j,p) = now%position(l,j)
+        velocity(j,p) = now%velocity(l,j)
+        angular(j,p) = now%angular(l,j)
+        spin(j,p) = now%spin(l,j)
+        map(j,4,p) = now%position(l,j)
+        map(4+j,4,p) = now%velocity(l,j)
       end do
     end do
-  end subroutine put
+  end subroutine put_columns
 
   !> b = A a of eight matrices.
   pure subroutine multiply(matrix, a, b)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class HYBRID_SOLVER(CoSolver):
         'ON': an implicit step gets the mean of the forces of the explicit steps before it; 'OFF' (default): those of the last one.
     """
 
-    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps", "_resynchronises", "_averages")
+    __slots__ = ("_model", "_step", "_pairs", "_solver", "_detects", "_interval", "_prefix", "_file", "_run", "_boundary", "_simulation", "_companion", "_substeps", "_resynchronises", "_averages", "_timing")
 
     @command("HYBRID_SOLVER")
     def __init__(
@@ -83,6 +84,7 @@ class HYBRID_SOLVER(CoSolver):
         self._prefix: str | None = None
         self._file = os.path.abspath(path)
         self._run = self._boundary = self._simulation = self._companion = None
+        self._timing = {"engine": 0.0, "coupling": 0.0, "steps": 0}
         self._model = execute(path, words)
         for number in self._pairs:
             if not 0 <= number < self._model.particles.n:
@@ -128,6 +130,12 @@ class HYBRID_SOLVER(CoSolver):
         now = Exchange() if self._boundary is None else self._boundary.exchanged
         found = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(now).items()}
         return found | {"gain": now.work - now.engine_work}
+
+    @property
+    def timing(self) -> dict[str, float]:
+        """Wall-clock seconds that this process has spent so far in explicit steps (``engine``) and between the engines (``coupling``), with
+        the number of implicit ``steps`` that were followed; the rest of a run is the implicit engine's."""
+        return dict(self._timing)
 
     def run(self, simulation: Any, duration: float) -> None:
         """Run both models for a duration; nothing happens in READ mode."""
@@ -189,19 +197,27 @@ class HYBRID_SOLVER(CoSolver):
 
     def _follow(self) -> None:
         """The explicit steps that go with an implicit step."""
+        began = perf_counter()
         if self._resynchronises:
             self._boundary.hand_over_places()
+        self._timing["coupling"] += perf_counter() - began
+        self._timing["steps"] += 1
         self._advance(self._substeps)
         self._companion.followed = self._simulation.domain.step_number
 
     def _advance(self, count: int) -> None:
         """Take explicit steps with the bodies' velocities."""
+        began = perf_counter()
         self._boundary.hand_over_velocities()
         self._boundary.empty()
         self._run.begin()
+        engine_began = perf_counter()
         self._run.advance(count)
+        engine = perf_counter() - engine_began
         self._boundary.count_explicit_steps()
         self._take_forces(count)
+        self._timing["engine"] += engine
+        self._timing["coupling"] += perf_counter() - began - engine
 
     def _take_forces(self, count: int) -> None:
         """Keep what so many explicit steps did to the bodies."""

@@ -31,6 +31,7 @@ _NAMES = {
     "automatic_solver": "AUTO_SOLVER",
     "siconos": "SICONOS_SOLVER",
     "hybrid": "HYBRID_SOLVER",
+    "conversion": "PARMEC_IMPORT",
     "running": (
         "RUN OUTPUT EXTENTS CALLBACK REGISTER_CALLBACK UNPHYSICAL_PENETRATION GEOMETRIC_EPSILON WARNINGS"
     ),
@@ -45,7 +46,7 @@ _NAMES = {
 }
 
 COMMANDS = {name: module for module, names in _NAMES.items() for name in names.split()}
-ABOVE = {"hybrid": "solfec.coupling.hybrid"}  # rooms above this one, of which only the table knows: their commands load by name
+ABOVE = {"hybrid": "solfec.coupling.hybrid", "conversion": "solfec.coupling.conversion"}  # rooms above this one, of which only the table knows: their commands load by name
 NOT_INJECTED = {"CONSTRAINT", "JOINT"}  # in the module, and not among the names an input starts with
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from .. import _kernels
 from ..errors import SolfecError
 from ..interruption import Interruption
+from .callbacks import call_back
 from .kinds import PauseKind
 from .model import Model
 from .pairs import search
@@ -164,48 +165,6 @@ class Run:
     def _check(status: int) -> None:
         if status:
             raise RuntimeError("the kernels do not know the tables of this model")
-
-
-def call_back(model: Model) -> None:
-    """Write what the user's functions give at the present time into the tables; a function that moves many things is called once."""
-    functions, time, control = model.callbacks, model.time, model.control
-    for i, function in enumerate(functions.gravity):
-        if function is not None:
-            control.gravity[i, 0] = numbers(function, time, 1, "GRAVITY")[0]
-    if functions.linear_damping is not None:
-        control.linear_damping[:, 0] = three(functions.linear_damping, time, "DAMPING")
-    if functions.angular_damping is not None:
-        control.angular_damping[:, 0] = three(functions.angular_damping, time, "DAMPING")
-    known: dict[int, np.ndarray] = {}  # by function: what it gives now
-    for column, moved, command in (
-        (model.drives.linear, functions.linear_drives, "PRESCRIBE"),
-        (model.drives.angular, functions.angular_drives, "PRESCRIBE"),
-        (model.obstacles.linear, functions.linear_obstacles, "OBSTACLE"),
-        (model.obstacles.angular, functions.angular_obstacles, "OBSTACLE"),
-    ):
-        for row, function in moved.items():
-            value = known.get(id(function))
-            if value is None:
-                value = known[id(function)] = three(function, time, command)
-            column[:, row] = value
-
-
-def three(function: Callable, time: float, what: str) -> np.ndarray:
-    """The three numbers that a user's function returns."""
-    return numbers(function, time, 3, what)
-
-
-def numbers(function: Callable, time: float, count: int, what: str) -> np.ndarray:
-    """The numbers that a user's function returns."""
-    value = function(time)
-    try:
-        values = np.array(value, float).ravel()
-    except (TypeError, ValueError):
-        values = np.zeros(0)
-    if values.size != count:
-        wanted = "a number" if count == 1 else "three numbers"
-        raise SolfecError(f"{what}: the function of time must return {wanted}, not {value!r}")
-    return values
 
 
 def diverged(model: Model) -> str:

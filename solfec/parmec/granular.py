@@ -109,8 +109,7 @@ def OBSTACLE(
         getattr(model.triangles, name)[:, :, own] = corners.transpose(2, 1, 0)
     model.obstacles.point[:, row] = centre
     for table, function in zip((model.callbacks.linear_obstacles, model.callbacks.angular_obstacles), functions):
-        if function is not None:
-            table[row] = function
+        table.set(row, function)
     model.forget_pairs()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..language import checks
 from ..language.checks import BadType, BadValue, command
-from ..language.hints import Numbers
+from ..language.hints import Integers, Numbers
 from ..language.series import points_of_file, points_of_list
 from . import arguments
 from .kinds import DriveKind
@@ -135,20 +135,26 @@ def orthonormal(values, name: str) -> np.ndarray:
 
 
 @command("PRESCRIBE")
-def PRESCRIBE(parnum: int, linear: Three | None = None, angular: Three | None = None, kind: str = "vv") -> None:
-    """Prescribe the motion of a particle.
+def PRESCRIBE(parnum: int | Integers, linear: Three | None = None, angular: Three | None = None, kind: str = "vv") -> None:
+    """Prescribe the motion of a particle, or of several.
 
     Parameters
     ----------
-    parnum : int
+    parnum : int or list of int
     linear, angular : function of time, or tuple of 3 ints, optional
         Spatial velocity or acceleration of the mass centre, and spatial angular velocity or acceleration: a function that
-        returns three numbers, or numbers of TSERIES.
+        returns three numbers, or numbers of TSERIES.  A function that moves a list of n particles is called once a step, and
+        returns three numbers for all or an array (n, 3).
     kind : str
         Two letters, the first for `linear`, the second for `angular`: 'v' velocity, 'a' acceleration.
     """
     model = current()
-    number = arguments.particle(model, parnum, "parnum")
+    if checks.is_sequence(parnum):
+        numbers = [arguments.particle(model, item, f"parnum[{i}]") for i, item in enumerate(parnum)]
+        if not numbers or len(set(numbers)) < len(numbers):
+            raise BadValue("'parnum' must hold the number of a particle, each at most once")
+    else:
+        numbers = [arguments.particle(model, parnum, "parnum")]
     kinds = {"v": DriveKind.VELOCITY, "a": DriveKind.ACCELERATION}
     letters = checks.choice(kind, "kind", ("vv", "va", "av", "aa"))
     if linear is None and angular is None:
@@ -156,25 +162,23 @@ def PRESCRIBE(parnum: int, linear: Three | None = None, angular: Three | None = 
     parts = [None if value is None else arguments.three_series_or_function(model, value, name)
              for name, value in (("linear", linear), ("angular", angular))]  # fmt: skip
     model.unsettle()
-    row = drive_of(model, number)
+    rows = drives_of(model, numbers)
     for name, part, letter in zip(("linear", "angular"), parts, letters):
         if part is not None:
-            set_drive(model, row, name, part, kinds[letter])
-    model.particles.steered[number] = model.drives.angular_kind[row] == DriveKind.VELOCITY
+            set_drives(model, rows, name, part, kinds[letter], len(numbers) if checks.is_sequence(parnum) else 0)
+    model.particles.steered[numbers] = model.drives.angular_kind[rows] == DriveKind.VELOCITY
 
 
-def drive_of(model: Model, number: int) -> int:
-    """Row of a particle's prescribed motion."""
-    found = np.flatnonzero(model.drives.view("particle") == number)
-    return int(found[0]) if found.size else model.drives.append(particle=number)
+def drives_of(model: Model, numbers: list[int]) -> list[int]:
+    """Rows of particles' prescribed motions."""
+    known = {number: row for row, number in enumerate(model.drives.view("particle").tolist())}
+    return [known[number] if number in known else model.drives.append(particle=number) for number in numbers]
 
 
-def set_drive(model: Model, row: int, name: str, part: tuple, kind: DriveKind) -> None:
-    """Write the linear or angular half of a prescribed motion."""
+def set_drives(model: Model, rows: list[int], name: str, part: tuple, kind: DriveKind, count: int) -> None:
+    """Write the linear or angular half of prescribed motions; `count`: length of the list of particles, 0 where there was none."""
     curves, function = part
-    getattr(model.drives, f"{name}_kind")[row] = kind
-    getattr(model.drives, f"{name}_curve")[:, row] = -1 if curves is None else curves
-    functions = getattr(model.callbacks, f"{name}_drives")
-    functions.pop(row, None)
-    if function is not None:
-        functions[row] = function
+    getattr(model.drives, f"{name}_kind")[rows] = kind
+    getattr(model.drives, f"{name}_curve")[:, rows] = -1 if curves is None else np.reshape(curves, (3, 1))
+    for place, row in enumerate(rows):
+        getattr(model.callbacks, f"{name}_drives").set(row, function, place, count)

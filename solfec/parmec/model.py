@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..shapes.mesh_parts import labelled
-from .kinds import DriveKind
+from .callbacks import Callbacks
+from .kinds import DriveKind, LinkKind, LinkStatus
 from .tables import (
     ContactEndTable,
     ContactTable,
@@ -21,6 +21,7 @@ from .tables import (
     JointGroupTable,
     JointOrderTable,
     JointTable,
+    LinkBatchTable,
     LinkLawTable,
     LinkTable,
     ObstacleTable,
@@ -37,11 +38,14 @@ from .tables import (
 )
 
 if TYPE_CHECKING:
+    from ..shapes.mesh import Mesh
     from .continuation import Results
     from .files import Writer
     from .stored_histories import Wanted
 
 
+LANES = 8  # springs that kernels handle at once (fortran/parmec/linear_springs.f90)
+SHORT_TABLE = 9  # points of tables whose segments they search one by one
 MODES = ("SPH", "MESH", "RB", "CD", "SL", "ST", "JT")
 ENTITIES = (
     "NUMBER COLOR DISPL LENGTH ORIENT ORIENT1 ORIENT2 ORIENT3 LINVEL ANGVEL FORCE TORQUE F FN FT SF FF SS AREA PAIR"
@@ -85,30 +89,14 @@ class Surface:
     triangles : ndarray (nt, 3)
         Their numbers in triangles of the surface.
     colours : ndarray (nt,)
+    mesh : Mesh
+        What the triangles are the surface of.
     """
 
     points: np.ndarray
     triangles: np.ndarray
     colours: np.ndarray
-
-
-@dataclass
-class Callbacks:
-    """The user's functions of time; each returns three numbers, those of gravity one."""
-
-    gravity: list[Callable | None] = field(default_factory=lambda: [None, None, None])
-    linear_damping: Callable | None = None
-    angular_damping: Callable | None = None
-    linear_drives: dict[int, Callable] = field(default_factory=dict)  # by row of DriveTable
-    angular_drives: dict[int, Callable] = field(default_factory=dict)
-    linear_obstacles: dict[int, Callable] = field(default_factory=dict)  # by row of ObstacleTable
-    angular_obstacles: dict[int, Callable] = field(default_factory=dict)
-
-    def any(self) -> bool:
-        """Whether a step needs Python."""
-        single = (*self.gravity, self.linear_damping, self.angular_damping)
-        many = self.linear_drives, self.angular_drives, self.linear_obstacles, self.angular_obstacles
-        return any(x is not None for x in single) or any(many)
+    mesh: Mesh
 
 
 class Model:
@@ -117,7 +105,7 @@ class Model:
     Attributes
     ----------
     control, particles, curves, points, links, laws, ends, restraints, drives, probes, sources, torsions, joints, joint_groups,
-    joint_order, releases, release_lists, pairings, obstacles, triangles, spheres, contacts, contact_ends : Table
+    joint_order, releases, release_lists, pairings, obstacles, triangles, spheres, contacts, contact_ends, batches : Table
         See `tables.py`.
     materials : list of Material
     series : list of int
@@ -160,6 +148,7 @@ class Model:
         self.spheres = SphereTable()
         self.contacts = ContactTable()
         self.contact_ends = ContactEndTable()
+        self.batches = LinkBatchTable()
         self.materials: list[Material] = []
         self.series: list[int] = []
         self.surfaces: dict[int, Surface] = {}
@@ -181,6 +170,7 @@ class Model:
             self.control, self.particles, self.curves, self.points, self.links, self.laws, self.ends, self.restraints, self.drives,
             self.probes, self.sources, self.torsions, self.joints, self.joint_groups, self.joint_order, self.releases,
             self.release_lists, self.pairings, self.obstacles, self.triangles, self.spheres, self.contacts, self.contact_ends,
+            self.batches,
         )  # fmt: skip
 
     def handles(self) -> np.ndarray:
@@ -214,6 +204,7 @@ class Model:
         if self._settled == counted:
             return
         self._sort_ends()
+        self._sort_batches()
         self._sort_joints()
         self._hold_particles()
         self._settled = counted
@@ -223,22 +214,49 @@ class Model:
         self.control.margin[0] = -1.0
 
     def unsettle(self) -> None:
-        """Restraints or prescribed motions have changed."""
+        """Restraints or prescribed motions have changed, or laws of springs."""
         self._settled = ()
 
     def _sort_ends(self) -> None:
         """Ends of springs by particle: those of linear springs first, in their order."""
         tables = self.links, self.torsions
         particle = np.concatenate([table.particle[:, : table.n].T.ravel() for table in tables])  # both ends of a spring one after another
-        row = np.concatenate([np.repeat(np.arange(table.n), 2) for table in tables])
-        side = np.concatenate([np.tile((2 * k + 1, 2 * k + 2), table.n) for k, table in enumerate(tables)])
+        end = np.concatenate([np.arange(2 * self.links.n), -1 - np.arange(2 * self.torsions.n)])
         moving = np.flatnonzero(particle >= 0)
         order = moving[np.argsort(particle[moving], kind="stable")]
         self.ends.n = 0
-        self.ends.append(order.size, link=row[order], side=side[order])
+        self.ends.append(order.size, end=end[order])
         count = np.bincount(particle[moving], minlength=self.particles.n)
         self.particles.view("ends")[:] = count
         self.particles.view("first_end")[:] = np.cumsum(count) - count
+
+    def _sort_batches(self) -> None:
+        """Eight springs with successive numbers each, in the order in which their particles come."""
+        links, first = self.links, np.arange(0, self.links.n, LANES)
+        particle = links.view("particle")
+
+        def common(column: np.ndarray, other: int) -> np.ndarray:
+            """The number that the springs of a batch have all; `other` where they differ."""
+            least = np.minimum.reduceat(column, first)
+            return np.where(least == np.maximum.reduceat(column, first), least, other)
+
+        self.batches.n = 0
+        if not first.size:
+            return
+        size = np.append(self.curves.view("size"), 0)  # the last one is of no dashpot
+        short = (size[links.view("curve")] <= SHORT_TABLE) & (size[links.view("dashpot")] <= SHORT_TABLE)
+        follows = (links.view("kind") == LinkKind.FOLLOWER) & (particle >= 0).all(axis=0)
+        special = (links.view("law") >= 0) | (links.view("ratio") >= 0.0) | (links.view("status") != LinkStatus.PLAIN)
+        low = np.minimum.reduceat(np.where(particle >= 0, particle, self.particles.n).min(axis=0), first)
+        order = np.argsort(low, kind="stable")
+        curve, dashpot = common(links.view("curve"), -2), common(links.view("dashpot"), -2)
+        plain = np.logical_and.reduceat(short & follows, first) & (curve >= 0) & (dashpot >= -1) & (first + LANES <= links.n)
+        rows = {
+            "first": first, "low": low, "high": np.maximum.reduceat(particle.max(axis=0), first), "plain": plain, "curve": curve,
+            "dashpot": dashpot, "grounded": np.logical_or.reduceat((particle < 0).any(axis=0), first),
+            "special": np.logical_or.reduceat(special, first),
+        }  # fmt: skip
+        self.batches.append(first.size, **{name: column[order] for name, column in rows.items()})
 
     def _sort_joints(self) -> None:
         """Sets of joints that particles connect."""

@@ -132,7 +132,7 @@ def surface_of(mesh: Mesh) -> Surface:
     colours, quads = topology.face_surface[topology.boundary], sizes == 4
     triangles = np.concatenate((faces[:, :3], faces[quads][:, (0, 2, 3)]))
     order = np.argsort(np.concatenate((np.arange(len(faces)), np.flatnonzero(quads))), kind="stable")
-    return Surface(mesh.nodes.copy(), triangles[order], np.concatenate((colours, colours[quads]))[order])
+    return Surface(mesh.nodes.copy(), triangles[order], np.concatenate((colours, colours[quads]))[order], mesh)
 
 
 @command("ANALYTICAL")

@@ -83,6 +83,7 @@ def UNSPRING(
         for number in numbers:
             model.release_lists.append(link=number, series=series.get(number, -1) if k == 1 else -1)
     status[lists[1]] = LinkStatus.WATCHED
+    model.unsettle()
 
 
 def springs(model: Model, value, name: str) -> list[int]:

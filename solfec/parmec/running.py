@@ -57,7 +57,7 @@ def DEM(duration: float, step: float, interval: Interval | None = None, prefix: 
     """
     now = current()
     if now.is_hybrid:
-        raise BadValue("an input of HYBRID_SOLVER does not call DEM: RUN takes its steps")
+        raise BadValue("an input of HYBRID_SOLVER or PARMEC_IMPORT does not call DEM: RUN takes its steps")
     duration = checks.positive(duration, "duration")
     step = checks.positive(step, "step")
     adaptive = checks.between(adaptive, "adaptive", 0.0, 1.0)

@@ -33,8 +33,8 @@ INPUTS = {  # stored, and not restored: the input or its functions give them aga
     "drives": ("linear", "angular"),
     "obstacles": ("linear", "angular"),
 }  # fmt: skip
-REBUILT = ("ends", "joint_groups", "joint_order")  # from the rest, when kernels get the tables
-OWN = {"particles": ("held", "first_end", "ends", "point_map")}  # columns that are rebuilt as well
+REBUILT = ("ends", "batches", "joint_groups", "joint_order")  # from the rest, when kernels get the tables
+OWN = {"particles": ("held", "first_end", "ends", "point_map"), "links": ("pull",)}  # columns that are rebuilt as well
 CHUNK = 1 << 16  # bytes of a chunk of a dataset
 SCALARS = [("run", "<i4"), ("finished", "<i4"), ("frame", "<i4"), ("files", "<i4"), ("definition", "<i4"), ("time", "<f8"), ("label", "<f8"), ("step", "<f8"),
            ("steps", "<i8"), ("kinetic", "<f8"), ("touching", "<i4"), ("probes", "<i4"), ("samples", "<i4"), ("samples_first", "<i8"),

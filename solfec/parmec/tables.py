@@ -111,8 +111,25 @@ class LinkTable(Table):
         "total": ((), "f8", 0.0),  # force with it
         "friction": ((), "f8", 0.0),  # magnitude
         "force": ((3,), "f8", 0.0),  # on the first particle; its opposite acts on the second one
+        "pull": ((4,), "f8", 0.0),  # the same force in every step, with a fourth number for the sake of vectors of four
     }  # fmt: skip
     POINTS_INTO = {"particle": "ParticleTable", "curve": "CurveTable", "dashpot": "CurveTable", "law": "LinkLawTable"}
+
+
+class LinkBatchTable(Table):
+    """One row per eight linear springs with successive numbers, in ascending order of `low`: what they have in common."""
+
+    COLUMNS = {
+        "first": ((), "i4", 0),  # row of LinkTable
+        "low": ((), "i4", 0),  # lowest and highest number of their particles
+        "high": ((), "i4", 0),
+        "plain": ((), "i4", 0),  # 1: eight follower springs between particles, with the same short tables
+        "curve": ((), "i4", -1),  # row of CurveTable, -2: they differ
+        "dashpot": ((), "i4", -1),  # the same, -1: none has any
+        "grounded": ((), "i4", 0),  # 1: one of them holds on to the ground
+        "special": ((), "i4", 0),  # 1: one of them has more than tables of force over stroke and velocity, or may come undone
+    }  # fmt: skip
+    POINTS_INTO = {"first": "LinkTable", "low": "ParticleTable", "high": "ParticleTable", "curve": "CurveTable", "dashpot": "CurveTable"}
 
 
 class LinkLawTable(Table):
@@ -212,8 +229,7 @@ class EndTable(Table):
     """Ends of springs by particle, ascending: the order in which forces are summed."""
 
     COLUMNS = {
-        "link": ((), "i4", 0),  # row of LinkTable or TorsionTable
-        "side": ((), "i4", 0),  # 1 or 2 of a linear spring, 3 or 4: 1 or 2 of a torsion spring
+        "end": ((), "i4", 0),  # 2 s of the first and 2 s + 1 of the second point of linear spring s; -1 - 2 s and -2 - 2 s of torsion spring s
     }  # fmt: skip
 
 

@@ -242,7 +242,7 @@ def test_reading_computes_nothing(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("DEM (1, 0.1)\n", "explicit.py:1: ValueError: DEM: an input of HYBRID_SOLVER does not call DEM"),
+    ("DEM (1, 0.1)\n", "explicit.py:1: ValueError: DEM: an input of HYBRID_SOLVER or PARMEC_IMPORT does not call DEM"),
     ("SPHERE (0)\n", "explicit.py:1: TypeError: SPHERE: missing a required argument"),
     ("x = 1\n", "input.py:7: ValueError: HYBRID_SOLVER: 'parmec2solfec': there is no particle 0"),
     (PARTICLE + "PRESCRIBE (0, lambda t: (0, 0, 0))\n", "input.py:9: ValueError: RUN: HYBRID_SOLVER: the motion of particle 0 is prescribed"),

@@ -63,6 +63,19 @@ def test_a_sliding_sphere_ends_up_rolling():
     assert spin[end] == pytest.approx(v[end] / 0.1, rel=2e-2)
 
 
+def test_without_friction_a_sphere_goes_on_sliding():
+    ball(0.1 - WEIGHT / 1e5)
+    OBSTACLE(FLOOR, 1)
+    GRANULAR(0, 0, 1e5)
+    GRAVITY(0.0, 0.0, -10.0)
+    VELOCITY(0, (1, 0, 0))
+    DEM(0.05, 1e-4, NO_FILES)
+    particles = model.current().particles
+    assert particles.velocity[:, 0] == pytest.approx([1, 0, 0], abs=1e-12)
+    assert particles.position[2, 0] == pytest.approx(0.1 - WEIGHT / 1e5, rel=1e-9)
+    assert not particles.spin[:, 0].any()
+
+
 @pytest.mark.parametrize("colors", list(itertools.permutations((1, 2, 3))))
 def test_every_order_of_colors_finds_its_law(colors):
     """Three balls of three colors on a floor of a fourth one sink by their weight over three stiffnesses."""

@@ -167,6 +167,14 @@ def test_prescribed_velocities_move_bodies_one_step_later():
     assert x[1:] == pytest.approx(1e-4 * (n - 1) * (n - 2) / 2, abs=1e-14)  # the sum of h t_j over j < n-1
 
 
+def test_a_prescribed_acceleration_is_the_acceleration():
+    ANALYTICAL(mass=3)
+    PRESCRIBE(0, linear=lambda t: (1, 0, 0), kind="av")
+    v, t = HISTORY("VX"), HISTORY("TIME")
+    DEM(1.0, 0.01)
+    assert v[1:] == pytest.approx(np.array(t[1:]) + 0.01, rel=1e-12)
+
+
 def test_a_prescribed_spin_about_any_axis_stays_what_it_is_told():
     ANALYTICAL([1, 2, 3, 0.1, 0.2, 0.3], 1)
     PRESCRIBE(0, angular=lambda t: (0.3, 0.4, 0.5))
@@ -247,3 +255,36 @@ def test_a_function_that_moves_many_particles_is_called_once_a_step():
     velocity = model.current().particles.view("velocity")
     assert (velocity == velocity[:, :1]).all()
     assert velocity[:, 0].tolist() == [calls[-1], 2 * calls[-1], 3 * calls[-1]]
+
+
+def test_a_function_that_moves_a_list_of_particles_returns_an_array():
+    calls = []
+
+    def wave(time):
+        calls.append(time)
+        return np.stack([np.zeros(4), np.arange(4), time + np.arange(4)], axis=1)
+
+    numbers = [ANALYTICAL(position=(k, 0, 0)) for k in range(6)][5:1:-1]
+    PRESCRIBE(numbers, wave, lambda time: (0, 0, 2))
+    DEM(0.1, 1 / 64, 1e9)
+    table = model.current().particles
+    assert len(calls) == int(model.current().control.steps[0]) + 1
+    np.testing.assert_array_equal(table.velocity[:, numbers].T, np.stack([np.zeros(4), np.arange(4), calls[-1] + np.arange(4)], axis=1))
+    assert (table.spin[2, numbers] == 2).all()
+    assert not table.velocity[:, :2].any()
+    PRESCRIBE(numbers[0], lambda time: (7, 7, 7))  # one of them goes its own way
+    DEM(1 / 64, 1 / 64, 1e9)
+    assert table.velocity[:, numbers[0]].tolist() == [7, 7, 7]
+    assert table.velocity[1, numbers[1]] == 1
+
+
+@pytest.mark.parametrize(("numbers", "value", "message"), [
+    ([0, 1], np.zeros((3, 3)), "must return three numbers, or three for each of its 2 particles"), ([0, 0], (1, 2, 3), "each at most once"),
+    ([], (1, 2, 3), "must hold the number of a particle"), ([0, 5], (1, 2, 3), r"'parnum\[1\]' must be the number of a particle, not 5"),
+])  # fmt: skip
+def test_wrong_lists_and_arrays_are_refused(numbers, value, message):
+    for k in range(2):
+        ANALYTICAL(position=(k, 0, 0))
+    with pytest.raises(Exception, match=message):
+        PRESCRIBE(numbers, lambda time: value)
+        DEM(0.1, 0.1, 1e9)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from solfec import _kernels
 from solfec.parmec import ANALYTICAL, DEM, HISTORY, RESET, RESTRAIN, SPRING, VELOCITY
 from solfec.parmec.model import current
 
@@ -66,6 +67,38 @@ def test_particles_move_with_the_same_bits_where_another_one_is_restrained():
         DEM(0.05, 2.0**-10)
         found.append(motion())
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("shuffled", [False, True], ids=["springs by particle", "springs in any order"])
+def test_springs_and_particles_in_one_pass_have_the_bits_of_two_passes_and_of_any_number_of_threads(shuffled):
+    """More particles than one thread takes alone; springs reach across the ranges of threads."""
+    count, found = 1300, []
+    pairs = [(i, i + step) for i in range(count) for step in (1, 37) if i + step < count]
+    order = np.random.default_rng(4).permutation(len(pairs)) if shuffled else range(len(pairs))
+    before = _kernels.threads.get_threads()
+    try:
+        for restrained, threads in ((True, 1), (False, 1), (False, 2), (False, 3), (False, 5)):
+            RESET()
+            for i in range(count):
+                ANALYTICAL([0.1, 0.2, 0.3, 0, 0, 0], 1.0 + 0.1 * (i % 7), position=(i % 37, i // 37, 0))
+                VELOCITY(i, (0.1 * np.sin(i), 0.05, 0.1 * np.cos(3 * i)), (0.3, 0.01 * (i % 11), -0.2))
+            for k in order:
+                one, two = pairs[k]
+                places = [(i % 37 + 0.1, i // 37, 0.2) for i in (one, two)]
+                SPRING(one, places[0], two, places[1], [-1, -50, 0, 0, 1, 80], dashpot=[-1, -0.5, 1, 0.5], friction=0.1 if two % 5 == 0 else 0)
+            far = ANALYTICAL([1, 1, 1, 0, 0, 0], 1.0, position=(0, 900, 0))
+            if restrained:
+                RESTRAIN(far, [1, 0, 0])
+            _kernels.threads.set_threads(threads)
+            DEM(0.02, 2.0**-10, 1.0)
+            p, links = current().particles, current().links
+            found.append([p.view("position").copy(), p.view("velocity").copy(), p.view("spin").copy(), links.view("force").copy()])
+    finally:
+        _kernels.threads.set_threads(before)
+    assert np.abs(found[0][3]).max() > 0.1
+    for other in found[1:]:
+        for one, two in zip(found[0], other):
+            np.testing.assert_array_equal(one, two)
 
 
 def test_torques_are_those_of_the_springs_forces():

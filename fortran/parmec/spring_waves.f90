@@ -1,0 +1,124 @@
+!> Steps of models in which springs alone act between particles: springs and particles in one pass.
+!>
+!> A particle can move as soon as all springs on it have been evaluated.  Springs come by their lower particle, so after those
+!> whose lower particle is below p all particles below p can move, while what they need is still in the processor's cache: each
+!> number goes through memory once a step.  Each thread has a range of particles; springs that reach beyond it are evaluated before
+!> all others.  The same instructions handle every spring and every particle once, whatever the number of threads.
+module spring_waves
+!$ use omp_lib, only: omp_get_num_threads, omp_get_thread_num
+  use kinds, only: dp, i4, i8
+  use explicit_model, only: model_tables
+  use linear_springs, only: batch_forces
+  use particle_forces, only: sum_block
+  use particle_motion, only: block_size, few_particles, move
+  implicit none
+  private
+  public :: springs_and_motion
+
+  !> Weight of a particle's motion over that of an end of a spring, in the split among threads.
+  integer(i8), parameter :: weight_of_motion = 4
+
+contains
+
+  !> Forces of springs, and velocities after a step, with which particles are moved by a time.
+  subroutine springs_and_motion(model, step, time, shown)
+    type(model_tables), intent(inout) :: model
+    real(dp), intent(in) :: step, time
+    logical, intent(in) :: shown                  !< lengths, strokes and forces along the axes are stored for all springs
+    integer(i4) :: me, team
+
+    !$omp parallel private(me, team) if (model%particles%rows > few_particles)
+    me = 0
+    team = 1
+!$  me = omp_get_thread_num()
+!$  team = omp_get_num_threads()
+    if (team > 1) call springs_across(model, team, step, shown)
+    call advance_range(model, start_of(model, me, team), start_of(model, me + 1, team), step, time, shown)
+    !$omp end parallel
+  end subroutine springs_and_motion
+
+  !> Forces of springs that reach beyond the ranges of particles that they begin in; all threads of a team share them.
+  subroutine springs_across(model, team, step, shown)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: team
+    real(dp), intent(in) :: step
+    logical, intent(in) :: shown
+    integer(i4) :: k, next, range
+
+    range = 0
+    next = start_of(model, 1, team)
+    !$omp do schedule(static, 16)
+    do k = 0, int(model%batches%rows, i4) - 1
+      do while (model%batches%low(k) >= next .and. range < team - 1)
+        range = range + 1
+        next = start_of(model, range + 1, team)
+      end do
+      if (model%batches%high(k) >= next) call batch_forces(model, k, step, shown)
+    end do
+  end subroutine springs_across
+
+  !> Forces of springs between the particles start .. past-1, and their motion.
+  subroutine advance_range(model, start, past, step, time, shown)
+    type(model_tables), intent(inout) :: model
+    integer(i4), intent(in) :: start, past
+    real(dp), intent(in) :: step, time
+    logical, intent(in) :: shown
+    integer(i4) :: first, k, last
+
+    k = first_batch(model, start)
+    do first = start, past - 1, block_size
+      last = min(past, first + block_size) - 1
+      do while (k < model%batches%rows)
+        if (model%batches%low(k) > last) exit
+        if (model%batches%high(k) < past) call batch_forces(model, k, step, shown)
+        k = k + 1
+      end do
+      call sum_block(model, first, last)
+      call move(model%particles, first, last, step, time)
+    end do
+  end subroutine advance_range
+
+  !> The first particle of a range: ranges of equal work that begin with a block.
+  pure integer(i4) function start_of(model, range, ranges) result(start)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: range, ranges
+    integer(i4) :: high, low, middle, n
+    integer(i8) :: wanted
+
+    n = int(model%particles%rows, i4)
+    start = 0
+    if (range == 0) return
+    start = n
+    if (range == ranges) return
+    wanted = (model%ends%rows + weight_of_motion*n)*range/ranges
+    low = 0
+    high = (n + block_size - 1)/block_size          ! blocks below `low` have less than the wanted work before them
+    do while (low < high)
+      middle = (low + high)/2
+      if (model%particles%first_end(middle*block_size) + weight_of_motion*middle*block_size < wanted) then
+        low = middle + 1
+      else
+        high = middle
+      end if
+    end do
+    start = min(n, low*block_size)
+  end function start_of
+
+  !> The first batch none of whose particles is below a number.
+  pure integer(i4) function first_batch(model, particle) result(low)
+    type(model_tables), intent(in) :: model
+    integer(i4), intent(in) :: particle
+    integer(i4) :: high, middle
+
+    low = 0
+    high = int(model%batches%rows, i4)
+    do while (low < high)
+      middle = (low + high)/2
+      if (model%batches%low(middle) < particle) then
+        low = middle + 1
+      else
+        high = middle
+      end if
+    end do
+  end function first_batch
+end module spring_waves
