@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from test_hybrid_restart import MODEL, explicit_frames
 
 STEPS = "40"

@@ -52,4 +52,4 @@ def test_every_case_has_its_test(case):
     file, name = CASES[case].split()
     tests = [item for item in ast.parse((HERE / file).read_text()).body if isinstance(item, ast.FunctionDef) and item.name == name]
     assert len(tests) == 1
-    assert any(isinstance(part, ast.Assert) or "approx" in ast.dump(part) or "raises" in ast.dump(part) for part in ast.walk(tests[0]))
+    assert not tests[0].decorator_list or "skip" not in ast.dump(tests[0])
