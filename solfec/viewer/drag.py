@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies import motion
 from ..bodies.loads import Loads
 from ..bodies.table import BodyKind
 from ..errors import SolfecError
-from . import picking
+from . import picking, places
 from .histories import referential
 from .overlays import PURPLE, handle
 
@@ -49,7 +48,7 @@ class Spring:
     def point(self) -> np.ndarray:
         """The present place (3,) of the body's point."""
         rows = np.array([self.domain.body_row(self.body)])
-        return motion.spatial_points(self.domain.bodies, rows, self.reference[:, None])[:, 0]
+        return places.spatial_points(self.domain, rows, self.reference[:, None])[:, 0]
 
     def act(self, bodies, time: float, step: float) -> None:
         """Add the force at the configuration within the step."""
@@ -58,8 +57,8 @@ class Spring:
             return
         row, mass = int(rows[0]), float(bodies.mass[rows[0]])
         stiffness = mass / (10.0 * step) ** 2
-        at = motion.spatial_points(bodies, rows, self.reference[:, None])[:, 0]
-        velocity = motion.point_velocities(bodies, rows, self.reference[:, None])[:, 0]
+        at = places.spatial_points(self.domain, rows, self.reference[:, None])[:, 0]
+        velocity = places.velocity(self.domain, row, self.reference)
         force = stiffness * (self.place - at) - 2.0 * np.sqrt(stiffness * mass) * velocity
         size = float(np.linalg.norm(force))
         if bodies.kind[row] != BodyKind.RIGID:

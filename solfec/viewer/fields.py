@@ -10,6 +10,7 @@ from ..bodies.table import BodyKind
 from ..element_types import BY_SIZE, MOST_NODES, used_slots
 from ..errors import SolfecError
 from ..kinds import ConstraintKind, LoadKind
+from . import places
 
 DISPLACEMENTS, VELOCITIES = ("dx", "dy", "dz", "|d|"), ("vx", "vy", "vz", "|v|")
 COMPONENTS, DERIVED = ("sx", "sy", "sz", "sxy", "sxz", "syz", "mises"), ("s1", "s2", "s3", "pressure")
@@ -186,7 +187,7 @@ def _chains(domain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     table, bodies = domain.constraints, domain.bodies
     points, size = table.view("point").T, np.linalg.norm(table.view("R"), axis=0)
-    centres = motion.spatial_points(bodies, np.arange(bodies.n), bodies.view("centre")).T if bodies.n else np.zeros((0, 3))
+    centres = places.centres(domain, np.arange(bodies.n))
     ways = []
     for side in ("master", "slave"):
         row = table.view(side)
@@ -211,11 +212,9 @@ def at_loads(domain) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         raise SolfecError("no point forces are known here; results hold none: solfec -v input.py shows those of an input")
     body, direction = table.view("body")[forces], table.view("direction")[:, forces].copy()
     start = table.view("point")[:, forces]
-    points = motion.spatial_points(domain.bodies, body, start)
-    convected = table.view("kind")[forces] == LoadKind.CONVECTED_FORCE
-    if convected.any():
-        moved = motion.spatial_points(domain.bodies, body[convected], start[:, convected] + direction[:, convected]) - points[:, convected]
-        direction[:, convected] = moved / np.maximum(np.linalg.norm(moved, axis=0), 1e-300)
+    points = places.spatial_points(domain, body, start)
+    for k in np.flatnonzero(table.view("kind")[forces] == LoadKind.CONVECTED_FORCE).tolist():
+        direction[:, k] = places.carried(domain, int(body[k]), start[:, k], direction[:, k])
     values, series = table.view("value")[forces].copy(), table.view("series")[forces]
     for row in np.unique(series[series >= 0]).tolist():
         times, numbers = domain.loads.series.knots(row)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bodies import motion
+from ..bodies.table import BodyKind
 from ..kinds import ConstraintKind, Energy
+from . import places
 from .fields import BODY_WORDS
 from .picking import Picked
 
@@ -27,14 +28,15 @@ def rows_of(domain, picked: Picked) -> list[tuple[str, str]]:
 def _body(domain, row: int, picked: Picked) -> list[tuple[str, str]]:
     bodies, table = domain.bodies, domain.constraints
     identifier, place = int(bodies.id[row]), np.array([row])
-    centre = bodies.view("centre")[:, place]
     touching = np.flatnonzero((table.view("master") == row) | (table.view("slave") == row))
+    centre = places.centres(domain, place)[0]
     found = [
         ("body", str(identifier)), ("label", domain.body_labels.get(identifier, "")), ("kind", BODY_WORDS[int(bodies.kind[row])]),
-        ("mass", f"{bodies.mass[row]:.6g}"), ("centre", text_of(motion.spatial_points(bodies, place, centre))),
-        ("velocity", text_of(motion.point_velocities(bodies, place, centre))),
+        ("mass", f"{bodies.mass[row]:.6g}"), ("centre", text_of(centre)),
     ]  # fmt: skip
-    if bodies.kind[row] <= 1:
+    if bodies.kind[row] <= BodyKind.PSEUDO_RIGID:
+        found.append(("velocity", text_of(bodies.triples.velo[:, bodies.velo_slice(row)][:, -1])))
+    if bodies.kind[row] <= BodyKind.RIGID:
         found.append(("angular velocity, referential", text_of(bodies.triples.velo[:, bodies.velo_ptr[row]])))
     found += [(f"energy {energy.name.lower()}", f"{bodies.energy[energy, row]:.6g}") for energy in Energy]
     if picked.point is not None:

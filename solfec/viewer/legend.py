@@ -25,6 +25,11 @@ def annotate(picture: Image.Image, presentation, time: bool = True, scale: float
     ink = (0, 0, 0, 255)
     if time:
         draw.text((size // 2, size // 2), f"t = {presentation.source.time:.6g}", ink, font=text)
+    overlay = presentation.overlay
+    if overlay.texts:
+        for place, word in zip(presentation.camera.project(np.array(overlay.places), *picture.size), overlay.texts):
+            if np.isfinite(place).all():
+                draw.text((place[0] + size // 3, place[1] - size // 2), word, ink, font=text)
     if presentation.legend is not None:
         _legend(draw, picture.size, presentation, text, size)
     _axes(draw, picture.size, presentation.camera, text, size)

@@ -7,13 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
-from ..bodies import motion
 from ..bodies.finite_elements import compiled
 from ..bodies.table import BodyKind
 from ..element_types import BY_SIZE
 from ..fragments import inherited_points
 from ..kinds import ConstraintKind, Frame
-from . import cuts
+from . import cuts, places
 
 RED, GREEN, BLUE, GREY, ORANGE, PURPLE = (0.8, 0.1, 0.1), (0.1, 0.55, 0.15), (0.15, 0.25, 0.8), (0.45, 0.45, 0.45), (0.85, 0.4, 0.0), (0.5, 0.1, 0.6)
 KINDS = ("frames", "boxes", "joints", "labels", "display points")  # that commands switch
@@ -78,7 +77,7 @@ def _switched(made: Overlay, view, rows: np.ndarray, size: float) -> None:
     domain, on = view.domain, view.shown_in_space
     bodies = domain.bodies
     if "frames" in on or "labels" in on:
-        centres = motion.spatial_points(bodies, rows, bodies.view("centre")[:, rows]).T
+        centres = places.centres(domain, rows)
     if "frames" in on:
         _frames(made, domain, rows, centres)
     if "boxes" in on:
@@ -122,7 +121,7 @@ def _joints(made: Overlay, domain, size: float) -> None:
     made.cross(points, 0.5 * size, ORANGE)
     slave, place = table.view("slave")[found], table.view("slave_point")[:, found].T.copy()
     joined = slave >= 0
-    place[joined] = motion.spatial_points(domain.bodies, slave[joined], place[joined].T).T
+    place[joined] = places.spatial_points(domain, slave[joined], place[joined].T).T
     two = np.isin(table.view("kind")[found], TWO_ENDED)
     made.lines(points[two], place[two], ORANGE)
 

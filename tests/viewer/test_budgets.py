@@ -49,6 +49,17 @@ def processor(function, times: int = 5) -> float:
     return min(taken)
 
 
+def slowness() -> float:
+    """How many times slower than the reference machine, on which 100 000 turns of a loop take 5 ms, this one is at present; at least 1."""
+
+    def loop():
+        total = 0
+        for k in range(100_000):
+            total += k
+
+    return max(1.0, processor(loop, 3) / 0.005)
+
+
 def spheres(count: int):
     """A model of many spheres in memory."""
     model = solfec.SOLFEC("DYNAMIC", 1e-3)
@@ -77,7 +88,7 @@ def test_draw_calls_and_python_of_a_picture_do_not_grow_with_bodies(window, coun
         app.draw()
 
     checked = bool(os.environ.get("SOLFEC_GL_CHECK"))  # every call is followed by another one that looks for errors
-    assert processor(picture) < (0.012 if checked else 0.003)
+    assert processor(picture) < (0.012 if checked else 0.003) * slowness()
     app.close()
 
 
@@ -87,7 +98,7 @@ def test_a_million_triangles_are_uploaded_at_once(window):
 
     renderer, places, shapes = Renderer(), np.zeros((3, 500_000)), np.zeros((0, 12), np.float32)
     renderer.set_shapes(np.zeros((500_000, 3), np.float32), shapes)
-    assert processor(lambda: renderer.set_shapes((places.T - np.ones(3)).astype(np.float32), shapes), 3) < 0.1
+    assert processor(lambda: renderer.set_shapes((places.T - np.ones(3)).astype(np.float32), shapes), 3) < 0.1 * slowness()
     renderer.delete()
 
 
@@ -123,7 +134,7 @@ def test_seeking_a_frame_takes_as_many_calls_for_any_number_of_bodies(tmp_path, 
 def test_frames_of_a_thousand_bodies_are_sought_fast(tmp_path, monkeypatch):
     source = Stored(results(tmp_path, MANY.replace("COUNT", "1000"), monkeypatch))
     frames = iter([3, 17, 5, 11, 2, 19, 7, 13])
-    assert processor(lambda: source.seek(next(frames)), 8) < 0.010
+    assert processor(lambda: source.seek(next(frames)), 8) < 0.010 * slowness()
     source.close()
 
 
@@ -136,7 +147,7 @@ def test_ten_thousand_frames_open_fast(window, tmp_path, monkeypatch):
         assert len(source.times) == 10_001
         source.close()
 
-    assert processor(opened, 3) < 0.2
+    assert processor(opened, 3) < 0.2 * slowness()
 
 
 def memory() -> int:

@@ -138,6 +138,9 @@ def test_chains_lead_from_contacts_to_centres(app):
     for side, part in (("master", slice(0, n)), ("slave", slice(n, None))):
         rows = domain.constraints.view(side)
         assert (np.linalg.norm(ways[part], axis=1) == 0).tolist() == (rows == floor).tolist()
+    fem = domain.constraints.view("master") == domain.body_row(4)
+    low, high = domain.bodies.view("extents")[:3, domain.body_row(4)], domain.bodies.view("extents")[3:, domain.body_row(4)]
+    assert fem.any() and (points[:n] + ways[:n])[fem] == pytest.approx(np.tile(0.5 * (low + high), (fem.sum(), 1)), abs=0.01)
     ball = domain.constraints.view("master") == domain.body_row(5)
     if ball.any():
         assert (points[:n] + ways[:n])[ball] == pytest.approx(np.tile([2, 0, 1.5], (ball.sum(), 1)), abs=0.01)
@@ -219,6 +222,7 @@ def test_lines_in_space(app):
         assert app.view.renderer.line_end.size == 0
     app.do("labels of bodies")
     assert sorted(app.view.overlay.texts) == ["ball", "block", "egg", "fem", "floor", "soft"]
+    assert app.view.overlay.places[app.view.overlay.texts.index("fem")] == pytest.approx([2, 0, 0.5], abs=0.01)
     app.do("toggle rough mesh fem")
     assert app.view.renderer.line_end.size == 2 * (2 * 4 * 5 * 3 + 5 * 5 * 2)  # 4 x 4 x 2 elements
     with pytest.raises(SolfecError, match="finite element"):
