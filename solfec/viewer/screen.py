@@ -7,6 +7,7 @@ import os
 
 from imgui_bundle import imgui, implot
 
+from ..errors import SolfecError
 from .application import Application
 from .gl import GL
 from .ui import Interface
@@ -14,6 +15,7 @@ from .window import Window
 
 FONT = 15.0  # pixels
 BUDGET_OF_RANGES = 0.02  # seconds of a frame of the window that look at other frames of the results
+LOST = {0x505: "is out of memory", 0x507: "has lost the window's context"}  # by numbers of OpenGL's errors
 IDLE = 0.1  # seconds that a window with nothing to do waits for events
 HINTS = """\
 left drag: turn; shift + left drag: move; ctrl + left drag, wheel: zoom; alt + left drag: spin
@@ -89,6 +91,8 @@ class Screen:
         GL.glViewport(0, 0, width, height)
         imgui.backends.opengl3_render_draw_data(imgui.get_draw_data())
         glfw.swap_buffers(self.window.handle)
+        if (code := GL.glGetError()) in LOST:
+            raise SolfecError(f"the graphics card {LOST[code]}: open the window again; results are not affected, and a run ends with its last state written")
         title = f"solfec: {app.source.path}" + (f" [{app.tool}]" if app.tool else "")
         if title != self._title:
             glfw.set_window_title(self.window.handle, title)

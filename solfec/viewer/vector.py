@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 
 import numpy as np
@@ -45,9 +46,12 @@ def save(presentation, width: int, height: int, path: str, annotated: bool = Tru
     panel.set_ylim(height, 0)
     if annotated:
         _annotate(panel, presentation, width, height)
+    made = io.BytesIO()  # a full disk in its midst would confuse the library
+    with rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
+        figure.savefig(made, format=os.path.splitext(path)[1][1:].lower())
     try:
-        with rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
-            figure.savefig(path, format=os.path.splitext(path)[1][1:].lower())
+        with open(path, "wb") as file:
+            file.write(made.getvalue())
     except OSError as error:
         raise SolfecError(f"{path}: cannot be written: {error.strerror or error}") from None
 
