@@ -1,6 +1,7 @@
-"""Draws the pictures of docs/tutorials.md from actual runs: python docs/figures/make.py [directory for the runs].
+"""Draws the pictures of docs/tutorials.md from actual runs: python docs/figures/make.py [--all] [directory for the runs].
 
-Runs that are in the directory already are read instead of run again (default: a temporary directory).
+Runs that are in the directory already are read instead of run again (default: a temporary directory). With --all every picture of the
+documents is drawn, by the other scripts of this directory; that takes an hour.
 """
 
 from __future__ import annotations
@@ -133,18 +134,32 @@ def examples(directory: Path) -> Figure:
     return figure
 
 
-def main(directory: Path) -> None:
-    """Draw all pictures."""
+def others(directory: Path) -> None:
+    """Run the scripts that draw the other pictures; scenes.py reads a table that tests write first."""
+    table = directory / "scenes.json"
+    subprocess.run([sys.executable, str(HERE.parent.parent / "tests" / "scenes" / "table.py"), "--json", str(table)], check=True)
+    words = {"gallery.py": [directory], "scenes.py": [table]}
+    for script in sorted(HERE.glob("*.py")):
+        if script.name != "make.py":
+            print(script.name, flush=True)
+            subprocess.run([sys.executable, str(script), *map(str, words.get(script.name, []))], check=True)
+
+
+def main(directory: Path, everything: bool = False) -> None:
+    """Draw the pictures of the tutorials, or all."""
     for draw, name in ((three_objects, "three-objects"), (ball_impact, "ball-impact"), (examples, "examples")):
         path = HERE / f"{name}.png"
         draw(directory).savefig(path, facecolor=SURFACE)
         print(f"{path.name}: {path.stat().st_size // 1024} kB")
+    if everything:
+        others(directory)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
-        main(Path(sys.argv[1]))
+    everything, words = "--all" in sys.argv, [word for word in sys.argv[1:] if word != "--all"]
+    if words:
+        Path(words[0]).mkdir(parents=True, exist_ok=True)
+        main(Path(words[0]), everything)
     else:
         with tempfile.TemporaryDirectory() as temporary:
-            main(Path(temporary))
+            main(Path(temporary), everything)

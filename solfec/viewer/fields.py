@@ -80,7 +80,8 @@ def velocities(domain) -> np.ndarray:
     row = vertices.view("body")
     result = np.zeros((3, len(row)), order="F")
     plain = np.flatnonzero(bodies.view("kind")[row] != BodyKind.FINITE_ELEMENT)
-    result[:, plain] = motion.point_velocities(bodies, row[plain], vertices.view("reference")[:, plain])
+    if len(plain):
+        result[:, plain] = motion.point_velocities(bodies, row[plain], vertices.view("reference")[:, plain])
     fe = compiled(bodies)
     if fe.count:
         spread(domain, bodies.triples.velo[:, fe.velo_row].T, result.T)
