@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from . import crack_bonds
 from .bodies import finite_elements
 from .bodies.cracks import Crack, Section, section_of
 from .bodies.pressure import loaded_surface
@@ -258,7 +259,10 @@ def open_cracks(domain) -> None:
         if cut is None:
             raise SolfecError(f"{domain.bodies.name(identifier)} cracks at time {domain.time:g}, and the plane of the crack misses its shape")
         others = [other for other in domain.cracks.of_body[identifier] if other is not crack]
-        _copy_cracks(domain, others, replace(domain, identifier, cut, Cause.CRACK, crack))
+        children = replace(domain, identifier, cut, Cause.CRACK, crack)
+        if crack.energy:
+            crack_bonds.prepare(domain, children, crack)
+        _copy_cracks(domain, others, children)
 
 
 def _copy_cracks(domain, cracks: list[Crack], children: list[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from . import crack_bonds
 from .bodies import motion, quasi_static
 from .bodies.finite_elements import within_step
 from .bodies.implicit import present_implicit
@@ -65,6 +66,8 @@ class TimeStep:
         detection.follow_contacts()
         spent.end("CONUPD")
         detection.find_contacts()
+        if model.cracks.faces:
+            crack_bonds.bond(model)
         if within_step(bodies).count:
             element_points.refer_contacts(model)
         spent.end("CONDET")

@@ -31,6 +31,7 @@ module cohesive_rows
   integer, parameter :: places(3) = [0, 0, 1]           !< of T1, T2, N among two numbers
   integer, parameter :: bound = 100                      !< iterations allowed
   real(dp), parameter :: last_digits = 1e-14_dp
+  real(dp), parameter :: of_places = 16*epsilon(1.0_dp)   !< part of a place up to which openings are rounding
   real(dp), parameter :: accuracy = 1e-13_dp            !< of the contact that acts beside a bond
   real(dp), parameter :: probe = 1e-7_dp                 !< part of a row's velocities by which derivatives are taken
 
@@ -52,10 +53,13 @@ contains
     real(dp), intent(in) :: w(3,3), b(3), v(3)
     integer(i4), intent(inout) :: kind
     real(dp), intent(out) :: law(law_size), block(block_size), free(3)
+    real(dp) :: opening(3)               ! of both sides, in the base [length]
     real(dp) :: last_opening(2)          ! tangential and normal, at which the bond is gone [length]
 
     associate (con => asked%constraints, i => asked%row, mat => asked%materials, m => asked%material)
-      law(c_opening:c_opening+2) = matmul(con%point(:,i) - con%other_point(:,i), con%base(:,:,i))/asked%step
+      opening = matmul(con%point(:,i) - con%other_point(:,i), con%base(:,:,i))
+      if (norm2(opening) <= of_places*norm2(con%point(:,i))) opening = 0.0_dp
+      law(c_opening:c_opening+2) = opening/asked%step
       law(c_opening+2) = max(law(c_opening+2), 0.0_dp)   ! what overlaps is not pushed apart
       law(c_damage) = con%damage(i)
       law(c_strength:c_strength+1) = [mat%shear_strength(m), mat%cohesion(m)]*con%area(i)

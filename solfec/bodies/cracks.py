@@ -52,6 +52,20 @@ class Crack:
         return crack
 
 
+@dataclass(frozen=True)
+class Faces:
+    """New faces of a crack with a fracture energy: fragments, their surface identifiers there, row of the surface material of bonds."""
+
+    bodies: tuple[int, ...]
+    surfaces: tuple[int, int]
+    material: int
+
+    @classmethod
+    def of(cls, data: dict) -> Faces:
+        """From what `asdict` says, as JSON keeps it."""
+        return cls(tuple(map(int, data["bodies"])), tuple(map(int, data["surfaces"])), int(data["material"]))
+
+
 @dataclass
 class Section:
     """Points of a body at which the tension across a crack is looked at: elements (n,) and natural coordinates (3, n)."""
@@ -77,12 +91,15 @@ class Cracks:
     ----------
     of_body : dict
         Lists of Crack by body identifier; bodies without any have no entry.
+    faces : list of Faces
+        Of cracks that opened after the last step; their contacts are bonded in the next one.
     version : int
         Raised when a crack comes or goes.
     """
 
     def __init__(self):
         self.of_body: dict[int, list[Crack]] = {}
+        self.faces: list[Faces] = []
         self.version = 0
         self._sections: dict[tuple[int, Crack], Section] = {}
         self._tables: tuple | None = None
@@ -90,6 +107,7 @@ class Cracks:
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self)()
         copied.set({body: list(cracks) for body, cracks in self.of_body.items()})
+        copied.faces = list(self.faces)
         return copied
 
     def set(self, of_body: dict[int, list[Crack]]) -> None:
@@ -101,6 +119,17 @@ class Cracks:
         """Give a body a crack."""
         self.of_body.setdefault(identifier, []).append(crack)
         self.version += 1
+
+    def note(self, faces: Faces) -> None:
+        """Keep faces until the next step."""
+        self.faces.append(faces)
+        self.version += 1
+
+    def take_faces(self) -> list[Faces]:
+        """Return the faces kept, and forget them."""
+        taken, self.faces = self.faces, []
+        self.version += 1
+        return taken
 
     def forget(self, identifiers) -> None:
         """Bodies are gone."""

@@ -150,6 +150,14 @@ class SurfaceMaterialTable(Table):
         super().__init__()
         self.append()
 
+    def row_of(self, one: int, other: int) -> int:
+        """Row of the material of two surfaces, the slave's first, as contacts look it up (fortran/contact/contacts.f90)."""
+        surface = self.view("surface").T.tolist()
+        for pair in (sorted((one, other)), [one, ANY_SURFACE], [other, ANY_SURFACE]):
+            if pair in surface:
+                return surface.index(pair)
+        return 0
+
     @property
     def reaches(self) -> np.ndarray:
         """Distances from which contacts of each material must be found; bonds are, until they are gone."""

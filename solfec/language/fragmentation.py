@@ -45,7 +45,7 @@ def SIMPLIFIED_CRACK(
     ft : float
         Tensile strength [pressure].
     Gf : float
-        Fracture energy [energy / area]; it has no effect yet, cracks are brittle.
+        Fracture energy [energy / area] of bonds on the new faces, of strength `ft`; 0: the crack is brittle.  Needs contacts = 'MANIFOLD'.
     """
     body = body_of(body, "body")
     point, normal = checks.vector(point, "point"), checks.direction(normal, "normal")
@@ -56,8 +56,11 @@ def SIMPLIFIED_CRACK(
     checks.choice(criterion, "criterion", ("TENSILE",))
     topoadj = checks.switch(topoadj, "topoadj")
     strength, energy = checks.nonnegative(ft, "ft"), checks.nonnegative(Gf, "Gf")
-    if energy:
-        session.warn("SIMPLIFIED_CRACK: 'Gf' has no effect yet, the body breaks without spending energy")
+    if energy and not strength:
+        raise BadValue("'Gf' needs a strength 'ft' above zero, from which the traction of the new faces falls")
+    if energy and not body._simulation.domain.manifold_contacts:
+        session.warn("SIMPLIFIED_CRACK: 'Gf' needs SOLFEC (..., contacts = 'MANIFOLD'); the body breaks without spending energy")
+        energy = 0.0
     length = math.sqrt(sum(x * x for x in normal))
     crack = Crack(point, tuple(x / length for x in normal), surfaces, topoadj, strength, energy)
     try:

@@ -73,12 +73,14 @@ def SPLIT(
 
 
 @command("VORONOI")
-def VORONOI(shape: CONVEX | Sequence[CONVEX], seeds: int | Sequence[Vector], surfid: int = 0, relax: int = 0, random: int = 0) -> list[CONVEX]:
-    """Cut convexes into the cells of points: what is nearer to a point than to all others.
+def VORONOI(
+    shape: CONVEX | MESH | Sequence[CONVEX], seeds: int | Sequence[Vector], surfid: int = 0, relax: int = 0, random: int = 0
+) -> list[CONVEX] | list[MESH]:
+    """Cut convexes, or a mesh along faces between its elements, into the cells of points: what is nearer to a point than to all others.
 
     Parameters
     ----------
-    shape : CONVEX or list of them
+    shape : CONVEX, list of them, or MESH
         Emptied.
     seeds : int or list of tuples of 3
         Number of cells, whose points are then random, or the points, inside of the shape.
@@ -91,22 +93,29 @@ def VORONOI(shape: CONVEX | Sequence[CONVEX], seeds: int | Sequence[Vector], sur
 
     Returns
     -------
-    list of CONVEX
-        The cells, those of one convex after another, and in the order of the points.
+    list of CONVEX or of MESH
+        The cells, those of one convex after another, and in the order of the points; of a mesh the parts that hang together.
     """
     shapes = shapes_of(shape, "shape", once=True)
+    mesh = shapes[0]._content if len(shapes) == 1 and isinstance(shapes[0], MESH) else None
     for item in shapes:
-        if not isinstance(item, CONVEX):
-            raise BadValue(f"'shape' holds a {type(item).__name__}; only CONVEX has cells (MESH2CONVEX makes one of a MESH)")
+        if mesh is None and not isinstance(item, CONVEX):
+            raise BadValue(f"'shape' holds a {type(item).__name__}; only CONVEX objects, or one MESH, have cells")
     surfid, relax = checks.identifier(surfid, "surfid"), checks.integer(relax, "relax", 0)
     random = checks.integer(random, "random", 0)
-    polyhedra = [polyhedron for item in shapes for polyhedron in item._content.polyhedra]
+    polyhedra = [] if mesh else [polyhedron for item in shapes for polyhedron in item._content.polyhedra]
     if checks.is_sequence(seeds):
         points = np.array([checks.vector(point, f"seeds[{i}]") for i, point in enumerate(seeds)], float)
         if not len(points):
             raise BadValue("'seeds' must hold at least one point")
     else:
-        points = voronoi.random_points(polyhedra, checks.integer(seeds, "seeds", 1), random)
+        count = checks.integer(seeds, "seeds", 1)
+        with reported():
+            points = voronoi.random_points_of_mesh(mesh, count, random) if mesh else voronoi.random_points(polyhedra, count, random)
+    if mesh:
+        parts = voronoi.voronoi_of_mesh(mesh, points, surfid, relax)
+        consume(shapes, "VORONOI")
+        return [MESH._of(part) for part in parts]
     with reported():
         cells = voronoi.voronoi(polyhedra, points, surfid)
         for _ in range(relax):

@@ -13,7 +13,7 @@ from dataclasses import asdict, fields
 import numpy as np
 
 from ..bodies import finite_elements
-from ..bodies.cracks import Crack
+from ..bodies.cracks import Crack, Faces
 from ..bodies.loads import PointLoadTable
 from ..bodies.materials import BulkMaterial
 from ..bodies.pressure import UNKNOWN_SURFACE, Pressures
@@ -67,6 +67,7 @@ def describe(domain, functions: Functions, solver=None) -> dict:
         "point loads": {name: column.tolist() for name, column in columns.items()},
         "pressures": describe_pressures(loads, numbers),
         "cracks": {str(body): [asdict(crack) for crack in cracks] for body, cracks in domain.cracks.of_body.items()},
+        "crack faces": [asdict(faces) for faces in domain.cracks.faces],
         "load functions": {str(body): called.count(body) for body in called},
         "step functions": step_functions(domain),
         "bulk materials": dict(zip(_distinct([m.label for m in domain.bulk_materials]), map(asdict, domain.bulk_materials))),
@@ -151,7 +152,7 @@ def apply(domain, settings: dict, functions: Functions, solver=None) -> None:
     apply_surface_materials(domain, settings["surface materials"])
     domain.settings.regard(domain.surface_materials.reaches)
     apply_loads(domain, settings, functions)
-    apply_cracks(domain, settings.get("cracks", {}))
+    apply_cracks(domain, settings.get("cracks", {}), settings.get("crack faces", []))
     if solver is not None and settings["solver"].get("class") == solver.class_name:
         solver.restore(settings["solver"])
 
@@ -230,10 +231,11 @@ def apply_loads(domain, settings: dict, functions: Functions) -> None:
             raise SolfecError(f"{name} was called during the run; a continued run has no such function (its input gives {present[name]}, there were {count})")
 
 
-def apply_cracks(domain, described: dict) -> None:
-    """Set the cracks of the bodies that exist."""
+def apply_cracks(domain, described: dict, faces: list) -> None:
+    """Set the cracks of the bodies that exist, and the faces of those that have just opened."""
     alive = set(domain.bodies.view("id").tolist())
     domain.cracks.set({int(body): [Crack.of(data) for data in cracks] for body, cracks in described.items() if int(body) in alive})
+    domain.cracks.faces = [Faces.of(data) for data in faces]
 
 
 def _plain(value):

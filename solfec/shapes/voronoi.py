@@ -1,4 +1,4 @@
-"""Convexes cut into Voronoi cells: the region nearer to a point than to all others."""
+"""Convexes and meshes cut into Voronoi cells: the region nearer to a point than to all others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 
 from .characteristics import characteristics
 from .convex import Convex
+from .mesh import Mesh, element_volumes
+from .plane_cut import along_faces
 from .polyhedron import Polyhedron
 from .split_convex import halves
 
@@ -96,3 +98,52 @@ def random_points(polyhedra: list[Polyhedron], count: int, seed: int) -> np.ndar
                 points.append(tried[found[0]])
                 break
     return np.array(points)
+
+
+def voronoi_of_mesh(mesh: Mesh, points: np.ndarray, surface: int, relax: int = 0) -> list[Mesh]:
+    """Part a mesh between its elements into the cells of points: elements whose middles are nearest to the same point.
+
+    Parameters
+    ----------
+    mesh : Mesh
+        Not changed.
+    points : ndarray (n, 3)
+    surface : int
+        Surface identifier of the faces between cells; outer ones keep theirs.
+    relax : int
+        How many times points move to the centres of their cells.
+
+    Returns
+    -------
+    list of Mesh
+        The parts that hang together through faces; a point has none, one or several.
+    """
+    from scipy.spatial import cKDTree
+
+    topology = mesh.topology
+    flat, pointers = topology.element_nodes, topology.element_ptr
+    middles = np.add.reduceat(mesh.nodes[flat], pointers[:-1]) / np.diff(pointers)[:, None]
+    volumes = element_volumes(mesh.nodes, pointers, flat)
+    for _ in range(relax):
+        cell = cKDTree(points).query(middles)[1]
+        sizes = np.bincount(cell, volumes, len(points))
+        moments = np.column_stack([np.bincount(cell, volumes * x, len(points)) for x in middles.T])
+        points = np.where(sizes[:, None] > 0, moments / np.maximum(sizes, np.finfo(float).tiny)[:, None], points)
+    cell = cKDTree(points).query(middles)[1]
+    inner, side = ~topology.boundary, cell[topology.face_element]
+    cut = np.zeros(len(side), bool)
+    cut[inner] = side[inner] != side[topology.face_neighbour[inner]]
+    faces = np.where(cut, surface, topology.face_surface)
+    pieces = along_faces(mesh, cut, faces, cell % 2 > 0)
+    return [mesh.copy()] if pieces is None else [piece.mesh for piece in pieces]
+
+
+def random_points_of_mesh(mesh: Mesh, count: int, seed: int) -> np.ndarray:
+    """The middles (count, 3) of random elements, large ones more often, none twice."""
+    topology = mesh.topology
+    flat, pointers = topology.element_nodes, topology.element_ptr
+    if count > topology.element_count:
+        raise ValueError(f"a mesh of {topology.element_count} elements has no {count} cells")
+    volumes = element_volumes(mesh.nodes, pointers, flat)
+    chosen = np.random.default_rng(seed).choice(topology.element_count, count, replace=False, p=volumes / volumes.sum())
+    return (np.add.reduceat(mesh.nodes[flat], pointers[:-1]) / np.diff(pointers)[:, None])[np.sort(chosen)]

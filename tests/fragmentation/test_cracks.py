@@ -358,8 +358,9 @@ def test_bad_arguments_are_refused_and_change_nothing():
     values, vectors = s.MODAL_ANALYSIS(body, 8, None)
     reduced = s.BODY(solfec, "FINITE_ELEMENT", block(), material, form="BC-MODAL", base=(values, vectors))
     refused("form 'BC-MODAL'", reduced)
-    with pytest.warns(UserWarning, match="'Gf' has no effect"):
-        crack(body, Gf=10.0)
+    refused("'Gf' needs a strength 'ft'", body, Gf=10.0)
+    with pytest.warns(UserWarning, match="'Gf' needs SOLFEC .*MANIFOLD"):
+        crack(body, ft=1e3, Gf=10.0)
 
 
 def test_a_thousand_splits_take_no_more_memory_or_entries():

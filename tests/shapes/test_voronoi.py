@@ -93,9 +93,34 @@ def test_refusals(seeds, match):
         s.VORONOI(s.HULL(CORNERS, 1, 1), seeds)
 
 
-def test_meshes_and_spheres_are_refused():
-    with pytest.raises(ValueError, match="only CONVEX has cells"):
+def test_other_shapes_are_refused():
+    with pytest.raises(ValueError, match="only CONVEX objects, or one MESH, have cells"):
         s.VORONOI(s.SPHERE((0, 0, 0), 1, 1, 1), 3)
+    with pytest.raises(ValueError, match="8 elements has no 9 cells"):
+        s.VORONOI(s.HEX(CORNERS, 2, 2, 2, 1, [1] * 6), 9)
+
+
+def test_a_mesh_is_parted_between_its_elements():
+    """Every element is in the cell of the point that is nearest to its middle; faces between cells have the new identifier, and match."""
+    mesh = s.HEX(CORNERS, 6, 5, 4, 1, [1] * 6)
+    points = [(0.2, 0.2, 0.3), (0.8, 0.2, 0.6), (0.5, 0.8, 0.5)]
+    cells = s.VORONOI(mesh, points, surfid=7)
+    assert len(cells) == 3
+    assert sum(volume(cell) for cell in cells) == pytest.approx(1.0, rel=1e-12)
+    faces = {}
+    for cell in cells:
+        content = cell._content
+        middles = np.array([content.nodes[content.topology.nodes_of(e)].mean(0) for e in range(content.topology.element_count)])
+        nearest = {int(np.argmin([np.linalg.norm(middle - point) for point in points])) for middle in middles}
+        assert len(nearest) == 1
+        boundary = content.topology.boundary
+        for nodes, surface in zip(content.topology.face_nodes[boundary], content.topology.face_surface[boundary]):
+            corners = content.nodes[nodes]
+            key = tuple(sorted(map(tuple, np.round(corners, 9).tolist())))
+            faces.setdefault(key, []).append(int(surface))
+            assert np.isclose(corners, np.round(corners)).all(0).any() == (surface == 1)
+    assert {tuple(found) for found in faces.values()} == {(1,), (7, 7)}
+
 
 
 def test_cells_of_a_body_rest_on_each_other():
