@@ -50,28 +50,28 @@ class Instance:
 
 
 class Assembly:
-    """What a deck puts together; `instances` by name, in the order of the deck."""
+    """Assembly of a deck: `instances` by name, in the order of the deck."""
 
     def __init__(self, instances: dict[str, Instance]):
         self.instances = instances
 
 
 class AbaqusInput:
-    """An Abaqus deck; keywords that say nothing of parts, materials and instances are passed over.
+    """An Abaqus deck; keywords other than those of parts, materials and instances are ignored.
 
     Parameters
     ----------
     path : str
         The deck.
     solfec : SOLFEC, optional
-        Where to create the materials.  The two arguments may change places.
+        Model in which materials are created.  The two arguments may be exchanged.
     gid : int
         Surface identifier of outer faces that are in no set.  A node set named SURF and a number gives that number to the outer
         faces all of whose corners it holds.
     volid : int
         Volume identifier.
     verbose : int
-        Above 0: says what was read.
+        Above 0: prints what was read.
     convert : bool
         Whether to make meshes.
 

@@ -13,7 +13,7 @@ def _columns(value, name: str) -> int:
 
 
 class AUTO_SOLVER(Solver):
-    """Choose among solvers by counts and residuals, for each group of touching bodies apart (docs/solvers.md, Automatic solver).
+    """Choose among solvers by counts and residuals, separately for each group of touching bodies (docs/solvers.md, Automatic solver).
 
     Parameters
     ----------

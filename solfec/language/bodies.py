@@ -1,4 +1,4 @@
-"""BODY (docs/language-objects.md, BODY) and CONSTRAINT (4.2.16): they stand together because each has members of the other kind."""
+"""BODY and CONSTRAINT, in one module because each has members of the other type (docs/language-objects.md, BODY; docs/language-objects.md, CONSTRAINT)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RIGID_SCHEMES = (Scheme.RIG_POS, Scheme.RIG_NEG, Scheme.RIG_IMP)
 
 
 class BODY(Handle):
-    """A solid body (docs/language-objects.md, BODY); afterwards a handle that finds its body by (SOLFEC, id).
+    """A solid body (docs/language-objects.md, BODY); later a handle of the body (SOLFEC, id).
 
     Parameters
     ----------
@@ -38,16 +38,16 @@ class BODY(Handle):
     kind : str
         'RIGID', 'PSEUDO_RIGID', 'FINITE_ELEMENT' or 'OBSTACLE'.
     shape
-        Shape object, or a list of them (emptied, once all arguments have been checked).
+        Shape object, or a list of them (emptied after all arguments have been checked).
     material : BULK_MATERIAL or str
         Material or its label.
     label : str, optional
     form : str, optional
-        Of finite elements: 'TL' (default), 'BC', or 'BC-MODAL' and 'BC-RO' with a `base`.
+        For finite elements: 'TL' (default), 'BC', or 'BC-MODAL' and 'BC-RO' with a `base`.
     mesh : MESH, optional
-        Of finite elements: a mesh round a shape of CONVEX objects, which moves with it; ignored for other kinds.
+        For finite elements: a mesh around a shape of CONVEX objects, which moves with it; ignored for other kinds.
     base : tuple or str
-        Of 'BC-MODAL' and 'BC-RO': (eigenvalues, vectors one after another), or the label of a registered base.
+        For 'BC-MODAL' and 'BC-RO': (eigenvalues, concatenated vectors), or the label of a registered base.
     """
 
     __slots__ = ()
@@ -112,7 +112,7 @@ class BODY(Handle):
             return self._simulation.domain.body_row(self._id)
         except KeyError:
             heir = self._simulation.domain.lives.successor(self._id) if self._simulation.mode == "WRITE" else None
-            if heir is not None:  # also in a continued run, whose input has made the body that was split
+            if heir is not None:  # also in a continued run, whose input has made the original body
                 self._id = heir
                 return self._row
             became = ", ".join(map(str, self._simulation.domain.lives.fragments.get(self._id, ())))
@@ -134,7 +134,7 @@ class BODY(Handle):
 
     @property
     def fragments(self) -> list[BODY]:
-        """What the body fell apart into, also once it is gone; empty for one that did not. Fragments may have fallen apart, too."""
+        """Fragments of the body, also after its deletion; empty if it did not fall apart. Fragments may have fallen apart, too."""
         return [BODY._of(self._simulation, child) for child in self._simulation.domain.lives.fragments.get(self._id, ())]
 
     @property
@@ -183,7 +183,7 @@ class BODY(Handle):
     def conf(self) -> tuple[float, ...]:
         """Configuration: rotation by columns (rigid) or gradient by rows (pseudo-rigid) and centre, or nodal displacements.
 
-        Of 'BC-MODAL' and 'BC-RO': reduced coordinates, then the body's rotation by columns.
+        For 'BC-MODAL' and 'BC-RO': reduced coordinates, then the body's rotation by columns.
         """
         self._row  # noqa: B018
         return tuple(self._simulation.domain.states.conf(self._id).tolist())
@@ -290,7 +290,7 @@ class BODY(Handle):
 
     @property
     def selfcontact(self) -> str:
-        """'ON' looks for contacts within a deformable body, between primitives that are not adjacent."""
+        """'ON' detects contacts within a deformable body, between primitives that are not adjacent."""
         return "ON" if self._simulation.domain.bodies.selfcontact[self._row] else "OFF"
 
     @selfcontact.setter
@@ -338,8 +338,9 @@ class BODY(Handle):
 
     @property
     def mesh(self) -> MESH | list[MESH] | None:
-        """Copies, in the referential placement: the computational MESH of finite elements; the MESH or list of those that are
-        parts of other bodies' shapes, or None."""
+        """Copies of meshes in the referential placement: the computational MESH of finite elements.
+
+        For other bodies the MESH, or list of MESH, in their shape, or None."""
         self._row  # noqa: B018
         return unwrapped([mesh.copy() for mesh in self._simulation.domain.meshes_of(self._id)])
 
@@ -351,7 +352,7 @@ def _check_rotation(values, where: str) -> None:
 
 
 def base_of(value, name: str, simulation, form: str | None = None) -> ReducedBase:
-    """A base argument: the registered one of a label, or one made of (values, vectors one after another)."""
+    """Convert a base argument: the label of a registered base, or (values, concatenated vectors)."""
     if value is None:
         raise BadValue(f"form {form!r} needs a '{name}': (values, vectors), or the label of a registered base")
     if isinstance(value, str):
@@ -381,7 +382,7 @@ def body_of(value, name: str) -> BODY:
 
 
 def _member(doc: str) -> Callable[[Callable[..., T]], Member[T | None]]:
-    """A read-only member that is None once the constraint is gone; the function gets the table and the row."""
+    """Decorate a read-only member that is None after the constraint's deletion; the function gets the table and the row."""
 
     def decorate(function: Callable[..., T]) -> Member[T | None]:
         def get(self):
@@ -403,9 +404,9 @@ def _scalar(name: str, doc: str) -> Member[float | None]:
 
 
 class CONSTRAINT(Handle):
-    """A constraint, prescribed or by contact; a handle that finds it by (SOLFEC, id), made by other commands.
+    """A constraint of the user or a contact; a handle (SOLFEC, id) that other commands return.
 
-    All members are read-only, and None when the constraint does not exist any more.
+    All members are read-only, and None if the constraint no longer exists.
     """
 
     __slots__ = ()

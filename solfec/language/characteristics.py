@@ -19,7 +19,7 @@ from .shapes import Shape, reported, shapes_of
 
 @command("MASS_CENTER")
 def MASS_CENTER(shape: Shape | Sequence[Shape] | BODY) -> tuple[float, ...]:
-    """Mass centre of shapes of uniform density, or of a body.
+    """Return the mass centre of shapes of uniform density, or of a body.
 
     Parameters
     ----------
@@ -83,15 +83,15 @@ def INITIAL_VELOCITY(body: BODY, linear: Vector, angular: Vector) -> None:
 
 @command("APPLY_BULKMAT")
 def APPLY_BULKMAT(solfec: SOLFEC, body: BODY, volid: int, material: BULK_MATERIAL | str) -> None:
-    """Give the elements of a body that have a volume identifier another bulk material: stiffness, mass and weight.
+    """Change the bulk material of a body's elements with a volume identifier: stiffness, mass and weight.
 
-    BODY.mass, volume, center and tensor stay as they are.  Without effect, but for a warning, on bodies that have no elements.
+    BODY.mass, volume, center and tensor do not change.  On bodies without elements it has no effect, with a warning.
 
     Parameters
     ----------
     solfec : SOLFEC
     body : BODY
-        A finite element body; of a shape inside a mesh it is the mesh whose elements count.
+        A finite element body; for a shape inside a mesh, elements of the mesh.
     volid : int
         Volume identifier.
     material : BULK_MATERIAL or str

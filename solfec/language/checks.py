@@ -1,7 +1,7 @@
 """Checks of the arguments of commands and of the values given to members.
 
-Every check takes the value and the argument's name and returns the value in the form the rest of the program
-uses, or raises `BadType` or `BadValue`; the command that was called puts its own name in front.
+Every check takes the value and the argument's name.  It returns the value in the form that the rest of the program
+uses, or raises `BadType` or `BadValue`; the command adds its own name to the message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..patterns import compiled
 
 F = TypeVar("F", bound=Callable)
 INTEGER_LIMIT = 2**31 - 1  # counts and identifiers are 32-bit integers
-READERS = frozenset(  # commands that another thread may call while a model runs; RUN refuses by itself
+READERS = frozenset(  # commands that another thread may call while a model runs; RUN has its own check
     "RUN ENERGY DISPLACEMENT VELOCITY STRESS TIMING DURATION HISTORY BYLABEL MASS_CENTER CONVEX MESH SPHERE ELLIP HULL".split()
 )
 SURFACE_LIMIT = 2**31 - 2  # identifiers are 32-bit integers; the largest one is the wildcard of look-ups
@@ -94,7 +94,7 @@ def command(name: str, **spellings: str) -> Callable[[F], F]:
 
 
 def kind_of(value) -> str:
-    """What a value is, for messages."""
+    """Describe the kind of a value for messages."""
     return "None" if value is None else type(value).__name__
 
 
@@ -102,7 +102,7 @@ def kind_of(value) -> str:
 
 
 def number(value, name: str, *, infinite: bool = False) -> float:
-    """A finite number (or, where it has a meaning, an infinite one)."""
+    """Check a finite number (or an infinite one where it has a meaning)."""
     if isinstance(value, (str, bytes)) or is_sequence(value) or not hasattr(type(value), "__float__"):
         raise BadType(f"'{name}' must be a number, not {kind_of(value)}")
     try:
@@ -117,7 +117,7 @@ def number(value, name: str, *, infinite: bool = False) -> float:
 
 
 def positive(value, name: str, *, infinite: bool = False) -> float:
-    """A number above zero."""
+    """Check a number above zero."""
     result = number(value, name, infinite=infinite)
     if not result > 0.0:
         raise BadValue(f"'{name}' must be positive, not {result:g}")
@@ -125,7 +125,7 @@ def positive(value, name: str, *, infinite: bool = False) -> float:
 
 
 def nonnegative(value, name: str, *, infinite: bool = False) -> float:
-    """A number that is zero or above."""
+    """Check a number that is zero or above."""
     result = number(value, name, infinite=infinite)
     if result < 0.0:
         raise BadValue(f"'{name}' must not be negative, it is {result:g}")
@@ -133,7 +133,7 @@ def nonnegative(value, name: str, *, infinite: bool = False) -> float:
 
 
 def between(value, name: str, low: float, high: float) -> float:
-    """A number in [low, high]."""
+    """Check a number in [low, high]."""
     result = number(value, name)
     if not low <= result <= high:
         raise BadValue(f"'{name}' must lie in [{low:g}, {high:g}], it is {result:g}")
@@ -141,7 +141,7 @@ def between(value, name: str, low: float, high: float) -> float:
 
 
 def integer(value, name: str, minimum: int | None = None) -> int:
-    """An integer; floating-point numbers are refused even when their value is whole."""
+    """Check an integer; floating-point numbers are errors even if their value is whole."""
     result = _index(value, name)
     if minimum is not None and result < minimum:
         raise BadValue(f"'{name}' must be at least {minimum}, it is {result}")
@@ -158,7 +158,7 @@ def _index(value, name: str) -> int:
 
 
 def identifier(value, name: str) -> int:
-    """A surface or volume identifier."""
+    """Check a surface or volume identifier."""
     result = _index(value, name)
     if abs(result) > SURFACE_LIMIT:
         raise BadValue(f"'{name}' must lie in [{-SURFACE_LIMIT}, {SURFACE_LIMIT}], it is {result}")
@@ -169,7 +169,7 @@ def identifier(value, name: str) -> int:
 
 
 def string(value, name: str) -> str:
-    """A string."""
+    """Check a string."""
     if not isinstance(value, str):
         raise BadType(f"'{name}' must be a string, not {kind_of(value)}")
     if "\0" in value:
@@ -178,7 +178,7 @@ def string(value, name: str) -> str:
 
 
 def pattern(value, name: str) -> re.Pattern:
-    """A POSIX basic regular expression, compiled."""
+    """Check and compile a POSIX basic regular expression."""
     text = string(value, name)
     try:
         return compiled(text)
@@ -187,7 +187,7 @@ def pattern(value, name: str) -> re.Pattern:
 
 
 def path(value, name: str) -> str:
-    """The path of a file or directory: a string or a pathlib.Path."""
+    """Check the path of a file or directory: a string or a pathlib.Path."""
     if not isinstance(value, str) and hasattr(type(value), "__fspath__"):
         value = os.fspath(value)
     result = string(value, name)
@@ -197,7 +197,7 @@ def path(value, name: str) -> str:
 
 
 def choice(value, name: str, options: Sequence[str]) -> str:
-    """One of a few strings."""
+    """Check that a value is one of a few strings."""
     result = string(value, name)
     if result not in options:
         raise BadValue(f"'{name}' must be one of {', '.join(map(repr, options))}, not {result!r}")
@@ -205,17 +205,17 @@ def choice(value, name: str, options: Sequence[str]) -> str:
 
 
 def switch(value, name: str) -> bool:
-    """'ON' or 'OFF'."""
+    """Convert 'ON' or 'OFF' to a flag."""
     return choice(value, name, ("ON", "OFF")) == "ON"
 
 
 def on_off(value: bool) -> str:
-    """A flag as users read it."""
+    """Convert a flag to 'ON' or 'OFF'."""
     return "ON" if value else "OFF"
 
 
 def function(value, name: str) -> Callable:
-    """Something that can be called."""
+    """Check a callable."""
     if not callable(value):
         raise BadType(f"'{name}' must be callable, not {kind_of(value)}")
     return value
@@ -232,7 +232,7 @@ def is_sequence(value) -> bool:
 
 
 def sequence(value, name: str) -> list:
-    """The items of any sequence."""
+    """Return the items of any sequence."""
     if not is_sequence(value):
         raise BadType(f"'{name}' must be a list or tuple, not {kind_of(value)}")
     return list(value)
@@ -254,7 +254,7 @@ def _array(value, name: str, kinds: str, wanted: str) -> np.ndarray:
 
 
 def numbers(value, name: str, *, multiple: int = 1, minimum: int = 0) -> np.ndarray:
-    """A flat list of finite numbers, (n,), `multiple` to an item and at least `minimum` items."""
+    """Check a flat list of finite numbers, (n,), with `multiple` numbers per item and at least `minimum` items."""
     array = _array(value, name, "fiub", "numbers").astype(float)
     if array.size % multiple or array.size < multiple * minimum:
         per_item = f"{multiple} times a number of " if multiple > 1 else ""
@@ -266,12 +266,12 @@ def numbers(value, name: str, *, multiple: int = 1, minimum: int = 0) -> np.ndar
 
 
 def integers(value, name: str) -> list[int]:
-    """A flat list of integers."""
+    """Check a flat list of integers."""
     return [int(item) for item in _array(value, name, "iub", "integers")]
 
 
 def vector(value, name: str, size: int = 3) -> tuple[float, ...]:
-    """A tuple (or any sequence) of `size` finite numbers."""
+    """Check a tuple (or any sequence) of `size` finite numbers."""
     if not is_sequence(value):
         raise BadType(f"'{name}' must be a tuple of {size} numbers, not {kind_of(value)}")
     if len(value) != size:
@@ -280,7 +280,7 @@ def vector(value, name: str, size: int = 3) -> tuple[float, ...]:
 
 
 def direction(value, name: str) -> tuple[float, ...]:
-    """A vector that has a direction: not zero, and of a length whose square is a number, too."""
+    """Check a vector with a direction: not zero, and with a length whose square is finite."""
     result = vector(value, name)
     if not any(result):
         raise BadValue(f"'{name}' must not be zero")
@@ -291,7 +291,7 @@ def direction(value, name: str) -> tuple[float, ...]:
 
 
 def instance(value, name: str, kind: type, what: str | None = None):
-    """An object of one of the language's own types."""
+    """Check an object of one of the language's own types."""
     if not isinstance(value, kind):
         raise BadType(f"'{name}' must be a {what or kind.__name__} object, not {kind_of(value)}")
     return value
@@ -301,14 +301,14 @@ def instance(value, name: str, kind: type, what: str | None = None):
 
 
 class Members:
-    """Base of the user's objects: members are properties, everything else is refused."""
+    """Base of the user's objects: members are properties, and setting anything else is an error."""
 
     __slots__ = ()
 
     def _refuse_if_elsewhere(self, what: str) -> None:
-        """Raise an error where another thread runs the model that this object belongs to; objects of no model have none."""
+        """Raise an error if another thread runs the model of this object; objects without a model never raise."""
 
-    if not TYPE_CHECKING:  # to a type checker it would mean that anything can be set
+    if not TYPE_CHECKING:  # a type checker would accept any attribute
 
         def __setattr__(self, name, value):
             if name.startswith("_"):

@@ -14,7 +14,7 @@ from .hints import Vector
 
 
 def point_on(body: BODY, value, name: str) -> tuple[float, ...]:
-    """A referential point that lies in or on a body's shape."""
+    """Check a referential point in or on a body's shape."""
     point = checks.vector(value, name)
     if not body._simulation.domain.points.contains(body._id, point):
         raise BadValue(f"'{name}' {point} lies outside of the shape of body {body._id} ({body.label or body.kind})")
@@ -22,7 +22,7 @@ def point_on(body: BODY, value, name: str) -> tuple[float, ...]:
 
 
 def unit_direction(value, name: str) -> np.ndarray:
-    """A direction of length one; another length draws a warning, since Solfec-1.0 lets it scale velocity and reaction."""
+    """Return a direction of length one; warn about other lengths, which scale velocity and reaction in Solfec-1.0."""
     vector = np.array(checks.direction(value, name))
     length = float(np.linalg.norm(vector))
     if abs(length - 1.0) > 1e-8:
@@ -31,7 +31,7 @@ def unit_direction(value, name: str) -> np.ndarray:
 
 
 def check_pair(bodies, names) -> None:
-    """Two bodies that can be joined: of one model, different, not both obstacles."""
+    """Check two bodies that can be joined: of one model, different, not both obstacles."""
     (one, two), (first, second) = bodies, names
     if one._simulation is not two._simulation:
         raise BadValue(f"'{first}' and '{second}' belong to different SOLFEC objects")
@@ -96,7 +96,7 @@ def FIX_DIRECTION(
     direction : tuple of 3
         Spatial direction; with `body2` it is convected with `body`.
     body2, point2 : BODY, tuple of 3
-        Both or none: the point of a second body whose motion relative to the first one is stopped.
+        Both or none: a second body and its point, whose motion relative to `body` is stopped.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def PUT_RIGID_LINK(
     point2: Vector,
     strength: float | None = None,
 ) -> CONSTRAINT:
-    """Keep the distance between referential points of two bodies, or of one body and a point in the air.
+    """Keep the distance between referential points of two bodies, or of one body and a fixed point in space.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def PUT_RIGID_LINK(
     point1, point2 : tuple of 3
         Equal points couple the bodies there.
     strength : float
-        Tensile force beyond which the link is deleted; of a coupling, magnitude of its reaction.
+        Tensile force beyond which the link is deleted; for a coupling, magnitude of its reaction.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def XDMF_EXPORT(
     Parameters
     ----------
     solfec : SOLFEC
-        In WRITE mode its present state is written, and `time` is not looked at.
+        In WRITE mode its present state is written, and `time` is ignored.
     time : float, list of float or tuple (t0, t1)
         The nearest frames, or all within the interval.
     path : str
@@ -64,7 +64,7 @@ def VTK_EXPORT(
     Parameters
     ----------
     solfec, time, subset, attributes
-        As for XDMF_EXPORT.
+        See XDMF_EXPORT.
     path : str
         File path; '.vtkhdf' is appended unless it ends so.
     """
@@ -83,18 +83,18 @@ def SOLFEC_EXPORT(
     path: str,
     subset: str | int | BODY | Sequence | None = None,
 ) -> None:
-    """Write some frames as results of their own, with the input file; the directory can be given to `solfec` (docs/language-running.md, SOLFEC_EXPORT).
+    """Write some frames as separate results, with the input file; `solfec` accepts the directory (docs/language-running.md, SOLFEC_EXPORT).
 
     Parameters
     ----------
     solfec, time, subset
-        As for XDMF_EXPORT.  Constraints of a body go with it.
+        See XDMF_EXPORT.  Constraints of exported bodies are exported, too.
     path : str
         Output directory.
 
     Notes
     -----
-    What the solver said about the steps is not copied.
+    Figures of the solver are not copied.
     """
     simulation, time, path = simulation_of(solfec), _time(time), checks.path(path, "path")
     with writing(path), _reader(simulation) as reader:
@@ -145,7 +145,7 @@ def _attributes(attributes) -> list[str]:
 
 @contextmanager
 def _reader(simulation) -> Iterator[ResultsReader]:
-    """The results of a run that is read, or of one frame of one that is written."""
+    """Yield the results of a run in READ mode, or of the present frame of a run in WRITE mode."""
     if simulation.mode == "READ":
         yield simulation.reader
         return
@@ -178,7 +178,7 @@ def _scenes(simulation, time, subset) -> Iterator[Scene]:
 
 
 def _subset(subset, simulation, reader: ResultsReader | None) -> set[int] | None:
-    """Identifiers of the bodies to be exported; None: all."""
+    """Return identifiers of the bodies to export; None: all."""
     if subset is None:
         return None
     items = [_item(item, simulation) for item in (subset if isinstance(subset, list) else [subset])]

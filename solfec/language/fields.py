@@ -21,7 +21,7 @@ class FIELD(Handle):
     solfec : SOLFEC
     field_callback : callable
         ``field_callback(data..., x, y, z, t)`` returns the value at a point and time.  The misspelt keyword of Solfec-1.0,
-        `filed_callback`, is taken, too.
+        `filed_callback`, is accepted, too.
     label : str, optional
         Default 'FIELD_i'.  Re-using a label replaces the callback of that field.
     data
@@ -57,7 +57,7 @@ class FIELD(Handle):
 
 
 def field_labels(simulation, value, name: str) -> tuple[str, ...]:
-    """Labels of a list of FIELD objects or labels."""
+    """Return labels of a list of FIELD objects or labels."""
     if not checks.is_sequence(value):
         raise BadType(f"'{name}' must be a list of FIELD objects or labels, not {checks.kind_of(value)}")
     labels = []

@@ -1,4 +1,4 @@
-"""Commands that read shapes from files of other programs: MESH_READ, CONVEX_READ (additions to the manual)."""
+"""Commands that read shapes from files of other programs: MESH_READ, CONVEX_READ (not in Solfec-1.0)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def MESH_READ(
     data: str | None = None,
     step: int | None = None,
 ) -> MESH:
-    """A mesh from a file: gmsh, VTK, Abaqus, MED, Exodus and others; needs the package meshio.
+    """Read a mesh from a file: gmsh, VTK, Abaqus, MED, Exodus and others; needs the package meshio.
 
     Parameters
     ----------
     path : str
-        The file; its ending tells the format.
+        The file; its ending selects the format.
     volids, surfids : int or dict
-        Identifier of elements and outer faces that are in no group; or a dictionary of identifiers by group.
+        Identifier of elements and outer faces outside of all groups; or a dictionary of identifiers by group.
     groups : dict, optional
         Filled with identifiers by group, under the keys 'volumes' and 'surfaces'.
     data : str, optional
-        Name of the integer cell data that tell groups.
+        Name of the integer cell data that number groups.
     step : int, optional
-        Of a MED file that holds the mesh at several steps: which one, from 0; -1 is the last.
+        Step of a MED file with several: number from 0; -1 is the last.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def MESH_READ(
 
 @command("CONVEX_READ")
 def CONVEX_READ(path: str, volid: int = 0, surfid: int = 0, decompose: Switch = "OFF", concavity: float = 0.05) -> CONVEX:
-    """Convex polyhedra from the closed surfaces in a file.
+    """Read convex polyhedra from the closed surfaces in a file.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def CONVEX_READ(path: str, volid: int = 0, surfid: int = 0, decompose: Switch = 
     decompose : 'ON' or 'OFF'
         Whether surfaces that are not convex are cut into convex parts (needs the package coacd) or are errors.
     concavity : float
-        How deep a part may lie below its hull, in sizes of the surface: 0.01 to 1.
+        Depth of a part below its hull that is allowed, in sizes of the surface: 0.01 to 1.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def _file(path) -> str:
 
 
 def _identifiers(value, name: str):
-    """An identifier, or identifiers by group."""
+    """Check an identifier, or identifiers by group."""
     if not isinstance(value, dict):
         return checks.identifier(value, name)
     return {group: checks.identifier(number, f"{name}[{group!r}]") for group, number in value.items()}

@@ -1,4 +1,4 @@
-"""SIMPLIFIED_CRACK, RT_SPLIT and FRACTURE_EXPORT_YAFFEMS: bodies that fall apart, or might (docs/language-running.md, Fragmentation)."""
+"""SIMPLIFIED_CRACK, RT_SPLIT and FRACTURE_EXPORT_YAFFEMS: bodies that crack and fall apart (docs/language-running.md, Fragmentation)."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def SIMPLIFIED_CRACK(
     point, normal : tuple of 3
         The plane, referential.
     surfid : tuple of 2 int
-        Surface identifiers of the new faces: those that look along the normal, and those that look against it.
+        Surface identifiers of the new faces: those with the normal's direction, and those opposite to it.
     criterion : str
         'TENSILE': the tension across the plane, n . sigma n, exceeds `ft` at some point of the section.
     topoadj : 'ON' or 'OFF'
-        'ON': only the part of the section that hangs together with `point` opens; the body may stay one.
+        'ON': only the part of the section connected with `point` opens; the body may stay in one piece.
     ft : float
         Tensile strength [pressure].
     Gf : float
@@ -79,29 +79,29 @@ def RT_SPLIT(
     label2: str | None = None,
     keep: Switch = "OFF",
 ) -> tuple[BODY | None, list[int], list[int] | None]:
-    """Split a meshed body along faces between its elements, also in the midst of a run (from a CALLBACK).
+    """Split a meshed body along faces between its elements, also during a run (from a CALLBACK).
 
     Parameters
     ----------
     body1 : BODY
-        Its shape is a single MESH.  Afterwards the object stands for the body on the negative side, which has a new identifier.
+        Its shape is a single MESH.  Afterwards the object refers to the body on the negative side, which has a new identifier.
     surf : list of lists of 3 or 4 int
-        Nodes of the faces to open, numbered from 0 as in `BODY.mesh`, counter-clockwise seen from the positive side, where `body2` comes about.
+        Nodes of the faces to open, numbered from 0 as in `BODY.mesh`, counter-clockwise seen from the positive side, the side of `body2`.
     sid1, sid2 : int
-        Surface identifiers of new faces: of `body1`, which look along the normals, and of `body2`.
+        Surface identifiers of new faces: of `body1`, with the direction of the normals, and of `body2`.
     label1 : str, optional
-        Label of `body1`; without it a body that stays one keeps its label, and one of two has none.
+        Label of `body1`; by default a body in one piece keeps its label, and a part has none.
     label2 : str, optional
         Label of `body2`.
     keep : 'ON' or 'OFF'
-        'ON': loads and constraints go to the parts that hold their points; 'OFF' deletes them, as Solfec-1.0 does.
+        'ON': loads and constraints are moved to the parts that hold their points; 'OFF' deletes them, as Solfec-1.0 does.
 
     Returns
     -------
     body2 : BODY or None
-        None when the body stays one, with nodes doubled behind the front of the cut.
+        None if the body stays in one piece, with doubled nodes behind the front of the cut.
     lst1, lst2 : lists of int
-        The old number of every node of `body1` and of `body2`; `lst2` is None when there is no `body2`.
+        The old number of every node of `body1` and of `body2`; `lst2` is None without `body2`.
     """
     body1 = body_of(body1, "body1")
     surf = [checks.integers(face, f"surf[{i}]") for i, face in enumerate(checks.sequence(surf, "surf"))]
@@ -127,9 +127,9 @@ def FRACTURE_EXPORT_YAFFEMS(body: BODY, path: str, volume: float = math.inf, qua
     Parameters
     ----------
     body : BODY
-        Of results that are read; it need not exist in the present frame.
+        A body of results in READ mode; it need not exist in the present frame.
     path : str
-        The file is `path` with '.vtk' behind it.  Of the k-th state it has the vectors displacement_k and force_k at nodes.
+        File path without its ending '.vtk'.  The k-th state has the vectors displacement_k and force_k at nodes.
     volume : float
         Greatest volume of a tetrahedron.
     quality : float
@@ -138,7 +138,7 @@ def FRACTURE_EXPORT_YAFFEMS(body: BODY, path: str, volume: float = math.inf, qua
     Returns
     -------
     int
-        Number of states; 0 in WRITE mode, and where there are none, when no file is written.
+        Number of states; 0 in WRITE mode and without states, when no file is written.
     """
     checks.instance(body, "body", BODY)
     path = checks.path(path, "path")

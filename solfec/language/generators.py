@@ -16,12 +16,12 @@ from .shapes import CONVEX, MESH, ratios_of, reported, shape_of, subdivisions
 
 @command("MESH2CONVEX")
 def MESH2CONVEX(mesh: MESH) -> CONVEX:
-    """A collection of convexes, one per element.
+    """Return a collection of convexes, one per element.
 
     Parameters
     ----------
     mesh : MESH
-        Left as it is.
+        Not changed.
 
     Returns
     -------
@@ -41,12 +41,12 @@ def ROUGH_HEX(
     dy: Numbers | None = None,
     dz: Numbers | None = None,
 ) -> MESH:
-    """A meshed box that holds convexes, along their principal axes of inertia.
+    """Return a meshed box around convexes, along their principal axes of inertia.
 
     Parameters
     ----------
     shape : CONVEX or list of CONVEX
-        Left as they are.
+        Not changed.
     i, j, k : int
         Numbers of subdivisions along the local axes (the first: least extent), at least 1.
     dx, dy, dz : list of numbers, optional
@@ -78,7 +78,7 @@ def PIPE(
     volid: int,
     surfids: Integers,
 ) -> MESH:
-    """A straight pipe of hexahedra.
+    """Return a straight pipe of hexahedra.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def PIPE(
 
 @command("ELLIP_MESH")
 def ELLIP_MESH(center: Vector, radii: Vector, error: float, volid: int, surfid: int) -> MESH:
-    """An ellipsoid of tetrahedra; needs the package tetgen.
+    """Return an ellipsoid of tetrahedra; needs the package tetgen.
 
     Parameters
     ----------
@@ -142,20 +142,20 @@ def TETRAHEDRALIZE(
     volid: int | None = None,
     surfid: int | None = None,
 ) -> MESH:
-    """Tetrahedra inside a surface, or the mesh that an earlier call has stored; needs the package tetgen.
+    """Return tetrahedra inside a surface, or the mesh that an earlier call has stored; needs the package tetgen.
 
     Parameters
     ----------
     shape : MESH or str
-        A mesh (left as it is), or the path of a closed surface: .stl, .obj, .off, .ply, .poly or .smesh.
+        A mesh (not changed), or the path of a closed surface: .stl, .obj, .off, .ply, .poly or .smesh.
     path : str
-        File of the mesh: read when it is there, else written.
+        File of the mesh: read if it exists, else written.
     volume : float, optional
         Greatest volume of an element, positive.
     quality : float, optional
         Greatest ratio of circumradius to shortest edge, above 1.
     volid, surfid : int, optional
-        Identifiers where none is inherited (0); a given volid replaces those of a mesh.
+        Identifiers where none is inherited (default 0); `volid` replaces volume identifiers of a mesh.
 
     Returns
     -------

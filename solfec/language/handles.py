@@ -1,4 +1,4 @@
-"""What the user's objects have in common: each finds what it stands for by (simulation, identifier).
+"""Base of the user's objects: handles of (simulation, identifier).
 
 State lives in the tables of the domain; BODY, CONSTRAINT, materials and SOLFEC itself are thin handles.
 """
@@ -12,7 +12,7 @@ from .checks import Members
 
 
 class Handle(Members):
-    """Something of one simulation; two handles of the same thing are equal.
+    """Handle of an object of one simulation; two handles of one object are equal.
 
     Attributes
     ----------
@@ -25,14 +25,14 @@ class Handle(Members):
 
     @classmethod
     def _of(cls, simulation: Simulation, identifier: int = 0):
-        """The handle of something that exists, without the command that creates it."""
+        """Make the handle of an existing object, without the command that creates objects."""
         handle = object.__new__(cls)
         handle._simulation = simulation
         handle._id = identifier
         return handle
 
     def _refuse_if_elsewhere(self, what: str) -> None:
-        simulation = getattr(self, "_simulation", None)  # None while the command that makes the object is at work
+        simulation = getattr(self, "_simulation", None)  # None while a command makes the object
         if simulation is not None and simulation.runs_elsewhere:
             raise SolfecError(f"{what}: another thread runs this model; change it before or after RUN, or from its CALLBACK")
 
@@ -46,11 +46,11 @@ class Handle(Members):
 
 
 class Model(Handle):
-    """What a SOLFEC object is to the commands: the simulation behind their first argument."""
+    """Base of SOLFEC: commands get the simulation from their first argument."""
 
     __slots__ = ()
 
 
 def simulation_of(solfec, name: str = "solfec") -> Simulation:
-    """The simulation behind a SOLFEC argument."""
+    """Return the simulation of a SOLFEC argument."""
     return checks.instance(solfec, name, Model, "SOLFEC")._simulation

@@ -1,6 +1,6 @@
 """Types of arguments and members, as signatures of commands show them to editors and type checkers.
 
-Commands check what they are given themselves and accept some more, such as numpy's integers.
+Commands check their arguments themselves and accept more types, such as numpy's integers.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ Vector: TypeAlias = Sequence[float] | np.ndarray  # a point, direction or the li
 Numbers: TypeAlias = Sequence[float] | np.ndarray  # a flat list
 Integers: TypeAlias = Sequence[int] | np.ndarray  # a flat list
 Switch: TypeAlias = Literal["ON", "OFF"]
-Base: TypeAlias = tuple[Sequence[float], Sequence[float]]  # eigenvalues, and vectors one after another
+Base: TypeAlias = tuple[Sequence[float], Sequence[float]]  # eigenvalues, and concatenated vectors
 
 T = TypeVar("T")
 
 
 class Member(property, Generic[T]):
-    """A property made by a function, of which type checkers know what it holds."""
+    """A property made by a function, with a type for type checkers."""
 
     if TYPE_CHECKING:
 

@@ -169,7 +169,7 @@ def with_data(function, data: tuple):
 
 
 def unit(vector: tuple[float, ...], name: str, command_name: str) -> tuple[float, ...]:
-    """A direction of length 1; warns when Solfec-1.0 would have scaled the value by its length."""
+    """Return a direction of length 1; warn if Solfec-1.0 would have scaled the value by its length."""
     length = math.sqrt(sum(x * x for x in vector))
     if abs(length - 1.0) > 1e-8:
         session.warn(f"{command_name}: '{name}' is normalised; Solfec-1.0 would scale the value by {length:g}")

@@ -93,7 +93,7 @@ class BULK_MATERIAL(Handle):
 
     @staticmethod
     def _is_of_deformables(domain, material: BulkMaterial) -> bool:
-        """Whether bodies that deform are made of a material, or elements of theirs."""
+        """Whether deformable bodies, or their elements, have a material."""
         bodies = domain.bodies
         kinds = bodies.view("kind")[bodies.view("material") == domain.bulk_materials.row_of(material)]
         return bool(np.isin(kinds, (BodyKind.PSEUDO_RIGID, BodyKind.FINITE_ELEMENT)).any()) or any(
@@ -105,7 +105,7 @@ class BULK_MATERIAL(Handle):
         return self._simulation.domain.bulk_materials[self._id]
 
     def _refresh(self):
-        """Bodies carry the elastic constants of their material."""
+        """Update the elastic constants of bodies of this material."""
         bodies = self._simulation.domain.bodies
         rows = bodies.view("material") == self._id
         bodies.view("lame")[:, rows] = np.reshape(self._material.lame, (2, 1))
@@ -175,7 +175,7 @@ class BULK_MATERIAL(Handle):
 
 
 def _poisson(value, incompressible: bool = False) -> float:
-    """Poisson's ratio; one half where old inputs give it to rigid bodies, for which it means nothing."""
+    """Check Poisson's ratio; old inputs may give one half to rigid bodies, for which it has no effect."""
     result = checks.nonnegative(value, "poisson")
     if result == 0.5 and incompressible:
         session.warn("BULK_MATERIAL: 'poisson' of 0.5 is that of an incompressible material, of which only rigid bodies and obstacles can be made")
@@ -185,12 +185,12 @@ def _poisson(value, incompressible: bool = False) -> float:
 
 
 def bulk_by_label(domain, label: str) -> BulkMaterial | None:
-    """The bulk material with a label, or None."""
+    """Return the bulk material with a label, or None."""
     return next((material for material in domain.bulk_materials if material.label == label), None)
 
 
 def bulk_material(domain, value, name: str) -> BulkMaterial:
-    """A material argument: an object of this domain, or its label."""
+    """Convert a material argument: an object of this domain, or its label."""
     if isinstance(value, BULK_MATERIAL):
         if value._simulation.domain is not domain:
             raise BadValue(f"'{name}' {value.label!r} belongs to another SOLFEC object")
@@ -209,14 +209,14 @@ def _reach(value, name: str) -> float:
 
 
 def _distance(simulation, value) -> float:
-    """What a surface material's `gap_aware` is in its table."""
+    """Convert a surface material's `gap_aware` to its value in the table."""
     if value is None and simulation.domain.settings.manifold:
         return WITHIN_MARGIN
     return _reach(value, "gap_aware")
 
 
 def _surface_member(name: str, check: Callable[[Any, str], float], doc: str) -> Member[float]:
-    """A number of a surface material, read and written in its table."""
+    """Make a member for a number in the table of surface materials."""
 
     def get(self) -> float:
         return float(getattr(self._table, name)[self._id])
@@ -253,7 +253,7 @@ class SURFACE_MATERIAL(Handle):
     ----------
     solfec : SOLFEC
     surf1, surf2 : int, optional
-        Surface identifiers, in any order; one alone stands for all its contacts, none for all others.
+        Surface identifiers, in any order; one alone means all its contacts, none means all other contacts.
     model : str
         Law of the contacts: 'SIGNORINI_COULOMB' unless it is given, 'SPRING_DASHPOT', or 'COHESIVE': Signorini-Coulomb beside a bond that softens.
     label : str
@@ -268,8 +268,8 @@ class SURFACE_MATERIAL(Handle):
         Energies > 0 per area that break the bond when it opens and when it slides [energy/area]; `Gs` is `Gf` by default.
     gap_aware : float, optional
         Distance > 0 from which contacts are found, and may close up to touching within a step; 'OFF' (default): contacts
-        are found once they overlap, and keep what they overlap by.  With SOLFEC (..., contacts = 'MANIFOLD') the default is the
-        margin of every pair; the member tells the largest.
+        are found once they overlap, and keep their overlap.  With SOLFEC (..., contacts = 'MANIFOLD') the default is the
+        margin of every pair; the member then returns the largest.
     """
 
     __slots__ = ()
@@ -327,7 +327,7 @@ class SURFACE_MATERIAL(Handle):
         self._refresh()
 
     def _refresh(self):
-        """Contacts are found from the largest distance that CONTACT_OPTIONS or a material asks for."""
+        """Update the distance from which contacts are found: the largest of CONTACT_OPTIONS and materials."""
         self._simulation.domain.settings.widen(self._table.reaches)
 
     @property
@@ -395,7 +395,7 @@ class SURFACE_MATERIAL(Handle):
 
     @property
     def gap_aware(self) -> float | str:
-        """Distance from which open contacts count, or 'OFF'."""
+        """Distance from which open contacts are found, or 'OFF'."""
         distance = float(self._table.gap_aware[self._id])
         return (self._simulation.domain.settings.margin if distance == WITHIN_MARGIN else distance) or "OFF"
 

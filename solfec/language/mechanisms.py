@@ -130,7 +130,7 @@ def BALL(body: BODY, body2: BODY | None, point: Vector, label: str | None = None
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None stands for space.
+        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
     point : tuple of 3
         Place of the joint in the present placement of the bodies, also outside of their shapes.
     label : str, optional
@@ -164,7 +164,7 @@ def HINGE(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None stands for space.
+        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
     point, axis : tuple of 3
         A point of the axis and its direction, of any length, in the present placement.
     limits : tuple of 2, optional
@@ -209,7 +209,7 @@ def SLIDER(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None stands for space.
+        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
     point, axis : tuple of 3
         A point of the axis and its direction, of any length, in the present placement.
     limits : tuple of 2, optional
@@ -243,7 +243,7 @@ def CYLINDRICAL(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None stands for space.
+        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
     point, axis : tuple of 3
         A point of the axis and its direction, of any length, in the present placement.
     label : str, optional
@@ -272,9 +272,9 @@ def UNIVERSAL(
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None stands for space.
+        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
     point : tuple of 3
-        Where the axes cross, in the present placement.
+        Intersection of the axes, in the present placement.
     axis, axis2 : tuple of 3
         Axes of any length, square to each other in the present placement.  `body` carries `axis` and `body2` carries `axis2`; beside
         space, `axis` stays in space and `body` carries `axis2`.
@@ -296,7 +296,7 @@ def WELD(body: BODY, body2: BODY | None, point: Vector, label: str | None = None
     Parameters
     ----------
     body, body2 : BODY, BODY or None
-        Rigid, pseudo-rigid, or one of them an obstacle; None stands for space.
+        Rigid, pseudo-rigid, or one of them an obstacle; None means space.
     point : tuple of 3
         Place of the joint in the present placement.
     label : str, optional

@@ -1,4 +1,4 @@
-"""SOLFEC, and how its mode is chosen (docs/language-objects.md, SOLFEC; docs/running.md, Write and read mode)."""
+"""SOLFEC, and the choice of its mode (docs/language-objects.md, SOLFEC; docs/running.md, Write and read mode)."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class SOLFEC(Model):
     Parameters
     ----------
     analysis : str
-        'DYNAMIC', or 'QUASI_STATIC': every step is a correction towards equilibrium, without inertia from step to step.
+        'DYNAMIC', or 'QUASI_STATIC': every step is a correction towards equilibrium, without inertial forces between steps.
     step : float
-        Time step, an upper bound: explicit integration of deformable bodies may lower it for good.
+        Time step, an upper bound: explicit integration of deformable bodies may lower it permanently.
     output : str or pathlib.Path, optional
         Output directory.  Left out or None: a run in memory, which writes and reads no files.
     mode : str, optional
         'WRITE' computes; earlier results are renamed to those of the directory `<output>.old` once the first new frame is
-        written.  'READ' reads results.  'AUTO' reads where there are results and computes where there are none.
+        written.  'READ' reads results.  'AUTO' reads existing results, and computes if there are none.
         Default: 'WRITE' in Python programs, notebooks and tests; under the command `solfec` 'AUTO', with its switches -w and
         -c.
     contacts : str
         'CLASSIC' (default): contact points as in Solfec-1.0, one averaged point for a pair of primitives.  'MANIFOLD': up to
-        four points on features that face each other, from a small distance on.
+        four points on features that face each other, within a small distance.
     """
 
     __slots__ = ()
@@ -150,7 +150,7 @@ class SOLFEC(Model):
 
     @property
     def step_control(self) -> str:
-        """'ON': explicitly integrated bodies lower the step to what they can bear; 'OFF' keeps the step of the user."""
+        """'ON': explicitly integrated bodies lower the step to their stable step; 'OFF' keeps the user's step."""
         return checks.on_off(not self._domain.step_kept)
 
     @step_control.setter
@@ -177,7 +177,7 @@ class SOLFEC(Model):
 
     @property
     def joint_impacts(self) -> str:
-        """'ON': the first step of a joint whose points move stops them; 'OFF': their velocity turns round in every step, as in Solfec-1.0."""
+        """'ON': the first step of a joint whose points move stops them; 'OFF': their velocity changes its sign in every step, as in Solfec-1.0."""
         return checks.on_off(self._domain.joint_impacts)
 
     @joint_impacts.setter
@@ -186,7 +186,7 @@ class SOLFEC(Model):
 
     @property
     def joint_correction(self) -> str:
-        """'ON': after every step of dynamics the points of joints are brought together again; 'OFF' (default): they drift apart slowly."""
+        """'ON': every dynamic step ends with a correction that closes gaps of joints; 'OFF' (default): their points drift apart slowly."""
         return checks.on_off(self._domain.joint_correction)
 
     @joint_correction.setter
@@ -218,13 +218,13 @@ class SOLFEC(Model):
     def steps(self, solver: Solver | Solves, duration: float) -> Iterator[float]:
         """Run as RUN does, step by step: iterate over the times at which steps end.
 
-        Output, callbacks, the file STOP and signals are seen to before a time is given.  A loop that is left early ends the run, and
+        Output, callbacks, the file STOP and signals are processed before each time is yielded.  A loop that is left early ends the run, and
         the last state is written.  In READ mode there are no steps.
 
         Parameters
         ----------
         solver
-            As of RUN.
+            See RUN.
         duration : float
             Time to simulate, from the present time on.
         """
@@ -245,16 +245,16 @@ class SOLFEC(Model):
 
     @command("SOLFEC.add_forces")
     def add_forces(self, function: Callable[[Bodies, float, float], Any]) -> None:
-        """Load many bodies at once by a function that is called in every step; several functions add up.
+        """Load many bodies at once by a function that is called in every step; forces of several functions add up.
 
-        A continued run needs them again, as its input gives them.
+        The input of a continued run must add them again.
 
         Parameters
         ----------
         function : callable
             ``function(bodies, time, step)`` returns spatial forces at the mass centres (n, 3), or a tuple of these and spatial torques (n, 3).
-            `bodies` is what `snapshot` gives, at mid-step and with velocities of the beginning of the step.  Forces on obstacles count for
-            nothing; bodies that deform take no torques.
+            `bodies` is as in `snapshot`, at mid-step and with velocities of the beginning of the step.  Forces on obstacles have
+            no effect; deformable bodies accept no torques.
         """
         self._domain.loads.sources.append(ForceArrays(checks.function(function, "function")))
 
@@ -298,7 +298,7 @@ class SOLFEC(Model):
 
 
 def look_at(simulation: Simulation, duration: float | None = None) -> None:
-    """Inspect a model in the place of its first RUN, for `solfec check`."""
+    """Inspect a model instead of its first RUN, for `solfec check`."""
     from ..inspection import inspect  # imports parts of SciPy, which runs do not need
 
     now, name = session.current(), simulation.outpath or "in memory"
@@ -310,7 +310,7 @@ def look_at(simulation: Simulation, duration: float | None = None) -> None:
 
 
 def _output_path(path: str) -> str:
-    """Output directory: that of the command line when results are the input, with -s appended."""
+    """Return the output directory: that of the command line if results are the input, with -s appended."""
     now = session.current()
     path = (now.output_directory or path).rstrip("/")
     if not path:
@@ -319,13 +319,13 @@ def _output_path(path: str) -> str:
 
 
 def results_exist(path: str) -> bool:
-    """Whether an output directory holds results."""
+    """Whether an output directory contains results."""
     file = results_file(path)
     return os.path.isfile(file) and os.access(file, os.R_OK)
 
 
 def _mode(now: session.Session, path: str | None, asked: str) -> str:
-    """READ, WRITE or CONTINUE for a new SOLFEC object that was asked to be 'READ', 'WRITE' or 'AUTO'; may end the process."""
+    """Return READ, WRITE or CONTINUE for a new SOLFEC object with the mode 'READ', 'WRITE' or 'AUTO'; may end the process."""
     if now.checked is not None:
         return "WRITE"
     if path is None:
@@ -356,14 +356,14 @@ def _mode(now: session.Session, path: str | None, asked: str) -> str:
 
 
 def _writer_of(path: str, now: session.Session) -> Simulation | None:
-    """The first simulation of this very run that writes, or has written, to an output directory."""
+    """Return the first simulation of this process that writes, or has written, to an output directory."""
     path = os.path.abspath(path)
     writing = (simulation for simulation in now.simulations if simulation.mode == "WRITE" and simulation.outpath is not None)
     return next((simulation for simulation in writing if os.path.abspath(simulation.outpath) == path), None)
 
 
 def _may_overwrite(path: str) -> bool:
-    """Ask on a terminal whether old results may go; without a terminal nobody can say yes."""
+    """Ask on a terminal whether old results may be overwritten; without a terminal the answer is no."""
     if not (sys.stdin is not None and sys.stdin.isatty()):
         print(f"solfec: -w: {path} holds results; without a terminal to ask on, put -y before the input's path to overwrite them", file=sys.stderr)
         return False

@@ -37,20 +37,20 @@ def MODAL_ANALYSIS(
     body : BODY
         Finite element body; left out, results are read from `path`.
     num : int
-        Number of modes, rigid ones included; left out, that of the file at `path`.
+        Number of modes, rigid ones included; by default that of the file at `path`.
     path : str
-        File, to which '.h5' is appended.  Results of this body with `num` modes that are there already are used.
+        File, to which '.h5' is appended.  Existing results of this body with `num` modes are used.
     abstol : float
         Relative tolerance of the eigenvalue solver.
     maxiter : int
-        Its restarts at most.
+        Largest number of its restarts.
     verbose : str
-        'ON' prints what was found.
+        'ON' prints the results.
 
     Returns
     -------
     tuple
-        Eigenvalues omega**2 [radian**2/time**2], and eigenvectors one after another, orthonormal in the mass norm.
+        Eigenvalues omega**2 [radian**2/time**2], and concatenated eigenvectors, orthonormal in the mass norm.
     """
     path = None if path is None else checks.path(path, "path")
     abstol, maxiter = checks.positive(abstol, "abstol"), checks.integer(maxiter, "maxiter", minimum=1)
@@ -105,7 +105,7 @@ def _read(path: str, num: int | None) -> tuple[list, list]:
 
 
 def _kept(path: str | None, num: int, mass, stiffness) -> ReducedBase | None:
-    """Modes in the file, if they are as many as wanted and those of these matrices."""
+    """Return the modes in the file, if their number and their matrices match."""
     if path is None or not os.path.isfile(path + ".h5"):
         return None
     try:
@@ -155,9 +155,9 @@ def REGISTER_BASE(solfec: SOLFEC, base: Base, label: str) -> None:
     ----------
     solfec : SOLFEC
     base : tuple
-        (eigenvalues, vectors one after another).
+        (eigenvalues, concatenated vectors).
     label : str
-        Not in use yet.
+        A label not in use.
     """
     simulation = simulation_of(solfec)
     label = checks.string(label, "label")
@@ -180,7 +180,7 @@ def RIGID_DISPLACEMENTS(body: BODY) -> list[list[float]]:
     Returns
     -------
     list of 6 lists
-        Three translations and three rotations, 3 numbers a node.
+        Three translations and three rotations, 3 numbers per node.
     """
     body = _element_body(body)
     bodies = body._simulation.domain.bodies
@@ -193,7 +193,7 @@ def COROTATED_DISPLACEMENTS(
     subset: str | int | BODY | Sequence,
     sampling: Sequence[float] | float | None = None,
 ) -> list[list[float]]:
-    """Snapshots of nodal displacements from which the rotations of bodies are taken out: R^T x - X.
+    """Take snapshots of nodal displacements without the rotations of bodies: R^T x - X.
 
     Parameters
     ----------
@@ -202,12 +202,12 @@ def COROTATED_DISPLACEMENTS(
         Finite element bodies with equal numbers of nodes: a BODY, an identifier, a POSIX basic regular expression for labels,
         a box (xlow, ylow, zlow, xhigh, yhigh, zhigh) that bodies overlap at present, or a list of any of these.
     sampling : list or float, optional
-        Instants, or the interval between snapshots; as frames are written when left out.
+        Instants, or the interval between snapshots; by default that of frames.
 
     Returns
     -------
     list
-        Empty; RUN, or FORWARD with its flag, fills it with a list of 3 numbers a node for every body and instant.
+        Empty; RUN, or FORWARD with its flag, fills it with a list of 3 numbers per node for every body and instant.
     """
     simulation = simulation_of(solfec)
     identifiers = _subset(subset, simulation)
@@ -219,7 +219,7 @@ def COROTATED_DISPLACEMENTS(
 
 
 def _subset(subset, simulation) -> list[int]:
-    """Identifiers of the bodies of a `subset` argument, in its order, each once."""
+    """Return identifiers of the bodies of a `subset` argument, in its order, each once."""
     domain = simulation.domain
     simulation.load_first()
     mixed = isinstance(subset, list)
@@ -246,7 +246,7 @@ def _subset(subset, simulation) -> list[int]:
 
 
 def _chosen(item, name: str, simulation) -> list[int]:
-    """Bodies of one item of a `subset`."""
+    """Return bodies of one item of a `subset`."""
     domain = simulation.domain
     if isinstance(item, BODY):
         if item._simulation is not simulation:
@@ -300,23 +300,23 @@ def POD_BASE(
     num: int | None = None,
     tolerance: float = 1e-8,
 ) -> tuple[list[float], list[float]]:
-    """A base for the form 'BC-RO' by proper orthogonal decomposition of displacements.  Not in Solfec-1.0.
+    """Compute a base for the form 'BC-RO' by proper orthogonal decomposition of displacements.  Not in Solfec-1.0.
 
     Parameters
     ----------
     body : BODY
         Finite element body.
     snapshots : list of lists
-        Displacements of its nodes, e.g. from COROTATED_DISPLACEMENTS; rigid ones need not be among them.
+        Displacements of its nodes, e.g. from COROTATED_DISPLACEMENTS; rigid displacements are not needed.
     num : int
-        Number of vectors with the six rigid ones, which come first.
+        Number of vectors, including the six rigid ones, which come first.
     tolerance : float
-        Without `num`: the part of the snapshots' sum of squares, beside rigid displacements, that may be lost.
+        Without `num`: part of the snapshots' sum of squares, without rigid displacements, that may be lost.
 
     Returns
     -------
     tuple
-        Squared singular values (zeros for rigid displacements), and orthonormal vectors one after another.
+        Squared singular values (zeros for rigid displacements), and concatenated orthonormal vectors.
     """
     body = _element_body(body)
     bodies = body._simulation.domain.bodies

@@ -17,17 +17,17 @@ from .series import TIME_SERIES, number_or_series
 
 
 def _velocity_of_displacement(value, name: str) -> TimeSeries:
-    """Velocity that makes a history of displacement; beyond its ends the first and the last slope go on."""
+    """Return the velocity of a displacement history; beyond its ends the first and the last slope continue."""
     return checks.instance(value, name, TIME_SERIES)._series.derivative()
 
 
 def _velocity_of_acceleration(value, name: str) -> TimeSeries:
-    """Velocity that a history of acceleration makes from rest; it keeps its last value."""
+    """Return the velocity, from rest, of an acceleration history; it keeps its last value."""
     return checks.instance(value, name, TIME_SERIES)._series.integral()
 
 
 def _driven(body) -> BODY:
-    """A body whose points can be driven."""
+    """Check a body whose points can be driven."""
     body = body_of(body, "body")
     if body._kind == BodyKind.OBSTACLE and not body._simulation.domain.dynamic:
         raise BadValue("an obstacle cannot be moved in a quasi-static analysis")
@@ -129,7 +129,7 @@ def SET_DISPLACEMENT3(body: BODY, point: Vector, base: Numbers, tms: Sequence[TI
     point : tuple of 3
         Referential point in or on the shape.
     base : tuple of 9
-        Three directions, one after another.
+        Three concatenated directions.
     tms : tuple of 3 TIME_SERIES
         Histories of displacement.
 
@@ -150,7 +150,7 @@ def SET_VELOCITY3(body: BODY, point: Vector, base: Numbers, tms: Sequence[float 
     point : tuple of 3
         Referential point in or on the shape.
     base : tuple of 9
-        Three directions, one after another.
+        Three concatenated directions.
     tms : tuple of 3 TIME_SERIES or float
         Velocities at the end of every step.
 
@@ -171,7 +171,7 @@ def SET_ACCELERATION3(body: BODY, point: Vector, base: Numbers, tms: Sequence[TI
     point : tuple of 3
         Referential point in or on the shape.
     base : tuple of 9
-        Three directions, one after another.
+        Three concatenated directions.
     tms : tuple of 3 TIME_SERIES
         Histories of acceleration.
 

@@ -1,4 +1,4 @@
-"""DURATION, SEEK, HISTORY and what else reads results (docs/language-running.md, Results access)."""
+"""DURATION, SEEK, HISTORY and other commands that read results (docs/language-running.md, Results access)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .handles import simulation_of
 from .hints import Switch, Vector
 from .model import SOLFEC
 
-CLOCKS = (*PHASES, "PARBAL")  # of TIMING; nothing is balanced in a serial run
+CLOCKS = (*PHASES, "PARBAL")  # of TIMING; serial runs have no balancing
 
 
 class _Energies(NamedTuple):
@@ -29,12 +29,12 @@ class _Energies(NamedTuple):
 
 
 class Energies(_Energies):
-    """Energies in the manual's order.  `dissipated`, which the manual does not have, is no item, so that inputs may unpack five."""
+    """Energies in the order of Solfec-1.0's manual.  `dissipated`, which is new, is no item, so that inputs may unpack five."""
 
     dissipated: float
 
     def __new__(cls, *values: float):
-        """Six energies."""
+        """Make the tuple from six energies."""
         energies = super().__new__(cls, *values[:5])
         energies.dissipated = values[5]
         return energies
@@ -112,7 +112,7 @@ def DISPLACEMENT(body: BODY, point: Vector) -> tuple[float, ...]:
     ----------
     body : BODY
     point : tuple of 3
-        Referential point; of finite elements one within the mesh.
+        Referential point; for finite elements within the mesh.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def VELOCITY(body: BODY, point: Vector) -> tuple[float, ...]:
     ----------
     body : BODY
     point : tuple of 3
-        Referential point; of finite elements one within the mesh.
+        Referential point; for finite elements within the mesh.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def STRESS(body: BODY, point: Vector) -> tuple[float, ...]:
     ----------
     body : BODY
     point : tuple of 3
-        Referential point; of finite elements one within the mesh.
+        Referential point; for finite elements within the mesh.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def STRESS(body: BODY, point: Vector) -> tuple[float, ...]:
 
 
 def _at_point(quantity: str, body, point) -> tuple[float, ...]:
-    """What the method `quantity` of the domain's points tells of a body's point."""
+    """Call the method `quantity` of the domain's points for a point of a body."""
     checks.instance(body, "body", BODY)
     body._simulation.load_first()
     body, point = body_of(body, "body"), checks.vector(point, "point")
@@ -171,7 +171,7 @@ def _at_point(quantity: str, body, point) -> tuple[float, ...]:
 
 @command("DISPLAY_POINT")
 def DISPLAY_POINT(body: BODY, point: Vector, label: str | None = None) -> None:
-    """Attach a point to a body, which BODY.display_points tells the present place of; it moves nothing.
+    """Attach a point to a body; BODY.display_points returns its present place. It has no effect on motion.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def ENERGY(solfec: SOLFEC | BODY, object: SOLFEC | BODY | Sequence[BODY] | None 
     Parameters
     ----------
     solfec : SOLFEC or BODY
-        A BODY alone stands for itself.
+        A single BODY is its own `object`.
     object
         SOLFEC (default), BODY or list of BODY, each counted once.  The model's contact and friction figures
         count each contact once, a body's figures count all of its contacts.
@@ -202,8 +202,8 @@ def ENERGY(solfec: SOLFEC | BODY, object: SOLFEC | BODY | Sequence[BODY] | None 
     Returns
     -------
     named tuple
-        kinetic, internal, external, contact and friction, in units of work; as a member `dissipated`, too: what the damping
-        of bodies has taken up.
+        kinetic, internal, external, contact and friction, in units of work; its member `dissipated` is the energy that
+        damping of bodies has dissipated.
     """
     if object is None and isinstance(solfec, BODY):
         object, simulation = solfec, solfec._simulation
@@ -219,7 +219,7 @@ def ENERGY(solfec: SOLFEC | BODY, object: SOLFEC | BODY | Sequence[BODY] | None 
 
 
 def bodies_of(value, name: str, simulation) -> list[BODY] | None:
-    """The bodies of an object argument; None for the whole model."""
+    """Return the bodies of an object argument; None for the whole model."""
     if value is None:
         return None
     items = list(value) if checks.is_sequence(value) else [value]
@@ -277,7 +277,7 @@ def HISTORY(
         'CU'), (object, direction or None, surface pair or None, entity), or a string such as 'STEP' or 'TIMINT'
         (docs/language-running.md, HISTORY).
     t0, t1 : float
-        Interval; both ends count.
+        Interval, ends included.
     skip : int
         Every skip-th frame.
     progress : str
@@ -304,7 +304,7 @@ def HISTORY(
 
 
 def _item(item, name: str, simulation):
-    """One item in the form of the results reader: bodies by identifier or label, None for the whole model."""
+    """Convert one item to the form of the results reader: bodies by identifier or label, None for the whole model."""
     if isinstance(item, str):
         return checks.choice(item, name, history.NAMES)
     if not checks.is_sequence(item):

@@ -1,4 +1,4 @@
-"""RUN, OUTPUT, CALLBACK and what else controls a simulation (docs/language-running.md, Running)."""
+"""RUN, OUTPUT, CALLBACK and other commands that control a simulation (docs/language-running.md, Running)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .solvers import CoSolver, Solver, constraint_solver
 
 @command("RUN")
 def RUN(solfec: SOLFEC, solver: Solver | CoSolver | Solves, duration: float) -> None:
-    """Run a simulation; nothing happens in READ mode. Under the viewer (-v) the window runs it.
+    """Run a simulation; in READ mode do nothing. Under the viewer (-v) the window runs it.
 
     Parameters
     ----------
     solfec : SOLFEC
     solver
-        Constraint solver, e.g. GAUSS_SEIDEL_SOLVER, a HYBRID_SOLVER, or any object with a method ``solve (local)`` that leaves reactions in
+        Constraint solver, e.g. GAUSS_SEIDEL_SOLVER, a HYBRID_SOLVER, or any object with a method ``solve (local)`` that writes reactions to
         ``local.rows.R`` (docs/solvers.md, A solver of your own).
     duration : float
         Time to simulate, from the present time on.
@@ -88,7 +88,7 @@ def CALLBACK(solfec: SOLFEC, interval: float, data: Any, callback: Callable[...,
     interval : float
         Time between calls, positive.
     data
-        Argument of the function; a tuple gives its items as arguments.
+        Argument of the function; the items of a tuple are separate arguments.
     callback : callable
     """
     simulation = simulation_of(solfec)
@@ -100,7 +100,7 @@ def CALLBACK(solfec: SOLFEC, interval: float, data: Any, callback: Callable[...,
 
 @command("REGISTER_CALLBACK")
 def REGISTER_CALLBACK(callback: Callable[..., Any], data: Any = None) -> None:
-    """Register a callback for parallel runs; nothing to do in a serial one.
+    """Register a callback for parallel runs; it has no effect in a serial run.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def UNPHYSICAL_PENETRATION(solfec: SOLFEC, depth: float) -> None:
 def GEOMETRIC_EPSILON(epsilon: float) -> None:
     """Set the distance below which two points count as one (default 1E-6, in the model's unit of length).
 
-    Holds for everything that follows, and for SOLFEC objects that exist already.
+    It applies to everything that follows, and to existing SOLFEC objects.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class TIME_SERIES(Members):
 
 
 def points_of_list(points) -> np.ndarray:
-    """Points (n, 2) of a flat list or a list of pairs."""
+    """Convert a flat list or a list of pairs."""
     items = checks.sequence(points, "points")
     if items and all(checks.is_sequence(item) for item in items):
         return np.array([checks.vector(item, f"points[{i}]", 2) for i, item in enumerate(items)])
@@ -112,7 +112,7 @@ def points_of_file(path: str) -> np.ndarray:
 
 
 def number_or_series(value, name: str):
-    """A load's value: a float, or the time series behind a TIME_SERIES."""
+    """Convert a load's value to a float or to the time series of a TIME_SERIES."""
     if isinstance(value, TIME_SERIES):
         return value._series
     try:

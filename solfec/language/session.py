@@ -1,4 +1,4 @@
-"""What one run of an input knows about its surroundings: command line, input file, process-wide settings.
+"""Environment of one run of an input: command line, input file, process-wide settings.
 
 The command line fills it before the input starts; in a plain Python script that imports `solfec` the defaults
 describe the script itself.
@@ -23,7 +23,7 @@ LIBRARIES = tuple(
     {os.path.realpath(path) + os.sep for name, path in sysconfig.get_paths().items() if name != "data"}
     | {os.path.realpath(os.path.dirname(os.__file__)) + os.sep}
 )
-COLLECTED = 10_000  # rows of dropped models that are worth looking for
+COLLECTED = 10_000  # rows of dropped models from which garbage collection pays
 
 
 @dataclass
@@ -33,27 +33,27 @@ class Session:
     Attributes
     ----------
     command : bool
-        Whether the `solfec` command runs the input; else a plain Python program, a notebook, a test does.
+        Whether the `solfec` command runs the input, instead of a Python program, a notebook or a test.
     input_path : str or None
         Path of the input file.
     input_text : str
-        Its text, copied into output directories.
+        Text of the input, copied into output directories.
     arguments : list of str or None
         The user's own arguments (docs/language-running.md, NON_SOLFEC_ARGV, SUBDIR, VIEWER).
     output_directory : str or None
-        Given as the input path: replaces the output path of every SOLFEC object.
+        Results given as the input path: replaces the output path of every SOLFEC object.
     overwrite, overwrite_without_asking
         Switches -w and -y.
     resume : bool
         Switch -c.
     reading : bool
-        Switch -r of the command parmec: nothing is computed.
+        Switch -r of the command parmec: results are read, nothing is computed.
     subdirectory : str or None
         Switch -s.
     interval : float
         Switch -i: seconds of wall time between progress reports.
     quiet : bool
-        Switch --quiet: no progress, whatever the input says.
+        Switch --quiet: no progress, for any setting of the input.
     epsilon : float
         Geometric epsilon (docs/language-running.md, GEOMETRIC_EPSILON).
     """
@@ -78,21 +78,21 @@ class Session:
     namespace: dict | None = None  # names of the input, while the viewer shows its models
     viewer: Any = None  # that runs a script at present: it has `render (simulation, identifiers)` and `obey (command)`
     viewed: list[tuple] | None = None  # simulation, solver and duration of each RUN for the viewer; None: RUN runs
-    written: set[str] = field(default_factory=set)  # output directories into which simulations wrote that nobody holds any more
+    written: set[str] = field(default_factory=set)  # output directories of simulations that were deleted since
     _simulations: WeakValueDictionary = field(default_factory=WeakValueDictionary)  # in the order in which they were made
-    _unchecked: list = field(default_factory=list)  # keeps models in memory until `solfec check` has seen them
+    _unchecked: list = field(default_factory=list)  # keeps models in memory until `solfec check` has inspected them
     _made: int = 0
-    _left: int = 0  # rows of tables of models that nobody holds, and that may still be in memory
+    _left: int = 0  # rows of tables of unreferenced models that may still be in memory
 
     @property
     def simulations(self) -> list:
-        """The simulations that somebody holds, in the order in which they were made."""
+        """Existing simulations, in the order of their creation."""
         return list(self._simulations.values())
 
     def enter(self, simulation) -> None:
-        """Take note of a new simulation; large ones that were dropped make room for it."""
+        """Register a new simulation, and free the memory of large dropped ones."""
         if self._left > COLLECTED:
-            gc.collect()  # phases of a step and their model refer to one another, and Python takes its time to see that nobody else does
+            gc.collect()  # a model and the phases of its step form a reference cycle, which only garbage collection frees
             self._left = 0
         self._made += 1
         self._simulations[self._made] = simulation
@@ -101,7 +101,7 @@ class Session:
         simulation.ended = self._take_leave
 
     def _take_leave(self, simulation) -> None:
-        """Remember of a simulation what decides on the mode of later ones."""
+        """Record of a deleted simulation what determines the mode of later ones."""
         if simulation.mode == "WRITE" and simulation.frames_written and simulation.outpath is not None:
             self.written.add(os.path.abspath(simulation.outpath))
         self._left += simulation.domain.bodies.triples.n + simulation.domain.constraints.n
@@ -126,7 +126,7 @@ def current() -> Session:
 
 
 def begin(session: Session | None) -> Session | None:
-    """Make `session` the current one; return the one before it."""
+    """Make `session` the current one; return the previous one."""
     global _current
     before, _current = _current, session
     return before
@@ -141,7 +141,7 @@ def _of_script() -> Session:
     if path is not None and path.endswith(".py") and os.path.isfile(path):
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
-    words = [] if "ipykernel" in sys.modules else sys.argv[1:]  # a notebook's words are its kernel's, not the user's
+    words = [] if "ipykernel" in sys.modules else sys.argv[1:]  # arguments of a notebook are its kernel's, not the user's
     session = Session(input_path=path, input_text=text, arguments=words or None)
     atexit.register(session.close)
     return session
@@ -152,7 +152,7 @@ def _of_script() -> Session:
 
 @cache
 def is_users(filename: str) -> bool:
-    """Whether a source file is the user's own: not of this package, the standard library or installed packages."""
+    """Whether a source file is the user's own, outside this package, the standard library and installed packages."""
     if filename.startswith("<") or filename.endswith((".pyx", ".pxd", ".pxi")):
         return False
     path = os.path.realpath(filename)
@@ -162,7 +162,7 @@ def is_users(filename: str) -> bool:
 
 
 def users_frame():
-    """The innermost frame that runs the user's own code: a file's, else what was typed (`python -c`); or None."""
+    """Return the innermost frame of the user's own code: a file, else typed code (`python -c`); or None."""
     frame, typed = sys._getframe(1), None
     while frame is not None and not is_users(frame.f_code.co_filename):
         if frame.f_globals.get("__name__") == "__main__" and frame.f_code.co_filename.startswith("<"):
@@ -172,7 +172,7 @@ def users_frame():
 
 
 def location() -> str:
-    """The user's place as 'file:line', or ''."""
+    """Return the user's present line as 'file:line', or ''."""
     frame = users_frame()
     return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 

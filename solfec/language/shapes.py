@@ -21,7 +21,7 @@ from .hints import Integers, Numbers, Vector
 
 
 class Shape(Members):
-    """What CONVEX, MESH, SPHERE and ELLIP have in common: contents that another command may take away."""
+    """Base of CONVEX, MESH, SPHERE and ELLIP: a handle of contents that another command may take over."""
 
     __slots__ = ("_held", "_taken_by")
 
@@ -118,7 +118,7 @@ class MESH(Shape):
 
     @command("MESH.node")
     def node(self, n: int, x: float | None = None, y: float | None = None, z: float | None = None) -> tuple[float, ...]:
-        """Coordinates of the n-th node; x, y or z move it first."""
+        """Return coordinates of the n-th node, after moving it to x, y or z if given."""
         content = self._content
         n = _index(n, len(content.nodes))
         point = [None if v is None else checks.number(v, name) for v, name in zip((x, y, z), "xyz")]
@@ -128,7 +128,7 @@ class MESH(Shape):
 
     @command("MESH.nodes_on_surface")
     def nodes_on_surface(self, surfid: int) -> list[int] | None:
-        """Ascending numbers of the nodes on a surface, None when there are none."""
+        """Return ascending numbers of the nodes on a surface, None if there are none."""
         return self._content.nodes_on_surface(checks.identifier(surfid, "surfid")) or None
 
     def get_data(self) -> tuple[list, list, list]:
@@ -137,7 +137,7 @@ class MESH(Shape):
 
     @command("MESH.set_volid")
     def set_volid(self, volid: int) -> int:
-        """Give all elements a volume identifier; returns it."""
+        """Give all elements a volume identifier; return it."""
         volid = checks.identifier(volid, "volid")
         self._content.set_volume_id(volid)
         return volid
@@ -173,7 +173,7 @@ class MESH(Shape):
         point, normal : tuple of 3
             The plane.
         ref : bool
-            Reference or current configuration; the same for a mesh that is not a body's.
+            Reference or current configuration, which are equal for a mesh without a body.
         eps : float
             Tolerance (default: geometric epsilon).
         """
@@ -254,7 +254,7 @@ class ELLIP(Shape):
 
     @property
     def rot(self) -> tuple[float, ...]:
-        """Rotation, column by column: the directions of the semi-axes one after another."""
+        """Rotation by columns: the directions of the semi-axes."""
         return tuple(self._content.rotation.T.ravel().tolist())
 
 
@@ -277,7 +277,7 @@ def HULL(points: Numbers, volid: int, surfid: int, convex: CONVEX | None = None)
     Returns
     -------
     CONVEX
-        Of one polyhedron, or with `convex` of all of them.
+        Collection of one polyhedron, or with `convex` of all.
     """
     points = checks.numbers(points, "points", multiple=3, minimum=4)
     volid, surfid = checks.identifier(volid, "volid"), checks.identifier(surfid, "surfid")
@@ -299,7 +299,7 @@ def HEX(
     dy: Numbers | None = None,
     dz: Numbers | None = None,
 ) -> MESH:
-    """A hexahedral shape meshed with i x j x k elements.
+    """Return a hexahedral shape meshed with i x j x k elements.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def HEX(
 
 
 def subdivisions(values, names, least=(1, 1, 1)) -> list[int]:
-    """Numbers of elements along the sides of a box, or of a pipe; node numbers are 32-bit integers."""
+    """Check numbers of elements along the sides of a box or pipe; node numbers must be 32-bit integers."""
     counts = [checks.integer(n, name, minimum=minimum) for n, name, minimum in zip(values, names, least)]
     nodes = math.prod(n + 1 for n in counts)
     if nodes >= 2**31:
@@ -339,7 +339,7 @@ def subdivisions(values, names, least=(1, 1, 1)) -> list[int]:
 
 
 def ratios_of(dx, dy, dz, counts) -> list[np.ndarray | None]:
-    """Proportions of the subdivisions of a box."""
+    """Check proportions of the subdivisions of a box."""
     return [_ratios(d, name, n) for d, name, n in zip((dx, dy, dz), ("dx", "dy", "dz"), counts)]
 
 
@@ -359,7 +359,7 @@ def _ratios(value, name: str, count: int) -> np.ndarray | None:
 
 
 def shape_of(value, name: str, kind: type = Shape):
-    """A shape argument that still has contents."""
+    """Check a shape argument that still has contents."""
     wanted = "CONVEX, MESH, SPHERE or ELLIP" if kind is Shape else kind.__name__
     if not isinstance(value, kind):
         raise BadType(f"'{name}' must be a {wanted} object, not {checks.kind_of(value)}")
@@ -369,7 +369,7 @@ def shape_of(value, name: str, kind: type = Shape):
 
 
 def shapes_of(value, name: str, once: bool = False) -> list[Shape]:
-    """A shape, or a list of shapes; `once`: the command empties them, so none may come twice."""
+    """Check a shape or a list of shapes; `once`: the command empties them, so each may occur only once."""
     if not checks.is_sequence(value):
         return [shape_of(value, name)]
     shapes = [shape_of(item, f"{name}[{i}]") for i, item in enumerate(value)]
@@ -381,13 +381,13 @@ def shapes_of(value, name: str, once: bool = False) -> list[Shape]:
 
 
 def unwrapped(contents: list):
-    """What commands return: None for nothing, an object for one, a list for several."""
+    """Return None for no contents, an object for one, a list for several."""
     handles = [KINDS[type(content)]._of(content) for content in contents]
     return None if not handles else handles[0] if len(handles) == 1 else handles
 
 
 def consume(shapes: list[Shape], command_name: str) -> None:
-    """Take the contents away from shape objects, which remember where they went."""
+    """Take over the contents of shape objects, which record the command that did it."""
     place = session.location()
     for shape in shapes:
         shape._held = None
@@ -395,7 +395,7 @@ def consume(shapes: list[Shape], command_name: str) -> None:
 
 
 def _joined(content: Convex, convex: CONVEX | None, command_name: str) -> Convex:
-    """Put a new polyhedron in front of an existing collection, which its handle loses."""
+    """Put a new polyhedron in front of an existing collection, whose handle is emptied."""
     if convex is None:
         return content
     collection = convex._content
@@ -413,7 +413,7 @@ def _index(value, count: int) -> int:
 
 @contextmanager
 def reported():
-    """Turn what the geometry code refuses or warns about into the language's errors and warnings."""
+    """Turn errors and warnings of the geometry code into those of the language."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

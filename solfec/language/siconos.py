@@ -21,7 +21,7 @@ class SICONOS_SOLVER(Solver):
     Parameters
     ----------
     epsilon : float
-        Accuracy, by Siconos' own measure (default 1E-4).
+        Accuracy in Siconos' own measure (default 1E-4).
     maxiter : int
         Bound of iterations (default 1000).
     verbose : str

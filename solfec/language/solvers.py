@@ -20,7 +20,7 @@ UPDATES = ("FULL", "MIDDLE_JACOBI", "BOUNDARY_JACOBI")
 
 
 class Solver(Members):
-    """What RUN accepts."""
+    """Base of the solvers that RUN accepts."""
 
     __slots__ = ("_solver",)
 
@@ -36,14 +36,14 @@ class CoSolver(Members):
 
 
 def constraint_solver(solver: Solver | Solves):
-    """The solver behind what a user gives to RUN."""
+    """Return the solver of the user's argument of RUN."""
     if isinstance(solver, type) or not isinstance(solver, (Solver, Solves)):
         raise BadType(f"'solver' must be a constraint solver object, or one with a method solve (local), not {checks.kind_of(solver)}")
     return solver._solver if isinstance(solver, Solver) else ForeignSolver(solver)
 
 
 def _stored(name: str, check: Callable[[Any, str], T], doc: str) -> Member[T]:
-    """A member that the solver itself keeps."""
+    """Make a member whose value the solver stores."""
 
     def get(self):
         return getattr(self._solver, name)
@@ -64,7 +64,7 @@ def _outcome(name: str, kind: Callable[[Any], T], doc: str) -> Member[T]:
 
 
 def _switched(name: str, doc: str) -> Member[str]:
-    """A switch that the solver itself keeps."""
+    """Make a switch whose value the solver stores."""
 
     def get(self):
         return checks.on_off(getattr(self._solver, name))
@@ -76,7 +76,7 @@ def _switched(name: str, doc: str) -> Member[str]:
 
 
 def _recorded() -> Member[Any]:
-    """Iterations of all solutions since the member was set 'ON'."""
+    """Make a member that records iterations of all solutions after it is set to 'ON'."""
 
     def get(self):
         return list(self._solver.itershist) if self._solver.itershist else None
@@ -115,7 +115,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
     data, callback
         ``callback(solver, data...)`` for failure 'CALLBACK'; a returned 0 ends the program.
     anderson, islands : str
-        'ON': sweeps are accelerated; groups of bodies that do not touch end apart (defaults 'OFF'; docs/solvers.md, Automatic solver).
+        'ON': sweeps are accelerated; groups of bodies that do not touch end separately (defaults 'OFF'; docs/solvers.md, Automatic solver).
     """
 
     __slots__ = ("_variant", "_innerloops")
@@ -193,7 +193,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
 
     @property
     def variant(self) -> str:
-        """Update between processors; without effect in a serial run."""
+        """Update between processors; it has no effect in a serial run."""
         return self._variant
 
     @variant.setter
@@ -202,7 +202,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
 
     @property
     def innerloops(self) -> int:
-        """Inner loops between exchanges of processors; without effect in a serial run."""
+        """Inner loops between exchanges of processors; it has no effect in a serial run."""
         return self._innerloops
 
     @innerloops.setter
@@ -213,7 +213,7 @@ class GAUSS_SEIDEL_SOLVER(Solver):
 
 
 def _failure(value) -> str:
-    """The failure policy, by its plain name or by the name that Solfec-1.0 reads back."""
+    """Check the failure policy, given by its name here or in Solfec-1.0."""
     if value is None:
         return "CONTINUE"
     plain = checks.string(value, "failure").removeprefix("FAILURE_")
@@ -264,7 +264,7 @@ class NEWTON_SOLVER(Solver):
     maxiter : int
         Bound of iterations (default 1000).
     locdyn : str
-        'ON' (default): products with W as it is cheapest; 'OFF': always through body velocities, W is not assembled.
+        'ON' (default): products with W in the cheapest way; 'OFF': always through body velocities, W is not assembled.
     linver : str
         'GMRES' (default) or 'DIAG'.
     linmaxiter, maxmatvec : int
@@ -344,7 +344,7 @@ class TEST_SOLVER(NEWTON_SOLVER):
     Parameters
     ----------
     meritval, maxiter, maxmatvec, linmaxiter, epsilon, delta, omega
-        As for NEWTON_SOLVER, with that solver's defaults.
+        See NEWTON_SOLVER, with its defaults.
     """
 
     __slots__ = ()

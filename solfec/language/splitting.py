@@ -27,7 +27,7 @@ def SPLIT(
     remesh: Switch = "ON",
     first: Literal["BELOW", "ABOVE"] = "BELOW",
 ) -> tuple[Parts, Parts]:
-    """Split shapes by a plane; returns (below, above).
+    """Split shapes by a plane; return (below, above).
 
     Parameters
     ----------
@@ -36,20 +36,20 @@ def SPLIT(
     point, normal : tuple of 3
         The plane; its normal points up.
     surfid : tuple of 2 int
-        Surface identifiers of new faces: those of the lower parts, which look up, and of the upper parts.
+        Surface identifiers of new faces: of the lower parts, which face up, and of the upper parts.
     topoadj : 'ON' or 'OFF'
-        'ON': only the part of the section that hangs together with `point` is cut.
+        'ON': only the part of the section connected with `point` is cut.
     remesh : 'ON' or 'OFF'
-        Whether tetrahedra replace a mesh whose elements the plane passes through (needs the package tetgen); 'OFF'
-        makes that an error.
+        Whether tetrahedra replace a mesh whose elements the plane passes through (needs the package tetgen); with 'OFF'
+        this is an error.
     first : 'BELOW' or 'ABOVE'
-        Which parts come first; 'ABOVE' is what Solfec-1.0 did, against its manual.
+        Which parts come first; Solfec-1.0 returned 'ABOVE' first, contrary to its manual.
 
     Returns
     -------
     tuple of 2
-        Each None, a shape, or a list of them, one for every connected part.  Shapes that 'ON' has cut without
-        parting them count as below.
+        Each is None, a shape, or a list of shapes, one for every connected part.  Shapes that 'ON' cuts without
+        dividing them count as below.
     """
     shapes = shapes_of(shape, "shape", once=True)
     for item in shapes:
@@ -83,13 +83,13 @@ def VORONOI(
     shape : CONVEX, list of them, or MESH
         Emptied.
     seeds : int or list of tuples of 3
-        Number of cells, whose points are then random, or the points, inside of the shape.
+        Number of cells with random points, or the points, inside the shape.
     surfid : int
         Surface identifier of the faces between cells; outer faces keep theirs.
     relax : int
-        How many times points move to the centres of their cells, which makes these more alike.
+        Number of times that points move to the centres of their cells, which makes cells more equal.
     random : int
-        Another number makes other random points.
+        Seed of random points.
 
     Returns
     -------
@@ -138,11 +138,11 @@ def MESH_SPLIT(
     Parameters
     ----------
     mesh : MESH
-        Left as it is.
+        Not changed.
     nodeset : list of int, optional
-        Faces all of whose nodes are listed are cut; new faces get `surfid1`.
+        Faces with all nodes in the list are cut; new faces get `surfid1`.
     faceset : list of lists of 3 or 4 int, optional
-        Faces to cut, whatever `nodeset` says.  New faces that look along the right-hand normal of the listed face get
+        Faces to cut, instead of `nodeset`.  New faces with the right-hand normal of the listed face get
         `surfid1`, the others `surfid2`.
     surfid1, surfid2 : int
         Surface identifiers of new faces.
@@ -150,7 +150,7 @@ def MESH_SPLIT(
     Returns
     -------
     list of MESH or None
-        The parts; one mesh with doubled nodes when the cut ends inside; None when nothing was cut.
+        The parts; one mesh with doubled nodes if the cut ends inside; None if nothing was cut.
     """
     content = shape_of(mesh, "mesh", MESH)._content
     nodeset = None if nodeset is None else checks.integers(nodeset, "nodeset")
@@ -171,22 +171,22 @@ def OVERLAPPING(
     not_: Literal["NOT"] | None = None,
     gap: float = 0.0,
 ) -> Parts:
-    """Find the shapes that touch or overlap obstacles, or with 'NOT' those that do not.
+    """Find the shapes that touch or overlap obstacles, or with 'NOT' the shapes that do not.
 
     Parameters
     ----------
     obstacles : shape or list of shapes
-        Left as they are.
+        Not changed.
     shapes : shape or list of shapes
         Emptied; a collection of convexes counts as one.
     not_ : 'NOT', optional
-        Return the others.
+        Return the other shapes.
     gap : float
-        Not positive: only overlaps at least this deep count.
+        Not positive: only overlaps of at least this depth count.
 
     Returns
     -------
-    None, a shape, or a list of them in the order of `shapes`; the others are gone.
+    None, a shape, or a list of shapes in the order of `shapes`; the others are discarded.
     """
     obstacles = shapes_of(obstacles, "obstacles")
     shapes = shapes_of(shapes, "shapes", once=True)

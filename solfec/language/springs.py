@@ -42,15 +42,15 @@ def PUT_SPRING(
         ``function(stroke, velocity)`` returning the force on `body1` along the direction (on `body2` against it), or
         points ``[s0, f0, s1, f1, ...]`` or ``[[s0, f0], ...]`` of a curve, strokes increasing.
     limits : tuple of 2
-        Strokes (smin, smax), smin <= 0 <= smax, beyond which the spring does not go on.
+        Strokes (smin, smax), smin <= 0 <= smax, beyond which the spring does not move.
     direction : tuple of 3, optional
-        Direction of the spring; from point2 to point1 at any time when omitted.
+        Direction of the spring; by default the current direction from point2 to point1.
     update : str, optional
         'FIXED' (default), 'CONV1' or 'CONV2': the direction is fixed in space, or convected with a body.
     dashpot : float
         With a curve: force per velocity against the motion.
     law : str
-        'EXPLICIT': force from the stroke at mid step and the velocity that the other constraints leave;
+        'EXPLICIT': force from the stroke at mid step and the velocity without the spring's reaction;
         'IMPLICIT': from the mean stroke and the mean velocity of the step.
 
     Returns
@@ -69,7 +69,7 @@ def PUT_SPRING(
         raise BadValue("'update' needs a 'direction'")
     if direction is not None:
         direction = np.array(checks.direction(direction, "direction"))
-        direction /= np.linalg.norm(direction)  # as Solfec-1.0 does, so nothing to warn about
+        direction /= np.linalg.norm(direction)  # as in Solfec-1.0, so no warning is needed
         update = checks.choice(update or "FIXED", "update", ("FIXED", "CONV1", "CONV2"))
     carrier = {"CONV1": one, "CONV2": two}.get(update)
     if carrier is not None and carrier._kind == BodyKind.FINITE_ELEMENT:
@@ -87,7 +87,7 @@ def PUT_SPRING(
 
 
 def _curve(value) -> np.ndarray:
-    """Points (n, 2) of a curve."""
+    """Check points (n, 2) of a curve."""
     if not checks.is_sequence(value):
         raise BadType(f"'function' must be callable or a list of points (stroke, force), not {checks.kind_of(value)}")
     items = list(value)

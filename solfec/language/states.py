@@ -15,9 +15,9 @@ from .model import SOLFEC
 
 @command("INITIALIZE_STATE")
 def INITIALIZE_STATE(solfec: SOLFEC, path: str, time: float, subset: str | Sequence[str] | None = None) -> None:
-    """Give bodies the state that they have in other results; ignored, with a warning, in READ mode.
+    """Set bodies to their state in other results; ignored, with a warning, in READ mode.
 
-    Configurations, velocities and energies are taken; time, constraints and reactions are not.
+    Configurations, velocities and energies are set; time, constraints and reactions are not.
 
     Parameters
     ----------
@@ -25,29 +25,29 @@ def INITIALIZE_STATE(solfec: SOLFEC, path: str, time: float, subset: str | Seque
     path : str
         Output directory of the other results.
     time : float
-        The stored state nearest to it is taken.
+        The nearest stored state is used.
     subset : str or list of str, optional
-        POSIX basic regular expressions: bodies whose labels match one are initialised by their labels.  By default all
-        bodies are, by their identifiers.
+        POSIX basic regular expressions: bodies with matching labels are initialised by their labels.  By default all
+        bodies are initialised by their identifiers.
     """
     _initialise(simulation_of(solfec), "INITIALIZE_STATE", path, time, subset, False)
 
 
 @command("RIGID_TO_FEM")
 def RIGID_TO_FEM(path: str, time: float, solfec: SOLFEC, subset: str | Sequence[str] | None = None) -> None:
-    """As INITIALIZE_STATE (note the order of arguments), but finite element bodies take states of rigid ones.
+    """Initialise states as INITIALIZE_STATE does, but let finite element bodies take states of rigid ones; note the order of arguments.
 
-    Their nodes move and turn as the rigid body has; it is still referential points that constraints are put at afterwards.
+    Their nodes move and turn with the rigid body; constraints made afterwards still use referential points.
 
     Parameters
     ----------
     path : str
         Output directory of the other results.
     time : float
-        The stored state nearest to it is taken.
+        The nearest stored state is used.
     solfec : SOLFEC
     subset : str or list of str, optional
-        As of INITIALIZE_STATE.
+        See INITIALIZE_STATE.
     """
     _initialise(simulation_of(solfec), "RIGID_TO_FEM", path, time, subset, True)
 
@@ -75,7 +75,7 @@ def _initialise(simulation, name: str, path, time, subset, rigid_to_elements: bo
 
 
 def _label_filter(subset) -> Callable[[str], bool] | None:
-    """A function that tells whether a label matches the pattern or one of the patterns; None when there are none."""
+    """Return a function that tests whether a label matches a pattern; None without patterns."""
     if subset is None:
         return None
     if checks.is_sequence(subset):

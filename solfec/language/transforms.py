@@ -23,7 +23,7 @@ def COPY(shape: Shaped) -> Shaped:
     Parameters
     ----------
     shape
-        Shape object, or a list of them; left as they are.
+        Shape object, or a list of them; not changed.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def BEND(shape: Shaped, point: Vector, direction: Vector, angle: float) -> Shape
 
 
 def _usable(vector: Vector, name: str) -> tuple[float, float, float]:
-    """A vector of numbers that are not so large that coordinates would leave the range of floating-point numbers."""
+    """Check a vector whose numbers are small enough for coordinates not to overflow."""
     vector = checks.vector(vector, name)
     with reported():
         check_size(vector, name)
@@ -129,7 +129,7 @@ def _usable(vector: Vector, name: str) -> tuple[float, float, float]:
 
 
 def _applied(function, shape, *arguments):
-    """What a transformation returns: a point's image, or the shapes it has changed."""
+    """Apply a transformation; return the image of a point, or the changed shapes."""
     if checks.is_sequence(shape) and len(shape) > 0 and not any(isinstance(item, Shape) for item in shape):
         return function(checks.vector(shape, "shape"), *arguments)
     for item in shapes_of(shape, "shape"):

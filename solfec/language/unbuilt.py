@@ -6,5 +6,5 @@ from ..errors import NotBuiltYet
 
 
 def not_built(what: str) -> NotBuiltYet:
-    """The error that names what is missing."""
+    """Return the error that names a missing command."""
     return NotBuiltYet(f"{what} is not built yet in this version of solfec")

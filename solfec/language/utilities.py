@@ -21,7 +21,7 @@ from .written import writes, writing
 
 @command("IMBALANCE_TOLERANCE")
 def IMBALANCE_TOLERANCE(solfec: SOLFEC, tolerance: float, weightfactor: float = 1.0, updatefreq: int = 10) -> bool:
-    """Tolerance of the balance between processors; without effect in a serial run.
+    """Set the tolerance of the balance between processors; it has no effect in a serial run.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def IMBALANCE_TOLERANCE(solfec: SOLFEC, tolerance: float, weightfactor: float = 
     tolerance : float
         Positive ratio of the largest to the least load.
     weightfactor : float
-        Weight of local dynamics beside bodies, in [0, 1].
+        Weight of local dynamics relative to bodies, in [0, 1].
     updatefreq : int
-        Steps between looks at the balance, at least 1.
+        Steps between checks of the balance, at least 1.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def IMBALANCE_TOLERANCE(solfec: SOLFEC, tolerance: float, weightfactor: float = 
 
 @command("RANK")
 def RANK() -> int:
-    """Rank of this process: 0.
+    """Return the rank of this process: 0.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def RANK() -> int:
 
 @command("BARRIER")
 def BARRIER() -> bool:
-    """Wait for the other processes, of which there are none.
+    """Wait for other processes; a serial run has none.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def BARRIER() -> bool:
 
 @command("NCPU")
 def NCPU(solfec: SOLFEC | None = None) -> int:
-    """Number of processes: 1.  With a SOLFEC object in READ mode, the number that wrote the results.
+    """Return the number of processes: 1; with a SOLFEC object in READ mode, the number that wrote the results.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def NON_SOLFEC_ARGV() -> list[str] | None:
 
 @command("DELETE")
 def DELETE(solfec: SOLFEC, object: BODY | CONSTRAINT) -> None:
-    """Delete a body, with its constraints, or a constraint; one that is gone already is ignored.
+    """Delete a body, with its constraints, or a constraint; an object that no longer exists is ignored.
 
     Parameters
     ----------
@@ -232,14 +232,14 @@ def CONTACT_EXCLUDE_SURFACES(solfec: SOLFEC, surf1: int, surf2: int) -> None:
 def CONTACT_EXCLUDE_OBJECTS(body1: BODY, point1: Vector, body2: BODY, point2: Vector) -> None:
     """Disable contact detection between two parts of bodies: convexes, mesh elements, spheres, ellipsoids.
 
-    The manual lists the command without describing it; arguments are those of earlier manuals of Solfec.
+    Solfec-1.0's manual lists the command without a description; arguments are those of earlier manuals.
 
     Parameters
     ----------
     body1, body2 : BODY
         Of one SOLFEC object; the same body twice: parts of a body with self-contact.
     point1, point2 : tuple of 3
-        Referential points inside the parts; of several parts that share a point it is the first.
+        Referential points inside the parts; the first one of several parts that share a point.
     """
     one, two = body_of(body1, "body1"), body_of(body2, "body2")
     if one._simulation is not two._simulation:
@@ -251,7 +251,7 @@ def CONTACT_EXCLUDE_OBJECTS(body1: BODY, point1: Vector, body2: BODY, point2: Ve
 
 
 def _part_at(body: BODY, point: Vector, name: str) -> int:
-    """Number of the body's part that holds a referential point."""
+    """Return the number of the body's part that holds a referential point."""
     point = point_on(body, point, name)
     part = body._simulation.domain.points.part_at(body._id, point)
     if part is None:
@@ -273,9 +273,9 @@ def CONTACT_SPARSIFY(
     ----------
     solfec : SOLFEC
     threshold : float
-        Ratio of areas in [0, 1] below which the smaller of adjacent contacts goes; 0: none does.
+        Ratio of areas in [0, 1] below which the smaller of adjacent contacts is removed; 0: none.
     minarea : float
-        Contacts with a smaller area go.
+        Contacts with a smaller area are removed.
     mindist : float
         Distance between distinct contact points (default: geometric epsilon).
     symmetric : str
@@ -302,13 +302,13 @@ def CONTACT_OPTIONS(
     ----------
     solfec : SOLFEC
     margin : float
-        Bodies apart by less than this length are in contact too, with a positive gap; 0 (default): once they overlap.  With
-        SOLFEC (..., contacts = 'MANIFOLD') the default suits the smaller primitive of a pair.
+        Bodies nearer than this length are in contact, too, with a positive gap; 0 (default): once they overlap.  With
+        SOLFEC (..., contacts = 'MANIFOLD') the default is a part of the smaller primitive of a pair.
     patch : str
         'ON' (default with 'MANIFOLD'): faces that lie on each other share up to four contact points; 'OFF' (default): one.
     seams : str
-        'OFF' (default with 'MANIFOLD'): faces that lie wholly against other convexes of their body are no surface; 'ON' (default):
-        they are.  Counts for bodies made after the command.
+        'OFF' (default with 'MANIFOLD'): faces that lie wholly against other convexes of their body do not belong to the surface; 'ON'
+        (default): they do.  Applies to bodies made after the command.
     """
     simulation = simulation_of(solfec)
     settings = simulation.domain.settings
@@ -345,7 +345,7 @@ def FCLIB_EXPORT(solfec: SOLFEC, path: str) -> None:
     ----------
     solfec : SOLFEC
     path : str
-        File path, ending in .hdf5 by custom.
+        File path, which usually ends in .hdf5.
     """
     simulation = simulation_of(solfec)
     local = _last_step(solfec)
@@ -355,7 +355,7 @@ def FCLIB_EXPORT(solfec: SOLFEC, path: str) -> None:
 
 
 def _last_step(solfec):
-    """Local dynamics of the last step, or of the present one in a solver's callback."""
+    """Return the local dynamics of the last step, or of the present step in a solver's callback."""
     domain = simulation_of(solfec).domain
     if not domain.local_dynamics_stand:
         raise BadValue("there is no step of this run whose local dynamics still stand: call it after RUN or from a CALLBACK")

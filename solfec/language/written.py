@@ -1,4 +1,4 @@
-"""Files that commands write: their directories are made, and what keeps them from being written is reported."""
+"""Files that commands write: their directories are made, and failures are reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable)
 
 
 def writes(command: F) -> F:
-    """Decorate a command that does nothing but write files: `solfec check` passes over it."""
+    """Decorate a command that only writes files: `solfec check` skips it."""
 
     @wraps(command)
     def call(*arguments, **keywords):
@@ -26,7 +26,7 @@ def writes(command: F) -> F:
 
 @contextmanager
 def writing(path: str, name: str = "path") -> Iterator[str]:
-    """Make the directory of a file and yield its path; an OSError becomes an error of the argument `name`.
+    """Make the directory of a file and yield its path; an OSError becomes an error about the argument `name`.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""One model on several processes: who owns which bodies, what they tell one another, and sweeps whose bits do not depend on their number."""
+"""One model on several processes: ownership of bodies, communication, and sweeps whose bits do not depend on the number of processes."""

@@ -1,8 +1,8 @@
 """Colours of contacts that do not depend on how a model is divided.
 
 Contacts of one pair of bodies form a group; groups of one colour share no moving body.  Groups take the smallest free colour in
-the order of a hash of their bodies' identifiers: a group whose hash is the highest on both bodies is next.  Owners know all groups on
-their bodies, so a process only needs to hear which colours bodies have, and the highest hash that is still to come.
+the order of a hash of their bodies' identifiers: a group is next if its hash is the highest on both bodies.  Owners have all groups on
+their bodies, so processes exchange only the colours of bodies and their highest remaining hash.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST = 62  # bits of the masks of used colours
 
 
 def hashes(one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """Positive int64 of pairs of identifiers; different ones of pairs have different hashes but for a chance of 2**-63 each."""
+    """Return positive int64 hashes of pairs of identifiers; two pairs have equal hashes with a probability of 2**-63."""
     with np.errstate(over="ignore"):
         x = one.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + two.astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
         for factor in (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)):
@@ -24,7 +24,7 @@ def hashes(one: np.ndarray, two: np.ndarray) -> np.ndarray:
 
 
 def colour(part, ends: np.ndarray) -> np.ndarray:
-    """Colours (n,) of rows that act on bodies `ends` (2, n), rows of the body table, -1: none; each has a body that the part owns.
+    """Return colours (n,) of rows that act on bodies `ends` (2, n), rows of the body table or -1; the part owns a body of each.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def colour(part, ends: np.ndarray) -> np.ndarray:
     ids = np.where(groups >= 0, bodies.id[np.maximum(groups, 0)], 0)
     rank = hashes(ids[0], ids[1])
     result, todo = np.full(groups.shape[1], -1), np.ones(groups.shape[1], bool)
-    known = np.zeros((2, bodies.n + 1), np.int64)  # colours in use, the highest hash to come; the last column stands for no body
+    known = np.zeros((2, bodies.n + 1), np.int64)  # used colours, and the highest remaining hash; the last column means no body
     rows = np.arange(bodies.n)
     while world.total(np.array([todo.sum()]))[0]:
         known[1] = 0
@@ -47,7 +47,7 @@ def colour(part, ends: np.ndarray) -> np.ndarray:
         part.copy(known.view(float), 1, rows)
         now = todo & (rank >= known[1, groups[0]]) & (rank >= known[1, groups[1]])
         used = known[0, groups[0, now]] | known[0, groups[1, now]]
-        free = ~used & (used + 1)  # the lowest bit that is not in use
+        free = ~used & (used + 1)  # the lowest free bit
         if (free >= 1 << MOST).any():
             raise SolfecError(f"a body is in contact with more than {MOST} others; such models cannot be shared by processes yet")
         result[now] = np.log2(free).astype(int)

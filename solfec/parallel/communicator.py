@@ -1,4 +1,4 @@
-"""What processes tell one another: numbers between neighbours, and sums and maxima over all."""
+"""Communication of processes: exchange of arrays between neighbours, and sums and maxima over all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Communicator(Protocol):
-    """How one of `size` processes, the one of number `rank`, reaches the others; all of them make the same calls."""
+    """Communication of process number `rank` of `size` processes, all of which make the same calls."""
 
     rank: int
     size: int
@@ -17,31 +17,31 @@ class Communicator(Protocol):
         """Send arrays to ranks, and fill arrays with what ranks send."""
 
     def largest(self, values: np.ndarray) -> np.ndarray:
-        """Largest of all processes, number by number."""
+        """Return the element-wise maximum over all processes."""
 
     def total(self, values: np.ndarray) -> np.ndarray:
-        """Sums of integers over all processes."""
+        """Return the element-wise sum of integers over all processes."""
 
 
 class Alone:
-    """One process."""
+    """Communication of a single process."""
 
     rank, size = 0, 1
 
     def exchange(self, outgoing: dict[int, np.ndarray], incoming: dict[int, np.ndarray]) -> None:
-        """Nobody is there."""
+        """Do nothing: there are no other processes."""
 
     def largest(self, values: np.ndarray) -> np.ndarray:
-        """Its own."""
+        """Return the values."""
         return values
 
     def total(self, values: np.ndarray) -> np.ndarray:
-        """Its own."""
+        """Return the values."""
         return values
 
 
 class MessagePassing:
-    """Processes of MPI.
+    """Communication of processes by MPI.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ class MessagePassing:
         self._all(requests)
 
     def largest(self, values: np.ndarray) -> np.ndarray:
-        """Largest of all processes, number by number."""
+        """Return the element-wise maximum over all processes."""
         result = np.empty_like(values)
         self.world.Allreduce(values, result, self._max)
         return result
 
     def total(self, values: np.ndarray) -> np.ndarray:
-        """Sums of integers over all processes."""
+        """Return the element-wise sum of integers over all processes."""
         result = np.empty_like(values)
         self.world.Allreduce(values, result, self._sum)
         return result

@@ -1,9 +1,9 @@
-"""A part of a model: the bodies that a process owns, and copies of those round them.
+"""A part of a model: the bodies that a process owns, and copies of bodies around them.
 
 Every process holds the bodies within reach of its own, so that all contacts of its own bodies are found as in the whole model.
-So are contacts between copies near these, and what sparsification makes of a contact depends on those of the same two bodies
-and on those at the same point, which are within reach, too.  Obstacles are everywhere.  Rows ascend by identifiers in every part, so kernels that order
-by row numbers do as in the whole model.
+Contacts between copies near them are found, too: sparsification of a contact depends on contacts of the same two bodies
+and of bodies at the same point, which are within reach.  Obstacles are in every part.  Rows ascend by identifiers in every part, so kernels that order
+by row numbers use the order of the whole model.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ CARRIED = ("momentum", "energy")  # columns of the body table that a step change
 
 
 class Part:
-    """The part of a process.
+    """The part of a model on one process.
 
     Parameters
     ----------
     model : Domain
-        The whole model, the same in all processes, with the column `owner` of its bodies set; what does not belong to the part leaves it.
+        The whole model, the same in all processes, with the column `owner` of its bodies set; bodies outside of the part are removed.
     world : Communicator
     reach : float
-        How far bodies may come before the part has to be made anew [length].
+        Distance within which bodies are held; motions by a quarter of it end the part's validity [length].
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Part:
         self._start = bodies.view("extents").copy()
 
     def _rows(self, ids: np.ndarray) -> np.ndarray:
-        """Rows of bodies; their order is the same in all processes."""
+        """Return rows of bodies, in an order that is the same in all processes."""
         return np.searchsorted(self.model.bodies.view("id"), ids)
 
     def advance(self, solver) -> None:
@@ -70,26 +70,26 @@ class Part:
         Raises
         ------
         SolfecError
-            Bodies have moved so far that others than those held here may touch them.
+            Bodies have moved so far that bodies outside of the part may touch them.
         """
         self.model.advance(solver)
         self._copy_states()
         self._check_reach()
 
     def copy(self, columns: np.ndarray, width: int, first: np.ndarray) -> None:
-        """Columns first[b] .. first[b] + width - 1 of bodies that others own become what they are there."""
+        """Copy columns first[b] .. first[b] + width - 1 of bodies that others own from their owners."""
         spans = {name: {rank: _spans(first[rows], width) for rank, rows in plan.items()} for name, plan in (("out", self.sent), ("in", self.received))}
         self.copy_columns(columns, spans["out"], spans["in"])
 
     def copy_columns(self, columns: np.ndarray, out: dict[int, np.ndarray], into: dict[int, np.ndarray]) -> None:
-        """Columns of an array, from the owners' to the copies', by lists for each rank."""
+        """Copy columns of an array from owners to copies, by lists for each rank."""
         incoming = {rank: np.empty((len(numbers), len(columns))) for rank, numbers in into.items()}
         self.world.exchange({rank: np.ascontiguousarray(columns[:, numbers].T) for rank, numbers in out.items()}, incoming)
         for rank, numbers in into.items():
             columns[:, numbers] = incoming[rank].T
 
     def _copy_states(self) -> None:
-        """States of bodies at the end of a step."""
+        """Copy states of bodies at the end of a step."""
         bodies = self.model.bodies
         self.copy(bodies.configurations.conf, 4, bodies.conf_ptr)
         self.copy(bodies.triples.velo, 2, bodies.velo_ptr)
@@ -98,7 +98,7 @@ class Part:
             self.copy(getattr(bodies, name), 1, rows)
 
     def _check_reach(self) -> None:
-        """Raise SolfecError, in all processes, where the box of a body has moved by a quarter of the reach."""
+        """Raise SolfecError, in all processes, if the box of a body has moved by a quarter of the reach."""
         moved = np.abs(self.model.bodies.view("extents") - self._start)[:, self.owned].max(initial=0.0)
         moved = float(self.world.largest(np.array([moved]))[0])
         if not moved <= 0.25 * self.reach:
@@ -108,7 +108,7 @@ class Part:
 
 
 def _meeting(box: np.ndarray, marked: np.ndarray, reach: float) -> np.ndarray:
-    """Boxes (6, n) that come within reach of marked ones."""
+    """Return a mask of boxes (6, n) within reach of marked ones."""
     low, high = box[:3, marked] - reach, box[3:, marked] + reach
     result = np.zeros(box.shape[1], bool)
     if not marked.any():
@@ -121,12 +121,12 @@ def _meeting(box: np.ndarray, marked: np.ndarray, reach: float) -> np.ndarray:
 
 
 def _spans(first: np.ndarray, width: int) -> np.ndarray:
-    """first, first + 1, ... of every body."""
+    """Return first, first + 1, ... of every body."""
     return (first[:, None] + np.arange(width)).ravel()
 
 
 def _check(model, world: Communicator) -> None:
-    """Raise SolfecError for what several processes cannot do yet."""
+    """Raise SolfecError for features that several processes do not support yet."""
     bodies, constraints = model.bodies, model.constraints
     deformable = np.flatnonzero(bodies.view("kind") > BodyKind.RIGID)
     if deformable.size:
@@ -151,7 +151,7 @@ def _check(model, world: Communicator) -> None:
 
 
 def _check_settings(settings, reach: float) -> None:
-    """Raise SolfecError for options of detection that have not been tried with parts, or look further than bodies are held."""
+    """Raise SolfecError for options of detection that parts do not support, or whose distances exceed the reach."""
     if settings.follows_speed or settings.manifold or settings.patch:
         raise SolfecError("a model with contacts of 'MANIFOLD', in patches, or found ahead of time cannot be shared by processes yet")
     least = 8.0 * max(settings.min_distance, settings.margin)
@@ -160,6 +160,6 @@ def _check_settings(settings, reach: float) -> None:
 
 
 def pairs_of_rows(constraints: ConstraintTable, order: np.ndarray, moving: np.ndarray) -> np.ndarray:
-    """Rows of the bodies (2, n) that contacts in this order act on, the smaller first; -1 stands for obstacles and for none."""
+    """Return rows of the two bodies (2, n) of contacts in this order, the smaller first; -1: an obstacle or none."""
     sides = np.array([constraints.master[order], constraints.slave[order]])
     return np.sort(np.where((sides >= 0) & moving[np.maximum(sides, 0)], sides, -1), axis=0)

@@ -22,15 +22,15 @@ _finish = _kernels.part_sweeps.finish_parts
 
 
 class PartSweeps(ConstraintSolver):
-    """Sweeps over the rows on the bodies of one part; momenta of copies follow their owners after every colour.
+    """Gauss-Seidel sweeps over the rows on the bodies of one part; momenta of copies are updated after every colour.
 
-    A row on bodies of two owners is swept by both, from the same numbers.
+    Both owners sweep a row on bodies of two owners, with the same numbers.
 
     Parameters
     ----------
     part : Part
     settings : GaussSeidelSolver
-        Accuracy, bound on sweeps, block solver; `meritval` and `reverse` have no counterpart here and are refused.
+        Accuracy, bound on sweeps, block solver; `meritval` and `reverse` are not supported and raise an error.
     """
 
     stored_form = False
@@ -43,7 +43,7 @@ class PartSweeps(ConstraintSolver):
         self.failure = settings.failure
 
     def solve(self, local) -> SolverReport:
-        """Reactions and velocities of the rows on own bodies; merit and residual are not known (not a number)."""
+        """Compute reactions and velocities of the rows on own bodies; merit and residual are NaN."""
         part, given, rows = self.part, self.given, local.rows
         ends = pairs_of_rows(local.constraints, rows.order[: local.n], part.moving)
         mine = part.owned[ends[1]] & (ends[1] >= 0)
@@ -53,7 +53,7 @@ class PartSweeps(ConstraintSolver):
         colours[swept] = colour(part, ends[:, swept])
         count = int(part.world.largest(np.array([colours[swept].max(initial=-1) + 1.0]))[0])
         lists = [swept[colours[swept] == c] for c in range(count)]
-        counted = swept[part.owned[ends[1, swept]]]  # by the owner of the body of the higher identifier, which always moves
+        counted = swept[part.owned[ends[1, swept]]]  # counted by the owner of the body with the higher identifier, which always moves
         first = part.model.bodies.velo_ptr
         out, into = ({rank: _spans(first[bodies], 2) for rank, bodies in plan.items()} for plan in (part.sent, part.received))
         momentum, sums = local.triples.momentum, np.zeros((3, max(local.n, 1)), order="F")
@@ -69,7 +69,7 @@ class PartSweeps(ConstraintSolver):
                 opened(status)
                 part.copy_columns(momentum, out, into)
             change, size, postponed = ordered_nowhere(sums[:, counted], part.world)
-            left = part.world.largest(counts.astype(np.int64))  # of the part that has most of them
+            left = part.world.largest(counts.astype(np.int64))  # of the part with most colours
             fallbacks += int(left[0])
             error = math.sqrt(change / size) if size > 0.0 else math.sqrt(change)
             converged = error <= given.epsilon and postponed <= given.epsilon**2 * size
@@ -81,6 +81,6 @@ class PartSweeps(ConstraintSolver):
         return report
 
     def _gather(self, local, out: dict, into: dict) -> None:
-        """Momenta from reactions, those of copies from their owners."""
+        """Compute momenta from reactions; copies get those of their owners."""
         opened(_begin(local.handles, local.n, self.part.model.bodies.triples.n))
         self.part.copy_columns(local.triples.momentum, out, into)

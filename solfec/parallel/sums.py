@@ -1,4 +1,4 @@
-"""Sums whose bits do not depend on the order of their terms, and so not on the number of processes."""
+"""Sums whose bits depend neither on the order of their terms nor on the number of processes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from .communicator import Communicator
 
-BITS = 2.0**40  # of each of the two words of a term
+BITS = 2.0**40  # range of each of the two words of a term
 
 
 def ordered_nowhere(terms: np.ndarray, world: Communicator) -> np.ndarray:
-    """Sums (m,) over columns of terms (m, n) >= 0 of all processes.
+    """Return sums (m,) over columns of terms (m, n) >= 0 of all processes.
 
-    Terms become integers of 80 bits below the largest one; up to 2**22 of them are added without error.
+    Terms are rounded to integers of 80 bits relative to the largest one; up to 2**22 of them are added exactly.
     """
     largest = world.largest(terms.max(axis=1, initial=0.0))
     if not np.isfinite(largest).all():
@@ -25,6 +25,6 @@ def ordered_nowhere(terms: np.ndarray, world: Communicator) -> np.ndarray:
 
 
 def _words(parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Integers of which numbers in [0, 1] are made: parts = high/BITS + low/BITS**2."""
+    """Split numbers in [0, 1] into two integers: parts = high/BITS + low/BITS**2."""
     high = np.floor(parts * BITS)
     return high.astype(np.int64), np.floor((parts * BITS - high) * BITS).astype(np.int64)

@@ -1,6 +1,6 @@
 """Compiled translations of old inputs, kept in the user's cache directory.
 
-A cache never makes a run fail: what cannot be read, is damaged or cannot be written counts as absent.
+A cache never makes a run fail: unreadable, damaged or unwritable entries count as absent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import tempfile
 from pathlib import Path
 
-VERSION = 2  # raise it whenever translations change
+VERSION = 2  # increase it whenever translations change
 MOST_FILES = 300
 _HEADER = b"solfec translation\n"
 
@@ -42,7 +42,7 @@ def _sources() -> str:
 
 
 def load(content: bytes, *words: str):
-    """What `save` kept for this content and these words, or None."""
+    """Load what `save` kept for this content and these words, or return None."""
     try:
         data = _file(content, *words).read_bytes()
         head = len(_HEADER) + 32
@@ -55,7 +55,7 @@ def load(content: bytes, *words: str):
 
 
 def save(kept, content: bytes, *words: str) -> None:
-    """Keep something that `marshal` can write; whole or not at all."""
+    """Save an object that `marshal` can write; the file is complete or does not exist."""
     try:
         payload = marshal.dumps(kept)
         path = _file(content, *words)

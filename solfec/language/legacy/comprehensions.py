@@ -18,9 +18,9 @@ _GENERATORS = (symbols.testlist_gexp, symbols.dictsetmaker, symbols.argument)
 
 
 def survivors(tree, text: str) -> list[tuple]:
-    """Clauses `for x in row` of list comprehensions, with the leaves of those variables that the rest of the text names, too.
+    """Return clauses `for x in row` of list comprehensions, with the leaves of variables that the rest of the text uses, too.
 
-    Left out are those in a class, a generator or the row of another comprehension, where Python 3 cannot bind a name outside.
+    Clauses in a class, a generator or the row of another comprehension are left out: Python 3 cannot bind an outer name there.
     """
     clauses = [clause for node in grammar.nodes(tree) if node.type == symbols.listmaker for clause in _clauses(node)]
     if not clauses:
@@ -40,7 +40,7 @@ def survivors(tree, text: str) -> list[tuple]:
 
 
 def _clauses(maker) -> list:
-    """The `for` clauses of one list comprehension, none of a plain list."""
+    """Return the `for` clauses of one list comprehension; a plain list has none."""
     found = []
     clause = maker.children[-1]
     while not is_leaf(clause) and clause.type in (symbols.comp_for, symbols.comp_if):
@@ -81,7 +81,7 @@ def _binds_outside(node) -> bool:
 
 
 def read_afterwards(tree, text: str) -> list[tuple[int, str]]:
-    """Lines and names of variables that are read, as the text goes on, before they are bound anew."""
+    """Return lines and names of variables that later text reads before it binds them again."""
     kept = [(_maker(clause), leaf) for clause, leaves in survivors(tree, text) for leaf in leaves]
     if not kept:
         return []

@@ -1,7 +1,7 @@
 """`solfec --convert old.py`: a clean Python 3 file, to leave Python 2 for good.
 
-Divisions whose operands tell their kind become `/` or `//`; where only the running program knows, a call of `divide`
-stays, and a note says on which lines.  What else changes is the work of fissix's own fixers.
+Divisions whose operands show their kind become `/` or `//`; a division that depends on run time calls `divide`, and a note
+lists its line.  fissix's own fixers do the rest.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _HELPERS = "solfec.language.legacy"
 
 
 class _Converter(Rewriter):
-    """Divisions, escapes and floor; everything else is left to the stock fixers."""
+    """Rewriter of divisions, escapes and floor; fissix's fixers do everything else."""
 
     def __init__(self, path: str, text: str, true_division: bool):
         super().__init__(path, Masked(text, []), true_division)
-        self.asked: set[int] = set()  # lines that divide what is known at run time only
+        self.asked: set[int] = set()  # lines with divisions that depend on run time
         self.bound = set(re.findall(r"(?m)\b(?:def|class)\s+(\w+)|^\s*(\w+)\s*=", text))
         self.bound = {name for pair in self.bound for name in pair}
-        self.compares = False  # by functions of two
+        self.compares = False  # whether comparison functions are used
         self.helpers: set[str] = set()  # of `runtime`
         self.text = text
 
@@ -74,7 +74,7 @@ class _Converter(Rewriter):
             self.before(node, "divide(")
 
     def _kind(self, node) -> str | None:
-        """'int' or 'float' where the text alone tells."""
+        """Return 'int' or 'float' if the text alone determines it."""
         kind = super()._kind(node)
         if kind is not None:
             return kind
@@ -101,12 +101,12 @@ class _Converter(Rewriter):
         _, operator, *right = node.children
         if len(right) == 1 and value(operator) == "/=" and not self.true_division and self._kind(right[0]) != "float":
             self.asked.add(operator.lineno)
-            self.helpers.add("divisor")  # not `x = divide(x, y)`: arrays are divided in place, and x is looked up once
+            self.helpers.add("divisor")  # not `x = divide(x, y)`: arrays are divided in place, and x is evaluated once
             self.before(right[0], "divisor(")
             self.after(right[0], ")")
 
     def _except_clause(self, node) -> None:
-        """The stock fixer takes exceptions apart only where their handler begins on a line of its own."""
+        """Unpack exceptions in handlers on the line of `except`, which fissix's fixer does not do."""
         if len(node.children) < 4 or value_of_first(node.children[3]) not in ("(", "["):
             self._caught(node)
             return
@@ -120,7 +120,7 @@ class _Converter(Rewriter):
         self.raised.add(first_leaf(node.children[1]).value)
 
     def _sorting(self, node) -> None:
-        """Comparison functions of sort and sorted become keys."""
+        """Turn comparison functions of sort and sorted into keys."""
         atom, *trailers = node.children
         for i, trailer in enumerate(trailers):
             if trailer.type != symbols.trailer or value(trailer.children[0]) != "(" or len(trailer.children) != 3:
@@ -144,7 +144,7 @@ class _Converter(Rewriter):
             self.compares = True
 
     def _import_name(self, node) -> None:
-        """Modules that have changed: those that behave like the old ones."""
+        """Replace modules that have changed by ones that behave like the old ones."""
         named = node.children[1]
         items = [x for x in named.children if value(x) != ","] if named.type == symbols.dotted_as_names else [named]
         kept, moved = [], []
@@ -157,7 +157,7 @@ class _Converter(Rewriter):
             self._blank(node, "; ".join([*lines, *[f"from {_HELPERS}{home}" for home in moved]]))
 
     def _from(self, node) -> None:
-        """The same for their members; a name may be in brackets, a list of names, or `old as new`."""
+        """Replace members of changed modules; the names may be in brackets, a list, or `old as new`."""
         module, last = self.text_of(node.children[1]), node.children[-1]
         named = node.children[-2] if value(last) == ")" else last
         if module in modules.OWN:
@@ -171,7 +171,7 @@ class _Converter(Rewriter):
                 self._blank(node, f"from {_HELPERS}.old import {module}; {', '.join(item[-1] for item in words)} = {members}")
 
     def _floor(self, node) -> None:
-        """floor and ceil give floats in Python 2."""
+        """Make floor and ceil return floats, as in Python 2."""
         names = [value(node.children[0])]
         if names == ["math"] and node.children[1].type == symbols.trailer:
             names = [value(node.children[1].children[-1])]
@@ -189,7 +189,7 @@ _CHANGED = {"subprocess": r"\bPopen\b|\bcheck_output\b", "csv": r"['\"][rwa]b['\
 
 
 def old_home(module: str, text: str) -> str | None:
-    """What comes between the name of this package and `as` to import a module as Python 2 had it; None: today's does."""
+    """Return the import path within this package of a module as in Python 2; None if today's module is equivalent."""
     if module in modules.OWN:
         return f" import {modules.OWN[module]}"
     if module in _CHANGED:
@@ -201,19 +201,19 @@ def old_home(module: str, text: str) -> str | None:
 
 
 def convert_file(path: str) -> tuple[str, list[str]]:
-    """Python 3 text of an old input, and notes on what its owner should look at.
+    """Return the Python 3 text of an old input, and notes for its owner.
 
     Raises
     ------
     SyntaxError
-        What is neither Python 2 nor Python 3, or cannot be converted.
+        The text is neither Python 2 nor Python 3, or cannot be converted.
     """
     with open(path, "rb") as file:
         text = decode(file.read(), path)
     if _magic(text) == 3:
         return text, [f"{path}: its first lines say that it is Python 3 already"]
     text = expand_tabs(text)
-    compile_old(text, path)  # errors are told by the user's own lines
+    compile_old(text, path)  # errors refer to the user's own lines
     future = grammar.futures(text)
     tree = grammar.tree_of(text, path, "print_function" in future)
     converter = _Converter(path, text, "division" in future)

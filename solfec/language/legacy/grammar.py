@@ -1,4 +1,4 @@
-"""Parsing with the grammar of both Pythons, and small questions about its trees."""
+"""Parsing with the grammar of both Pythons, and small queries of its trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def futures(text: str) -> set[str]:
 
 
 def tree_of(text: str, path: str, print_function: bool) -> pytree.Node:
-    """Parse a text as Python 2; what it cannot be raises SyntaxError with its line."""
+    """Parse a text as Python 2; raise SyntaxError with the line of an error."""
     grammar = pygram.python_grammar_no_print_statement if print_function else pygram.python_grammar
     try:
         return driver.Driver(grammar, convert=pytree.convert).parse_string(text)
@@ -39,7 +39,7 @@ def tree_of(text: str, path: str, print_function: bool) -> pytree.Node:
 
 
 def _unclosed(text: str) -> tuple[str, int] | None:
-    """The last bracket that is not closed, and its line."""
+    """Return the last bracket that is not closed, and its line."""
     opened = []
     for match in TOKEN.finditer(text):
         if match[0] in ("(", "[", "{"):
@@ -50,7 +50,7 @@ def _unclosed(text: str) -> tuple[str, int] | None:
 
 
 def nodes(tree):
-    """All nodes and leaves, each before what it holds, without recursion."""
+    """Yield all nodes and leaves, parents before children, without recursion."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -87,7 +87,7 @@ def is_variable(leaf) -> bool:
 
 
 def is_target(node) -> bool:
-    """Whether something is assigned to, deleted or bound here."""
+    """Whether a node is assigned to, deleted or bound here."""
     while node.parent is not None:
         parent, kind = node.parent, node.parent.type
         after = parent.children[_index(parent, node) + 1 :]
@@ -113,7 +113,7 @@ _ONLY_PYTHON_3 = {"annassign", "namedexpr_test", "star_expr", "async_stmt", "asy
 
 
 def is_only_python_3(tree) -> bool:
-    """Whether a tree that parses as Python 2 holds what only Python 3 has, or what nobody wrote in Python 2."""
+    """Whether a tree that parses as Python 2 uses features of Python 3, or constructs unusual in Python 2."""
     for node in nodes(tree):
         if is_leaf(node):
             if node.value == "nonlocal" or node.type == token.RARROW:

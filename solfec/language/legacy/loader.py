@@ -1,4 +1,4 @@
-"""Running inputs and importing the modules beside them, each in its own language."""
+"""Running inputs and importing modules of their directories, each in its own language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .surroundings import Surroundings, is_users_module, remember_lines
 
 
 def read_input(content: bytes, path: str, forced: int | None) -> Reading:
-    """Read the main input; ValueError: a preference for neither Python."""
+    """Read the main input; ValueError for an invalid preference of a Python version."""
     return read(content, path, forced, preferred=preference(path))
 
 
@@ -32,7 +32,7 @@ def prepare(module: types.ModuleType, reading: Reading) -> None:
 
 
 def finish(reading: Reading) -> None:
-    """What Python 2 does when a program ends."""
+    """Do what Python 2 does when a program ends."""
     if reading.version == 2:
         from .runtime import end_line
 
@@ -43,7 +43,7 @@ def finish(reading: Reading) -> None:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads a module of the user's in the language it is written in."""
+    """Loader of the user's modules, each in its own language."""
 
     def exec_module(self, module):
         reading = self._reading(module.__name__)
@@ -64,7 +64,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 class _Finder:
-    """Finds what the usual finder finds, and gives the user's own files our loader."""
+    """Finder that finds what the usual finder finds, and uses our loader for the user's own files."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -75,7 +75,7 @@ class _Finder:
 
 
 def install(path: str, reading: Reading, forced: int | None) -> None:
-    """Read modules that the input imports in their own language, too."""
+    """Make imports of the input read modules in their own language, too."""
     script = os.path.dirname(os.path.realpath(path))
     directories = tuple({script, os.path.realpath(os.getcwd())})
     before = frozenset(p for p in sys.path if p not in ("", script))
@@ -87,7 +87,7 @@ def install(path: str, reading: Reading, forced: int | None) -> None:
 
 
 def is_failed_plot(error: BaseException) -> bool:
-    """Whether an old input failed inside of Matplotlib, whose calls have changed since."""
+    """Whether an old input failed inside Matplotlib, whose functions have changed since."""
     now = surroundings.current()
     if now is None or not now.old:
         return False
@@ -102,7 +102,7 @@ def remove() -> None:
         if is_users_module(getattr(sys.modules[name], "__file__", None)):
             del sys.modules[name]
     for folder in [folder for folder in sys.path_importer_cache if not os.path.isabs(folder)]:
-        del sys.path_importer_cache[folder]  # means another one after a change of the directory
+        del sys.path_importer_cache[folder]  # relative paths change with the current directory
     surroundings.begin(None)
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
 

@@ -1,4 +1,4 @@
-"""Modules as Python 2 scripts know them: old names, members that went away, siblings in packages."""
+"""Modules as in Python 2: old names, removed members, siblings in packages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OWN = {"random": "random2", "pickle": "pickle2", "cPickle": "pickle2"}
 
 
 class Patched(types.ModuleType):
-    """A module with some members of its old self; everything else is the real module's."""
+    """A module with some members of its old version; all others are those of the real module."""
 
     def __init__(self, original, members: dict):
         super().__init__(original.__name__, original.__doc__)
@@ -155,7 +155,7 @@ def _numpy():
 
 
 class _Encoded:
-    """A binary file that is written texts."""
+    """A binary file that accepts text."""
 
     def __init__(self, file):
         self._file = file
@@ -178,7 +178,7 @@ def _csv():
 
 
 def _subprocess():
-    """What other programs print is text."""
+    """Make subprocess return the output of programs as text."""
     import subprocess
 
     class Popen(subprocess.Popen):
@@ -203,7 +203,7 @@ def _commands() -> dict:
 
     def getstatusoutput(command):
         status, output = subprocess.getstatusoutput(command)
-        return (status << 8 if status > 0 else -status), output  # as wait tells it
+        return (status << 8 if status > 0 else -status), output  # in the form of os.wait
 
     return {"getoutput": subprocess.getoutput, "getstatusoutput": getstatusoutput}
 
@@ -212,7 +212,7 @@ def _gzip():
     import gzip
 
     def open_text(path, mode="r", *arguments, **named):
-        """Texts, unless 'b' asks for bytes."""
+        """Open as text, unless the mode has 'b'."""
         if "b" in mode:
             return gzip.open(path, mode, *arguments, **named)
         return gzip.open(path, mode.rstrip("tU") + "t", *arguments, **{"encoding": "utf-8", "errors": "surrogateescape", **named})
@@ -244,7 +244,7 @@ _patched: dict[str, types.ModuleType] = {}
 
 
 def old_module(name: str) -> types.ModuleType | None:
-    """The module that Python 2 has by this name; None when it is the same as today's."""
+    """Return the module that has this name in Python 2; None if today's is equivalent."""
     if name in _patched:
         return _patched[name]
     if name in OWN:
@@ -270,7 +270,7 @@ def old_module(name: str) -> types.ModuleType | None:
 
 
 def members_gone(name: str) -> list[str]:
-    """Members of Python 2's module that today's does not have, and that no stock fixer replaces."""
+    """Return members of Python 2's module that today's lacks and that no fixer of fissix replaces."""
     if name not in ("string", "time", "operator"):
         return []
     today = vars(importlib.import_module(name))
@@ -292,7 +292,7 @@ def _load_source(name, path, file=None):
 
 
 def import_module(name, globals=None, locals=None, fromlist=(), level=0):
-    """What `import` calls in legacy modules."""
+    """Import for legacy modules, called by their `import` statements."""
     package = (globals or {}).get("__package__") if level <= 0 else None
     if package:
         first = name.partition(".")[0]
@@ -308,7 +308,7 @@ def import_module(name, globals=None, locals=None, fromlist=(), level=0):
 
 
 def is_users_own(name: str) -> bool:
-    """Whether a module of an old or patched name is a file of the user's, which then comes first."""
+    """Whether a module with an old or patched name is the user's own file, which then takes precedence."""
     name = name.partition(".")[0]
     if name not in RENAMED and name not in OWN and name not in _PATCHES and name not in ("sets", "exceptions", "imp", "commands"):
         return False

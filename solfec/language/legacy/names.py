@@ -1,4 +1,4 @@
-"""The built-in names of Python 2: what a legacy module finds instead of Python 3's."""
+"""Built-in names of Python 2, which replace those of Python 3 in legacy modules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ cmp = runtime.compare
 
 
 def coerce(a, b) -> tuple:
-    """Two numbers as numbers of one type."""
+    """Convert two numbers to one type."""
     for kind in (int, float, complex):
         narrower = (int, float, complex)[: (int, float, complex).index(kind) + 1]
         if isinstance(a, narrower) and isinstance(b, narrower):
@@ -38,7 +38,7 @@ def list_zip(*sequences) -> list:
 
 
 def list_map(function, *sequences) -> list:
-    """Python 2's map: sequences are filled up by None, no function means none."""
+    """Python 2's map: short sequences are padded with None, and the function may be None."""
     if function is builtins.str and len(sequences) == 1:
         return [runtime.text(x) for x in sequences[0]]
     if len(sequences) == 1:
@@ -50,7 +50,7 @@ def list_map(function, *sequences) -> list:
 
 
 def list_filter(function, sequence):
-    """Python 2's filter: a string or tuple gives one."""
+    """Python 2's filter: it returns a string for a string, a tuple for a tuple."""
     kept = [x for x in sequence if (x if function is None else function(x))]
     if type(sequence) is builtins.str:
         return "".join(kept)
@@ -115,7 +115,7 @@ def reload(module):
 
 
 def _spaces(frame, space, local):
-    """Namespaces of a piece of code: the caller's unless given."""
+    """Return the namespaces of a piece of code: the caller's by default."""
     if space is None:
         return frame.f_globals, frame.f_locals
     return space, space if local is None else local
@@ -155,7 +155,7 @@ def _run(code, frame, space, local) -> None:
 
 
 def _run_in_function(code, frame, space, local) -> None:
-    """What the code binds becomes visible in the running function."""
+    """Run code in a function, and make the names that it binds visible there."""
     builtins.exec(code, space, local)
     known = {*frame.f_code.co_varnames, *frame.f_code.co_cellvars, *frame.f_code.co_freevars}
     for name, bound in local.items():
@@ -182,7 +182,7 @@ def compile_text(source, filename, mode="exec", flags=0, dont_inherit=False, **n
 
 
 def import_all(name: str) -> None:
-    """`from name import *` in a function: names become global ones."""
+    """Run `from name import *` of a function: names become global."""
     space = sys._getframe(1).f_globals
     module = modules.import_module(name, space, None, ("*",), 0)
     for key in getattr(module, "__all__", None) or [key for key in vars(module) if not key.startswith("_")]:
@@ -193,7 +193,7 @@ def import_all(name: str) -> None:
 
 
 def build_class(function, name, *bases, **named):
-    """Make a class, with the names that Python 3 gives to Python 2's special methods."""
+    """Make a class whose special methods of Python 2 get their names of Python 3."""
     made = builtins.__build_class__(function, name, *bases, **named)
     space = made.__dict__
     kind = space.get("__metaclass__")
@@ -226,7 +226,7 @@ def _rename(made, space) -> None:
 
 
 def _sliced(method, of_items):
-    """Item access that hands plain slices to Python 2's method for them."""
+    """Return item access that passes plain slices to Python 2's slice method."""
 
     def access(self, index, *values):
         if not isinstance(index, slice) or index.step is not None:

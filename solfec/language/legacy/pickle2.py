@@ -1,4 +1,4 @@
-"""Reading and writing pickles as Python 2 scripts do: old files hold bytes, files may be open as texts."""
+"""Reading and writing pickles for Python 2 scripts: old files hold bytes, and files may be open as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which language files are in that both Pythons read, where somebody has chosen for all of a directory or of a session."""
+"""The user's choice of language for files that both Pythons can read, for a directory or a session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LINE = re.compile(r"^python\s*([23])$")
 
 @dataclass(frozen=True)
 class Preference:
-    """A choice, and where it was made.
+    """A choice of language, and its origin.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Preference:
 
 
 def preference(path: str) -> Preference | None:
-    """What the environment's SOLFEC_PYTHON, or else the file .solfec beside an input, chooses; None: nobody has chosen.
+    """Return the choice of the environment variable SOLFEC_PYTHON, or else of the file .solfec beside an input; None: no choice.
 
     Raises
     ------

@@ -54,7 +54,7 @@ def hash_of_tuple(items: tuple) -> int:
 
 
 class Random(random.Random):
-    """Python 2's generator: the same numbers from `random ()`, and its own ways to make integers of them."""
+    """Python 2's generator: `random ()` is that of Python 3, integers are derived as in Python 2."""
 
     def seed(self, a=None, version=1):
         """Start a sequence from None (the system's noise), a number or a string."""
@@ -124,7 +124,7 @@ class Random(random.Random):
         return result
 
     def gammavariate(self, alpha, beta):
-        """The gamma distribution; exponential variates are made in another way than today."""
+        """Draw from the gamma distribution; exponential variates are computed as in Python 2."""
         if alpha != 1.0 or beta <= 0.0:
             return super().gammavariate(alpha, beta)
         u = self.random()
@@ -133,7 +133,7 @@ class Random(random.Random):
         return -math.log(u) * beta
 
     def jumpahead(self, n):
-        """Not a promise of any sequence; kept for scripts that call it."""
+        """Do nothing useful: Python 2 promises no sequence; kept for scripts that call it."""
         super().seed(n)
 
 

@@ -1,7 +1,7 @@
-"""Is an input Python 2 or Python 3?  And the code that it becomes.
+"""Decision whether an input is Python 2 or Python 3, and its compilation.
 
-A switch decides, else a comment `# solfec: python2` or the first line's `#!`; else a file is Python 2 when it does not
-parse as Python 3 or uses names that only Python 2 has.  A file that parses as both is what the user prefers
+A switch decides; else a comment `# solfec: python2` or `#!` in the first line; else a file is Python 2 if it does not
+parse as Python 3 or uses names that only Python 2 has.  For a file that parses as both, the user's preference decides
 (`preference`); without a preference it is read as Python 3 and watched.
 """
 
@@ -20,7 +20,7 @@ from . import cache
 from .preference import Preference
 from .source import Masked, decode, expand_tabs, layout, mask
 
-# The grammar's parser is slow to load: it waits for the first file that needs it.
+# The grammar's parser is slow to load, so it is imported at its first use.
 
 _MAGIC = re.compile(r"^#(?:.*\bsolfec:\s*python\s*([23])\b|!.*\bpython([23])(?:\.\d+)?\b)")
 _OLD_NAMES = {
@@ -38,7 +38,7 @@ SWITCH, COMMENT = "--python2", "its comment asks for it"
 
 @dataclass
 class Reading:
-    """How a file is read.
+    """Result of reading a file.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Reading:
         2 or 3.
     code : code object
     why : str
-        What decided, for the notice.
+        Reason of the decision, for the notice.
     watched : bool
         Python 3 that would parse as Python 2: divisions and random integers are watched.
     """
@@ -58,7 +58,7 @@ class Reading:
 
     @property
     def told(self) -> bool:
-        """Whether the user may not know why the file is Python 2."""
+        """Whether the user needs a notice that the file is read as Python 2."""
         return self.version == 2 and self.why not in (SWITCH, COMMENT)
 
 
@@ -75,14 +75,14 @@ def read(
     forced : int or None
         2 or 3: the switch.
     prefers_old : bool
-        Whether a file that parses as both is Python 2: a module of an old input.
+        Read a file that parses as both as Python 2, for modules of an old input.
     preferred : Preference, optional
-        What else decides for files that parse as both.
+        The user's preference for files that parse as both.
 
     Raises
     ------
     SyntaxError
-        With the file and line, for what neither language is.
+        The text is neither language; with the file and line.
     """
     if preferred is None and prefers_old:
         preferred = Preference(2, "a module of an old input")
@@ -122,7 +122,7 @@ def _magic(text: str) -> int:
 
 
 def _old_or_neither(text: str, path: str, refusal: SyntaxError, masked: Masked) -> Reading:
-    """What Python 3 refused: Python 2, or an error of the reading that got further."""
+    """Read a text that is not Python 3: as Python 2, or raise the error of the parser that got further."""
     try:
         code = compile_old(text, path, masked=masked)
     except SyntaxError as error:
@@ -136,7 +136,7 @@ def _old_or_neither(text: str, path: str, refusal: SyntaxError, masked: Masked) 
 
 
 def _uses_old_names(text: str, path: str) -> str:
-    """Which name that only Python 2 has is used and not bound in the file; '' when there is none."""
+    """Return a name of Python 2 only that the file uses without binding it; '' if there is none."""
     if not _OLD_WORD.search(text):
         return ""
     bound, used = set(), []
@@ -168,7 +168,7 @@ def _uses_old_names(text: str, path: str) -> str:
 
 
 def _of_both(content: bytes, text: str, path: str, preferred: Preference | None, masked: Masked) -> Reading:
-    """A file that Python 3 parses: does Python 2, too?"""
+    """Read a file that parses as Python 3 and may parse as Python 2, too."""
     prefers_old = preferred is not None and preferred.version == 2
     interesting = prefers_old or preferred is None and ("/" in text or "random" in text)
     if not interesting or layout(text).formatted:
@@ -194,7 +194,7 @@ def _of_both(content: bytes, text: str, path: str, preferred: Preference | None,
 
 
 def compile_old(text: str, path: str, mode: str = "exec", masked: Masked | None = None) -> CodeType:
-    """Code of a Python 2 text; `masked` is it, masked, if at hand."""
+    """Compile a Python 2 text; `masked` is the masked text, if available."""
     from .translate import translate
 
     expanded = expand_tabs(text)
@@ -202,7 +202,7 @@ def compile_old(text: str, path: str, mode: str = "exec", masked: Masked | None 
 
 
 def compile_deep(source, path: str, mode: str = "exec") -> CodeType:
-    """Compile; long sums of thousands of terms need a larger stack than the usual one."""
+    """Compile a text, with a larger stack for sums of thousands of terms."""
     try:
         return _compile(source, path, mode)
     except (RecursionError, MemoryError):

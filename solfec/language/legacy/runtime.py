@@ -1,7 +1,7 @@
-"""What operators, print and str of Python 2 do: the functions that translated inputs call.
+"""Operators, print and str of Python 2: functions that translated inputs call.
 
-They go into the built-in names of legacy modules, under names with two underscores on both sides, so that a script
-which calls its variables `str` or `sum` does not disturb them.
+They become built-in names of legacy modules, with two underscores on both sides, so a script
+with variables named `str` or `sum` does not disturb them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _by_own_method(a, b, name, reflected, otherwise):
 
 
 class Divisor:
-    """Right side of `a /= b`: lets the left side be evaluated once, and arrays be divided in place."""
+    """Right side of `a /= b`, which evaluates the left side once and divides arrays in place."""
 
     __slots__ = ("value",)
 
@@ -58,7 +58,7 @@ class Divisor:
         self.value = value
 
     def __array_ufunc__(self, ufunc, method, a, *others, **named):
-        return self.__rtruediv__(a)  # arrays leave the operation to us
+        return self.__rtruediv__(a)  # arrays delegate the operation to this class
 
     def __rtruediv__(self, a):
         b = self.value
@@ -70,7 +70,7 @@ class Divisor:
         return _by_own_method(a, b, "__div__", "__rdiv__", operator.itruediv)
 
 
-divisor = Divisor  # as converted inputs call it
+divisor = Divisor  # the name that converted inputs use
 
 # --- text --------------------------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ def text(x="") -> str:
 
 
 def text_call(function, *arguments, **named):
-    """A call of whatever is named `str`: the type, or something of the user's."""
+    """Call whatever is named `str`: the type, or an object of the user."""
     if function is builtins.str and not named and (len(arguments) <= 1 or isinstance(arguments[0], builtins.str)):
         return text(*arguments[:1])  # a text needs no decoding
     return function(*arguments, **named)
@@ -169,7 +169,7 @@ def print_statement(newline: bool, file, *items) -> None:
 
 
 def print_item(item) -> None:
-    """One of several items of a print statement whose evaluation may print, too."""
+    """Print one item of a print statement, before the next one is evaluated."""
     print_statement(False, None, item)
 
 
@@ -267,7 +267,7 @@ _NOT_TEXTS = {"hex", "base64", "bz2", "zlib", "uu", "quopri", "hex_codec", "base
 
 
 def _encode(x: str, encoding="ascii", errors="strict") -> str:
-    """Texts and their bytes are one in Python 2: only codecs that make other texts change anything."""
+    """Encode a text; in Python 2 text and bytes are one type, so only codecs from text to text have an effect."""
     if encoding.lower() in _NOT_TEXTS:
         return codecs.encode(x.encode("utf-8", "surrogateescape"), encoding).decode("latin-1")
     return codecs.encode(x, encoding) if encoding.lower() in ("rot13", "rot_13") else x
@@ -293,7 +293,7 @@ _TEXTS = {"encode": _encode, "decode": _decode, "translate": translate_text}
 
 
 def compare(a, b) -> int:
-    """Python 2's `cmp (a, b)`: unlike things have an order, too: None, numbers, then by the names of their types."""
+    """Python 2's `cmp (a, b)`: objects of different types are ordered, too: None, numbers, then by names of types."""
     try:
         return (a > b) - (a < b)
     except TypeError as error:
@@ -316,7 +316,7 @@ def _rank(x) -> tuple:
 
 
 def _has_no_order(x) -> bool:
-    """Whether Python 2, too, refuses to compare x; arrays answer for themselves."""
+    """Whether Python 2 cannot compare x, either; arrays define comparisons themselves."""
     return isinstance(x, complex) or hasattr(x, "dtype")
 
 
@@ -351,7 +351,7 @@ def _sort(x: list, cmp, key, reverse) -> None:
 
 
 def extreme(function):
-    """Python 2's max or min: of unlike things, too."""
+    """Return Python 2's max or min, which accepts objects of different types."""
 
     def chosen(*arguments, **named):
         if len(arguments) == 1 and isinstance(arguments[0], Iterator):
@@ -375,7 +375,7 @@ def sort_key(cmp, key):
 
 
 def exception(kind, value=None, trace=None):
-    """What `raise kind, value, trace` raises."""
+    """Return the exception that `raise kind, value, trace` raises."""
     if isinstance(kind, tuple) and kind:
         kind = kind[0]
     if isinstance(kind, type) and not isinstance(value, kind):

@@ -1,7 +1,7 @@
-"""Text of an input as both Pythons read it: decoded, with tabs expanded, and with what needs no translation masked.
+"""Text of an input for both Pythons: decoded, with expanded tabs, and with parts masked that need no translation.
 
-Large inputs are mostly numbers.  The grammar's parser is slow, so runs of numbers and plain simple statements are
-replaced by short names before it sees them, and put back afterwards; neither line numbers nor the order of lines change.
+Large inputs consist mostly of numbers.  The grammar's parser is slow, so short names replace runs of numbers and plain simple
+statements before parsing, and are replaced back afterwards; line numbers and the order of lines do not change.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SUSPECT = re.compile(
     re.X,
 )
 
-_SIGN = r"(?:(?:(?<=[\[(,=])|(?<=[\[(,=] )|(?<=print ))-)?"  # one that belongs to the number behind it
+_SIGN = r"(?:(?:(?<=[\[(,=])|(?<=[\[(,=] )|(?<=print ))-)?"  # a sign that belongs to the following number
 _LITERAL = re.compile(rf"{_SIGN}(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?(?!\w)|{_SIGN}\d+")
-_LONGEST_ALIKE = 2000  # a line that is longer is parsed with its runs of numbers masked
+_LONGEST_ALIKE = 2000  # longer lines are parsed with masked runs of numbers
 _COMPOUND = re.compile(
     r"\b(?:lambda|def|class|for|if|elif|else|while|try|except|finally|with|import|global|nonlocal|from|exec)\b|:\s*$|[@\\`]"
     r"|(?<![\w.])0\d|legacy_|\d[lL]\b|[^\x00-\x7f]"
@@ -37,7 +37,7 @@ _COMPOUND = re.compile(
 
 
 def decode(content: bytes, path: str) -> str:
-    """Text of an input: as its coding comment says, else UTF-8, else Latin-1; line ends become newlines."""
+    """Decode an input by its coding comment, else as UTF-8, else as Latin-1; line ends become newlines."""
     if b"\0" in content:
         raise SyntaxError("the file holds zero bytes: it is no text", (path, content.count(b"\n", 0, content.index(b"\0")) + 1, 1, ""))
     if content.startswith(codecs.BOM_UTF8):
@@ -63,14 +63,14 @@ def decode(content: bytes, path: str) -> str:
 
 @dataclass
 class Layout:
-    """Where the logical lines of a text begin and end (offsets), and what kinds of strings it holds."""
+    """Offsets of the logical lines of a text, and the kinds of strings in it."""
 
     lines: list[tuple[int, int]] = field(default_factory=list)
     formatted: bool = False  # holds a string with prefix f, which Python 2 does not have
 
 
 def layout(text: str) -> Layout:
-    """Find the logical lines of a text: strings, brackets and joined lines keep newlines inside one."""
+    """Find the logical lines of a text; strings, brackets and joined lines continue over newlines."""
     result = Layout()
     depth, start = 0, 0
     for match in TOKEN.finditer(text):
@@ -91,7 +91,7 @@ def layout(text: str) -> Layout:
 
 
 def expand_tabs(text: str) -> str:
-    """Indent logical lines by blanks only: a tab goes to the next column of 8, as in Python 2."""
+    """Replace tabs in indentation by blanks: a tab advances to the next multiple of 8 columns, as in Python 2."""
     if "\t" not in text and "\f" not in text:
         return text
     parts = []
@@ -108,11 +108,11 @@ class Masked:
 
     text: str
     originals: list[str]
-    # masked lines that differ from others by numbers only: the rows of those others, and their numbers
+    # masked lines that differ from earlier lines only by numbers: the rows of those lines, and the numbers
     like: dict[int, tuple[tuple[int, int], list[str]]] = field(default_factory=dict)
 
     def finish(self, text: str) -> str | None:
-        """The whole translation of a translated masked text; None when lines alike did not translate alike."""
+        """Return the complete translation from a translated masked text; None if similar lines were translated differently."""
         lines = text.split("\n") if self.like else []
         originals = list(self.originals)
         split: dict[tuple[int, int], list[str]] = {}
@@ -127,7 +127,7 @@ class Masked:
         return _unmasked(text, originals)
 
     def unmask(self, text: str) -> str:
-        """Put the originals back into a text made from the masked one."""
+        """Restore the originals in a text made from the masked one."""
         return _unmasked(text, self.originals)
 
 
@@ -140,10 +140,12 @@ def _unmasked(text: str, originals: list[str]) -> str:
 
 
 def mask(text: str, alike: bool = True) -> Masked:
-    """Replace what means the same in both languages by names that fill as many lines; with `alike`, also lines that differ
-    from earlier ones by numbers only, which are translated like them."""
+    """Replace text that means the same in both languages by names of equal numbers of lines.
+
+    With `alike`, lines that differ from earlier ones only by numbers are masked, too, and translated like them.
+    """
     originals: list[str] = []
-    verdicts: dict[str, tuple[bool, bool]] = {}  # of lines without their numbers: plain, and simple statements
+    verdicts: dict[str, tuple[bool, bool]] = {}  # by lines without their numbers: whether they are plain, and simple statements
     first: dict[str, tuple[tuple[int, int], list[str]]] = {}
     like: dict[int, tuple[tuple[int, int], list[str]]] = {}
     row = 0

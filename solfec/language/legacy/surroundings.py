@@ -1,4 +1,4 @@
-"""What of the running input decides how further files are read, and which files are the user's own."""
+"""The running input's language and directories, which decide how further files are read and which are the user's own."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .source import decode
 
 @dataclass
 class Surroundings:
-    """The running input: in which language it is, and where its modules may lie."""
+    """Language of the running input, and directories of its modules."""
 
     forced: int | None = None
     old: bool = False
     directories: tuple[str, ...] = ()  # the script's and the current one
-    before: frozenset[str] = frozenset()  # of sys.path, before the input started
-    modules: frozenset[str] = frozenset()  # that were loaded before
+    before: frozenset[str] = frozenset()  # sys.path before the input started
+    modules: frozenset[str] = frozenset()  # modules loaded before
 
 
 _now: Surroundings | None = None
 
 
 def current() -> Surroundings | None:
-    """The running input's, None outside of the command line."""
+    """Return the surroundings of the running input; None outside of the command line."""
     return _now
 
 
@@ -38,13 +38,13 @@ def in_python2() -> bool:
 
 
 def begin(surroundings: Surroundings | None) -> None:
-    """Make these the current ones."""
+    """Make surroundings the current ones."""
     global _now
     _now = surroundings
 
 
 def is_users_module(origin: str | None) -> bool:
-    """Whether a module's file lies beside the input, in the current directory or in one that the input added."""
+    """Whether a module's file is in the input's directory, the current directory or a directory that the input added."""
     if not origin or _now is None or not session.is_users(origin):
         return False
     path = os.path.realpath(origin)
@@ -64,7 +64,7 @@ def code_of_file(path: str):
 
 
 def remember_lines(path: str, content: bytes) -> None:
-    """Let error messages and tracebacks show a file's lines, also when it is gone or the directory changes."""
+    """Store a file's lines for error messages and tracebacks, also if it is deleted or the current directory changes."""
     lines = content.decode("utf-8", errors="surrogateescape").splitlines(keepends=True)
     linecache.cache[path] = (len(content), None, lines, path)
 

@@ -1,8 +1,8 @@
-"""Python 2 to Python 3 by grammar, line by line: the text that comes out has every statement where it was.
+"""Translation of Python 2 to Python 3 by grammar, which keeps every statement on its line.
 
-Only text before, in and after leaves of the tree is changed, so that line numbers of errors and tracebacks are the
-user's own.  What cannot be known before the program runs (is `a / b` a division of integers?) becomes a call of a
-function of `runtime`.
+Only text before, in and after leaves of the tree changes, so line numbers of errors and tracebacks are the
+user's own.  Decisions that depend on run time (is `a / b` a division of integers?) become calls of functions of
+`runtime`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FLOAT = re.compile(r"(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$|\d+[eE][-+]?\d+$")
 
 
 def translate(text: str, path: str, masked: Masked | None = None) -> str:
-    """Python 3 text of a normalised Python 2 text, each statement on its own old line; `masked` is it, masked, if at hand."""
+    """Translate a normalised Python 2 text; every statement keeps its line; `masked` is the masked text, if available."""
     masked = masked or mask(text)
     future = grammar.futures(text)
     tree = grammar.tree_of(masked.text, path, "print_function" in future)
@@ -45,7 +45,7 @@ class _Edit:
 
 
 class Rewriter:
-    """Walks a tree, outer nodes first, and collects what changes at its leaves."""
+    """Traverses a tree, outer nodes first, and collects changes at its leaves."""
 
     def __init__(self, path: str, masked, true_division: bool):
         self.path = path
@@ -96,7 +96,7 @@ class Rewriter:
         raise SyntaxError(what, (self.path, first_leaf(node).lineno, 1, ""))
 
     def into_suite(self, suite, text: str) -> bool:
-        """Put a simple statement in front of the first one of a suite; False when that is a compound one."""
+        """Insert a simple statement before the first one of a suite; return False if that is a compound statement."""
         if suite.type != symbols.suite:
             self.before(suite, text)
             return True
@@ -107,7 +107,7 @@ class Rewriter:
         return True
 
     def keep_variables(self, survivors) -> None:
-        """Variables of list comprehensions stay bound after them."""
+        """Keep variables of list comprehensions bound after them."""
         for clause, leaves in survivors:
             for leaf in leaves:
                 self.replace(leaf, "__legacy_" + leaf.value)
@@ -152,7 +152,7 @@ class Rewriter:
             self.replace(keyword, f"__legacy_print__({newline}, ")
             self.replace(rest[0], "")
         elif len(rest) > 1 and any(child.type == symbols.trailer for child in grammar.nodes(node)):
-            self.replace(keyword, "(")  # each item is printed before the next one is evaluated
+            self.replace(keyword, "(")  # prints each item before the next one is evaluated
             self.after(node, ", __legacy_print__(True, None))" if newline else ")")
             for item in rest:
                 if value(item) != ",":
@@ -181,7 +181,7 @@ class Rewriter:
             self.baseless[node.children[1].value] = node
 
     def _derive_exceptions(self) -> None:
-        """Old-style classes could be raised and caught, too."""
+        """Derive old-style classes that are raised or caught from Exception."""
         for name in self.raised & self.baseless.keys():
             node = self.baseless[name]
             if len(node.children) == 4:
@@ -190,7 +190,7 @@ class Rewriter:
                 self.after(node.children[2], "Exception")
 
     def _except_clause(self, node) -> None:
-        """The name stays bound after the handler, as in Python 2."""
+        """Keep the name bound after the handler, as in Python 2."""
         self._caught(node)
         if len(node.children) < 4:
             return
@@ -225,7 +225,7 @@ class Rewriter:
         self.replace(leaves[0], text)
 
     def _global_stmt(self, node) -> None:
-        """A global statement may stand below the first use of its names in Python 2: move it up."""
+        """Move a global statement up: in Python 2 it may follow the first use of its names."""
         scope = node.parent
         while scope is not None and scope.type != symbols.funcdef:
             scope = scope.parent
@@ -284,7 +284,7 @@ class Rewriter:
     # --- expressions ---------------------------------------------------------------------------------------
 
     def _term(self, node) -> None:
-        """`a / b * c % d` becomes percent (divide (a, b) * c, d)."""
+        """Translate `a / b * c % d` to percent (divide (a, b) * c, d)."""
         children, openings = node.children, []
         left = self._kind(children[0])
         for i in range(1, len(children), 2):
@@ -303,7 +303,7 @@ class Rewriter:
             self.before(node, helper)
 
     def _comparison(self, node) -> None:
-        """`a < b`, which unlike things can answer, too; chains are left as they are."""
+        """Translate `a < b`, which compares objects of different types, too; chains stay unchanged."""
         if len(node.children) == 3 and (helper := COMPARISONS.get(value(node.children[1]))):
             self.before(node, helper + "(")
             self.replace(node.children[1], ",")
@@ -316,7 +316,7 @@ class Rewriter:
         return "int" if left == right == "int" and operator in ("*", "//") else None
 
     def _kind(self, node) -> str | None:
-        """'int' or 'float' for a literal; 'plain' for a string that shows no float by its str."""
+        """Return 'int' or 'float' for a literal, 'plain' for a string that formats no float by its str."""
         if node.type == symbols.factor:
             return self._kind(node.children[1])
         if node.type == token.NUMBER:
@@ -357,7 +357,7 @@ class Rewriter:
             self.before(node, opening)
 
     def _wrap(self, trailer, opening: str) -> str:
-        """`x.name` becomes helper (x, 'name'); returns what must open before x."""
+        """Translate `x.name` to helper (x, 'name'); return the text that must come before x."""
         self.replace(trailer.children[0], ", ")
         self.replace(trailer.children[1], f"{trailer.children[1].value!r})")
         return opening
@@ -368,7 +368,7 @@ class Rewriter:
             self.replace(node.children[-1], "))")
 
     def _testlist_safe(self, node) -> None:
-        """[x for x in 1, 2]."""
+        """Translate [x for x in 1, 2]."""
         self.before(node, "(")
         self.after(node, ")")
 
@@ -378,7 +378,7 @@ def value_of_first(node) -> str | None:
 
 
 class WatchRewriter(Rewriter):
-    """Changes divisions only."""
+    """Rewriter that changes divisions only."""
 
     def rewrite(self, tree) -> str:
         for node in grammar.nodes(tree):
@@ -396,5 +396,5 @@ class WatchRewriter(Rewriter):
 
 
 def translate_watched(tree, masked, path: str) -> str | None:
-    """Text of a Python 3 tree, its divisions watched; None when lines that are alike do not become alike."""
+    """Return the text of a Python 3 tree with watched divisions; None if similar lines were translated differently."""
     return masked.finish(WatchRewriter(path, masked, true_division=False).rewrite(tree))

@@ -1,4 +1,4 @@
-"""Files that parse as both Pythons are read as Python 3; where Python 2 would have computed otherwise, we say so once."""
+"""Warnings, once, where a file that parses as both Pythons, read as Python 3, would compute differently in Python 2."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _tell(text: str) -> None:
 
 
 def divide(a, b):
-    """`a / b`, with a word about quotients that Python 2 would have cut."""
+    """Return `a / b`, with a warning about quotients that Python 2 would have truncated."""
     quotient = a / b
     if isinstance(a, Integral) and isinstance(b, Integral) and quotient != a // b:
         _tell(f"{a} / {b} is {quotient:g} here and {a // b} in Python 2")
@@ -34,7 +34,7 @@ def divide(a, b):
 
 
 def _watched_random():
-    """The module random; integers drawn after an explicit seed are told."""
+    """Return the module random with a warning about integers drawn after an explicit seed."""
     seeded: list[bool] = []
 
     def watched(name):
