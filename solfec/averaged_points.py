@@ -1,4 +1,4 @@
-"""Flush faces that share one averaged contact point, as in Solfec-1.0, on which bodies rock (docs/contact-points.md, From overlaps to contacts)."""
+"""Warnings about flush faces that share one averaged contact point, as in Solfec-1.0, on which bodies rock (docs/contact-points.md, From overlaps to contacts)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REMEDY = "SOLFEC (..., contacts = 'MANIFOLD') gives them up to four"
 
 
 def pairs(domain: Domain) -> list[tuple[int, int]]:
-    """Identifiers of pairs of rigid or pseudo-rigid bodies whose one contact at present is that of flush faces."""
+    """Return identifiers of pairs of rigid or pseudo-rigid bodies whose only present contact is that of flush faces."""
     constraints, bodies = domain.constraints, domain.bodies
     rows = np.flatnonzero(constraints.view("kind") == ConstraintKind.CONTACT)
     if domain.settings.patch or not rows.size:
@@ -32,7 +32,7 @@ def pairs(domain: Domain) -> list[tuple[int, int]]:
 
 
 def told(domain: Domain) -> str:
-    """A line for people who look at a run, or nothing."""
+    """Return a line for the end of a run, or ''."""
     found = pairs(domain)
     if not found:
         return ""

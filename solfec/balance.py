@@ -11,25 +11,25 @@ from .bodies.table import BodyKind
 from .domain import Domain
 from .kinds import Energy
 
-#: Parts of the largest energy, and of all impulses, that count as too much.  211 runs of our examples and scenes miss 2E-3 of their energy at
-#: most, and 1E-8 of momentum; contacts of a soft box that falls on its corner give back 6 % of what they take, for its point of contact wanders.
+#: Parts of the largest energy, and of all impulses, above which a warning is given.  211 runs of our examples and scenes have errors of at
+#: most 2E-3 of energy and 1E-8 of momentum; contacts of a soft box that falls on its corner return 6 % of their energy, since its contact point moves.
 MOST_ENERGY, MOST_CREATED = 0.02, 0.1
 MOST_MOMENTUM = 1e-4
 
-#: Part of the energies that there are, as sums over earlier runs, below which changes are rounding.
+#: Part of the accumulated energies of earlier runs below which changes are rounding.
 ROUNDING = 1e-9
 
 
 @dataclass
 class Figures:
-    """What a run has gained, and what is missing.
+    """Changes of energy and momentum in a run, and their errors.
 
     Attributes
     ----------
     change : ndarray (6,)
         Changes of energies, in the order of `Energy`.
     size : float
-        The largest energy, by which the others are measured.
+        The largest energy, the unit of relative errors.
     missing : float
         Kinetic + internal + dissipated - external, which should not change, as a part of `size`.
     created : float
@@ -48,8 +48,8 @@ class Figures:
 class Balance:
     """Energy and momentum of one run.
 
-    Nothing is measured in quasi-statics, which has no inertia, nor where bodies are born, deleted or given other states on the way.
-    Costs nothing but at the run's ends.
+    There are no figures in quasi-statics, which has no inertia, nor if bodies are born, deleted or set to other states during the run.
+    It costs time only at the run's ends.
     """
 
     def __init__(self, domain: Domain):
@@ -57,7 +57,7 @@ class Balance:
         self._start, self._first = self._state(domain), domain.step_number
 
     def _pushed(self, domain: Domain) -> float:
-        """Energy that the forces of the last step would give to free bodies at rest, times steps: below it, models that stand have rounding alone."""
+        """Return the energy that the forces of the last step would give to free bodies at rest, times steps: smaller changes of a model at rest are rounding."""
         at, mass = masses(domain)
         impulse = domain.step * domain.bodies.triples.force[:, at]
         return 0.5 * (domain.step_number - self._first) * float((impulse**2 / mass).sum())
@@ -67,7 +67,7 @@ class Balance:
         return domain.bodies.edits, domain.state_changes
 
     def figures(self, domain: Domain) -> Figures | None:
-        """At the end of the run; None where there is nothing to compare."""
+        """Return the figures at the end of the run; None if there is nothing to compare."""
         if self._energy is None or self._start != self._state(domain) or domain.step_number == self._first:
             return None
         last = domain.energy()
@@ -76,14 +76,14 @@ class Balance:
         if not size > 0.0:
             return None
         missing = change[Energy.KINETIC] + change[Energy.INTERNAL] + change[Energy.DISSIPATED] - change[Energy.EXTERNAL]
-        created = max(change[Energy.CONTACT] + change[Energy.FRICTION], 0.0)  # in impacts one part alone may be positive
+        created = max(change[Energy.CONTACT] + change[Energy.FRICTION], 0.0)  # in impacts one of both may be positive
         return Figures(change, size, abs(missing) / size, created / size, momentum_error(domain))
 
 
 def masses(domain: Domain) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity triples with a mass of their own, of centres and nodes, and these masses.
+    """Return velocity triples of centres and nodes with masses, and these masses.
 
-    Bodies that move in a base, whose nodes have no velocities of their own, are left out.
+    Bodies in a base are left out: their nodes have no independent velocities.
     """
     bodies = domain.bodies
     kind = bodies.view("kind")
@@ -107,14 +107,14 @@ def momentum_error(domain: Domain) -> float:
 
 
 def line(figures: Figures) -> str:
-    """What a run prints of it."""
+    """Return the line that a run prints."""
     names = ("kinetic", "internal", "external", "contacts", "friction", "damping")
     parts = [f"{name} {value:+.3g}" for name, value in zip(names, figures.change) if abs(value) > 1e-12 * figures.size]
     return f"energy: {', '.join(parts) or 'unchanged'}; unaccounted {figures.missing:.1g} of the largest; momentum to {figures.momentum:.1g}"
 
 
 def warning(figures: Figures, dashpots: bool) -> str:
-    """What is wrong with the figures, or nothing.  `dashpots`: springs of SPRING_DASHPOT contacts give back what they were given."""
+    """Return a warning about the figures, or ''.  `dashpots`: springs of SPRING_DASHPOT contacts return energy legitimately."""
     if not np.isfinite([figures.missing, figures.created, figures.momentum]).all():
         return "energies at the end of the run are not numbers"
     if figures.created > MOST_CREATED and not dashpots:

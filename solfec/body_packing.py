@@ -1,8 +1,8 @@
-"""Bodies with all that belongs to them as arrays that stand alone: out of one model, and into the same or another one.
+"""Packing of bodies with all that belongs to them into self-contained arrays, and unpacking into the same or another model.
 
-Packed are the rows of bodies and their shapes, loads, cracks, labels, and the constraints that act on them with their reactions.
-All of this comes from the tables' lists of columns.  Nothing that is packed is a row number of the model: other bodies,
-time series and materials are named by what they are.
+The arrays hold rows of bodies and their shapes, loads, cracks, labels, and the constraints that act on them with their reactions,
+by the tables' lists of columns.  They hold no row numbers of the model: identifiers and contents refer to other bodies,
+time series and materials.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PackedConstraints:
 
 @dataclass
 class PackedLoads:
-    """Loads of the packed bodies; `body` is the position of a body among these, `series` a position in the list.
+    """Loads of the packed bodies; `body` is the position of a body in `PackedBodies.ids`, `series` a position in the list.
 
     `places` are those of points, pressures and callbacks among all loads of the model.
     """
@@ -87,7 +87,7 @@ class PackedBodies:
     loads : PackedLoads
     constraints : PackedConstraints
     factor : tuple
-        Step number, identifiers of the bodies that share a factor of form 'TL', and what the next step needs to know of it.
+        Step number, identifiers of the bodies that share a factor of form 'TL', and its state for the next step.
     """
 
     ids: np.ndarray
@@ -105,7 +105,7 @@ class PackedBodies:
 
 
 def pack(domain, identifiers) -> PackedBodies:
-    """Bodies of a domain, whose state is that between two steps."""
+    """Pack bodies of a domain, whose state is that between two steps."""
     bodies = domain.bodies
     ids = np.unique(np.asarray(list(identifiers), np.int64))
     for identifier in ids.tolist():
@@ -171,7 +171,7 @@ def unpack(domain, packed: PackedBodies) -> None:
 
 
 def _check(domain, packed: PackedBodies) -> None:
-    """Raise SolfecError for bodies and constraints that the domain has, and for constraints on bodies that it would not have."""
+    """Raise SolfecError for bodies and constraints that the domain already has, and for constraints on missing bodies."""
     here = domain.bodies.view("id")
     there = packed.ids[np.isin(packed.ids, here)]
     if there.size:
@@ -190,18 +190,18 @@ def _check(domain, packed: PackedBodies) -> None:
 
 
 def _listed(rows: np.ndarray) -> tuple[list[int], np.ndarray]:
-    """The different rows (negative ones left out), and for every one its position among these, -1 where it is negative."""
+    """Return the distinct non-negative rows, and the position of every row among these, -1 for negative ones."""
     used = np.unique(rows[rows >= 0])
     return used.tolist(), np.where(rows >= 0, np.searchsorted(used, rows), -1)
 
 
 def _sharing_factor(bodies) -> np.ndarray:
-    """Identifiers of the implicit finite element bodies."""
+    """Return identifiers of the implicit finite element bodies."""
     return bodies.view("id")[(bodies.view("kind") == BodyKind.FINITE_ELEMENT) & (bodies.view("scheme") == Scheme.DEF_LIM)]
 
 
 def _row_of_material(domain, material: BulkMaterial) -> int:
-    """Row of a bulk material; one that has come from another model may be equal to one that is there."""
+    """Return the row of a bulk material; an equal material of the domain is used for one of another model."""
     known = domain.bulk_materials
     for row, other in enumerate(known):
         if other is material or vars(other) == vars(material):
@@ -210,7 +210,7 @@ def _row_of_material(domain, material: BulkMaterial) -> int:
 
 
 def _sort_bodies(domain) -> None:
-    """Let rows ascend by identifiers, as everything that orders by row numbers expects."""
+    """Sort rows by identifiers, as all code that orders by row numbers requires."""
     bodies, geometry, constraints = domain.bodies, domain.geometry, domain.constraints
     geometry.version += 1
     ids = bodies.view("id")
@@ -227,7 +227,7 @@ def _sort_bodies(domain) -> None:
 
 
 def _pack_loads(domain, rows: np.ndarray) -> PackedLoads:
-    """Loads of the bodies in `rows`, each list in the order of its creation."""
+    """Pack loads of the bodies in `rows`, each list in the order of its creation."""
     loads, position = domain.loads, {int(row): k for k, row in enumerate(rows)}
     table, pressures = loads.table, loads.pressures.table
     chosen = [np.flatnonzero(np.isin(numbers, rows)) for numbers in (table.view("body"), pressures.view("body"))]
@@ -243,7 +243,7 @@ def _pack_loads(domain, rows: np.ndarray) -> PackedLoads:
 
 
 def _unpack_loads(loads, packed: PackedLoads, rows: np.ndarray) -> None:
-    """Put in loads of bodies that are in `rows` now, in the places where they were among all loads."""
+    """Insert loads of bodies that are in `rows` now, at their former places among all loads."""
     series = np.array([*(loads.series.add(TimeSeries(*knots)) for knots in packed.series), -1], np.int32)
     pressures = loads.pressures
     pressures.nodes.unpack(packed.pressure_nodes)
@@ -264,7 +264,7 @@ def _unpack_loads(loads, packed: PackedLoads, rows: np.ndarray) -> None:
 
 
 def _merged(total: int, places: np.ndarray) -> np.ndarray:
-    """Order in which the last ones of a list come to stand in their places, or at its end where it is shorter."""
+    """Return the order that moves the last items of a list to `places`, or to its end if it is shorter."""
     order = list(range(total - len(places)))
     for k, place in enumerate(places.tolist(), len(order)):
         order.insert(place, k)
@@ -272,7 +272,7 @@ def _merged(total: int, places: np.ndarray) -> np.ndarray:
 
 
 def _reorder(table, order: np.ndarray) -> None:
-    """Put all rows of a table into another order."""
+    """Reorder all rows of a table."""
     for name in table.COLUMNS:
         column = table.view(name)
         column[...] = column[..., order]
@@ -283,7 +283,7 @@ def _reorder(table, order: np.ndarray) -> None:
 
 
 def _pack_constraints(domain, rows: np.ndarray) -> PackedConstraints:
-    """Constraints that act on the bodies in `rows`."""
+    """Pack constraints that act on the bodies in `rows`."""
     table, bodies = domain.constraints, domain.bodies
     acting = np.isin(table.view("master"), rows) | np.isin(table.view("slave"), rows)
     records = table.pack(acting)
@@ -305,7 +305,7 @@ def _pack_constraints(domain, rows: np.ndarray) -> PackedConstraints:
 
 
 def _unpack_constraints(domain, packed: PackedConstraints) -> None:
-    """Put constraints in the places that their identifiers give them."""
+    """Insert constraints in the order of identifiers."""
     table, bodies, records = domain.constraints, domain.bodies, packed.records
     users = table.user_count
     first = table.unpack(records)
@@ -332,7 +332,7 @@ def _unpack_constraints(domain, packed: PackedConstraints) -> None:
 
 
 def _rows_of_surface_materials(domain, records: np.ndarray, labels: list[str]) -> np.ndarray:
-    """Rows of the domain's own materials of the same pairs of surfaces, added where there are none; -1 stands behind them."""
+    """Return rows of the domain's materials of the same pairs of surfaces, adding missing ones; the last entry is -1."""
     table, rows = domain.surface_materials, []
     for k, label in enumerate(labels):
         known = np.flatnonzero((table.view("surface").T == records["surface"][k]).all(axis=1))

@@ -1,4 +1,4 @@
-"""Values at points of a model's bodies: displacement, velocity, stress, and what part of the shape holds them."""
+"""Values at points of a model's bodies: displacement, velocity, stress, and the part of the shape that holds a point."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class BodyPoints:
         return point_query.first_holder(self.domain.geometry, first, count, point, self.domain.epsilon)
 
     def check_inside(self, identifier: int, point) -> None:
-        """A point of a shape inside a mesh must be in the shape, not only in the mesh."""
+        """Raise an error for a point in the mesh but outside of the shape inside the mesh."""
         mesh = self.domain.bodies.meshes.get(identifier)
         if mesh is not None and mesh.background is not None and not self.contains(identifier, point):
             x, y, z = point

@@ -1,7 +1,7 @@
-"""Which rows of the tables belong to which body, and tables in ascending order of bodies' identifiers.
+"""Rows of each body in all tables, and sorting of tables by bodies' identifiers.
 
-All that a body owns stands together in each table, and pointers lead to rows of the same body.  So the first row and the
-number of rows of a body in each table are all that one must know to take the body out, or to put it in another place.
+The rows of a body are contiguous in each table, and pointers lead to rows of the same body.  So the first row and the
+number of rows of a body in each table are enough to remove the body or to move it to another place.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BodyRows:
 
     @classmethod
     def of(cls, bodies, geometry) -> BodyRows:
-        """Of the tables as they are now."""
+        """Find the rows in the present tables."""
         n = bodies.n
         size = bodies.view("kind"), bodies.view("node_count"), bodies.view("mode_count")
         spans = {
@@ -56,12 +56,12 @@ class BodyRows:
         return cls(tables, first, {name: np.asarray(span[1], np.int64) for name, span in spans.items()})
 
     def of_table(self, name: str, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of one table that belong to the bodies in `rows`, body by body, and the position in `rows` of the owner of each."""
+        """Return rows of one table that belong to the bodies in `rows`, body by body, and the position in `rows` of each owner."""
         count = self.count[name][rows]
         return ranges(self.first[name][rows], count), np.repeat(np.arange(len(rows)), count)
 
     def sort(self, order: np.ndarray) -> dict[str, np.ndarray]:
-        """Put bodies, and what they own, into another order.
+        """Reorder bodies and the rows that they own.
 
         Parameters
         ----------
@@ -96,9 +96,9 @@ class BodyRows:
 
 
 def _span(n: int, owner: np.ndarray, start: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First row and number of rows of `n` bodies, whose parts, each of one `owner`, begin at `start` and have `count` rows."""
+    """Return first row and number of rows of `n` bodies, whose parts, each of one `owner`, begin at `start` and have `count` rows."""
     low, high = np.full(n, np.iinfo(np.int64).max), np.zeros(n, np.int64)
     np.minimum.at(low, owner, start)
     np.maximum.at(high, owner, np.add(start, count))
-    low = np.minimum(low, high)  # of bodies without any
+    low = np.minimum(low, high)  # for bodies without rows
     return low, high - low

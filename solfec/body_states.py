@@ -24,15 +24,15 @@ class BodyStates:
         self.domain = domain
 
     def conf(self, identifier: int) -> np.ndarray:
-        """Configuration of a body, flat, as the manual lists it."""
+        """Return the configuration of a body, flat (docs/language-objects.md, BODY.conf)."""
         return state.configuration(self.domain.bodies, self.domain.body_row(identifier), self.domain.within_step)
 
     def velo(self, identifier: int) -> np.ndarray:
-        """Velocity of a body, flat, as the manual lists it."""
+        """Return the velocity of a body, flat (docs/language-objects.md, BODY.velo)."""
         return state.velocity(self.domain.bodies, self.domain.body_row(identifier))
 
     def set_conf(self, identifier: int, values) -> None:
-        """Overwrite a body's configuration; `update_shapes` brings its shape along, as the next step does."""
+        """Overwrite a body's configuration; `update_shapes`, or the next step, moves its shape."""
         self.domain.refuse_within_step("set configurations")
         state.set_configuration(self.domain.bodies, self.domain.body_row(identifier), values)
         self.domain.note_change(identifier)  # the internal energy is set anew
@@ -93,12 +93,12 @@ class BodyStates:
         self.domain.state_changes += 1
 
     def disable_rotation(self, identifier: int, disabled: bool) -> None:
-        """Hold the angular velocity of a rigid body at zero, or let it go (docs/language-objects.md, BODY.disable_rotation)."""
+        """Hold the angular velocity of a rigid body at zero, or release it (docs/language-objects.md, BODY.disable_rotation)."""
         self.domain.bodies.rotation_disabled[self.domain.body_row(identifier)] = int(disabled)
         self.domain.state_changes += 1
 
     def apply_bulk_material(self, identifier: int, volume: int, material: BulkMaterial) -> None:
-        """Give the elements with a volume identifier another material (docs/language-objects.md, APPLY_BULKMAT); the body's mass member stays.
+        """Give the elements with a volume identifier another material (docs/language-objects.md, APPLY_BULKMAT); the body's mass member does not change.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class BodyStates:
         self.domain.state_changes += 1
 
     def update_shapes(self) -> None:
-        """Bring current geometry to the present configuration (within a step it stands at t+h/2)."""
+        """Update geometry to the present configuration (within a step it is that of t+h/2)."""
         if self.domain.bodies.embedded:
             compiled(self.domain.bodies).place_vertices(self.domain.bodies, self.domain.geometry)
         detection.update_geometry(self.domain.geometry, self.domain.bodies, self.domain.epsilon)

@@ -1,7 +1,7 @@
 """The command line: `solfec [switches] path [user's arguments]` (docs/running.md, Running).
 
-The input runs as the main module with every command among its names.  What goes wrong in it is reported by the
-user's own file and line first, then by the user's own calls that led there.
+The input runs as the main module with every command among its names.  An error is reported with the
+user's file and line first, then the user's own calls that led there.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from .switches import USAGE, help_text
 from .terminal import discard
 
 HELPERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parmec", "helpers")  # modules that inputs of Parmec import
-MOST_PIXELS = 16384  # of a window, each way
-RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")  # where the launchers of Open MPI, MPICH and others tell it
-MOST_THREADS = 1024  # with a hundred thousand the OpenMP library ends the process
+MOST_PIXELS = 16384  # of a window, in each direction
+RANK_COUNTS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")  # environment variables of the launchers of Open MPI, MPICH and others
+MOST_THREADS = 1024  # far more would make the OpenMP library end the process
 
 
 class UsageError(Exception):
@@ -62,7 +62,7 @@ class Arguments:
     wire: bool = False
     size: tuple[int, int] | None = None
     words: list[str] = field(default_factory=list)
-    language: types.ModuleType = language  # whose commands the input starts with
+    language: types.ModuleType = language  # module whose commands the input starts with
 
 
 def parse(words: list[str]) -> Arguments:
@@ -102,7 +102,7 @@ def parse(words: list[str]) -> Arguments:
 
 
 def _new_switch(word: str, words: list[str], result: Arguments) -> bool:
-    """Take a switch that Solfec-1.0 did not have; False when the word is none."""
+    """Parse a switch that Solfec-1.0 did not have; return False if the word is none."""
     if word == "-y":
         result.yes = True
     elif word == "-t":
@@ -202,7 +202,7 @@ def _check_ranks() -> None:
 
 
 def _check_view(arguments: Arguments) -> None:
-    """Refuse -v, -f and -g where there can be no window, before the input runs."""
+    """Refuse -v, -f and -g if no window is possible, before the input runs."""
     if not arguments.view:
         if arguments.wire or arguments.size:
             raise UsageError(f"{'-f' if arguments.wire else '-g'} is for the viewer: -v")
@@ -218,7 +218,7 @@ def _check_view(arguments: Arguments) -> None:
 
 
 def _check(words: list[str]) -> int:
-    """Build the models of an input and say what they are like before their first step."""
+    """Build the models of an input and report on them before their first step."""
     asked = subcommands.check_options(words)
     if isinstance(asked, int):
         return asked
@@ -234,7 +234,7 @@ def _check(words: list[str]) -> int:
         print(f"solfec check: {error}", file=sys.stderr)
         return 2
     found: list[dict] = []
-    with redirect_stdout(sys.stderr):  # what the input prints; the report alone is on the standard output
+    with redirect_stdout(sys.stderr):  # output of the input; standard output has only the report
         status = run_input(input_path, directory, arguments, found)
     return max(status, subcommands.tell_check(found, as_json)) if found or not status else status
 
@@ -255,7 +255,7 @@ def _convert(path: str, arguments: Arguments) -> int:
 
 
 def _missing(words: list[str]) -> str:
-    """Why there is no input: the file that was probably meant, if any."""
+    """Explain why there is no input, with the file that was probably meant, if any."""
     meant = next((word for word in words if word.endswith(".py")), words[0] if words else None)
     if meant is None:
         return ""
@@ -265,7 +265,7 @@ def _missing(words: list[str]) -> str:
 
 
 def _input_of(path: str) -> tuple[str, str | None]:
-    """Input file of a path, and the output directory when the path is one."""
+    """Return the input file of a path, and the output directory if the path is one."""
     if not os.path.isdir(path):
         if path.endswith(".h5"):
             raise UsageError(f"{path!r} is no input file; its directory gives what it holds: solfec {shlex.quote(os.path.dirname(path) or '.')}")
@@ -330,7 +330,7 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
             watched = _prepare_kernels(arguments)
             _execute(path, now, arguments)
         except BaseException:
-            with suppress(Exception):  # what went wrong first is what the user should read
+            with suppress(Exception):  # the user should read the first error
                 now.close()
             raise
         if now.checked is not None:
@@ -341,11 +341,11 @@ def _guarded(path: str, now: session.Session, arguments: Arguments) -> int:
             look(now, arguments.size, arguments.wire)
         now.close()
     except SystemExit as request:
-        status = 0 if now.checked else _status(request.code)  # what an input says of a run that has taken no steps
+        status = 0 if now.checked else _status(request.code)  # status of an input whose run has taken no steps
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT
     except BaseException as error:
-        if now.checked:  # after its first RUN an input may ask for what only a run has
+        if now.checked:  # after its first RUN an input may need results of a run
             report(error, path, arguments.traceback, "the check ends here, after a RUN that took no steps: ")
             return 0
         _hand_over_output()
@@ -367,7 +367,7 @@ def _check_what_never_runs(now: session.Session) -> None:
 
 
 def _hand_over_output() -> int:
-    """Flush standard output; 1 when it cannot be written, 0 also when its reader has gone."""
+    """Flush standard output; return 1 if it cannot be written, 0 also if its reader has closed it."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -400,7 +400,7 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     """Compile and run the input file in a fresh main module."""
     with open(path, "rb") as file:
         source = file.read()
-    loader.remember_lines(path, source)  # also for when the input changes the directory
+    loader.remember_lines(path, source)  # also if the input changes the directory
     now.input_text = source.decode("utf-8", errors="surrogateescape")
     try:
         reading = loader.read_input(source, path, arguments.python)
@@ -416,7 +416,7 @@ def _execute(path: str, now: session.Session, arguments: Arguments) -> None:
     sys.argv = [path, *arguments.words]
     import scipy  # noqa: F401  # parts of it are imported later, when a scipy.py beside the input would be found first
 
-    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))  # as Python does: where a link leads to
+    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))  # as Python does: the directory of a link's target
     loader.install(path, reading, arguments.python)
     loader.prepare(module, reading)
     if reading.told and not arguments.python and not arguments.quiet:
@@ -494,7 +494,7 @@ def report(error: BaseException, path: str, everything: bool = False, prefix: st
 
 
 def _below_input(frames: list, path: str) -> list:
-    """Frames from the input file on: what called the command line is not the user's doing."""
+    """Return frames from the input file on, without frames of the command line."""
     first = next((i for i, frame in enumerate(frames) if frame[0] == path), None)
     return frames if first is None else frames[first:]
 
@@ -505,7 +505,7 @@ def _source(file: str, line: int) -> list[str]:
 
 
 def describe(error: BaseException) -> str:
-    """One line for an error: its standard type, unless it is Solfec's own, and its message."""
+    """Return one line for an error: its standard type, unless it is Solfec's own, and its message."""
     try:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
     except Exception:  # the user's own error class

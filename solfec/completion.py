@@ -43,14 +43,14 @@ compdef _solfec solfec
 
 
 def bash() -> str:
-    """For bash."""
+    """Return the completion script for bash."""
     return BASH.format(
         switches=" ".join(switch for switch, *_ in ALL), subcommands=" ".join(name for name, *_ in SUBCOMMANDS)
     )
 
 
 def zsh() -> str:
-    """For zsh."""
+    """Return the completion script for zsh."""
     values = {"FILE": ":file:_files", "NAME": ":name:_files -/"}
     switches = [f"{switch}[{_quiet(text)}]" + (values.get(value, f":{value.lower()}:") if value else "") for switch, value, text in ALL]
     return ZSH.format(
@@ -60,7 +60,7 @@ def zsh() -> str:
 
 
 def fish() -> str:
-    """For fish."""
+    """Return the completion script for fish."""
     lines = ["# solfec completion fish | source"]
     for switch, value, text in ALL:
         name = f"-l {switch[2:]}" if switch.startswith("--") else f"-s {switch[1:]}"
@@ -72,7 +72,7 @@ def fish() -> str:
 
 
 def _quiet(text: str) -> str:
-    """A description without characters that shells would take for their own."""
+    """Return a description without characters that are special in shells."""
     return text.replace("'", "").replace("[", "(").replace("]", ")").replace(":", " -")
 
 

@@ -1,4 +1,4 @@
-"""Directories that files are written to are made when they are missing."""
+"""Creation of missing directories for files that are written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import SolfecError
 
 
 def make_directory(path: str) -> None:
-    """Make a directory, and those above it, unless it is there; NotADirectoryError where a file is in its place."""
+    """Make a directory and its parents unless it exists; NotADirectoryError if a file is in its place."""
     try:
         os.makedirs(path, exist_ok=True)
     except FileExistsError:

@@ -1,6 +1,6 @@
 """One multi-body model: its state tables, and what advances and changes them (Solfec-1.0's `dom`).
 
-Every phase of a step (`time_step`) works on whole arrays; nothing here loops over bodies or constraints in Python.
+Every phase of a step (`time_step`) works on whole arrays; no Python code here loops over bodies or constraints.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .solvers.report import SolverReport
 from .solvers.supports import Left
 from .time_step import TimeStep
 
-READY, PREPARING, WITHIN, BROKEN_OFF = range(4)  # where a model stands in a step
+READY, PREPARING, WITHIN, BROKEN_OFF = range(4)  # state of a model in a step
 
 
 class Domain:
@@ -44,7 +44,7 @@ class Domain:
     Parameters
     ----------
     step : float
-        Time step; lowered for good when an explicitly integrated body asks for less.
+        Time step; explicitly integrated bodies may lower it permanently.
     epsilon : float
         Geometric epsilon (docs/language-running.md, GEOMETRIC_EPSILON), in the model's unit of length.
     dynamic : bool
@@ -55,11 +55,11 @@ class Domain:
     bodies, geometry, constraints, surface_materials
         The state tables.
     joints, states, points
-        What puts the user's constraints into the model; configurations and velocities of bodies; values at their points.
+        Commands for the user's constraints; configurations and velocities of bodies; values at their points.
     time, step_number : float, int
         Time reached and number of steps taken.
     report : SolverReport or None
-        What the solver said about the last step.
+        Report of the solver about the last step.
     sparsified : int
         Contacts that sparsification removed in the last step.
     timings : Timings
@@ -75,7 +75,7 @@ class Domain:
         self.epsilon = epsilon
         self.dynamic = dynamic
         self.time, self.step_number = 0.0, 0
-        self.clock_origin = 0.0, 0  # since which the step has been constant; continued runs need it for equal bits
+        self.clock_origin = 0.0, 0  # time and step number since which the step is constant; continued runs need it for equal bits
         self.contact_energy = self.friction_energy = 0.0
         self.sparsified = 0
         self.bodies = BodyTable()
@@ -89,7 +89,7 @@ class Domain:
         self.loads = Loads(self.bodies)
         self.loads.epsilon = epsilon
         self.settings = detection.Settings(min_distance=epsilon)
-        self.manifold_contacts = False  # what contact options are by default
+        self.manifold_contacts = False  # whether contact options default to 'MANIFOLD'
         self.extents: np.ndarray | None = None
         self.local_dynamics = LocalDynamics()
         self.report: SolverReport | None = None
@@ -112,7 +112,7 @@ class Domain:
         self.touched = False  # whether the user has pulled bodies by hand, in the viewer
         self.exact_supports = not dynamic  # whether quasi-static steps meet supports to round-off after the solver
         self.joint_impacts = True  # whether the first step of a joint stops its points
-        self.joint_correction = False  # whether the points of joints are brought together again after every step
+        self.joint_correction = False  # whether gaps of joints are closed after every step
         self.uncorrected = joint_correction.LeftOut()
         self._impacts = False  # whether the next step stops joints
         self.hooks = Hooks()
@@ -125,8 +125,8 @@ class Domain:
         Raises
         ------
         SolfecError
-            A callback of a force or of a failing solver wants another step, or other bodies and constraints; an error has broken
-            off the step before.
+            A callback of a force or of a failing solver requests another step, or other bodies and constraints; an error interrupted
+            the last step.
         """
         if self._standing != READY:
             self._refuse_to_advance()
@@ -143,7 +143,7 @@ class Domain:
             self._standing = BROKEN_OFF if self._standing == WITHIN else READY
             raise
         self._standing = READY
-        since, number = self.clock_origin  # time is a multiple of the step since this is constant, so that rounding does not add up
+        since, number = self.clock_origin  # time is a multiple of a constant step, so that rounding does not accumulate
         self.step_number += 1
         self.time = since + (self.step_number - number) * self.step
         self.contact_energy += contact_work
@@ -158,7 +158,7 @@ class Domain:
             self.hooks.call_after(self)
 
     def _finish_joints(self) -> None:
-        """What joints need after a step: those that were impacts are met, and drift is taken back on request."""
+        """Update joints after a step: first steps are done, and drift is corrected on request."""
         if self._impacts:
             joint_starts.finish(self.constraints, self.bodies, self.time, keep_lengths=self.joint_correction)
             self._impacts = False
@@ -169,7 +169,7 @@ class Domain:
             joint_correction.correct(self.constraints, self.bodies, self.time, self.epsilon)
 
     def _refuse_to_advance(self) -> None:
-        """Raise what keeps a model from another step."""
+        """Raise the error that prevents another step."""
         self.refuse_within_step("start another one")
         raise SolfecError(
             f"an error has broken off the step that began at time {self.time:g}, and bodies stand in its midst: no other step can "
@@ -177,7 +177,7 @@ class Domain:
         )
 
     def __deepcopy__(self, memo: dict):
-        """Another model in the same state, which goes on with the same bits."""
+        """Return a copy of the model, which continues with the same bits."""
         if self._standing != READY:
             raise SolfecError("a model cannot be copied in the midst of a step")
         remembered = implicit.memory(self.bodies, self.step, self.dynamic)
@@ -187,7 +187,7 @@ class Domain:
         copied.local_dynamics = LocalDynamics()
         copied._time_step = TimeStep(copied)
         copied.timings = copied._time_step.timings
-        copied.constraints.view("evaluated")[:] = -1  # by whom the copy does not know
+        copied.constraints.view("evaluated")[:] = -1  # the copy has no record of evaluations
         if remembered is not None:
             implicit.recall(copied.bodies, compiled(copied.bodies), self.step, self.dynamic, remembered)
         return copied
@@ -197,21 +197,21 @@ class Domain:
 
     @property
     def unsolved(self) -> bool:
-        """Whether the constraints of the last step were not solved to the accuracy asked for."""
+        """Whether the constraints of the last step were not solved to the requested accuracy."""
         return self.report is not None and self.report.status != "OK"
 
     @property
     def within_step(self) -> bool:
-        """Whether a callback in the midst of a step looks at the model."""
+        """Whether a step is in progress, as for callbacks within it."""
         return self._standing in (PREPARING, WITHIN)
 
     def refuse_within_step(self, what: str) -> None:
-        """Rows must stay where they are while kernels of one step hand them on."""
+        """Raise an error within a step, when rows must not move."""
         if self.within_step:
             raise SolfecError(f"a callback in the midst of a time step cannot {what}; use CALLBACK, which comes after a step")
 
     def _remove_overloaded_and_lost(self) -> None:
-        """Links and points loaded above their strength break; bodies outside of the scene's extents go."""
+        """Delete links and points loaded above their strength, and bodies outside of the scene's extents."""
         overloaded = user.find_overloaded(self.constraints)
         if overloaded is not None:
             self.constraints.keep_marked(~overloaded)
@@ -259,7 +259,7 @@ class Domain:
 
     @property
     def local_dynamics_stand(self) -> bool:
-        """Whether local dynamics are those of the last step, or of the present one where a solver's callback asks."""
+        """Whether local dynamics are valid: those of the last step, or in a solver's callback of the present one."""
         return self.local_dynamics.stands and self._standing != BROKEN_OFF
 
     # --- bodies --------------------------------------------------------------------------------------------
@@ -294,8 +294,8 @@ class Domain:
         return identifier
 
     def meshes_of(self, identifier: int) -> list[Mesh]:
-        """Meshes of a body's shape or, of a finite element body, its computational mesh, in the referential placement."""
-        if identifier not in self.body_meshes and identifier in self.bodies.meshes:  # one that only results know
+        """Return meshes of a body's shape, or the computational mesh of a finite element body, in the referential placement."""
+        if identifier not in self.body_meshes and identifier in self.bodies.meshes:  # a body from results only
             self.body_meshes[identifier] = [self.bodies.meshes[identifier].shape()]
         return self.body_meshes.get(identifier, [])
 
@@ -343,10 +343,10 @@ class Domain:
         self.loads.remap(bodies)
 
     def pack_bodies(self, identifiers) -> body_packing.PackedBodies:
-        """Bodies with all that belongs to them: state, shapes, meshes, loads, cracks, constraints and their reactions.
+        """Pack bodies with all that belongs to them: state, shapes, meshes, loads, cracks, constraints and their reactions.
 
-        The model keeps them; `delete_body` or `remove_bodies` takes them out.  A model from which they have been removed and into which they
-        have been unpacked again goes on with the same bits.
+        The model keeps them; `delete_body` or `remove_bodies` removes them.  A model from which bodies are removed and into which they
+        are unpacked again continues with the same bits.
 
         Parameters
         ----------
@@ -355,20 +355,20 @@ class Domain:
         Raises
         ------
         SolfecError
-            The model has no such body; a callback calls in the midst of a step.
+            The model has no such body; a callback calls within a step.
         """
         self.refuse_within_step("pack bodies")
         self.settle()
         return body_packing.pack(self, identifiers)
 
     def unpack_bodies(self, packed: body_packing.PackedBodies) -> None:
-        """Put packed bodies into the model, in the places that their identifiers give them.
+        """Insert packed bodies into the model, in the order of identifiers.
 
         Raises
         ------
         SolfecError
             The model has such a body or constraint already, or lacks a body on which a packed constraint acts; a callback calls
-            in the midst of a step.
+            within a step.
         """
         self.refuse_within_step("unpack bodies")
         self.settle()
@@ -377,7 +377,7 @@ class Domain:
     # --- results -------------------------------------------------------------------------------------------
 
     def snapshot(self) -> live_state.Snapshot:
-        """Copies of the present state, for readers."""
+        """Return copies of the present state, for readers."""
         bodies = live_state.Bodies.of(self.bodies)
         return live_state.Snapshot(self.time, self.step_number, bodies, live_state.Constraints.of(self.constraints, self.bodies))
 

@@ -1,4 +1,4 @@
-"""The element types of meshes: one record each, which every module asks instead of counting nodes.
+"""The element types of meshes: one record each, used by all modules instead of node counts.
 
 A new type needs a record here, and its shape functions and quadrature in `fortran/bodies/element_shapes.f90`.
 """
@@ -44,23 +44,23 @@ def _layers(base: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class ElementType:
-    """What the program knows of one type of elements.
+    """Record of one type of elements.
 
     Nodes, faces and sides are numbered from 0.
 
     Parameters
     ----------
     name : str
-        What users call it.
+        Name for users.
     nodes : tuple of tuple of 3 int
         Natural coordinates of the nodes.
     faces : tuple of tuple of int
         Nodes of the faces, counter-clockwise from outside; the position is the face index.
     mirror : tuple of int
-        The permutation of nodes that turns an element inside out.
+        The permutation of nodes that mirrors an element.
     corners : tuple of tuple of 4 int
-        Nodes at which three edges meet, and the ends of these edges, right-handed where the element is convex; of a simplex one
-        node decides for all.
+        Nodes at which three edges meet, and the ends of these edges, right-handed where the element is convex; for a simplex one
+        node is enough.
     volume_rule : ndarray (points, nodes)
         Weights of the nodes at the integration points. The kernels' rule has the same points, perhaps in another order.
     vtk, xdmf : int
@@ -76,7 +76,7 @@ class ElementType:
     abaqus_sides : tuple of tuple of int
         Nodes of the faces S1, S2, ... (Abaqus, solid element library); none where Abaqus has no such element.
     takes_enhancement : bool
-        Whether there are enhanced strains for it.
+        Whether it may have enhanced strains.
     stores_jacobians : bool
         Whether kernels read inverse Jacobians, 3 columns a quadrature point, instead of the gradients of all shape functions.
     """
@@ -102,7 +102,7 @@ class ElementType:
 
     @property
     def size(self) -> int:
-        """Number of nodes, by which tables and kernels know the type."""
+        """Number of nodes, which identifies the type in tables and kernels."""
         return len(self.nodes)
 
     @property
@@ -187,7 +187,7 @@ ELEMENT_TYPES = (TETRAHEDRON, PYRAMID, WEDGE, HEXAHEDRON)
 """All types, by ascending number of nodes."""
 
 BY_SIZE = {kind.size: kind for kind in ELEMENT_TYPES}
-"""The types by number of nodes, by which tables and input files tell them apart."""
+"""The types by number of nodes, which identifies them in tables and input files."""
 
 SIZES = tuple(BY_SIZE)
 MOST_NODES = max(SIZES)
@@ -197,10 +197,10 @@ MOST_FACES = max(len(kind.faces) for kind in ELEMENT_TYPES)
 
 
 def used_slots(sizes: np.ndarray) -> np.ndarray:
-    """Mask (ne, MOST_NODES) of the places of a table of elements' nodes that hold a node; `sizes` (ne,) are numbers of nodes."""
+    """Return a mask (ne, MOST_NODES) of the used entries of a table of elements' nodes; `sizes` (ne,) are numbers of nodes."""
     return np.arange(MOST_NODES) < sizes[:, None]
 
 
 def sizes_in_words() -> str:
-    """The numbers of nodes that an element may have, for messages."""
+    """Return the possible numbers of nodes of an element, for messages."""
     return ", ".join(map(str, SIZES[:-1])) + f" or {SIZES[-1]}"

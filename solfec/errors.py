@@ -8,13 +8,13 @@ class SolfecError(RuntimeError):
 
 
 def shown(text: str) -> str:
-    """Text as a terminal may show it: control characters, of labels in files of strangers say, as Python writes them."""
+    """Return text that is safe for a terminal: control characters, for example in labels of foreign files, are escaped."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in str(text))
 
 
 class NotBuiltYet(NotImplementedError):
-    """A command, option or combination of the manual that this version does not have yet."""
+    """A command, option or combination of Solfec-1.0 that this version does not have yet."""
 
 
 class SolfecWarning(UserWarning):
-    """Something in the input that is legal and probably not meant (docs/language-running.md, WARNINGS)."""
+    """Something in the input that is legal but probably unintended (docs/language-running.md, WARNINGS)."""

@@ -1,6 +1,6 @@
-"""States of finite element bodies that have taken in more energy than their fracture energy (docs/language-objects.md, BODY.fracturecheck).
+"""Records of finite element bodies whose internal energy has reached their fracture energy (docs/language-objects.md, BODY.fracturecheck).
 
-A record has what a code for fracture needs: displacements of nodes, and the constraints that act on the body. It changes nothing.
+A record is input for codes that compute fracture: displacements of nodes, and the constraints that act on the body. The run is not affected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Fracture:
     displacement : ndarray (n, 3)
         Of nodes [length].
     radius : ndarray (m,)
-        Of circles with the areas of the constraints; 0 for those that have none [length].
+        Radii of circles with the areas of the constraints; 0 for constraints without area [length].
     point, reaction : ndarray (m, 3)
         Referential points of constraints [length], and their spatial reactions on the body [force].
     """
@@ -40,7 +40,7 @@ class Fracture:
 
 
 class Fractures:
-    """Records since the last frame, which takes them; `limits` are fracture energies by body."""
+    """Records since the last frame, which removes them; `limits` are fracture energies by body."""
 
     def __init__(self):
         self.records: list[Fracture] = []
@@ -52,7 +52,7 @@ class Fractures:
         return copied
 
     def look(self, domain) -> None:
-        """Make a record of every body with the option whose energy is high enough."""
+        """Record every body with this option whose energy is high enough."""
         bodies = domain.bodies
         if not np.count_nonzero(bodies.fracture_check[: bodies.n]):
             return
@@ -65,7 +65,7 @@ class Fractures:
             self.records.append(record(domain, row))
 
     def limits(self, domain, rows: np.ndarray) -> np.ndarray:
-        """Sums over elements of fracture energy per volume times volume, of the bodies in some rows."""
+        """Return sums over elements of fracture energy per volume times volume, of the bodies in some rows."""
         materials = [material.fracene for material in domain.bulk_materials]
         state = domain.bodies.edits, domain.state_changes, materials, rows.tolist()
         if self._limits is None or self._limits[0] != state:
@@ -74,7 +74,7 @@ class Fractures:
 
 
 def fracture_energy(domain, row: int) -> float:
-    """Of a body: the integral of its materials' fracture energy per volume."""
+    """Return the integral of a body's fracture energy per volume over the body."""
     bodies = domain.bodies
     fe, mesh = compiled(bodies), bodies.meshes[int(bodies.id[row])]
     everywhere = np.ones(len(fe.element_size))
@@ -88,7 +88,7 @@ def fracture_energy(domain, row: int) -> float:
 
 
 def record(domain, row: int) -> Fracture:
-    """The present state of the body in a row, with the constraints that act on it."""
+    """Return a record of the present state of the body in a row, with the constraints that act on it."""
     bodies, table = domain.bodies, domain.constraints
     radius, point, reaction = [], [], []
     for side, sense in (("master", 1.0), ("slave", -1.0)):

@@ -1,8 +1,8 @@
-"""Bodies that fall apart: a body goes, its fragments come, and all that it had goes on with them.
+"""Bodies that fall apart: fragments replace a body and inherit its state, loads and constraints.
 
-Rigid and pseudo-rigid fragments continue the motion of the body, nodes of finite elements keep their places and velocities; so mass, centre,
-inertia and momenta are those of the body.  Where a plane cuts through elements masses of nodes change, and the fragments get
-the one rigid motion that restores both momenta: of all changes of nodal velocities that do so it is the least.
+Rigid and pseudo-rigid fragments continue the motion of the body, and nodes of finite elements keep their places and velocities; so mass, centre,
+inertia and momenta are those of the body.  If a plane cuts through elements, masses of nodes change, and the fragments get
+the one rigid motion that restores both momenta: the least change of nodal velocities that does so.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOST = 1e-9  # relative difference of masses that is not rounding
 
 @dataclass
 class Part:
-    """What a fragment is made of.
+    """Shape and state of a fragment.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Part:
     within : Mesh, optional
         The mesh of finite elements round a shape of convexes.
     elements : ndarray (ne,), optional
-        Of finite elements (or of `within`): elements of the body that the elements are.
+        For finite elements (or `within`): the body's element of each element.
     conf, velo : ndarray (n, 3), optional
-        Of finite elements (or of `within`): displacements and velocities of nodes.
+        For finite elements (or `within`): displacements and velocities of nodes.
     label : str or None
     """
 
@@ -70,7 +70,7 @@ class Cut:
     exact: bool = True
 
 
-# --- what a body is made of ------------------------------------------------------------------------------------
+# --- shapes of bodies ------------------------------------------------------------------------------------
 
 
 def polyhedra_of(domain, identifier: int) -> list[Polyhedron]:
@@ -114,7 +114,7 @@ def check_can_crack(domain, identifier: int) -> None:
 
 
 def refined_mesh(domain, identifier: int, crack: Crack) -> Refined:
-    """The mesh of a body, whose elements the plane of a crack no longer crosses."""
+    """Return the mesh of a body, refined so that the plane of a crack crosses no element."""
     try:
         return refined(domain.meshes_of(identifier)[0], np.array(crack.point), np.array(crack.normal), domain.epsilon)
     except ValueError as error:
@@ -122,13 +122,13 @@ def refined_mesh(domain, identifier: int, crack: Crack) -> Refined:
 
 
 def crack_section(domain, identifier: int, crack: Crack) -> Section:
-    """Where the tension across a crack of a finite element body is looked at."""
+    """Return the points at which the tension across a crack of a finite element body is evaluated."""
     whole = refined_mesh(domain, identifier, crack)
     return section_of(domain.bodies, domain.body_row(identifier), whole, crack, domain.epsilon)
 
 
 def cut_body(domain, identifier: int, crack: Crack) -> Cut | None:
-    """A body cut along a crack, those parts first from which the normal points; None when the plane misses the body's shape."""
+    """Cut a body along a crack; parts from which the normal points come first; None if the plane misses the body's shape."""
     bodies, row = domain.bodies, domain.body_row(identifier)
     held = bodies.meshes.get(identifier)
     if held is not None and held.background is None:
@@ -154,7 +154,7 @@ def _triples(bodies, row: int) -> tuple:
 
 
 def _cut_elements(domain, identifier: int, crack: Crack) -> Cut | None:
-    """A body of finite elements whose mesh is its shape."""
+    """Cut a body of finite elements whose mesh is its shape."""
     bodies, row = domain.bodies, domain.body_row(identifier)
     whole = refined_mesh(domain, identifier, crack)
     if whole.above.all() or not whole.above.any():
@@ -172,7 +172,7 @@ def _cut_elements(domain, identifier: int, crack: Crack) -> Cut | None:
 
 
 def _cut_shapes(polyhedra, meshes, crack: Crack, epsilon: float) -> tuple[tuple[list, list], bool]:
-    """Shapes below and above a plane, as lists of those that hang together, and whether anything was cut."""
+    """Return connected shapes below and above a plane, and whether anything was cut."""
     point, normal = np.array(crack.point), np.array(crack.normal)
     pieces: list[list] = [[], []]  # meshes below and above
     cut = False
@@ -196,12 +196,12 @@ def _cut_shapes(polyhedra, meshes, crack: Crack, epsilon: float) -> tuple[tuple[
 
 
 def _cut_convexes(polyhedra, point, normal, crack: Crack, epsilon: float) -> tuple:
-    """Polyhedra below and above, whether the plane crosses any or runs between them, and whether it parts them."""
+    """Return polyhedra below and above, whether the plane crosses any or runs between them, and whether it separates them."""
     if not polyhedra:
         return ([], []), False, False
     if crack.connected:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SolfecWarning)  # that nothing was cut is for the caller to say
+            warnings.simplefilter("ignore", SolfecWarning)  # the caller reports if nothing was cut
             below, above = split_convexes(polyhedra, point, normal, crack.surfaces, True, epsilon)
         sides = tuple([p for convex in side for p in convex.polyhedra] for side in (below, above))
         if not above:
@@ -213,7 +213,7 @@ def _cut_convexes(polyhedra, point, normal, crack: Crack, epsilon: float) -> tup
 
 
 def _connected(polyhedra: list, epsilon: float) -> list[list]:
-    """One shape for each group of polyhedra that touch."""
+    """Return one shape for each group of polyhedra that touch."""
     if not polyhedra:
         return []
     pointers, neighbours = convex_adjacency([p.vertices for p in polyhedra], epsilon)
@@ -223,7 +223,7 @@ def _connected(polyhedra: list, epsilon: float) -> list[list]:
 
 
 def _name(parts: list[Part], label: str | None) -> None:
-    """Labels of fragments: L/1 below and L/2 above, of several on one side L/1/0, L/1/1 and so on; one alone keeps its label."""
+    """Set labels of fragments: L/1 below and L/2 above, several on one side L/1/0, L/1/1 and so on; a single part keeps the label."""
     if label is None or len(parts) == 1:
         for part in parts:
             part.label = label
@@ -266,7 +266,7 @@ def open_cracks(domain) -> None:
 
 
 def _copy_cracks(domain, cracks: list[Crack], children: list[int]) -> None:
-    """Cracks that still cut fragments go on in them."""
+    """Copy cracks to the fragments that they still cut."""
     for child in children:
         for crack in cracks:
             if cut_body(domain, child, crack) is not None:
@@ -351,7 +351,7 @@ def _only_mesh(domain, identifier: int) -> Mesh:
     return meshes[0]
 
 
-# --- a body goes, its fragments come ---------------------------------------------------------------------------
+# --- replacing a body by fragments ---------------------------------------------------------------------------
 
 
 def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None = None, keep: bool = True) -> list[int]:
@@ -360,7 +360,7 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
     Parameters
     ----------
     plane : Crack, optional
-        Along which it was cut.
+        The plane of the cut.
     keep : bool
         Whether fragments get the loads and the user's constraints.
     """
@@ -384,11 +384,11 @@ def replace(domain, identifier: int, cut: Cut, cause: Cause, plane: Crack | None
 
 
 def _insert(domain, parent: int, part: Part) -> int:
-    """A fragment of the body in row `parent`, with its state."""
+    """Insert a fragment of the body in row `parent`, with its state."""
     bodies = domain.bodies
     kind, form = BodyKind(int(bodies.kind[parent])), Form(int(bodies.form[parent]))
     within = part.within
-    if within is not None:  # elements carry their numbers, which tell what nodes are
+    if within is not None:  # elements carry their numbers, which identify nodes
         within = Mesh(within.nodes, within.topology, np.arange(within.topology.element_count, dtype=np.int32))
     material = domain.bulk_materials[int(bodies.material[parent])]
     child = domain.insert_body(kind, part.shapes, material, part.label, form, within)
@@ -414,7 +414,7 @@ def _insert(domain, parent: int, part: Part) -> int:
 
 
 def _unmark(domain, child: int, part: Part) -> None:
-    """Find out which elements of the mesh round the body the fragment has, and give them their volume identifiers again."""
+    """Find the fragment's elements of the mesh around the body, and restore their volume identifiers."""
     fitted, whole = domain.body_meshes[child][0], part.within
     part.elements = fitted.volume_ids.astype(int)
     sizes = np.diff(whole.topology.element_ptr)
@@ -427,7 +427,7 @@ def _unmark(domain, child: int, part: Part) -> None:
 
 
 def _set_elements(domain, parent: int, child: int, part: Part) -> None:
-    """Materials of elements, places and velocities of nodes."""
+    """Set materials of elements, and places and velocities of nodes."""
     bodies, row = domain.bodies, domain.body_row(child)
     old, new = bodies.meshes[int(bodies.id[parent])], bodies.meshes[child]
     new.density = old.density
@@ -440,7 +440,7 @@ def _set_elements(domain, parent: int, child: int, part: Part) -> None:
 
 
 def _share(domain, parent: int, children: list[int]) -> None:
-    """Masses as the body's was, and its energies in proportion to volumes; kinetic and internal ones follow from states."""
+    """Share the body's mass, and its energies in proportion to volumes; kinetic and internal energies follow from states."""
     bodies = domain.bodies
     rows = [domain.body_row(child) for child in children]
     volume, mass = bodies.volume[rows].sum(), bodies.mass[rows].sum()
@@ -459,7 +459,7 @@ def _share(domain, parent: int, children: list[int]) -> None:
 
 @dataclass
 class Momenta:
-    """Of some bodies: mass, centre (3,), linear and (about that centre) angular momentum (3,), kinetic energy, inertia (3, 3)."""
+    """Mass properties of some bodies: mass, centre (3,), linear and (about that centre) angular momentum (3,), kinetic energy, inertia (3, 3)."""
 
     mass: float
     centre: np.ndarray
@@ -470,7 +470,7 @@ class Momenta:
 
 
 def _momenta(domain, identifiers: list[int]) -> Momenta:
-    """At the present state; bodies that are not made of finite elements have one point mass each, and nothing else counts for them."""
+    """Return momenta at the present state; a body without finite elements counts as one point mass."""
     bodies = domain.bodies
     points, velocities, masses, spin = [], [], [], 0.0
     for identifier in identifiers:
@@ -497,7 +497,7 @@ def _momenta(domain, identifiers: list[int]) -> Momenta:
 
 
 def _correct(domain, children: list[int], before: Momenta) -> float:
-    """Give all nodes the one rigid motion that brings both momenta back; returns the change of kinetic energy."""
+    """Add the rigid motion to all nodes that restores both momenta; return the change of kinetic energy."""
     bodies = domain.bodies
     now = _momenta(domain, children)
     missing = before.angular + np.cross(before.centre - now.centre, before.linear) - now.angular
@@ -510,17 +510,17 @@ def _correct(domain, children: list[int], before: Momenta) -> float:
     return _momenta(domain, children).kinetic - before.kinetic
 
 
-# --- what the body had -----------------------------------------------------------------------------------------
+# --- inheritance -----------------------------------------------------------------------------------------
 
 
 class Heirs:
-    """The fragments of a body, and which of them a point goes to."""
+    """The fragments of a body, and the fragment that inherits a point."""
 
     def __init__(self, domain, children: list[int], above: list[bool], plane: Crack | None):
         self.domain, self.children, self.above, self.plane = domain, children, above, plane
 
     def of(self, point: np.ndarray) -> int:
-        """The first fragment that holds a referential point; if none does the nearest one, on the point's side of the plane."""
+        """Return the first fragment that holds a referential point; else the nearest one on the point's side of the plane."""
         domain = self.domain
         for child in self.children:
             if _holds(domain, child, point):
@@ -548,7 +548,7 @@ def _holds(domain, identifier: int, point) -> bool:
 
 
 def _tolerance(domain, identifier: int, point) -> float:
-    """How far outside of a fragment's elements a point may be that was inside of the body."""
+    """Return the distance from a fragment's elements within which a point of the body belongs to it."""
     mesh = domain.bodies.meshes[identifier]
     return domain.epsilon if _holds(domain, identifier, point) else float(np.ptp(mesh.nodes, axis=0).max())
 
@@ -570,7 +570,7 @@ def _hand_over_constraints(domain, parent: int, heirs: Heirs) -> None:
 
 
 def _hand_over_loads(domain, parent: int, heirs: Heirs) -> None:
-    """Point loads go to the fragments that hold their points, pressures to all faces with their identifiers."""
+    """Move point loads to the fragments that hold their points, and pressures to all faces with their identifiers."""
     loads, bodies = domain.loads, domain.bodies
     name = bodies.name(int(bodies.id[parent]))
     table = loads.table
@@ -600,7 +600,7 @@ def _hand_over_loads(domain, parent: int, heirs: Heirs) -> None:
 
 
 def _exclude(domain, identifier: int, children: list[int]) -> None:
-    """Fragments have no contact with the bodies with which the body had none."""
+    """Exclude contact of fragments with the bodies excluded for the parent."""
     for one, two in domain.settings.excluded_bodies.T.tolist():
         if identifier not in (one, two):
             continue
@@ -615,7 +615,7 @@ def _exclude(domain, identifier: int, children: list[int]) -> None:
 
 
 def inherited_points(domain, identifier: int, points: dict[int, list]) -> list:
-    """Labelled points of a body: its own, and those of bodies that it is a fragment of, where it is the first one that holds them.
+    """Return labelled points of a body: its own, and points of its ancestors that it is the first fragment to hold.
 
     `points` lists (label, referential point) by body.
     """
@@ -632,7 +632,7 @@ def inherited_points(domain, identifier: int, points: dict[int, list]) -> list:
 
 
 def _first_holder(domain, ancestor: int, point) -> int | None:
-    """The first living fragment of a body, or of its fragments, that holds a referential point."""
+    """Return the first existing fragment of a body, or of its fragments, that holds a referential point."""
     for child in domain.lives.fragments.get(ancestor, ()):
         if child in domain.lives.fragments:
             found = _first_holder(domain, child, point)

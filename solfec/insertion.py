@@ -1,4 +1,4 @@
-"""What a body of a model is made of, found from its shape, material and kind, and checked before anything is changed."""
+"""Preparation and checks of a new body from shape, material and kind, before the model is changed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ DEFAULT_SCHEME = {
 
 @dataclass
 class NewBody:
-    """A body that is not in the tables yet.
+    """A body that is prepared for insertion.
 
     Attributes
     ----------
     columns : dict
-        Its numbers in the body table.
+        Its columns of the body table.
     shape : primitives.CompiledShape
     parts : list
         Shape objects; of a finite element body its mesh.
@@ -45,14 +45,14 @@ class NewBody:
 
 
 def default_scheme(kind: BodyKind, form: Form, dynamic: bool) -> Scheme:
-    """Scheme of a new body; deformable ones of a quasi-static analysis or a reduced form have no other than DEF_LIM."""
+    """Return the scheme of a new body; deformable bodies in quasi-statics or of a reduced form always have DEF_LIM."""
     scheme = DEFAULT_SCHEME[kind]
     implicit = not dynamic or form in REDUCED_FORMS
     return Scheme.DEF_LIM if scheme == Scheme.DEF_EXP and implicit else scheme
 
 
 def prepare(domain, kind: BodyKind, shapes: list, material: BulkMaterial, label: str | None, form: Form, mesh, base) -> NewBody:
-    """The next body of a domain; arguments are those of `Domain.insert_body`.
+    """Prepare the next body of a domain; arguments are those of `Domain.insert_body`.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _check_material(kind: BodyKind, material: BulkMaterial) -> None:
 
 
 def _finite_elements(kind, shapes, shape, material, form, mesh, base) -> tuple[FiniteElementMesh | None, list]:
-    """The mesh that the body moves with, if any, and what is left of its shape objects: the mesh, where there is one."""
+    """Return the mesh that the body moves with, if any, and its shape objects: the mesh, if the mesh is the shape."""
     if mesh is not None:
         fitted, background = background_mesh.fit(shapes, mesh, shape.vertices.T)
         mesh, shapes = FiniteElementMesh.of(fitted, background), [fitted]

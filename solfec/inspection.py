@@ -1,7 +1,7 @@
-"""What a model is like before its first step: `solfec check`.  Nothing moves, no callback is called, nothing is written.
+"""Inspection of a model before its first step, for `solfec check`, without motion, callbacks or output.
 
-Detection runs twice, as the first step would see shapes and with a wider margin and all points of flush faces; joints are
-assembled with the velocities at hand.  Contacts found are removed again.
+Detection runs twice: as in the first step, and with a wider margin and all points of flush faces.  Joints are
+assembled with the present velocities.  The contacts are removed again.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from .results import layout
 from .solvers import diagnosis
 from .step_limit import critical_body
 
-WIDE = 0.01  # distance within which gaps are looked for, in sizes of the smallest moving body
-DEEP = 0.01  # overlaps deeper than this, in sizes of the smaller body, are warned of
-FLUSH = 3  # points from which two faces lie on each other
+WIDE = 0.01  # distance within which gaps are reported, in sizes of the smallest moving body
+DEEP = 0.01  # overlaps deeper than this, in sizes of the smaller body, give warnings
+FLUSH = 3  # number of contact points from which two faces lie on each other
 EXACT = 1e-3  # part of the geometric epsilon below which faces touch and do not overlap
-LISTED = 5  # bodies and joints that are named
-MOVING = 1e-9  # velocity of a joint that counts, in units of the largest one
+LISTED = 5  # number of bodies and joints that are named
+MOVING = 1e-9  # velocity above which a joint counts as moving, in units of the largest one
 
 
 def inspect(domain: Domain, duration: float | None = None, interval: float = 0.0) -> dict:
-    """Facts about a model that is ready for its first step, as JSON knows them.
+    """Return facts about a model that is ready for its first step, as types of JSON.
 
     Parameters
     ----------
     domain : Domain
     duration, interval : float
-        Of RUN and OUTPUT, in the model's unit of time; without a duration nothing is said about the size of results.
+        Of RUN and OUTPUT, in the model's unit of time; without a duration the size of results is not estimated.
 
     Returns
     -------
     dict
-        `findings` lists what deserves a look: pairs of a level, 'error' or 'warning', and a text.
+        `findings` lists possible problems: pairs of a level, 'error' or 'warning', and a text.
     """
     findings: list[tuple[str, str]] = []
     facts: dict = {"analysis": "DYNAMIC" if domain.dynamic else "QUASI_STATIC"}
@@ -103,7 +103,7 @@ def masses(domain: Domain) -> dict:
 
 
 def critical(domain: Domain, findings: list) -> dict:
-    """The step that was asked for, and the longest one of explicit integration with the body that bounds it."""
+    """Return the user's step, and the longest one of explicit integration with the body that bounds it."""
     facts: dict = {"asked": domain.step}
     if not (domain.dynamic and domain.deformable):
         return facts
@@ -123,7 +123,7 @@ def critical(domain: Domain, findings: list) -> dict:
 
 @contextmanager
 def detected(domain: Domain, **settings):
-    """The model with the contacts that its first step finds, under other `settings` of detection; they go again."""
+    """Yield the model with the contacts of its first step, under other `settings` of detection; then remove them."""
     constraints, kept = domain.constraints, {name: getattr(domain.settings, name) for name in ("depth", *settings)}
     next_id = constraints.next_id
     try:
@@ -143,7 +143,7 @@ def detected(domain: Domain, **settings):
 
 
 def contacts(domain: Domain, findings: list) -> tuple[dict, dict]:
-    """Contacts of the first step, the deepest overlap, faces on faces; and the gaps of what does not touch yet."""
+    """Return contacts of the first step, the deepest overlap, flush faces, and gaps of bodies that do not touch yet."""
     limit = domain.settings.depth
     with detected(domain) as constraints:
         first = constraints.user_count
@@ -186,12 +186,12 @@ def _apart(domain: Domain, first: int) -> dict:
 
 
 def _flush(domain: Domain, first: int, touching: np.ndarray, given: Counter, findings: list) -> dict:
-    """Pairs of convexes whose faces lie on each other and share one point; where their bodies have no others, it is a hinge.
+    """Find pairs of convexes whose flush faces share one point; it acts as a hinge if their bodies have no other contacts.
 
     Parameters
     ----------
     touching : ndarray of bool
-        Which of the contacts from row `first` on count.
+        Mask of the contacts from row `first` on that are included.
     given : Counter
         Contact points of pairs of bodies in the first step.
     """
@@ -238,7 +238,7 @@ def _smallest(domain: Domain) -> float:
 
 
 def loose(domain: Domain, findings: list) -> dict:
-    """Bodies from which neither contacts nor joints lead to an obstacle or a fixed point."""
+    """Find bodies that neither contacts nor joints connect with an obstacle or a fixed point."""
     bodies, constraints, world = domain.bodies, domain.constraints, domain.bodies.n
     master, slave = constraints.view("master"), constraints.view("slave")
     fixed = np.flatnonzero(bodies.view("kind") == BodyKind.OBSTACLE)
@@ -254,11 +254,11 @@ def loose(domain: Domain, findings: list) -> dict:
 
 
 def joints(domain: Domain, findings: list) -> dict:
-    """Joints that contradict one another, and those whose point starts with a velocity."""
+    """Find joints that contradict one another, and joints whose point starts with a velocity."""
     bodies, local = domain.bodies, domain.local_dynamics
     if not domain.constraints.user_count:
         return {}
-    if domain.constraints.user_count > diagnosis.LARGEST:  # no contradictions are looked for, and implicit bodies solve for each
+    if domain.constraints.user_count > diagnosis.LARGEST:  # contradictions are not searched, and implicit bodies would solve for each joint
         return {"not looked at": domain.constraints.user_count}
     bodies.triples.view("velo_prev")[:] = bodies.triples.view("velo")
     try:
@@ -314,7 +314,7 @@ def _both(domain: Domain, pair: tuple[int, int]) -> str:
 
 
 def text(facts: dict) -> str:
-    """Facts for people."""
+    """Format facts as text."""
     lines = [f"{facts['name']} ({facts['analysis']}{', line ' + str(facts['line']) if facts.get('line') else ''})"]
     kinds = ", ".join(f"{n} {kind}" for kind, n in facts["bodies"].items()) or "none"
     lines.append(f"  bodies: {kinds}; {facts['convexes']} convexes, {facts['nodes']} nodes, {facts['degrees of freedom']} degrees of freedom")

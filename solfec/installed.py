@@ -1,4 +1,4 @@
-"""Optional packages, from where packages are installed: files beside an input may have their names."""
+"""Import of optional packages from installed packages only, since files beside an input may have their names."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy
 
 OUR_OWN = {"__main__", "solfec", "abaqusreader", "parmec"}
 
-_hidden: dict[str, object] = {}  # modules of packages whose names modules beside the input have, too
+_hidden: dict[str, object] = {}  # modules of packages that have the names of modules beside the input
 
 
 def load(name: str):
-    """Import a module of an installed package, whatever modules of the user have its name or those of its dependencies.
+    """Import a module of an installed package, also if modules of the user have its name or names of its dependencies.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def load(name: str):
 
 @contextmanager
 def alone():
-    """Imports find installed packages only, for calls of a package that imports more as it goes.
+    """Restrict imports to installed packages, for calls of a package that imports more modules.
 
-    The user's own modules are set aside meanwhile. Afterwards they are what `import` finds, also where a package has the same name.
+    The user's own modules are hidden meanwhile. Afterwards `import` finds them again, also if a package has the same name.
     """
     path, folders = list(sys.path), _folders_of_input()
     theirs = {key: module for key, module in sys.modules.items() if _is_in(module, folders) and not _tops([key]) & OUR_OWN}
@@ -61,12 +61,12 @@ def alone():
 
 
 def _tops(names) -> set[str]:
-    """Packages and modules that are in none."""
+    """Return top-level packages and modules."""
     return {name.split(".")[0] for name in names}
 
 
 def _folders_of_input() -> list[str]:
-    """Of the module search path: the folder of the program that runs and the working directory."""
+    """Return the folders of the running program and of the working directory in the module search path."""
     program = getattr(sys.modules.get("__main__"), "__file__", None)
     own = {os.path.realpath("."), *([os.path.dirname(os.path.realpath(program))] if program else [])}
     listed = {os.path.realpath(folder or ".") for folder in sys.path if isinstance(folder, str)}
@@ -74,14 +74,14 @@ def _folders_of_input() -> list[str]:
 
 
 def _package_folders() -> set[str]:
-    """Where Python's own library and packages are."""
+    """Return the folders of Python's library and packages."""
     known = [*sysconfig.get_paths().values(), os.path.dirname(os.path.dirname(numpy.__file__))]
     known += [*site.getsitepackages(), site.getusersitepackages()]
     return {os.path.realpath(folder) for folder in known}
 
 
 def _packages_first(path: list, folders: list[str]) -> list:
-    """The search path without the input's folders; what has been added to it comes behind installed packages."""
+    """Return the search path without the input's folders; added folders come after installed packages."""
     known = _package_folders()
     real = {folder: os.path.realpath(folder or ".") for folder in path if isinstance(folder, str)}
     kept = [folder for folder in path if real.get(folder) not in folders]
@@ -89,7 +89,7 @@ def _packages_first(path: list, folders: list[str]) -> list:
 
 
 def _is_in(module, folders: list[str]) -> bool:
-    """Whether a module's file is in one of the input's folders, and in none of installed packages below these."""
+    """Whether a module's file is in one of the input's folders, but not in installed packages below them."""
     file = getattr(module, "__file__", None)
     if not isinstance(file, str):
         return False

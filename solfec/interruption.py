@@ -1,4 +1,4 @@
-"""Signals during a run: the step at hand is finished first, and a second Ctrl-C ends the process at once."""
+"""Signals during a run: the present step is finished first, and a second Ctrl-C ends the process at once."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NAMES_OF_SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "TERM", signal.SIGH
 
 
 class Interruption:
-    """Turns INT, TERM and HUP (unless it is ignored, as by nohup) into a request that the run loop honours after the step at hand.
+    """Converts INT, TERM and HUP (unless ignored, as by nohup) to a request that the run loop honours after the present step.
 
-    Python calls its handlers between two kernels only.  So that a second Ctrl-C ends a kernel that takes minutes, the system
-    goes back to its own action, the end of the process, as soon as the first one has come.  Where somebody types at
-    Python's prompt or in a notebook, whose variables would be lost, a second Ctrl-C breaks the step off after the kernel.
+    Python calls its handlers only between kernels.  So that a second Ctrl-C ends a kernel that takes minutes, the first signal restores
+    the system's default action, the end of the process.  At Python's prompt or in a notebook, where variables
+    would be lost, a second Ctrl-C interrupts the step after the kernel instead.
     """
 
     def __init__(self):
@@ -38,15 +38,15 @@ class Interruption:
             signal.signal(number, handler)
 
     def _request(self, number, frame):
-        if self.signal is not None:  # asked twice: at once
+        if self.signal is not None:  # a second signal: at once
             raise KeyboardInterrupt
         self.signal = number
         if number == signal.SIGINT and sys.stderr is not None and sys.stderr.isatty():
-            with suppress(OSError, RuntimeError):  # it may come while something else is being written
+            with suppress(OSError, RuntimeError):  # a signal may come during other output
                 print("\nthe step is being finished; Ctrl-C once more ends at once", file=sys.stderr)
 
     def honour(self) -> None:
-        """Raise what the signal stands for, once the frame is written."""
+        """Raise the exception of the signal, after the frame is written."""
         if self.signal == signal.SIGINT:
             raise KeyboardInterrupt
         if self.signal is not None:

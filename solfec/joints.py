@@ -52,7 +52,7 @@ EFFORT, FRICTION, STIFFNESS, DAMPING, REST, RESTITUTION = range(6)  # places in 
 
 
 def axes_square_to(axis) -> np.ndarray:
-    """A right-handed frame (3, 3), rows, that begins with a unit axis."""
+    """Return a right-handed frame (3, 3), rows, whose first vector is a unit axis."""
     axis = np.asarray(axis, float)
     other = np.zeros(3)
     other[np.argmin(np.abs(axis))] = 1.0
@@ -60,13 +60,13 @@ def axes_square_to(axis) -> np.ndarray:
 
 
 def frame_of(axis, second) -> np.ndarray:
-    """A right-handed frame (3, 3), rows, of a unit axis and another one square to it, of any length."""
+    """Return a right-handed frame (3, 3), rows, of a unit axis and a perpendicular vector of any length."""
     second = np.asarray(second, float) / np.linalg.norm(second)
     return np.array([axis, second, np.cross(axis, second)])
 
 
 class Joints:
-    """What puts constraints into a model and takes them out again.
+    """Insertion and deletion of a model's constraints.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class Joints:
     def _arm(self, one: int, two: int | None) -> float:
         """At which arm turning counts as moving [length]: the smaller root of trace(tensor)/mass of the bodies that move.
 
-        Turning then weighs about as much as moving in the joint's block of W.
+        Rotation and translation then have similar weights in the joint's block of W.
         """
         bodies = self.domain.bodies
         rows = [self.domain.body_row(identifier) for identifier in (one, two) if identifier is not None]
@@ -300,7 +300,7 @@ class Joints:
         )
 
     def _prescribed(self, value: float | TimeSeries) -> tuple[float, int]:
-        """A constant and -1, or 0 and the row of a time series."""
+        """Return a constant and -1, or 0 and the row of a time series."""
         if isinstance(value, TimeSeries):
             return 0.0, self.domain.constraints.series.add(value)
         return float(value), -1
@@ -327,11 +327,11 @@ class Joints:
         limits : tuple of 2
             Strokes beyond which rigid stops hold.
         direction : array_like (3,), optional
-            Unit spatial direction; points from the second point to the first when omitted.
+            Unit spatial direction; by default from the second point to the first.
         dashpot : float
-            Force per velocity that opposes the stroke, beside a curve.
+            Force per velocity that opposes the stroke, in addition to a curve.
         implicit : bool
-            Whether the force follows from the mean stroke and velocity of the step, or from those at hand.
+            Whether the force follows from the mean stroke and velocity of the step, instead of those at mid-step.
         """
         master, slave = self.domain.body_row(one), self.domain.body_row(two)
         carrier = {DirectionUpdate.CONV1: master, DirectionUpdate.CONV2: slave}.get(update)
@@ -352,14 +352,14 @@ class Joints:
             implicit=implicit,
         )
         row = self.domain.constraints.row_of(identifier)
-        self.domain.constraints.length[row] = self.domain.constraints.gap[row]  # the stroke starts from here
+        self.domain.constraints.length[row] = self.domain.constraints.gap[row]  # the stroke starts at zero
         self.domain.constraints.gap[row] = 0.0
         if callable(law):
             self.domain.constraints.functions[identifier] = law
         return identifier
 
     def put(self, kind: ConstraintKind, **columns) -> int:
-        """Put a constraint into the model: a row behind the user's other constraints and before the contacts.
+        """Insert a constraint into the model: a row after the user's other constraints and before the contacts.
 
         Parameters
         ----------
@@ -391,7 +391,7 @@ class Joints:
         return identifier
 
     def delete_constraint(self, identifier: int) -> None:
-        """Delete a constraint; nothing happens when it is gone already."""
+        """Delete a constraint if it exists."""
         self.domain.refuse_within_step("delete constraints")
         row = self.domain.constraints.row_of(identifier)
         if row >= 0:

@@ -1,4 +1,4 @@
-"""Watching kernels: each call can be wrapped, to time it or (builds with DEBUG = yes) to catch what it computes wrongly."""
+"""Wrapping of kernel calls, to time them or (builds with DEBUG = yes) to catch floating-point exceptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXCEPTIONS = ("overflow", "division by zero", "invalid operation")
 
 
 def wrap(wrapper) -> list[tuple]:
-    """Replace every kernel that the package's modules hold by `wrapper(kernel, name)`; return what `unwrap` needs."""
+    """Replace every kernel in the package's modules by `wrapper(kernel, name)`; return the argument of `unwrap`."""
     stand_ins = {}
     for module_name in dir(_kernels):
         module = getattr(_kernels, module_name)
@@ -39,7 +39,7 @@ def unwrap(replaced: list[tuple]) -> None:
 
 
 def watch_floating_point() -> list[tuple]:
-    """Let every kernel call raise FloatingPointError when it overflowed, divided by zero or made a NaN.
+    """Make every kernel call raise FloatingPointError if it overflowed, divided by zero or made a NaN.
 
     Kernels run on one thread then, since exceptions are signalled per thread.
     """

@@ -1,4 +1,4 @@
-"""Numbers of kinds, as tables hold them.  The build makes the kernels' constants of these classes (tools/kind_numbers.py)."""
+"""Numbers of kinds in tables.  The build writes the kernels' constants from these classes (tools/kind_numbers.py)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Form(IntEnum):
 
     @property
     def label(self) -> str:
-        """As the manual writes it."""
+        """Name of the form in inputs (docs/language-objects.md, BODY)."""
         return self.name.replace("_", "-")
 
 
@@ -50,7 +50,7 @@ class Law(IntEnum):
 
 
 class Energy(IntEnum):
-    """Columns of `BodyTable.energy`, in the manual's order, which ends with FRICTION."""
+    """Columns of `BodyTable.energy`, in the order of Solfec-1.0's manual; its last one is FRICTION."""
 
     KINETIC = 0
     INTERNAL = 1
@@ -103,12 +103,12 @@ class ConstraintKind(IntEnum):
 
     @property
     def components(self) -> tuple[int, ...]:
-        """Components (T1, T2, N) of the relative velocity that it asks for; none of contacts and springs."""
+        """Components (T1, T2, N) of the relative velocity that it prescribes; none for contacts and springs."""
         return self.family.components
 
     @property
     def is_joint(self) -> bool:
-        """Whether it holds a place that the user does not move."""
+        """Whether it holds a place without a motion prescribed by the user."""
         return self.family.joint
 
     @property
@@ -136,7 +136,7 @@ class RowKind(IntEnum):
     SPAN = 16
     SPRING_DASHPOT = 32  # contact of a SPRING_DASHPOT material
     OPEN = 33  # contact with an open gap: R = 0, U = B
-    HELD = 34  # spring with a Python function: sweeps leave its reaction alone
+    HELD = 34  # spring with a Python function: sweeps do not change its reaction
     COHESIVE = 35  # contact that a damageable bond holds together
 
     @property
@@ -146,12 +146,12 @@ class RowKind(IntEnum):
 
     @property
     def components(self) -> tuple[int, ...]:
-        """Components of the relative velocity that it asks for, as of constraints."""
+        """Components of the relative velocity that it prescribes; see ConstraintKind."""
         return self.family.components
 
     @property
     def is_linear(self) -> bool:
-        """Whether what it asks for does not depend on the velocities of the step."""
+        """Whether its law is linear in the velocities of the step."""
         return bool(self.components) and self.family.linear
 
 
@@ -202,7 +202,7 @@ class RowFamily:
     components : tuple of int
         Components (T1, T2, N) of the relative velocity that it asks for.
     linear : bool
-        Whether what it asks for does not depend on the velocities of the step.
+        Whether its law is linear in the velocities of the step.
     joint : bool
         Whether it holds a place that the user does not move: the first step stops its points, and they are corrected on request.
     slides : bool
@@ -284,7 +284,7 @@ LINKS = tuple(kind for kind in ConstraintKind if kind.keeps_length)
 
 
 class DirectionUpdate(IntEnum):
-    """What becomes of the direction of a constraint while bodies move (docs/language-objects.md, PUT_SPRING.update)."""
+    """Motion of the direction of a constraint with bodies (docs/language-objects.md, PUT_SPRING.update)."""
 
     FOLLOW = 0  # it points from the slave's point to the master's
     FIXED = 1  # fixed in space
@@ -320,10 +320,10 @@ class Motor(IntEnum):
 
 
 class JointStart(IntEnum):
-    """What the next step does about the motion of a joint's points against each other (solfec/constraints/joint_starts.py)."""
+    """Treatment in the next step of the relative motion of a joint's points (solfec/constraints/joint_starts.py)."""
 
-    MET = 0  # nothing: they are at rest against each other
-    NEW = 1  # nobody has looked yet
+    MET = 0  # nothing: their relative velocity is zero
+    NEW = 1  # not checked yet
     IMPACT = 2  # it stops them
-    STRUCK = 3  # it takes what an impact of bodies has left, e, to -e/2
-    HALVED = 4  # and the next one takes that to zero
+    STRUCK = 3  # it changes the relative velocity e left by an impact to -e/2
+    HALVED = 4  # it changes -e/2 to zero

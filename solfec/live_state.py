@@ -1,4 +1,4 @@
-"""The present state of a model as arrays: for notebooks, couplings and whoever loads many bodies at once."""
+"""The present state of a model as arrays: for notebooks, couplings and loads on many bodies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Bodies:
     centre, velocity : ndarray (n, 3)
         Of mass centres [length, velocity].
     rotation : ndarray (n, 3, 3)
-        From the referential to the present placement; of pseudo-rigid bodies the deformation gradient, of finite elements their mean rotation.
+        From the referential to the present placement; for pseudo-rigid bodies the deformation gradient, for finite elements the mean rotation.
     angular_velocity : ndarray (n, 3)
         Of obstacles and rigid bodies [1/time]; NaN for others, which deform.
     """
@@ -41,7 +41,7 @@ class Bodies:
 
     @classmethod
     def of(cls, bodies: BodyTable) -> Bodies:
-        """A copy of the present state."""
+        """Copy the present state of bodies."""
         n, kind = bodies.n, bodies.view("kind")
         conf, velo = bodies.configurations.conf, bodies.triples.velo
         made = cls(
@@ -103,7 +103,7 @@ class Constraints:
 
     @classmethod
     def of(cls, constraints: ConstraintTable, bodies: BodyTable) -> Constraints:
-        """A copy of the present state."""
+        """Copy the present state of constraints."""
         view = constraints.view
         ids = np.append(bodies.view("id"), 0)
         sides = np.stack([ids[view(side)] for side in ("master", "slave")], axis=1)  # row -1: the zero at the end

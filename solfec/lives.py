@@ -1,4 +1,4 @@
-"""Births and deaths of bodies, with what caused them: which bodies fell apart, and into which."""
+"""Births and deaths of bodies with their causes, and fragments of bodies that fell apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Cause(IntEnum):
-    """Why a body came or went."""
+    """Cause of a body's birth or death."""
 
     USER = 0  # BODY or DELETE, after the first step
     CRACK = 1  # SIMPLIFIED_CRACK
@@ -31,7 +31,7 @@ class Event:
     time, step : float, int
         When it happened, and after which step.
     energy : float
-        Kinetic energy that a split has added, told with the death of the body that fell apart.
+        Kinetic energy that a split has added, recorded with the death of the body.
     """
 
     body: int
@@ -44,16 +44,16 @@ class Event:
 
 
 class Lives:
-    """All events of a run, in their order; `fragments` lists the identifiers of what bodies fell apart into."""
+    """All events of a run, in their order; `fragments` lists the identifiers of each body's fragments."""
 
     def __init__(self):
         self.events: list[Event] = []
         self.fragments: dict[int, list[int]] = {}
         self.parents: dict[int, int] = {}
-        self._followed: set[int] = set()  # bodies of which the first fragment takes the place
+        self._followed: set[int] = set()  # bodies whose handle refers to their first fragment
 
     def successor(self, body: int) -> int | None:
-        """The body that goes by the handle of one that RT_SPLIT has split; None for others."""
+        """Return the body to which the handle of a body split by RT_SPLIT refers; None for others."""
         return self.fragments[body][0] if body in self._followed else None
 
     def note(self, event: Event) -> None:
@@ -66,13 +66,13 @@ class Lives:
             self.parents[event.body] = event.parent
 
     def set(self, events) -> None:
-        """Put other events in the place of all."""
+        """Replace all events."""
         self.__init__()
         for event in events:
             self.note(event)
 
     def split(self, parent: int, children: list[int], cause: Cause, time: float, step: int, energy: float) -> None:
-        """A body fell apart."""
+        """Record that a body fell apart."""
         self.note(Event(parent, False, cause, 0, time, step, energy))
         for child in children:
             self.note(Event(child, True, cause, parent, time, step))

@@ -1,4 +1,4 @@
-"""Copies of what a run prints, in a file (command line, --log)."""
+"""Copies of a run's output in a file (command line, --log)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .terminal import REWRITE
 
 
 class Log:
-    """A file that streams copy their text to; runs are added at its end.
+    """A file to which streams copy their text; new runs are appended.
 
     Raises
     ------
@@ -31,7 +31,7 @@ class Log:
         self._within_line = False
 
     def write(self, text: str) -> None:
-        """Add text; reports that replace one another get a line each.  A full disk ends the log, not the run."""
+        """Append text; reports that replace one another get a line each.  A full disk ends the log, not the run."""
         if not text or self._file is None:
             return
         if text.startswith(REWRITE):
@@ -53,7 +53,7 @@ class Log:
 
 
 class Copied:
-    """A stream whose text goes to a log as well; everything else is the stream's own."""
+    """A stream that also copies its text to a log."""
 
     def __init__(self, stream, log: Log):
         self._stream, self._log = stream, log
@@ -69,7 +69,7 @@ class Copied:
             self.write(line)
 
     def flush(self) -> None:
-        """Flush the stream; the log keeps no lines back."""
+        """Flush the stream; the log is not buffered."""
         if self._stream is not None:
             self._stream.flush()
 
@@ -83,7 +83,7 @@ class Copied:
 
 @contextmanager
 def logged(path: str | None, words: list[str]):
-    """Copy standard output and errors to a file while this lasts; a function to tell it the exit status.
+    """Copy standard output and errors to a file in this context; yield a function that records the exit status.
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""POSIX basic regular expressions, in which every command takes patterns of labels."""
+"""POSIX basic regular expressions, the form of all patterns of labels."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-SWAPPED = "+?|(){}"  # ordinary characters in a basic expression, special behind a backslash; Python has it the other way round
+SWAPPED = "+?|(){}"  # ordinary characters in a basic expression, special after a backslash; the reverse of Python
 REPEATS = "*+?"
 BRACKET = re.compile(r"\[(\^?)(\]?(?:\[:\w+:\]|[^\]])*)\]")
 PARTS = re.compile(r"\[:\w+:\]|.", re.S)
@@ -24,14 +24,14 @@ def compiled(text: str) -> re.Pattern:
     Raises
     ------
     ValueError
-        The text is no regular expression.
+        The text is not a regular expression.
     """
     result: list[str] = []
     for token in _tokens(text):
         if token in REPEATS and (not result or result[-1] in ("^", "(", "|")):
-            token = "\\" + token  # nothing stands before it that it could repeat
+            token = "\\" + token  # nothing precedes it that it could repeat
         if token in REPEATS and result and result[-1] in REPEATS:
-            token = token if token == result.pop() else "*"  # Python takes two in a row for something else
+            token = token if token == result.pop() else "*"  # two in a row have another meaning in Python
         result.append(token)
     try:
         return re.compile("".join(result), re.DOTALL)
@@ -41,7 +41,7 @@ def compiled(text: str) -> re.Pattern:
 
 def _tokens(text: str) -> Iterator[str]:
     """The expression in Python's dialect, piece by piece."""
-    k, opened = 0, True  # opened: a part of the expression begins here
+    k, opened = 0, True  # opened: at the start of a part of the expression
     while k < len(text):
         length = 1
         if text[k] == "\\" and k + 1 < len(text):

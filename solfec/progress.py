@@ -1,4 +1,4 @@
-"""What a run prints: progress, rate and time left, on a terminal or in a log file; and the file STATE."""
+"""Output of a run: progress, rate and remaining time, on a terminal or in a log file; and the file STATE."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Progress:
     interval : float
         Seconds of wall time between reports (command line, -i).
     directory : str or None
-        Where the file STATE is kept.
+        Directory of the file STATE.
     quiet : bool
-        Print nothing, notes neither.
+        Print nothing, not even notes.
     """
 
     def __init__(self, verbose: str, interval: float, directory: str | None, quiet: bool = False):
@@ -46,7 +46,7 @@ class Progress:
         self._line_open = False
 
     def begin(self, domain: Domain, duration: float) -> None:
-        """Start of a RUN."""
+        """Begin the reports of a RUN."""
         self._start_time = domain.time
         self._start_step = domain.step_number
         self._duration = duration
@@ -59,7 +59,7 @@ class Progress:
             self._print(f"{bodies}{listed and f' ({listed})'}; {degrees} degrees of freedom; step {domain.step:g}")
 
     def after_step(self, domain: Domain) -> None:
-        """Called after every step; prints when the interval has passed."""
+        """Print a report after a step if the interval has passed."""
         now = monotonic()
         if now - self._reported >= self.interval:
             self._reported = now
@@ -88,16 +88,16 @@ class Progress:
         self._write_state(domain, left)
 
     def end(self, domain: Domain) -> None:
-        """End of a RUN: the last report, on a line of its own."""
+        """End the reports of a RUN with the last one, on a separate line."""
         self.report(domain, last=True)
 
     def note(self, text: str) -> None:
-        """Print a line whatever `verbose` says."""
+        """Print a line for any value of `verbose`."""
         self._print(text)
 
     @contextmanager
     def among_prints(self):
-        """While this lasts, what the user's callbacks print on a terminal takes the place of the report there; an error gets a new line."""
+        """Let output of the user's callbacks replace the report on a terminal; an error gets a new line."""
         if not self.terminal:
             yield
             return
@@ -111,7 +111,7 @@ class Progress:
             self.make_room("\n")
 
     def make_room(self, text: str = REWRITE) -> None:
-        """Take a report that would be rewritten off the terminal, or end its line."""
+        """Clear a report from the terminal, or end its line."""
         if self._line_open and self.stream is not None:
             self._line_open = False
             self._write(text)
@@ -119,7 +119,7 @@ class Progress:
     def _print(self, text: str, rewrite: bool = False) -> None:
         """On a terminal reports replace one another in place; in a file each has its own line.
 
-        A run outlives those who watch it: reports end when nobody takes them (a closed pipe, a full disk).
+        Reports end, and the run continues, if the output is closed (a closed pipe, a full disk).
         """
         if self.stream is None:
             return
@@ -136,7 +136,7 @@ class Progress:
             self.stream.write(text)
             self.stream.flush()
         except (OSError, ValueError) as error:
-            if getattr(error, "errno", None) == errno.EPIPE:  # the reader has gone: what the input prints from here on goes nowhere, too
+            if getattr(error, "errno", None) == errno.EPIPE:  # the reader has closed the pipe: later output of the input is discarded, too
                 discard(self.stream)
             self.stream = None
 
@@ -144,11 +144,11 @@ class Progress:
         """Columns of the terminal at present."""
         try:
             return os.get_terminal_size(self.stream.fileno()).columns or 80
-        except (OSError, ValueError):  # something else that calls itself a terminal
+        except (OSError, ValueError):  # a terminal without a size
             return 80
 
     def _write_state(self, domain: Domain, left: float) -> None:
-        """STATE is replaced whole, so that a reader never sees half of it; it never stops a run."""
+        """Replace STATE as a whole, so that a reader never sees a part of it; failures never stop a run."""
         if self.directory is None:
             return
         seconds = {phase: self.seconds[phase] + domain.timings[phase] for phase in PHASES}
@@ -176,7 +176,7 @@ class Progress:
 
 
 class Percentage:
-    """How far something long has come: rewritten in place on a terminal, elsewhere the end only."""
+    """Progress of a long operation in per cent: rewritten in place on a terminal, elsewhere only at its end."""
 
     def __init__(self, what: str):
         self._what = what
@@ -189,7 +189,7 @@ class Percentage:
 
 
 def counted(number: int, one: str, several: str) -> str:
-    """A number of things in words."""
+    """Return a number with the singular or plural of a word."""
     return f"{number} {one if number == 1 else several}"
 
 

@@ -1,7 +1,7 @@
 """A simulation: a domain with an output directory, run, stopped and read back (Solfec-1.0's `sol`).
 
-In WRITE mode `run` steps the domain, writes frames and calls the user back; in READ mode frames are loaded into
-the domain, which the input script has built again.
+In WRITE mode `run` steps the domain, writes frames and calls callbacks; in READ mode frames are loaded into
+the domain, which the input script has built.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from .snapshots import Snapshots
 from .solvers.gauss_seidel import warn
 from .solvers.unsolved import UnsolvedSteps
 
-PATIENCE = 0.1  # seconds between looks at what happens outside of a run: a file STOP
-TOLERANCE = 1e-6  # of a step or an interval: what counts as "due" in spite of rounding
+PATIENCE = 0.1  # seconds of wall time between checks for the file STOP
+TOLERANCE = 1e-6  # part of a step or interval within which an event is due, because of rounding
 
 
 class Schedule:
     """Times at which something is due, every `interval`; 0 means after every step.
 
-    With `at_once` it is due after the next step already, as well as at `start` + n `interval`.
+    With `at_once` it is also due after the next step.
     """
 
     def __init__(self, start: float, interval: float, at_once: bool = False):
         self.start = start
         self.interval = interval
-        self.count = -1 if at_once else 0  # events passed
-        self.latest = -math.inf  # time of the last one
+        self.count = -1 if at_once else 0  # number of events so far
+        self.latest = -math.inf  # time of the last event
 
     def due(self, time: float, step: float) -> bool:
-        """Whether the schedule is due at `time`, once; events that were stepped over count as one."""
+        """Whether the schedule is due at `time`; several events within a step count as one."""
         if time == self.latest or not self._passes(time, step):
             return False
         self.latest = time
@@ -62,24 +62,24 @@ class Schedule:
         return False
 
     def quiet_until(self, step: float) -> float:
-        """A time before which it is not due, for steps of this length at most."""
+        """Return a time before which it is not due, for steps of at most this length."""
         if self.interval <= TOLERANCE * step:
             return -math.inf
         return self.start + (self.count + 1) * self.interval - 2.0 * TOLERANCE * step
 
     @property
     def state(self) -> tuple[float, float, int, float]:
-        """Start, interval, events passed and the time of the last one, as results store them."""
+        """Return start, interval, number of events and the time of the last one, for results."""
         return self.start, self.interval, self.count, self.latest
 
     @classmethod
     def continued(cls, present: Schedule | None, first, last, time: float) -> Schedule | None:
-        """The schedule of a continued run: that of the last frame, or a new one where the input was edited.
+        """Return the schedule of a continued run: that of the last frame, or a new one if the input was edited.
 
         Parameters
         ----------
         present : Schedule or None
-            As the input makes it; `first`, `last` are the states in the first and in the last frame (NaN: none).
+            The input's schedule; `first`, `last` are the states in the first and in the last frame (NaN: none).
         time : float
             Time of the last frame.
         """
@@ -102,7 +102,7 @@ class Simulation:
     outpath : str or None
         Output directory; its last component names the files in it.  None: a run in memory, which writes no file.
     mode : str
-        'WRITE', 'READ', or 'CONTINUE': WRITE mode that goes on from the last frame of results that are there.
+        'WRITE', 'READ', or 'CONTINUE': WRITE mode that continues from the last frame of existing results.
     epsilon : float
         Geometric epsilon.
     input_text, arguments
@@ -112,11 +112,11 @@ class Simulation:
     dynamic : bool
         Dynamics, or quasi-statics.
     quiet : bool
-        Print nothing, whatever `verbose` says.
+        Print nothing, for any value of `verbose`.
     check : callable, optional
-        ``check(simulation, duration)`` takes the place of a RUN's steps; nothing is written or read then.
+        ``check(simulation, duration)`` replaces the steps of RUN; nothing is written or read then.
     keep_old : bool
-        In mode 'WRITE': results that are there are renamed to those of `<outpath>.old`, not overwritten.
+        In mode 'WRITE': existing results are renamed to those of `<outpath>.old`, not overwritten.
     """
 
     def __init__(
@@ -143,8 +143,8 @@ class Simulation:
         self.domain = Domain(step, epsilon, dynamic)
         self.display_points: dict[int, list[tuple[str, tuple]]] = {}  # labels and referential points by body identifier
         self.frame: int | None = None
-        self.companion: Any = None  # an engine that goes along: frames hold its state (results.RunRecord)
-        self.labels: set[str] = set()  # that bodies were given
+        self.companion: Any = None  # an engine that runs beside the domain: frames hold its state (results.RunRecord)
+        self.labels: set[str] = set()  # labels of bodies
         self.fields: dict[str, Callable] = {}  # functions (x, y, z, t) of FIELD objects by label
         self.bases: dict = {}  # registered ReducedBase by label
         self._output = Schedule(0.0, 0.0)
@@ -152,9 +152,9 @@ class Simulation:
         self._snapshots: list[tuple[Snapshots, Schedule | None]] = []
         self._nothing_due_before = -math.inf
         self.notify = warn
-        self.ended: Callable[[Simulation], object] = lambda simulation: None  # told when nobody holds it any more
+        self.ended: Callable[[Simulation], object] = lambda simulation: None  # called when the simulation is deleted
         self._process = os.getpid()
-        self._running: int | None = None  # thread of the RUN that goes on
+        self._running: int | None = None  # thread of the present RUN
         self._runs = 0  # calls of RUN so far
         self._continues = mode == "CONTINUE"
         self._writer = self._reader = self._claim = None
@@ -203,9 +203,9 @@ class Simulation:
             self._callback = (Schedule(self.domain.time, interval, at_once=True), function)
 
     def sample(self, identifiers: list[int], sampling: list[float] | float | None) -> list:
-        """The list that snapshots of co-rotated displacements will fill (docs/language-objects.md, COROTATED_DISPLACEMENTS).
+        """Return the list that snapshots of co-rotated displacements will fill (docs/language-objects.md, COROTATED_DISPLACEMENTS).
 
-        `sampling` lists instants, or is an interval; left out, snapshots are taken when frames are written.
+        `sampling` lists instants, or is an interval; by default snapshots are taken when frames are written.
         """
         snapshots = Snapshots(identifiers, sampling if isinstance(sampling, list) else None)
         schedule = None if snapshots.listed or sampling is None else Schedule(self.domain.time, sampling)
@@ -214,11 +214,11 @@ class Simulation:
         return snapshots.taken
 
     def _look(self) -> None:
-        """See after the step at hand, in whose midst a function of the user may be, what is due."""
+        """Make the run loop check schedules after the present step."""
         self._nothing_due_before = -math.inf
 
     def _sample(self, written: bool) -> None:
-        """Take the snapshots that are due now that a frame was `written` or not."""
+        """Take the snapshots that are due; `written`: a frame has been written."""
         domain = self.domain
         for snapshots, schedule in self._snapshots:
             if snapshots.listed:
@@ -227,24 +227,24 @@ class Simulation:
                 snapshots.take(domain)
 
     def run(self, solver, duration: float) -> None:
-        """Run for `duration` with the given constraint solver (docs/language-running.md, RUN); nothing happens in READ mode.
+        """Run for `duration` with the given constraint solver (docs/language-running.md, RUN); do nothing in READ mode.
 
-        The number of steps is the one the duration asks for, up to a millionth of a step; the last state is always
-        written.  A STOP file, a callback that returns 0, INT and TERM end the run after the step at hand.
+        The number of steps follows from the duration, up to a millionth of a step; the last state is always
+        written.  A STOP file, a callback that returns 0, INT and TERM end the run after the present step.
         """
         for _ in self._started(solver, duration, every_step=False):
             pass
 
     def steps(self, solver, duration: float) -> Iterator[float]:
-        """The same run step by step: an iterator over the times at which steps end.
+        """Run step by step: return an iterator over the times at which steps end.
 
-        Output, callbacks, STOP and signals are seen to between the steps, as by `run`, and before the time is given.  An iterator
-        that is closed, or left and forgotten, ends the run: the last state is written.
+        Output, callbacks, STOP and signals are processed after every step, as in `run`, before the time is yielded.  An iterator
+        that is closed or deleted ends the run, and the last state is written.
         """
         return self._started(solver, duration, every_step=True)
 
     def _started(self, solver, duration: float, every_step: bool) -> Iterator[float]:
-        """The run, unless there is none in this mode; of `every_step` the end is given, or of those alone after which something was due."""
+        """Start the run unless this mode has none; yield the time after `every_step`, or only after steps with a due event."""
         if self.mode == "READ":
             self._pass_over()
             return iter(())
@@ -267,16 +267,16 @@ class Simulation:
         return self._guarded(solver, duration, every_step)
 
     def _guarded(self, solver, duration: float, every_step: bool) -> Iterator[float]:
-        """The run, after which files are as they should be whatever happened."""
+        """Run, and leave files in a valid state after any error."""
         self._running = get_ident()
         self._runs += 1
         try:
             yield from self._run(solver, duration, every_step)
-        except GeneratorExit:  # somebody has seen enough steps, and the run has ended well
+        except GeneratorExit:  # the caller has closed the iterator, and the run has ended well
             pass
         except BaseException:
             self._running = None
-            with suppress(SolfecError):  # what went wrong first is what the user should read
+            with suppress(SolfecError):  # the user should read the first error
                 self.close()
             raise
         self._running = None
@@ -285,18 +285,18 @@ class Simulation:
 
     @property
     def continues(self) -> bool:
-        """Whether the next RUN goes on from the last frame of results that are there."""
+        """Whether the next RUN continues from the last frame of existing results."""
         return self._continues
 
     @property
     def runs_elsewhere(self) -> bool:
-        """Whether another thread than the one that asks runs this simulation."""
+        """Whether a thread other than the caller's runs this simulation."""
         return self._running is not None and self._running != get_ident()
 
     def _pass_over(self) -> None:
-        """Leave out the identifiers that this RUN gave away when it was computed, to bodies that callbacks made, say.
+        """Skip the identifiers that this RUN used when it was computed, for example for bodies that callbacks made.
 
-        What the input makes behind it has the identifiers that it had then.
+        Objects that the input makes later then have their original identifiers.
         """
         self._runs += 1
         steps = self.reader.steps
@@ -309,7 +309,7 @@ class Simulation:
             self.domain.constraints.next_id = max(self.domain.constraints.next_id, int(last["next_constraint_id"]))
 
     def _run(self, solver, duration: float, every_step: bool) -> Iterator[float]:
-        """The steps, and what is told after them."""
+        """Run the steps, then print notes and warnings."""
         domain = self.domain
         self._solver = solver
         progress = self._progress = Progress(self.verbose, self.progress_interval, self.outpath, self._quiet)
@@ -328,7 +328,7 @@ class Simulation:
                     self.notify(text)
 
     def _steps(self, solver, duration: float, every_step: bool, progress: Progress, unsolved: UnsolvedSteps) -> Iterator[float]:
-        """The steps themselves, with what is due after them."""
+        """Run the steps, and process due events after each."""
         domain = self.domain
         with Interruption() as interruption:
             running, end = True, domain.time + duration
@@ -384,7 +384,7 @@ class Simulation:
             interruption.honour()
 
     def _tell_balance(self, balance: Balance, progress: Progress) -> None:
-        """Energy and momentum of the run: a line, and a warning where they are off by more than schemes allow."""
+        """Print energy and momentum of the run, and warn if their errors exceed those of the schemes."""
         figures = balance.figures(self.domain)
         if figures is None:
             return
@@ -395,7 +395,7 @@ class Simulation:
             self.notify(f"RUN: {text}")
 
     def _quiet_until(self, end: float) -> float:
-        """A time before which steps ask for nothing but the next one."""
+        """Return a time before which no event is due."""
         step = self.domain.step
         times = [end - 2.0 * TOLERANCE * step, self._output.quiet_until(step)]
         if self._callback is not None:
@@ -408,9 +408,9 @@ class Simulation:
         return min(times)
 
     def _resume(self, solver, duration: float) -> tuple[bool, float]:
-        """Go to the last frame; whether the callback lets the run go on from there, and the time at which it ends.
+        """Load the last frame; return whether the callback lets the run continue, and the time at which it ends.
 
-        A frame is written before the callback that is due after the same step, so that call is made up for.
+        A frame is written before a callback that is due after the same step, so this call is made now.
         """
         domain, note = self.domain, self._progress.note
         with results.ResultsReader(self.outpath) as reader:
@@ -447,22 +447,22 @@ class Simulation:
 
     def _write(self) -> None:
         if self._writer is None:
-            self.domain.fractures.records.clear()  # nobody takes them
+            self.domain.fractures.records.clear()  # no results store them
             return
         callback = None if self._callback is None else self._callback[0].state
         record = results.RunRecord(self._runs, self._solver, self._output.state, callback, self.companion)
         self._writer.write_frame(self.domain, record)
         for phase, seconds in self.domain.timings.items():
             self._progress.seconds[phase] += seconds
-            self.domain.timings[phase] = 0.0  # frames store what was spent since the one before
+            self.domain.timings[phase] = 0.0  # frames store seconds since the previous frame
 
     def _call_back(self) -> bool:
-        """Whether the run goes on: a callback ends it by returning 0, not by returning nothing."""
+        """Call the callback; return whether the run continues: a returned 0 ends it, a returned None does not."""
         answer = self._callback[1]()
         return answer is None or answer != 0
 
     def _stop_requested(self) -> bool:
-        """A file STOP in the output directory ends the run; it is used up, so that the next run is not stopped."""
+        """Whether the output directory has a file STOP, which is removed, so that the next run is not stopped."""
         path = self._stop_file
         if path is None or not os.path.exists(path):
             return False
@@ -476,7 +476,7 @@ class Simulation:
 
     @property
     def _stop_file(self) -> str | None:
-        """The file that ends the run when somebody makes it; None for runs in memory."""
+        """Path of the file STOP, which ends the run; None for runs in memory."""
         return None if self.outpath is None else os.path.join(self.outpath, "STOP")
 
     def _discard_stale_stop(self) -> None:
@@ -489,12 +489,12 @@ class Simulation:
             self._progress.note(f"an old file {path} was removed")
 
     def close(self) -> None:
-        """Close the results, until another RUN goes on with them."""
+        """Close the results; another RUN opens them again."""
         if self._writer is not None:
             self._writer.close()
 
     def give_way(self) -> None:
-        """Finish writing, for good: another object of this process takes the output directory.
+        """Finish writing permanently: another object of this process takes the output directory.
 
         Raises
         ------
@@ -507,8 +507,8 @@ class Simulation:
         self._gave_way = True
 
     def end(self) -> None:
-        """Close all files, and remove an output directory in which nothing was written where `cleanup` asks for it."""
-        if os.getpid() != self._process:  # one that was forked: files are its parent's
+        """Close all files, and with `cleanup` remove an output directory without results."""
+        if os.getpid() != self._process:  # a forked process: files belong to its parent
             return
         if self._reader is not None:
             self._reader.close()
@@ -516,11 +516,11 @@ class Simulation:
         if self._claim is not None:
             self._claim.release()
         if self.cleanup and self.mode == "WRITE" and not self.frames_written and self.outpath is not None and self._check is None:
-            with suppress(OSError):  # something else is in it
+            with suppress(OSError):  # the directory is not empty
                 os.rmdir(self.outpath)
 
     def __del__(self):
-        with suppress(Exception):  # as when its making has failed
+        with suppress(Exception):  # for example if the constructor failed
             self.ended(self)
             self.end()
 
@@ -528,7 +528,7 @@ class Simulation:
 
     @property
     def reader(self) -> results.ResultsReader:
-        """The results, opened when first needed; their run may go on, in this process or elsewhere."""
+        """The results, opened at first use; their run may still continue, in this process or another."""
         if self._reader is None:
             self._reader = results.ResultsReader(self.outpath)
         else:
@@ -541,7 +541,7 @@ class Simulation:
         reader.load(self.domain, 0)
 
     def load(self, frame: int) -> None:
-        """Bring the domain to a stored frame, clamped to those that exist."""
+        """Set the domain to a stored frame; the number is clamped to existing frames."""
         if self.mode != "READ":
             raise SolfecError("frames can be loaded in READ mode only")
         reader = self.reader
@@ -561,7 +561,7 @@ class Simulation:
             self.load(0)
 
     def forward(self, frames: int, sampled: bool = False) -> None:
-        """Move on by a number of frames (docs/language-running.md, FORWARD, BACKWARD, SEEK); `sampled`: taking snapshots of all frames on the way."""
+        """Move forward by a number of frames (docs/language-running.md, FORWARD, BACKWARD, SEEK); `sampled`: taking snapshots of all frames on the way."""
         if self.mode != "READ":
             return
         if not sampled:
@@ -590,5 +590,5 @@ class Simulation:
         return float(times[0]), float(times[-1])
 
     def history(self, items, start: float, end: float, skip: int = 1, shown: bool = False) -> tuple:
-        """Times and one list of values per item (docs/language-running.md, HISTORY); `shown`: printing how far it has come."""
+        """Return times and one list of values per item (docs/language-running.md, HISTORY); `shown`: printing how far it has come."""
         return self.reader.history(items, start, end, skip, Percentage("HISTORY") if shown and not self._quiet else None)

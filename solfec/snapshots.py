@@ -9,23 +9,23 @@ from .bodies.finite_elements import compiled
 from .domain import Domain
 from .errors import SolfecError
 
-TOLERANCE = 1e-6  # of a step: two instants this close are one
+TOLERANCE = 1e-6  # part of a step within which two instants are equal
 
 
 class Snapshots:
-    """Displacements of chosen bodies, seen from their own rotations, at chosen instants.
+    """Co-rotated displacements of chosen bodies at chosen instants.
 
     Parameters
     ----------
     identifiers : list of int
-        Finite element bodies, in the order in which an instant's snapshots are listed; those that are gone are left out.
+        Finite element bodies, in the order in which an instant's snapshots are listed; deleted bodies are left out.
     times : list of float, optional
         Instants; each is taken at the step that ends nearest to it, of two equally near ones the earlier.
 
     Attributes
     ----------
     taken : list of lists
-        x, y, z of node after node, a list per body and instant, in the order of time.
+        x, y, z node by node, one list per body and instant, in the order of time.
     """
 
     def __init__(self, identifiers: list[int], times: list[float] | None = None):
@@ -34,7 +34,7 @@ class Snapshots:
         self._ahead = None if times is None else sorted(times, reverse=True)
 
     def take(self, domain: Domain) -> None:
-        """Add what the present configuration gives."""
+        """Add a snapshot of the present configuration."""
         self.taken += _corotated_displacements(domain, self.identifiers).tolist()
 
     def take_listed(self, domain: Domain) -> None:
@@ -46,12 +46,12 @@ class Snapshots:
 
     @property
     def listed(self) -> bool:
-        """Whether instants are listed; else the simulation says when to `take`."""
+        """Whether instants are listed; else the simulation calls `take`."""
         return self._ahead is not None
 
 
 def _corotated_displacements(domain: Domain, identifiers: list[int]) -> np.ndarray:
-    """R^T x - X of the nodes (b, 3n), of those of the given finite element bodies that exist; all have n nodes."""
+    """Return R^T x - X of the nodes (b, 3n) of the given finite element bodies that exist; all have n nodes."""
     bodies = domain.bodies
     present = {int(identifier): row for row, identifier in enumerate(bodies.view("id"))}
     rows = [present[identifier] for identifier in identifiers if identifier in present]

@@ -7,19 +7,19 @@ from .bodies.finite_elements import compiled
 from .bodies.table import BodyKind
 from .errors import SolfecError
 
-CRAWL = 1e-3  # part of the critical step at rest; smaller ones are of elements torn to a thousand times their size
-SELDOM, OFTEN = 16, 2  # steps after which explicit bodies are looked at again whose strains might ask for a smaller one
+CRAWL = 1e-3  # part of the critical step at rest; a smaller step means elements stretched to a thousand times their size
+SELDOM, OFTEN = 16, 2  # steps after which strains of explicit bodies are checked again
 
 
 def limit_step(domain) -> None:
-    """Explicit integration is stable below the critical step; the smallest one bounds the common step."""
+    """Limit the common step by the smallest critical step, below which explicit integration is stable."""
     if not (domain.dynamic and domain.deformable):
         return
     allowed = 2.0 if domain.step_kept else 1.0
     critical, row = motion.critical_step(domain.bodies)
     if domain.step <= allowed * critical:
         return
-    # the bound costs nothing, but under large strains it is far too low; up to its double the step is known to be stable
+    # the bound is cheap, but far too low under large strains; up to twice the bound the step is stable
     period = SELDOM if domain.step <= 2.0 * critical else OFTEN
     for exactly in (True,) if domain.step_number % period == 0 else (False, True):
         critical, row = motion.refined_critical_step(domain.bodies, exactly)
@@ -36,7 +36,7 @@ def limit_step(domain) -> None:
 
 
 def _refuse_to_crawl(domain, critical: float, row: int) -> None:
-    """Elements that are torn apart ask for ever smaller steps: a run would not come to its end, without a word."""
+    """Raise SolfecError if elements are torn apart: their critical step decreases for ever, and the run would never end."""
     elements = domain.bodies.kind[row] == BodyKind.FINITE_ELEMENT
     if elements and critical < CRAWL * finite_element_motion.resting_step(domain.bodies, row):
         raise SolfecError(
@@ -46,7 +46,7 @@ def _refuse_to_crawl(domain, critical: float, row: int) -> None:
 
 
 def critical_body(domain, row: int) -> str:
-    """A body in the user's words, with the element of the highest frequency."""
+    """Return the name of a body for messages, with the element of the highest frequency."""
     identifier = int(domain.bodies.id[row])
     name = domain.bodies.name(identifier, BodyKind(int(domain.bodies.kind[row])).name)
     if identifier not in domain.bodies.meshes:

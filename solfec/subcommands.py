@@ -1,4 +1,4 @@
-"""Sub-commands of the command line: `solfec info`, `plot`, `view`, `fclib`, `compare` and `completion`; what is said about `check`."""
+"""Sub-commands of the command line: `solfec info`, `plot`, `view`, `fclib`, `compare` and `completion`; output of `check`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ critical step, memory and size of results.  What the input prints goes to the st
 
 
 def info(words: list[str]) -> int:
-    """What is in results directories."""
+    """Describe the contents of results directories."""
     from .parmec import stored_run
     from .results import info as facts
 
@@ -45,7 +45,7 @@ def info(words: list[str]) -> int:
 
 
 def plot(words: list[str]) -> int:
-    """Pictures of histories."""
+    """Draw pictures of histories."""
     from .parmec import stored_run
     from .results import plot as pictures
 
@@ -67,21 +67,21 @@ def plot(words: list[str]) -> int:
 
 
 def compare(words: list[str]) -> int:
-    """Differences of two local dynamics."""
+    """Print differences of two local dynamics."""
     from .solvers import dump
 
     return dump.compare_command(words)
 
 
 def fclib(words: list[str]) -> int:
-    """Contact problems in FCLIB files."""
+    """Solve contact problems in FCLIB files."""
     from .solvers import fclib_table
 
     return fclib_table.main(words)
 
 
 def check_options(words: list[str]) -> tuple[bool, list[str]] | int:
-    """Whether JSON is asked for and the command line of the input; or the exit status when there is nothing more to do."""
+    """Return whether JSON is requested and the command line of the input; or the exit status if nothing remains to do."""
     parser = _parser("check", CHECK_HELP)
     parser.usage = "solfec check [--json] [switches] path [arguments]"
     parser.add_argument("--json", action="store_true", help="for programs: a list of objects, one per model")
@@ -92,7 +92,7 @@ def check_options(words: list[str]) -> tuple[bool, list[str]] | int:
 
 
 def tell_check(found: list[dict], as_json: bool) -> int:
-    """Print what was found; 1 where it holds an error."""
+    """Print findings; return 1 if they contain an error."""
     return run("check", [], lambda _: _tell(found, as_json))
 
 
@@ -105,7 +105,7 @@ def _tell(found: list[dict], as_json: bool) -> int:
 
 
 def completion(words: list[str]) -> int:
-    """Scripts for shells."""
+    """Print completion scripts for shells."""
     from .completion import SHELLS
 
     parser = _parser("completion", 'Prints completion for a shell, e.g. for ~/.bashrc: eval "$(solfec completion bash)"')
@@ -115,7 +115,7 @@ def completion(words: list[str]) -> int:
 
 
 def view(words: list[str]) -> int:
-    """A window, or pictures, of results."""
+    """Show results in a window or draw pictures."""
     from .viewer.view_command import command
 
     return command(words)
@@ -128,9 +128,9 @@ def run(name: str, words: list[str], command: Callable[[list[str]], int] | None 
     """Run a sub-command; return the exit status."""
     try:
         status = (command or COMMANDS[name])(words)
-        sys.stdout.flush()  # here, where a reader that has gone can still be told from an error
+        sys.stdout.flush()  # here, where a closed pipe can still be distinguished from an error
         return status
-    except BrokenPipeError:  # as in `solfec info DIR | head -1`: nothing is wrong, and nobody reads on
+    except BrokenPipeError:  # as in `solfec info DIR | head -1`: the reader has closed the pipe, which is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except SystemExit as request:  # argparse's

@@ -1,4 +1,4 @@
-"""Switches and sub-commands of the command line, as its help and the shells' completion list them."""
+"""Switches and sub-commands of the command line, for its help and the shells' completion."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SUBCOMMANDS = (  # name, arguments, what it does
 
 
 def help_text() -> str:
-    """What --help prints."""
+    """Return the text of --help."""
     lines = [
         USAGE, "",
         "Runs the input file `path`, or reads the results of an earlier run of it when there are any.  `path` is an",

@@ -1,10 +1,10 @@
-"""Structure-of-arrays tables: the one form in which the state of a simulation is kept.
+"""Structure-of-arrays tables, which hold the state of a simulation.
 
 A table is a set of numpy columns that grow together by doubling.  Columns are Fortran-ordered with the row
-number last, so a column goes to a kernel as it stands, with its full capacity; kernels take the number of
-rows in use as an argument of its own.  Row numbers and pointers are zero-based everywhere, in Python, in the
+number last, so kernels get a column unchanged, with its full capacity, and the number of rows in use as
+another argument.  Row numbers and pointers are zero-based everywhere, in Python, in the
 kernels (whose arrays start at 0) and in files.  A row number is never an identity: rows move when others are
-deleted, identifiers (`id`) do not.
+deleted, identifiers (`id`) do not change.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ AT_ONCE = 4096  # records that are filled column by column before the next ones
 FEW = 4  # runs of rows up to which they move one by one
 
 _bind, _free = _kernels.table_handles.bind_table, _kernels.table_handles.free_table
-_known_numbers: WeakKeyDictionary[type, tuple[dict, int]] = WeakKeyDictionary()  # classes, with the columns that were compared
+_known_numbers: WeakKeyDictionary[type, tuple[dict, int]] = WeakKeyDictionary()  # number of each class, with its compared columns
 
 
 def layout(columns: dict, numbers: dict) -> str:
-    """Columns and numbers in one line, as tools/table_types.py writes those that the compiled module knows."""
+    """Return columns and numbers as one line, in the form of tools/table_types.py for the compiled module."""
     parts = [f"{name}:{dtype}{list(shape)}".replace(" ", "") for name, (shape, dtype, *_) in columns.items()]
     return " ".join([*parts, *(f"{name}:{dtype}" for name, dtype in numbers.items())])
 
 
 def known_number(kind: type, columns: dict, numbers: dict) -> int:
-    """Number by which the compiled module knows a class; 0: it does not.
+    """Return the number of a class in the compiled module; 0: it has none.
 
     Raises
     ------
     RuntimeError
-        It was built when the class had other columns.
+        The module was built from other columns of the class.
     """
     checked, number = _known_numbers.get(kind, (None, 0))
     if checked is not columns:
@@ -49,7 +49,7 @@ def known_number(kind: type, columns: dict, numbers: dict) -> int:
 
 
 class _Registration:
-    """A handle, which becomes void when its table is gone."""
+    """A handle, which becomes void when its table is deleted."""
 
     def __init__(self):
         self.handle = 0
@@ -168,9 +168,9 @@ class Table:
     capacity : int
         Number of rows allocated; every column has shape ``(*row_shape, capacity)``.
     generation : int
-        Raised whenever columns are reallocated.
+        Increases whenever columns are reallocated.
     edits : int
-        Raised whenever rows are appended or removed by the methods below, and so not by a step.
+        Increases whenever the methods below append or remove rows, which a step does not do.
     """
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str, float]] = {}
@@ -178,7 +178,7 @@ class Table:
 
     def __init__(self, capacity: int = 16):
         self._registration = _Registration()
-        self._rows = np.zeros(1, np.int64)  # where kernels find `n`
+        self._rows = np.zeros(1, np.int64)  # memory in which kernels find `n`
         self.n = 0
         self.capacity = capacity
         self.generation = self.edits = 0
@@ -195,7 +195,7 @@ class Table:
         self._rows[0] = rows
 
     def _register(self) -> None:
-        """Tell kernels where the columns are now."""
+        """Register the present addresses of the columns for kernels."""
         number = known_number(type(self), self.COLUMNS, {})
         if number:
             columns = [getattr(self, name).ctypes.data for name in self.COLUMNS]
@@ -204,7 +204,7 @@ class Table:
 
     @property
     def handle(self) -> int:
-        """Number by which kernels know the table; 0: they do not."""
+        """Handle of the table for kernels; 0: they have none."""
         return self._registration.handle
 
     def __setattr__(self, name: str, value) -> None:
@@ -219,7 +219,7 @@ class Table:
         return copied
 
     def reserve(self, rows: int) -> None:
-        """Make room for `rows` rows in all, keeping contents."""
+        """Make room for `rows` rows in total, keeping contents."""
         if rows <= self.capacity:
             return
         capacity = max(rows, 2 * self.capacity)
@@ -281,11 +281,11 @@ class Table:
 
     @classmethod
     def record(cls, names=None) -> np.dtype:
-        """Record of one row: the columns in `names`, or all of them, in that order and little-endian."""
+        """Return the record type of one row: the columns in `names`, or all of them, in that order and little-endian."""
         return np.dtype([(name, "<" + cls.COLUMNS[name][1], cls.COLUMNS[name][0]) for name in names or cls.COLUMNS])
 
     def pack(self, rows, names=None, *, origins=None, dtype=None, room=None, **others) -> np.ndarray:
-        """Rows as records, which `unpack` appends to a table, this one or another.
+        """Pack rows as records, which `unpack` appends to this or another table.
 
         Parameters
         ----------
@@ -295,9 +295,9 @@ class Table:
             Columns to pack, all by default.
         origins : dict, optional
             Name in `POINTS_INTO` -> row from which packed pointers count, one number or one for each packed row.
-            Every table into which packed columns point needs one.  Without origins pointers are packed as they stand.
+            Every table into which packed columns point needs one.  Without origins pointers are not changed.
         dtype : dtype, optional
-            Of the records, ``record(names)`` by default.
+            Type of the records, ``record(names)`` by default.
         room : array of records, optional
             Memory for the result.
         **others
@@ -334,9 +334,9 @@ class Table:
         Parameters
         ----------
         packed : array of records
-            As `pack` returns them; they are not changed.
+            Records of `pack`; they are not changed.
         origins : dict, optional
-            Name in `POINTS_INTO` -> row of this model that stands for the origin with which the records were packed.
+            Name in `POINTS_INTO` -> row of this model for the origin with which the records were packed.
         """
         names = packed.dtype.names
         if not set(names) <= set(self.COLUMNS):
@@ -348,7 +348,7 @@ class Table:
         return first
 
     def fill(self, packed: np.ndarray, rows: slice, names=None) -> None:
-        """Write records into rows that there are; columns that the records lack stay as they are."""
+        """Write records into existing rows; columns that the records lack are not changed."""
         for name in (name for name in names or self.COLUMNS if name in packed.dtype.names):
             column = getattr(self, name)
             column[..., rows] = np.moveaxis(packed[name], 0, -1) if column.ndim > 1 else packed[name]
@@ -376,9 +376,9 @@ class Table:
 class Record:
     """Arrays and numbers that kernels take together, by one handle.
 
-    Subclasses list arrays in `COLUMNS` as name -> (shape of one row, dtype), the row number last and each of a length of its own,
-    and numbers in `NUMBERS` as name -> dtype.  Both are ordinary members: an array that is assigned takes the place of the one before,
-    a number is written where kernels find it.
+    Subclasses list arrays in `COLUMNS` as name -> (shape of one row, dtype), the row number last and each of its own length,
+    and numbers in `NUMBERS` as name -> dtype.  Both are ordinary members: assigning an array replaces the old one,
+    assigning a number writes it where kernels find it.
     """
 
     COLUMNS: dict[str, tuple[tuple[int, ...], str]] = {}
@@ -397,7 +397,7 @@ class Record:
         self.replace(**arrays)
 
     def replace(self, **arrays: np.ndarray) -> None:
-        """Put other arrays in the places of some."""
+        """Replace some arrays."""
         for name, value in arrays.items():
             if value is vars(self)[name]:
                 continue
@@ -422,19 +422,19 @@ class Record:
             object.__setattr__(self, name, value)
 
     def _register(self) -> None:
-        """Tell kernels where arrays and numbers are now."""
+        """Register the present addresses of arrays and numbers for kernels."""
         number = known_number(type(self), self.COLUMNS, self.NUMBERS)
         addresses, lengths = zip(*self._places.values())
         self._registration.handle = _bind(self.handle, number, 0, addresses, lengths)
 
     def _find_arrays(self) -> None:
-        """Note addresses and lengths of all arrays and numbers (to ask numpy for an address takes a microsecond)."""
+        """Store addresses and lengths of all arrays and numbers (numpy takes a microsecond to return an address)."""
         arrays = {name: vars(self)[name] for name in self.COLUMNS} | self._numbers
         vars(self)["_places"] = {name: (array.ctypes.data, array.shape[-1]) for name, array in arrays.items()}
 
     @property
     def handle(self) -> int:
-        """Number by which kernels know the record."""
+        """Handle of the record for kernels."""
         return self._registration.handle
 
     def __deepcopy__(self, memo: dict):
@@ -446,7 +446,7 @@ class Record:
 
 
 def _number(name: str) -> property:
-    """A number of a record as a member."""
+    """Make a member for a number of a record."""
 
     def get(record):
         return record._numbers[name].item()
@@ -457,12 +457,12 @@ def _number(name: str) -> property:
     return property(get, put)
 
 
-#: Status of a kernel that does not know a table by its handle (fortran/tables/table_registry.f90).
+#: Status of a kernel for an unknown handle (fortran/tables/table_registry.f90).
 TABLE_UNKNOWN = 100
 
 
 def opened(status: int) -> None:
-    """Raise RuntimeError where a kernel that reports nothing else did not know a table by its handle."""
+    """Raise RuntimeError if a kernel reports an unknown handle."""
     if status:
         raise RuntimeError("a kernel does not know a table by its handle; please report this")
 
@@ -474,7 +474,7 @@ def rows_first(column: np.ndarray) -> np.ndarray:
 
 @cache
 def _untyped(dtype: np.dtype) -> np.dtype:
-    """The record with fields that are just so many bytes: vectors are copied whole, in half the time."""
+    """Return the record type with fields as plain bytes, which copies whole vectors in half the time."""
     fields = {name: dtype.fields[name] for name in dtype.names}
     return np.dtype({
         "names": list(fields), "formats": [f"V{field[0].itemsize}" for field in fields.values()],

@@ -1,4 +1,4 @@
-"""Standard output where reports of a run replace one another, and where nobody takes them any more."""
+"""Standard output on terminals where reports replace one another, and on closed pipes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REWRITE = "\r\033[K"  # to the beginning of the line, which is cleared
 
 
 def discard(stream) -> None:
-    """Lead a stream to nowhere: its reader has gone, and the interpreter would try again with what is left in it."""
+    """Redirect a stream whose reader has closed it to the null device, since the interpreter would flush it again."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -18,7 +18,7 @@ def discard(stream) -> None:
 
 
 class Printed:
-    """A stream of the user's on the terminal that shows reports: what goes there takes their place."""
+    """A stream of the user on the terminal that shows reports: its output replaces them."""
 
     def __init__(self, stream, make_room: Callable[[], None]):
         self._stream, self._make_room = stream, make_room

@@ -18,7 +18,7 @@ class TimeSeries:
     times, values : sequence of float
         Knots; times increase strictly.  A single value without times is a constant.
     label : str
-        Name under which the user knows the series.
+        The user's name of the series.
 
     Raises
     ------
@@ -61,7 +61,7 @@ class TimeSeries:
             return float(values[0])
         if time >= times[-1]:
             return float(values[-1])
-        k = int(np.searchsorted(times, time, side="right")) - 1  # as the kernel does: no slope, which may overflow
+        k = int(np.searchsorted(times, time, side="right")) - 1  # as in the kernel: without a slope, which may overflow
         return float(values[k] + (values[k + 1] - values[k]) * ((time - times[k]) / (times[k + 1] - times[k])))
 
     __call__ = value
@@ -73,7 +73,7 @@ class TimeSeries:
         steps = np.diff(self.times)
         times = np.empty(2 * steps.size)
         times[0::2] = self.times[:-1]
-        # just before the next knot; the last knot of all is an end of no interval, so it may stay where it is
+        # just before the next knot; the last knot ends no further interval and is not moved
         times[1::2] = np.minimum(self.times[1:] - 1e-10 * steps, np.nextafter(self.times[1:], -np.inf))
         values = np.repeat(np.diff(self.values) / steps, 2)
         distinct = np.append(True, np.diff(times) > 0.0)
@@ -100,10 +100,10 @@ class SeriesTable(Record):
         "start": ((), "i4"),  # series k has the knots start(k) .. start(k+1)-1, at least one
         "times": ((), "f8"),  # knots, increasing within a series
         "values": ((), "f8"),
-        "interval": ((), "i4"),  # where the last evaluation looked (any number is fine): only a hint
-        "result": ((), "f8"),  # of max(n, 1) series: values at the time of the last `evaluate`
+        "interval": ((), "i4"),  # interval of the last evaluation: only a hint, any number is valid
+        "result": ((), "f8"),  # values of max(n, 1) series at the time of the last `evaluate`
     }
-    NUMBERS = {"n": "i4"}  # series
+    NUMBERS = {"n": "i4"}  # number of series
 
     def __init__(self):
         super().__init__()
@@ -112,7 +112,7 @@ class SeriesTable(Record):
         self._flatten()
 
     def add(self, series: TimeSeries) -> int:
-        """Row of a series; equal ones are stored once."""
+        """Return the row of a series; equal series are stored once."""
         key = series.times.tobytes(), series.values.tobytes()
         row = self._row.get(key)
         if row is None:
@@ -122,7 +122,7 @@ class SeriesTable(Record):
         return row
 
     def knots(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Times and values of a series; a constant has no times."""
+        """Return times and values of a series; a constant has no times."""
         return self._series[row].times, self._series[row].values
 
     def _flatten(self) -> None:
@@ -138,12 +138,12 @@ class SeriesTable(Record):
         )
 
     def evaluate(self, time: float) -> np.ndarray:
-        """Values of all series at `time`, in `result`."""
+        """Evaluate all series at `time` into `result`."""
         self.settle()
         opened(_evaluate(self.handle, time))
         return self.result
 
     def settle(self) -> None:
-        """Take new series into the arrays."""
+        """Add new series to the arrays."""
         if self._flat != self.n:
             self._flatten()

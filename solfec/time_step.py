@@ -1,4 +1,4 @@
-"""A time step: Algorithm 1 of the parallel contact dynamics paper, one call a phase."""
+"""A time step, one call per phase: Algorithm 1 of Koziara and Bićanić (docs/theory.md, References)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .constraints import element_points, user
 from .contact.phase import Detection
 from .solvers import supports
 
-PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # of a time step, in the manual's words
+PHASES = ("TIMINT", "CONUPD", "CONDET", "LOCDYN", "CONSOL")  # of a time step; names of Solfec-1.0
 
 
 class Timings(dict):
@@ -24,11 +24,11 @@ class Timings(dict):
         self._last = 0.0
 
     def start(self) -> None:
-        """A phase begins now."""
+        """Begin a phase now."""
         self._last = perf_counter()
 
     def end(self, phase: str) -> None:
-        """It has ended, and the next one begins."""
+        """End the phase, and begin the next one."""
         now = perf_counter()
         self[phase] += now - self._last
         self._last = now
@@ -49,7 +49,7 @@ class TimeStep:
         self.detection = Detection(model, self._hold_cohesive, self._note_swallowed)
 
     def run(self, solver) -> tuple[float, float]:
-        """One step; reactions come from `solver`.  Returns the work of normal and of tangential contact reactions."""
+        """Make one step with reactions of `solver`; return the work of normal and of tangential contact reactions."""
         model, spent, detection, local = self.model, self.timings, self.detection, self.model.local_dynamics
         bodies, constraints, step = model.bodies, model.constraints, model.step
         integration = motion if model.dynamic else quasi_static
@@ -83,17 +83,17 @@ class TimeStep:
         return works
 
     def _hold_cohesive(self) -> None:
-        """Cohesive contacts stay where they are in finite elements."""
+        """Move cohesive contacts with their places in finite elements."""
         if within_step(self.model.bodies).count:
             element_points.refer_contacts(self.model, only_held=True)
 
     def _note_swallowed(self) -> None:
-        """New contacts have normals that are guesses."""
+        """Record new contacts with degenerate normals."""
         model = self.model
         model.swallowed.after_detection(model.geometry, model.bodies, model.time)
 
     def _solve(self, solver):
-        """R such that C(B + W R, R) = 0; what the solver reports."""
+        """Solve C(B + W R, R) = 0 for R; return the solver's report."""
         model = self.model
         report = solver.solve(model.local_dynamics)
         if model.exact_supports and not model.dynamic and model.constraints.user_count:
@@ -103,7 +103,7 @@ class TimeStep:
     # --- supports in the matrices of quasi-static bodies of form 'TL' ----------------------------------------
 
     def _choose_supports(self) -> None:
-        """Put them in where there are any, before matrices are made."""
+        """Add supports to matrices, if there are any, before matrices are made."""
         model = self.model
         if model.dynamic:
             return
@@ -112,7 +112,7 @@ class TimeStep:
                 solver.supports = SupportStiffness(solver, model) if model.constraints.user_count else None
 
     def _release_supports(self) -> None:
-        """Take out of their reactions what their springs have carried."""
+        """Correct the reactions of supports by their spring forces."""
         model = self.model
         if model.dynamic:
             return

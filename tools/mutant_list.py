@@ -1,4 +1,4 @@
-"""Small faults, each in one place of the sources, that the property suite must notice (see mutants.py)."""
+"""Small faults in the sources that the property suite must detect (see mutants.py)."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Does the property suite see faults?  Applies small faults one by one, and counts those that `tests/laws` catches.
+"""Test of the property suite: applies small faults one by one and counts those that `tests/laws` detects.
 
     python tools/mutants.py                 all of them (hours of a busy core; `make mutants`)
     python tools/mutants.py --only cone     those whose name contains the word
     python tools/mutants.py --part 1/2      every second one, to share them among two processes
     python tools/mutants.py --list          names only
 
-The sources are copied to a directory of their own and built there without optimisation.  A mutant is one change of text in one place; it
-is built (ninja builds what changed), tests run until the first failure, the likely ones first, and the text is put back.  A mutant that hangs is
-caught.  One that does not build, or whose original text is not found exactly once, is a fault of the list and ends the script.
+The sources are copied to a separate directory and built there without optimisation.  A mutant is one change of text in one place.
+It is built (ninja builds what changed), tests run until the first failure, likely ones first, and the text is restored.  A mutant that hangs
+counts as caught.  One that does not build, or whose original text is not found exactly once, is a fault of the list and ends the script.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PATIENCE = 600  # seconds of one run of the tests
 
 
 def main() -> int:
-    """Run the mutants asked for; 0 where enough are caught."""
+    """Run the selected mutants; return 0 if enough are caught."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="names that contain this")
     parser.add_argument("--part", default="1/1", help="k/n: every n-th, from the k-th on")
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def check(root: Path) -> None:
-    """Raise where the list does not fit the sources any more."""
+    """Raise an error if the list does not fit the sources."""
     wrong = [f"{m.file}: {m.name}: found {count} times" for m in MUTANTS if (count := (root / m.file).read_text().count(m.old)) != 1]
     names = [mutant.name for mutant in MUTANTS]
     wrong += [f"two mutants are called {name!r}" for name in sorted(set(names)) if names.count(name) > 1]
@@ -62,7 +62,7 @@ def check(root: Path) -> None:
 
 
 def prepare(place: Path) -> Path:
-    """A copy of the sources with a build directory and an environment of its own."""
+    """Copy the sources, with a separate build directory and environment."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     for name in filter(None, listed.split("\0")):
         source, target = ROOT / name, place / name
@@ -84,7 +84,7 @@ def prepare(place: Path) -> Path:
         command = [sys.executable, "-m", "mesonbuild.mesonmain", "setup", place / "build", place, flags]
         subprocess.run(command, check=True, cwd=place, env=environment(place) | {"FC": compiler}, stdout=subprocess.DEVNULL)
     build(place)
-    for made in (place / "build" / "fortran").glob("_*.*"):  # the module, and what describes its arguments
+    for made in (place / "build" / "fortran").glob("_*.*"):  # the module, and the description of its arguments
         if made.suffix in (".so", ".py"):
             link = place / "solfec" / made.name
             link.unlink(missing_ok=True)
@@ -99,14 +99,14 @@ def environment(place: Path) -> dict:
 
 
 def build(place: Path) -> None:
-    """Raise where the sources do not build."""
+    """Build the sources; raise an error on failure."""
     made = subprocess.run(["ninja", "-C", place / "build"], env=environment(place), capture_output=True, text=True)
     if made.returncode:
         raise SystemExit("the build failed:\n" + made.stdout[-4000:] + made.stderr[-2000:])
 
 
 def survives(place: Path, first: tuple[str, ...]) -> tuple[bool, str]:
-    """Whether all tests of the suite pass; which one did not."""
+    """Return whether all tests of the suite pass, and the one that failed."""
     others = sorted(path.name for path in (place / LAWS).glob("test_*.py"))
     files = [LAWS / name for name in (*first, *(name for name in others if name not in first))]
     command = [place / "venv" / "bin" / "python", "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--tb=no", *files]

@@ -4,8 +4,8 @@
 
 FILES are Python modules with classes derived from `Table` or `Record` (solfec/tables.py), whose `COLUMNS` list arrays and whose
 `NUMBERS` list single numbers.  OUT.f90 holds the module `state_tables`: for a class such as BodyTable the type `body_table`, whose
-components point to the columns, and a procedure `open_table`, which fills it from a handle.  OUT.py tells Python the number and
-the layout of each, so that a compiled module that was built from other columns is noticed.  A column is named once, in Python.
+components point to the columns, and a procedure `open_table`, which fills it from a handle.  OUT.py gives Python the number and
+the layout of each, so that a compiled module that was built from other columns is detected.  A column is named once, in Python.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Column:
 
     @property
     def layout(self) -> str:
-        """As `solfec.tables.layout` writes the same of its own columns."""
+        """Return the layout in the form of `solfec.tables.layout`."""
         return f"{self.name}:{self.kind}" + ("" if self.shape is None else str(list(self.shape)).replace(" ", ""))
 
     @property
@@ -66,7 +66,7 @@ def types(path: str) -> dict[str, Type]:
 
 
 def column(key: ast.expr, value: ast.expr, lines: list[str], constants: dict) -> Column:
-    """One column with the comment behind it; shapes may name constants."""
+    """Return one column with its comment; shapes may name constants."""
     literal = value.elts[:2] if isinstance(value, ast.Tuple) else [ast.Constant(None), value]
     shape, kind = (eval(compile(ast.fix_missing_locations(ast.Expression(item)), "", "eval"), {}, constants) for item in literal)
     if kind not in TYPES:
@@ -143,7 +143,7 @@ def opening(number: int, name: str, one: Type) -> str:
 
 
 def python(found: dict[str, Type]) -> str:
-    """The module that tells Python numbers and layouts."""
+    """Return the module with numbers and layouts for Python."""
     rows = "".join(
         f"    {name!r}: ({number}, {' '.join(part.layout for part in one.columns)!r}),\n" for number, (name, one) in enumerate(found.items(), 1)
     )

@@ -8,7 +8,7 @@ module local_frame
 
 contains
 
-  !> Columns t1 = e x n/|e x n|, t2 = t1 x n, n, with e = e_x, or e_y when |e_x x n| < epsilon (docs/language-objects.md, CONSTRAINT.base).
+  !> Computes columns t1 = e x n/|e x n|, t2 = t1 x n, n, with e = e_x, or e_y when |e_x x n| < epsilon (docs/language-objects.md, CONSTRAINT.base).
   !> The frame of a unit normal is left-handed, as in Solfec-1.0.
   pure function frame_of_normal(normal, epsilon) result(base)
     real(dp), intent(in) :: normal(3), epsilon

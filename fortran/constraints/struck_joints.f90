@@ -1,4 +1,4 @@
-!> Joints through which an impact of the bodies that they hold has passed.
+!> Detection of joints that an impact of their bodies has reached.
 module struck_joints
   use kinds, only: dp, i4, i8
   use kind_numbers, only: contact => constraint_contact, obstacle => body_obstacle, fresh => joint_start_new, &
@@ -16,8 +16,8 @@ contains
 
   !> Marks in `start` the joints of all bodies that an impact has reached in the step that has ended.
   !>
-  !> A contact strikes where it stops an approach faster than what forces make of it in a step.  The impact reaches all bodies that
-  !> reactions join to those of the contact, but passes through no obstacle.
+  !> A contact strikes if it stops an approach faster than the velocity that forces produce in one step.  The impact reaches all bodies
+  !> connected by reactions with those of the contact, but does not pass through obstacles.
   !>
   !> Reads kind of bodies; kind, master and slave of constraints; order, R, V and B of rows.  Writes start of constraints.
   !>
@@ -86,7 +86,7 @@ contains
       strikes = loc%rows%R(3,a) > 0.0_dp .and. -loc%rows%V(3,a) > abs(loc%rows%B(3,a) - loc%rows%V(3,a))
     end function strikes
 
-    !> The body that stands for all those that are joined to one.
+    !> Representative of all bodies connected with one.
     integer(i4) function root(i)
       integer(i4), intent(in) :: i
 

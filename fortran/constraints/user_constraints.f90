@@ -32,7 +32,7 @@ contains
   !>   handles              BodyTable.handles
   !>   constraints, series  ConstraintTable, SeriesTable
   !>   direction, update    (3,0:ncon-1), (0:ncon-1) instead of these columns (constraints/element_points.py)
-  !>   failed               first row that follows an unknown series, or -1; nothing is done then
+  !>   failed               first row that follows an unknown series (nothing is done then), or -1
   !>   status               `table_unknown`: a handle is not that of such a table
   subroutine update_user_constraints(handles, constraints, series, users, direction, update, failed, status, ncon)
     integer(i8), intent(in) :: handles(3), constraints, series
@@ -65,7 +65,7 @@ contains
       else if (state%bodies%kind(s) /= finite_element_kind) then
         rows%other_point(:,i) = spatial_point(state, s, rows%slave_point(:,i))
       end if
-      ! two bodies slide in a plane through the slave's point: the force acts on the master there as well
+      ! two bodies slide in a plane through the slave's point: the force on the master acts there, too
       if (family%slides .and. s >= 0) &
         rows%master_point(:,i) = referential_point(state, m, rows%other_point(:,i))
       if (state%bodies%kind(m) /= finite_element_kind) rows%point(:,i) = spatial_point(state, m, rows%master_point(:,i))
@@ -221,7 +221,7 @@ contains
     end associate
   end function referential_point
 
-  !> Marks constraints whose load is above their strength, |R| of fixed points and the tension of links; `count` of the first `users` rows.
+  !> Marks constraints among the first `users` rows whose load exceeds their strength: |R| of fixed points and the tension of links.
   !>
   !>   kind, strength, reaction   (0:ncon-1), (0:ncon-1), (3,0:ncon-1) columns of the constraint table [force]
   !>   overloaded                 (0:ncon-1) out: 1 for these rows, 0 for the other ones of the user's

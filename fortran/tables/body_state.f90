@@ -1,4 +1,4 @@
-!> The three tables that hold the state of bodies, opened together.
+!> The three tables of the state of bodies, opened together.
 module body_state
   use kinds, only: i4, i8
   use state_tables, only: body_table, triple_table, configuration_table, open_table
@@ -16,7 +16,7 @@ module body_state
 
 contains
 
-  !> The tables of BodyTable.handles; `status` is `table_open`, or that of the first one that is not known.
+  !> Opens the tables of BodyTable.handles; `status` is `table_open`, or that of the first unknown handle.
   subroutine open_bodies(handles, state, status)
     integer(i8), intent(in) :: handles(3)
     type(bodies_and_triples), intent(out) :: state

@@ -1,4 +1,4 @@
-!> How Python's tables tell kernels where their columns are (table_registry).
+!> Registration of Python's tables for kernels (table_registry).
 module table_handles
   use kinds, only: i4, i8
   use table_registry, only: register_table, release_table
@@ -14,8 +14,8 @@ contains
   !>   kind       number of its type, as tools/table_types.py counts them
   !>   rows       address of the number of rows in use (int64); 0: a record
   !>   column     (:) addresses of the columns in their order
-  !>   length     (:) their lengths; of a table all the same
-  !>   bound      its handle
+  !>   length     (:) their lengths, equal for a table
+  !>   bound      handle of the table
   subroutine bind_table(handle, kind, rows, column, length, bound, columns)
     integer(i8), intent(in) :: handle, rows
     integer(i4), intent(in) :: kind, columns

@@ -1,9 +1,9 @@
-!> Where the columns of Python's tables are: addresses by handle.
+!> Registry of Python's tables: addresses of columns by handle.
 !>
 !> f2py passes arrays and numbers, not tables.  A table registers the addresses of its columns whenever it allocates them, under a
 !> handle that it keeps; kernels take handles and open them as the types of `state_tables`.  A handle holds the place in the registry
-!> and a generation, so that one of a table that is gone is refused instead of followed.
-!> This module and the types' own are the only ones that know addresses.
+!> and a generation, so that the handle of a deleted table is refused.
+!> Only this module and the module of the types handle addresses.
 module table_registry
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr
   use kinds, only: i4, i8
@@ -11,7 +11,7 @@ module table_registry
   private
   public :: register_table, release_table, columns_of, table_open, table_unknown
 
-  !> Outcome of opening a table: there it is; the handle is of another type, of a table that is gone, or none at all.
+  !> Outcome of opening a table: success, or the handle belongs to another type, a deleted table, or no table.
   integer(i4), parameter :: table_open = 0, table_unknown = 100
 
   integer(i8), parameter :: places = 2_i8**24   !< a handle is place + generation*places
@@ -34,8 +34,8 @@ contains
   !>   kind       number of its type, as tools/table_types.py counts them
   !>   rows       address of the number of rows in use (int64); 0: a record
   !>   column     (:) addresses of the columns in their order
-  !>   length     (:) their lengths; of a table all the same
-  !>   bound      its handle
+  !>   length     (:) their lengths, equal for a table
+  !>   bound      handle of the table
   subroutine register_table(handle, kind, rows, column, length, bound)
     integer(i8), intent(in) :: handle, rows
     integer(i4), intent(in) :: kind
@@ -56,7 +56,7 @@ contains
     bound = place + known(place)%generation*places
   end subroutine register_table
 
-  !> Forgets a table; nothing happens for a handle that is void already.
+  !> Removes a table; a void handle is ignored.
   subroutine release_table(handle)
     integer(i8), intent(in) :: handle
     integer(i8) :: place
@@ -102,7 +102,7 @@ contains
     place_of = mod(handle, places)
   end function place_of
 
-  !> A place that no table has.
+  !> A free place.
   integer(i8) function free_place()
     type(registration), allocatable :: more(:)
     integer :: k
