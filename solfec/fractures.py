@@ -78,7 +78,7 @@ def fracture_energy(domain, row: int) -> float:
     bodies = domain.bodies
     fe, mesh = compiled(bodies), bodies.meshes[int(bodies.id[row])]
     everywhere = np.ones(len(fe.element_size))
-    volume = sum(part.lumped_mass(everywhere)[1] for part in (fe.assembly, fe.resting))
+    volume = sum(part.lumped_mass(everywhere)[1] for part in (fe.assembly, fe.resting) if part is not None)
     k = fe.number(row)
     volume = volume[fe.first_element[k] : fe.first_element[k + 1]]
     own = np.full(len(volume), domain.bulk_materials[int(bodies.material[row])].fracene)

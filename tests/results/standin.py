@@ -15,6 +15,7 @@ from solfec.contact.detection import Settings
 from solfec.contact.geometry import Geometry, ShapePrimitives
 from solfec.fractures import Fractures
 from solfec.lives import Lives
+from solfec.motion_hooks import Hooks
 from solfec.results import layout
 
 KINDS = (BodyKind.OBSTACLE, BodyKind.RIGID, BodyKind.PSEUDO_RIGID)
@@ -43,7 +44,7 @@ class StandIn:
         self.bulk_materials = [Material()]
         self.body_labels: dict[int, str] = {}
         self.body_meshes, self.cracks, self.lives = {}, Cracks(), Lives()
-        self.fractures = Fractures()
+        self.fractures, self.hooks = Fractures(), Hooks()
         self.loads, self.settings, self.extents = Loads(self.bodies), Settings(), None
         self.epsilon, self.dynamic, self.step_kept, self.exact_supports = 1e-6, True, False, False
         self.joint_impacts, self.joint_correction, self.touched = True, False, False
@@ -155,7 +156,7 @@ class StandIn:
         self.step, self.clock_origin = step, (self.time, self.step_number)
 
 
-USER = ("other_point", "length", "strength", "value", "series_rows", "direction", "update", "limits", "curve", "dashpot",
+USER = (*layout.USER_ONLY, "other_point", "length", "strength", "value", "series_rows", "direction", "update", "limits", "curve", "dashpot",
         "implicit")  # fmt: skip
 
 
