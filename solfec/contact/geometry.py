@@ -180,6 +180,12 @@ class Geometry:
             self.current.append(self, primitive)
         return primitive, count
 
+    def clear(self) -> None:
+        """Remove all primitives; shapes that come are new to detection."""
+        for table in self.tables:
+            table.keep(np.zeros(table.n, bool))
+        self.version += 1
+
     def remove(self, bodies: np.ndarray, renumbered: np.ndarray) -> np.ndarray:
         """Remove the primitives of the bodies marked in `bodies`; return the map from old to new primitive rows.
 

@@ -107,7 +107,8 @@ def rebuild(reader, domain, frame, defined: np.ndarray) -> None:
     labels = reader.labels
     materials, bases = MaterialRows(reader, domain), StoredBases(reader)
     bodies.meshes, bodies.bases, bodies.finite_elements = {}, {}, None
-    for table in (bodies, bodies.configurations, bodies.triples, *geometry.tables):
+    geometry.clear()
+    for table in (bodies, bodies.configurations, bodies.triples):
         table.keep(np.zeros(table.n, bool))
     checks = Checks(reader.file)
     for k, identifier in enumerate(frame.listed["id"].tolist()):
