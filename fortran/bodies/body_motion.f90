@@ -1,13 +1,13 @@
-!> One time step of all bodies of the table: initial inertia, drift to mid-step, free velocity, correction.  Finite
-!> element bodies are passed over, finite_element_motion moves them.
+!> One time step of all bodies of the table: initial inertia, drift to mid-step, free velocity, correction.  These kernels
+!> skip the nodes of finite element bodies, which finite_element_motion moves.
 !>
 !> `handles` are BodyTable.handles: bodies, their velocity triples, their configuration triples.
 !>
-!> `failure` is 0, or says what went wrong with the first (lowest) `row`:
+!> `failure` is 0, or the failure of the first (lowest) `row`:
 !>   1 mass not positive; 2 tensor not positive definite; 3 scheme not available for the kind; 4 unknown kind;
 !>   5 determinant of the deformation gradient not positive; 6 RIG_IMP does not converge;
 !>   7 rotation with a determinant that is not positive; 8 state not finite; 9 reaction not finite;
-!>   `table_unknown` (with row -1): a handle is not that of the table as it is now.
+!>   `table_unknown` (with row -1): a handle does not belong to an existing table.
 module body_motion
   use kinds, only: dp, i4, i8
   use kind_numbers, only: explicit_scheme => scheme_def_exp, implicit_scheme => scheme_def_lim
@@ -23,15 +23,15 @@ module body_motion
   private
   public :: initialise_inertia, predict, finish
 
-  !> Fewer bodies than this are not worth waking other threads.
+  !> Number of bodies from which threads pay.
   integer(i4), parameter :: parallel_from = 500
-  !> Rows in which rigid bodies are looked for, to be moved eight at a time.
+  !> Number of rows that are searched together for rigid bodies, which are moved eight at a time.
   integer(i4), parameter :: batch = 64
   integer(i8), parameter :: no_failure = huge(0_i8)
 
 contains
 
-  !> A^-1 of every body (blocks J^-1 or E0^-1, then I/m; zero for disabled rotations), kinetic and internal energy.
+  !> Computes A^-1 of every body (blocks J^-1 or E0^-1, then I/m; zero for disabled rotations), kinetic and internal energy.
   !>
   !> Reads kind, rotation_disabled, mass, volume, lame, tensor, pointers and conf; writes inverse_inertia and energy, and velo where
   !> rotations are disabled.
@@ -95,11 +95,11 @@ contains
     end associate
   end subroutine initialise_inertia
 
-  !> `stage` 1: conf(t) -> conf(t+h/2), velo_prev = u(t), force = 0, momentum = referential angular momentum at mid-step;
-  !> 2, after loads have been added to `force`: u* = u(t) + h A^-1 f(t+h/2) from these, gravity and internal forces, and
-  !> `force` becomes the generalised force whose work counts as EXTERNAL, applied loads and gravity less the gyroscopic
-  !> moment; 0: both, with gravity as the only load.  `implicit` is the number of bodies of scheme DEF_LIM, whose u* is
-  !> found afterwards.
+  !> Moves bodies to mid-step and computes free velocities.  `stage` 1: conf(t) -> conf(t+h/2), velo_prev = u(t), force = 0,
+  !> momentum = referential angular momentum at mid-step.  Stage 2, after loads have been added to `force`:
+  !> u* = u(t) + h A^-1 f(t+h/2) with loads, gravity and internal forces; `force` becomes the generalised force whose work counts
+  !> as EXTERNAL: loads and gravity minus the gyroscopic moment.  Stage 0: both, with gravity as the only load.
+  !> `implicit` is the number of bodies of scheme DEF_LIM, whose u* is computed afterwards.
   !>
   !> Reads kind, scheme, rotation_disabled, mass, volume, damping, lame, tensor, pointers and inverse_inertia; writes conf, velo,
   !> velo_prev, force and momentum.
@@ -156,7 +156,7 @@ contains
           if (scheme(b) /= explicit_scheme .and. scheme(b) /= implicit_scheme) wrong = 3
           if (wrong /= 0) then
             first = min(first, code(b, wrong))
-          else if (kick) then           ! implicit bodies are brought to their u* afterwards (implicit.py)
+          else if (kick) then           ! implicit.py replaces u* of implicit bodies afterwards
             call pseudo_rigid_free_velocity(step, gravity, mass(b), volume(b), lame(:,b), damping(b), &
                                             inverse_inertia(:,:,v:v+3), conf(:,c:c+3), velo(:,v:v+3), force(:,v:v+3))
           end if
@@ -171,7 +171,7 @@ contains
     end associate
   end subroutine predict
 
-  !> q(t) -> q(t+h/2) of one pseudo-rigid body; 0, or what is wrong with it.
+  !> Moves one pseudo-rigid body, q(t) -> q(t+h/2); returns 0 or the failure.
   pure subroutine drift_pseudo_rigid(step, conf, velo, velo_prev, force, failure)
     real(dp), intent(in) :: step
     real(dp), intent(inout) :: conf(3,4)
@@ -187,8 +187,8 @@ contains
     failure = merge(0, 5, determinant(conf(:,1:3)) > 0)
   end subroutine drift_pseudo_rigid
 
-  !> u(t+h) = u* + h A^-1 r and the scheme's rule for rotations;  conf(t+h/2) -> conf(t+h);  energies, with the work
-  !> h/2 (u(t) + u(t+h)) . (force + reaction) added to EXTERNAL, that of damping forces to DISSIPATED.  Obstacles report no energy.
+  !> Ends the step: u(t+h) = u* + h A^-1 r and the scheme's rule for rotations; conf(t+h/2) -> conf(t+h); energies.  The work
+  !> h/2 (u(t) + u(t+h)) . (force + reaction) is added to EXTERNAL, that of damping forces to DISSIPATED.  Obstacles have no energies.
   !>
   !> Reads what `predict` reads and wrote, and reaction; writes conf, velo, momentum and energy.
   subroutine finish(handles, step, failure, row)
@@ -264,7 +264,7 @@ contains
     end associate
   end subroutine finish
 
-  !> A failure as a number whose minimum is the lowest row, whatever the order of threads.
+  !> Encodes a failure so that the minimum belongs to the lowest row, for any order of threads.
   pure integer(i8) function code(row, failure)
     integer(i4), intent(in) :: row
     integer, intent(in) :: failure

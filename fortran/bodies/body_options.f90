@@ -1,4 +1,4 @@
-!> Looks through the table of bodies for what Python must know of in a step.
+!> Searches of the table of bodies for Python.
 module body_options
   use kinds, only: dp, i4, i8
   use state_tables, only: body_table, open_table
@@ -9,7 +9,7 @@ module body_options
 
 contains
 
-  !> Marks bodies whose boxes have nothing in common with the scene's box (6) [length], and counts them.
+  !> Marks and counts bodies whose boxes do not overlap the scene's box (6) [length].
   subroutine find_outside(handle, scene, outside, count, status, nb)
     integer(i8), intent(in) :: handle             !< of the body table
     integer(i4), intent(in) :: nb

@@ -1,10 +1,9 @@
-!> Conjugate gradients for A = M + beta K of finite element bodies of form 'TL', preconditioned by a factor of an earlier step's A
-!> that is turned with the bodies (conjugate_gradients.py; docs/theory.md, Time integration).  K v is summed from what the kernels of
-!> elements leave.
+!> Conjugate gradients for A = M + beta K of finite element bodies of form 'TL', preconditioned by a factor of A of an earlier step,
+!> rotated with the bodies (conjugate_gradients.py; docs/theory.md, Time integration).  K v is summed from the products of elements.
 !>
-!> `handle` is that of ConjugateGradients, whose lists say what columns and numbers hold.  `local` and `solved` (3,0:nnode-1) are right-hand
+!> `handle` is that of ConjugateGradients, whose lists describe columns and numbers.  `local` and `solved` (3,0:nnode-1) are right-hand
 !> side and solution of the preconditioner, in the factor's frame.  `status` is `table_unknown` where a handle is not that of such a table.
-!> Sums over nodes are made of parts of constant length, so that threads do not change their bits.
+!> Sums over nodes are split into parts of constant length, so that the number of threads does not change their bits.
 module conjugate_gradients
   use kinds, only: dp, i4, i8
   use state_tables, only: iterations => conjugate_gradients, element_assembly, open_table
@@ -15,13 +14,13 @@ module conjugate_gradients
   private
   public :: begin, advance, choose_direction, follow_bodies
 
-  integer, parameter :: length = 512            !< nodes of a part of a sum
+  integer, parameter :: length = 512            !< nodes in a part of a sum
   integer, parameter :: parallel_from = 2000    !< nodes from which threads pay
   integer, parameter :: lanes = 8               !< of the elements' blocks
 
 contains
 
-  !> Starts from x = 0: residual = b, local = T^T b.  Reads turned, turn and owner, writes solution, residual and all figures.
+  !> Starts the iteration from x = 0: residual = b, local = T^T b.  Reads turned, turn and owner, writes solution, residual and all figures.
   subroutine begin(handle, right, local, status, nnode)
     integer(i8), intent(in) :: handle
     integer(i4), intent(in) :: nnode
@@ -49,11 +48,11 @@ contains
     !$omp end parallel do
   end subroutine begin
 
-  !> After the elements' products with `direction` p: x = x + a p, residual = residual - a A p and local = T^T residual with
-  !> a = norm/(p.A p), or a = 1 in the first step, when p is the preconditioner's solution.  Iterations have failed, and nothing
-  !> moves, unless p.A p is positive or the step is the first; and after `most` products.
+  !> Makes one step after the elements' products with `direction` p: x = x + a p, residual = residual - a A p and local = T^T residual
+  !> with a = norm/(p.A p), or a = 1 in the first step, in which p is the preconditioner's solution.  The iteration fails, without
+  !> moving, if p.A p is not positive after the first step, or after `most` products.
   !>
-  !> Reads turned, turn, owner, mass, direction and norm, and what elements contribute to K p at nodes (ElementAssembly, as in
+  !> Reads turned, turn, owner, mass, direction and norm, and the elements' contributions to K p at nodes (ElementAssembly, see
   !> element_blocks.gather_nodes); writes image, solution, residual, products, busy and broken.
   !>
   !>   beta         (0:nbody-1) of A = M + beta K [time**2]
@@ -117,9 +116,9 @@ contains
     end associate
   end subroutine advance
 
-  !> With the preconditioner's z = T solved: norm = residual.z, direction = z + norm/previous z.  Iterations end where norm <=
-  !> tolerance**2 initial, and z has been added to the solution; they have failed where the norm is not that of a positive
-  !> definite matrix.  In the first step norm becomes the initial one and direction z; it is the last if there is nothing to solve.
+  !> Chooses the next direction after the preconditioner's solution z = T solved: norm = residual.z, direction = z + norm/previous z.
+  !> The iteration ends when norm <= tolerance**2 initial, and z is added to the solution.  It fails if norm shows that the matrix is not
+  !> positive definite.  The first step sets the initial norm and direction z; it is the last if the right-hand side is zero.
   !>
   !> Reads turned, turn, owner, residual and products; writes change, direction, solution, the norms, busy and broken.
   subroutine choose_direction(handle, tolerance, solved, status, nnode)
@@ -187,8 +186,8 @@ contains
     end do
   end function sum_of
 
-  !> turn = R R0^T with the rotations R of the bodies' mean deformation (as in finite_element_motion.local_displacements) now and R0 at
-  !> displacements `made` (3,0:nnode-1) at which a factor was made, which are looked at once: `before`.
+  !> Computes turn = R R0^T from the rotations R of the bodies' mean deformation (see finite_element_motion.local_displacements) now, and R0 at
+  !> the displacements `made` (3,0:nnode-1) at which the factor was made; R0 is computed once (`before`).
   !>
   !> Reads first, reference and normal; writes before, turn, known and turned (0 where a body is turned inside out, and has no R).
   subroutine follow_bodies(handle, made, displacement, status, nnode)
@@ -215,7 +214,7 @@ contains
     end do
   end subroutine follow_bodies
 
-  !> R of the bodies; `proper` is 0 where one has none.
+  !> Computes R of the bodies; `proper` is 0 where a body is turned inside out.
   subroutine find_rotations(nbody, first, nnode, reference, normal, displacement, found, proper)
     integer(i4), intent(in) :: nbody, nnode
     integer(i4), intent(in) :: first(0:nbody)

@@ -11,23 +11,23 @@ module critical_time_step
   private
   public :: critical_step, least_element_step
 
-  !> Fewer bodies than this are not worth waking other threads.
+  !> Number of bodies from which threads pay.
   integer(i4), parameter :: parallel_from = 500
 
 contains
 
   !> Smallest half of the stability limit over the finite element bodies with scheme DEF_EXP, or of body number `only` if that is
-  !> not negative.  omega**2 is bounded by the largest eigenvalue at rest and what the largest strain e of the body's elements
-  !> can add (frequencies.py): (omega_0 + 2 e sqrt(c gamma))**2 + s e gamma, c = 3 lambda + 2 mu, s = sqrt(3) lambda + 2 mu; for
-  !> the Neo-Hookean material it is m gamma, m being the elements' modulus.
+  !> not negative.  omega**2 is bounded from the largest eigenvalue at rest and the largest strain e of the body's elements
+  !> (frequencies.py): (omega_0 + 2 e sqrt(c gamma))**2 + s e gamma, c = 3 lambda + 2 mu, s = sqrt(3) lambda + 2 mu.  For
+  !> the Neo-Hookean material the bound is m gamma with the elements' modulus m.
   !>
   !> Reads scheme, law and damping of bodies (BodyTable.handles), and of elements (FiniteElements) linear, row, stiffest, strain (e, or
-  !> m), square_at_rest (omega_0**2; not a number: unknown), laplacian (gamma) and square_present (what is known of omega**2 at
-  !> the present strains; huge: nothing).
+  !> m), square_at_rest (omega_0**2; not a number: unknown), laplacian (gamma) and square_present (a bound of omega**2 at
+  !> the present strains; huge: unknown).
   !>
   !>   at_rest        1: e = 0
-  !>   least, worst   the step, and the number of the first body that asks for it; -1: none does
-  !>   unknown        number of a body whose eigenvalues are needed, else -1
+  !>   least, worst   the step, and the number of the first body that bounds it; -1: none
+  !>   unknown        number of a body whose eigenvalues must be computed first, else -1
   subroutine least_element_step(handles, elements, only, at_rest, least, worst, unknown, failure)
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(in) :: only, at_rest
@@ -53,7 +53,7 @@ contains
       else if (scheme(row(b)) /= explicit_scheme) then
         cycle
       end if
-      if (square(b) /= square(b)) then      ! not a number, told without signalling it
+      if (square(b) /= square(b)) then      ! not a number; this comparison does not signal
         unknown = b
         return
       end if
@@ -110,7 +110,7 @@ contains
       if (scheme(b) /= explicit_scheme) cycle
       c = conf_ptr(b)
       matrix = volume(b)*stiffness(lame(:,b), tensor(:,:,b), conf(:,c:c+2))
-      ! clearly softer than one seen before; the margin keeps the result independent of the order of bodies
+      ! clearly softer than an earlier body; the margin keeps the result independent of the order of bodies
       if (mine > 0) then
         if (all_eigenvalues_below(matrix, mine*(1 - 1e-12_dp)/(1 + damping(b)*sqrt(mine)))) cycle
       end if
@@ -128,7 +128,7 @@ contains
     end do
     !$omp end do
     !$omp critical (smallest_step)
-    ! of equal bodies the first one, whatever the order of threads
+    ! the first one of equal bodies, for any order of threads
     if (mine > largest .or. (mine >= largest .and. my_row >= 0 .and. my_row < stiffest)) then
       largest = mine
       stiffest = my_row
@@ -218,7 +218,7 @@ contains
   end function all_eigenvalues_below
 
   !> Largest eigenvalue of a symmetric 9x9 matrix to round-off: reduction to tridiagonal form, then multisection with
-  !> sign counts, which multiple eigenvalues do not slow down.  Not positive when the matrix is not positive anywhere.
+  !> sign counts, which multiple eigenvalues do not slow down.  Not positive if the matrix has no positive eigenvalue.
   pure real(dp) function largest_eigenvalue(matrix) result(upper)
     real(dp), intent(in) :: matrix(9,9)
     integer, parameter :: lanes = 8

@@ -1,7 +1,7 @@
-!> Elements of a background mesh that a shape fills in part only, and the vertices of shapes inside elements
+!> Elements of a background mesh that a shape fills only in part, and the vertices of shapes inside elements
 !> (docs/language-objects.md, BODY; docs/theory.md, Finite elements).
 !>
-!> Arrays of blocks as in element_blocks: eight lanes first.
+!> For arrays of blocks see element_blocks: eight lanes come first.
 module cut_elements
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
@@ -17,7 +17,7 @@ module cut_elements
 
 contains
 
-  !> Gradients (8,3,size,points,0:nblock-1) [1/length] and values (8,size,points,0:nblock-1) of the shape functions at given
+  !> Computes gradients (8,3,size,points,0:nblock-1) [1/length] and values (8,size,points,0:nblock-1) of the shape functions at given
   !> natural coordinates (8,3,points,0:nblock-1); `failed` is the number 8*block + lane of the first element whose
   !> Jacobian is not positive at a point, or -1.
   subroutine prepare_points(size, points, nblock, node, nnode, reference, natural, gradient, value, failed)
@@ -48,7 +48,7 @@ contains
     end do
   end subroutine prepare_points
 
-  !> Current vertices x = X + sum of N_a q_a of shapes inside elements.
+  !> Moves the vertices x = X + sum of N_a q_a of shapes inside elements.
   !>
   !> Reads vertex_triple and vertex_weights of elements, reference of vertices and conf; writes current.
   !>

@@ -2,9 +2,9 @@
 !> (docs/theory.md, Finite elements; docs/language-objects.md, BODY).
 !>
 !> In all procedures: lanes = 8; size = 4, 5, 6 or 8 nodes, points = 4, 8, 6 or 8 quadrature points;
-!>   node          (8,size,0:nblock-1) node numbers; lanes without an element repeat another and weigh nothing
+!>   node          (8,size,0:nblock-1) node numbers; lanes without an element repeat another element with weight zero
 !>   gradient      (8,3,columns,points,0:nblock-1) referential gradients of the shape functions, columns = size [1/length]; or,
-!>                 of hexahedra with columns = 3, inverse Jacobians, which are less to read (`hexahedron_rates`)
+!>                 of hexahedra with columns = 3, inverse Jacobians, which need less memory traffic (`hexahedron_rates`)
 !>   weight        (8,points,0:nblock-1) quadrature weights times det F0 [length**3]
 !>   lame          (8,2,0:nblock-1) lambda, mu [pressure]
 !>   displacement  (3,0:nnode-1) [length]
@@ -20,12 +20,12 @@ module element_blocks
   public :: prepare_blocks, lumped_masses, internal_forces, tangent_products, internal_energies, add_energies, gather_nodes
 
   integer, parameter :: lanes = 8
-  !> Blocks (or nodes) from which threads pay.
+  !> Number of blocks or nodes from which threads pay.
   integer, parameter :: parallel_from = 64, parallel_nodes = 2000
 
 contains
 
-  !> Gradients and weights from the referential nodes (3,0:nnode-1); `failed` is the number 8*block + lane of the first
+  !> Computes gradients and weights from the referential nodes (3,0:nnode-1); `failed` is the number 8*block + lane of the first
   !> element without positive volume at a quadrature point, or -1.
   subroutine prepare_blocks(size, columns, points, nblock, node, nnode, reference, gradient, weight, failed)
     integer(i4), intent(in) :: size, columns, points, nblock, nnode
@@ -61,7 +61,7 @@ contains
     if (failed == huge(failed)) failed = -1
   end subroutine prepare_blocks
 
-  !> Integrals of density times N_a, (8,size,0:nblock-1) [mass], and volumes (8,0:nblock-1).
+  !> Computes integrals of density times N_a, (8,size,0:nblock-1) [mass], and volumes (8,0:nblock-1).
   subroutine lumped_masses(size, nblock, node, nnode, reference, density, mass, volume)
     integer(i4), intent(in) :: size, nblock, nnode
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
@@ -92,7 +92,7 @@ contains
     !$omp end parallel do
   end subroutine lumped_masses
 
-  !> f_a = integral of P g_a.
+  !> Computes internal forces, f_a = integral of P g_a.
   subroutine internal_forces(size, columns, points, nblock, law, node, gradient, weight, lame, nnode, displacement, element_force)
     integer(i4), intent(in) :: size, columns, points, nblock, law, nnode
     integer(i4), intent(in) :: node(8,size,0:nblock-1)
@@ -167,7 +167,7 @@ contains
     call nodal_forces(forces, force)
   end subroutine hexahedron_force
 
-  !> force_a + P g_a
+  !> Adds P g_a to force_a.
   pure subroutine add_force(size, gradient, p, force)
     integer, intent(in) :: size
     real(dp), intent(in) :: gradient(8,3,size), p(8,3,3)
@@ -183,7 +183,7 @@ contains
     end do
   end subroutine add_force
 
-  !> Displacements of the nodes of a block.
+  !> Gathers the displacements of the nodes of a block.
   pure subroutine pick(size, node, displacement, u)
     integer, intent(in) :: size
     integer(i4), intent(in) :: node(8,size)
@@ -200,7 +200,7 @@ contains
     end do
   end subroutine pick
 
-  !> h = sum of u_a g_a^T, the displacement gradient.
+  !> Computes the displacement gradient h = sum of u_a g_a^T.
   pure subroutine gradients_of(size, gradient, u, h)
     integer, intent(in) :: size
     real(dp), intent(in) :: gradient(8,3,size)
@@ -224,7 +224,7 @@ contains
     end do
   end subroutine gradients_of
 
-  !> K v of every element at the present displacement, v (3,0:nnode-1).
+  !> Computes K v of every element at the present displacement, v (3,0:nnode-1).
   subroutine tangent_products(size, columns, points, nblock, law, node, gradient, weight, lame, nnode, displacement, direction, &
                               element_force)
     integer(i4), intent(in) :: size, columns, points, nblock, law, nnode
@@ -263,7 +263,7 @@ contains
     !$omp end parallel do
   end subroutine tangent_products
 
-  !> The change p of weight * P at h along v.
+  !> Computes the derivative p of weight * P at h along v.
   pure subroutine stress_change(law, lame, weight, h, v, p)
     integer, intent(in) :: law
     real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3), v(8,3,3)
@@ -278,7 +278,7 @@ contains
     call tangent_stress(s, b, t, c1, c2, v, p)
   end subroutine stress_change
 
-  !> Energies (8,0:nblock-1), and the largest measure of strain (`law_measure`) in each element.
+  !> Computes energies (8,0:nblock-1), and the largest measure of strain (`law_measure`) in each element.
   subroutine internal_energies(size, columns, points, nblock, law, node, gradient, weight, lame, nnode, displacement, energy, &
                                strain)
     integer(i4), intent(in) :: size, columns, points, nblock, law, nnode
@@ -310,7 +310,7 @@ contains
     !$omp end parallel do
   end subroutine internal_energies
 
-  !> Energies of elements, and the largest of their measures of strain, to their bodies, in the order of elements.
+  !> Sums energies of elements for each body, in the order of elements, and takes the largest of their measures of strain.
   !>
   !>   afresh           1: the bodies' numbers start from zero
   !>   from, count      elements from <= e < count; element_body (0:count-1) number of their body
@@ -336,7 +336,7 @@ contains
     end do
   end subroutine add_energies
 
-  !> Sums of element vectors at nodes, in a fixed order: entries position(first(n) .. first(n+1)-1) of the flat array of
+  !> Sums element vectors at nodes, in a fixed order: entries position(first(n) .. first(n+1)-1) of the flat array of
   !> all element vectors, whose components are eight numbers apart.
   subroutine gather_nodes(nnode, npointer, first, nentry, position, nflat, flat, result)
     integer(i4), intent(in) :: nnode, npointer, nentry, nflat

@@ -1,6 +1,6 @@
-!> Shape functions, quadrature and natural coordinates of the four first-order elements: all that kernels ask of a type (docs/theory.md, Finite elements).
+!> Shape functions, quadrature and natural coordinates of the four first-order elements (docs/theory.md, Finite elements).
 !>
-!> An element is known by its number of nodes: 4 tetrahedron, 5 pyramid, 6 wedge, 8 hexahedron.  Nodes: tetrahedron
+!> An element is identified by its number of nodes: 4 tetrahedron, 5 pyramid, 6 wedge, 8 hexahedron.  Nodes: tetrahedron
 !> (0,0,0), (1,0,0), (0,1,0), (0,0,1); pyramid base (1,1), (-1,1), (-1,-1), (1,-1) at height 0, apex at height 1; wedge
 !> triangle (0,0), (1,0), (0,1) at height -1, then at 1; hexahedron (-,-), (+,-), (+,+), (-,+) at height -1, then at 1.
 module element_shapes
@@ -17,7 +17,7 @@ module element_shapes
     [3, 8])
   !> Base corner signs of the pyramid.
   real(dp), parameter :: base(2,4) = reshape([1.0_dp, 1.0_dp, -1.0_dp, 1.0_dp, -1.0_dp, -1.0_dp, 1.0_dp, -1.0_dp], [2, 4])
-  !> Distance from the apex below which the rational term of the pyramid is taken as its limit.
+  !> Distance from the apex below which the rational term of the pyramid is replaced by its limit.
   real(dp), parameter :: apex = 1e-12_dp
 
 contains
@@ -53,7 +53,7 @@ contains
     end associate
   end function shape_values
 
-  !> Derivatives of N_a by the natural coordinates, (3,8).
+  !> Derivatives (3,8) of N_a with respect to the natural coordinates.
   pure function shape_derivatives(size, natural) result(d)
     integer, intent(in) :: size
     real(dp), intent(in) :: natural(3)
@@ -122,7 +122,7 @@ contains
     end select
   end function node_coordinates
 
-  !> What each coordinate lies between.
+  !> Bounds of each natural coordinate.
   pure subroutine intervals(size, low, high)
     integer, intent(in) :: size
     real(dp), intent(out) :: low(3), high(3)
@@ -140,7 +140,7 @@ contains
     end select
   end subroutine intervals
 
-  !> By how much natural coordinates break the conditions that tie them to each other.
+  !> Violation of the conditions that couple natural coordinates.
   pure real(dp) function excess(size, natural)
     integer, intent(in) :: size
     real(dp), intent(in) :: natural(3)
@@ -156,7 +156,7 @@ contains
     end select
   end function excess
 
-  !> Natural coordinates from those in the unit cube of which the element is the image, with edges or faces that collapse.
+  !> Natural coordinates from coordinates in the unit cube, whose image with collapsed edges or faces is the element.
   pure function from_cube(size, cube) result(natural)
     integer, intent(in) :: size
     real(dp), intent(in) :: cube(3)
@@ -174,7 +174,7 @@ contains
     end select
   end function from_cube
 
-  !> Derivatives (natural, cube) of these.
+  !> Derivatives (natural, cube) of `from_cube`.
   pure function cube_derivatives(size, cube) result(d)
     integer, intent(in) :: size
     real(dp), intent(in) :: cube(3)
@@ -202,7 +202,7 @@ contains
     end select
   end function cube_derivatives
 
-  !> The rule of second order: stiffness, internal force, energy.
+  !> Quadrature rule of second order for stiffness, internal force, energy.
   pure subroutine quadrature(size, count, points, weights)
     integer, intent(in) :: size
     integer, intent(out) :: count
@@ -246,7 +246,7 @@ contains
     end select
   end subroutine quadrature
 
-  !> The rule of the mass: as above, but 4 x 4 x 4 Gauss points in hexahedra.
+  !> Quadrature rule of the mass: that of `quadrature`, but 4 x 4 x 4 Gauss points in hexahedra.
   pure subroutine mass_quadrature(size, count, points, weights)
     integer, intent(in) :: size
     integer, intent(out) :: count
@@ -275,7 +275,7 @@ contains
     end do
   end subroutine mass_quadrature
 
-  !> g_a = F0^-T dN_a/dxi in an element with the given nodes, and det F0 (no gradients unless it is positive).
+  !> Computes g_a = F0^-T dN_a/dxi in an element with the given nodes, and det F0 (gradients only if it is positive).
   pure subroutine reference_gradients(size, nodes, natural, gradients, jacobian)
     integer, intent(in) :: size
     real(dp), intent(in) :: nodes(3,8)            !< nodes beyond `size` are ignored
@@ -292,7 +292,7 @@ contains
     gradients(:,1:size) = matmul(transpose(inverse(map)), d(:,1:size))
   end subroutine reference_gradients
 
-  !> Derivatives of natural by referential coordinates (natural, referential), and det F0 (none unless it is positive).
+  !> Computes derivatives (natural, referential) of natural coordinates, and det F0 (derivatives only if it is positive).
   pure subroutine inverse_jacobian(size, nodes, natural, derivatives, jacobian)
     integer, intent(in) :: size
     real(dp), intent(in) :: nodes(3,8)            !< nodes beyond `size` are ignored

@@ -1,6 +1,6 @@
 !> Tangent matrices of elements in blocks of eight, and sums of their entries into a sparse matrix (docs/theory.md, Finite elements).
 !>
-!> Arguments as in `element_blocks`.  With f_a = T g_a and the parts of the material's derivative (`material_laws`)
+!> For arguments see `element_blocks`.  With f_a = T g_a and the parts of the material's derivative (`material_laws`)
 !>   K_ab = (g_a.S g_b) I + (g_a.g_b) B + c1 f_a f_b^T + c2 f_b f_a^T
 module element_tangents
   use kinds, only: dp, i4
@@ -11,12 +11,12 @@ module element_tangents
   public :: element_stiffness, assemble_matrix
 
   integer, parameter :: lanes = 8
-  !> Blocks (or unknowns) from which threads pay.
+  !> Number of blocks or unknowns from which threads pay.
   integer, parameter :: parallel_from = 16, parallel_unknowns = 500
 
 contains
 
-  !> Dense tangents (8,3*size,3*size,0:nblock-1): rows and columns 3(a-1)+i.
+  !> Computes dense tangents (8,3*size,3*size,0:nblock-1) with rows and columns 3(a-1)+i.
   subroutine element_stiffness(size, columns, points, rows, nblock, law, node, gradient, weight, lame, nnode, &
                                displacement, stiffness)
     integer(i4), intent(in) :: size, columns, points, rows, nblock, law, nnode
@@ -49,7 +49,7 @@ contains
     !$omp end parallel do
   end subroutine element_stiffness
 
-  !> h = sum of u_a g_a^T
+  !> Computes the displacement gradient h = sum of u_a g_a^T.
   pure subroutine displacement_gradient(size, node, displacement, g, h)
     integer, intent(in) :: size
     integer(i4), intent(in) :: node(8,size)
@@ -71,7 +71,7 @@ contains
     end do
   end subroutine displacement_gradient
 
-  !> Adds the part of one quadrature point to the blocks of nodes a <= b.
+  !> Adds the contribution of one quadrature point to the blocks of nodes a <= b.
   pure subroutine add_tangent(size, rows, g, s, m, t, c1, c2, stiffness)
     integer, intent(in) :: size, rows
     real(dp), intent(in) :: g(8,3,8), s(8,3,3), m(8,3,3), t(8,3,3), c1(8), c2(8)
@@ -109,7 +109,7 @@ contains
     end do
   end subroutine add_tangent
 
-  !> Lower triangle of M + beta K column by column, the diagonal first: values of entries start(c) .. start(c+1)-1 of column c are
+  !> Assembles the lower triangle of M + beta K column by column, the diagonal first: values of entries start(c) .. start(c+1)-1 of column c are
   !> beta(owner) times the sum of flat(source(first(e) .. first(e+1)-1)), in that order, for every entry e.
   !>
   !>   owner, mass   (0:nnode-1) bodies and masses of nodes, each of three unknowns;  beta (0:nbody-1) [time**2]

@@ -1,10 +1,10 @@
-!> Newton's method for energy and momentum conserving steps of implicit finite elements (energy_momentum.py; docs,
-!> BODY.conserving):
+!> Newton's method for energy and momentum conserving steps of implicit finite elements
+!> (energy_momentum.py; docs/language-objects.md, BODY.conserving):
 !>
 !>   M (u(t+h) - u(t)) = h (f - f_c(q(t), q(t+h)) - eta K (u(t) + u(t+h))/2),   q(t+h) = q(t) + h/2 (u(t) + u(t+h)).
 !>
 !> Handles are BodyTable.handles and those of FiniteElements, an ElementSolver and its ElementAssembly and NewtonIterations, whose
-!> vectors stand at the solver's nodes.  `status` is `table_unknown` where a handle is not that of such a table.
+!> vectors belong to the solver's nodes.  `status` is `table_unknown` where a handle is not that of such a table.
 module energy_momentum
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
@@ -20,7 +20,7 @@ module energy_momentum
 
 contains
 
-  !> Everything from the tables, where conf is that of mid-step and velo the solution of one linear system.  `damped` is 1 if a
+  !> Gathers all vectors from the tables, where conf is that of mid-step and velo the solution of one linear system.  `damped` is 1 if a
   !> body has damping, `scale` the sum of the largest components of both velocities, `far` the largest component of q(t).
   !>
   !> Reads damping, conf, velo, velo_prev, force and reaction of bodies, conf_row and velo_row of elements, rows and node of the solver;
@@ -28,7 +28,7 @@ contains
   subroutine begin(handles, elements, solver, iterations, step, reacting, damped, scale, far, status)
     integer(i8), intent(in) :: handles(3), elements, solver, iterations
     real(dp), intent(in) :: step
-    integer(i4), intent(in) :: reacting           !< 1: reactions count
+    integer(i4), intent(in) :: reacting           !< 1: reactions are included
     integer(i4), intent(out) :: damped, status
     real(dp), intent(out) :: scale, far
     type(bodies_and_triples) :: state
@@ -79,8 +79,8 @@ contains
     finish = start + step*mean
   end subroutine move
 
-  !> residual = h (load - f_c - eta viscous) - M (velocity - old) of conserving bodies, zero for others; f_c is summed at nodes from what the
-  !> elements have left, as in element_blocks.gather_nodes; viscous counts where `damped`.
+  !> Computes residual = h (load - f_c - eta viscous) - M (velocity - old) of conserving bodies, zero for others.  f_c is summed at nodes from
+  !> the elements' forces, see element_blocks.gather_nodes; viscous forces are included where `damped`.
   !>
   !> Reads conserving and damping of bodies, rows, owner and mass of the solver, all columns of its assembly, and load, viscous, old and
   !> velocity; writes residual.
@@ -121,7 +121,7 @@ contains
     end associate
   end subroutine residuals
 
-  !> velocity + change and what follows from it, mean and finish; `largest` is the largest component of the change, or negative where
+  !> Adds a change to velocity and updates mean and finish; `largest` is the largest component of the change, or negative where
   !> one is not finite.  Reads start and old.
   subroutine improve(iterations, step, change, largest, status, unknowns)
     integer(i8), intent(in) :: iterations
@@ -154,7 +154,7 @@ contains
     if (wrong == 1) largest = -1
   end subroutine improve
 
-  !> The velocities of conserving bodies into the table of triples: writes velo.
+  !> Writes the velocities of conserving bodies to the table of triples (velo).
   !>
   !> Reads conserving of bodies, velo_row of elements, rows, node and owner of the solver, and velocity.
   subroutine store(handles, elements, solver, iterations, status)

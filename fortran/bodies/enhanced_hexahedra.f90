@@ -1,12 +1,12 @@
-!> Hexahedra with twelve enhanced strains of their own, which neither lock in bending nor under constrained volume (docs,
-!> BODY.enhanced; Simo and Rifai 1990, on Green's strain).
+!> Hexahedra with twelve enhanced strains, which lock neither in bending nor under constrained volume
+!> (docs/language-objects.md, BODY.enhanced; Simo and Rifai 1990, on Green's strain).
 !>
 !> To Green's strain E (form 'BC': the linear strain) at a Gauss point is added
 !>   E+ = (j0/j) (A^T M(alpha) A + (alpha_10 x y + alpha_11 y z + alpha_12 z x) I),   A the inverse Jacobian and j0 its determinant's inverse at the centre, and in M, symmetric,
 !>   alpha_1 x, alpha_2 y, alpha_3 z on the diagonal, alpha_4 x + alpha_5 y, alpha_6 x + alpha_7 z, alpha_8 y + alpha_9 z beside it
 !> (12, 13, 23; x, y, z natural coordinates).  The energy of the St Venant-Kirchhoff material is quadratic in E, so the alpha
 !> that makes it smallest is linear in E, with a constant matrix (`inverse`): no iteration, an energy, a symmetric tangent.
-!> Stresses of a time step may belong to the mean of two strains and act along the mean gradient (energy-momentum scheme).
+!> In the energy-momentum scheme stresses belong to the mean of two strains and act along the mean gradient.
 !>
 !>   map, weight, lame, node, displacement as in `element_blocks` (hexahedra, inverse Jacobians);
 !>   centre (8,3,3,0:nblock-1) inverse Jacobians at the centre; jacobian (8,0:nblock-1) their determinants' inverses;
@@ -28,8 +28,8 @@ module enhanced_hexahedra
 
 contains
 
-  !> Internal forces (8,3,8,0:nblock-1) of the mean strain of two displacements along their mean gradient; equal ones give the
-  !> force at that displacement.
+  !> Computes internal forces (8,3,8,0:nblock-1) of the mean strain of two displacements along their mean gradient; equal displacements
+  !> give the force at that displacement.
   subroutine enhanced_forces(nblock, law, node, map, weight, lame, centre, jacobian, inverse, nnode, displacement, other, &
                              element_force)
     integer(i4), intent(in) :: nblock, law, nnode
@@ -56,7 +56,7 @@ contains
     !$omp end parallel do
   end subroutine enhanced_forces
 
-  !> K v of every element at the displacement, v (3,0:nnode-1).
+  !> Computes K v of every element at the displacement, v (3,0:nnode-1).
   subroutine enhanced_products(nblock, law, node, map, weight, lame, centre, jacobian, inverse, nnode, displacement, direction, &
                                element_force)
     integer(i4), intent(in) :: nblock, law, nnode
@@ -83,7 +83,7 @@ contains
     !$omp end parallel do
   end subroutine enhanced_products
 
-  !> Energies (8,0:nblock-1), and the largest Frobenius norm of E or E + E+ in each element (linear: zero).
+  !> Computes energies (8,0:nblock-1), and the largest Frobenius norm of E or E + E+ in each element (linear: zero).
   subroutine enhanced_energies(nblock, law, node, map, weight, lame, centre, jacobian, inverse, nnode, displacement, energy, &
                                strain)
     integer(i4), intent(in) :: nblock, law, nnode
@@ -112,7 +112,7 @@ contains
     !$omp end parallel do
   end subroutine enhanced_energies
 
-  !> Dense tangents (8,24,24,0:nblock-1).
+  !> Computes dense tangents (8,24,24,0:nblock-1).
   subroutine enhanced_stiffness(nblock, law, node, map, weight, lame, centre, jacobian, inverse, nnode, displacement, &
                                 stiffness)
     integer(i4), intent(in) :: nblock, law, nnode
@@ -145,7 +145,7 @@ contains
     !$omp end parallel do
   end subroutine enhanced_stiffness
 
-  !> Mean gradients and mean strains (11, 22, 33, 12, 13, 23) of two displacements at all points.
+  !> Computes mean gradients and mean strains (11, 22, 33, 12, 13, 23) of two displacements at all points.
   pure subroutine mean_strains(law, node, map, displacement, other, h, e)
     integer, intent(in) :: law
     integer(i4), intent(in) :: node(8,8)
@@ -232,7 +232,7 @@ contains
     end do
   end subroutine first_stress
 
-  !> e + E+ at all points, with the alpha of least energy.
+  !> Replaces e by e + E+ at all points, with the alpha of least energy.
   pure subroutine enhance(lame, weight, centre, jacobian, inverse, e)
     real(dp), intent(in) :: lame(8,2), weight(8,8), centre(8,3,3), jacobian(8), inverse(8,12,12)
     real(dp), intent(inout) :: e(8,6,8)
@@ -329,7 +329,7 @@ contains
     e(:,6) = e(:,6) + (a(:,1,2)*t(:,1,3) + a(:,2,2)*t(:,2,3) + a(:,3,2)*t(:,3,3))
   end subroutine add_from_natural
 
-  !> K d from gradients h and enhanced strains e: weight * (grad d S + F C : enhanced sym(F^T grad d)).
+  !> Computes K d from gradients h and enhanced strains e: weight * (grad d S + F C : enhanced sym(F^T grad d)).
   pure subroutine change(law, lame, weight, map, centre, jacobian, inverse, h, e, d, force)
     integer, intent(in) :: law
     real(dp), intent(in) :: lame(8,2), weight(8,8), map(8,3,3,8), centre(8,3,3), jacobian(8), inverse(8,12,12)

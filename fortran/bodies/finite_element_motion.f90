@@ -1,7 +1,7 @@
 !> One time step of the nodes of all finite element bodies: drift, kick, drift (docs/theory.md, Time integration).
 !>
-!> Handles are BodyTable.handles and those of FiniteElements and its ElementAssembly.  Nodes of all bodies are numbered through,
-!> those of a body together.  Vectors of co-rotated bodies are brought to the element kernels, and back, by the body's rotation.
+!> Handles are BodyTable.handles and those of FiniteElements and its ElementAssembly.  Nodes of all bodies are numbered consecutively,
+!> body by body.  Vectors of co-rotated bodies are rotated into the body's frame for the element kernels, and back.
 !> `failure` is `table_unknown` where a handle is not that of such a table.
 module finite_element_motion
   use kinds, only: dp, i4, i8
@@ -21,7 +21,7 @@ module finite_element_motion
 
 contains
 
-  !> The tables of bodies and of finite elements.
+  !> Opens the tables of bodies and of finite elements.
   subroutine open_all(handles, elements, state, fe, failure)
     integer(i8), intent(in) :: handles(3), elements
     type(bodies_and_triples), intent(out) :: state
@@ -32,7 +32,7 @@ contains
     if (failure == table_open) call open_table(elements, fe, failure)
   end subroutine open_all
 
-  !> Number of finite element bodies that have other columns of the body table than those known.
+  !> Counts finite element bodies whose columns in the body table have changed since they were compiled.
   !>
   !> Reads lame, mass, volume, form, law and enhanced of bodies and known_* of elements.
   subroutine materials_changed(handles, elements, changed, failure)
@@ -57,13 +57,13 @@ contains
     end associate
   end subroutine materials_changed
 
-  !> conf(t+h/2) = conf(t) + h/2 u(t);  velo_prev = u(t);  force = 0; then `local_displacements`.
+  !> Moves nodes to mid-step: conf(t+h/2) = conf(t) + h/2 u(t), velo_prev = u(t), force = 0; then `local_displacements`.
   !>
   !> Reads damping of bodies, and of elements linear, first, row, passive, conf_row, velo_row, reference and normal; writes conf,
   !> velo_prev, force, rotation and displacement.
   !>
-  !>   damped     1: some body that does not move in a base (which sees to its damping) has damping
-  !>   failure, failed   what went wrong (numbers not finite, turned inside out) with the first body `failed`; 0, -1: nothing
+  !>   damped     1: some body has damping, apart from bodies in a base, which treat damping themselves
+  !>   failure, failed   failure (numbers not finite, turned inside out) of the first body `failed`; 0, -1: none
   subroutine drift(handles, elements, step, damped, failure, failed)
     integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step                  !< time step h
@@ -98,8 +98,8 @@ contains
     end associate
   end subroutine drift
 
-  !> Drift of the nodes first to last of one body.  Columns come one by one into the loops over nodes: strides of a table's pointers
-  !> are not known to the compiler.
+  !> Moves the nodes first to last of one body.  Columns are separate arguments, since the compiler does not know the strides of a
+  !> table's pointers.
   pure subroutine drift_nodes(first, last, step, conf_row, velo_row, conf, velo, velo_prev, force, finite)
     integer, intent(in) :: first, last
     real(dp), intent(in) :: step
@@ -123,7 +123,7 @@ contains
     end do
   end subroutine drift_nodes
 
-  !> `co_rotate` of all bodies by their forms.
+  !> Calls `co_rotate` for all bodies by their forms.
   !>
   !> Reads conf, and of elements linear, first, conf_row, reference and normal; writes rotation and displacement.
   subroutine local_displacements(handles, elements, failure, failed)
@@ -139,9 +139,9 @@ contains
     if (failed >= 0) failure = turned_inside_out
   end subroutine local_displacements
 
-  !> `co_rotate` with other marks, rotations and displacements than those of the table.
+  !> Calls `co_rotate` with marks, rotations and displacements of the caller instead of the table's.
   !>
-  !>   linear         (0:nbody-1) 1: seen from the body's rotation; reads the others as local_displacements
+  !>   linear         (0:nbody-1) 1: in the body's rotated frame; other columns: see local_displacements
   subroutine seen_displacements(handles, elements, linear, rotation, displacement, failure, failed, nbody, nnode)
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(in) :: nbody, nnode
@@ -157,8 +157,8 @@ contains
     call co_rotate(fe, state%configurations%conf, linear, rotation, displacement, failed)
   end subroutine seen_displacements
 
-  !> The bodies' rotations and the displacements that the element kernels see: q, or R^T (X + q) - X where co-rotated.
-  !> R is the rotation of the polar decomposition of the sum of x_a n_a^T, `normal` being the integrals of N_a times the
+  !> Computes the bodies' rotations and the displacements for the element kernels: q, or R^T (X + q) - X where co-rotated.
+  !> R is the rotation of the polar decomposition of the sum of x_a n_a^T, with `normal` n_a the integral of N_a times the
   !> referential normal over the boundary [length**2].  `failed`: first body that is turned inside out.
   subroutine co_rotate(fe, conf, linear, rotation, displacement, failed)
     type(finite_elements), intent(in) :: fe
@@ -180,7 +180,7 @@ contains
     if (failed == huge(failed)) failed = -1
   end subroutine co_rotate
 
-  !> The same of the nodes first to last of one body.
+  !> Computes rotation and displacements of one body with the nodes first to last.
   pure subroutine co_rotate_nodes(first, last, linear, conf_row, conf, reference, normal, rotation, displacement, proper)
     integer, intent(in) :: first, last
     logical, intent(in) :: linear
@@ -213,7 +213,7 @@ contains
     end do
   end subroutine co_rotate_nodes
 
-  !> R of F = R U by Newton's iteration R <- (R + R^-T)/2 with scaling.
+  !> Computes R of F = R U by Newton's iteration R <- (R + R^-T)/2 with scaling.
   pure subroutine polar_rotation(gradient, rotation, proper)
     real(dp), intent(in) :: gradient(3,3)
     real(dp), intent(inout) :: rotation(3,3)
@@ -233,7 +233,7 @@ contains
     end do
   end subroutine polar_rotation
 
-  !> Velocities of nodes in the bodies' frames, R^T v where co-rotated, into net.
+  !> Writes velocities of nodes in the bodies' frames, R^T v where co-rotated, to net.
   !>
   !> Reads velo, and of elements linear, first, velo_row and rotation; writes net.
   subroutine to_body_frame(handles, elements, failure)
@@ -259,10 +259,10 @@ contains
     end associate
   end subroutine to_body_frame
 
-  !> net = force + m gravity - internal - eta K u(t); force takes gravity up; u* = u(t) + h/m net of explicit bodies.
+  !> Computes net = force + m gravity - internal - eta K u(t); adds gravity to force; u* = u(t) + h/m net of explicit bodies.
   !>
-  !> Reads scheme and damping of bodies, of elements linear, first, row, passive, velo_row, mass, rotation and viscous, and what the
-  !> elements have left in the assembly; writes velo, force, internal and net.
+  !> Reads scheme and damping of bodies, of elements linear, first, row, passive, velo_row, mass, rotation and viscous, and the elements'
+  !> forces in the assembly; writes velo, force, internal and net.
   !>
   !>   damped     1: K u(t) is in `viscous`, in the bodies' frames; 0: no body has damping
   subroutine kick(handles, elements, parts, step, gravity, damped, failure)
@@ -295,7 +295,7 @@ contains
     end associate
   end subroutine kick
 
-  !> Kick of the nodes first to last of one body.
+  !> Computes forces and u* of the nodes first to last of one body.
   pure subroutine kick_nodes(first, last, explicit, linear, eta, step, gravity, velo_row, mass, rotation, viscous, internal, velo, &
                              force, net)
     integer, intent(in) :: first, last
@@ -318,7 +318,7 @@ contains
     end do
   end subroutine kick_nodes
 
-  !> The velocities on which damping acts, in the bodies' frames of mid-step: u(t) of explicit bodies, (u(t) + u(t+h))/2 of the
+  !> Writes to net the velocities on which damping acts, in the bodies' frames of mid-step: u(t) of explicit bodies, (u(t) + u(t+h))/2 of
   !> others, whose `velo` holds u(t+h).
   !>
   !> Reads scheme, damping, velo_prev and velo of bodies, and of elements linear, first, row, passive, velo_row and rotation; writes net.
@@ -352,7 +352,7 @@ contains
     end associate
   end subroutine damped_velocities
 
-  !> energy(6) += h/2 (u(t) + u(t+h)) . eta viscous, `viscous` being K times the `net` of damped_velocities, in the bodies' frames;
+  !> Adds the work of damping, energy(6) += h/2 (u(t) + u(t+h)) . eta viscous, with `viscous` = K times the `net` of damped_velocities;
   !> u(t+h) of explicit bodies is u* + h/m r.
   !>
   !> Reads what damped_velocities does, reaction, and mass, viscous and net of elements; writes energy.
@@ -390,13 +390,13 @@ contains
     end associate
   end subroutine add_dissipation
 
-  !> u(t+h) = u* + h/m r of explicit bodies (that of the others is there already); conf(t+h); `local_displacements`; KINETIC
+  !> Ends the step: u(t+h) = u* + h/m r of explicit bodies (others have theirs already); conf(t+h); `local_displacements`; KINETIC
   !> (1) and EXTERNAL (3) energy, which grows by the work of applied forces and reactions.
   !>
   !> Reads scheme, velo_prev, force and reaction of bodies, and of elements first, row, conf_row, velo_row, mass and what
   !> local_displacements reads; writes energy, conf, velo, rotation and displacement.
   !>
-  !>   failure, failed       what went wrong (velocities not finite, turned inside out) with the first body `failed`; 0, -1
+  !>   failure, failed       failure (velocities not finite, turned inside out) of the first body `failed`; 0, -1: none
   subroutine finish(handles, elements, step, failure, failed)
     integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step
@@ -433,7 +433,7 @@ contains
     end associate
   end subroutine finish
 
-  !> The end of the step of the nodes first to last of one body, with its kinetic energy and the work of forces on it.
+  !> Ends the step of the nodes first to last of one body; computes its kinetic energy and the work of forces on it.
   pure subroutine finish_nodes(first, last, explicit, step, conf_row, velo_row, mass, velo_prev, force, reaction, conf, velo, &
                                kinetic, work, finite)
     integer, intent(in) :: first, last

@@ -1,4 +1,4 @@
-!> Points of finite element bodies: which shape functions hold them, where they are, how the material is deformed there.
+!> Points of finite element bodies: their elements and shape functions, places, and deformation gradients.
 !>
 !> Elements of all bodies: element_size (0:ne-1), element_node (8,0:ne-1) node numbers within the body; reference (3,0:nnode-1) nodes of all
 !> bodies [length].
@@ -19,18 +19,18 @@ module finite_element_points
 
 contains
 
-  !> Elements, shape functions and referential points of contacts on finite element bodies, from their spatial points.
+  !> Finds elements, shape functions and referential points of contacts on finite element bodies from their spatial points.
   !>
   !> Reads master, slave, their primitives, base, gap, cohesion and birth of constraints, kind, element (-1: a part of a shape inside a
   !> background mesh, which is in several elements) and number of primitives, kind and pointers of bodies, conf, and of elements
-  !> element_size, element_node, reference, overlap_first and overlap; writes element, weights, master_point, slave_point and, of those
-  !> that are held, point and other_point.
+  !> element_size, element_node, reference, overlap_first and overlap; writes element, weights, master_point, slave_point and, for
+  !> held contacts, point and other_point.
   !>
   !>   handles         BodyTable.handles
   !>   constraints, primitives, elements   ConstraintTable, PrimitiveTable, FiniteElements
-  !>   first           first row of the constraint table that is a contact; so are all behind it
+  !>   first           first row of the constraint table that is a contact; all rows after it are contacts
   !>   now             number of this step
-  !>   only_held       1: only the cohesive ones of earlier steps, which keep their referential points and move with the master's
+  !>   only_held       1: only held contacts, the cohesive ones of earlier steps, which keep their referential points and move with the master's
   !>   failed          first row whose point or element is not finite, or -1
   !>   status          `table_unknown`: a handle is not that of such a table
   subroutine refer_contacts(handles, constraints, primitives, elements, first, now, only_held, failed, status)
@@ -65,7 +65,7 @@ contains
         if (.not. found) failed = min(failed, k)
       end if
       if (state%bodies%kind(rows%slave(k)) == finite_element_kind) then
-        ! polyhedra touch in one point; a curved master's point lies on its own surface, the gap away
+        ! polyhedra touch in one point; a curved master's point is on its own surface, at the distance of the gap
         x = rows%point(:,k)
         curved = parts%kind(rows%master_primitive(k)) == sphere_kind .or. parts%kind(rows%master_primitive(k)) == ellipsoid_kind
         if (curved) x = x - rows%gap(k)*rows%base(:,3,k)
@@ -82,7 +82,7 @@ contains
 
   contains
 
-    !> The element, shape functions at x and their referential point X, or (held) shape functions at X.
+    !> Finds element, shape functions at x and referential point X; for held contacts shape functions at X.
     subroutine refer(b, p, held, x, e, reference_point, n, found)
       integer(i4), intent(in) :: b, p
       logical, intent(in) :: held
@@ -108,7 +108,7 @@ contains
       end if
     end subroutine refer
 
-    !> Of the elements that a primitive overlaps the first that holds a point, current or (referential) of the reference
+    !> First element overlapped by a primitive that holds a point, current or (referential) of the reference
     !> placement, or the nearest one; -1: no element has coordinates for it.
     function nearest_element(b, p, referential, x) result(best)
       integer(i4), intent(in) :: b, p
@@ -147,7 +147,7 @@ contains
     end function placed
   end subroutine refer_contacts
 
-  !> Number of nodes of element e (among all) of body b, and these, referential and current; zeros beyond the last.
+  !> Gathers the nodes of element e (among all) of body b, referential and current; zeros beyond the last node.
   pure subroutine element_nodes(state, fe, b, e, size, nodes, moved)
     type(bodies_and_triples), intent(in) :: state
     type(finite_elements), intent(in) :: fe
@@ -175,7 +175,7 @@ contains
     end do
   end subroutine gather_nodes
 
-  !> Current points of the first `users` constraints where they are on finite element bodies.
+  !> Moves the points of the first `users` constraints that are on finite element bodies.
   !>
   !> Reads master, slave, their points, element and weights of constraints, kind and pointers of bodies, conf, and element_size and
   !> element_node of elements; writes point and other_point.
@@ -216,8 +216,8 @@ contains
     end function moved
   end subroutine place_constraints
 
-  !> Natural coordinates and shape functions at referential points of given elements (rows among those of all bodies,
-  !> whose nodes begin at `node_start`), and how far the points are from where these coordinates lead [length].
+  !> Computes natural coordinates and shape functions at referential points in given elements (rows among those of all bodies,
+  !> whose nodes begin at `node_start`), and the distance [length] of the points from the image of these coordinates.
   subroutine weigh_points(n, points, element, node_start, ne, element_size, element_node, nnode, reference, natural, weights, &
                           distance)
     integer(i4), intent(in) :: n, ne, nnode
@@ -239,7 +239,7 @@ contains
       end do
       call natural_coordinates(size, nodes, points(:,k), natural(:,k), found)
       ! the sum of the coordinates of triangles and tetrahedra, and the pyramid's slope, are not clamped: a point beyond
-      ! them is outside by as much as its coordinates are
+      ! them is outside as far as its coordinates are
       weights(:,k) = shape_values(size, natural(:,k))
       distance(k) = norm2(matmul(nodes, weights(:,k)) - points(:,k)) &
                   + maxval(abs(nodes(:,2) - nodes(:,1)))*excess(size, natural(:,k))
@@ -247,8 +247,8 @@ contains
     end do
   end subroutine weigh_points
 
-  !> Shape functions at referential points outside of their elements: those at natural coordinates nearby, continued along their
-  !> gradients.  So a displacement that is linear in space is met exactly.  Arguments are those of weigh_points.
+  !> Computes shape functions at referential points outside of their elements, by linear continuation from natural coordinates nearby.
+  !> So displacements that are linear in space are met exactly.  For arguments see weigh_points.
   subroutine extend_weights(n, points, natural, element, node_start, ne, element_size, element_node, nnode, reference, weights)
     integer(i4), intent(in) :: n, ne, nnode
     real(dp), intent(in) :: points(3,0:n-1), natural(3,0:n-1)
@@ -268,12 +268,12 @@ contains
       end do
       call reference_gradients(size, nodes, natural(:,k), g, jacobian)
       weights(:,k) = shape_values(size, natural(:,k))
-      if (.not. jacobian > 0) cycle  ! a corner that is inside out
+      if (.not. jacobian > 0) cycle  ! a corner with a reversed map
       weights(:size,k) = weights(:size,k) + matmul(points(:,k) - matmul(nodes, weights(:,k)), g(:,:size))
     end do
   end subroutine extend_weights
 
-  !> F at natural coordinates of elements, with displacements of all nodes (3,0:nnode-1).
+  !> Computes F at natural coordinates of elements, with displacements of all nodes (3,0:nnode-1).
   subroutine deformation_gradients(n, natural, element, node_start, ne, element_size, element_node, nnode, reference, &
                                    displacement, gradient)
     integer(i4), intent(in) :: n, ne, nnode

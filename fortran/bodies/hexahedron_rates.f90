@@ -1,5 +1,5 @@
-!> Displacement gradients at the 2 x 2 x 2 Gauss points of hexahedra, and nodal forces, through derivatives by natural
-!> coordinates: the derivative by one of them is bilinear in the other two, so four numbers say it at eight points
+!> Displacement gradients at the 2 x 2 x 2 Gauss points of hexahedra, and nodal forces, by derivatives with respect to natural
+!> coordinates.  Each derivative is bilinear in the other two coordinates, so four numbers determine it at eight points
 !> (docs/theory.md, Finite elements).  In blocks of eight elements, lane first.
 !>
 !>   u, force  (8,3,8) of nodes;  rates (8,3,3,4): component, natural coordinate, and place in the plane of the two others
@@ -10,18 +10,18 @@ module hexahedron_rates
   private
   public :: natural_rates, point_gradient, add_point_force, nodal_forces, hexahedron_gradients
 
-  !> Ends of the four edges along each natural coordinate, in the order of the two others' signs (lower one first).
+  !> Ends of the four edges along each natural coordinate, in the order of the signs of the two others (lower one first).
   integer, parameter :: low(4,3) = reshape([1, 4, 5, 8, 1, 2, 5, 6, 1, 2, 4, 3], [4, 3])
   integer, parameter :: high(4,3) = reshape([2, 3, 6, 7, 4, 3, 8, 7, 5, 6, 8, 7], [4, 3])
   !> For every Gauss point (in the order of nodes) its place in the plane across each natural coordinate.
   integer, parameter :: place(3,8) = reshape([1, 1, 1, 1, 2, 2, 2, 2, 4, 2, 1, 3, 3, 3, 1, 3, 4, 2, 4, 4, 4, 4, 3, 3], [3, 8])
-  !> Linear functions of the near and the far end at a Gauss point; half of them for the first of two directions.
+  !> Linear functions of the near and the far end at a Gauss point; halved for the first of two directions.
   real(dp), parameter :: near = (1 + 1/sqrt(3.0_dp))/2, far = (1 - 1/sqrt(3.0_dp))/2
   real(dp), parameter :: half_near = near/2, half_far = far/2
 
 contains
 
-  !> Rates of the nodal values u.
+  !> Computes the rates of the nodal values u.
   pure subroutine natural_rates(u, rates)
     real(dp), intent(in) :: u(8,3,8)
     real(dp), intent(inout) :: rates(8,3,3,4)
@@ -49,7 +49,7 @@ contains
     end do
   end subroutine natural_rates
 
-  !> h at Gauss point q.
+  !> Computes h at Gauss point q.
   pure subroutine point_gradient(q, rates, map, h)
     integer, intent(in) :: q
     real(dp), intent(in) :: rates(8,3,3,4), map(8,3,3)
@@ -68,7 +68,7 @@ contains
     end associate
   end subroutine point_gradient
 
-  !> The transposed of the above: what the stress p at Gauss point q adds to generalised forces of the rates.
+  !> Adds the generalised forces of the rates from the stress p at Gauss point q: the transpose of point_gradient.
   pure subroutine add_point_force(q, p, map, rates)
     integer, intent(in) :: q
     real(dp), intent(in) :: p(8,3,3), map(8,3,3)
@@ -86,7 +86,7 @@ contains
     end do
   end subroutine add_point_force
 
-  !> The transposed of natural_rates.
+  !> Computes nodal forces: the transpose of natural_rates.
   pure subroutine nodal_forces(rates, force)
     real(dp), intent(in) :: rates(8,3,3,4)
     real(dp), intent(inout) :: force(8,3,8)
@@ -119,7 +119,7 @@ contains
     end do
   end subroutine nodal_forces
 
-  !> Referential gradients (8,3,8) of the shape functions at Gauss point q.
+  !> Computes referential gradients (8,3,8) of the shape functions at Gauss point q.
   pure subroutine hexahedron_gradients(q, map, gradient)
     integer, intent(in) :: q
     real(dp), intent(in) :: map(8,3,3)

@@ -3,7 +3,7 @@
 !>
 !> `handles` is BodyTable.handles, `solver` that of a PseudoRigidSolver, whose bodies these are.  Unknowns of a body are the
 !> components of its four velocity triples, rows of dF/dt and the velocity of the centre; `inverses` holds A^-1.
-!> `failure` as in body_motion, with 13: A is singular; `row` is the first (lowest) body's.  `failure`, or `status`, is `table_unknown`
+!> For `failure` see body_motion; 13: A is singular; `row` is that of the first (lowest) body.  `failure`, or `status`, is `table_unknown`
 !> where a handle is not that of such a table.
 module implicit_pseudo_rigid
   use kinds, only: dp, i4, i8
@@ -21,7 +21,7 @@ module implicit_pseudo_rigid
 
 contains
 
-  !> A^-1 of every body at its present gradient: reads mass, volume, damping, lame, tensor and conf, writes `inverses`.
+  !> Computes A^-1 of every body at its present gradient; reads mass, volume, damping, lame, tensor and conf, writes `inverses`.
   subroutine invert(handles, solver, step, dynamic, failure, row)
     integer(i8), intent(in) :: handles(3), solver
     real(dp), intent(in) :: step                  !< time step h
@@ -63,7 +63,7 @@ contains
     end associate
   end subroutine invert
 
-  !> M + weight dP/dF of the gradient's nine components.  With F_ij = transposed(j,i) and P = F S,
+  !> Computes M + weight dP/dF for the gradient's nine components.  With F_ij = transposed(j,i) and P = F S,
   !>   dP_ij/dF_kl = delta_ik S_jl + lambda F_ij F_kl + mu (F F^T)_ik delta_jl + mu F_il F_kj.
   pure subroutine implicit_matrix(weight, lame, euler, transposed, matrix)
     real(dp), intent(in) :: weight                !< beta V
@@ -89,7 +89,7 @@ contains
     end do
   end subroutine implicit_matrix
 
-  !> A <- A^-1, symmetric to the last bit, by Gauss-Jordan elimination with row exchanges: a compressed body's A may be indefinite.
+  !> Inverts A, symmetric to the last bit, by Gauss-Jordan elimination with row exchanges: A of a compressed body may be indefinite.
   pure subroutine invert_symmetric(a, regular)
     real(dp), intent(inout) :: a(9,9)
     logical, intent(out) :: regular
@@ -130,7 +130,7 @@ contains
     regular = .true.
   end subroutine invert_symmetric
 
-  !> u* = u(t) + A^-1 M (u*_explicit - u(t)), where `velo` holds the u* that free_velocity gives bodies of scheme DEF_EXP.
+  !> Computes u* = u(t) + A^-1 M (u*_explicit - u(t)), where `velo` holds the u* of scheme DEF_EXP from pseudo_rigid_free_velocity.
   !> Reads mass, tensor and velo_prev.
   subroutine free_velocities(handles, solver, status)
     integer(i8), intent(in) :: handles(3), solver
@@ -162,7 +162,7 @@ contains
     end associate
   end subroutine free_velocities
 
-  !> velo += h (A^-1 - M^-1) r, to which the kernel of all bodies adds h M^-1 r.  Reactions that are not finite are left to it.
+  !> Adds h (A^-1 - M^-1) r to velo; body_motion adds h M^-1 r, and reports reactions that are not finite.
   !> Reads inverse_inertia and reaction.
   subroutine add_reactions(handles, solver, step, status)
     integer(i8), intent(in) :: handles(3), solver
@@ -195,7 +195,7 @@ contains
     end associate
   end subroutine add_reactions
 
-  !> Quasi-statics: velo = h A^-1 (force + m gravity - V P), velo_prev = 0; `force` takes gravity up.
+  !> Begins a quasi-static step: velo = h A^-1 (force + m gravity - V P), velo_prev = 0; gravity is added to `force`.
   !> Reads mass, volume, lame and conf.
   subroutine begin_static(handles, solver, step, gravity, status)
     integer(i8), intent(in) :: handles(3), solver
@@ -233,7 +233,7 @@ contains
     end associate
   end subroutine begin_static
 
-  !> Quasi-statics: velo += h A^-1 r, conf(t+h) = conf(t) + h velo, internal energy.
+  !> Ends a quasi-static step: velo += h A^-1 r, conf(t+h) = conf(t) + h velo, internal energy.
   !> Reads volume, lame and reaction.
   subroutine finish_static(handles, solver, step, failure, row)
     integer(i8), intent(in) :: handles(3), solver
@@ -275,7 +275,7 @@ contains
     end associate
   end subroutine finish_static
 
-  !> A^-1 f of one body.
+  !> Computes A^-1 f of one body.
   pure function solved(inverse, force) result(velocity)
     real(dp), intent(in) :: inverse(12,12), force(3,4)
     real(dp) :: velocity(3,4), total(12)

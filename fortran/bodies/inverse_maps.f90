@@ -1,8 +1,8 @@
-!> Natural coordinates of points in elements, whatever shape these have been pressed into.
+!> Natural coordinates of points in elements, also in strongly distorted ones.
 !>
-!> Newton's method finds them in sound elements.  Where the determinant of the map is not positive at a corner, which the element's
-!> integration does not see, the map is not one to one: Newton's method may find no place or one far outside.  The element then
-!> gets its place that is nearest to the point.
+!> Newton's method finds them in sound elements.  If the determinant of the map is not positive at a corner, where no integration
+!> point detects it, the map is not one to one: Newton's method may find no place, or one far outside.  Then the
+!> coordinates are those of the element's place nearest to the point.
 module inverse_maps
   use kinds, only: dp
   use matrix3, only: determinant, inverse, multiply
@@ -12,13 +12,13 @@ module inverse_maps
   public :: natural_coordinates
 
   real(dp), parameter :: accuracy = 1e-9_dp       !< of natural coordinates
-  real(dp), parameter :: settled = 1e-12_dp       !< size of increments after which nothing but round-off is left
+  real(dp), parameter :: settled = 1e-12_dp       !< size of increments that are round-off
   integer, parameter :: most = 64                 !< passes of Newton's method
   integer, parameter :: most_damped = 200         !< of the search for the nearest place
 
 contains
 
-  !> Natural coordinates of a point, clamped to each coordinate's interval; not found only where numbers are not finite.
+  !> Natural coordinates of a point, clamped to each coordinate's interval; `found` is false only if numbers are not finite.
   pure subroutine natural_coordinates(size, nodes, point, natural, found)
     integer, intent(in) :: size
     real(dp), intent(in) :: nodes(3,8), point(3)
@@ -36,7 +36,7 @@ contains
     found = distance(size, nodes, point, natural) <= huge(1.0_dp)
   end subroutine natural_coordinates
 
-  !> Newton's method from the centre.
+  !> Runs Newton's method from the centre.
   pure subroutine newton(size, nodes, point, natural, converged)
     integer, intent(in) :: size
     real(dp), intent(in) :: nodes(3,8), point(3)
@@ -55,7 +55,7 @@ contains
       ! the pyramid's functions are singular beyond the apex
       if (size == 5) natural(3) = min(natural(3), 1.0_dp)
       if (.not. sum(abs(natural)) < 1e6_dp) exit
-      ! errors are squared in every pass: one more after a small increment brings the rest to round-off
+      ! convergence is quadratic: one more pass after a small increment reduces the rest to round-off
       converged = converged .or. all(abs(increment) <= settled)
       if (converged) return
       converged = all(abs(increment) <= accuracy)
@@ -63,7 +63,7 @@ contains
     converged = .false.
   end subroutine newton
 
-  !> Derivatives of the place by natural coordinates (3,3), and what is left to the point.
+  !> Derivatives (3,3) of the place with respect to natural coordinates, and the vector from the place to the point.
   pure subroutine linearise(size, nodes, point, natural, map, rest)
     integer, intent(in) :: size
     real(dp), intent(in) :: nodes(3,8), point(3), natural(3)
@@ -92,7 +92,7 @@ contains
     within = min(max(natural, low), high)
   end function clamped
 
-  !> Whether natural coordinates are of the element, to their accuracy.
+  !> Whether natural coordinates are within the element, to their accuracy.
   pure logical function inside(size, natural)
     integer, intent(in) :: size
     real(dp), intent(in) :: natural(3)
@@ -124,7 +124,7 @@ contains
     distance = norm2(rest)
   end function distance
 
-  !> The place of the element that is nearest to a point: the best that damped searches come to from those places of a grid over the
+  !> The element's place nearest to a point: the best result of damped searches that start at those places of a grid over the
   !> element that are nearer than their neighbours.
   pure function nearest_place(size, nodes, point) result(best)
     integer, intent(in) :: size
@@ -167,7 +167,7 @@ contains
     end function middle
   end function nearest_place
 
-  !> Makes the distance smaller by steps of Levenberg and Marquardt's within the unit cube.
+  !> Reduces the distance by steps of Levenberg and Marquardt within the unit cube.
   pure subroutine search(size, nodes, point, cube, least)
     integer, intent(in) :: size
     real(dp), intent(in) :: nodes(3,8), point(3)
@@ -189,7 +189,7 @@ contains
         if (.not. scale > 0) return
         do i = 1, 3
           normal(i,i) = normal(i,i) + damping*scale
-          ! a coordinate at its bound, beyond which the point lies, stays there
+          ! a coordinate at its bound stays there if the point lies beyond
           if ((cube(i) >= 1 .and. gradient(i) > 0) .or. (cube(i) <= 0 .and. gradient(i) < 0)) then
             normal(:,i) = 0
             normal(i,:) = 0

@@ -12,7 +12,7 @@ module kirchhoff
 
 contains
 
-  !> weight * P
+  !> Computes weight * P.
   pure subroutine kirchhoff_stress(lame, weight, h, p)
     real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)
     real(dp), intent(inout) :: p(8,3,3)
@@ -49,7 +49,7 @@ contains
     end do
   end subroutine kirchhoff_stress
 
-  !> E as 11, 22, 33, 12, 13, 23.
+  !> Computes Green's strain E as 11, 22, 33, 12, 13, 23.
   pure subroutine green_strain(h, e)
     real(dp), intent(in) :: h(8,3,3)
     real(dp), intent(inout) :: e(8,6)
@@ -66,7 +66,7 @@ contains
     end do
   end subroutine green_strain
 
-  !> Energy per referential volume, lambda/2 tr(E)**2 + mu E:E.
+  !> Computes the energy per referential volume, lambda/2 tr(E)**2 + mu E:E.
   pure subroutine kirchhoff_energy(lame, h, energy)
     real(dp), intent(in) :: lame(8,2), h(8,3,3)
     real(dp), intent(inout) :: energy(8)
@@ -77,7 +77,7 @@ contains
            + lame(:,2)*(e(:,1)**2 + e(:,2)**2 + e(:,3)**2 + 2*(e(:,4)**2 + e(:,5)**2 + e(:,6)**2))
   end subroutine kirchhoff_energy
 
-  !> dP along V = weight * (V S + B V + c1 (T:V) T + c2 T V^T T): S the stress, B = mu F F^T, T = F, c1 = lambda, c2 = mu.
+  !> Computes the parts of dP along V = weight * (V S + B V + c1 (T:V) T + c2 T V^T T): S the stress, B = mu F F^T, T = F, c1 = lambda, c2 = mu.
   pure subroutine kirchhoff_tangent(lame, weight, h, s, b, t, c1, c2)
     real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)
     real(dp), intent(inout) :: s(8,3,3), b(8,3,3), t(8,3,3), c1(8), c2(8)

@@ -1,5 +1,5 @@
 !> Linear elasticity in blocks of eight points, for the stiffness at zero displacement: sigma = lambda tr(h) I + mu (h + h^T)
-!> (docs/language-objects.md, BODY).  Arguments as in `kirchhoff`.
+!> (docs/language-objects.md, BODY).  For arguments see `kirchhoff`.
 module linear_elasticity
   use kinds, only: dp
   implicit none
@@ -10,7 +10,7 @@ module linear_elasticity
 
 contains
 
-  !> weight * sigma
+  !> Computes weight * sigma.
   pure subroutine linear_stress(lame, weight, h, p)
     real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)
     real(dp), intent(inout) :: p(8,3,3)
@@ -30,7 +30,7 @@ contains
     end do
   end subroutine linear_stress
 
-  !> Energy per volume.
+  !> Computes the energy per volume.
   pure subroutine linear_energy(lame, h, energy)
     real(dp), intent(in) :: lame(8,2), h(8,3,3)
     real(dp), intent(inout) :: energy(8)
@@ -40,7 +40,7 @@ contains
                         + ((h(:,1,2) + h(:,2,1))**2 + (h(:,1,3) + h(:,3,1))**2 + (h(:,2,3) + h(:,3,2))**2)/2)
   end subroutine linear_energy
 
-  !> Parts of the tangent: S = 0, B = mu I, T = I, c1 = lambda, c2 = mu.
+  !> Sets the parts of the tangent: S = 0, B = mu I, T = I, c1 = lambda, c2 = mu.
   pure subroutine linear_tangent(lame, weight, s, b, t, c1, c2)
     real(dp), intent(in) :: lame(8,2), weight(8)
     real(dp), intent(inout) :: s(8,3,3), b(8,3,3), t(8,3,3), c1(8), c2(8)

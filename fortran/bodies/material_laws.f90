@@ -1,7 +1,7 @@
-!> The material laws by number (bodies/materials.py, `Law`): one file each, three procedures each, chosen here.
+!> Dispatch of material laws by number (bodies/materials.py, `Law`); each law has its own file with three procedures.
 !>
-!> A law gives weight * P; the energy per volume; and the parts of the derivative of weight * P along V,
-!> V S + B V + c1 (T:V) T + c2 T V^T T, in blocks of eight points, arguments as in `kirchhoff`.
+!> A law computes weight * P; the energy per volume; and the parts of the derivative of weight * P along V,
+!> V S + B V + c1 (T:V) T + c2 T V^T T, in blocks of eight points; for arguments see `kirchhoff`.
 module material_laws
   use kinds, only: dp
   use kind_numbers, only: kirchhoff_law => law_kirchhoff, linear_law => law_linear, neo_hookean_law => law_neo_hookean
@@ -12,11 +12,11 @@ module material_laws
   private
   public :: law_stress, law_energy, law_tangent, tangent_stress, law_measure, linear_law
 
-  !> The numbers of Law.
+  !> Numbers of Law.
 
 contains
 
-  !> weight * P(h)
+  !> Computes weight * P(h).
   pure subroutine law_stress(law, lame, weight, h, p)
     integer, intent(in) :: law
     real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)
@@ -32,7 +32,7 @@ contains
     end select
   end subroutine law_stress
 
-  !> Energy per referential volume.
+  !> Computes the energy per referential volume.
   pure subroutine law_energy(law, lame, h, energy)
     integer, intent(in) :: law
     real(dp), intent(in) :: lame(8,2), h(8,3,3)
@@ -48,7 +48,7 @@ contains
     end select
   end subroutine law_energy
 
-  !> What bounds the tangent (`frequencies.py`): the Frobenius norm of Green's strain; Neo-Hookean: a modulus [pressure].
+  !> Computes a bound of the tangent (`frequencies.py`): the Frobenius norm of Green's strain; Neo-Hookean: a modulus [pressure].
   pure subroutine law_measure(law, lame, h, measure)
     integer, intent(in) :: law
     real(dp), intent(in) :: lame(8,2), h(8,3,3)
@@ -66,7 +66,7 @@ contains
     end select
   end subroutine law_measure
 
-  !> The parts of the tangent.
+  !> Computes the parts of the tangent.
   pure subroutine law_tangent(law, lame, weight, h, s, b, t, c1, c2)
     integer, intent(in) :: law
     real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)

@@ -1,4 +1,4 @@
-!> Products and inverses of 3-vectors and 3x3 matrices, and a test for numbers.
+!> Products and inverses of 3-vectors and 3x3 matrices, and a test for finite numbers.
 module matrix3
   use kinds, only: dp, i8
   implicit none
@@ -47,7 +47,7 @@ contains
     c(:,3) = cross(a(:,1), a(:,2))
   end function cofactors
 
-  !> A^-1 by cofactors; the caller has made sure that A is regular.
+  !> A^-1 by cofactors; the caller ensures that A is regular.
   pure function inverse(a) result(b)
     real(dp), intent(in) :: a(3,3)
     real(dp) :: b(3,3)
@@ -66,7 +66,7 @@ contains
       .and. determinant(a/scale) > 1e-30_dp
   end function positive_definite
 
-  !> Whether no number of a (3,n) is infinite or not a number, told from the bits so that checking builds do not trap.
+  !> Whether all numbers of a (3,n) are finite; the test reads bits, so that builds with checks do not trap.
   pure logical function all_finite(n, a)
     integer, intent(in) :: n
     real(dp), intent(in) :: a(3,n)

@@ -1,7 +1,7 @@
-!> Internal forces that conserve energy and momentum over a step (docs, BODY.conserving; Simo and Tarnow 1992): the St
+!> Internal forces that conserve energy and momentum over a step (docs/language-objects.md, BODY.conserving; Simo and Tarnow 1992): the St
 !> Venant-Kirchhoff stress of the mean of the two Green strains at the ends of the step, along the mean gradient,
 !>   P = (F(t) + F(t+h))/2 (lambda tr(E) I + 2 mu E),  E = (E(t) + E(t+h))/2,
-!> whose work over the step is the difference of the two energies.  Arguments as in `element_blocks`.
+!> whose work over the step is the difference of the two energies.  For arguments see `element_blocks`.
 module midpoint_forces
   use kinds, only: dp, i4
   use hexahedron_rates, only: natural_rates, point_gradient, add_point_force, nodal_forces
@@ -69,7 +69,7 @@ contains
     !$omp end parallel do
   end subroutine conserving_forces
 
-  !> weight * P from the two displacement gradients.
+  !> Computes weight * P from the two displacement gradients.
   pure subroutine mean_stress(lame, weight, one, two, p)
     real(dp), intent(in) :: lame(8,2), weight(8), one(8,3,3), two(8,3,3)
     real(dp), intent(inout) :: p(8,3,3)

@@ -1,8 +1,8 @@
 !> The compressible Neo-Hookean material in blocks of eight points: energy mu/2 (F:F - 3) - mu ln J + lambda/2 (ln J)**2,
-!> so P = mu (F - F^-T) + lambda ln J F^-T (docs, BULK_MATERIAL model 'NEO_HOOKEAN').
+!> so P = mu (F - F^-T) + lambda ln J F^-T (docs/materials.md, Bulk materials).
 !>
-!> Arguments as in `kirchhoff`.  Where det F is not positive there is no energy: results are not numbers, which the
-!> integrator reports as a body that is turned inside out.
+!> For arguments see `kirchhoff`.  Where det F is not positive the energy does not exist: results are NaN, and the
+!> integrator reports a body that is turned inside out.
 module neo_hookean
   use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
   use kinds, only: dp
@@ -12,7 +12,7 @@ module neo_hookean
 
 contains
 
-  !> weight * P
+  !> Computes weight * P.
   pure subroutine neo_hookean_stress(lame, weight, h, p)
     real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)
     real(dp), intent(inout) :: p(8,3,3)
@@ -27,7 +27,7 @@ contains
     end do
   end subroutine neo_hookean_stress
 
-  !> Energy per referential volume; F:F - 3 is 2 tr h + h:h.
+  !> Computes the energy per referential volume; F:F - 3 is 2 tr h + h:h.
   pure subroutine neo_hookean_energy(lame, h, energy)
     real(dp), intent(in) :: lame(8,2), h(8,3,3)
     real(dp), intent(inout) :: energy(8)
@@ -42,7 +42,7 @@ contains
     energy = lame(:,2)*(excess/2 - logarithm) + lame(:,1)/2*logarithm**2
   end subroutine neo_hookean_energy
 
-  !> dP along V = weight * (V S + B V + c1 (T:V) T + c2 T V^T T): S = 0, B = mu I, T = F^-T, c1 = lambda, c2 = mu - lambda ln J.
+  !> Computes the parts of dP along V = weight * (V S + B V + c1 (T:V) T + c2 T V^T T): S = 0, B = mu I, T = F^-T, c1 = lambda, c2 = mu - lambda ln J.
   pure subroutine neo_hookean_tangent(lame, weight, h, s, b, t, c1, c2)
     real(dp), intent(in) :: lame(8,2), weight(8), h(8,3,3)
     real(dp), intent(inout) :: s(8,3,3), b(8,3,3), t(8,3,3), c1(8), c2(8)
@@ -59,7 +59,7 @@ contains
     c2 = weight*(lame(:,2) - lame(:,1)*logarithm)
   end subroutine neo_hookean_tangent
 
-  !> m with V : dP(V) <= m V:V for all V: mu + (|mu - lambda ln J| + 3 lambda) |F^-1|**2, where the square of the spectral norm
+  !> Computes m with V : dP(V) <= m V:V for all V: mu + (|mu - lambda ln J| + 3 lambda) |F^-1|**2, where the square of the spectral norm
   !> is bounded by the Frobenius norm of F^-T F^-1.
   pure subroutine neo_hookean_bound(lame, h, bound)
     real(dp), intent(in) :: lame(8,2), h(8,3,3)
@@ -77,7 +77,7 @@ contains
     bound = lame(:,2) + (abs(lame(:,2) - lame(:,1)*logarithm) + 3*lame(:,1))*sqrt(square)
   end subroutine neo_hookean_bound
 
-  !> F, F^-T and ln det F.
+  !> Computes F, F^-T and ln det F.
   pure subroutine inverse_transposed(h, f, t, logarithm)
     real(dp), intent(in) :: h(8,3,3)
     real(dp), intent(out) :: f(8,3,3), t(8,3,3), logarithm(8)

@@ -2,7 +2,7 @@
 !>
 !>   count, which     these bodies (0:count-1): their numbers among those with nodes; first (0:nfirst-1) their first nodes
 !>   velo_row         (0:nnode-1) rows of nodes in tables of velocity triples
-!>   turned           1: unknowns are seen from the bodies' rotations (3,3,0:count-1)
+!>   turned           1: unknowns are in the bodies' rotated frames (3,3,0:count-1)
 !>   unknown          (3,0:nunknown-1) nodes of these bodies, one body after another
 module nodal_vectors
   use kinds, only: dp, i4
@@ -12,8 +12,8 @@ module nodal_vectors
 
 contains
 
-  !> Unknowns from source (3,0:nsource-1), which goes by rows of triples (by_row 1) or by nodes (0); `nonzero` 1: some differ
-  !> from zero.
+  !> Collects unknowns from source (3,0:nsource-1), which is indexed by rows of triples (by_row 1) or by nodes (0); `nonzero` 1: some are
+  !> not zero.
   subroutine collect(by_row, turned, count, which, rotation, nfirst, first, nnode, velo_row, nsource, source, nunknown, unknown, &
                      nonzero)
     integer(i4), intent(in) :: by_row, turned, count, nfirst, nnode, nsource, nunknown
@@ -37,7 +37,7 @@ contains
     end do
   end subroutine collect
 
-  !> velo (3,0:nvelo-1) + step times unknowns, in space.
+  !> Adds step times the unknowns, in space, to velo (3,0:nvelo-1).
   subroutine add_unknowns(step, turned, count, which, rotation, nfirst, first, nnode, velo_row, nunknown, unknown, nvelo, velo)
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: turned, count, nfirst, nnode, nunknown, nvelo
@@ -58,7 +58,7 @@ contains
     end do
   end subroutine add_unknowns
 
-  !> 1 if the option `mark` (0:nb-1) of the body table is set for any of these `rows`.
+  !> Sets `found` to 1 if the option `mark` (0:nb-1) of the body table is set for any of the `rows`.
   subroutine any_marked(count, rows, nb, mark, found)
     integer(i4), intent(in) :: count, nb
     integer(i4), intent(in) :: rows(0:count-1), mark(0:nb-1)
@@ -71,7 +71,7 @@ contains
     end do
   end subroutine any_marked
 
-  !> Vectors (3,0:count-1) of some nodes from those of all, (3,0:nnode-1).
+  !> Takes vectors (3,0:count-1) of some nodes from those of all nodes, (3,0:nnode-1).
   subroutine take_nodes(count, nodes, nnode, all, some)
     integer(i4), intent(in) :: count, nnode
     integer(i4), intent(in) :: nodes(0:count-1)
@@ -84,7 +84,7 @@ contains
     end do
   end subroutine take_nodes
 
-  !> Rotations (3,3,0:count-1) of these bodies from those of all, (3,3,0:nbody-1).
+  !> Takes rotations (3,3,0:count-1) of some bodies from those of all bodies, (3,3,0:nbody-1).
   subroutine take_rotations(count, which, nbody, all, rotation)
     integer(i4), intent(in) :: count, nbody
     integer(i4), intent(in) :: which(0:count-1)

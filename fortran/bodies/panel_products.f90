@@ -9,7 +9,7 @@ module panel_products
 
 contains
 
-  !> Columns that products of so many take.
+  !> Number of columns, rounded up, that products of `count` columns compute.
   pure integer(i4) function padded(count)
     integer(i4), intent(in) :: count
 
@@ -56,7 +56,7 @@ contains
     end do
   end subroutine multiply_tiles
 
-  !> c := x b^T, d := y b^T.
+  !> Computes c := x b^T, d := y b^T for six columns.
   pure subroutine six_columns(k, x, y, b, c, d)
     integer(i4), intent(in) :: k
     real(dp), intent(in) :: x(8,k), y(8,k), b(6,k)
@@ -110,7 +110,7 @@ contains
     d(:,6) = t6
   end subroutine six_columns
 
-  !> The first three of these columns.
+  !> Computes c := x b^T, d := y b^T for three columns.
   pure subroutine three_columns(k, x, y, b, c, d)
     integer(i4), intent(in) :: k
     real(dp), intent(in) :: x(8,k), y(8,k), b(6,k)

@@ -15,7 +15,7 @@ module point_loads
 
 contains
 
-  !> Adds every load, in its order, to `force` at the present configuration (docs/language-running.md, FORCE; docs/language-running.md, TORQUE).
+  !> Adds every load, in its order, to `force` at the present configuration (docs/language-running.md, Loads).
   !> With g = value direction: a SPATIAL force is g, a CONVECTED one R g or F g; a SPATIAL torque acts in space, a
   !> CONVECTED one in the body's frame.  Nodes of finite elements take N_a times the force.
   !> `failure` is 1 for a load on a body of the wrong kind, with the load's `row`, `table_unknown` where a handle is not that of such a table.
@@ -77,7 +77,7 @@ contains
         end select
       else if (kind(b) == pseudo_rigid_kind .and. load_kind(k) <= convected_force) then
         if (load_kind(k) == convected_force) then
-          ! the configuration triples are the rows of F, that is, F^T
+          ! with the rows of F as columns this is F^T
           g = multiply_transposed(conf(:,c:c+2), g)
         end if
         do i = 1, 3
@@ -93,7 +93,7 @@ contains
     end associate
   end subroutine add_point_loads
 
-  !> F g at natural coordinates of an element, from the nodes of its body (3,0:*) and their displacements.
+  !> Computes F g at natural coordinates of an element, from the nodes of its body (3,0:*) and their displacements.
   pure function convected(size, node, natural, reference, displacement, g) result(turned)
     integer, intent(in) :: size
     integer(i4), intent(in) :: node(8)

@@ -11,7 +11,7 @@ module point_motion
 
 contains
 
-  !> Current images x = centre(t) + R (X - centre) or F (X - centre) of referential points.
+  !> Computes current images x = centre(t) + R (X - centre) or F (X - centre) of referential points.
   subroutine spatial_points(handles, rows, points, images, failure, row, np)
     integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
     integer(i4), intent(in) :: np                 !< number of points
@@ -42,7 +42,7 @@ contains
     end associate
   end subroutine spatial_points
 
-  !> Referential points X of current points x, the inverse of `spatial_points`.
+  !> Computes referential points X of current points x, the inverse of `spatial_points`.
   subroutine referential_points(handles, rows, points, images, failure, row, np)
     integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
     integer(i4), intent(in) :: np                 !< number of points
@@ -78,7 +78,7 @@ contains
     end associate
   end subroutine referential_points
 
-  !> Spatial velocities of referential points, by the operator H with the identity as base.
+  !> Computes spatial velocities of referential points, by the operator H with the identity as base.
   subroutine point_velocities(handles, rows, points, velocities, failure, row, np)
     integer(i8), intent(in) :: handles(3)         !< BodyTable.handles
     integer(i4), intent(in) :: np                 !< number of points

@@ -3,7 +3,7 @@
 !>
 !> In all procedures: conf(3,4) rows of the gradient F and the current centre; velo(3,4) rows of dF/dt and the
 !> velocity of the centre; force and reaction (3,4) conjugate to velo; inverse_inertia(3,3,4) three times E0^-1,
-!> then I/m.  With rows as columns of an array, conf(:,1:3) is F^T, which is how the formulas below read.
+!> then I/m.  The rows of F are columns of the array, so conf(:,1:3) is F^T in the formulas below.
 module pseudo_rigid
   use kinds, only: dp
   use matrix3, only: multiply, determinant
@@ -14,7 +14,7 @@ module pseudo_rigid
 
 contains
 
-  !> S = lambda tr(G) I + 2 mu G with G = (F^T F - I)/2, and the energy density G : S / 2.
+  !> Computes S = lambda tr(G) I + 2 mu G with G = (F^T F - I)/2, and the energy density G : S / 2.
   pure subroutine second_piola_kirchhoff(lame, transposed, stress, energy)
     real(dp), intent(in) :: lame(2)               !< lambda, mu [pressure]
     real(dp), intent(in) :: transposed(3,3)       !< F^T
@@ -35,7 +35,7 @@ contains
     energy = sum(strain*stress)/2
   end subroutine second_piola_kirchhoff
 
-  !> u* from applied, internal and stiffness-proportional damping forces at mid-step; `force` keeps the applied ones.
+  !> Computes u* from applied, internal and stiffness-proportional damping forces at mid-step; `force` keeps the applied ones.
   pure subroutine pseudo_rigid_free_velocity(step, gravity, mass, volume, lame, damping, inverse_inertia, conf, velo, force)
     real(dp), intent(in) :: step                  !< time step h
     real(dp), intent(in) :: gravity(3)            !< acceleration [length/time**2]
@@ -62,7 +62,7 @@ contains
     force(:,4) = force(:,4) + mass*gravity
   end subroutine pseudo_rigid_free_velocity
 
-  !> internal += eta (dP/dF : dF/dt)^T
+  !> Adds eta (dP/dF : dF/dt)^T to `internal`.
   pure subroutine add_damping(lame, damping, conf, velo, stress, internal)
     real(dp), intent(in) :: lame(2)
     real(dp), intent(in) :: damping
@@ -88,8 +88,8 @@ contains
     end do
   end subroutine add_damping
 
-  !> Power that damping takes up in a step, on average: eta K u(t), K at mid-step, acts in explicit steps, eta K (u(t) + u(t+h))/2
-  !> in others.
+  !> Mean power of damping in a step: explicit steps have the damping force eta K u(t) with K at mid-step, others
+  !> eta K (u(t) + u(t+h))/2.
   pure real(dp) function pseudo_rigid_damping_power(volume, lame, damping, conf, before, after, explicit) result(power)
     real(dp), intent(in) :: volume, lame(2), damping
     real(dp), intent(in) :: conf(3,4)             !< at mid-step
@@ -108,7 +108,7 @@ contains
     power = volume*sum(viscous*mean(:,1:3))
   end function pseudo_rigid_damping_power
 
-  !> u(t+h) = u* + h A^-1 r and conf(t+h).
+  !> Computes u(t+h) = u* + h A^-1 r and conf(t+h).
   pure subroutine pseudo_rigid_finish(step, inverse_inertia, reaction, conf, velo)
     real(dp), intent(in) :: step                  !< time step h
     real(dp), intent(in) :: inverse_inertia(3,3,4)
@@ -123,7 +123,7 @@ contains
     end do
   end subroutine pseudo_rigid_finish
 
-  !> 1/2 tr(dF/dt E0 dF/dt^T) + 1/2 m |v|**2
+  !> Kinetic energy 1/2 tr(dF/dt E0 dF/dt^T) + 1/2 m |v|**2.
   pure real(dp) function pseudo_rigid_kinetic_energy(mass, euler, velo) result(energy)
     real(dp), intent(in) :: mass
     real(dp), intent(in) :: euler(3,3)            !< referential Euler tensor E0
@@ -137,7 +137,7 @@ contains
     energy = energy/2
   end function pseudo_rigid_kinetic_energy
 
-  !> V Psi(F)
+  !> Internal energy V Psi(F).
   pure real(dp) function pseudo_rigid_internal_energy(volume, lame, conf) result(energy)
     real(dp), intent(in) :: volume
     real(dp), intent(in) :: lame(2)

@@ -1,9 +1,9 @@
 !> Quasi-static motion of rigid bodies and obstacles, and of the nodes of finite elements: the velocity of a step is
-!> h A^-1 (f + r), without memory of the one before, and moves the body for the whole step
+!> h A^-1 (f + r), independent of the previous velocity, and moves the body for the whole step
 !> (docs/theory.md, Time integration; docs/language-objects.md, SOLFEC).
 !>
-!> Handles are BodyTable.handles and that of FiniteElements; failures as in body_motion.  `failure`, or `status`, is `table_unknown` where
-!> a handle is not that of such a table.  Kernels of rigid bodies pass over deformable ones (quasi_static.py).
+!> Handles are BodyTable.handles and that of FiniteElements; for failures see body_motion.  `failure`, or `status`, is `table_unknown` where
+!> a handle is not that of such a table.  Kernels of rigid bodies skip deformable ones (quasi_static.py).
 module quasi_static
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
@@ -17,13 +17,13 @@ module quasi_static
   public :: move_rigid, begin_rigid, finish_rigid, begin_nodes, finish_nodes
 
   integer(i4), parameter :: parallel_from = 500   !< bodies from which threads pay
-  integer(i4), parameter :: parallel_nodes = 2000 !< the same of nodes
+  integer(i4), parameter :: parallel_nodes = 2000 !< nodes from which threads pay
   real(dp), parameter :: orthogonality_limit = 1e-12_dp
 
 contains
 
-  !> force = 0, kinetic energies are 0.  If `loaded`: conf is `kept`, and x <- x + h v, R <- R exp[h W] with the velocities at
-  !> hand, where loads at the end of the step are evaluated.  Reads kind and velo, writes force, energy, kept and conf.
+  !> Clears forces and kinetic energies.  If `loaded`: keeps conf in `kept` and moves bodies by their last velocities,
+  !> x <- x + h v, R <- R exp[h W], so that loads can be evaluated at the end of the step.  Reads kind and velo, writes force, energy, kept and conf.
   subroutine move_rigid(handles, loaded, step, failure, row)
     integer(i8), intent(in) :: handles(3)
     integer(i4), intent(in) :: loaded             !< 1: there are loads besides gravity
@@ -67,8 +67,8 @@ contains
     end associate
   end subroutine move_rigid
 
-  !> velo = h A^-1 (force + m gravity) of rigid bodies; obstacles keep the velocity that they were given; velo_prev = 0.  If
-  !> `loaded`, conf is what was `kept`.  `deformable` is the number of other bodies.
+  !> Computes velo = h A^-1 (force + m gravity) of rigid bodies; obstacles keep the user's velocity; velo_prev = 0.  If
+  !> `loaded`, conf is restored from `kept`.  `deformable` is the number of other bodies.
   !> Reads kind, rotation_disabled, mass, inverse_inertia and kept, writes conf, velo, velo_prev and force.
   subroutine begin_rigid(handles, loaded, step, gravity, deformable, status)
     integer(i8), intent(in) :: handles(3)
@@ -112,7 +112,7 @@ contains
     end associate
   end subroutine begin_rigid
 
-  !> velo += h A^-1 reaction, conf(t+h) = conf(t) moved by h velo.  Reads kind and inverse_inertia.
+  !> Adds reactions, velo += h A^-1 reaction, and moves conf(t) by h velo to conf(t+h).  Reads kind and inverse_inertia.
   subroutine finish_rigid(handles, step, failure, row)
     integer(i8), intent(in) :: handles(3)
     real(dp), intent(in) :: step
@@ -151,7 +151,7 @@ contains
     end associate
   end subroutine finish_rigid
 
-  !> Nodes of finite elements start from rest: velo = velo_prev = 0.  `failed`: first body with displacements that are not finite.
+  !> Sets nodes of finite elements to rest: velo = velo_prev = 0.  `failed`: first body with displacements that are not finite.
   subroutine begin_nodes(handles, elements, failed, status)
     integer(i8), intent(in) :: handles(3), elements
     integer(i4), intent(out) :: failed, status
@@ -179,7 +179,7 @@ contains
     end associate
   end subroutine begin_nodes
 
-  !> conf(t+h) = conf(t) + h velo of the nodes of finite elements.  `failed`: first body with velocities that are not finite.
+  !> Moves the nodes of finite elements: conf(t+h) = conf(t) + h velo.  `failed`: first body with velocities that are not finite.
   subroutine finish_nodes(handles, elements, step, failed, status)
     integer(i8), intent(in) :: handles(3), elements
     real(dp), intent(in) :: step
@@ -212,7 +212,7 @@ contains
     end associate
   end subroutine finish_nodes
 
-  !> x <- x + h v, R <- R exp[h W] of one body.
+  !> Moves one body: x <- x + h v, R <- R exp[h W].
   pure subroutine move(step, velo, conf, regular)
     real(dp), intent(in) :: step
     real(dp), intent(in) :: velo(3,2)

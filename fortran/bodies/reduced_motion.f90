@@ -1,10 +1,10 @@
-!> One time step of finite element bodies that move in a base
-!> (docs/language-objects.md, BODY; docs/theory.md, Time integration): u_m = R E u for the nodal velocities u_m, the body's rotation R and the base E.
+!> One time step of finite element bodies that move in a base (docs/modes.md, Modes and reduced bodies; docs/theory.md, Reduced bodies):
+!> u_m = R E u for the nodal velocities u_m, the body's rotation R and the base E.
 !>
-!> Handles are BodyTable.handles, and those of FiniteElements and its ReducedBodies, whose lists of columns say what arrays hold:
-!> (k, 3 n) numbers of a base, those of one nodal component together, from `vector_ptr` on in `vectors`; k x k numbers from
+!> Handles are BodyTable.handles, and those of FiniteElements and its ReducedBodies, whose lists of columns describe the arrays:
+!> (k, 3 n) numbers of a base, grouped by nodal component, from `vector_ptr` on in `vectors`; k x k numbers from
 !> `matrix_ptr` on in `stiffness` (E^T K E) and `inverse` (of E^T M E + beta E^T K E); (k, r) and (6, r) numbers of the r rigid motions
-!> that the base holds from `motion_ptr` and `field_ptr` on.  Reduced velocities follow those of the nodes in `velo`, reduced forces in
+!> within the base from `motion_ptr` and `field_ptr` on.  Reduced velocities follow those of the nodes in `velo`, reduced forces in
 !> `force`, k numbers in triples; three triples of `conf` from `frame_ptr` on hold the rotation between steps.
 !> `status` is `table_unknown` where a handle is not that of such a table.
 module reduced_motion
@@ -19,12 +19,12 @@ module reduced_motion
   public :: reduced_coordinates, reduced_velocities, nodal_velocities
 
   integer, parameter :: parallel_from = 8   !< bodies from which threads pay
-  integer, parameter :: passes = 3          !< at most, in which a frame and the velocities in it are found
-  real(dp), parameter :: settled = 1e-13_dp !< change of a rotation that makes no difference
+  integer, parameter :: passes = 3          !< most iterations for a frame and the velocities in it
+  real(dp), parameter :: settled = 1e-13_dp !< change of a rotation at which iterations stop
 
 contains
 
-  !> The tables of bodies, of finite elements and of those bodies that move in a base.
+  !> Opens the tables of bodies, of finite elements and of bodies in a base.
   subroutine open_all(handles, elements, reduced, state, fe, base, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     type(bodies_and_triples), intent(out) :: state
@@ -37,7 +37,7 @@ contains
     if (status == table_open) call open_table(reduced, base, status)
   end subroutine open_all
 
-  !> force = 0 on reduced velocities.
+  !> Sets the forces on reduced velocities to 0.
   subroutine clear_forces(handles, elements, reduced, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(out) :: status
@@ -57,8 +57,8 @@ contains
     end associate
   end subroutine clear_forces
 
-  !> The frames of mid-step, `rotation` of reduced bodies, from that of elements, and beta of A = E^T M E + beta E^T K E from the
-  !> bodies' damping eta: eta h/2 + h**2/4, or h**2 in quasi-statics; `changed` is 1 if that is another one for any body.
+  !> Copies the frames of mid-step from the elements to `rotation` of reduced bodies, and computes beta of A = E^T M E + beta E^T K E from
+  !> the bodies' damping eta: eta h/2 + h**2/4, or h**2 in quasi-statics; `changed` is 1 if beta of any body has changed.
   subroutine frames_and_weights(handles, elements, reduced, step, dynamic, changed, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
@@ -82,13 +82,13 @@ contains
     end do
   end subroutine frames_and_weights
 
-  !> u = u(t) + h A^-1 b with b = E^T R^T f + f_r - K_r (q + eta w), w being the projection of R^T u_m(t), and
+  !> Computes u = u(t) + h A^-1 b with b = E^T R^T f + f_r - K_r (q + eta w), where w is the projection of R^T u_m(t), and
   !> u_m = u_m(t) + R E (u - u(t)).
   !>
-  !> Reads damping (eta), force (f_r, behind those of the nodes), and of elements first, velo_row, mass, rotation, net (f and gravity)
-  !> and displacement (R^T (X + q_m) - X at mid-step, whose projection is q); writes velo and velo_prev (u(t), behind that of the nodes).
+  !> Reads damping (eta), force (f_r, after those of the nodes), and of elements first, velo_row, mass, rotation, net (f and gravity)
+  !> and displacement (R^T (X + q_m) - X at mid-step, whose projection is q); writes velo and velo_prev (u(t), after those of the nodes).
   !>
-  !>   dynamic       0: quasi-statics, which start from rest and know no damping
+  !>   dynamic       0: quasi-statics, which start from rest without damping
   subroutine free_velocities(handles, elements, reduced, step, dynamic, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     real(dp), intent(in) :: step
@@ -144,7 +144,7 @@ contains
     call add_motion(k, n, e, rotation, w, um)
   end subroutine kick
 
-  !> The part of nodal reactions r in the velocities: u = u* + h A^-1 E^T R^T r, u_m = u_m* + R E (u - u*).
+  !> Adds nodal reactions r to the velocities: u = u* + h A^-1 E^T R^T r, u_m = u_m* + R E (u - u*).
   !> Reads reaction and, of elements, first, velo_row and rotation; writes velo.
   subroutine add_reactions(handles, elements, reduced, step, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
@@ -170,14 +170,14 @@ contains
     end associate
   end subroutine add_reactions
 
-  !> The velocities of t+h in the frame of t+h, that of q_m + h/2 u_m, from those in the frame of mid-step.
+  !> Transforms the velocities of t+h from the frame of mid-step to the frame of t+h, the rotation of q_m + h/2 u_m.
   !>
-  !> A turning body keeps its momentum and angular momentum, that of 'BC-MODAL' about the undeformed shape: in Solfec-1.0 the
-  !> six rigid velocities of 'BC-MODAL' stay as they are in the frame, so that flying bodies turn off; those of 'BC-RO' fade.
+  !> A turning body keeps its momentum and angular momentum, in form 'BC-MODAL' about the undeformed shape.  In Solfec-1.0 the
+  !> six rigid velocities of 'BC-MODAL' stay constant in the turning frame, so that flying bodies leave their path; those of 'BC-RO' decay.
   !>
   !> Reads damping, force and velo_prev, and of elements first, velo_row, conf_row, mass, reference, normal and rotation (the frames of
   !> mid-step); writes velo, the rotations in conf (in: those of u(t), out: those of u(t+h); nodes stay at mid-step), `turned_by`
-  !> and energy: the work of `force` on reduced velocities comes to EXTERNAL (that on nodes is counted there), that of damping in the frame
+  !> and energy: the work of `force` on reduced velocities is added to EXTERNAL (work on nodes is counted elsewhere), that of damping in the frame
   !> of mid-step to DISSIPATED.
   !>
   !>   failed       row of the first body that is turned inside out, or -1
@@ -228,7 +228,7 @@ contains
     if (failed == huge(failed)) failed = -1
   end subroutine end_velocities
 
-  !> w.K_r w of the mean w of the velocities before and after.
+  !> Computes w.K_r w with the mean w of the velocities before and after the step.
   pure real(dp) function resistance(k, n, modal, e, stiffness, mass, rotation, before, after)
     integer, intent(in) :: k, n
     integer(i4), intent(in) :: modal
@@ -246,7 +246,7 @@ contains
     power = sum(force*(old + new))
   end function power
 
-  !> One body of `end_velocities`: the frame follows from nodal velocities, which follow from the frame.
+  !> Ends the step of one body by iteration: the frame depends on nodal velocities, which depend on the frame.
   pure subroutine settle(step, k, n, modal, e, mass, reference, normal, conf, r, motions, fields, duals, middle, frame, u_prev, &
                          um, u, turned_by, proper)
     real(dp), intent(in) :: step
@@ -284,7 +284,7 @@ contains
     frame = last
   end subroutine settle
 
-  !> Two vectors of one frame in another one.
+  !> Transforms two vectors from one frame to another.
   pure function turned(from, to, pair) result(result)
     real(dp), intent(in) :: from(3,3), to(3,3), pair(6)
     real(dp) :: result(6)
@@ -292,7 +292,7 @@ contains
     result(4:6) = matmul(matmul(from, pair(4:6)), to)
   end function turned
 
-  !> The rigid motions d with the momentum and the angular momentum about the mass centre that u_m has and R E w has not:
+  !> Computes the rigid motions d whose momentum and angular momentum about the mass centre are those of u_m minus those of R E w:
   !>
   !>   N^T D N d = N^T (sum of m s, sum of m y x s),   s = R^T u_m - E w,   y = R^T (x - x_c),
   !>   D = diag(m I, tr(T) I - T^T) for a rigid motion of arms Z,   T = sum of m y Z^T.
@@ -338,7 +338,7 @@ contains
     call add_motion(k, n, e, rotation, b, um)
   end subroutine react
 
-  !> The rotation of q_m + h/2 u_m.
+  !> Computes the rotation of q_m + h/2 u_m.
   pure subroutine frame_at_end(step, n, reference, normal, conf, um, after, proper)
     real(dp), intent(in) :: step
     integer, intent(in) :: n
@@ -358,7 +358,7 @@ contains
     call polar_rotation(gradient, after, proper)
   end subroutine frame_at_end
 
-  !> A^-1 b by elimination without pivots, for matrices close to the identity.
+  !> Computes A^-1 b by elimination without pivots, for matrices close to the identity.
   pure function solved(r, matrix, right) result(x)
     integer(i4), intent(in) :: r
     real(dp), intent(in) :: matrix(r,r), right(r)
@@ -379,7 +379,7 @@ contains
     end do
   end function solved
 
-  !> q of the present configuration in given frames, into `coordinates`.  Reads conf and, of elements, first, conf_row, mass and reference.
+  !> Writes q of the present configuration in given frames to `coordinates`.  Reads conf and, of elements, first, conf_row, mass and reference.
   subroutine reduced_coordinates(handles, elements, reduced, frames, status, nr)
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(in) :: nr
@@ -401,7 +401,7 @@ contains
     end do
   end subroutine reduced_coordinates
 
-  !> INTERNAL energy q.K_r q/2 of the present configuration, into the bodies' energy.
+  !> Writes the INTERNAL energy q.K_r q/2 of the present configuration to the bodies' energy.
   !> Reads conf and, of elements, first, conf_row, mass and reference.
   subroutine strain_energies(handles, elements, reduced, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
@@ -437,16 +437,16 @@ contains
     strain_energy = dot_product(q, times(k, k, stiffness, q))/2
   end function strain_energy
 
-  !> Towards shapes that the base can represent: q_m = R (X + E q) - X in the frames in `conf`, q being the projection of
+  !> Moves nodes towards shapes that the base can represent: q_m = R (X + E q) - X in the frames in `conf`, where q is the projection of
   !> R^T (X + q_m) - X.
   !>
-  !> Nodes that drift along tangents of rotations leave what the base can represent, where no stiffness brings them back:
-  !> bodies would inflate.  So they are moved by a part of the way, `turned_by`, of second order in the step; the `whole` way in
-  !> quasi-statics, to the rotation that elements have, which becomes the frame.  Writes conf; reads first, conf_row, mass, reference
+  !> Nodes that move along tangents of rotations leave the shapes that the base can represent, and no stiffness brings them back:
+  !> bodies would inflate.  So they are moved back by the part `turned_by`, of second order in the step, of this difference; in
+  !> quasi-statics by all of it (`whole`), in the rotation of the elements, which becomes the frame.  Writes conf; reads first, conf_row, mass, reference
   !> and rotation of elements.
   subroutine represent_shapes(handles, elements, reduced, whole, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
-    integer(i4), intent(in) :: whole              !< 1: as said, 0: a part of the way
+    integer(i4), intent(in) :: whole              !< 1: move by the whole difference, 0: by a part
     integer(i4), intent(out) :: status
     type(bodies_and_triples) :: state
     type(finite_elements) :: fe
@@ -490,7 +490,7 @@ contains
     call add_motion(k, n, e, rotation, q, conf)
   end subroutine represent
 
-  !> The projection of R^T (X + q_m) - X.
+  !> Projects R^T (X + q_m) - X on the base.
   pure subroutine project_shape(k, n, e, modal, mass, rotation, reference, conf, p)
     integer, intent(in) :: k, n
     integer(i4), intent(in) :: modal
@@ -507,7 +507,7 @@ contains
     end do
   end subroutine project_shape
 
-  !> Reduced velocities of body number i of these, behind those of its nodes, from these: the projection of R^T u_m.
+  !> Computes the reduced velocities of reduced body number i by projection of R^T u_m; they are stored after those of its nodes.
   subroutine reduced_velocities(handles, elements, reduced, i, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(in) :: i
@@ -530,7 +530,7 @@ contains
     end associate
   end subroutine reduced_velocities
 
-  !> Velocities of the nodes of body number i of these from the reduced ones behind them: u_m = R E u.
+  !> Computes the nodal velocities of reduced body number i from its reduced velocities: u_m = R E u.
   subroutine nodal_velocities(handles, elements, reduced, i, status)
     integer(i8), intent(in) :: handles(3), elements, reduced
     integer(i4), intent(in) :: i
@@ -554,7 +554,7 @@ contains
     end associate
   end subroutine nodal_velocities
 
-  !> E^T y, or E^T M y where modal.
+  !> Projects y on the base: E^T y, or E^T M y of modal bases.
   pure subroutine project(k, n, e, modal, mass, y, p)
     integer, intent(in) :: k, n
     integer(i4), intent(in) :: modal
@@ -570,7 +570,7 @@ contains
     end do
   end subroutine project
 
-  !> The same of R^T y.
+  !> Projects R^T y on the base.
   pure subroutine project_back(k, n, e, modal, mass, rotation, y, p)
     integer, intent(in) :: k, n
     integer(i4), intent(in) :: modal
@@ -587,7 +587,7 @@ contains
     end do
   end subroutine project_back
 
-  !> um = um + R E u.
+  !> Adds R E u to um.
   pure subroutine add_motion(k, n, e, rotation, u, um)
     integer, intent(in) :: k, n
     real(dp), intent(in) :: e(k,3,n), rotation(3,3), u(k)
@@ -599,7 +599,7 @@ contains
     end do
   end subroutine add_motion
 
-  !> A x, column by column.
+  !> Computes A x, column by column.
   pure function times(m, n, a, x) result(y)
     integer, intent(in) :: m, n
     real(dp), intent(in) :: a(m,n), x(n)

@@ -1,14 +1,14 @@
 !> Rigid bodies, eight at a time: one step of the schemes RIG_POS, RIG_NEG and RIG_IMP, drift - kick - drift
 !> (docs/theory.md, Time integration).
 !>
-!> The bodies lie side by side, as in the body table: conf(nc,8) rotation by columns and centre; velo(nv,8) referential angular
+!> Arrays hold eight bodies side by side, as in the body table: conf(nc,8) rotation by columns and centre; velo(nv,8) referential angular
 !> velocity W [rad/time], 0 where the rotation is disabled, and velocity of the centre, velo_prev alike; force(nv,8) and
 !> reaction(nv,8) referential moments and spatial forces; momentum(nm,8) referential angular momentum; tensor(nt,8) referential
 !> inertia J; mass(8).  falls(8) is 1, or 0 for obstacles; turns(8) is 1, or 0 where the rotation is disabled.
 !>
-!> Vector instructions compute with one number of eight bodies; bringing these together and back takes more time than the
-!> arithmetic, so loops over bodies fetch, compute and store at one go.  The extents nt = 9, nc = 12, nv = 6, nm = 3 are arguments,
-!> because compilers put vectors together from numbers at a distance that they do not know, but not at one of 12.  There are no
+!> Vector instructions process one number of eight bodies.  Gathering and scattering these numbers takes more time than the
+!> arithmetic, so each loop over bodies loads, computes and stores at once.  The extents nt = 9, nc = 12, nv = 6, nm = 3 are arguments,
+!> because compilers vectorise loads at an unknown stride, but not at a constant stride of 12.  There are no
 !> conditions in these loops, not even merge().
 module rigid
   use kinds, only: dp, i4, i8
@@ -22,20 +22,20 @@ module rigid
 
   integer, parameter :: lanes = 8
 
-  !> The numbers of Scheme.
+  !> Numbers of Scheme.
 
-  !> Sum of the entries of R^T R - I, in magnitude, that is left alone.
+  !> Sum of magnitudes of R^T R - I up to which rotations are not corrected.
   real(dp), parameter :: orthogonality_limit = 1e-12_dp
 
 contains
 
-  !> conf(t) -> conf(t+h/2), momentum = D^T J W, D = exp[h/2 W]: that of t, seen from mid-step.
+  !> Moves conf(t) -> conf(t+h/2); momentum = D^T J W, D = exp[h/2 W]: the angular momentum of t in the frame of mid-step.
   pure subroutine rigid_drift(nt, nc, nv, nm, step, turns, tensor, conf, velo, momentum, finite)
     integer, intent(in) :: nt, nc, nv, nm
     real(dp), intent(in) :: step                  !< time step h
     real(dp), intent(in) :: turns(lanes), tensor(nt,lanes)
     real(dp), intent(inout) :: conf(nc,lanes), velo(nv,lanes), momentum(nm,lanes)
-    logical, intent(inout) :: finite(lanes)       !< false: the state is not; none of the eight moves
+    logical, intent(inout) :: finite(lanes)       !< false: the state is not finite; none of the eight moves
     real(dp) :: x(lanes), s(lanes), c(lanes), total(lanes)
     real(dp) :: w1, w2, w3, j1, j2, j3, d11, d12, d13, d21, d22, d23, d31, d32, d33, a, b, e
     integer :: i, l
@@ -91,7 +91,7 @@ contains
     end do
   end subroutine rigid_drift
 
-  !> J^-1 by cofactors, as 11, 22, 33, 12, 13, 23, which takes less time than fetching it from memory; 0 where the rotation is
+  !> Computes J^-1 by cofactors, as 11, 22, 33, 12, 13, 23, which is faster than reading it from memory; 0 where the rotation is
   !> disabled.
   pure subroutine invert_inertia(nt, turns, tensor, inverse_inertia)
     integer, intent(in) :: nt
@@ -118,8 +118,8 @@ contains
     end do
   end subroutine invert_inertia
 
-  !> u* from the loads at mid-step in `force`, which becomes what counts as EXTERNAL: it takes the weight up and loses the
-  !> gyroscopic moment.  `momentum` takes in the full impulse of what was applied.
+  !> Computes u* from the loads at mid-step in `force`.  `force` becomes the force whose work counts as EXTERNAL: the weight is added and
+  !> the gyroscopic moment subtracted.  The full impulse of the applied moment is added to `momentum`.
   pure subroutine rigid_kick(nt, nv, nm, step, gravity, falls, turns, mass, tensor, velo, force, momentum)
     integer, intent(in) :: nt, nv, nm
     real(dp), intent(in) :: step                  !< time step h
@@ -171,7 +171,7 @@ contains
     end do
   end subroutine rigid_kick
 
-  !> u(t+h) from u* and the reactions by each scheme's rule, conf(t+h/2) -> conf(t+h), the kinetic energy, and the work
+  !> Computes u(t+h) from u* and the reactions by each scheme's rule, conf(t+h/2) -> conf(t+h), the kinetic energy, and the work
   !> h/2 (u(t) + u(t+h)) . (force + reaction) of the step.
   pure subroutine rigid_finish(nt, nc, nv, nm, step, turns, scheme, mass, tensor, velo_prev, force, reaction, conf, velo, &
                                momentum, kinetic, work, finite, converged, regular)
@@ -181,7 +181,7 @@ contains
     real(dp), intent(in) :: turns(lanes), mass(lanes), tensor(nt,lanes)
     real(dp), intent(in) :: velo_prev(nv,lanes), force(nv,lanes), reaction(nv,lanes)
     real(dp), intent(inout) :: conf(nc,lanes), velo(nv,lanes), momentum(nm,lanes), kinetic(lanes), work(lanes)
-    logical, intent(inout) :: finite(lanes)       !< false: a reaction is not; none of the eight moves
+    logical, intent(inout) :: finite(lanes)       !< false: a reaction is not finite; none of the eight moves
     logical, intent(inout) :: converged(lanes)    !< false: RIG_IMP found no angular velocity
     logical, intent(inout) :: regular(lanes)      !< false: the rotation is not one (determinant not positive)
     real(dp) :: x(lanes), inverse_inertia(lanes,6), velocity(lanes,3), carried(lanes,3), d(lanes,9)
@@ -336,7 +336,7 @@ contains
     end do
   end subroutine turn
 
-  !> Brings rotations back that have left the orthogonal matrices by round-off of many steps.
+  !> Corrects rotations that are no longer orthogonal after the round-off of many steps.
   pure subroutine keep_orthogonal(nc, conf, regular)
     integer, intent(in) :: nc
     real(dp), intent(inout) :: conf(nc,lanes)
@@ -363,7 +363,7 @@ contains
     end do
   end subroutine keep_orthogonal
 
-  !> The angular velocities of the bodies of scheme RIG_IMP; momentum(8,3), velocity(8,3).
+  !> Computes the angular velocities of the bodies of scheme RIG_IMP; momentum(8,3), velocity(8,3).
   pure subroutine implicit_velocities(step, scheme, tensor, momentum, velocity, converged)
     real(dp), intent(in) :: step
     integer(i4), intent(in) :: scheme(lanes)
@@ -384,7 +384,7 @@ contains
 
   !> Solves exp[h/2 W] J W = momentum by Newton's method from the given W.  With D = exp[h/2 W] the residual
   !> D J W - momentum has the tangent D (J - h/2 ^(J W) T(h/2 W)), so D drops out of the equation of an increment.
-  !> Accepted at round-off: residual below 1e-14 of the momentum, or as good as it gets.
+  !> Stops at round-off: the residual is below 1e-14 of the momentum, or does not decrease any more.
   pure subroutine implicit_velocity(step, inertia, momentum, velocity, converged)
     real(dp), intent(in) :: step
     real(dp), intent(in) :: inertia(3,3)
@@ -425,10 +425,10 @@ contains
     end do
     velocity = best
     converged = least <= 1e-9_dp*max(scale, maxval(abs(multiply(inertia, best))))
-    if (scale == 0) converged = .true.      ! the momentum vanished: so does the velocity, to round-off
+    if (scale == 0) converged = .true.      ! without momentum the velocity vanishes, to round-off
   end subroutine implicit_velocity
 
-  !> 1/2 W.J W + 1/2 m |v|**2 of one body, velo(3,2)
+  !> Kinetic energy 1/2 W.J W + 1/2 m |v|**2 of one body, velo(3,2).
   pure real(dp) function rigid_kinetic_energy(mass, inertia, velo) result(energy)
     real(dp), intent(in) :: mass
     real(dp), intent(in) :: inertia(3,3)
@@ -437,7 +437,7 @@ contains
     energy = (sum(velo(:,1)*multiply(inertia, velo(:,1))) + mass*sum(velo(:,2)*velo(:,2)))/2
   end function rigid_kinetic_energy
 
-  !> Which of eight numbers are neither infinite nor none at all, told from the bits so that checking builds do not trap.
+  !> Tests which of eight numbers are finite; the test reads bits, so that builds with checks do not trap.
   pure subroutine find_finite(a, finite)
     real(dp), intent(in) :: a(lanes)
     logical, intent(inout) :: finite(lanes)

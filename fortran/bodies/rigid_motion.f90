@@ -1,8 +1,8 @@
-!> Rigid bodies and obstacles among the rows of the body table, handed to rigid.f90 eight at a time: in place where the eight
-!> lie side by side in all columns, in copies elsewhere.
+!> Rigid bodies and obstacles among the rows of the body table, passed to rigid.f90 eight at a time: in place if the eight
+!> are contiguous in all columns, as copies otherwise.
 !>
-!> `state` holds the tables (body_state).  `rows` (0:count-1), at most eight, are rows of the table; the last one stands in
-!> for those that eight are short of, and is put back once.
+!> `state` holds the tables (body_state).  `rows` (0:count-1), at most eight, are rows of the table; copies of the last one fill
+!> up the eight, and it is stored once.
 module rigid_motion
   use kinds, only: dp, i4
   use body_state, only: bodies_and_triples
@@ -14,7 +14,7 @@ module rigid_motion
 
 contains
 
-  !> Rigid bodies and obstacles among the rows first to last.
+  !> Finds rigid bodies and obstacles among the rows first to last.
   pure subroutine find_rigid(first, last, kind, found, rows)
     integer(i4), intent(in) :: first, last
     integer(i4), intent(in) :: kind(0:*)
@@ -29,8 +29,8 @@ contains
     end do
   end subroutine find_rigid
 
-  !> `drift`: conf(t) -> conf(t+h/2), velo_prev = u(t), force = 0, momentum = referential angular momentum at mid-step.
-  !> `kick`: u* = u(t) + h A^-1 f(t+h/2), and `force` becomes what counts as EXTERNAL.  Both, where no loads act between.
+  !> Moves up to eight bodies.  `drift`: conf(t) -> conf(t+h/2), velo_prev = u(t), force = 0, momentum = referential angular momentum at mid-step.
+  !> `kick`: u* = u(t) + h A^-1 f(t+h/2), and `force` becomes the force that counts as EXTERNAL.  Both, if no loads act.
   subroutine predict_rigid(drift, kick, count, rows, step, gravity, state, finite)
     logical, intent(in) :: drift, kick
     integer(i4), intent(in) :: count              !< bodies, 1 to 8
@@ -38,7 +38,7 @@ contains
     real(dp), intent(in) :: step
     real(dp), intent(in) :: gravity(3)            !< acceleration, not of obstacles
     type(bodies_and_triples), intent(in) :: state
-    logical, intent(inout) :: finite(lanes)       !< false: the state is not; none of the eight moves
+    logical, intent(inout) :: finite(lanes)       !< false: the state is not finite; none of the eight moves
     real(dp) :: falls(lanes), turns(lanes), weight(lanes), inertia(9,lanes), angular(3,lanes)
     real(dp) :: place(12,lanes), velocity(6,lanes), before(6,lanes), applied(6,lanes)
     integer(i4) :: b(lanes), c(lanes), v(lanes)
@@ -71,7 +71,7 @@ contains
     end associate
   end subroutine predict_rigid
 
-  !> Moves eight bodies that lie side by side; nt, nc, nv, nm as in rigid.f90.
+  !> Moves eight contiguous bodies; for nt, nc, nv, nm see rigid.f90.
   pure subroutine predict_eight(drift, kick, nt, nc, nv, nm, step, gravity, falls, turns, mass, tensor, conf, velo, velo_prev, &
                                 force, momentum, finite)
     logical, intent(in) :: drift, kick
@@ -90,13 +90,13 @@ contains
     if (kick) call rigid_kick(nt, nv, nm, step, gravity, falls, turns, mass, tensor, velo, force, momentum)
   end subroutine predict_eight
 
-  !> u(t+h), conf(t+h) and the energies of rigid bodies; obstacles report none.
+  !> Computes u(t+h), conf(t+h) and the energies of rigid bodies; obstacles have no energies.
   subroutine finish_rigid(count, rows, step, state, finite, converged, regular)
     integer(i4), intent(in) :: count              !< bodies, 1 to 8
     integer(i4), intent(in) :: rows(0:count-1)
     real(dp), intent(in) :: step
     type(bodies_and_triples), intent(in) :: state
-    logical, intent(inout) :: finite(lanes)       !< false: a reaction is not; none of the eight moves
+    logical, intent(inout) :: finite(lanes)       !< false: a reaction is not finite; none of the eight moves
     logical, intent(inout) :: converged(lanes), regular(lanes)
     real(dp) :: falls(lanes), turns(lanes), kinetic(lanes), work(lanes), weight(lanes), inertia(9,lanes), angular(3,lanes)
     real(dp) :: place(12,lanes), velocity(6,lanes), before(6,lanes), applied(6,lanes), reacting(6,lanes)
@@ -110,7 +110,7 @@ contains
       do l = 1, lanes
         rule(l) = state%bodies%scheme(b(l))
         if (state%bodies%kind(b(l)) == obstacle_kind) rule(l) = scheme_implicit
-        if (state%bodies%rotation_disabled(b(l)) /= 0) rule(l) = scheme_positive   ! nothing turns: the cheapest rule will do
+        if (state%bodies%rotation_disabled(b(l)) /= 0) rule(l) = scheme_positive   ! no rotation: the cheapest rule suffices
       end do
       finite = .true.
       if (dense) then
@@ -140,7 +140,7 @@ contains
     end associate
   end subroutine finish_rigid
 
-  !> Rows and first triples of eight bodies; `dense`: they follow one another without gaps; what rigid.f90 calls falls and turns.
+  !> Finds rows and first triples of eight bodies; whether they are contiguous (`dense`); and falls and turns of rigid.f90.
   subroutine find_places(count, rows, state, b, c, v, dense, falls, turns)
     integer(i4), intent(in) :: count
     integer(i4), intent(in) :: rows(0:count-1)
@@ -162,7 +162,7 @@ contains
     dense = gaps == 0
   end subroutine find_places
 
-  !> `n` numbers of each of eight bodies, from the numbers `pitch` first of a column on.
+  !> Copies `n` numbers of each of eight bodies from a column, starting at `pitch` times `first`.
   pure subroutine fetch(n, pitch, first, table, values, size)
     integer(i4), intent(in) :: n, pitch, size
     integer(i4), intent(in) :: first(lanes)
@@ -176,7 +176,7 @@ contains
     end do
   end subroutine fetch
 
-  !> The way back of triples, of `count` bodies.
+  !> Copies triples of `count` bodies back to a column.
   pure subroutine put(n, count, first, values, table, size)
     integer(i4), intent(in) :: n, count, size
     integer(i4), intent(in) :: first(lanes)

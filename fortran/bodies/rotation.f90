@@ -8,7 +8,7 @@ module rotation
 
   integer, parameter :: lanes = 8
   real(dp), parameter :: sixth = 1/6.0_dp
-  !> Below (10 degrees)**2 the coefficients come from their series: the closed forms lose digits there.
+  !> Limit (10 degrees)**2 below which coefficients come from their series: the closed forms lose digits there.
   real(dp), parameter :: series_limit = 3.0461741978671e-2_dp
 
 contains
@@ -47,7 +47,7 @@ contains
         *(1 - x*(1/182.0_dp)))))))/2
   end function cosine_series
 
-  !> Rotation exp[psi] = I + s ^psi + c ^psi**2 about the axis psi by the angle |psi| (docs/theory.md, Rigid rotations).
+  !> Computes the rotation exp[psi] = I + s ^psi + c ^psi**2 about the axis psi by the angle |psi| (docs/theory.md, Rigid rotations).
   pure subroutine exponential_map(psi, rotation_matrix)
     real(dp), intent(in) :: psi(3)                !< rotation vector [rad]
     real(dp), intent(out) :: rotation_matrix(3,3)
@@ -66,7 +66,7 @@ contains
     rotation_matrix(2,3) = c*psi(2)*psi(3) - s*psi(1)
   end subroutine exponential_map
 
-  !> Coefficients s and c of eight exponential maps, exp[psi] = I + s ^psi + c ^psi**2, from x = |psi|**2.
+  !> Computes the coefficients s and c of eight exponential maps, exp[psi] = I + s ^psi + c ^psi**2, from x = |psi|**2.
   pure subroutine exponential_coefficients(x, s, c)
     real(dp), intent(in) :: x(lanes)
     real(dp), intent(inout) :: s(lanes), c(lanes)
@@ -78,14 +78,14 @@ contains
       s(l) = sine_series(x(l))
       c(l) = cosine_series(x(l))
     end do
-    if (any(x >= series_limit)) then              ! a fast spin: 10 degrees and more in half a step
+    if (any(x >= series_limit)) then              ! a fast spin of 10 degrees and more in half a step
       do l = 1, lanes
         call coefficients(x(l), s(l), c(l), t)
       end do
     end if
   end subroutine exponential_coefficients
 
-  !> T(psi) = I - c ^psi + t ^psi**2, so that d(exp[psi] b) = -exp[psi] ^b T(psi) dpsi for every fixed b.
+  !> Computes T(psi) = I - c ^psi + t ^psi**2, so that d(exp[psi] b) = -exp[psi] ^b T(psi) dpsi for every fixed b.
   pure subroutine exponential_tangent(psi, tangent)
     real(dp), intent(in) :: psi(3)                !< rotation vector [rad]
     real(dp), intent(out) :: tangent(3,3)
@@ -115,7 +115,7 @@ contains
   !> Replaces Q by the rotation of its polar decomposition (Newton's iteration Q <- (Q + Q^-T)/2).
   pure subroutine nearest_rotation(q, found)
     real(dp), intent(inout) :: q(3,3)
-    logical, intent(out) :: found                 !< false: the determinant is not positive, Q is left alone
+    logical, intent(out) :: found                 !< false: the determinant is not positive, Q is not changed
     real(dp) :: det
     integer :: iteration
 

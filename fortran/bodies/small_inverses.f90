@@ -9,11 +9,11 @@ module small_inverses
 
 contains
 
-  !> velo + step R A^-1 R^T source of every body, with its rotation R (3,3,0:count-1) and the symmetric inverse (n,n,0:count-1).
+  !> Adds step R A^-1 R^T source of every body to velo, with its rotation R (3,3,0:count-1) and the symmetric inverse (n,n,0:count-1).
   !>
   !>   which            (0:count-1) numbers of the bodies among those with nodes, of which `first` (0:nfirst-1) is the first
   !>   velo_row         (0:nnode-1) rows of the nodes in velo (3,0:nvelo-1) [velocity]
-  !>   by_row           1: source (3,0:nsource-1) [force] has these rows too; 0: it goes by nodes
+  !>   by_row           1: source (3,0:nsource-1) [force] has these rows, too; 0: it is indexed by nodes
   subroutine add_solutions(step, by_row, count, which, n, rotation, inverse, nfirst, first, nnode, velo_row, nsource, source, &
                            nvelo, velo)
     real(dp), intent(in) :: step
@@ -41,7 +41,7 @@ contains
     !$omp end parallel do
   end subroutine add_solutions
 
-  !> R A^-1 R^T times the vectors of one body, in place.
+  !> Multiplies the vectors of one body by R A^-1 R^T, in place.
   subroutine solve(n, rotation, inverse, vector)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: rotation(3,3), inverse(n,n)

@@ -1,12 +1,12 @@
 !> Supports as part of the matrices of bodies (docs/theory.md, Quasi-statics).
 !>
-!> Springs k between supported points and the velocities asked of them go into A of quasi-static bodies of form 'TL': where supports are met, springs
-!> carry nothing, and a body that is stable on its supports has a positive definite matrix, though alone it had none.  What springs
-!> carry is taken up by the reactions at the end of the step, so that these are those of A without springs whether supports are met or not:
+!> Springs k that pull supported points to their prescribed velocities are added to A of quasi-static bodies of form 'TL'.  Where supports are met,
+!> springs carry nothing; and a body that is stable only on its supports gets a positive definite matrix.  The reactions at the end of
+!> the step take over the spring forces, so they are exactly those of A without springs, whether supports are met or not:
 !>
 !>    A u = h (f + H^T r),   (A + k H^T H) u = h (f + H^T r' + k/h H^T c),   r = r' - k/h (H u - c)
 !>
-!> for any c.  Supports: the user's constraints of one body at a point, or along a direction that is fixed in space.
+!> for any c.  Supports are the user's constraints of one body at a point, or along a direction fixed in space.
 !>
 !> Handles are BodyTable.handles and those of ConstraintTable, FiniteElements, an ElementSolver and its SupportStiffness; the user's
 !> constraints are the first `users` rows of their table.  `status` is `table_unknown` where a handle is not that of such a table.
@@ -21,11 +21,11 @@ module support_stiffness
 
   integer(i4), parameter :: fixpnt = 1, fixdir = 2, velodir = 3, velodir3 = 4   !< of ConstraintKind
   integer(i4), parameter :: fixed = 1                                           !< of DirectionUpdate
-  real(dp), parameter :: negligible = 1e-12_dp                                  !< weight of a node that does not count
+  real(dp), parameter :: negligible = 1e-12_dp                                  !< weight below which a node is ignored
 
 contains
 
-  !> All tables of springs in a matrix.
+  !> Opens all tables for springs in a matrix.
   subroutine open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
     integer(i8), intent(in) :: handles(3), constraints, elements, solver, supports
     type(bodies_and_triples), intent(out) :: state
@@ -42,8 +42,8 @@ contains
     if (status == table_open) call open_table(supports, spring, status)
   end subroutine open_all
 
-  !> Adds springs, `factor` times as stiff as the stiffest node of the element, to the lower triangle of A.  Factor 0: none, and no
-  !> stiffness.
+  !> Adds springs, `factor` times as stiff as the stiffest node of the element, to the lower triangle of A.  Factor 0: no springs; their
+  !> stiffness is set to 0.
   !>
   !> Reads kind, update, master, slave, element, weights, direction, base and value of constraints, element_ptr of bodies, element_size and
   !> element_node of elements, rows, dof_first and places of the entries of A; writes values of A, and stiffness and known of springs.
@@ -63,7 +63,7 @@ contains
     call open_all(handles, constraints, elements, solver, supports, state, rows, fe, matrix, spring, status)
     if (status /= table_open) return
     count = size(matrix%rows)
-    ! all from the matrix without springs
+    ! all stiffnesses come from the matrix without springs
     do i = 0, users - 1
       b = place(rows%master(i))
       if (b < 0) cycle
@@ -96,7 +96,7 @@ contains
 
   contains
 
-    !> The number of a body of this matrix, or -1.
+    !> Number of a body in this matrix, or -1.
     pure integer function place(body)
       integer(i4), intent(in) :: body
       integer :: low, high, middle
@@ -149,7 +149,7 @@ contains
       end do
     end subroutine add_spring
 
-    !> Place of an entry of the lower triangle, which is there: nodes of one element are coupled.
+    !> Place of an entry of the lower triangle; it exists, since nodes of one element are coupled.
     pure integer function entry_of(column, line)
       integer, intent(in) :: column, line
       integer :: low, high, middle
@@ -209,7 +209,7 @@ contains
     end do
   end subroutine pull_supports
 
-  !> Takes what springs have carried from the reactions of supports: reads kind, base and U of constraints, writes R.
+  !> Subtracts the spring forces from the reactions of supports; reads kind, base and U of constraints, writes R.
   subroutine release_supports(constraints, supports, step, users, status)
     integer(i8), intent(in) :: constraints, supports
     real(dp), intent(in) :: step

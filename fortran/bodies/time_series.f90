@@ -9,7 +9,7 @@ module time_series
 
 contains
 
-  !> Values of all series at one time: linear between knots, constant beyond both ends (docs/language-objects.md, TIME_SERIES).
+  !> Evaluates all series at one time: linear between knots, constant beyond both ends (docs/language-objects.md, TIME_SERIES).
   !> Reads n, start, times and values, writes result and interval.
   subroutine evaluate_series(handle, time, status)
     integer(i8), intent(in) :: handle             !< SeriesTable

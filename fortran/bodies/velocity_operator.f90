@@ -10,8 +10,8 @@ module velocity_operator
 
 contains
 
-  !> The 3x3 blocks of H, one per velocity triple of a body without elements (the blocks of elements are N_a base^T), so that base^T v(point) = sum_k blocks(:,:,k) velo(:,k)
-  !> (docs/theory.md, Body kinematics; docs/language-objects.md, BODY.velo).
+  !> Computes the 3x3 blocks of H, one per velocity triple of a body without elements: base^T v(point) = sum_k blocks(:,:,k) velo(:,k)
+  !> (docs/theory.md, Local dynamics; docs/language-objects.md, BODY.velo).  The blocks of elements are N_a base^T.
   !>
   !>   kind      BodyKind: obstacle, rigid (2 blocks) or pseudo-rigid (4 blocks)
   !>   conf      (3,4) configuration triples: rigid - columns of the rotation, then the current centre;
@@ -20,9 +20,9 @@ contains
   !>   point     referential point [length]
   !>   base      columns t1, t2, n in spatial coordinates; the identity gives spatial velocities
   !>   count     number of blocks filled (0: unknown kind)
-  !>   blocks    (3,3,4); blocks beyond `count` are left alone
+  !>   blocks    (3,3,4); blocks beyond `count` are not changed
   !>
-  !> The sign (master +, slave -) and the rule that contacts do not act on obstacles belong to the caller.
+  !> The caller applies the sign (master +, slave -) and the rule that contacts do not act on obstacles.
   pure subroutine velocity_blocks(kind, conf, centre, point, base, count, blocks)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: conf(3,4)

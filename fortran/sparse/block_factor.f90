@@ -1,9 +1,9 @@
 !> Sparse LU factors of matrices of 3x3 blocks with a symmetric pattern, without exchanges between blocks.
 !>
-!> The order of elimination is that of minimum degree, found on bit sets; the matrices here (W + rho I, and Newton
-!> matrices of a regularised W) have blocks of order one and a dominant positive part, for which the diagonal block is a good pivot.
+!> The order of elimination is that of minimum degree, computed on bit sets.  The matrices here (W + rho I, and Newton
+!> matrices of a regularised W) have blocks of order one and a dominant positive part, so that the diagonal block is a good pivot.
 !>
-!> Own code, because islands are small and sparse, and libraries are made for other sizes: LAPACK's factors are dense, those of sparse
+!> This is our own code, because islands are small and sparse: LAPACK's factors are dense, and sparse
 !> libraries work on entries, not on blocks.  Order and factors of the largest islands of the published FCLIB problems (W + 0.03,
 !> scaled; one core, OpenBLAS's LAPACK, SuperLU with minimum degree and diagonal pivots; ms):
 !>
@@ -14,7 +14,7 @@
 !>        245   0.34    22       12          1.4
 !>        570  10.7    256      149         14
 !>
-!> Newton matrices are not symmetric, so that dpotrf would not do for them; the order is found once per island and serves all factors.
+!> Newton matrices are not symmetric, so dpotrf cannot factorise them.  The order is computed once per island for all factors.
 module block_factor
   use kinds, only: dp, i4, i8
   implicit none
@@ -23,7 +23,7 @@ module block_factor
 
   type :: block_lu
     integer(i4) :: n = 0
-    integer(i4), allocatable :: order(:), place(:)       !< (0:n-1) row eliminated k-th; step at which a row is eliminated
+    integer(i4), allocatable :: order(:), place(:)       !< (0:n-1) k-th eliminated row; step at which a row is eliminated
     integer(i4), allocatable :: upper_ptr(:), upper(:)   !< rows of U, steps ascending
     integer(i4), allocatable :: lower_ptr(:), lower(:)   !< rows of L, steps ascending
     real(dp), allocatable :: u(:,:,:), l(:,:,:)          !< blocks
@@ -35,7 +35,7 @@ module block_factor
 
 contains
 
-  !> Order and pattern of the factors of a matrix with off-diagonal blocks ptr (0:n), col.
+  !> Computes order and pattern of the factors of a matrix with off-diagonal blocks ptr (0:n), col.
   subroutine analyse(n, ptr, col, factor)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: ptr(0:n), col(0:*)
@@ -103,7 +103,7 @@ contains
     call sort_patterns(n, struct_ptr, struct, factor)
   end subroutine analyse
 
-  !> Patterns of the rows of L and U by steps of elimination, from the rows that each step touches.
+  !> Computes patterns of the rows of L and U by steps of elimination, from the rows that each step touches.
   subroutine sort_patterns(n, struct_ptr, struct, factor)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: struct_ptr(0:n), struct(0:*)
@@ -112,7 +112,7 @@ contains
     integer(i4) :: a, k, j, count, place
 
     allocate(fill(0:n))
-    ! patterns by steps of elimination; going through the rows of L in order sorts the rows of U, and the other way round
+    ! patterns by steps of elimination; a loop over the rows of L in order sorts the rows of U, and conversely
     count = struct_ptr(n)
     allocate(factor%upper_ptr(0:n), factor%lower_ptr(0:n), factor%upper(0:max(count, 1)-1), factor%lower(0:max(count, 1)-1))
     factor%upper_ptr = struct_ptr
@@ -145,7 +145,7 @@ contains
     factor%work = 0.0_dp
   end subroutine sort_patterns
 
-  !> Factors of the matrix with diagonal blocks and off-diagonal blocks (pattern as analysed).
+  !> Computes the factors of the matrix with diagonal blocks and off-diagonal blocks (pattern as analysed).
   subroutine factorise(ptr, col, diagonal, block, factor, regular)
     integer(i4), intent(in) :: ptr(0:*), col(0:*)
     real(dp), intent(in) :: diagonal(3,3,0:*), block(3,3,0:*)
@@ -203,7 +203,7 @@ contains
     w(:,3) = w(:,3) - m(:,1)*u(1,3) - m(:,2)*u(2,3) - m(:,3)*u(3,3)
   end subroutine subtract_product
 
-  !> x = A^-1 b, both (3,0:n-1) in the problem's order; they may be the same array.
+  !> Solves x = A^-1 b, both (3,0:n-1) in the problem's order; they may be one array.
   subroutine solve_factored(factor, b, x)
     type(block_lu), intent(inout) :: factor
     real(dp), intent(in) :: b(3,0:*)
@@ -241,7 +241,7 @@ contains
     end associate
   end subroutine solve_factored
 
-  !> Inverse of a 3x3 block by cofactors; not regular when the determinant vanishes against its terms or is not finite.
+  !> Inverts a 3x3 block by cofactors; not `regular` if the determinant is negligible against its terms or not finite.
   pure subroutine invert(a, inverse, regular)
     real(dp), intent(in) :: a(3,3)
     real(dp), intent(out) :: inverse(3,3)

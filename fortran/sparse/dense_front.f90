@@ -1,8 +1,8 @@
-!> LU factors of the leading columns of a dense matrix, and what they leave of the rest: one front of a sparse factorisation.
+!> LU factors of the leading columns of a dense matrix, and the Schur complement of the rest: one front of a sparse factorisation.
 !>
-!> Panels of columns are factorised one by one, and the rest is brought up to date by products of matrices that stay in registers
-!> (eight rows by four columns), about two fifths of dgemm's speed.  Pivots stand where they are: the matrices here have
-!> the identity and a positive part on their diagonal (body_factor).
+!> Panels of columns are factorised one by one, and the rest is updated by products of matrices that stay in registers
+!> (eight rows by four columns), at about two fifths of dgemm's speed.  There is no pivoting: the matrices here have
+!> the identity plus a positive part on their diagonal (body_factor).
 module dense_front
   use kinds, only: dp, i4
   implicit none
@@ -14,18 +14,18 @@ module dense_front
 
 contains
 
-  !> Leading dimension of a front with m rows: products take eight rows at a time, and run into zeros.
+  !> Leading dimension of a front with m rows: products process eight rows at a time, padded with zeros.
   pure integer(i4) function padded(m)
     integer(i4), intent(in) :: m
     padded = 8*((m + 7)/8) + 8
   end function padded
 
   !> f (ld, m + 4), zero below row m and right of column m: the first k columns become L (unit diagonal) and U, the first k
-  !> rows U, the rest what is left, f22 - f21 f11^-1 f12.
+  !> rows U, the rest f22 - f21 f11^-1 f12.
   subroutine partial_lu(m, k, ld, f, regular)
     integer(i4), intent(in) :: m, k, ld
     real(dp), intent(inout) :: f(ld,*)
-    logical, intent(inout) :: regular       !< left as it is, or false: a pivot vanishes or is not finite
+    logical, intent(inout) :: regular       !< set to false if a pivot vanishes or is not finite
     real(dp) :: factor
     integer(i4) :: first, last, i, j
 
@@ -52,7 +52,7 @@ contains
     end do
   end subroutine partial_lu
 
-  !> Rows of U in four columns from column j on, and their share of the products, by columns of the panel.
+  !> Updates four columns from column j on: rows of U, and their products with the panel's columns.
   pure subroutine update_columns(m, first, last, ld, j, f)
     integer(i4), intent(in) :: m, first, last, ld, j
     real(dp), intent(inout) :: f(ld,*)
@@ -66,7 +66,7 @@ contains
     call subtract_product(m - last, last - first + 1, ld, f(last+1,first), f(first,j), f(last+1,j))
   end subroutine update_columns
 
-  !> c (m,4) = c - a (m,k) b (k,4); rows beyond m up to a multiple of eight are zero in a, and stay what they are in c.
+  !> Computes c (m,4) = c - a (m,k) b (k,4); rows beyond m up to a multiple of eight are zero in a, and unchanged in c.
   pure subroutine subtract_product(m, k, ld, a, b, c)
     integer(i4), intent(in) :: m, k, ld
     real(dp), intent(in) :: a(ld,*), b(ld,*)

@@ -1,13 +1,13 @@
-!> Nested dissection of a graph by level sets (George and Liu 1978): two parts that a small separator keeps apart, the parts
-!> in the same way, separators last.  On graphs of walls and sheets the factors then grow like n log n.
+!> Nested dissection of a graph by level sets (George and Liu 1978): a small separator divides the nodes into two parts, the parts
+!> are divided likewise, and separators come last.  On graphs of walls and sheets the factors then grow like n log n.
 module dissection
   use kinds, only: i4
   implicit none
   private
   public :: dissect
 
-  integer(i4), parameter :: smallest = 3     !< nodes that are not parted any more
-  integer(i4), parameter :: searches = 3     !< of a node far from all others
+  integer(i4), parameter :: smallest = 3     !< parts of this many nodes are not divided
+  integer(i4), parameter :: searches = 3     !< for a node far from all others
 
   !> Parts of a graph, and the levels of the one at hand around one of its nodes.
   type :: partition
@@ -24,7 +24,7 @@ module dissection
 
 contains
 
-  !> order (0:n-1): nodes as they are to be eliminated, of a graph with neighbours adjacent(ptr(v):ptr(v+1)-1).
+  !> Computes order (0:n-1), the nodes in the order of elimination, of a graph with neighbours adjacent(ptr(v):ptr(v+1)-1).
   subroutine dissect(n, ptr, adjacent, order)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: ptr(0:n), adjacent(0:*)

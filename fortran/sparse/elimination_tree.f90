@@ -1,4 +1,4 @@
-!> What elimination of a graph's nodes fills, and fronts: runs of nodes that reach the same others, in postorder.
+!> Fill of the elimination of a graph's nodes, and fronts: runs of nodes with the same later neighbours, in postorder.
 module elimination_tree
   use kinds, only: i4
   implicit none
@@ -8,12 +8,12 @@ module elimination_tree
   type :: tree
     integer(i4) :: fronts = 0
     integer(i4), allocatable :: pivots(:)                !< (0:fronts-1) nodes that a front eliminates
-    integer(i4), allocatable :: list_ptr(:), list(:)     !< nodes of a front: those, then what they reach, as they are eliminated
-    integer(i4), allocatable :: parent(:)                !< (0:fronts-1) front that takes what is left, or -1
+    integer(i4), allocatable :: list_ptr(:), list(:)     !< nodes of a front in the order of elimination: its pivots, then the later nodes that they reach
+    integer(i4), allocatable :: parent(:)                !< (0:fronts-1) front that receives the Schur complement, or -1
   end type tree
 
-  integer(i4), parameter :: small_front = 24   !< triples that a front may reach to take in another with zeros
-  integer(i4), parameter :: small_gain = 8     !< zeros, in triples, that are taken in with it
+  integer(i4), parameter :: small_front = 24   !< most triples of a front that may merge with another by adding zeros
+  integer(i4), parameter :: small_gain = 8     !< zeros, in triples, that such a merge may add
 
   !> Steps of an elimination, which nodes they reach, and the tree that they make.
   type :: elimination
@@ -26,8 +26,8 @@ module elimination_tree
 
 contains
 
-  !> Fronts for a graph with neighbours adjacent(ptr(v):ptr(v+1)-1), nodes of size first(v+1) - first(v), eliminated in the
-  !> order given, but for what changes nothing.
+  !> Computes fronts for a graph with neighbours adjacent(ptr(v):ptr(v+1)-1) and nodes of size first(v+1) - first(v), eliminated in the
+  !> given order up to changes that keep the fill.
   subroutine analyse_tree(n, ptr, adjacent, first, order, structure)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: ptr(0:n), adjacent(0:*), first(0:n), order(0:n-1)
@@ -229,7 +229,7 @@ contains
     structure%list_ptr(structure%fronts) = count
   end subroutine list_fronts
 
-  !> Shell's sort: lists are short.
+  !> Sorts a list by Shell's method; lists are short.
   pure subroutine sort(n, list)
     integer(i4), intent(in) :: n
     integer(i4), intent(inout) :: list(0:n-1)

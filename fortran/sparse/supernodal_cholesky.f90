@@ -1,10 +1,10 @@
 !> Numeric Cholesky factors of sparse matrices whose pattern is known, panel by panel (docs/theory.md, Time integration).
 !>
-!> Left-looking (Ng and Peyton 1993): what a panel gets from the panels on its left are products of dense matrices.
+!> Left-looking (Ng and Peyton 1993): contributions of panels on the left are products of dense matrices.
 !>
-!> A panel of w columns begins with their own rows, w x w numbers, the factor's part as it is and, above the diagonal, mirrored; and goes
-!> on, at a multiple of eight, with tiles (8,w) of the rows below, zeros where these end.  So kernels read a factor from one end to
-!> the other.
+!> A panel of w columns begins with its diagonal block, w x w numbers: the factor and, above the diagonal, its mirror image.  It
+!> continues, at a multiple of eight, with tiles (8,w) of the rows below, padded with zeros.  So kernels read a factor
+!> sequentially.
 module supernodal_cholesky
   use kinds, only: dp, i4, i8
   use state_tables, only: cholesky, open_table
@@ -16,9 +16,9 @@ module supernodal_cholesky
 
 contains
 
-  !> L with A(order(i),order(j)) = (L L^T)(i,j).
+  !> Computes L with A(order(i),order(j)) = (L L^T)(i,j).
   !>
-  !> Reads all columns of the factor but order and y; writes value, and work, place, waiting, next and reached, which nobody reads later.
+  !> Reads all columns of the factor but order and y; writes value, and work, place, waiting, next and reached, which are work space.
   !>
   !>   handle      Cholesky
   !>   entry       (0:nentry-1) entries of A
@@ -70,14 +70,14 @@ contains
 
   contains
 
-    !> Where the tiles of a panel begin.
+    !> Start of the tiles of a panel.
     pure integer(i4) function tiles_of(t)
       integer(i4), intent(in) :: t
 
       tiles_of = factor%head(t) + 8*(((factor%first(t+1) - factor%first(t))**2 + 7)/8)
     end function tiles_of
 
-    !> Takes away what a panel on the left leaves in the present one.
+    !> Subtracts the contribution of a panel on the left from the present panel.
     subroutine take(t)
       integer(i4), intent(in) :: t
       integer(i4) :: wide, rows, begin, before, count, tiles
@@ -99,8 +99,8 @@ contains
       if (count < rows) call wait(t)
     end subroutine take
 
-    !> Takes products away from the present panel, which has columns from `first` on; the first `count` of `rows` rows, after those before,
-    !> are among them.
+    !> Subtracts products from the present panel, whose columns start at `first`; the first `count` of `rows` rows, after `before` earlier ones,
+    !> are among its columns.
     subroutine subtract(tiles, wide, before, rows, count, row, product, first, place, value)
       integer(i4), intent(in) :: tiles, wide, before, rows, count, row(0:rows-1)
       real(dp), intent(in) :: product(0:7,0:wide-1,0:tiles-1)
@@ -135,7 +135,7 @@ contains
       end do
     end subroutine subtract
 
-    !> Lets a panel wait for that of its next row.
+    !> Puts a panel on the waiting list of the panel that has its next row.
     subroutine wait(t)
       integer(i4), intent(in) :: t
       integer(i4) :: by
@@ -146,7 +146,7 @@ contains
     end subroutine wait
   end subroutine factorise
 
-  !> The Cholesky factor L of a dense matrix, of which the lower triangle is taken, and its mirror image.
+  !> Computes the Cholesky factor L of a dense matrix from its lower triangle, and mirrors it.
   pure subroutine factorise_diagonal(columns, x, failed)
     integer(i4), intent(in) :: columns
     real(dp), intent(inout) :: x(0:columns-1,0:columns-1)
@@ -162,7 +162,7 @@ contains
       end do
       pivot = x(j,j)
       failed = 1
-      if (pivot /= pivot) return                ! NaN, which may not be compared otherwise where exceptions are caught
+      if (pivot /= pivot) return                ! NaN; other comparisons would signal where exceptions are caught
       if (pivot <= 0 .or. pivot > huge(pivot)) return
       failed = 0
       pivot = sqrt(pivot)
@@ -174,7 +174,7 @@ contains
     end do
   end subroutine factorise_diagonal
 
-  !> The rows below, x with x L^T = what is there, L of the diagonal and its mirror image.
+  !> Solves x L^T = a for the rows a below, with L of the diagonal and its mirror image.
   pure subroutine factorise_rows(columns, tiles, l, x)
     integer(i4), intent(in) :: columns, tiles
     real(dp), intent(in) :: l(columns,columns)

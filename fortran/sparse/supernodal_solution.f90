@@ -1,8 +1,8 @@
 !> Solutions with a sparse Cholesky factor of panels: for one right-hand side, and for many at once, columns of A^-1 H^T
 !> (docs/theory.md, Time integration).
 !>
-!> One right-hand side takes as long as the factor is read twice.  Many are taken sixteen at a time, so that every entry that is
-!> read serves them all.
+!> One right-hand side costs reading the factor twice.  Many right-hand sides are solved sixteen at a time, so that each entry
+!> is read once for all of them.
 module supernodal_solution
   use kinds, only: dp, i4, i8
   use state_tables, only: cholesky, open_table
@@ -12,11 +12,11 @@ module supernodal_solution
   private
   public :: solve_columns, solve_vector
 
-  integer, parameter :: lanes = 16              !< right-hand sides that go together
+  integer, parameter :: lanes = 16              !< right-hand sides solved together
 
 contains
 
-  !> solved (0:n-1) := A^-1 right, where A(order(i),order(j)) = (L L^T)(i,j).
+  !> Computes solved (0:n-1) := A^-1 right, where A(order(i),order(j)) = (L L^T)(i,j).
   !>
   !> Reads panels and order of the factor, writes y.
   !>
@@ -59,14 +59,14 @@ contains
     end associate
   end subroutine solve_vector
 
-  !> Where the tiles of a panel begin.
+  !> Start of the tiles of a panel.
   pure integer(i4) function tiles_of(head, columns)
     integer(i4), intent(in) :: head, columns
 
     tiles_of = head + 8*((columns**2 + 7)/8)
   end function tiles_of
 
-  !> x := L^-1 x.
+  !> Computes x := L^-1 x.
   pure subroutine forward_diagonal(columns, l, x)
     integer(i4), intent(in) :: columns
     real(dp), intent(in) :: l(columns,columns)
@@ -81,7 +81,7 @@ contains
     end do
   end subroutine forward_diagonal
 
-  !> x := L^-T x, L mirrored above the diagonal.
+  !> Computes x := L^-T x, with L mirrored above the diagonal.
   pure subroutine backward_diagonal(columns, l, x)
     integer(i4), intent(in) :: columns
     real(dp), intent(in) :: l(columns,columns)
@@ -96,7 +96,7 @@ contains
     end do
   end subroutine backward_diagonal
 
-  !> y(row) := y(row) - L21 x, of the columns whose part of y is from `first` on.
+  !> Computes y(row) := y(row) - L21 x for one panel.
   pure subroutine forward(columns, below, panel, row, x, n, y)
     integer(i4), intent(in) :: columns, below, n
     integer(i4), intent(in) :: row(0:below-1)
@@ -120,7 +120,7 @@ contains
     end do
   end subroutine forward
 
-  !> y(first:) := y(first:) - L21^T y(row).
+  !> Computes y(first:) := y(first:) - L21^T y(row) for one panel.
   pure subroutine backward(columns, below, panel, row, first, n, y)
     integer(i4), intent(in) :: columns, below, first, n
     integer(i4), intent(in) :: row(0:below-1)
@@ -144,12 +144,12 @@ contains
     end do
   end subroutine backward
 
-  !> The first `used` columns of columns (0:n-1,0:m-1) := A^-1 columns.
+  !> Replaces the first `used` columns of columns (0:n-1,0:m-1) by A^-1 times them.
   !>
   !> Reads panels and order of the factor.
   !>
   !>   handle  Cholesky
-  !>   work    (16,0:n-1,0:nwork-1) room for groups of columns that threads work on, one each
+  !>   work    (16,0:n-1,0:nwork-1) work space: one group of columns per thread
   !>   status  `table_unknown`: the handle is not that of such a table
   subroutine solve_columns(handle, used, work, columns, status, n, nwork, m)
     integer(i8), intent(in) :: handle
@@ -172,7 +172,7 @@ contains
           do s = 0, panels - 1
             wide = first(s+1) - first(s)
             below = row_ptr(s+1) - row_ptr(s)
-            if (.not. any(work(:,first(s):first(s+1)-1,g-batch) /= 0)) cycle  ! but for the elements of their points they are zero
+            if (.not. any(work(:,first(s):first(s+1)-1,g-batch) /= 0)) cycle  ! most rows of right-hand sides are zero
             call forward_lanes(int(wide), below, value(head(s):), value(tiles_of(head(s), wide):head(s+1)-1), &
                                row(row_ptr(s):row_ptr(s+1)-1), first(s), n, work(:,:,g-batch))
           end do
@@ -189,7 +189,7 @@ contains
     end associate
   end subroutine solve_columns
 
-  !> Columns first, first+1, ... in the order of the factor; zeros where there are no more.
+  !> Gathers columns first, first+1, ... in the order of the factor; zeros for missing columns.
   subroutine gather(n, order, m, columns, first, y)
     integer(i4), intent(in) :: n, order(0:n-1), m
     integer, intent(in) :: first
@@ -208,7 +208,7 @@ contains
     end do
   end subroutine gather
 
-  !> The counterpart of `gather`.
+  !> Scatters columns back, the inverse of `gather`.
   subroutine scatter(n, order, m, columns, first, y)
     integer(i4), intent(in) :: n, order(0:n-1), m
     integer, intent(in) :: first
@@ -223,7 +223,7 @@ contains
     end do
   end subroutine scatter
 
-  !> y := L^-1 y at the columns of a panel from `first` on, and their part of what is below; the diagonal's L, and tiles.
+  !> Computes y := L^-1 y at the columns of a panel from `first` on, and subtracts their contribution from the rows below.
   pure subroutine forward_lanes(wide, below, l, panel, row, first, n, y)
     integer, intent(in) :: wide, below
     integer(i4), intent(in) :: row(0:below-1), first, n
@@ -278,7 +278,7 @@ contains
     end do
   end subroutine forward_lanes
 
-  !> y := L^-T (y - what is below) at the columns of a panel.
+  !> Computes y := L^-T (y - contribution of the rows below) at the columns of a panel.
   pure subroutine backward_lanes(wide, below, l, panel, row, first, n, y)
     integer, intent(in) :: wide, below
     integer(i4), intent(in) :: row(0:below-1), first, n

@@ -1,6 +1,6 @@
-!> Columns of a sparse Cholesky factor that have the same rows below them, from the graph of a matrix (docs/theory.md, Time integration).
+!> Supernodes of a sparse Cholesky factor, columns with the same rows below, from the graph of a matrix (docs/theory.md, Time integration).
 !>
-!> They are panels of dense columns, which kernels go through without looking rows up (supernodal_cholesky).
+!> They form panels of dense columns, which kernels process without indirect rows (supernodal_cholesky).
 module supernodes
   use kinds, only: dp, i4
   use elimination_tree, only: tree, analyse_tree
@@ -8,22 +8,22 @@ module supernodes
   private
   public :: find_supernodes
 
-  integer(i4), parameter :: narrow(3) = [8, 16, 48]               !< columns up to which panels may join
-  real(dp), parameter :: share(4) = [1.0_dp, 0.5_dp, 0.1_dp, 0.05_dp]  !< of zeros that they may hold then, and beyond
+  integer(i4), parameter :: narrow(3) = [8, 16, 48]               !< numbers of columns up to which panels may merge
+  real(dp), parameter :: share(4) = [1.0_dp, 0.5_dp, 0.1_dp, 0.05_dp]  !< shares of zeros that merged panels may hold up to these sizes, and beyond
 
 contains
 
-  !> Panels of the factor of a graph whose nodes are eliminated in a given order, but for what changes nothing.
+  !> Finds panels of the factor of a graph whose nodes are eliminated in a given order, up to changes that keep the fill.
   !>
   !>   ptr, adjacent  (0:nptr-1), nptr = n + 1; (0:nadjacent-1) neighbours adjacent(ptr(v):ptr(v+1)-1) of node v
-  !>   order       (0:n-1) nodes as they are to be eliminated
+  !>   order       (0:n-1) nodes in the given order of elimination
   !>   width       columns of a node
   !>   most        nodes of a panel
-  !>   eliminated  (0:n-1) nodes as they are eliminated; by their place there
-  !>   first       (0:nptr-1) where panels begin, n at last
+  !>   eliminated  (0:n-1) nodes in the final order of elimination; other arrays use places in this order
+  !>   first       (0:nptr-1) start of panels; the last entry is n
   !>   row_ptr     (0:nptr-1), row (0:room-1): nodes below panels, row(row_ptr(p):row_ptr(p+1)-1), ascending
-  !>   panels      their number
-  !>   needed      how many rows there are; row and row_ptr hold nothing where that is more than room
+  !>   panels      number of panels
+  !>   needed      number of rows; if it exceeds room, row and row_ptr are not set
   subroutine find_supernodes(n, nptr, ptr, nadjacent, adjacent, order, width, most, eliminated, first, row_ptr, room, row, &
                              panels, needed)
     integer(i4), intent(in) :: n, nptr, nadjacent, width, most, room
@@ -71,7 +71,7 @@ contains
 
   contains
 
-    !> Nodes below a part.
+    !> Number of nodes below a part.
     integer(i4) function below(p)
       integer(i4), intent(in) :: p
       integer(i4) :: front
@@ -80,14 +80,14 @@ contains
       below = fronts%list_ptr(front+1) - fronts%list_ptr(front) - fronts%pivots(front)
     end function below
 
-    !> Zeros, in pairs of nodes, that columns of a part get from the next one.
+    !> Zeros, in pairs of nodes, that columns of a part get by merging with the next one.
     real(dp) function added(p)
       integer(i4), intent(in) :: p
 
       added = real(begins(p+1) - begins(p), dp)*(begins(p+2) - begins(p+1) + below(p+1) - below(p))
     end function added
 
-    !> A part is a child of the next one, and has almost its rows.
+    !> Whether a part is a child of the next one and has nearly the same rows.
     logical function joins(p)
       integer(i4), intent(in) :: p
       real(dp) :: columns, whole
@@ -105,7 +105,7 @@ contains
       joins = zeros(p) + zeros(p+1) + added(p) <= share(kind)*whole
     end function joins
 
-    !> The panels of a part.
+    !> Lists the panels of a part.
     subroutine list(p)
       integer(i4), intent(in) :: p
       integer(i4) :: front, pieces, from, to, k, j

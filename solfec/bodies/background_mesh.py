@@ -1,8 +1,8 @@
 """Convex shapes inside a coarser finite element mesh (docs/language-objects.md, BODY).
 
-The shape is cut by the elements exactly.  An element that it fills keeps its own quadrature; one that it fills in part gets
-points inside the part, with positive weights that integrate all polynomials that occur in the stiffness at rest and in
-the mass of an affine element, as the part itself does.  The vertices of the shape follow the elements that hold them.
+The elements cut the shape exactly.  An element that is filled keeps its own quadrature.  An element that is filled in part gets
+points inside the part, with positive weights that integrate exactly all polynomials in the stiffness at rest and in
+the mass of an affine element.  The vertices of the shape move with the elements that hold them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _weigh_points = _kernels.finite_element_points.weigh_points
 
 FILLED = 1e-6  # relative difference of volumes below which an element is full
 COVERED = 1e-3  # part of the shape's volume that may lie outside of the mesh
-NEAR = 1e-6  # of the mesh's size: vertices that are farther than this outside of all elements are not in the mesh
-CANDIDATES = 200  # points among which the few are looked for first
+NEAR = 1e-6  # part of the mesh's size: vertices farther outside of all elements are not in the mesh
+CANDIDATES = 200  # number of points that are tried first
 DEGREES = [(i, j, k) for i in range(3) for j in range(3) for k in range(3) if i + j + k <= 4]  # of hexahedra's products
 
 
 @dataclass(eq=False)
 class Background:
-    """What a shape inside a mesh needs; elements are numbered in the mesh of the elements that hold any of the shape.
+    """Data of a shape inside a mesh; element numbers count the elements that hold a part of the shape.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def fit(shapes: list[Convex], mesh: Mesh, vertices: np.ndarray) -> tuple[Mesh, B
     Returns
     -------
     mesh : Mesh
-        The elements that hold any of the shape.
+        The elements that hold a part of the shape.
     background : Background
 
     Raises
@@ -102,7 +102,7 @@ def fit(shapes: list[Convex], mesh: Mesh, vertices: np.ndarray) -> tuple[Mesh, B
 
 
 def element_table(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of nodes (ne,) and nodes (ne, 8) of elements, zero beyond the last."""
+    """Return numbers of nodes (ne,) and nodes (ne, 8) of elements, zero beyond the last."""
     sizes = np.diff(mesh.topology.element_ptr).astype(np.int32)
     table = np.zeros((len(sizes), MOST_NODES), np.int32)
     table[used_slots(sizes)] = mesh.topology.element_nodes
@@ -110,7 +110,7 @@ def element_table(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weigh(mesh: Mesh, sizes, table, elements, points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Natural coordinates (n, 3) and shape functions (n, 8) of points (n, 3) in elements, and how far outside they are."""
+    """Return natural coordinates (n, 3) and shape functions (n, 8) of points (n, 3) in elements, and their distances from the elements."""
     count = len(points)
     natural, weights = np.zeros((3, count), order="F"), np.zeros((MOST_NODES, count), order="F")
     distance = np.zeros(count)
@@ -123,7 +123,7 @@ def weigh(mesh: Mesh, sizes, table, elements, points) -> tuple[np.ndarray, np.nd
 
 
 def locate(mesh: Mesh, sizes, table, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The elements (n,) that hold vertices (n, 3), and their shape functions there (n, 8).
+    """Find the elements (n,) that hold vertices (n, 3), and shape functions there (n, 8).
 
     Raises
     ------
@@ -144,7 +144,7 @@ def locate(mesh: Mesh, sizes, table, vertices: np.ndarray) -> tuple[np.ndarray, 
         two.append(element)
     vertex, element = np.concatenate(one), np.concatenate(two)
     _, weights, distance = weigh(mesh, sizes, table, element, vertices[vertex])
-    distance = np.where(distance <= 1e-3 * margin, 0.0, distance)  # of elements that all hold it the first
+    distance = np.where(distance <= 1e-3 * margin, 0.0, distance)  # the first of several elements that hold it
     order = np.lexsort((element, distance, vertex))
     best = order[np.concatenate(([True], np.diff(vertex[order]) > 0))] if len(order) else order
     found = np.zeros(len(vertices), bool)
@@ -156,7 +156,7 @@ def locate(mesh: Mesh, sizes, table, vertices: np.ndarray) -> tuple[np.ndarray, 
 
 
 def cut_quadrature(mesh: Mesh, sizes, table, pieces: np.ndarray, element: np.ndarray):
-    """Elements, natural coordinates and weights of the points of elements filled in part.
+    """Return elements, natural coordinates and weights of the points of partly filled elements.
 
     Parameters
     ----------
@@ -180,9 +180,9 @@ def cut_quadrature(mesh: Mesh, sizes, table, pieces: np.ndarray, element: np.nda
 
 
 def _reduce(size: int, natural: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The few of many points that suffice; `weight` gets their new weights.
+    """Select a few of many points; `weight` gets their new weights.
 
-    There are non-negative weights, not more than there are moments, that give all moments of the old ones (Tchakaloff).
+    By Tchakaloff's theorem non-negative weights at no more points than there are moments give all moments of the old weights.
     """
     from scipy.optimize import nnls  # slow to import
 
@@ -194,7 +194,7 @@ def _reduce(size: int, natural: np.ndarray, weight: np.ndarray) -> np.ndarray:
     total = weight.sum()
     moments, count = basis @ (weight / total), len(weight)
     stride = max(1, count // CANDIDATES)
-    while True:  # a part of the points does as a rule, and costs less
+    while True:  # a part of the points usually suffices, and costs less
         tried = np.arange(0, count, stride)
         found, residual = nnls(basis[:, tried], moments)
         if residual <= 1e-11:
@@ -222,7 +222,7 @@ def tetrahedron_rule() -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_elements(mesh: Mesh) -> None:
-    """Raise SolfecError for elements of no volume, or turned inside out since they were made."""
+    """Raise SolfecError for elements without volume, or turned inside out since they were made."""
     try:
         upright(mesh.nodes, mesh.topology.element_ptr, mesh.topology.element_nodes, turn=False)
     except ValueError as error:
@@ -238,7 +238,7 @@ def check_not_folded(mesh: Mesh) -> None:
 
 
 def _not_covered(polyhedra, mesh: Mesh, inside: float, whole: float, number: int) -> str:
-    """How much of the shape is outside of the mesh; the farthest vertex of its part `number`, and the element next to that."""
+    """Describe how much of the shape is outside of the mesh, the farthest vertex of its part `number`, and the nearest element."""
     share = 100.0 * (inside - whole) / whole
     if inside > whole:
         return f"the elements of the mesh overlap: they hold {100.0 + share:.3g} % of the shape's volume"

@@ -1,6 +1,6 @@
 """Conjugate gradients for A = M + beta K of finite element bodies, preconditioned by a factor of a nearby matrix.
 
-An iteration is the elements' products, a solution with the factor and two kernel calls, however many bodies there are.
+An iteration takes the elements' products, a solution with the factor and two kernel calls for all bodies together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def nodal(vector: np.ndarray) -> np.ndarray:
 
 
 class ConjugateGradients(Record):
-    """Iterations of one solver; `solution` is that of the last call of `solve`.
+    """Conjugate gradients of one solver; `solution` holds the result of the last call of `solve`.
 
     Parameters
     ----------
@@ -38,15 +38,15 @@ class ConjugateGradients(Record):
     mass : ndarray (n,)
         M, of nodes.
     first : ndarray (k + 1,) int32
-        Where the nodes of bodies begin.
+        Start of the nodes of each body, and the number of all nodes.
     reference, normal : ndarray (3, n)
-        Referential nodes, and the integrals of N_a times the outward normal, from which bodies have rotations.
+        Referential nodes, and integrals of N_a times the outward normal, for the rotations of bodies.
     """
 
     COLUMNS = {
-        "first": ((), "i4"),  # of bodies: where their nodes begin, and the number of all
-        "turn": ((3, 3), "f8"),  # by how much they have turned since the factor was made; used where `turned` is 1
-        "before": ((3, 3), "f8"),  # their rotations then
+        "first": ((), "i4"),  # of bodies: start of their nodes, and the number of all nodes
+        "turn": ((3, 3), "f8"),  # rotation since the factor was made; used where `turned` is 1
+        "before": ((3, 3), "f8"),  # rotations when the factor was made
         "owner": ((), "i4"),  # of nodes: number of the body
         "mass": ((), "f8"),
         "reference": ((3,), "f8"),
@@ -61,10 +61,10 @@ class ConjugateGradients(Record):
         "turned": "i4",  # 1: the factor turns with the bodies
         "known": "i4",  # whether `before` is known: 0 not yet, 1, or 2: a body has no rotation
         "norm": "f8",  # of the residual
-        "previous": "f8",  # that of the iteration before
-        "initial": "f8",  # that of the first one
-        "products": "i4",  # with A, so far
-        "busy": "i4",  # 1: iterations go on
+        "previous": "f8",  # norm of the previous iteration
+        "initial": "f8",  # norm of the first iteration
+        "products": "i4",  # products with A so far
+        "busy": "i4",  # 1: iterations continue
         "broken": "i4",  # 1: A is not positive definite, or too far from the preconditioner
     }
 
@@ -83,22 +83,22 @@ class ConjugateGradients(Record):
         self.assembly = assembly
 
     def forget_turn(self) -> None:
-        """The factor is new: it has not turned."""
+        """Reset rotations for a new factor."""
         self.turned = self.known = 0
 
     def follow(self, made: np.ndarray, present: np.ndarray) -> None:
-        """The factor was made at other displacements (3, n) than the present ones: it has to turn with the bodies."""
+        """Rotate a factor that was made at displacements `made` (3, n) with the bodies."""
         opened(_follow_bodies(self.handle, made, present))
 
     def solve(self, factor, displacement: np.ndarray, beta: np.ndarray, right: np.ndarray) -> int:
-        """Put A^-1 b into `solution`; return the number of products with A.
+        """Compute `solution` = A^-1 b; return the number of products with A.
 
         Parameters
         ----------
         factor
-            The preconditioner: `solve_vector` solves with what is in its `vector`.
+            The preconditioner: `solve_vector` solves for the right-hand side in its `vector`.
         displacement : ndarray (3, n)
-            Where K is meant.
+            Displacements at which K is evaluated.
         beta : ndarray (k,)
             Weights of K of the bodies.
         right : ndarray (3, n)
@@ -107,7 +107,7 @@ class ConjugateGradients(Record):
         Raises
         ------
         NoConvergence
-            A direction of no positive curvature, or MOST iterations.
+            A direction without positive curvature, or MOST iterations.
         """
         assembly, local = self.assembly, nodal(factor.vector)
         opened(_begin(self.handle, right, local))

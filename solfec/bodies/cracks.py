@@ -1,7 +1,7 @@
-"""Planes along which bodies may crack, and what pulls at them (docs/language-running.md, SIMPLIFIED_CRACK).
+"""Planes along which bodies may crack, and the tension across them (docs/language-running.md, SIMPLIFIED_CRACK).
 
 A crack opens when the tension n . sigma n exceeds its strength somewhere in its section: sigma is the Cauchy stress, n the normal of
-the plane as the body carries it along, F^-T N over its length.  Sections are made once; all cracks are looked at together.
+the plane carried along by the body, F^-T N over its length.  Sections are computed once; all cracks are evaluated together.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Crack:
     point, normal : tuple of 3 float
         Referential; the normal has unit length.
     surfaces : tuple of 2 int
-        Surface identifiers of the new faces that look along the normal and against it.
+        Surface identifiers of the new faces whose normals are along the crack's normal and opposite to it.
     connected : bool
-        Only the part of the section that hangs together with the point opens (docs/language-running.md, SIMPLIFIED_CRACK).
+        Whether only the part of the section connected with the point opens (docs/language-running.md, SIMPLIFIED_CRACK).
     strength : float
         Tensile strength [pressure].
     energy : float
@@ -44,7 +44,7 @@ class Crack:
 
     @classmethod
     def of(cls, data: dict) -> Crack:
-        """From what `asdict` says, as JSON keeps it; ValueError for what is no crack."""
+        """Make a crack from the dictionary of `asdict`, read from JSON; ValueError for invalid data."""
         crack = cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})
         numbers = np.array([*crack.point, *crack.normal, crack.strength, crack.energy], float)
         if numbers.shape != (8,) or not np.isfinite(numbers).all() or len(crack.surfaces) != 2:
@@ -68,16 +68,16 @@ class Faces:
 
 @dataclass
 class Section:
-    """Points of a body at which the tension across a crack is looked at: elements (n,) and natural coordinates (3, n)."""
+    """Points of a body at which the tension across a crack is evaluated: elements (n,) and natural coordinates (3, n)."""
 
     elements: np.ndarray
     natural: np.ndarray
 
 
 def section_of(bodies: BodyTable, row: int, whole: Refined, crack: Crack, epsilon: float) -> Section:
-    """The middles of the triangles that a crack's plane makes in the elements of a mesh.
+    """Return the section of a crack: the middles of the triangles in which its plane cuts the elements of a mesh.
 
-    Where the plane runs between two elements, points are in both.
+    Where the plane is between two elements, both have points.
     """
     points, elements = section(whole, np.array(crack.point) if crack.connected else None, epsilon)
     rows = np.full(len(points), row)
@@ -85,7 +85,7 @@ def section_of(bodies: BodyTable, row: int, whole: Refined, crack: Crack, epsilo
 
 
 class Cracks:
-    """The cracks of all bodies that are still closed, in the order in which they were made.
+    """The closed cracks of all bodies, in the order of their creation.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Cracks:
     faces : list of Faces
         Of cracks that opened after the last step; their contacts are bonded in the next one.
     version : int
-        Raised when a crack comes or goes.
+        Increases when a crack is added or removed.
     """
 
     def __init__(self):
@@ -111,7 +111,7 @@ class Cracks:
         return copied
 
     def set(self, of_body: dict[int, list[Crack]]) -> None:
-        """Put other cracks in the place of all."""
+        """Replace all cracks."""
         self.of_body = {body: cracks for body, cracks in of_body.items() if cracks}
         self.version += 1
 
@@ -132,13 +132,13 @@ class Cracks:
         return taken
 
     def forget(self, identifiers) -> None:
-        """Bodies are gone."""
+        """Forget the cracks of bodies that no longer exist."""
         for identifier in identifiers:
             if self.of_body.pop(int(identifier), None) is not None:
                 self.version += 1
 
     def open(self, bodies: BodyTable, section_of) -> list[tuple[int, Crack]]:
-        """Bodies and the newest crack of each whose strength is exceeded.
+        """Return bodies with the newest crack of each whose strength is exceeded.
 
         ``section_of(identifier, crack)`` makes the Section of a finite element body.
         """
@@ -155,7 +155,7 @@ class Cracks:
         return list(newest.items())
 
     def _gather(self, bodies: BodyTable, section_of) -> tuple:
-        """(body, crack) pairs, gradients and Cauchy stresses (n, 3, 3) at their points, and where those of each begin."""
+        """Return (body, crack) pairs, gradients and Cauchy stresses (n, 3, 3) at their points, and the start of each pair's points."""
         state = self.version, bodies.edits
         if self._tables is None or self._tables[0] != state:
             self._tables = state, *self._list(bodies, section_of)
@@ -175,7 +175,7 @@ class Cracks:
         return listed, gradient, stress, starts
 
     def _list(self, bodies: BodyTable, section_of) -> tuple:
-        """Pairs in the order of bodies, and columns for the points of their sections."""
+        """List pairs in the order of bodies, and columns for the points of their sections."""
         listed = [(body, crack) for body in sorted(self.of_body) for crack in self.of_body[body]]
         rows, elements, natural = [], [], []
         sections = {}
@@ -195,12 +195,12 @@ class Cracks:
 
 
 def _enhancements(bodies: BodyTable, rows, elements, natural, lame) -> np.ndarray | float:
-    """Enhanced strains (n, 3, 3) at points of elements; 0 where no body has any."""
+    """Return enhanced strains (n, 3, 3) at points of elements, or 0 if no body has enhanced elements."""
     enhanced = np.flatnonzero((bodies.enhanced[rows] == 1) & (bodies.law[rows] == Law.KIRCHHOFF))
     if not enhanced.size:
         return 0.0
     extra = np.zeros((len(rows), 3, 3))
-    for k in enhanced.tolist():  # each is a small problem of its own (BODY.enhanced is seldom used)
+    for k in enhanced.tolist():  # one small problem per point (BODY.enhanced is rare)
         row = int(rows[k])
         mesh = bodies.meshes[int(bodies.id[row])]
         moved = bodies.configurations.conf[:, bodies.conf_slice(row)][:, mesh.elements[elements[k]]].T

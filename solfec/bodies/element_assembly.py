@@ -1,7 +1,7 @@
 """Finite elements of many bodies in blocks of eight of one type, and sums of their contributions at nodes.
 
-Gradients of shape functions are computed once and stored, those of hexahedra as inverse Jacobians; every evaluation is one
-kernel call per type of element and material law, and one that sums element vectors at nodes in a fixed order, so bits do
+Gradients of shape functions are computed once and stored, those of hexahedra as inverse Jacobians.  Every evaluation is one
+kernel call per type of element and material law, plus one that sums element vectors at nodes in a fixed order, so bits do
 not depend on threads.
 """
 
@@ -76,7 +76,7 @@ class ElementGroup:
         self.strain = np.zeros((LANES, self.blocks), order="F")
 
     def from_lanes(self, values: np.ndarray) -> np.ndarray:
-        """Values (8, ..., blocks) element by element (ne, ...)."""
+        """Arrange values (8, ..., blocks) by elements (ne, ...)."""
         return np.moveaxis(values, (-1, 0), (0, 1)).reshape(-1, *values.shape[1:-1])[: self.count]
 
     def shape_gradients(self) -> np.ndarray:
@@ -86,7 +86,7 @@ class ElementGroup:
         return np.einsum("kaq,lkjqb->ljaqb", HEXAHEDRON_SLOPES, self.gradient)
 
     def prepare(self, reference: np.ndarray) -> int:
-        """Gradients and weights from the nodes (3, n); the number of an element without volume, or -1."""
+        """Compute gradients and weights from the nodes (3, n); return the number of an element without volume, or -1."""
         failed = _blocks.prepare_blocks(self.node, reference, self.gradient, self.weight)
         unused = LANES * self.blocks - self.count
         if unused:
@@ -175,25 +175,25 @@ class ElementGroup:
 
     @property
     def columns(self) -> tuple:
-        """First arguments of kernels that go through the elements."""
+        """First arguments of kernels that process the elements."""
         return self.law, self.node, self.gradient, self.weight, self.lame
 
     def forces(self, displacement: np.ndarray) -> None:
-        """Internal forces, into `force`."""
+        """Compute internal forces into `force`."""
         if self.enhanced:
             self.enhanced.forces(displacement, displacement)
         else:
             _blocks.internal_forces(*self.columns, displacement, self.force)
 
     def conserving_forces(self, displacement: np.ndarray, other: np.ndarray) -> None:
-        """Internal forces that conserve energy between two displacements (St Venant-Kirchhoff), into `force`."""
+        """Compute internal forces that conserve energy between two displacements (St Venant-Kirchhoff) into `force`."""
         if self.enhanced:
             self.enhanced.forces(displacement, other)
         else:
             _conserving_forces(*self.columns[1:], displacement, other, self.force)
 
     def products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
-        """K v, into `force`."""
+        """Compute K v into `force`."""
         if self.enhanced:
             self.enhanced.products(displacement, direction)
         else:
@@ -212,21 +212,21 @@ class ElementGroup:
             _blocks.internal_energies(*self.columns, displacement, self.energy, self.strain)
 
     def stiffness(self, displacement: np.ndarray, dense: np.ndarray) -> None:
-        """Tangents, into `dense` (8, 3 size, 3 size, blocks)."""
+        """Compute tangents into `dense` (8, 3 size, 3 size, blocks)."""
         if self.enhanced:
             self.enhanced.stiffness(displacement, dense)
         else:
             _tangents.element_stiffness(*self.columns, displacement, dense)
 
     def lumps(self, reference: np.ndarray, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Integrals (ne, size) of density (ne,) times N_a, and volumes (ne,)."""
+        """Return integrals (ne, size) of density (ne,) times N_a, and volumes (ne,)."""
         lumps = np.zeros((LANES, self.size, self.blocks), order="F")
         volumes = np.zeros((LANES, self.blocks), order="F")
         _blocks.lumped_masses(self.node, reference, in_lanes(density), lumps, volumes)
         return self.from_lanes(lumps), volumes.ravel(order="F")[: self.count]
 
     def total(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Values (ne, ...) of the group's elements among `count` elements, zero for others."""
+        """Spread values (ne, ...) of the group's elements to all `count` elements, zero for others."""
         result = np.zeros((count, *values.shape[1:]))
         result[self.numbers] = values
         return result
@@ -235,12 +235,12 @@ class ElementGroup:
 class CutGroup(ElementGroup):
     """Elements with quadrature points of their own, from a shape inside a mesh (`background_mesh`).
 
-    An element that has more points than its type's rule stands in several rows.
+    An element with more points than its type's rule takes several rows.
 
     Parameters
     ----------
     natural, factor : ndarray (ne, 3, points), (ne, points)
-        Natural coordinates and weights [length**3]; points of weight 0 fill up.
+        Natural coordinates and weights [length**3]; points of weight 0 are padding.
     """
 
     LANED = (*ElementGroup.LANED, "natural", "factor", "value")
@@ -273,14 +273,14 @@ class CutGroup(ElementGroup):
 
 @dataclass
 class OwnPoints:
-    """Quadrature points of elements that have their own: `element` (nq,) ascending, `natural` (nq, 3), `weight` (nq,)."""
+    """Quadrature points of elements with individual rules: `element` (nq,) ascending, `natural` (nq, 3), `weight` (nq,)."""
 
     element: np.ndarray
     natural: np.ndarray
     weight: np.ndarray
 
     def rows(self, which: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Elements (n,) of those of them marked in `which`, natural (n, 3, points) and weights (n, points) in rows of `points`."""
+        """Return elements (n,), natural coordinates (n, 3, points) and weights (n, points) of the elements marked in `which`, in rows of `points`."""
         chosen = np.flatnonzero(which[self.element])
         element = self.element[chosen]
         numbers, start, count = np.unique(element, return_index=True, return_counts=True)
@@ -311,7 +311,7 @@ class OwnPoints:
         return OwnPoints(number[stay], self.natural[stay], self.weight[stay]) if stay.any() else None
 
     def part(self, elements: np.ndarray) -> OwnPoints:
-        """Those of some elements, which are numbered anew."""
+        """Return the points of some elements, which get new numbers."""
         number = np.full(max(int(self.element.max(initial=0)), int(elements.max(initial=0))) + 1, -1)
         number[elements] = np.arange(len(elements))
         chosen = np.flatnonzero(number[self.element] >= 0)
@@ -320,7 +320,7 @@ class OwnPoints:
 
 
 class ElementAssembly(Record):
-    """All elements, and sums at nodes.
+    """All elements of a set of bodies, and sums of their vectors at nodes.
 
     Parameters
     ----------
@@ -331,9 +331,9 @@ class ElementAssembly(Record):
     lame, law : ndarray (ne, 2), (ne,) of int
         Lame's constants, and numbers of material laws (`Law`).
     own_points : OwnPoints, optional
-        Quadrature points of elements that have their own.
+        Quadrature points of elements with individual rules.
     enhanced : ndarray (ne,) of bool, optional
-        Hexahedra (others, and those with points of their own, are left as they are) with enhanced strains; their law must be
+        Elements with enhanced strains; only hexahedra without individual points are enhanced. Their law must be
         KIRCHHOFF or LINEAR.
 
     Attributes
@@ -343,8 +343,8 @@ class ElementAssembly(Record):
     """
 
     COLUMNS = {
-        "first": ((), "i4"),  # of nodes: the first of their contributions, and the number of all
-        "position": ((), "i4"),  # of contributions: where they begin in `flat`
+        "first": ((), "i4"),  # of nodes: start of their contributions, and the number of all
+        "position": ((), "i4"),  # of contributions: their start in `flat`
         "flat": ((), "f8"),  # vectors of all elements
     }
 
@@ -457,33 +457,35 @@ class ElementAssembly(Record):
         return result
 
     def element_forces(self, displacement: np.ndarray) -> None:
-        """Internal forces of the elements, into `flat`."""
+        """Compute internal forces of the elements into `flat`."""
         for g in self.groups:
             g.forces(displacement)
 
     def internal_force(self, displacement: np.ndarray, result: np.ndarray) -> np.ndarray:
-        """Internal nodal forces (3, n) at the displacement (3, n), co-rotated where elements are linear."""
+        """Return internal nodal forces (3, n) at the displacement (3, n), co-rotated where elements are linear."""
         self.element_forces(displacement)
         return self._gather(result)
 
     def element_conserving_forces(self, displacement: np.ndarray, other: np.ndarray) -> None:
-        """Internal forces of the elements, into `flat`, whose work between two displacements is the difference of energies."""
+        """Compute internal forces of the elements into `flat`, whose work between two displacements is the difference of energies."""
         for g in self.groups:
             g.conserving_forces(displacement, other)
 
     def element_products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
-        """What the elements contribute to K v, into `flat`."""
+        """Compute the elements' contributions to K v into `flat`."""
         for g in self.groups:
             g.products(displacement, direction)
 
     def tangent_product(self, displacement: np.ndarray, direction: np.ndarray, result: np.ndarray) -> np.ndarray:
-        """K v (3, n) with the tangent at the displacement; v in the co-rotated frame where elements are linear."""
+        """Return K v (3, n) with the tangent at the displacement; v is in the co-rotated frame where elements are linear."""
         self.element_products(displacement, direction)
         return self._gather(result)
 
     def energies(self, displacement: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Internal energy (ne,) of every element, and what bounds its tangent: the largest norm of the Green strain (linear: 0;
-        Neo-Hookean: a modulus, `frequencies`)."""
+        """Return the internal energy (ne,) of every element, and a bound of its tangent (ne,).
+
+        The bound is the largest norm of Green's strain (linear: 0; Neo-Hookean: a modulus, see `frequencies`).
+        """
         energy, strain = np.zeros(self.element_count), np.zeros(self.element_count)
         for g in self.groups:
             g.energies(displacement)
@@ -492,7 +494,7 @@ class ElementAssembly(Record):
         return energy, strain
 
     def lumped_mass(self, density: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Nodal masses (n,), integrals of density (ne,) times N_a, and volumes (ne,) of the elements."""
+        """Return nodal masses (n,), integrals of density (ne,) times N_a, and volumes (ne,) of the elements."""
         mass, volume = np.zeros(self.node_count), np.zeros(self.element_count)
         for g in self.groups:
             lumps, volumes = g.lumps(self.reference, density[g.numbers])
@@ -501,21 +503,21 @@ class ElementAssembly(Record):
         return mass, volume
 
     def stiffness_room(self) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Memory for dense tangents (8, 3 size, 3 size, blocks) of every group: one flat array, and its parts."""
+        """Return memory for dense tangents (8, 3 size, 3 size, blocks) of every group: one flat array, and its parts."""
         shapes = [(LANES, 3 * g.size, 3 * g.size, g.blocks) for g in self.groups]
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
         flat = np.empty(ends[-1])
         return flat, [flat[start:end].reshape(shape, order="F") for shape, start, end in zip(shapes, ends, ends[1:])]
 
     def element_stiffness(self, displacement: np.ndarray, room: list[np.ndarray] | None = None) -> list[np.ndarray]:
-        """Dense tangents of every group, in parts of `stiffness_room`."""
+        """Compute dense tangents of every group, in parts of `stiffness_room`."""
         room = self.stiffness_room()[1] if room is None else room
         for g, dense in zip(self.groups, room):
             g.stiffness(displacement, dense)
         return room
 
     def part(self, elements: np.ndarray, nodes: np.ndarray) -> ElementAssembly:
-        """The assembly of some elements, with those nodes (in this order) alone."""
+        """Return the assembly of some elements, with only the given nodes, in this order."""
         sizes, table, lame, law, enhanced = self.parts
         local = np.zeros(self.node_count, int)
         local[nodes] = np.arange(len(nodes))

@@ -1,11 +1,11 @@
 """Solutions with A = M + beta K of linearly implicit finite element bodies (docs/theory.md, Time integration).
 
-All bodies of one form share one block-diagonal matrix, so a factorisation and a solution are one call whatever their
-number.  For form 'BC' K is the stiffness at rest in the bodies' frames, and the factor of A is kept while step, damping and
-bodies stay.  For form 'TL' K is the tangent of the present step.  A is not factorised in every step: a factor of an earlier
-step, turned with the bodies, preconditions conjugate gradients, which apply A element by element.  When the iterations
+All bodies of one form share one block-diagonal matrix, so a factorisation or a solution is one call for all of
+them.  For form 'BC' K is the stiffness at rest in the bodies' frames, and the factor of A is kept while step, damping and
+bodies stay.  For form 'TL' K is the tangent of the present step, but A is not factorised in every step: a factor of an earlier
+step, rotated with the bodies, preconditions conjugate gradients, which apply A element by element.  When the iterations
 beyond those of the factor's first solution have cost as much as a factorisation, the next step factorises.  Counts decide
-that, never clocks; `Memory` is what a continued run needs to come to the same bits.
+this, never clocks; `Memory` is the state from which a continued run gets the same bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .factorisation import Cholesky, LowerPattern, NotPositiveDefinite, SuperLU,
 from .table import BodyTable
 
 LANES = 8
-DENSE_UNKNOWNS = 250  # bodies of form 'BC' that have fewer keep their inverses: a product is faster than a solution
+DENSE_UNKNOWNS = 250  # bodies of form 'BC' with fewer unknowns keep their inverses: a product is faster than a solution
 
 _assemble_matrix = _kernels.element_tangents.assemble_matrix
 _add_solutions = _kernels.small_inverses.add_solutions
@@ -32,31 +32,31 @@ _add_unknowns = _kernels.nodal_vectors.add_unknowns
 
 
 def stiffness_weight(damping: np.ndarray, step: float, dynamic: bool) -> np.ndarray:
-    """beta (n,) of A = M + beta K: eta h/2 + h**2/4, or h**2 in quasi-statics, which know no damping."""
+    """Return beta (n,) of A = M + beta K: eta h/2 + h**2/4, or h**2 in quasi-statics, which have no damping."""
     if not dynamic:
         return np.full(len(damping), step**2)
     return 0.5 * damping * step + 0.25 * step**2
 
 
 def step_key(bodies: BodyTable, rows: np.ndarray, step: float, dynamic: bool) -> tuple:
-    """What A depends on besides displacements, masses and materials."""
+    """Key of everything besides displacements, masses and materials on which A depends."""
     return step, dynamic, bodies.damping[rows].tobytes()
 
 
 @dataclass
 class Memory:
-    """What the next step of a solver of form 'TL' depends on besides the state of bodies.
+    """State of a solver of form 'TL' on which the next step depends, besides the state of bodies.
 
     Attributes
     ----------
     displacement : ndarray (3, n)
-        Of the solver's nodes, at which its factor was made.
+        Displacements of the solver's nodes at which its factor was made.
     fewest : int
-        Products with A in the first step after that, 0: it has not come yet.
+        Products with A in the first step after that; 0: there was none yet.
     spent : int
         Products beyond these since then.
     pivoted : bool
-        Whether A had no Cholesky factor once, so that SuperLU makes all of them.
+        Whether A once had no Cholesky factor, so that SuperLU is used since.
     """
 
     displacement: np.ndarray
@@ -66,7 +66,7 @@ class Memory:
 
 
 class ElementSolver(Record):
-    """A of the implicit finite element bodies of one form.
+    """Matrix A of the implicit finite element bodies of one form, and its solutions.
 
     Attributes
     ----------
@@ -75,32 +75,32 @@ class ElementSolver(Record):
     made : ndarray (3, n)
         Displacements at which the factor of form 'TL' was made.
     known, fresh : bool
-        Of form 'TL': whether there is a factor, and whether it is of the present step's A.
+        For form 'TL': whether there is a factor, and whether it belongs to A of the present step.
     products : int
         Products with A in this step, at most for one right-hand side.
     fewest, spent : int
-        Products in the first step of the factor, 0: it has not come yet; and beyond these since then.
+        Products in the first step of the factor (0: there was none yet), and products beyond these since then.
     newton : energy_momentum.NewtonIterations or None
-        Of bodies that conserve energy, once there are any.
+        Iterations of bodies that conserve energy, if there are any.
     supports : support_stiffness.SupportStiffness or None
-        Supports in A, of quasi-statics and form 'TL'.
+        Supports in A, for quasi-statics and form 'TL'.
     unstable : list of int
-        Of quasi-statics: bodies, numbered within `rows`, whose A was the first that was not positive definite.
+        For quasi-statics: bodies, numbered within `rows`, whose A was the first that was not positive definite.
     inverses : ndarray (n, n, k) or None
-        A^-1 of the bodies where they are small.
+        A^-1 of small bodies.
     """
 
     COLUMNS = {
         "rows": ((), "i4"),  # of bodies: rows of the body table, ascending
         "number": ((), "i4"),  # number among all finite element bodies
-        "dof_first": ((), "i4"),  # where the unknowns begin
+        "dof_first": ((), "i4"),  # start of the unknowns
         "beta": ((), "f8"),  # weight of K in A [time**2]
-        "rotation": ((3, 3), "f8"),  # from the frame of the unknowns to space, as of the last `refresh`
+        "rotation": ((3, 3), "f8"),  # from the frame of the unknowns to space, at the last `refresh`
         "node": ((), "i4"),  # of nodes: number among those of all bodies
         "owner": ((), "i4"),  # number of the body in `rows`
         "mass": ((), "f8"),  # lumped
         "unknowns": ((3,), "f8"),  # right-hand sides
-        "matrix_start": ((), "i4"),  # of the columns of A: where their entries begin, and the number of all
+        "matrix_start": ((), "i4"),  # of the columns of A: start of their entries, and the number of all
         "matrix_row": ((), "i4"),  # of entries of the lower triangle of A: rows, ascending within a column
         "values": ((), "f8"),  # these entries
     }
@@ -140,7 +140,7 @@ class ElementSolver(Record):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        """The pattern of K: for every entry of its lower triangle the places of its parts in the elements' matrices."""
+        """Compute the pattern of K: for every entry of its lower triangle the places of its parts in the elements' matrices."""
         keys, places, start = [], [], 0
         for g in self.assembly.groups:
             width = 3 * g.size
@@ -168,7 +168,7 @@ class ElementSolver(Record):
     # --- the matrix ----------------------------------------------------------------------------------------
 
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
-        """Make ready for solutions of this step; `fe.displacement` has to stay until the last of them."""
+        """Prepare solutions of this step; `fe.displacement` must not change until the last of them."""
         fe = self.fe
         if self.rotation is not fe.rotation:
             _take_rotations(self.number, fe.rotation, self.rotation)
@@ -187,7 +187,7 @@ class ElementSolver(Record):
             self.gradients.follow(self.made, now)
 
     def settle(self, bodies: BodyTable, step: float, dynamic: bool) -> None:
-        """Take up a step and damping."""
+        """Apply a step and damping: set beta and invalidate factors that depend on them."""
         key = step_key(bodies, self.rows, step, dynamic)
         changed = key != self.key
         if changed:
@@ -201,11 +201,11 @@ class ElementSolver(Record):
         self.make_room()
         if changed:
             self.memory = None
-        # reactions of a quasi-static step cancel rigid motions that are far larger than what is left: solutions that do not
-        # come from the same factor would let held points creep
+        # reactions of a quasi-static step cancel rigid motions that are far larger than the result: solutions from different
+        # factors would let held points creep
         self.direct = not dynamic
         fe = self.fe
-        if fe.recalled is not None:  # be as the solver of the run that is continued here
+        if fe.recalled is not None:  # take the state of the solver of the run that is continued
             _, known, memory = fe.recalled
             fe.recalled = None
             if memory.pivoted:
@@ -216,7 +216,7 @@ class ElementSolver(Record):
 
     @property
     def memory(self) -> Memory | None:
-        """What a continued run has to know; None: the next step factorises."""
+        """State for a continued run; None: the next step factorises."""
         return Memory(self.made.copy(order="F"), self.fewest, self.spent, isinstance(self.factor, SuperLU)) if self.known else None
 
     @memory.setter
@@ -229,7 +229,7 @@ class ElementSolver(Record):
 
     @property
     def present(self) -> np.ndarray:
-        """Displacements (3, n) of this step's A, in memory that is always the same."""
+        """Return the displacements (3, n) of this step's A, always in the same memory."""
         if self.assembly is self.fe.assembly:
             return self.fe.displacement
         _take_nodes(self.node, self.fe.displacement, self._seen)
@@ -237,11 +237,11 @@ class ElementSolver(Record):
 
     @property
     def displacement(self) -> np.ndarray:
-        """Where `present` puts displacements."""
+        """Memory of the displacements of `present`."""
         return self.fe.displacement if self.assembly is self.fe.assembly else self._seen
 
     def make_room(self) -> None:
-        """What a factor needs before there is one."""
+        """Allocate the arrays of a factor at its first use."""
         if self.factor is None:
             self.factor = Cholesky(self.pattern)
             pattern = self.pattern
@@ -260,7 +260,7 @@ class ElementSolver(Record):
             self.resort_to_lu()
 
     def resort_to_lu(self) -> None:
-        """Factorise the assembled matrix, of a body that is about to buckle, otherwise: with its supports, or by LU factors."""
+        """Factorise a matrix that is not positive definite, as of a body about to buckle: with its supports, or by LU factors."""
         if self.supports and not self.supports.added and isinstance(self.factor, Cholesky):
             self.supports.add(always=True)
             if self.supports.added:
@@ -275,7 +275,7 @@ class ElementSolver(Record):
 
     def _make_factor(self) -> None:
         """Factorise A of the present step."""
-        self.known = False  # until there is one
+        self.known = False  # until the factor is complete
         self._factorise(self.displacement)
         self.made[:] = self.displacement
         self.gradients.forget_turn()
@@ -283,7 +283,7 @@ class ElementSolver(Record):
         self.fewest = self.spent = 0
 
     def _inverses(self) -> np.ndarray | None:
-        """Inverses (n, n, k) of small bodies of one size n, for factors that are kept."""
+        """Return inverses (n, n, k) of small bodies of one size n, for factors that are kept."""
         count, size = len(self.which), self.size // len(self.which)
         if size > DENSE_UNKNOWNS or (np.diff([*self.dof_first, self.size]) != size).any():
             return None
@@ -293,7 +293,7 @@ class ElementSolver(Record):
     # --- solutions -----------------------------------------------------------------------------------------
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """A^-1 times columns (size, n) or a vector (size,), in the bodies' frames."""
+        """Return A^-1 times columns (size, n) or a vector (size,), in the bodies' frames."""
         if self.linear:
             return self.factor.solve(right)
         if right.ndim == 1:
@@ -303,7 +303,7 @@ class ElementSolver(Record):
         return result
 
     def solve_slice(self, columns: np.ndarray, used: int, most: int) -> None:
-        """A^-1 times the first `used` of columns (size, n), in their place; they are a slice of `most` right-hand sides."""
+        """Replace the first `used` of columns (size, n) by A^-1 times them; they are a slice of `most` right-hand sides."""
         if not self.linear and most * self.products > self.factor.WORTH:
             self.renew()
         if self.linear or self.fresh:
@@ -313,12 +313,12 @@ class ElementSolver(Record):
             columns[:, number] = self._iterate(columns[:, number])
 
     def renew(self) -> None:
-        """Factorise A of the present step, unless that is what there is."""
+        """Factorise A of the present step, unless its factor exists."""
         if not self.fresh:
             self._make_factor()
 
     def _iterate(self, right: np.ndarray) -> np.ndarray:
-        """A^-1 times a vector (size,), in memory that the next solution takes."""
+        """Return A^-1 times a vector (size,), in memory that the next solution overwrites."""
         if self.exact:
             return self.factor.solve(right)
         try:
@@ -333,16 +333,16 @@ class ElementSolver(Record):
 
     @property
     def exact(self) -> bool:
-        """Whether the factor alone gives solutions."""
+        """Whether the factor alone gives solutions, without iterations."""
         return self.fresh and (self.direct or isinstance(self.factor, SuperLU))
 
     def solve_afresh(self, right: np.ndarray) -> np.ndarray:
-        """A^-1 times a vector (size,) with which iterations have failed."""
+        """Return A^-1 times a vector (size,) for which iterations have failed."""
         self.renew()
         return self.factor.solve(right)
 
     def add_velocities(self, bodies: BodyTable, step: float, source: np.ndarray, by_row: bool) -> None:
-        """u + h A^-1 f for spatial forces f that go by nodes of all bodies, or by rows of velocity triples."""
+        """Add h A^-1 f to velocities, for spatial forces f indexed by nodes of all bodies or by rows of velocity triples."""
         fe, velocities = self.fe, bodies.triples.velo
         nodes = fe.first, fe.velo_row
         if self.inverses is not None:

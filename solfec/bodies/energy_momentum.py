@@ -1,12 +1,12 @@
-"""Energy and momentum conserving steps of implicit finite elements (docs, BODY.conserving).
+"""Energy and momentum conserving steps of implicit finite elements (docs/materials.md, Conserving energy).
 
-DEF_LIM solves one linear system a step.  A conserving body goes on from there by Newton's method, with the same matrix, to
+DEF_LIM solves one linear system per step.  A conserving body continues by Newton's method, with the same matrix, to
 
     M (u(t+h) - u(t)) = h (f + r - f_c(q(t), q(t+h)) - eta K (u(t) + u(t+h))/2),   q(t+h) = q(t) + h/2 (u(t) + u(t+h)),
 
 where the work of f_c over the step is the difference of internal energies (`midpoint_forces`), and f_c carries no angular
-momentum.  The free velocity and, with the reactions r, the final one are found like this; constraints are solved with the
-matrix in between, so that their velocities are met to second order in h where bodies deform much within a step.
+momentum.  The free velocity and, with the reactions r, the final one are computed like this.  Constraints are solved with the
+matrix in between, so that their velocities hold to second order in h where bodies deform much within a step.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ MOST = 40
 
 
 def iterate(fe, bodies: BodyTable, solver, step: float, reacting: bool) -> None:
-    """Bring velocities of conserving bodies from the solution of one linear system to that of the equation above.
+    """Solve the equation above for velocities of conserving bodies, from the solution of one linear system.
 
     Parameters
     ----------
     fe : FiniteElements
     solver : ElementSolver
-        Refreshed for this step.
+        Prepared for this step.
     reacting : bool
-        Whether `triples.reaction` counts, as at the end of the step.
+        Whether `triples.reaction` is included, as at the end of the step.
 
     Raises
     ------
     SolfecError
-        Iterations that do not converge.
+        The iterations do not converge.
     """
     if solver.linear or not _any_marked(solver.rows, bodies.conserving):
         return
@@ -54,17 +54,17 @@ def iterate(fe, bodies: BodyTable, solver, step: float, reacting: bool) -> None:
 
 
 class NewtonIterations(Record):
-    """Vectors at the nodes of one solver, and the calls of kernels."""
+    """Newton iterations of one solver: vectors at its nodes, and calls of kernels."""
 
     COLUMNS = {
         "start": ((3,), "f8"),  # q(t)
         "finish": ((3,), "f8"),  # q(t+h)
         "old": ((3,), "f8"),  # u(t)
         "velocity": ((3,), "f8"),  # u(t+h)
-        "mean": ((3,), "f8"),  # their mean
+        "mean": ((3,), "f8"),  # mean of u(t) and u(t+h)
         "load": ((3,), "f8"),  # applied forces and, at the end of a step, reactions
         "viscous": ((3,), "f8"),  # K times the mean velocity
-        "residual": ((3,), "f8"),  # momentum that is missing
+        "residual": ((3,), "f8"),  # missing momentum
     }
 
     def __init__(self, fe, solver):
@@ -72,12 +72,12 @@ class NewtonIterations(Record):
         self.fe, self.solver = fe, solver
 
     def run(self, bodies: BodyTable, step: float, reacting: bool) -> bool:
-        """Whether the iterations converged; velocities go to the table then."""
+        """Run the iterations; return whether they converged, in which case velocities are written to the table."""
         solver, assembly = self.solver, self.solver.assembly
         everything = bodies.handles, self.fe.handle, solver.handle, self.handle
         damped, scale, far, status = _begin(*everything, step, reacting)
         opened(status)
-        unseen = np.finfo(float).eps * (far / step + scale)  # velocities that move no node by a digit
+        unseen = np.finfo(float).eps * (far / step + scale)  # velocities that do not change the digits of any node's place
         before = np.inf
         for _ in range(MOST):
             if damped:
@@ -89,7 +89,7 @@ class NewtonIterations(Record):
             opened(status)
             if size < 0.0:
                 return False
-            if size <= TOLERANCE * scale or before < 2.0 * size < 2.0 * unseen:  # of bodies at rest the velocities are round-off
+            if size <= TOLERANCE * scale or before < 2.0 * size < 2.0 * unseen:  # the velocities of bodies at rest are round-off
                 opened(_store(*everything))
                 return True
             before = size

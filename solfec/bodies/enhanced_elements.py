@@ -1,4 +1,4 @@
-"""Hexahedra with enhanced strains, which do not lock (docs, BODY.enhanced; fortran/bodies/enhanced_hexahedra.f90)."""
+"""Hexahedra with enhanced strains, which do not lock (docs/materials.md, Hexahedra that do not lock; fortran/bodies/enhanced_hexahedra.f90)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIGNS = np.array(list(zip(*HEXAHEDRON.nodes)))  # (3, 8)
 
 
 def _mode_shapes() -> np.ndarray:
-    """The nine symmetric matrices M (8, 9, 3, 3) of unit alpha at the Gauss points."""
+    """Return the nine symmetric matrices M (8, 9, 3, 3) of unit alpha at the Gauss points."""
     shapes = np.zeros((8, 9, 3, 3))
     x, y, z = SIGNS / np.sqrt(3.0)
     for mode, (i, j, value) in enumerate(
@@ -24,7 +24,7 @@ def _mode_shapes() -> np.ndarray:
 
 
 def _products(point) -> tuple:
-    """x y, y z, z x: what the three volumetric modes are multiples of."""
+    """Return x y, y z, z x, of which the three volumetric modes are multiples."""
     x, y, z = point
     return x * y, y * z, z * x
 
@@ -34,13 +34,13 @@ VOLUME_SHAPES = np.stack(_products(SIGNS / np.sqrt(3.0)), axis=1)  # (8, 3)
 
 
 def centre_maps(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inverse Jacobians (ne, 3, 3) at the centres of hexahedra with corners (ne, 8, 3), and their determinants' inverses."""
+    """Return inverse Jacobians (ne, 3, 3) at the centres of hexahedra with corners (ne, 8, 3), and their determinants' inverses."""
     jacobian = np.einsum("eai,ka->eik", corners, SIGNS / 8.0)
     return np.linalg.inv(jacobian), np.linalg.det(jacobian)
 
 
 def condensation(maps: np.ndarray, jacobian: np.ndarray, weight: np.ndarray, lame: np.ndarray) -> np.ndarray:
-    """Inverses (ne, 12, 12) of the sums over points of weight (mode : C : mode); weight (ne, 8), lame (ne, 2)."""
+    """Return the inverses (ne, 12, 12) of the sums over points of weight (mode : C : mode); weight (ne, 8), lame (ne, 2)."""
     ratio = jacobian[:, None] / weight
     bending = np.einsum("eki,qmkl,elj,eq->eqmij", maps, MODE_SHAPES, maps, ratio, optimize=True)
     volume = np.einsum("qm,ij,eq->eqmij", VOLUME_SHAPES, np.eye(3), ratio)
@@ -49,12 +49,12 @@ def condensation(maps: np.ndarray, jacobian: np.ndarray, weight: np.ndarray, lam
     matrix = np.einsum("e,eq,eqm,eqn->emn", lame[:, 0], weight, trace, trace, optimize=True)
     matrix += np.einsum("e,eq,eqmij,eqnij->emn", 2.0 * lame[:, 1], weight, modes, modes, optimize=True)
     stiff = np.einsum("emm->e", matrix) > 0.0
-    matrix[~stiff] = np.eye(12)  # a material without stiffness enhances nothing
+    matrix[~stiff] = np.eye(12)  # a material without stiffness has no enhanced strain
     return np.linalg.inv(matrix)
 
 
 class EnhancedStrains:
-    """What a group of hexahedra (`element_assembly.ElementGroup`) needs for its enhanced strains, and its kernels."""
+    """Enhanced strains of a group of hexahedra (`element_assembly.ElementGroup`): data and calls of kernels."""
 
     def __init__(self, group, reference: np.ndarray, in_lanes):
         corners = reference.T[group.from_lanes(group.node)]
@@ -70,24 +70,24 @@ class EnhancedStrains:
         return g.law, g.node, g.gradient, g.weight, g.lame, *self.arrays.values()
 
     def forces(self, displacement: np.ndarray, other: np.ndarray) -> None:
-        """Forces of the mean strain of two displacements along the mean gradient, into `group.force`."""
+        """Compute forces of the mean strain of two displacements along the mean gradient into `group.force`."""
         _enhanced.enhanced_forces(*self.columns, displacement, other, self._group.force)
 
     def products(self, displacement: np.ndarray, direction: np.ndarray) -> None:
-        """K v into `group.force`."""
+        """Compute K v into `group.force`."""
         _enhanced.enhanced_products(*self.columns, displacement, direction, self._group.force)
 
     def energies(self, displacement: np.ndarray) -> None:
-        """Energies and strains into `group.energy` and `group.strain`."""
+        """Compute energies and strains into `group.energy` and `group.strain`."""
         _enhanced.enhanced_energies(*self.columns, displacement, self._group.energy, self._group.strain)
 
     def stiffness(self, displacement: np.ndarray, dense: np.ndarray) -> None:
-        """Tangents, into `dense`."""
+        """Compute tangents into `dense`."""
         _enhanced.enhanced_stiffness(*self.columns, displacement, dense)
 
 
 def strain_at(corners: np.ndarray, displacement: np.ndarray, lame, natural: np.ndarray) -> np.ndarray:
-    """E+ (3, 3) of one hexahedron at natural coordinates (3,): what is added there to Green's strain.
+    """Return the enhanced strain E+ (3, 3) of one hexahedron at natural coordinates (3,), which is added to Green's strain.
 
     Parameters
     ----------
@@ -120,11 +120,11 @@ def strain_at(corners: np.ndarray, displacement: np.ndarray, lame, natural: np.n
 
 
 def _slopes(natural: np.ndarray) -> np.ndarray:
-    """Natural derivatives (3, 8) of the shape functions."""
+    """Return natural derivatives (3, 8) of the shape functions."""
     value = 0.5 * (1.0 + SIGNS * np.asarray(natural)[:, None])
     return 0.5 * SIGNS * np.roll(value, -1, axis=0) * np.roll(value, -2, axis=0)
 
 
 def _jacobian(corners: np.ndarray, natural: np.ndarray) -> np.ndarray:
-    """Derivatives (3, 3) of places by natural coordinates."""
+    """Return derivatives (3, 3) of places with respect to natural coordinates."""
     return corners.T @ _slopes(natural).T

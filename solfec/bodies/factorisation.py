@@ -1,8 +1,8 @@
-"""Cholesky factors of sparse symmetric matrices whose pattern stays (used by `element_solver`).
+"""Cholesky factors of sparse symmetric matrices with a constant pattern (used by `element_solver`).
 
-A library finds the order of elimination, once: CHOLMOD where the optional package cvxopt is installed, SciPy's SuperLU elsewhere.
-Factors and solutions are kernels', which need no Python in a step; benchmarks/factorisation.py compares them with the libraries',
-and ARCHITECTURE.md says what it found.  SuperLU also does the work where a matrix turns out not to be positive definite.
+A library finds the order of elimination, once: CHOLMOD if the optional package cvxopt is installed, else SciPy's SuperLU.
+Kernels compute factors and solutions without Python; benchmarks/factorisation.py compares them with those of the libraries,
+and ARCHITECTURE.md gives the figures.  SuperLU also factorises matrices that are not positive definite.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..errors import SolfecError
 from ..tables import Record, opened
 
 PERMUTED = 7  # CHOLMOD's number of the permutation of a vector
-WIDEST, SIX = 72, 6  # columns of a panel, and of products that kernels make at once
+WIDEST, SIX = 72, 6  # columns of a panel, and of products that kernels compute at once
 TILE = 8  # rows of a tile
 LANES, GROUPS = 16, 8  # right-hand sides that the kernel solves for together, and groups of these at once
 
@@ -29,7 +29,7 @@ class NotPositiveDefinite(ArithmeticError):
 
 
 class LowerPattern:
-    """Places of the lower triangle of a symmetric matrix, column after column, rows ascending.
+    """Pattern of the lower triangle of a symmetric matrix, column by column, rows ascending.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class LowerPattern:
     indptr, indices : ndarray of int
         Compressed columns; the diagonal is part of them.
     width : int
-        Rows and columns go by nodes of so many.
+        Rows and columns of one node.
     """
 
     def __init__(self, size: int, indptr: np.ndarray, indices: np.ndarray, width: int = 1):
@@ -50,7 +50,7 @@ class LowerPattern:
         return np.repeat(np.arange(self.size), np.diff(self.indptr))
 
     def whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Columns of the whole matrix (indptr, indices), and for each entry the lower one that it repeats."""
+        """Return columns of the whole matrix (indptr, indices), and for each entry its entry of the lower triangle."""
         from scipy.sparse import csc_matrix  # slow to import
 
         numbers = np.arange(1, len(self.indices) + 1, dtype=float)
@@ -62,15 +62,15 @@ class LowerPattern:
         return whole.indptr, whole.indices, whole.data.astype(np.int64) - 1
 
     def graph(self) -> LowerPattern:
-        """The pattern of nodes."""
+        """Return the pattern of nodes."""
         size = self.size // self.width
         keys = np.unique(self.columns // self.width * size + self.indices // self.width)
         return LowerPattern(size, np.searchsorted(keys, np.arange(size + 1) * size).astype(np.int32), (keys % size).astype(np.int32))
 
     def order(self) -> np.ndarray:
-        """How to eliminate columns so that little is filled, by a library."""
+        """Return an order of elimination with little fill, computed by a library."""
         columns = self.columns
-        data = np.ones(len(columns))  # a matrix that has a factor
+        data = np.ones(len(columns))  # entries of a positive definite matrix
         data[self.indices == columns] += np.bincount(columns, minlength=self.size) + np.bincount(self.indices, minlength=self.size)
         if not cholmod_present():
             library = SuperLU(self)
@@ -100,21 +100,21 @@ class Cholesky(Record):
     """
 
     COLUMNS = {
-        "first": ((), "i4"),  # of panels: their first columns, and the number of all
-        "row_ptr": ((), "i4"),  # where the rows below begin, and the number of all
+        "first": ((), "i4"),  # of panels: first column, and the number of all columns
+        "row_ptr": ((), "i4"),  # start of the rows below, and the number of all rows
         "row": ((), "i4"),  # rows below the columns of panels, ascending
-        "head": ((), "i4"),  # where panels begin in value, and the number of all
+        "head": ((), "i4"),  # start of panels in value, and the number of all entries
         "value": ((), "f8"),  # of L
-        "order": ((), "i4"),  # of columns: which one of A it is
+        "order": ((), "i4"),  # of columns: the column of A
         "owner": ((), "i4"),  # its panel
-        "source": ((), "i4"),  # of entries of A as they follow in panels: which one it is
+        "source": ((), "i4"),  # of entries of A in the order of panels: number of the entry
         "target": ((), "i4"),  # and its place in value, ascending
         "y": ((), "f8"),  # work of solutions
-        "work": ((), "f8"),  # of factorisation: room for as many columns as a panel has, padded, of as many tiles
+        "work": ((), "f8"),  # work space of factorisation: the widest padded panel
         "place": ((), "i4"),  # places of rows in the present panel
-        "waiting": ((), "i4"),  # of panels: those that wait to be taken into it,
-        "next": ((), "i4"),  # the next one that waits for the same,
-        "reached": ((), "i4"),  # and how many of its rows have been taken into panels
+        "waiting": ((), "i4"),  # of panels: first panel on its waiting list,
+        "next": ((), "i4"),  # next panel on the same list,
+        "reached": ((), "i4"),  # and number of its rows that have been subtracted from panels
     }
 
     WORTH = 16  # solutions that cost as much as a factorisation (benchmarks/factorisation.py)
@@ -147,11 +147,11 @@ class Cholesky(Record):
             raise NotPositiveDefinite
 
     def _room(self, count: int) -> np.ndarray:
-        """What the kernel needs to solve for so many right-hand sides."""
+        """Return work space of the kernel for `count` right-hand sides."""
         return np.zeros((LANES, len(self.vector), min(GROUPS, max(-(-count // LANES), 1))), order="F")
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """A^-1 times a vector or columns."""
+        """Return A^-1 times a vector or columns."""
         if right.ndim == 1:
             solved = np.empty(len(right))
             opened(_solve_vector(self.handle, right, solved))
@@ -161,19 +161,19 @@ class Cholesky(Record):
         return result
 
     def solve_columns(self, columns: np.ndarray, used: int) -> None:
-        """A^-1 times the first `used` of columns (size, n), in their place."""
+        """Replace the first `used` of columns (size, n) by A^-1 times them."""
         if self._columns_work.shape[2] < min(GROUPS, -(-used // LANES)):
             self._columns_work = self._room(used)
         opened(_solve_columns(self.handle, used, self._columns_work, columns))
 
     def solve_vector(self) -> np.ndarray:
-        """A^-1 times what is in `vector` (size,), in memory that the next solution takes."""
+        """Return A^-1 times `vector` (size,), in memory that the next solution overwrites."""
         opened(_solve_vector(self.handle, self.vector, self.solved))
         return self.solved
 
 
 def _panels(pattern: LowerPattern) -> tuple[np.ndarray, ...]:
-    """First columns of panels, rows below them as (row_ptr, row), and columns as they are eliminated."""
+    """Return first columns of panels, rows below them as (row_ptr, row), and columns in the order of elimination."""
     width, graph = pattern.width, pattern.graph()
     indptr, indices, _ = graph.whole()
     off = indices != np.repeat(np.arange(graph.size), np.diff(indptr))
@@ -192,7 +192,7 @@ def _panels(pattern: LowerPattern) -> tuple[np.ndarray, ...]:
 
 
 def _places(pattern: LowerPattern, first, row_ptr, row, head, owner, order) -> np.ndarray:
-    """Where the entries of a matrix stand in panels."""
+    """Return the places of a matrix's entries in panels."""
     size, place = pattern.size, np.empty(pattern.size, np.int64)
     place[order] = np.arange(size)
     one, two = place[pattern.indices], place[pattern.columns]
@@ -206,14 +206,14 @@ def _places(pattern: LowerPattern, first, row_ptr, row, head, owner, order) -> n
 
 
 def _aligned(length: int) -> np.ndarray:
-    """Zeros that begin where a line of the cache does."""
+    """Return zeros that start at a cache line."""
     whole = np.zeros(length + TILE)
     start = -(whole.ctypes.data // 8) % TILE
     return whole[start : start + length]
 
 
 class SuperLU:
-    """LU factors by SuperLU, which pivots where it must: any regular matrix."""
+    """LU factors by SuperLU, with pivoting, for any regular matrix."""
 
     WORTH = 75
 
@@ -235,25 +235,25 @@ class SuperLU:
 
     @property
     def order(self) -> np.ndarray:
-        """Columns as the last factorisation has eliminated them."""
+        """Columns in the order of the last factorisation."""
         return np.argsort(self._factor.perm_c).astype(np.int32)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """A^-1 times a vector or columns."""
+        """Return A^-1 times a vector or columns."""
         return self._factor.solve(right)
 
     def solve_columns(self, columns: np.ndarray, used: int) -> None:
-        """A^-1 times the first `used` of columns (size, n), in their place."""
+        """Replace the first `used` of columns (size, n) by A^-1 times them."""
         columns[:, :used] = self._factor.solve(columns[:, :used])
 
     def solve_vector(self) -> np.ndarray:
-        """A^-1 times what is in `vector` (size,), in memory that the next solution takes."""
+        """Return A^-1 times `vector` (size,), in memory that the next solution overwrites."""
         self.solved[:] = self._factor.solve(self.vector)
         return self.solved
 
 
 def indefinite_blocks(pattern: LowerPattern, data: np.ndarray, starts: list[int]) -> list[int]:
-    """Numbers of those diagonal blocks of a block-diagonal matrix, of rows starts[k] to starts[k + 1], that are not positive definite."""
+    """Return numbers of the diagonal blocks, rows starts[k] to starts[k + 1], that are not positive definite."""
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import splu
 

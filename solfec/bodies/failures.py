@@ -1,4 +1,4 @@
-"""What a kernel reports about a body, in the user's words."""
+"""Exceptions for failures that kernels report about bodies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TABLE_UNKNOWN = 100  # as in fortran/tables/table_registry.f90
 
 @contextmanager
 def named(name: str):
-    """Put the name of a body that is being made before what is said of it."""
+    """Put the name of a body that is being made in front of error messages."""
     try:
         yield
     except BadBase as error:
@@ -47,7 +47,7 @@ def raise_failure(bodies: BodyTable, failure: int, row: int) -> None:
     raise SolfecError(text)
 
 
-SHAPES = (5, 8)  # what elements out of shape lead to
+SHAPES = (5, 8)  # failures that strongly distorted elements cause
 
 
 _REASONS = {

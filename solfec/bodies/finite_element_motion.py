@@ -1,6 +1,6 @@
 """One time step of all finite element bodies (docs/theory.md, Time integration): the counterpart of `motion` for nodes.
 
-Explicit bodies (DEF_EXP) are done by the kernels alone; those of scheme DEF_LIM solve with the factors in `implicit`.
+Kernels alone move explicit bodies (DEF_EXP); bodies of scheme DEF_LIM solve with the factors in `implicit`.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ def initialise(bodies: BodyTable, rows: np.ndarray | None = None) -> tuple[int, 
 
 
 def follow(fe: FiniteElements, bodies: BodyTable) -> tuple[int, int]:
-    """Bring rotations and the displacements that elements see to the present configuration."""
+    """Update rotations, and displacements in elements' frames, to the present configuration."""
     failure, failed = _local_displacements(bodies.handles, fe.handle)
     return failure, int(fe.rows[failed]) if failed >= 0 else -1
 
 
 def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[list[np.ndarray], int]:
-    """Displacements (3, n) of the nodes of bodies seen from their rotations, whatever the form: R^T (X + q) - X.
+    """Return co-rotated displacements (3, n) of the nodes of bodies, for any form: R^T (X + q) - X.
 
     The second value is the row of the first of these bodies that is turned inside out, and has no rotation, or -1.
     """
@@ -71,7 +71,7 @@ def corotated(fe: FiniteElements, bodies: BodyTable, rows: list[int]) -> tuple[l
 
 
 def rotations(fe: FiniteElements, bodies: BodyTable) -> np.ndarray:
-    """Mean rotations (3, 3, count) of all bodies at the present configuration, whatever their form."""
+    """Return mean rotations (3, 3, count) of all bodies at the present configuration, for any form."""
     found = fe.rotation.copy(order="F")
     failure, _ = _motion.seen_displacements(bodies.handles, fe.handle, np.ones(fe.count, np.int32), found, np.zeros_like(fe.displacement))
     opened(failure)
@@ -79,7 +79,7 @@ def rotations(fe: FiniteElements, bodies: BodyTable) -> np.ndarray:
 
 
 def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[bool, int, int]:
-    """To mid-step; returns whether bodies have damping, and (failure, row)."""
+    """Move bodies to mid-step; return whether some have damping, and (failure, row)."""
     damped, failure, failed = _drift(bodies.handles, fe.handle, step)
     fe.damped = bool(damped)
     if fe.reduced.count:
@@ -88,7 +88,7 @@ def drift(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[bool, int
 
 
 def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float, damped: bool) -> None:
-    """u* from the loads in `triples.force`, gravity, internal and (`damped`) damping forces at mid-step."""
+    """Compute u* from the loads in `triples.force`, gravity, internal and (`damped`) damping forces at mid-step."""
     if damped:
         opened(_to_body_frame(bodies.handles, fe.handle))
         fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
@@ -97,14 +97,14 @@ def kick(fe: FiniteElements, bodies: BodyTable, gravity: np.ndarray, step: float
 
 
 def dissipate(fe: FiniteElements, bodies: BodyTable, step: float) -> None:
-    """Add the work of damping forces to DISSIPATED, before bodies leave mid-step; reactions are in velocities of implicit bodies."""
+    """Add the work of damping forces to DISSIPATED at mid-step, when velocities of implicit bodies include reactions."""
     opened(_damped_velocities(bodies.handles, fe.handle))
     fe.assembly.tangent_product(fe.displacement, fe.net, fe.viscous)
     opened(_add_dissipation(bodies.handles, fe.handle, step))
 
 
 def finish(fe: FiniteElements, bodies: BodyTable, step: float) -> tuple[int, int]:
-    """u(t+h), conf(t+h), energies; returns (failure, row)."""
+    """Compute u(t+h), conf(t+h) and energies; return (failure, row)."""
     failure, failed = _finish(bodies.handles, fe.handle, step)
     if failure:
         return failure, int(fe.rows[failed]) if failed >= 0 else -1
@@ -132,9 +132,9 @@ def store_internal_energy(fe: FiniteElements, bodies: BodyTable, first: int = 0)
 
 
 def critical_step(bodies: BodyTable) -> tuple[float, int]:
-    """Half of the stability limit of the explicit bodies, and the row of the one that asks for it; (inf, -1): none.
+    """Return half of the stability limit of the explicit bodies, and the row of the body that bounds it; (inf, -1): none.
 
-    The limit is a bound: the largest frequency at rest, raised by what the present strains can add (`frequencies`), unless
+    The limit follows from a bound, the largest frequency at rest plus what the present strains can add (`frequencies`), unless
     `square_present` is known.
     """
     fe = compiled(bodies)
@@ -145,13 +145,13 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
 
 
 def resting_step(bodies: BodyTable, row: int) -> float:
-    """The same of one finite element body at rest, whatever its scheme."""
+    """Return half of the stability limit of one finite element body at rest, for any scheme."""
     fe = compiled(bodies)
     return _least(fe, bodies, fe.number(row), True)[0]
 
 
 def _least(fe: FiniteElements, bodies: BodyTable, only: int, at_rest: bool) -> tuple[float, int]:
-    """Least step that explicit bodies (or number `only`) ask for, and the number of the body that does."""
+    """Return the least step of explicit bodies (or of number `only`), and the number of the body that bounds it."""
     while True:
         step, worst, unknown, failure = _least_step(bodies.handles, fe.handle, only, at_rest)
         opened(failure)

@@ -1,7 +1,7 @@
 """Finite element bodies: their meshes, and arrays of all of them for the kernels (Solfec-1.0's `fem`).
 
-`BodyTable.meshes` keeps one `FiniteElementMesh` per body.  `compiled` numbers nodes and elements of all bodies through and
-groups elements by type; it is called at every use and does its work anew only after bodies came or went.
+`BodyTable.meshes` keeps one `FiniteElementMesh` per body.  `compiled` numbers nodes and elements of all bodies consecutively and
+groups elements by type; it is called at every use and works only after bodies were added or removed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .materials import Law
 from .reduced import ReducedBodies
 from .table import REDUCED_FORMS, BodyKind, BodyTable, Form
 
-#: Columns of the body table that the arrays below depend on; `known_...` of FiniteElements are what they were.
+#: Columns of the body table that the arrays below depend on; `known_...` of FiniteElements hold their last values.
 MATERIAL = ("lame", "mass", "volume", "form", "law", "enhanced")
 
 #: Arrays of FiniteElements that have a row per body, per node and per element.
@@ -54,7 +54,7 @@ class FiniteElementMesh:
     normals : ndarray (n, 3)
         Integrals of N_a times the outward normal over the boundary [length**2].
     background : background_mesh.Background, optional
-        Of a mesh round a shape of its own.
+        Data of a shape inside the mesh.
     density : float, optional
         Mass density; by default the body's mass over its volume.
     materials : list of BulkMaterial
@@ -80,7 +80,7 @@ class FiniteElementMesh:
 
     @classmethod
     def of(cls, mesh, background=None) -> FiniteElementMesh:
-        """From a `shapes.Mesh`."""
+        """Make it from a `shapes.Mesh`."""
         topology = mesh.topology
         sizes = np.diff(topology.element_ptr).astype(np.int32)
         slot = used_slots(sizes)
@@ -94,7 +94,7 @@ class FiniteElementMesh:
         return made
 
     def shape(self) -> Mesh:
-        """The `shapes.Mesh` that it was made of."""
+        """Return the `shapes.Mesh` from which it was made."""
         used = used_slots(self.sizes)
         pointers = np.concatenate(([0], np.cumsum(self.sizes)))
         topology = MeshTopology(len(self.nodes), pointers, self.elements[used].astype(int))
@@ -109,21 +109,21 @@ class FiniteElementMesh:
         return len(self.nodes)
 
     def lame(self, default) -> np.ndarray:
-        """Lame's constants (ne, 2) of the elements, where `default` (2,) are the body's."""
+        """Return Lame's constants (ne, 2) of the elements; `default` (2,) are the body's."""
         result = np.tile(np.asarray(default, float), (len(self.sizes), 1))
         for number, material in enumerate(self.materials):
             result[self.material == number] = material.lame
         return result
 
     def densities(self, default: float) -> np.ndarray:
-        """Densities (ne,) of the elements, where `default` is used for want of the mesh's own."""
+        """Return densities (ne,) of the elements; `default` is used where the mesh has none."""
         result = np.full(len(self.sizes), default if self.density is None else self.density)
         for number, material in enumerate(self.materials):
             result[self.material == number] = material.density
         return result
 
     def varied(self) -> bytes:
-        """Changes whenever materials of elements do."""
+        """Key that changes when materials of elements change."""
         constants = [(material.young, material.poisson, material.density) for material in self.materials]
         return repr(constants).encode() + self.material.tobytes() if constants else b""
 
@@ -147,13 +147,13 @@ class FiniteElementMesh:
 
     @property
     def own_points(self) -> OwnPoints | None:
-        """Quadrature points of elements that the shape fills in part."""
+        """Return quadrature points of elements that the shape fills in part."""
         held = self.background
         return None if held is None else OwnPoints(held.point_element, held.point_natural, held.point_weight)
 
 
 def boundary_normals(nodes: np.ndarray, faces: np.ndarray) -> np.ndarray:
-    """Integrals (n, 3) of N_a times the normal over faces (nf, 4), -1 after the third node of triangles."""
+    """Return integrals (n, 3) of N_a times the normal over faces (nf, 4), -1 after the third node of triangles."""
     result = np.zeros_like(nodes)
     triangles = faces[faces[:, 3] < 0, :3]
     a, b, c = (nodes[triangles[:, k]] for k in range(3))
@@ -171,30 +171,30 @@ def boundary_normals(nodes: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 class FiniteElements(Record):
-    """All finite element bodies, their nodes and elements numbered through in the order of body rows.
+    """Arrays of all finite element bodies; nodes and elements are numbered consecutively in the order of body rows.
 
     Attributes
     ----------
     count : int
         Number of bodies; `rows` (count,) are their rows in the body table.
     assembly, resting : ElementAssembly
-        Elements that the time step evaluates, and those of bodies that move in a base.
+        Elements that the time step evaluates, and elements of bodies in a base.
     reduced : ReducedBodies
-        The latter bodies.
+        The bodies in a base.
     """
 
     COLUMNS = {
         "row": ((), "i4"),  # of bodies: rows of the body table
-        "first": ((), "i4"),  # where each body's nodes begin, and their number
-        "first_element": ((), "i4"),  # the same of elements
+        "first": ((), "i4"),  # start of each body's nodes, and the number of all nodes
+        "first_element": ((), "i4"),  # start of each body's elements, and the number of all elements
         "linear": ((), "i4"),  # 1: co-rotated, all forms but 'TL'
-        "passive": ((), "i4"),  # 1: the body moves in a base, which sees to its damping
-        "rotation": ((3, 3), "f8"),  # from the frames in which elements see displacements
+        "passive": ((), "i4"),  # 1: the body moves in a base, which treats its damping
+        "rotation": ((3, 3), "f8"),  # from the elements' frames to space
         "strain": ((), "f8"),  # largest strain of the elements; Neo-Hookean: largest modulus
         "stiffest": ((2,), "f8"),  # largest lambda and mu of the elements [pressure]
         "square_at_rest": ((), "f8"),  # largest omega**2 at rest [1/time**2]; not a number: unknown
-        "laplacian": ((), "f8"),  # the same of unit stiffness [length/mass]
-        "square_present": ((), "f8"),  # what is known of omega**2 at the present strains; infinite: nothing
+        "laplacian": ((), "f8"),  # largest omega**2 of unit stiffness [length/mass]
+        "square_present": ((), "f8"),  # bound of omega**2 at the present strains; infinite: unknown
         "known_lame": ((2,), "f8"),  # columns of the body table from which the arrays were made
         "known_mass": ((), "f8"),
         "known_volume": ((), "f8"),
@@ -206,13 +206,13 @@ class FiniteElements(Record):
         "reference": ((3,), "f8"),  # referential places [length]
         "normal": ((3,), "f8"),  # integrals of N_a times the referential normal over the boundary [length**2]
         "mass": ((), "f8"),  # lumped
-        "displacement": ((3,), "f8"),  # as the elements see them, co-rotated where linear
+        "displacement": ((3,), "f8"),  # in the elements' frames: co-rotated where linear
         "internal": ((3,), "f8"),  # internal forces, in the bodies' frames
         "viscous": ((3,), "f8"),  # K times velocities, in the bodies' frames
         "net": ((3,), "f8"),  # applied and internal forces of the step; before, velocities in the bodies' frames
         "element_size": ((), "i4"),  # of elements: number of nodes
         "element_node": ((MOST_NODES,), "i4"),  # nodes, numbered within the body
-        "overlap_first": ((), "i4"),  # of primitives inside background meshes: the first of the elements
+        "overlap_first": ((), "i4"),  # of primitives inside background meshes: start of the elements
         "overlap": ((), "i4"),  # that they overlap, numbered within their body
         "vertex_triple": ((MOST_NODES,), "i4"),  # of vertices of such shapes: configuration triples of the element's nodes
         "vertex_weights": ((MOST_NODES,), "f8"),  # and their shape functions
@@ -225,8 +225,8 @@ class FiniteElements(Record):
         self.behind = bodies.n  # row from which on bodies have come since
         self.initialised = 0  # leading bodies whose energies `finite_element_motion.initialise` has found
         self.count = len(self.rows)
-        self.implicit = None  # solvers that implicit.implicit_of keeps from step to step
-        self.recalled = None  # what implicit.recall wants of them
+        self.implicit = None  # solvers that implicit.implicit_of keeps between steps
+        self.recalled = None  # state that implicit.recall has set for them
         self.damped = False  # whether the last prediction found damping
         meshes = [bodies.meshes[int(bodies.id[row])] for row in self.rows]
         self.first = _starts([mesh.node_count for mesh in meshes])
@@ -251,7 +251,7 @@ class FiniteElements(Record):
         self.stiffest = np.asfortranarray(np.maximum.reduceat(lame, self.first_element[:-1]).T)
         law = np.where(self.linear == 1, Law.LINEAR, bodies.law[self.rows])[element_owner]
         enhanced = bodies.enhanced[self.rows][element_owner] == 1
-        moving = np.where(in_base[element_owner], 0, self.element_size)  # a type that does not exist: left out
+        moving = np.where(in_base[element_owner], 0, self.element_size)  # 0 is no type: these elements are left out
         own = self._own_points(meshes)
         self.assembly = ElementAssembly(self.reference, moving, nodes, lame, law, own, enhanced)
         self.resting = None
@@ -278,7 +278,7 @@ class FiniteElements(Record):
             strain=np.zeros(self.count),
             square_at_rest=np.full(self.count, np.nan),  # until `find_frequency`
             laplacian=np.full(self.count, np.nan),
-            square_present=np.full(self.count, np.inf),  # but while the critical step is refined
+            square_present=np.full(self.count, np.inf),  # set only while the critical step is refined
             **{name: np.zeros((3, n), order="F") for name in ("displacement", "internal", "viscous", "net")},
         )
         self.meshes = meshes
@@ -370,19 +370,19 @@ class FiniteElements(Record):
         return True
 
     def _find_triples(self, bodies: BodyTable) -> None:
-        """Where the nodes' configuration and velocity triples are."""
+        """Find the nodes' configuration and velocity triples."""
         owner = np.repeat(np.arange(self.count), np.diff(self.first))
         local = np.arange(self.first[-1]) - self.first[:-1][owner]
         self.conf_row = (bodies.conf_ptr[self.rows][owner] + local).astype(np.int32)
         self.velo_row = (bodies.velo_ptr[self.rows][owner] + local).astype(np.int32)
 
     def renumber(self, bodies: BodyTable, renumbered: np.ndarray) -> None:
-        """Follow rows of the body table that have moved since others, without elements, are gone.
+        """Follow rows of the body table after bodies without elements were removed.
 
         Parameters
         ----------
         bodies : BodyTable
-            As it is now.
+            The table after the removal.
         renumbered : ndarray of int
             New row of every old one.
         """
@@ -404,7 +404,7 @@ class FiniteElements(Record):
         self.reduced = ReducedBodies(self, bodies)
 
     def _own_points(self, meshes) -> OwnPoints | None:
-        """Quadrature points of the elements of all bodies that have their own."""
+        """Return quadrature points of all elements with individual rules."""
         held = [(start, mesh.own_points) for start, mesh in zip(self.first_element, meshes) if mesh.background is not None]
         if not held:
             return None
@@ -415,7 +415,7 @@ class FiniteElements(Record):
         )
 
     def _embed(self, bodies: BodyTable, meshes) -> None:
-        """Vertices of shapes inside elements, and the elements that parts of such shapes overlap."""
+        """Compile vertices of shapes inside elements, and the elements that parts of such shapes overlap."""
         firsts, overlaps, triples, weights, rows = [], [], [], [], []
         pointers = listed = 0
         for row, mesh in zip(self.rows, meshes):
@@ -437,7 +437,7 @@ class FiniteElements(Record):
         self._vertex_rows = None
 
     def place_vertices(self, bodies: BodyTable, geometry) -> None:
-        """Current vertices of shapes inside meshes."""
+        """Update the vertices of shapes inside meshes."""
         if len(self.embedded):
             if self._vertex_rows is None or self._vertex_rows[0] != geometry.version:
                 rows = np.flatnonzero(np.isin(geometry.vertices.view("body"), self.embedded)).astype(np.int32)
@@ -445,7 +445,7 @@ class FiniteElements(Record):
             opened(_place_vertices(bodies.handles, self.handle, geometry.vertices.handle, self._vertex_rows[1]))
 
     def outdated(self, bodies: BodyTable) -> bool:
-        """Whether something has changed that the arrays depend on besides meshes."""
+        """Whether columns of the body table on which the arrays depend have changed."""
         if not self.count:
             return False
         changed, status = _materials_changed(bodies.handles, self.handle)
@@ -453,11 +453,11 @@ class FiniteElements(Record):
         return changed > 0 or self.varied != [mesh.varied() for mesh in self.mixed]
 
     def number(self, row: int) -> int:
-        """Number of the body of a row among finite element bodies."""
+        """Return the number of a row's body among finite element bodies."""
         return int(np.searchsorted(self.rows, row))
 
     def body_assembly(self, bodies: BodyTable, k: int) -> tuple[ElementAssembly, np.ndarray]:
-        """The elements of body number k alone, and the displacements (3, n) at which its stiffness is meant: zero but for 'TL'."""
+        """Return the elements of body number k, and the displacements (3, n) at which its stiffness is evaluated: zero except for 'TL'."""
         elements = np.arange(self.first_element[k], self.first_element[k + 1])
         nodes = np.arange(self.first[k], self.first[k + 1])
         assembly = (self.resting if self.reduced.inside[k] else self.assembly).part(elements, nodes)
@@ -467,14 +467,14 @@ class FiniteElements(Record):
         return assembly, displacement
 
     def find_frequency(self, bodies: BodyTable, k: int) -> None:
-        """Largest omega**2 at rest, and that of unit stiffness, of body number k (see `frequencies`)."""
+        """Compute the largest omega**2 at rest, and that of unit stiffness, of body number k (see `frequencies`)."""
         row, mesh = self.rows[k], self.meshes[k]
         self.square_at_rest[k], self.laplacian[k] = largest_frequency(
             mesh, mesh.lame(bodies.lame[:, row]), mesh.densities(bodies.mass[row] / bodies.volume[row])
         )
 
     def stiffest_element(self, bodies: BodyTable, row: int) -> int:
-        """The element of a body whose own frequency at rest is highest."""
+        """Return the element of a body whose own frequency at rest is highest."""
         k = self.number(row)
         assembly, _ = self.body_assembly(bodies, k)
         density = self.meshes[k].densities(bodies.mass[row] / bodies.volume[row])
@@ -490,7 +490,7 @@ def _joined(arrays: list[np.ndarray], empty: tuple) -> np.ndarray:
 
 
 def compiled(bodies: BodyTable) -> FiniteElements:
-    """Arrays of all finite element bodies, made anew when bodies came or went or got other materials since the last call.
+    """Return arrays of all finite element bodies, recompiled if bodies or their materials changed since the last call.
 
     Raises
     ------
@@ -510,15 +510,15 @@ def within_step(bodies: BodyTable) -> FiniteElements:
 
 
 def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.ndarray, np.ndarray]:
-    """The element of a body that holds a referential point.
+    """Find the element of a body that holds a referential point.
 
     Returns
     -------
     element : int
         The nearest element, numbered within the body (of equally near ones the first).
     natural, weights : ndarray (3,), (8,)
-        Natural coordinates of its place that is nearest to the point, and shape functions at the point. A point between
-        the hollow of a warped face and the hull of the element's nodes is outside of the element, which carries it all the same.
+        Natural coordinates of the element's place nearest to the point, and shape functions at the point. A point between
+        a hollow warped face and the hull of the element's nodes is outside of the element, which nevertheless carries it.
 
     Raises
     ------
@@ -553,7 +553,7 @@ def find(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[int, np.nd
 
 
 def _extended(fe: FiniteElements, bodies: BodyTable, row: int, element: int, natural: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """Shape functions (8,) of an element at a referential point outside of it; `natural` is its nearest place."""
+    """Return shape functions (8,) of an element at a referential point outside of it; `natural` is its nearest place."""
     weights = np.zeros((MOST_NODES, 1), order="F")
     _points.extend_weights(
         np.asfortranarray(point[:, None]), np.asfortranarray(natural[:, None]),
@@ -564,7 +564,7 @@ def _extended(fe: FiniteElements, bodies: BodyTable, row: int, element: int, nat
 
 
 def weigh(fe: FiniteElements, bodies: BodyTable, rows, elements, points):
-    """Natural coordinates (3, n) and shape functions (8, n) of referential points (3, n), and their distances (n,)."""
+    """Return natural coordinates (3, n) and shape functions (8, n) of referential points (3, n), and their distances (n,)."""
     count = len(rows)
     natural, weights = np.zeros((3, count), order="F"), np.zeros((MOST_NODES, count), order="F")
     distance = np.zeros(count)
@@ -576,7 +576,7 @@ def weigh(fe: FiniteElements, bodies: BodyTable, rows, elements, points):
 
 
 def deformation_gradients(bodies: BodyTable, rows, elements, natural) -> np.ndarray:
-    """F (3, 3, n) at natural coordinates (3, n) of elements of the bodies `rows`, from the present displacements."""
+    """Return F (3, 3, n) at natural coordinates (3, n) of elements of the bodies `rows`, from the present displacements."""
     fe = compiled(bodies)
     gradient = np.zeros((3, 3, len(rows)), order="F")
     displacement = np.asfortranarray(bodies.configurations.conf[:, fe.conf_row])
@@ -588,6 +588,6 @@ def deformation_gradients(bodies: BodyTable, rows, elements, natural) -> np.ndar
 
 
 def nodes_of(bodies: BodyTable, row: int, element: int) -> np.ndarray:
-    """Node numbers (size,) of an element of a body."""
+    """Return node numbers (size,) of an element of a body."""
     mesh = bodies.meshes[int(bodies.id[row])]
     return mesh.elements[element, : mesh.sizes[element]]

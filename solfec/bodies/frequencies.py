@@ -7,10 +7,10 @@ St Venant-Kirchhoff material obeys, with F = R U, v = R w, and e the largest Fro
 
 for w.M w = 1: c = 3 lambda + 2 mu and s = sqrt(3) lambda + 2 mu bound the material, |U - I| <= 2 e, and gamma, the largest
 eigenvalue of M^-1 L with the Laplacian L, is bounded by those of the elements.  So one number per body and step is enough.
-This is cheap and never too high a step, but under large strains it is far too low a one, most of all when a body is compressed,
-which softens it.  Where it would lower the step, `present_squares` looks at the tangent itself.
+This is cheap and never gives too high a step, but under large strains it gives a far too low one, above all in compression,
+which softens the body.  If it would lower the step, `present_squares` iterates with the tangent itself.
 
-Enhanced strains only soften.  For the Neo-Hookean material the elements give a modulus m with v.K v <= m gamma instead of e.
+Enhanced strains only soften a body.  For the Neo-Hookean material the elements give a modulus m with v.K v <= m gamma.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from ..element_types import used_slots
 from .element_assembly import ElementAssembly
 
 DENSE_BELOW = 40  # unknowns
-TOLERANCE = 1e-6  # residual of an eigenvector, relative; the error of its eigenvalue goes with the square
-MOST, LOOK = 500, 10  # products for one eigenvalue, and after how many it is looked at
-PRODUCTS = 8  # with the tangent, of the short iteration; its eigenvalue is at least 0.92 of the largest in all meshes tried
-SHORT = 1.1  # factor on what it finds: omega**2 may be four times as large before half of the stability limit is the whole
+TOLERANCE = 1e-6  # relative residual of an eigenvector; the error of its eigenvalue is of second order in it
+MOST, LOOK = 500, 10  # products for one eigenvalue, and number of products between tests
+PRODUCTS = 8  # products with the tangent in the short iteration; in all tested meshes it finds at least 0.92 of the largest eigenvalue
+SHORT = 1.1  # factor on its result: half of the stability limit leaves room for four times omega**2
 
 
 def largest_frequency(mesh, lame: np.ndarray, density: np.ndarray) -> tuple[float, float]:
-    """omega_0**2 and gamma [1/time**2, 1/mass length] of a FiniteElementMesh with Lame's constants (ne, 2) and densities (ne,)
-    of its elements; kept with the mesh."""
+    """Return omega_0**2 and gamma [1/time**2, 1/mass length] of a FiniteElementMesh, and keep them with the mesh.
+
+    Lame's constants are (ne, 2) and densities (ne,) numbers of its elements.
+    """
     known, key = getattr(mesh, "_frequencies", None), (lame.tobytes(), density.tobytes())
     if known is not None and known[0] == key:
         return known[1]
@@ -59,9 +61,9 @@ def largest_frequency(mesh, lame: np.ndarray, density: np.ndarray) -> tuple[floa
 def largest_eigenvalue(apply, size: int) -> float:
     """Largest eigenvalue of a symmetric operator, ``apply (vector)``, by Lanczos' method.
 
-    It is known to a relative `TOLERANCE` at worst, and far closer where the largest eigenvalues are not all but equal.  There are no
+    Its relative error is at most `TOLERANCE`, and far smaller unless the largest eigenvalues are nearly equal.  There are no
     restarts and no reorthogonalisation, which take longer than the products with large meshes (ARPACK: 5 s of 8 for 27 000 hexahedra): the
-    copies of eigenvalues that round-off then brings are none of the largest one's business.
+    copies of eigenvalues that round-off produces do not change the largest one.
     """
     vector, before = np.random.default_rng(0).uniform(-1.0, 1.0, size), np.zeros(size)
     vector /= np.sqrt((vector**2).sum())
@@ -84,9 +86,9 @@ def largest_eigenvalue(apply, size: int) -> float:
 
 
 def present_squares(fe) -> np.ndarray:
-    """omega**2 (count,) of all finite element bodies at the present displacements, by a few steps of Lanczos' method for all at once.
+    """Return omega**2 (count,) of all finite element bodies at the present displacements, by a few steps of Lanczos' method for all at once.
 
-    Nothing is kept from call to call, and no body depends on the others, so continued runs and other threads have the same bits.
+    Calls and bodies are independent of each other, so continued runs and other numbers of threads have the same bits.
 
     Parameters
     ----------
@@ -114,12 +116,12 @@ def present_squares(fe) -> np.ndarray:
 
 
 def _norms(vector: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Lengths of the parts of (3, n) that begin at `first`."""
+    """Return lengths of the parts of (3, n) that start at `first`."""
     return np.sqrt(np.add.reduceat((vector**2).sum(0), first))
 
 
 def laplacian_bound(assembly: ElementAssembly, density: np.ndarray) -> float:
-    """Largest eigenvalue of the elements' own M^-1 L: no assembly of them has a larger one."""
+    """Return the largest eigenvalue of the elements' own M^-1 L, which bounds that of their assembly."""
     largest = 0.0
     for g in assembly.groups:
         gradient, weight = g.from_lanes(g.shape_gradients()), g.from_lanes(g.weight)  # (ne, 3, size, points), (ne, points)
@@ -133,7 +135,7 @@ def laplacian_bound(assembly: ElementAssembly, density: np.ndarray) -> float:
 
 
 def highest_element(assembly: ElementAssembly, density: np.ndarray) -> int:
-    """Number of the element whose own M^-1 K at rest has the largest eigenvalue."""
+    """Return the number of the element whose own M^-1 K at rest has the largest eigenvalue."""
     found = np.zeros(assembly.element_count)
     zero = np.zeros((3, assembly.node_count), order="F")
     for g, dense in zip(assembly.groups, assembly.element_stiffness(zero)):

@@ -1,6 +1,6 @@
 """Linearly implicit bodies (scheme DEF_LIM): solutions with A = M + (eta h/2 + h**2/4) K (docs/theory.md, Time integration).
 
-Finite elements are in `element_solver`; here are pseudo-rigid bodies, whose K is the tangent at mid-step, and the list of
+Finite elements are in `element_solver`; this module has pseudo-rigid bodies, whose K is the tangent at mid-step, and the list of
 all solvers of a model.
 """
 
@@ -22,9 +22,9 @@ class PseudoRigidSolver(Record):
 
     COLUMNS = {
         "rows": ((), "i4"),  # rows of the body table
-        "dof_first": ((), "i4"),  # where the bodies' unknowns begin
-        "rotation": ((3, 3), "f8"),  # from these to space
-        "inverses": ((12, 12), "f8"),  # A^-1 as of the last `refresh`
+        "dof_first": ((), "i4"),  # start of the bodies' unknowns
+        "rotation": ((3, 3), "f8"),  # from the unknowns to space
+        "inverses": ((12, 12), "f8"),  # A^-1 of the last `refresh`
     }
 
     def __init__(self, bodies: BodyTable, rows: np.ndarray):
@@ -38,25 +38,25 @@ class PseudoRigidSolver(Record):
         )
 
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
-        """Inverses for the present gradients; SolfecError names a body whose matrix is singular."""
+        """Compute inverses for the present gradients; SolfecError names a body whose matrix is singular."""
         failure, row = _pseudo_rigid.invert(bodies.handles, self.handle, step, dynamic)
         if failure:
             raise_failure(bodies, failure, row)
 
     def correct_free_velocity(self, bodies: BodyTable) -> None:
-        """u* = u + A^-1 M (u*_explicit - u): the explicit kernel has left u*_explicit."""
+        """Compute u* = u + A^-1 M (u*_explicit - u) from u*_explicit of the explicit kernel."""
         opened(_pseudo_rigid.free_velocities(bodies.handles, self.handle))
 
     def add_reactions(self, bodies: BodyTable, step: float) -> None:
-        """h (A^-1 - M^-1) r, to which the explicit kernel adds h M^-1 r."""
+        """Add h (A^-1 - M^-1) r to velocities; the explicit kernel adds h M^-1 r."""
         opened(_pseudo_rigid.add_reactions(bodies.handles, self.handle, step))
 
     def begin_static(self, bodies: BodyTable, gravity: np.ndarray, step: float) -> None:
-        """h A^-1 (f - V P(F)), from rest; `force` takes gravity up."""
+        """Compute velocities h A^-1 (f - V P(F)) from rest; gravity is added to `force`."""
         opened(_pseudo_rigid.begin_static(bodies.handles, self.handle, step, gravity))
 
     def finish_static(self, bodies: BodyTable, step: float) -> tuple[int, int]:
-        """The reactions' part of velocities, configuration and energy at the end of the step; returns (failure, row)."""
+        """Add reactions to velocities, and update configuration and energy at the end of the step; return (failure, row)."""
         return _pseudo_rigid.finish_static(bodies.handles, self.handle, step)
 
 
@@ -66,12 +66,12 @@ class Implicit:
     Attributes
     ----------
     key
-        What they depend on.
+        Key of everything on which the solvers depend.
     elements : list of ElementSolver
     pseudo_rigid : PseudoRigidSolver or None
     reduced : ReducedBodies or None
     solvers : list
-        All of them.
+        The solvers of all kinds.
     """
 
     def __init__(self, key: tuple, elements: list[ElementSolver], pseudo_rigid: PseudoRigidSolver | None, reduced):
@@ -96,30 +96,30 @@ def _solvers(bodies: BodyTable, fe, key: tuple) -> Implicit:
 
 
 def population(bodies: BodyTable) -> tuple:
-    """What changes whenever bodies come, go, or change their schemes: solvers are then made anew."""
+    """Return a key that changes when bodies are added, removed, or change their schemes; solvers are then made again."""
     return bodies.n, bodies.generation, bodies.scheme.tobytes()
 
 
 def implicit_of(bodies: BodyTable, fe, count: int) -> Implicit:
-    """The solvers for the `count` bodies of scheme DEF_LIM, made anew when bodies or schemes changed."""
+    """Return the solvers for the `count` bodies of scheme DEF_LIM, made again if bodies or schemes changed."""
     if not count:
         fe.implicit = NONE
         return NONE
     key = population(bodies)
     if fe.implicit is None or fe.implicit.key != key:
         fe.implicit = _solvers(bodies, fe, key)
-        if fe.recalled is not None and fe.recalled[0] != key:  # the run that is continued here made its solvers anew, too
+        if fe.recalled is not None and fe.recalled[0] != key:  # the run that is continued made its solvers again, too
             fe.recalled = None
     return fe.implicit
 
 
 def present_implicit(bodies: BodyTable, fe) -> Implicit:
-    """The solvers for all bodies that are of scheme DEF_LIM now."""
+    """Return the solvers for all bodies that have scheme DEF_LIM now."""
     return implicit_of(bodies, fe, int((bodies.view("scheme") == Scheme.DEF_LIM).sum()))
 
 
 def implicit_of_step(bodies: BodyTable, fe) -> Implicit:
-    """The same within a step, whose prediction has looked for changes already."""
+    """Return the solvers within a step, whose prediction has already checked for changes."""
     known = fe.implicit
     if known is None or (known.solvers and known.key[0] != bodies.n):
         return present_implicit(bodies, fe)
@@ -127,15 +127,15 @@ def implicit_of_step(bodies: BodyTable, fe) -> Implicit:
 
 
 def memory(bodies: BodyTable, step: float, dynamic: bool = True) -> Memory | None:
-    """What a continued run has to `recall` besides the state of bodies; None when the next step starts afresh."""
+    """Return the state that a continued run must `recall` besides the state of bodies; None if the next step needs none."""
     fe = bodies.finite_elements
     if fe is None or not fe.count or fe.outdated(bodies):
         return None
     rows, known = _nonlinear(bodies), fe.implicit
     present = population(bodies)
-    if fe.recalled is not None:  # no step since
+    if fe.recalled is not None:  # no step since then
         return fe.recalled[2] if fe.recalled[:2] == (present, step_key(bodies, rows, step, dynamic)) else None
-    if known is None or known.key != present:  # the next step makes its solvers anew
+    if known is None or known.key != present:  # the next step makes its solvers again
         return None
     for solver in known.elements:
         if not solver.linear and np.array_equal(solver.rows, rows) and solver.key == step_key(bodies, rows, step, dynamic):
@@ -144,11 +144,11 @@ def memory(bodies: BodyTable, step: float, dynamic: bool = True) -> Memory | Non
 
 
 def recall(bodies: BodyTable, fe, step: float, dynamic: bool, remembered: Memory) -> None:
-    """Let the next step's solver take up where another run's was."""
+    """Set the state with which the next step's solver continues another run."""
     fe.recalled = population(bodies), step_key(bodies, _nonlinear(bodies), step, dynamic), remembered
 
 
 def _nonlinear(bodies: BodyTable) -> np.ndarray:
-    """Rows of the bodies of form 'TL' and scheme DEF_LIM."""
+    """Return rows of the bodies of form 'TL' and scheme DEF_LIM."""
     kind, form, scheme = (bodies.view(name) for name in ("kind", "form", "scheme"))
     return np.flatnonzero((kind == BodyKind.FINITE_ELEMENT) & (form == Form.TL) & (scheme == Scheme.DEF_LIM))

@@ -1,4 +1,4 @@
-"""Quasi-static bodies that are not stable in the equilibrium that a run looks for."""
+"""Warnings about quasi-static bodies that are unstable in the equilibrium that a run approaches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .table import BodyTable
 
 
 def told(bodies: BodyTable) -> str:
-    """A warning about bodies of form 'TL' whose matrix A, with supports in it, was not positive definite, or ''."""
+    """Return a warning about bodies of form 'TL' whose matrix A, including supports, was not positive definite, or ''."""
     implicit = getattr(bodies.finite_elements, "implicit", None)
     rows = [int(solver.rows[k]) for solver in (implicit.elements if implicit else []) for k in solver.unstable]
     if not rows:

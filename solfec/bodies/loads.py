@@ -82,12 +82,12 @@ class Loads:
     bodies : BodyTable
         The bodies that are loaded.
     epsilon : float
-        How far a loaded point of a finite element body may be outside of its elements.
+        Distance by which a loaded point of a finite element body may be outside of its elements.
 
     Attributes
     ----------
     gravity : ndarray (3,)
-        Acceleration, as of the last evaluation.
+        Acceleration at the last evaluation.
     table : PointLoadTable
         Forces and torques.
     pressures : Pressures
@@ -134,7 +134,7 @@ class Loads:
                 series.append((i, self.series.add(item)))
             else:
                 gravity[i] = _finite(item, "gravity")
-        self.gravity[:], self.gravity_series = gravity, series  # in the memory that kernels know
+        self.gravity[:], self.gravity_series = gravity, series  # in memory that kernels read
 
     def add_force(self, body_row: int, kind: str, point, direction, value) -> None:
         """Apply a point force.
@@ -207,12 +207,12 @@ class Loads:
         self.callbacks.append(LoadCallback(int(body_row), function))
 
     def add_torque_callback(self, body_row: int, kind: str, direction, function: Callable) -> None:
-        """Turn a rigid body about an axis by a user's function, which gets what `add_callback` says and returns a number.
+        """Apply the torque of a user's function about an axis to a rigid body; see `add_callback` for its arguments, it returns a number.
 
         Raises
         ------
         ValueError
-            An unknown kind, a direction that is no direction.
+            An unknown kind, an invalid direction.
         """
         _named(kind, LoadKind, "_TORQUE")
         axis = _vector(direction, "direction")
@@ -232,7 +232,7 @@ class Loads:
         Raises
         ------
         SolfecError
-            A callback returned something unusable.  What a callback raises passes through.
+            A callback returned an invalid value.  Exceptions of a callback pass through.
         """
         series = self.series
         if series.n:
@@ -312,7 +312,7 @@ def _add_returned(bodies: BodyTable, callback: LoadCallback, time: float, step: 
 
 
 def _callback_values(returned, size: int, where: str) -> np.ndarray:
-    """What a callback returned as an array of `size` finite numbers, flattened."""
+    """Return the value of a callback as a flat array of `size` finite numbers."""
     try:
         values = np.concatenate([np.ravel(np.asarray(item, float)) for item in returned])
     except (TypeError, ValueError, OverflowError):
@@ -325,7 +325,7 @@ def _callback_values(returned, size: int, where: str) -> np.ndarray:
 
 
 def _torques(returned, callback: LoadCallback, where: str) -> np.ndarray:
-    """The generalised force of a torque about a callback's axis."""
+    """Return the generalised force of a torque about a callback's axis."""
     try:
         torque = float(returned)
     except (TypeError, ValueError, OverflowError):

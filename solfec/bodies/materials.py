@@ -20,7 +20,7 @@ class BulkMaterial:
     model : str
         'KIRCHHOFF', the St Venant-Kirchhoff material, or 'NEO_HOOKEAN', a compressible Neo-Hookean one.
     label : str
-        Name under which the user knows the material.
+        The user's name of the material.
     young : float
         Young's modulus [pressure], not negative.
     poisson : float
@@ -73,23 +73,23 @@ class BulkMaterial:
 
     @property
     def incompressible(self) -> bool:
-        """Whether no deformable body can be made of it."""
+        """Whether the material is incompressible: no deformable body can have it."""
         return self.poisson == 0.5
 
     @property
     def lame(self) -> tuple[float, float]:
         """Lame's constants lambda and mu [pressure]."""
         young, poisson = self.young, self.poisson
-        if self.incompressible:  # of rigid bodies, which use neither
+        if self.incompressible:  # only for rigid bodies, which use neither constant
             return 0.0, young / 3
         return young * poisson / ((1 + poisson) * (1 - 2 * poisson)), young / (2 * (1 + poisson))
 
 
 class BulkMaterials(list):
-    """The bulk materials of a model; body tables name them by their rows here."""
+    """The bulk materials of a model; body tables refer to them by their rows here."""
 
     def row_of(self, material: BulkMaterial) -> int:
-        """Row of a material, added when it is new."""
+        """Return the row of a material, which is added if it is new."""
         for row, known in enumerate(self):
             if known is material:
                 return row

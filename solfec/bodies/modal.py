@@ -26,7 +26,7 @@ ATTEMPTS = 3
 
 
 def matrices(bodies: BodyTable, row: int):
-    """Lumped mass (3n,) of the unknowns and stiffness, a scipy.sparse.csc_matrix (3n, 3n), of the body `row`.
+    """Return the lumped mass (3n,) of the unknowns and stiffness, a scipy.sparse.csc_matrix (3n, 3n), of the body `row`.
 
     The stiffness is the tangent at the present displacement for form 'TL', that at rest for the others.
     """
@@ -49,7 +49,7 @@ def matrices(bodies: BodyTable, row: int):
 
 
 def check_base(base: ReducedBase, mesh, material, form: Form, uniform: bool = True) -> None:
-    """Whether a base suits a body that is being made; BadBase says why not.
+    """Raise BadBase, with the reason, unless a base suits a body that is being made.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def check_base(base: ReducedBase, mesh, material, form: Form, uniform: bool = Tr
     form : Form
         'BC-MODAL' or 'BC-RO'.
     uniform : bool
-        False: elements may get other materials yet, so that mass and eigenvalues of modes can be judged later only.
+        False: elements may still get other materials, so mass and eigenvalues of modes can only be checked later.
     """
     given, needed = base.vectors.shape[1], 3 * mesh.node_count
     if given != needed:
@@ -72,7 +72,7 @@ def check_base(base: ReducedBase, mesh, material, form: Form, uniform: bool = Tr
     table = np.where(used_slots(mesh.sizes), mesh.elements, 0)
     columns = np.tile(material.lame, (count, 1)), np.full(count, Law.LINEAR), mesh.own_points
     found = []
-    for enhanced in (False, True):  # modes of enhanced hexahedra are welcome, too
+    for enhanced in (False, True):  # modes of enhanced hexahedra are valid, too
         if found and not any(BY_SIZE[size].takes_enhancement for size in np.unique(mesh.sizes).tolist()):
             break
         assembly = ElementAssembly(mesh.nodes.T, mesh.sizes, table, *columns, np.full(count, enhanced))
@@ -87,7 +87,7 @@ def check_base(base: ReducedBase, mesh, material, form: Form, uniform: bool = Tr
 
 
 def _quotients(assembly: ElementAssembly, vectors: np.ndarray) -> np.ndarray:
-    """v.K v (k,) of vectors (k, 3n), at rest."""
+    """Return v.K v (k,) of vectors (k, 3n), at rest."""
     zero, force = (np.zeros((3, assembly.node_count), order="F") for _ in range(2))
     return np.array([
         v @ assembly.tangent_product(zero, np.asfortranarray(v.reshape(-1, 3).T), force).T.ravel() for v in vectors
@@ -95,7 +95,7 @@ def _quotients(assembly: ElementAssembly, vectors: np.ndarray) -> np.ndarray:
 
 
 def fingerprint(mass: np.ndarray, stiffness) -> np.ndarray:
-    """M v and K v for a fixed v, (2, 3n): two pairs of matrices that share them are the same up to rounding."""
+    """Return M v and K v for a fixed v, (2, 3n): equal fingerprints mean equal matrices, up to rounding."""
     probe = np.random.default_rng(0).uniform(-1.0, 1.0, len(mass))
     return np.stack([mass * probe, stiffness @ probe])
 
@@ -110,11 +110,11 @@ def same_fingerprint(one: np.ndarray, other: np.ndarray) -> bool:
 def lowest_modes(
     mass: np.ndarray, stiffness, count: int, nodes: np.ndarray, tolerance: float = 1e-11, iterations: int = 100
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `count` lowest eigenvalues (count,) and their modes (count, 3n), orthonormal in the norm of M.
+    """Return the `count` lowest eigenvalues (count,) and their modes (count, 3n), orthonormal in the norm of M.
 
     Rigid motions of the nodes (n, 3) that leave the body without forces come first, exactly: translations, then rotations
     about the mass centre.  The rest is found by Lanczos' method on the shifted inverse (dense below `DENSE_UNKNOWNS`
-    unknowns), and the number of negative pivots tells whether any mode was missed.
+    unknowns), and the number of negative pivots shows whether a mode was missed.
 
     Raises
     ------
@@ -141,13 +141,13 @@ def lowest_modes(
 
 
 def _without_force(scaled, fields: np.ndarray) -> np.ndarray:
-    """Those of orthonormal fields (r, m) that the matrix maps to nothing."""
+    """Return those of orthonormal fields (r, m) that the matrix maps to zero."""
     size = abs(scaled).sum(0).max()
     return fields[np.linalg.norm(scaled @ fields.T, axis=0) <= 1e-10 * size]
 
 
 def _dense(scaled, rigid: np.ndarray, wanted: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest modes beside the rigid ones, which are moved to the upper end of the spectrum."""
+    """Return the lowest modes besides the rigid ones, which are shifted to the upper end of the spectrum."""
     from scipy.linalg import eigh
 
     matrix = scaled.toarray() + (4.0 * abs(scaled).sum(0).max()) * (rigid.T @ rigid)
@@ -197,5 +197,5 @@ def _factor(scaled, shift: float):
 
 
 def _negative_pivots(factor) -> int:
-    """Number of negative eigenvalues of a factorised symmetric matrix (Sylvester's law)."""
+    """Return the number of negative eigenvalues of a factorised symmetric matrix (Sylvester's law)."""
     return int((factor.U.diagonal() < 0.0).sum())

@@ -1,7 +1,7 @@
 """Time integration of all bodies: drift, kick, drift (docs/theory.md, Time integration; Solfec-1.0's `bod`).
 
-A step is `predict`, then contact reactions from elsewhere in `bodies.triples.reaction`, then `correct`.  Every
-function is one to three kernel calls on the whole body table.
+A step is `predict`, then contact reactions from elsewhere in `bodies.triples.reaction`, then `correct`.  Each
+function makes one to three kernel calls on the whole body table.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def initialise_inertia(bodies: BodyTable, rows: np.ndarray | None = None) -> Non
 
 
 def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
-    """Bring bodies to mid-step: conf(t+h/2), u* in `velo`, u(t) in `velo_prev`, applied loads in `force`.
+    """Move bodies to mid-step: conf(t+h/2), u* in `velo`, u(t) in `velo_prev`, applied loads in `force`.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
 
 
 def predict_implicit(bodies: BodyTable, step: float, count: int) -> None:
-    """u* of the `count` bodies of scheme DEF_LIM, after a prediction as if they were explicit."""
+    """Compute u* of the `count` bodies of scheme DEF_LIM, after a prediction as if they were explicit."""
     elements = within_step(bodies)
     implicit = implicit_of(bodies, elements, count)
     if not implicit.solvers:
@@ -89,7 +89,7 @@ def predict_implicit(bodies: BodyTable, step: float, count: int) -> None:
 
 
 def _predict_explicit(bodies: BodyTable, elements, loads: Loads, time: float, step: float) -> int:
-    """Explicit predictions, with loads at mid-step; the number of bodies of scheme DEF_LIM."""
+    """Make explicit predictions, with loads at mid-step; return the number of bodies of scheme DEF_LIM."""
     handles = bodies.handles
     if not (elements.count or loads.on_bodies):
         failure, row, implicit_bodies = _predict(handles, BOTH, step, loads.apply(bodies, time + 0.5 * step, step))
@@ -135,7 +135,7 @@ def correct(bodies: BodyTable, step: float) -> None:
 
 
 def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) -> None:
-    """h A^-1 r of bodies of scheme DEF_LIM, where the kernels that follow do not add it."""
+    """Add h A^-1 r to bodies of scheme DEF_LIM where later kernels do not add it."""
     for solver in implicit.elements:
         solver.add_velocities(bodies, step, bodies.triples.reaction, by_row=True)
         energy_momentum.iterate(elements, bodies, solver, step, reacting=True)
@@ -146,12 +146,12 @@ def _add_implicit_reactions(implicit, elements, bodies: BodyTable, step: float) 
 
 
 def critical_step(bodies: BodyTable) -> tuple[float, int]:
-    """Admissible time step (half the limit: 1/omega_max without damping) and the row of the body that asks for it.
+    """Return the admissible time step (half the limit: 1/omega_max without damping) and the row of the body that bounds it.
 
     Returns
     -------
     step, row
-        ``(inf, -1)`` when no body is integrated explicitly; of equal bodies the first.
+        ``(inf, -1)`` if no body is integrated explicitly; the first of equal bodies.
 
     Raises
     ------
@@ -168,13 +168,13 @@ def critical_step(bodies: BodyTable) -> tuple[float, int]:
 
 
 def refined_critical_step(bodies: BodyTable, exactly: bool) -> tuple[float, int]:
-    """As `critical_step`, from the frequencies of finite elements at the present strains, not from a bound of them.
+    """Return the critical step from frequencies of finite elements at the present strains instead of a bound.
 
     Parameters
     ----------
     bodies : BodyTable
     exactly : bool
-        False: strains are left out of account.
+        False: strains are ignored.
     """
     elements = compiled(bodies)
     if not elements.count:
@@ -187,7 +187,7 @@ def refined_critical_step(bodies: BodyTable, exactly: bool) -> tuple[float, int]
 
 
 def stability_limit(bodies: BodyTable, row: int, admissible: float) -> float:
-    """The step beyond which explicit integration of a body grows without bound; `admissible` is what it asks for.
+    """Return the step beyond which explicit integration of a body is unstable; `admissible` is its admissible step.
 
     For finite elements it is at most that of the body at rest.
     """
@@ -197,7 +197,7 @@ def stability_limit(bodies: BodyTable, row: int, admissible: float) -> float:
 
 
 def find_outside(bodies: BodyTable, scene) -> np.ndarray | None:
-    """Mask (n,) of the bodies whose boxes have nothing in common with a scene's box, six numbers [length]; None: there are none."""
+    """Return a mask (n,) of the bodies whose boxes do not overlap a scene's box, six numbers [length]; None: there are none."""
     outside = np.zeros(bodies.capacity, np.int32)
     count, status = _find_outside(bodies.handle, np.asarray(scene, float), outside)
     opened(status)
@@ -207,12 +207,12 @@ def find_outside(bodies: BodyTable, scene) -> np.ndarray | None:
 
 
 def spatial_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Current images (3, n) of the referential points (3, n) of the bodies `rows` (n)."""
+    """Return current images (3, n) of the referential points (3, n) of the bodies `rows` (n)."""
     return _of_points(_spatial_points, bodies, rows, points)
 
 
 def referential_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Referential points (3, n) whose current images are `points` (3, n).
+    """Return referential points (3, n) whose current images are `points` (3, n).
 
     Raises
     ------
@@ -223,12 +223,12 @@ def referential_points(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) 
 
 
 def point_velocities(bodies: BodyTable, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Spatial velocities (3, n) of the referential points (3, n) of the bodies `rows` (n)."""
+    """Return spatial velocities (3, n) of the referential points (3, n) of the bodies `rows` (n)."""
     return _of_points(_point_velocities, bodies, rows, points)
 
 
 def _of_points(kernel, bodies: BodyTable, rows, points) -> np.ndarray:
-    """What a kernel finds of points (3, n) of the bodies `rows` (n): vectors (3, n)."""
+    """Call a kernel that computes vectors (3, n) from points (3, n) of the bodies `rows` (n)."""
     rows = np.ascontiguousarray(rows, np.int32)
     points = np.asfortranarray(points, float)
     if rows.ndim != 1 or points.shape != (3, rows.size):

@@ -12,17 +12,17 @@ from .table import BodyKind, BodyTable
 
 
 def displacement(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
-    """Displacement of a point of a finite element body; SolfecError when it is outside."""
+    """Return the displacement of a point of a finite element body; SolfecError when it is outside."""
     return _interpolated(bodies, row, point, epsilon, bodies.configurations.conf[:, bodies.conf_slice(row)])
 
 
 def velocity(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
-    """Velocity of a point of a finite element body; SolfecError when it is outside."""
+    """Return the velocity of a point of a finite element body; SolfecError when it is outside."""
     return _interpolated(bodies, row, point, epsilon, bodies.triples.velo[:, bodies.velo_slice(row)])
 
 
 def referential_direction(bodies: BodyTable, row: int, direction, point, epsilon: float) -> np.ndarray:
-    """The unit direction (3,) that a body carries into the spatial `direction` at a referential point."""
+    """Return the referential unit direction (3,) that a body's deformation maps to the spatial `direction` at a point."""
     if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
         element, natural, _ = find(bodies, row, point, epsilon)
         gradient = deformation_gradients(bodies, np.array([row]), np.array([element]), natural[:, None])[:, :, 0]
@@ -41,10 +41,10 @@ def _interpolated(bodies: BodyTable, row: int, point, epsilon: float, values: np
 
 
 def stress(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
-    """sx, sy, sz, sxy, sxz, syz of the Cauchy stress P F^T / det F, and the von Mises stress [pressure].
+    """Return sx, sy, sz, sxy, sxz, syz of the Cauchy stress P F^T / det F, and the von Mises stress [pressure].
 
-    At a node of a finite element body it is the mean over the elements that have this node, the von Mises stress too.
-    Rigid bodies have none: zeros.
+        At a node of a finite element body these numbers are means over the elements at this node.
+        Rigid bodies have no stress: zeros.
     """
     kind = bodies.kind[row]
     if kind == BodyKind.PSEUDO_RIGID:
@@ -55,7 +55,7 @@ def stress(bodies: BodyTable, row: int, point, epsilon: float) -> np.ndarray:
 
 
 def element_stresses(bodies: BodyTable, row: int, elements: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Components (n, 7), as of `stress`, in elements (n,) of a finite element body, at natural coordinates (3, n)."""
+    """Return components (n, 7), see `stress`, in elements (n,) of a finite element body, at natural coordinates (3, n)."""
     gradients = deformation_gradients(bodies, np.full(len(elements), row), elements, places)
     lame = compiled(bodies).element_lame[bodies.element_ptr[row] + elements]
     extra: np.ndarray | float = 0.0
@@ -68,7 +68,7 @@ def element_stresses(bodies: BodyTable, row: int, elements: np.ndarray, places: 
 
 
 def stress_places(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[np.ndarray, np.ndarray]:
-    """Elements (n,) and natural coordinates (3, n) whose stresses are averaged at a point of a finite element body."""
+    """Return elements (n,) and natural coordinates (3, n) whose stresses are averaged at a point of a finite element body."""
     element, natural, _ = find(bodies, row, point, epsilon)
     mesh = bodies.meshes[int(bodies.id[row])]
     nodes = nodes_of(bodies, row, element)
@@ -82,14 +82,14 @@ def stress_places(bodies: BodyTable, row: int, point, epsilon: float) -> tuple[n
 
 
 def enhancement(mesh, enhanced: bool, element: int, natural, displacement: np.ndarray, lame) -> np.ndarray | float:
-    """Enhanced strain at a point of an element of a FiniteElementMesh, 0 where there is none; displacements (8, 3)."""
+    """Return the enhanced strain at a point of an element of a FiniteElementMesh, or 0 if it has none; displacements (8, 3)."""
     if not enhanced or not BY_SIZE[int(mesh.sizes[element])].takes_enhancement or mesh.background is not None:
         return 0.0
     return enhanced_elements.strain_at(mesh.nodes[mesh.elements[element]], displacement, lame, np.asarray(natural, float))
 
 
 def cauchy_stress(gradient: np.ndarray, lame, law=Law.KIRCHHOFF, extra: np.ndarray | float = 0.0) -> np.ndarray:
-    """P F^T / det F (..., 3, 3) for gradients (..., 3, 3), `lame` (..., 2) and material laws `law` (...).
+    """Return P F^T / det F (..., 3, 3) for gradients (..., 3, 3), `lame` (..., 2) and material laws `law` (...).
 
     `extra` (..., 3, 3) is added to Green's strain (KIRCHHOFF).
     """
@@ -106,7 +106,7 @@ def cauchy_stress(gradient: np.ndarray, lame, law=Law.KIRCHHOFF, extra: np.ndarr
 
 
 def components(stress: np.ndarray) -> np.ndarray:
-    """sx, sy, sz, sxy, sxz, syz and the von Mises stress (..., 7) of stresses (..., 3, 3)."""
+    """Return sx, sy, sz, sxy, sxz, syz and the von Mises stress (..., 7) of stresses (..., 3, 3)."""
     sx, sy, sz, sxy, sxz, syz = np.moveaxis(stress[..., (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)], -1, 0)
     mises = np.sqrt(0.5 * ((sx - sy) ** 2 + (sx - sz) ** 2 + (sz - sy) ** 2) + 3.0 * (sxy**2 + sxz**2 + syz**2))
     return np.stack([sx, sy, sz, sxy, sxz, syz, mises], axis=-1)

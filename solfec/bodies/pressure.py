@@ -1,10 +1,10 @@
-"""Pressure on the surfaces of meshes (docs/language-running.md, PRESSURE): traction `value` times the outward normal, so that a positive
-value pulls.
+"""Pressure on the surfaces of meshes: traction `value` times the outward normal, so that a positive value pulls
+(docs/language-running.md, PRESSURE).
 
-Finite elements feel it on the referential surface, a dead load: the integrals of N_a n0 dA0 are made once.  Rigid and pseudo-
-rigid bodies feel it on the present surface.  With a0 the area vectors of its triangles and A their centroids (from the mass
-centre), F the gradient or rotation and cof F = det F F^-T, the force is cof F sum(a0), and what works on the rate of
-F is cof F sum(a0 A^T); two constants of the surface, taken about the origin, are enough.
+On finite elements it acts on the referential surface, a dead load: the integrals of N_a n0 dA0 are computed once.  On rigid and
+pseudo-rigid bodies it acts on the present surface.  With a0 the area vectors of its triangles and A their centroids (from the mass
+centre), F the gradient or rotation and cof F = det F F^-T, the force is cof F sum(a0), and the generalised force on the rate of
+F is cof F sum(a0 A^T).  Two constants of the surface, taken about the origin, are enough.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PressureTable(Table):
 
 
 class PressureNodeTable(Table):
-    """Nodes under pressure, those of one pressure after another."""
+    """Nodes under pressure, pressure by pressure."""
 
     COLUMNS = {
         "node": ((), "i4", 0),  # number within the body
@@ -72,11 +72,11 @@ class Pressures:
         triangles : ndarray (nt, 3, 3)
             The referential surface, corners counter-clockwise seen from outside [length].
         nodal : ndarray (n, 3), optional
-            Of finite elements: integrals of N_a n0 dA0 [length**2] for every node of the body.
+            For finite elements: integrals of N_a n0 dA0 [length**2] for every node of the body.
         value, series : float, int
             The value, or the row of its time series (else -1).
         surface : int
-            Identifier of the surface, so that fragments of the body know it.
+            Identifier of the surface, for fragments of the body.
         """
         area = 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
         loaded = np.flatnonzero(nodal.any(1)) if nodal is not None else np.zeros(0, int)
@@ -85,7 +85,7 @@ class Pressures:
         self.append(body_row, value, series, area.sum(0), moment, loaded, weights, surface)
 
     def append(self, body_row: int, value: float, series: int, area, moment, nodes, weights, surface_id: int = UNKNOWN_SURFACE) -> None:
-        """Add one of known columns; `nodes` (n,) and `weights` (n, 3) of finite elements."""
+        """Add a pressure by its columns; `nodes` (n,) and `weights` (n, 3) of finite elements."""
         first = self.nodes.append(len(nodes), node=nodes, weight=np.reshape(weights, (-1, 3)).T)
         self.table.append(
             body=int(body_row), value=value, series=series, area=np.reshape(area, (3, 1)),
@@ -111,9 +111,9 @@ class Pressures:
 
 
 def loaded_surface(mesh, surface: int, elements: bool) -> tuple[np.ndarray, np.ndarray | None] | None:
-    """What `Pressures.add` wants of the outer faces of a `shapes.Mesh` with an identifier; None when there are none.
+    """Return the arguments `triangles` and `nodal` of `Pressures.add` for the outer faces of a `shapes.Mesh` with an identifier; None if there are none.
 
-    `elements`: of a body of finite elements.
+    `elements`: whether the body is of finite elements.
     """
     topology = mesh.topology
     faces = topology.face_nodes[topology.boundary & (topology.face_surface == surface)]

@@ -1,6 +1,6 @@
 """Quasi-static motion of all bodies (docs/language-objects.md, SOLFEC): the counterpart of `motion`.
 
-A step has no memory of velocities.  It is one regularised correction towards equilibrium,
+A step does not depend on earlier velocities.  It is one regularised correction towards equilibrium,
 
     u = h A^-1 (f(t+h) - f_int(q(t)) + r),   q(t+h) = q(t) + h u,   A = M + h**2 K(q(t)),
 
@@ -38,7 +38,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
     bodies : BodyTable
         State at `time`.
     loads : Loads
-        Evaluated at ``time + step``; on rigid bodies where the last velocity would take them, on others at conf(t).
+        Evaluated at ``time + step``: on rigid bodies at the configuration that the last velocity predicts, on others at conf(t).
     time, step : float
         Beginning and length of the step.
 
@@ -67,7 +67,7 @@ def predict(bodies: BodyTable, loads: Loads, time: float, step: float) -> None:
 
 
 def predict_implicit(bodies: BodyTable, gravity: np.ndarray, step: float, count: int) -> None:
-    """The velocities of the `count` implicit bodies."""
+    """Compute the velocities of the `count` implicit bodies."""
     elements = within_step(bodies)
     implicit = implicit_of(bodies, elements, count)
     for solver in implicit.solvers:
@@ -81,7 +81,7 @@ def predict_implicit(bodies: BodyTable, gravity: np.ndarray, step: float, count:
 
 
 def correct(bodies: BodyTable, step: float) -> None:
-    """End the step: velocities with the part of `triples.reaction`, conf(t+h), INTERNAL energy.
+    """End the step: velocities including `triples.reaction`, conf(t+h), INTERNAL energy.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Finite element bodies of the forms 'BC-MODAL' and 'BC-RO': nodal velocities R E u in a base E turning with the body.
 
-Everything about nodes (drift, loads, contact, points, results) is the same as for other finite element bodies; here are the
-reduced mass, stiffness and their inverses, and the calls of the kernels that go from nodes to the base and back.  All
-bodies are in one call.  Arrays begin where `*_ptr` say; bodies with one base share its numbers.
+Nodes are treated as in other finite element bodies (drift, loads, contact, points, results).  This module has the
+reduced mass, stiffness and their inverses, and calls the kernels that project from nodes to the base and back, for all
+bodies at once.  `*_ptr` hold the starts of arrays; bodies with one base share its numbers.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from .table import REDUCED_FORMS, BodyTable, Form
 
 _motion = _kernels.reduced_motion
 
-HELD = 1e-6  # the part of a rigid motion that may be missing where a base is taken to hold it
+HELD = 1e-6  # part of a rigid motion that may be missing in a base that counts as holding it
 
 
 class ReducedBodies(Record):
-    """All of them, in the order of body rows; made by `FiniteElements`.
+    """All finite element bodies in a base, in the order of body rows; made by `FiniteElements`.
 
     Attributes
     ----------
     velo_rows : ndarray (m,)
         Rows of the triples that hold reduced velocities.
     size, dof_first, rotation
-        Nodal unknowns, as `implicit.ElementSolver` has them.
+        Nodal unknowns, see `element_solver.ElementSolver`.
     """
 
     COLUMNS = {
         "rows": ((), "i4"),  # of bodies: rows of the body table
         "number": ((), "i4"),  # number among all finite element bodies
         "modes": ((), "i4"),  # k, vectors of the base
-        "modal": ((), "i4"),  # 1: form 'BC-MODAL', vectors are projected on with the masses; 0: 'BC-RO', without
-        "vector_ptr": ((), "i4"),  # where the base begins in `vectors`: (k, 3 n) numbers, those of one nodal component together
-        "matrix_ptr": ((), "i4"),  # where k x k numbers begin in stiffness and inverse
-        "coordinate_ptr": ((), "i4"),  # where k numbers begin in coordinates
+        "modal": ((), "i4"),  # 1: form 'BC-MODAL', projections use the masses; 0: 'BC-RO', without masses
+        "vector_ptr": ((), "i4"),  # start of the base in `vectors`: (k, 3 n) numbers, grouped by nodal component
+        "matrix_ptr": ((), "i4"),  # start of k x k numbers in stiffness and inverse
+        "coordinate_ptr": ((), "i4"),  # start of k numbers in coordinates
         "frame_ptr": ((), "i4"),  # the first of three configuration triples that hold the rotation between steps
         "rigid": ((), "i4"),  # r, rigid motions that the base holds (6: all)
-        "motion_ptr": ((), "i4"),  # where (k, r) numbers begin in motions
-        "field_ptr": ((), "i4"),  # where (6, r) numbers begin in fields and duals
+        "motion_ptr": ((), "i4"),  # start of (k, r) numbers in motions
+        "field_ptr": ((), "i4"),  # start of (6, r) numbers in fields and duals
         "turned_by": ((), "f8"),  # square of the angle between the frames of t and t+h of the last step, at most 1 [radian**2]
         "beta": ((), "f8"),  # weight of the stiffness in A = E^T M E + beta E^T K E [time**2]
         "rotation": ((3, 3), "f8"),  # frames of mid-step
@@ -52,7 +52,7 @@ class ReducedBodies(Record):
         "motions": ((), "f8"),  # C with E C = r rigid motions, orthonormal in the norm of M
         "fields": ((), "f8"),  # these motions as translations and rotations about the mass centre
         "duals": ((), "f8"),  # their momenta
-        "coordinates": ((), "f8"),  # q, as `find_coordinates` leaves them
+        "coordinates": ((), "f8"),  # q, set by `find_coordinates`
     }
     NUMBERS = {"count": "i4"}
 
@@ -69,7 +69,7 @@ class ReducedBodies(Record):
             self._compile(bodies, form[self.number])
 
     def _compile(self, bodies: BodyTable, form: np.ndarray) -> None:
-        """Everything that does not change while bodies stay."""
+        """Compile everything that does not change while bodies stay."""
         fe = self.fe
         bases = [bodies.bases[int(bodies.id[row])] for row in self.rows]
         modes = np.array([base.mode_count for base in bases], np.int32)
@@ -91,7 +91,7 @@ class ReducedBodies(Record):
         self._reduce(bases)
 
     def _share_vectors(self, bases: list) -> None:
-        """One copy of every base, the k numbers of a nodal component together."""
+        """Store one copy of every base, with the k numbers of a nodal component together."""
         place, parts, at = {}, [], 0
         starts = np.zeros(self.count, np.int32)
         for i, base in enumerate(bases):
@@ -103,7 +103,7 @@ class ReducedBodies(Record):
         self.replace(vector_ptr=starts, vectors=np.concatenate(parts))
 
     def _find_rows(self, bodies: BodyTable, nodes: np.ndarray) -> None:
-        """Rows of triples behind those of nodes: reduced velocities, columns of frames."""
+        """Find rows of triples after those of nodes: reduced velocities, columns of frames."""
         triples = -(-self.modes // 3)
         starts = np.repeat(bodies.velo_ptr[self.rows] + nodes, triples)
         self.velo_rows = starts + np.arange(len(starts)) - np.repeat(_starts(triples), triples)
@@ -112,7 +112,7 @@ class ReducedBodies(Record):
         self.frame_rows = self.frame_ptr[:, None] + np.arange(3)
 
     def _reduce(self, bases: list) -> None:
-        """Reduced masses and stiffnesses, and how rigid motions are held; meshes keep those of their bodies."""
+        """Compute reduced masses and stiffnesses and the rigid motions within bases; meshes keep those of their bodies."""
         fe = self.fe
         spans = [slice(fe.first[b], fe.first[b + 1]) for b in self.number]
         kept = fe.resting.parts[2], fe.resting.parts[4]  # Lame's constants, enhanced strains
@@ -127,7 +127,7 @@ class ReducedBodies(Record):
             known[i] = meshes[i]._reduced = bases[i], keys[i], self._parts(bases[i], spans[i], product, self.modal[i])
         parts = list(zip(*(found for _, _, found in known)))
         rigid = np.array([len(fields) for fields in parts[3]], np.int32)
-        # rows of C order are columns of the kernels; one number more so that bodies without rigid motions point somewhere
+        # rows of C order are columns of the kernels; one extra number, so that pointers of bodies without rigid motions are valid
         flat = [np.concatenate([*(part.ravel() for part in arrays), np.zeros(1)]) for arrays in parts]
         self.mass = flat[0][:-1]  # E^T M E
         self.replace(
@@ -136,7 +136,7 @@ class ReducedBodies(Record):
         )  # fmt: skip
 
     def _parts(self, base, span: slice, product: np.ndarray, modal: int) -> tuple[np.ndarray, ...]:
-        """Reduced mass and stiffness, and `_held_motions` of one body."""
+        """Return reduced mass and stiffness, and `_held_motions` of one body."""
         lumps, k = np.repeat(self.fe.mass[span], 3), base.mode_count
         if modal:
             mass, stiffness = np.eye(k), np.diag(np.where(np.arange(k) < 6, 0.0, base.values))
@@ -145,7 +145,7 @@ class ReducedBodies(Record):
         return mass, stiffness, *_held_motions(base, lumps, self.fe.reference[:, span].T)
 
     def _stiffness_products(self, bases: list, spans: list, new: list[int]) -> list:
-        """K e (k, 3n) of every vector of the `new` bodies of form 'BC-RO': one product with all elements per vector."""
+        """Return K e (k, 3n) of every vector of the `new` bodies of form 'BC-RO', by one product with all elements per vector."""
         rows = [0 if self.modal[i] else int(self.modes[i]) for i in new]
         products = [np.zeros((count, bases[i].vectors.shape[1])) for i, count in zip(new, rows)]
         shape = self.fe.reference.shape
@@ -161,7 +161,7 @@ class ReducedBodies(Record):
         return products
 
     def check(self, bodies: BodyTable) -> None:
-        """Modes must still be orthonormal, now that materials of elements are known; SolfecError names the body."""
+        """Raise SolfecError, naming the body, unless modes are orthonormal with the final materials of elements."""
         if self.checked:
             return
         for i in np.flatnonzero(self.modal) if self.count else ():
@@ -175,19 +175,19 @@ class ReducedBodies(Record):
     # --- the time step -------------------------------------------------------------------------------------
 
     def begin(self, bodies: BodyTable) -> None:
-        """No reduced forces yet."""
+        """Clear reduced forces."""
         if self.count:
             opened(_motion.clear_forces(bodies.handles, self.fe.handle, self.handle))
 
     def refresh(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
-        """Frames, and inverses of E^T M E + beta E^T K E, unless nothing that they depend on has changed."""
+        """Update frames, and inverses of E^T M E + beta E^T K E if beta has changed."""
         changed, status = _motion.frames_and_weights(bodies.handles, self.fe.handle, self.handle, step, dynamic)
         opened(status)
         if changed:
             self.invert()
 
     def invert(self) -> None:
-        """A^-1 of every body for its beta."""
+        """Compute A^-1 of every body for its beta."""
         for k in np.unique(self.modes):
             which = np.flatnonzero(self.modes == k)
             place = self.matrix_ptr[which][:, None] + np.arange(k * k)
@@ -199,46 +199,49 @@ class ReducedBodies(Record):
             self.inverse[place] = (0.5 * (inverse + inverse.transpose(0, 2, 1))).reshape(-1, k * k)
 
     def kick(self, bodies: BodyTable, step: float, dynamic: bool = True) -> None:
-        """u* and u_m* from nodal loads `fe.net` and reduced ones; quasi-static ones start from rest, without damping."""
+        """Compute u* and u_m* from nodal loads `fe.net` and reduced ones; quasi-static ones start from rest, without damping."""
         opened(_motion.free_velocities(bodies.handles, self.fe.handle, self.handle, step, dynamic))
 
     def react(self, bodies: BodyTable, step: float) -> None:
-        """The part of reactions in u and u_m."""
+        """Add reactions to u and u_m."""
         opened(_motion.add_reactions(bodies.handles, self.fe.handle, self.handle, step))
 
     def end(self, bodies: BodyTable, step: float) -> int:
-        """Velocities in the frames of t+h, before conf goes there; the row of a body that is turned inside out, or -1."""
+        """Transform velocities to the frames of t+h, before conf moves there; return the row of a body that is turned inside out, or -1."""
         failed, status = _motion.end_velocities(bodies.handles, self.fe.handle, self.handle, step)
         opened(status)
         return failed
 
     def represent(self, bodies: BodyTable, whole: bool = False) -> None:
-        """Nodes go to where the base can have them, as far as the last step turned them; or the whole way (quasi-statics),
-        in frames that follow the present configuration."""
+        """Move nodes towards shapes that the base can represent.
+
+        They move as far as the last step rotated the body; with `whole` (quasi-statics) completely, in frames that follow the
+        present configuration.
+        """
         if self.count:
             opened(_motion.represent_shapes(bodies.handles, self.fe.handle, self.handle, whole))
 
     def frames(self, bodies: BodyTable) -> np.ndarray:
-        """Rotations (3, 3, count) in whose frames reduced velocities stand between steps."""
+        """Return rotations (3, 3, count) to the frames of reduced velocities between steps."""
         return np.asfortranarray(bodies.configurations.conf[:, self.frame_rows].transpose(0, 2, 1))
 
     def store_energy(self, bodies: BodyTable) -> None:
-        """INTERNAL energy q.K_r q/2 of the present configuration."""
+        """Store INTERNAL energy q.K_r q/2 of the present configuration."""
         if self.count:
             opened(_motion.strain_energies(bodies.handles, self.fe.handle, self.handle))
 
     def find_coordinates(self, bodies: BodyTable, frames: np.ndarray) -> None:
-        """Reduced coordinates of the present configuration seen from frames (3, 3, count)."""
+        """Compute reduced coordinates of the present configuration in frames (3, 3, count)."""
         opened(_motion.reduced_coordinates(bodies.handles, self.fe.handle, self.handle, frames))
 
     # --- one body, between steps ---------------------------------------------------------------------------
 
     def place(self, row: int) -> int:
-        """Number of the body of a row among these."""
+        """Return the number of a row's body among reduced bodies."""
         return int(np.searchsorted(self.rows, row))
 
     def coordinates_of(self, bodies: BodyTable, row: int, within_step: bool = False) -> np.ndarray:
-        """Reduced coordinates and the columns of the rotation, k + 9 numbers, as BODY.conf gives them."""
+        """Return reduced coordinates and the columns of the rotation, k + 9 numbers, as in BODY.conf."""
         frames = np.asfortranarray(self.fe.rotation[:, :, self.number]) if within_step else self.frames(bodies)
         self.find_coordinates(bodies, frames)
         i = self.place(row)
@@ -246,7 +249,7 @@ class ReducedBodies(Record):
         return np.concatenate([self.coordinates[first : first + self.modes[i]], frames[:, :, i].T.ravel()])
 
     def set_coordinates(self, bodies: BodyTable, row: int, values: np.ndarray) -> None:
-        """Displacements R (X + E q) - X of the nodes from q and the columns of R."""
+        """Set displacements R (X + E q) - X of the nodes from q and the columns of R."""
         i = self.place(row)
         k, nodes = int(self.modes[i]), int(bodies.node_count[row])
         rotation = values[k:].reshape(3, 3).T
@@ -257,28 +260,28 @@ class ReducedBodies(Record):
         conf[:, nodes:] = rotation
 
     def velocities_of(self, bodies: BodyTable, row: int) -> np.ndarray:
-        """Reduced velocities (k,)."""
+        """Return reduced velocities (k,)."""
         i = self.place(row)
         first = self.velo_first[i]
         rows = self.velo_rows[first : first - (-int(self.modes[i]) // 3)]
         return bodies.triples.velo[:, rows].T.ravel()[: self.modes[i]]
 
     def set_velocities(self, bodies: BodyTable, row: int, values: np.ndarray) -> None:
-        """Reduced velocities, and those of the nodes that follow from them."""
+        """Set reduced velocities, and the nodal velocities that follow from them."""
         velo = bodies.triples.velo[:, bodies.velo_slice(row)]
         reduced = velo[:, int(bodies.node_count[row]) :].T
         reduced[:] = np.concatenate([values, np.zeros(reduced.size - len(values))]).reshape(-1, 3)
         opened(_motion.nodal_velocities(bodies.handles, self.fe.handle, self.handle, self.place(row)))
 
     def project_velocities(self, bodies: BodyTable, row: int) -> None:
-        """Reduced velocities from those of the nodes, and back: what the base cannot represent is lost."""
+        """Project nodal velocities on the base; parts that it cannot represent are lost."""
         i = self.place(row)
         opened(_motion.reduced_velocities(bodies.handles, self.fe.handle, self.handle, i))
         opened(_motion.nodal_velocities(bodies.handles, self.fe.handle, self.handle, i))
 
 
 def _held_motions(base, mass: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rigid motions that a base holds, orthonormal in the norm of M, for the kernel `end_velocities`.
+    """Return rigid motions within a base, orthonormal in the norm of M, for the kernel `end_velocities`.
 
     Returns
     -------
@@ -293,7 +296,7 @@ def _held_motions(base, mass: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray
     metric[:3, 3:] = metric[3:, :3] = 0.0
     gram = (base.vectors * mass) @ base.vectors.T
     mixed = (fields * mass) @ base.vectors.T
-    # rigid motions to which the closest motion in the base is the motion itself: eigenvalues 1 of a pencil
+    # rigid motions that equal their projection on the base: eigenvalues 1 of a pencil
     factor = np.linalg.inv(np.linalg.cholesky(metric))
     part, turn = np.linalg.eigh(factor @ mixed @ np.linalg.solve(gram, mixed.T) @ factor.T)
     held = (turn[:, part > 1.0 - HELD].T @ factor)[::-1]

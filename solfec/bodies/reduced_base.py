@@ -1,6 +1,6 @@
-"""Bases of nodal displacements: rigid motions, checks of what the user gives, proper orthogonal decomposition.
+"""Bases of nodal displacements: rigid motions, checks of the user's bases, proper orthogonal decomposition.
 
-A base holds k vectors of 3n numbers, x, y, z of node after node.  For the form 'BC-MODAL' they are orthonormal in the norm of
+A base holds k vectors of 3n numbers: x, y, z node by node.  For the form 'BC-MODAL' they are orthonormal in the norm of
 the lumped mass M and begin with six rigid motions, for 'BC-RO' they are orthonormal as they stand (docs/language-objects.md, BODY).
 """
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from ..errors import SolfecError
 
-ORTHONORMAL = 1e-4  # by how much products of a base's vectors may miss 0 and 1
-RIGID = 1e-3  # the part of a rigid motion that may be missing in a base that is said to hold it
-MATCH = 1e-2  # by how much v.K v may differ from a mode's eigenvalue
+ORTHONORMAL = 1e-4  # error of products of a base's vectors, which should be 0 and 1
+RIGID = 1e-3  # part of a rigid motion that may be missing in a base that must hold it
+MATCH = 1e-2  # relative difference of v.K v and a mode's eigenvalue
 
 
 class BadBase(SolfecError, ValueError):
@@ -35,7 +35,7 @@ class ReducedBase:
 
 
 def rigid_fields(nodes: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """Three translations and three rotations about `centre` of nodes (n, 3), as rows (6, 3n)."""
+    """Return three translations and three rotations about `centre` of nodes (n, 3), as rows (6, 3n)."""
     arm = nodes - centre
     translations = np.tile(np.eye(3), (1, len(nodes)))
     rotations = np.stack([np.cross(axis, arm).ravel() for axis in np.eye(3)])
@@ -43,13 +43,13 @@ def rigid_fields(nodes: np.ndarray, centre: np.ndarray) -> np.ndarray:
 
 
 def rigid_displacements(nodes: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """The same, each of unit length (docs/language-objects.md, RIGID_DISPLACEMENTS)."""
+    """Return three translations and three rotations, each of unit length (docs/language-objects.md, RIGID_DISPLACEMENTS)."""
     fields = rigid_fields(nodes, centre)
     return fields / np.linalg.norm(fields, axis=1)[:, None]
 
 
 def check_mass(base: ReducedBase, mass: np.ndarray) -> None:
-    """Whether vectors, at least six, are orthonormal in the norm of the lumped mass (3n,) of every unknown; else BadBase."""
+    """Raise BadBase unless vectors, at least six, are orthonormal in the norm of the lumped mass (3n,)."""
     k = base.mode_count
     if k < 6:
         raise BadBase(f"it has {k} vectors; 'BC-MODAL' needs the six rigid motions and modes of deformation after them")
@@ -58,7 +58,7 @@ def check_mass(base: ReducedBase, mass: np.ndarray) -> None:
 
 
 def check_modes(base: ReducedBase, mass: np.ndarray, nodes: np.ndarray) -> None:
-    """Whether six rigid motions of the nodes (n, 3) come first, and positive eigenvalues after them; else BadBase."""
+    """Raise BadBase unless six rigid motions of the nodes (n, 3) come first, and then modes with positive eigenvalues."""
     centre = (mass[::3, None] * nodes).sum(0) / mass[::3].sum()
     fields = orthonormal(rigid_fields(nodes, centre), mass)
     held = (fields * mass) @ base.vectors[:6].T
@@ -71,7 +71,7 @@ def check_modes(base: ReducedBase, mass: np.ndarray, nodes: np.ndarray) -> None:
 
 
 def mismatch(base: ReducedBase, quotients: np.ndarray) -> str:
-    """What is wrong when v.K v (k,) of a body's stiffness are not the eigenvalues of the base, '' when nothing is."""
+    """Describe how v.K v (k,) of a body's stiffness differ from the eigenvalues of the base; '' if they agree."""
     off = np.abs(quotients[6:] / base.values[6:] - 1.0)
     if not off.size or off.max() <= MATCH:
         return ""
@@ -83,7 +83,7 @@ def mismatch(base: ReducedBase, quotients: np.ndarray) -> str:
 
 
 def check_orthonormal(base: ReducedBase) -> None:
-    """Whether a base suits a body of form 'BC-RO': BadBase unless its vectors are orthonormal."""
+    """Raise BadBase unless the vectors of a base, for form 'BC-RO', are orthonormal."""
     _check_orthonormal(base.vectors @ base.vectors.T, "to one another; POD_BASE makes them so")
 
 
@@ -96,12 +96,12 @@ def _check_orthonormal(products: np.ndarray, how: str) -> None:
 
 
 def orthonormal(vectors: np.ndarray, mass: np.ndarray | float = 1.0, tolerance: float = 1e-10) -> np.ndarray:
-    """An orthonormal base (r, m) of the rows (k, m) in the norm of `mass`, one after another without dependent ones."""
+    """Return an orthonormal base (r, m) of the rows (k, m) in the norm of `mass`, in order, without dependent rows."""
     kept: list[np.ndarray] = []
     for vector in vectors:
         size = np.sqrt((mass * vector) @ vector)
         rest = vector / size if size > 0.0 else vector
-        for _ in range(2):  # once more for the round-off of the first time
+        for _ in range(2):  # the second pass removes the round-off of the first
             for other in kept:
                 rest = rest - ((mass * rest) @ other) * other
         length = np.sqrt((mass * rest) @ rest)
@@ -111,7 +111,7 @@ def orthonormal(vectors: np.ndarray, mass: np.ndarray | float = 1.0, tolerance: 
 
 
 def decompose(rigid: np.ndarray, snapshots: np.ndarray, count: int | None, tolerance: float) -> ReducedBase:
-    """Rigid motions and the proper orthogonal modes of what snapshots hold besides (Sirovich's method is the same thing).
+    """Return rigid motions and the proper orthogonal modes of the remainder of snapshots (equivalent to Sirovich's method).
 
     Parameters
     ----------
@@ -120,14 +120,14 @@ def decompose(rigid: np.ndarray, snapshots: np.ndarray, count: int | None, toler
     snapshots : ndarray (m, 3n)
         Displacements.
     count : int, optional
-        Vectors in all; as many as the tolerance asks for when omitted.
+        Total number of vectors; by default as many as the tolerance needs.
     tolerance : float
         Part of the snapshots' sum of squares, without rigid motions, that may be lost.
 
     Returns
     -------
     ReducedBase
-        Orthonormal vectors; the squared singular values in the place of eigenvalues, zeros for rigid motions.
+        Orthonormal vectors; squared singular values in place of eigenvalues, zeros for rigid motions.
     """
     first = orthonormal(rigid)
     rest = snapshots - (snapshots @ first.T) @ first

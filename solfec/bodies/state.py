@@ -1,4 +1,4 @@
-"""Configurations and velocities of bodies in the numbers that the manual lists them in (BODY.conf, BODY.velo)."""
+"""Configurations and velocities of bodies as flat numbers (docs/language-objects.md, BODY.conf; docs/language-objects.md, BODY.velo)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .table import BodyTable
 
 
 def configuration(bodies: BodyTable, row: int, within_step: bool = False) -> np.ndarray:
-    """The body's configuration triples, flat; of the reduced forms k coordinates and the columns of the rotation.
+    """Return the body's configuration triples, flat; for reduced forms k coordinates and the columns of the rotation.
 
-    The rotation is that of the reduced velocities; `within_step`, when these are on their way, that of the nodes.
+    The rotation is that of the reduced velocities, or with `within_step`, while these change, that of the nodes.
     """
     if bodies.mode_count[row]:
         return compiled(bodies).reduced.coordinates_of(bodies, row, within_step)
@@ -19,7 +19,7 @@ def configuration(bodies: BodyTable, row: int, within_step: bool = False) -> np.
 
 
 def velocity(bodies: BodyTable, row: int) -> np.ndarray:
-    """The body's velocity triples, flat; of the reduced forms the k reduced velocities."""
+    """Return the body's velocity triples, flat; for reduced forms the k reduced velocities."""
     if bodies.mode_count[row]:
         return compiled(bodies).reduced.velocities_of(bodies, row)
     return bodies.triples.velo[:, bodies.velo_slice(row)].T.ravel()
@@ -44,7 +44,7 @@ def set_velocity(bodies: BodyTable, row: int, values) -> None:
 
 
 def set_nodal_velocity(bodies: BodyTable, row: int, values: np.ndarray) -> None:
-    """Velocities (n, 3) of the nodes of a finite element body; of the reduced forms what the base can represent of them."""
+    """Set velocities (n, 3) of the nodes of a finite element body; for reduced forms their projection on the base."""
     first = int(bodies.velo_ptr[row])
     bodies.triples.velo[:, first : first + len(values)] = values.T
     if bodies.mode_count[row]:
@@ -57,7 +57,7 @@ def move_rigidly(bodies: BodyTable, row: int, rotation, place, angular, linear, 
     Parameters
     ----------
     rotation, place : array_like (3, 3), (3,)
-        Of the rigid body: rotation, current centre.
+        Rotation and current centre of the rigid body.
     angular, linear : array_like (3,)
         Referential angular velocity, velocity of the centre.
     centre : array_like (3,)

@@ -1,7 +1,7 @@
-"""Supports in the matrices of quasi-static bodies of form 'TL' (kernel `support_stiffness`, which says why and how).
+"""Supports in the matrices of quasi-static bodies of form 'TL' (docs/theory.md, Quasi-statics; kernel `support_stiffness`).
 
-The tangent of a slender body under load may be indefinite though its supports hold it.  Springs between supported points and the
-velocities asked of them make it definite where supports do, and take nothing from the reactions, which are put right after the step.
+The tangent of a slender body under load may be indefinite although its supports hold it.  Springs that pull supported points to their
+prescribed velocities make it definite where supports do.  After the step the reactions take over the spring forces.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SupportStiffness(Record):
     Parameters
     ----------
     solver : ElementSolver
-        Of form 'TL'.
+        A solver of form 'TL'.
     model
         Has `bodies`, `constraints`, `step` and `exact_supports`: whether springs are in A in every step, or only where A without them has no
         Cholesky factor.
@@ -45,7 +45,7 @@ class SupportStiffness(Record):
         self.replace(stiffness=np.zeros(rows), known=np.zeros((3, rows), order="F"))
 
     def make_room(self) -> None:
-        """For all constraints of the user."""
+        """Make room for all constraints of the user."""
         if len(self.stiffness) < self.model.constraints.user_count:
             self._room(2 * self.model.constraints.user_count)
 
@@ -56,7 +56,7 @@ class SupportStiffness(Record):
         return bodies.handles, self.model.constraints.handle, within_step(bodies).handle, self.solver.handle, self.handle
 
     def add(self, always: bool = False) -> None:
-        """Springs into A, after it has been assembled; `always`: they are needed."""
+        """Add springs to the assembled A; `always`: even if `exact_supports` is off."""
         factor = FACTOR if always or self.model.exact_supports else 0.0
         opened(_add(*self._tables, factor, self.model.constraints.user_count))
 
@@ -66,10 +66,10 @@ class SupportStiffness(Record):
         return bool((self.stiffness[: self.model.constraints.user_count] > 0.0).any())
 
     def pull(self, nonzero: np.ndarray) -> None:
-        """What springs pull at, to the forces in `ElementSolver.unknowns`; `nonzero` (1,) is set where there are any."""
+        """Add the springs' forces from prescribed velocities to `ElementSolver.unknowns`; `nonzero` (1,) is set if there are any."""
         opened(_pull(*self._tables, self.model.step, self.model.constraints.user_count, nonzero))
 
     def release(self) -> None:
-        """Leave the reactions of supports without what springs have carried."""
+        """Correct the reactions of supports by the spring forces."""
         constraints = self.model.constraints
         opened(_release(constraints.handle, self.handle, self.model.step, constraints.user_count))

@@ -9,7 +9,7 @@ kind                  configuration triples                      velocity triple
 OBSTACLE, RIGID       columns of the rotation, current centre    referential angular velocity, velocity of centre
 PSEUDO_RIGID          rows of the gradient F, current centre     rows of dF/dt, velocity of centre
 FINITE_ELEMENT        displacements of nodes                     velocities of nodes
-in a base of k        the same, then columns of the rotation     the same, then k reduced velocities and zeros
+in a base of k        as above, then columns of the rotation     as above, then k reduced velocities and zeros
 ====================  =========================================  ==============================================
 
 The meshes of finite element bodies are in `BodyTable.meshes`, the bases of those that have one in `BodyTable.bases`; `finite_elements.compiled` makes arrays of all of them.
@@ -25,32 +25,32 @@ from ..tables import Gaps, Table
 REDUCED_FORMS = (Form.BC_MODAL, Form.BC_RO)  # velocities in a base
 
 
-_CONF_TRIPLES, _VELO_TRIPLES = np.array([4, 4, 4, 0]), np.array([2, 2, 4, 0])  # by BodyKind; nodes come on top
+_CONF_TRIPLES, _VELO_TRIPLES = np.array([4, 4, 4, 0]), np.array([2, 2, 4, 0])  # by BodyKind; nodes are added
 
 
 def conf_triples(kind, nodes, modes):
-    """Configuration triples of bodies with so many nodes and vectors of a base."""
+    """Return the number of configuration triples of bodies with `nodes` nodes and `modes` vectors of a base."""
     return _CONF_TRIPLES[kind] + nodes + 3 * (np.asarray(modes) > 0)
 
 
 def velo_triples(kind, nodes, modes):
-    """Velocity triples of bodies with so many nodes and vectors of a base."""
+    """Return the number of velocity triples of bodies with `nodes` nodes and `modes` vectors of a base."""
     return _VELO_TRIPLES[kind] + nodes + -(-np.asarray(modes) // 3)
 
 
 def body_name(identifier: int, *words: str | None) -> str:
-    """'body 6 (crane, RIGID)' of the words that there are."""
+    """Return a name such as 'body 6 (crane, RIGID)' from the words that are not empty."""
     known = ", ".join(word for word in words if word)
     return f"body {identifier} ({known})" if known else f"body {identifier}"
 
 
 class TripleTable(Table):
-    """Velocity triples of all bodies, one after another (`BodyTable.velo_ptr` points here)."""
+    """Velocity triples of all bodies, body by body (`BodyTable.velo_ptr` points here)."""
 
     COLUMNS = {
         "velo": ((3,), "f8", 0.0),  # u(t) between steps, the free velocity u* within one
         "velo_prev": ((3,), "f8", 0.0),  # u(t) within a step
-        "force": ((3,), "f8", 0.0),  # generalised applied force of the step, as EXTERNAL energy wants it
+        "force": ((3,), "f8", 0.0),  # generalised applied force of the step, whose work is EXTERNAL energy
         "reaction": ((3,), "f8", 0.0),  # generalised constraint reaction of the step
         "inverse_inertia": ((3, 3), "f8", 0.0),  # diagonal block of A^-1 (explicit bodies)
     }
@@ -74,7 +74,7 @@ class BodyTable(Table):
         "kind": ((), "i4", 0),  # BodyKind
         "scheme": ((), "i4", 1),  # Scheme
         "rotation_disabled": ((), "i4", 0),  # 1: the angular velocity is held at zero
-        "selfcontact": ((), "i4", 0),  # 1: contacts within the body are looked for (deformable bodies)
+        "selfcontact": ((), "i4", 0),  # 1: contacts within the body are detected (deformable bodies)
         "material": ((), "i4", 0),  # row of the bulk material table
         "damping": ((), "f8", 0.0),
         "mass": ((), "f8", 0.0),
@@ -90,7 +90,7 @@ class BodyTable(Table):
         "node_count": ((), "i4", 0),  # nodes of a finite element body
         "mode_count": ((), "i4", 0),  # vectors of its base, 0: none
         "node_ptr": ((), "i4", 0),  # its first row among the nodes of all bodies (set by finite_elements.compiled)
-        "element_ptr": ((), "i4", 0),  # the same among the elements of all bodies
+        "element_ptr": ((), "i4", 0),  # its first row among the elements of all bodies
         "overlap_ptr": ((), "i4", 0),  # of a body in a background mesh: its first primitive in FiniteElements.overlap_first
         "conf_ptr": ((), "i4", 0),  # first configuration triple
         "velo_ptr": ((), "i4", 0),  # first velocity triple
@@ -117,12 +117,12 @@ class BodyTable(Table):
         self.meshes: dict = {}  # FiniteElementMesh by body identifier
         self.embedded = 0  # shapes inside meshes that have been added
         self.bases: dict = {}  # ReducedBase by body identifier
-        self.labels: dict[int, str] = {}  # of those bodies that have one
-        self.finite_elements = None  # what finite_elements.compiled made of them, None: to be made anew
+        self.labels: dict[int, str] = {}  # labels of bodies
+        self.finite_elements = None  # result of finite_elements.compiled; None: it must be made again
         self._join_handles()
 
     def __deepcopy__(self, memo: dict):
-        memo[id(self.finite_elements)] = None  # its arrays share memory; those of the copy are made anew
+        memo[id(self.finite_elements)] = None  # its arrays share memory; the copy makes its own
         copied = super().__deepcopy__(memo)
         copied._join_handles()
         return copied
@@ -138,7 +138,7 @@ class BodyTable(Table):
         return row if row < len(ids) and ids[row] == identifier else -1
 
     def name(self, identifier: int, *words: str) -> str:
-        """A body in the user's words: its number, and in brackets its label, if it has one, and other words."""
+        """Return the name of a body for messages: its number, and in brackets its label, if any, and other words."""
         return body_name(identifier, self.labels.get(identifier), *words)
 
     def add(self, kind: BodyKind, mesh=None, base=None, **columns) -> int:

@@ -1,4 +1,4 @@
-"""Elements that have been turned inside out, which the St Venant-Kirchhoff material lets happen without resistance."""
+"""Warnings about elements turned inside out, which the St Venant-Kirchhoff material does not resist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .finite_elements import deformation_gradients, within_step
 from .materials import Law
 from .table import BodyKind, BodyTable, Form
 
-FAR = 0.1  # Frobenius norm of Green's strain; where an element is flat it is a half at least
+FAR = 0.1  # Frobenius norm of Green's strain; it is at least a half where an element is flat
 
 
 def _corners(kind: ElementType) -> np.ndarray:
@@ -20,17 +20,17 @@ def _corners(kind: ElementType) -> np.ndarray:
 
 
 def _inner(kind: ElementType) -> np.ndarray:
-    """Natural coordinates (n, 3) of an element's middle, and of places as far from it as Gauss points of hexahedra are."""
+    """Natural coordinates (n, 3) of an element's middle, and of places at the distance of a hexahedron's Gauss points from it."""
     corners = _corners(kind)
     middle = corners.mean(0)
     return np.vstack([middle, middle + (corners - middle) / np.sqrt(3.0)])
 
 
 def told(bodies: BodyTable, dynamic: bool) -> str:
-    """A warning about elements of form 'TL' whose deformation gradient has a negative determinant inside, or ''.
+    """Return a warning about elements of form 'TL' whose deformation gradient has a negative determinant inside, or ''.
 
-    The Neo-Hookean material ends a run there; bodies of form 'BC' end it when they are turned as a whole.  In dynamics the largest
-    strains of bodies are known, and only those far from rest are looked at.
+    The Neo-Hookean material ends a run there; bodies of form 'BC' end it when they are turned inside out as a whole.  In dynamics the largest
+    strains of bodies are known, and only bodies far from rest are checked.
     """
     mine = (bodies.view("kind") == BodyKind.FINITE_ELEMENT) & (bodies.view("form") == Form.TL) & (bodies.view("law") == Law.KIRCHHOFF)
     if dynamic and mine.any():
@@ -53,7 +53,7 @@ def told(bodies: BodyTable, dynamic: bool) -> str:
 
 
 def worst_corner(bodies: BodyTable, row: int) -> str:
-    """The corner of a body's elements that is pressed together or turned most, in words, or '' where all are sound."""
+    """Describe the corner of a body's elements with the smallest det F, or return '' if all are sound."""
     element, corner, determinant = _determinants(bodies, row, _corners)
     if not np.isfinite(determinant).any() or not np.nanmin(determinant) <= 0.0:
         return ""
@@ -72,7 +72,7 @@ def worst_corner(bodies: BodyTable, row: int) -> str:
 
 
 def _determinants(bodies: BodyTable, row: int, places: Callable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Elements (n,), numbers of places in them (n,), and det F there (n,), at the present displacements of a body.
+    """Return elements (n,), numbers of places in them (n,), and det F there (n,), at the present displacements of a body.
 
     `places` gives the natural coordinates (n, 3) in elements of a type.
     """

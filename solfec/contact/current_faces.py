@@ -1,7 +1,7 @@
-"""The faces that detection works with: those of the tables, but for finite element bodies, whose faces warp.
+"""The present faces for contact detection: those of the tables, except on finite element bodies, whose faces warp.
 
-A warped polygon counts as triangles, a flat one as one face, and a face of a deforming shape may be the one today and the
-other tomorrow.  The tables keep it as the shape has it; what it is at present is kept here.
+A warped polygon counts as triangles, a flat one as one face, and a face of a deforming shape may change from one to the
+other.  The tables keep the faces of the shape; this module keeps their present form.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _list_edges = _kernels.shape_edges.list_edges
 
 
 class CurrentFaces(Record):
-    """Columns as in the tables of primitives, faces and corners.
+    """Present columns of the tables of primitives, faces and corners.
 
     Where primitives deform, columns have those of each body together, in the order of bodies, as tables do; else they are the tables' own.
 
     Attributes
     ----------
     version : int
-        That of the geometry for which they were made.
+        Version of the geometry for which they were made.
     deforming : ndarray, int32
-        Rows of the primitives of finite element bodies; without any, all columns are those of the tables themselves.
+        Rows of the primitives of finite element bodies; if there are none, all columns are those of the tables themselves.
     handles : ndarray (5,) int64
         Of vertices, vertex lists, adjacency, primitives and these faces (fortran/contact/shape_state.f90).
     """
@@ -84,7 +84,7 @@ class CurrentFaces(Record):
 
 
 def current_faces(geometry) -> CurrentFaces:
-    """The present faces of all primitives; those of finite elements are as `split` last left them."""
+    """Return the present faces of all primitives; `split` updates those of finite elements."""
     made = geometry.current
     if made is None or made.version != geometry.version:
         deforming = np.flatnonzero(geometry.primitives.view("deforming")).astype(np.int32)
@@ -103,7 +103,7 @@ def _of_tables(geometry, deforming: np.ndarray) -> CurrentFaces:
 
 
 def _list_edges_of_tables(geometry) -> None:
-    """Edges of the primitives that have come since the last call."""
+    """List the edges of primitives added since the last call."""
     primitives, faces, corners = geometry.primitives, geometry.faces, geometry.corners
     _list_edges(
         primitives.n, 0, primitives.body, primitives.vertex_count, primitives.face_ptr, primitives.face_count,
@@ -150,7 +150,7 @@ def _columns(geometry, first: int) -> dict[str, np.ndarray]:
 
 
 def split(geometry, made: CurrentFaces) -> None:
-    """Faces, normals and edges of finite elements at the present vertices."""
+    """Update faces, normals and edges of finite elements to the present vertices."""
     if not made.deforming.size:
         return
     tables = geometry.primitives, geometry.faces, geometry.corners

@@ -1,8 +1,8 @@
-"""Contact detection: the facades of a time step (Solfec-1.0's `box`, and the contacts of its `dom`).
+"""Contact detection: settings, geometry, search for pairs, sparsification (Solfec-1.0's `box`, and the contacts of its `dom`).
 
 Geometry follows the bodies, known contacts are updated, overlapping boxes become candidate pairs, candidates
-become contacts, contacts that add nothing are removed again.  Each function is a few kernel calls on whole
-tables; primitive rows are in the order of (body id, primitive number), so they serve as the keys of contacts.
+become contacts, and redundant contacts are removed.  Each function makes a few kernel calls on whole
+tables.  Primitive rows are in the order of (body id, primitive number), so they serve as keys of contacts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _no_pairs(dtype: str, rows: int = 2) -> np.ndarray:
 
 @dataclass
 class Settings:
-    """What the user decides about detection.
+    """The user's settings of detection.
 
     Attributes
     ----------
@@ -46,21 +46,21 @@ class Settings:
     excluded_surfaces : ndarray, (2, n) int32
         Pairs of surface identifiers between which there is no contact; lower identifier first.
     excluded_parts : ndarray, (4, n) int64
-        Pairs of primitives between which there is no contact: identifier of the one's body, its number in that body, and the
-        same of the other; the lower first, sorted.
+        Pairs of primitives between which there is no contact: for each primitive the identifier of its body and its number
+        there; the lower first, sorted.
     depth : float
         A run stops at a contact as deep as this (docs/language-running.md, UNPHYSICAL_PENETRATION).
     margin : float
-        Pairs apart by less than this are contacts too, with a positive gap.  0: contacts exist once shapes overlap.
-        Of 'MANIFOLD' without a margin of the user's: the largest one of all pairs.
+        Pairs nearer than this are in contact, too, with a positive gap.  0: contacts exist once shapes overlap.
+        For 'MANIFOLD' without a margin of the user: the largest margin of all pairs.
     asked_margin : float
-        What the user asked for; gap-aware materials can widen it.
+        The user's margin; gap-aware materials can increase it.
     patch : bool
         Faces that lie on each other share up to four points instead of one.
     seams : bool
-        Faces between the convexes of a body are parts of its surface; counts for bodies made later.
+        Whether faces between the convexes of a body belong to its surface; it applies to bodies made later.
     symmetric : bool
-        Sparsification treats both bodies alike (Solfec-1.0 looks at the master only).
+        Sparsification treats both bodies alike (Solfec-1.0 considers the master only).
     manifold : bool
         Polyhedra share points on features that face each other (`manifold`), instead of averaged ones.
     """
@@ -80,8 +80,8 @@ class Settings:
     manifold: bool = False
 
     _suited = None  # the geometry for which the margin was chosen
-    _distance = 0.0  # that the user's materials ask for
-    speculative = False  # whether they let contacts act before bodies meet
+    _distance = 0.0  # largest distance of the user's gap-aware materials
+    speculative = False  # whether these materials let contacts act before bodies meet
 
     def __setattr__(self, name: str, value) -> None:
         super().__setattr__(name, value)
@@ -100,37 +100,37 @@ class Settings:
         self.excluded_parts = np.asfortranarray(np.unique(np.concatenate((self.excluded_parts, pair), axis=1), axis=1))
 
     def excludes_as(self, known: tuple | None) -> bool:
-        """Whether pairs searched when these bodies and parts were excluded are those of now."""
+        """Whether pairs found with these excluded bodies and parts are still valid."""
         return known is not None and known[0] is self.excluded_bodies and known[1] is self.excluded_parts
 
     def widen(self, distances: np.ndarray) -> None:
-        """Set the margin to the largest of what was asked for and the distances of gap-aware materials."""
+        """Set the margin to the largest of the user's margin and the distances of gap-aware materials."""
         self.regard(distances)
         if not (self.manifold and self._distance <= WITHIN_MARGIN):
             self.margin = self._distance
 
     def regard(self, distances: np.ndarray) -> None:
-        """Know the distances of gap-aware materials, under the margin that there is."""
+        """Store the distances of gap-aware materials without changing the margin."""
         distance = float(np.max(distances, initial=0.0))
         self.__dict__.update(_distance=max(self.asked_margin, distance), _suited=None, speculative=distance > 0.0)
 
     @property
     def margins(self) -> tuple[float, bool]:
-        """Changes when margins of pairs do, unless primitives do."""
+        """Key that changes when margins of pairs change for other reasons than primitives."""
         return self.margin, self._chosen
 
     @property
     def follows_speed(self) -> bool:
-        """Whether primitives that move by more than their margin within a step are in contact with what they will meet."""
+        """Whether primitives that move by more than their margin within a step are in contact with bodies that they will meet."""
         return self._chosen
 
     @property
     def _chosen(self) -> bool:
-        """Whether the margin is the program's own, a part of the size of primitives."""
+        """Whether the program chooses the margin, as a part of the size of primitives."""
         return self.manifold and self.asked_margin == 0.0
 
     def suit(self, geometry) -> None:
-        """Give primitives the margin within which they are in contact; that of 'MANIFOLD' is a part of their size unless the user chose a margin."""
+        """Set the margin of primitives; with 'MANIFOLD' it is a part of their size unless the user chose a margin."""
         state = geometry.version, geometry.primitives.n, self.asked_margin, self._distance, self.manifold, self.margin
         if self._suited == state:
             return
@@ -144,13 +144,13 @@ class Settings:
 
 
 def _with_pair(pairs: np.ndarray, one: int, two: int) -> np.ndarray:
-    """Sorted pairs with one more (or the same, when it is there)."""
+    """Return sorted pairs including one more pair, without duplicates."""
     pair = np.array([[min(one, two)], [max(one, two)]], pairs.dtype)
     return np.asfortranarray(np.unique(np.concatenate((pairs, pair), axis=1), axis=1))
 
 
 def update_geometry(geometry, bodies, epsilon: float) -> None:
-    """Current vertices, face normals, boxes of primitives and extents of bodies at the present configuration."""
+    """Update vertices, face normals, boxes of primitives and extents of bodies to the present configuration."""
     faces = current_faces(geometry)
     work = workspace_of(geometry, bodies)
     work.shape(geometry.version, epsilon)
@@ -161,7 +161,7 @@ def update_geometry(geometry, bodies, epsilon: float) -> None:
 
 
 def sparsify_symmetrically(constraints, materials, geometry, settings: Settings, new: int) -> int:
-    """Remove superfluous contacts among the rows from `new` on, largest areas first, of equal ones the nearest; return their number.
+    """Remove redundant contacts among the rows from `new` on, judged by decreasing area, then increasing gap; return their number.
 
     Contacts that stay take over the areas of removed ones at the same place.  Known bonds do not: they keep the area with which they were made.
     """
@@ -183,7 +183,7 @@ def sparsify_symmetrically(constraints, materials, geometry, settings: Settings,
 
 
 def search(geometry, bodies, settings: Settings, work: Workspace, state: tuple | None) -> None:
-    """Enlarge boxes and search for pairs; with the state of the last search only boxes have moved since."""
+    """Enlarge boxes and search for pairs; the state of the last search, if given, shows that only boxes have changed since."""
     primitives = geometry.primitives
     skin = work.choose_skin(state is not None and state == work.pairs_state)
     work.still.refresh(geometry, bodies, settings.margins, work)
@@ -206,7 +206,7 @@ def _leave_out(excluded: np.ndarray, bodies, work: Workspace) -> None:
     rows, present = [], np.ones(excluded.shape[1], bool)
     for body, number in (excluded[:2], excluded[2:]):
         at = np.minimum(np.searchsorted(ids, body), len(ids) - 1)
-        present &= ids[at] == body  # bodies may have been deleted since
+        present &= ids[at] == body  # bodies may have been deleted meanwhile
         rows.append(bodies.primitive_ptr[at] + number)
     wanted = (np.minimum(*rows) << 32 | np.maximum(*rows))[present]
     pairs = slice(work.pairs)

@@ -1,7 +1,7 @@
 """The geometry tables: vertices, faces and convex primitives of every body's shape.
 
-A contact is always between two primitives: a convex polyhedron, a mesh element with a free face, a sphere (or,
-when they are built, an ellipsoid).  A primitive lists its vertices by number, so elements of one mesh share
+A contact is always between two primitives: a convex polyhedron, a mesh element with a free face, a sphere or
+an ellipsoid.  A primitive lists its vertices by number, so elements of one mesh share
 nodes; faces list vertices by *global* vertex number, counter-clockwise seen from outside.
 """
 
@@ -22,7 +22,7 @@ class VertexTable(Table):
         "reference": ((3,), "f8", 0.0),
         "current": ((3,), "f8", 0.0),
         "body": ((), "i4", -1),  # row of the body that moves it
-        "node": ((), "i4", -1),  # of a finite element body: the mesh node that the vertex is
+        "node": ((), "i4", -1),  # of a finite element body: mesh node of the vertex
     }
     POINTS_INTO = {"body": "BodyTable"}
 
@@ -37,8 +37,8 @@ class VertexListTable(Table):
 class FaceTable(Table):
     """Planar faces of polyhedra and elements, those of one primitive together, outer ones first.
 
-    Coplanar neighbours with one surface identifier are one polygon; a warped quadrilateral is two triangles, but whole in
-    finite element bodies, where `current_faces` splits it as it deforms.
+    Coplanar neighbours with one surface identifier are one polygon; a warped quadrilateral is two triangles, except
+    in finite element bodies, where `current_faces` splits it as it deforms.
     """
 
     COLUMNS = {
@@ -74,10 +74,10 @@ class PrimitiveTable(Table):
     COLUMNS = {
         "kind": ((), "i4", 0),  # PrimitiveKind
         "body": ((), "i4", -1),  # row of the body table
-        "number": ((), "i4", 0),  # number within the body: with the body's id the primitive's identity
+        "number": ((), "i4", 0),  # number within the body; with the body's id it identifies the primitive
         "deforming": ((), "i4", 0),  # 1: of a finite element body, whose faces warp
         "volume_id": ((), "i4", 0),
-        "element": ((), "i4", -1),  # of a finite element body: the mesh element that the primitive is
+        "element": ((), "i4", -1),  # of a finite element body: mesh element of the primitive
         "surface": ((), "i4", 0),  # surface identifier of a sphere or ellipsoid
         "radius": ((), "f8", 0.0),  # of a sphere
         "radii": ((3,), "f8", 0.0),  # of an ellipsoid: referential semi-axes
@@ -88,12 +88,12 @@ class PrimitiveTable(Table):
         "face_ptr": ((), "i4", 0),  # first row of the face table
         "face_count": ((), "i4", 0),
         "outer_count": ((), "i4", 0),  # leading faces that lie on the body's surface
-        "edge_count": ((), "i4", -2),  # -2: not listed yet, -1: not listed as they would not help (current_faces)
+        "edge_count": ((), "i4", -2),  # -2: not listed yet, -1: cannot be listed (current_faces)
         "adjacent_ptr": ((), "i4", 0),  # first row of the adjacency table
         "adjacent_count": ((), "i4", 0),
-        "margin": ((), "f8", 0.0),  # pairs apart by at most the lesser of both margins are in contact
-        "drift": ((3, 4), "f8", 0.0),  # ways within the step: of the box's centre (last column), and their gradient; 0 if short for the margin
-        "reach": ((), "f8", 0.0),  # margin and twice the longest way of a point: pairs nearer than half of both may come into contact
+        "margin": ((), "f8", 0.0),  # pairs within the lesser of both margins are in contact
+        "drift": ((3, 4), "f8", 0.0),  # motion within the step: of the box's centre (last column), and its gradient; 0 if short compared with the margin
+        "reach": ((), "f8", 0.0),  # margin plus twice the longest motion of a point: pairs nearer than half the sum of both may come into contact
         "box": ((6,), "f8", 0.0),  # current box enlarged by the geometric epsilon: lower corner, upper corner
     }
     POINTS_INTO = {
@@ -114,9 +114,9 @@ class Geometry:
         self.corners = CornerTable()
         self.adjacency = AdjacencyTable()
         self.primitives = PrimitiveTable()
-        self.version = 0  # raised when primitives come or go
-        self.workspace = None  # arrays that detection reuses from step to step
-        self.current = None  # faces as detection sees them, see current_faces
+        self.version = 0  # increases when primitives are added or removed
+        self.workspace = None  # arrays that detection reuses in every step
+        self.current = None  # present faces, see current_faces
 
     def __deepcopy__(self, memo: dict):
         copied = memo[id(self)] = type(self)()
@@ -137,7 +137,7 @@ class Geometry:
     def add(self, body_row: int, shape: ShapePrimitives, deforming: bool = False) -> tuple[int, int]:
         """Append the primitives of one body's shape; return (first primitive row, number of primitives).
 
-        Flat faces of `deforming` bodies may warp.
+        Faces of `deforming` bodies may warp.
         """
         vertex = self.vertices.append(
             shape.vertices.shape[1], reference=shape.vertices, current=shape.vertices, body=body_row

@@ -1,11 +1,11 @@
-"""What ``SOLFEC (..., contacts = 'MANIFOLD')`` means.
+"""Settings of ``SOLFEC (..., contacts = 'MANIFOLD')``.
 
-* Polyhedra share up to four points on the features that face each other (kernel `manifold`), with those features' normals.
-* They do so from a margin, which is a part of the size of the smaller of both primitives unless the user chose one.
-* Surface materials are gap-aware within this margin, unless the user set a distance of their own.
-* Contacts are thinned out within a pair of bodies only, alike for both.
-* Faces along which convexes of a body are glued are no surface.
-* In dynamics the points of joints are brought together again after every step (constraints/joint_correction.py).
+* Polyhedra share up to four points on features that face each other (kernel `manifold`), with normals of these features.
+* They are in contact within a margin, which is a part of the size of the smaller primitive unless the user chose one.
+* Surface materials are gap-aware within this margin, unless the user set a distance.
+* Sparsification compares contacts of the same two bodies only, and treats both bodies alike.
+* Faces along which convexes of a body are glued do not belong to the surface.
+* In dynamics joints are corrected after every step (constraints/joint_correction.py).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 
 from ..tables import ranges
 
-PART = 0.01  # of the size of the smaller primitive: the margin
-WITHIN_MARGIN = sys.float_info.min  # a distance `gap_aware` that stands for the margin, whatever that is
+PART = 0.01  # margin over the size of the smaller primitive
+WITHIN_MARGIN = sys.float_info.min  # a distance `gap_aware` that means the margin itself
 
 
 def choose(domain) -> None:
-    """Let a domain without bodies have contacts as 'MANIFOLD' says."""
+    """Set a domain without bodies to contacts = 'MANIFOLD'."""
     domain.manifold_contacts = True
     domain.joint_correction = domain.dynamic
     settings = domain.settings
@@ -31,7 +31,7 @@ def choose(domain) -> None:
 
 
 def sizes_of(geometry) -> np.ndarray:
-    """Sizes (n,) of the primitives in their reference placements: longest sides of their boxes, diameters."""
+    """Return sizes (n,) of the primitives in their reference placements: longest sides of boxes, or diameters."""
     primitives = geometry.primitives
     count = primitives.view("vertex_count")
     if not len(count):

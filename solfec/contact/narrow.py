@@ -17,23 +17,23 @@ _ERRORS = {2: "a primitive row is out of range"}
 
 
 class NarrowResult(Table):
-    """What the narrow phase found, one row per pair; rows of pairs without contact (status 0) are not meaningful."""
+    """Results of the narrow phase, one row per pair; rows of pairs without contact (status 0) are undefined."""
 
     COLUMNS = {
         "status": ((), "i4", 0),  # 0 no contact, 1 contact
         "outward": ((), "i4", 0),  # 0: the first primitive is the slave and holds the outward normal, 1: the second
-        "degenerate": ((), "i4", 0),  # 1: the facets' normals cancel; normal of the face of least penetration
+        "degenerate": ((), "i4", 0),  # 1: the facets' normals cancel; the normal is that of the face of least penetration
         "normal": ((3,), "f8", 0.0),  # unit, from slave to master
         "slave_point": ((3,), "f8", 0.0),
-        "master_point": ((3,), "f8", 0.0),  # the same for two polyhedra
+        "master_point": ((3,), "f8", 0.0),  # equals the slave's point for two polyhedra
         "gap": ((), "f8", 0.0),  # never positive without margin
-        "area": ((), "f8", 0.0),  # 1 when a sphere or an ellipsoid takes part
+        "area": ((), "f8", 0.0),  # 1 if one primitive is a sphere or an ellipsoid
         "surface": ((2,), "i4", 0),  # surface identifiers of slave and master
     }
 
 
 class PatchResult(Table):
-    """Points of contacts between faces, one row per pair, as the kernel `find_patches` finds them."""
+    """Points of contacts between faces, one row per pair, written by the kernel `find_patches`."""
 
     COLUMNS = {
         "slots": ((), "i4", 1),  # bits of the slots in use
@@ -70,7 +70,7 @@ def narrow_phase(
     result : NarrowResult
         Rows 0..count-1 are overwritten; it grows as needed.
     margin : float
-        When positive, pairs apart by less than this are in contact too, and gaps are signed distances.
+        When positive, pairs nearer than this are in contact, too, and gaps are signed distances.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def narrow_phase(
 def overlap_volumes(
     geometry: Geometry, first: np.ndarray, second: np.ndarray, offset: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Volume (n), centroid (3, n) and surface area (n) of the intersections of pairs of polyhedra.
+    """Return volume (n), centroid (3, n) and surface area (n) of the intersections of pairs of polyhedra.
 
     Planes are moved outward by `offset` before they cut; with zero offset the intersection is exact.
     """
@@ -108,7 +108,7 @@ def overlap_volumes(
 def gjk_distance(
     geometry: Geometry, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distance (n) and closest points (3, n), (3, n) of pairs of primitives; zero where they overlap."""
+    """Return distance (n) and closest points (3, n), (3, n) of pairs of primitives; zero where they overlap."""
     count = len(first)
     distance = np.zeros(count)
     first_point, second_point = np.zeros((3, count), order="F"), np.zeros((3, count), order="F")
@@ -119,6 +119,6 @@ def gjk_distance(
 
 
 def fail(error: int, row: int, first: np.ndarray, second: np.ndarray) -> None:
-    """Raise what an error code of a kernel says about the pair `row`."""
+    """Raise the exception for an error code of a kernel about the pair `row`."""
     pair = (int(first[row]), int(second[row]))
     raise IndexError(f"pair {row}, primitives {pair}: {_ERRORS.get(error, f'narrow phase error {error}')}")

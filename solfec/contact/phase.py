@@ -1,7 +1,7 @@
-"""Detection in a time step: shapes follow the bodies, known contacts the shapes, and new contacts are found.
+"""Detection in a time step: shapes follow the bodies, known contacts follow the shapes, and new contacts are found.
 
-Known contacts keep their roles and the local components of R and U; those between bodies that have not moved stay as they
-are, those that opened are removed.  New ones stand in the order of their keys, without reactions.
+Known contacts keep their roles and the local components of R and U.  Contacts between bodies that have not moved stay
+unchanged, and contacts that opened are removed.  New contacts come in the order of their keys, without reactions.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Detection:
     ----------
     model
         Has `constraints`, `geometry`, `bodies`, `surface_materials`, `settings`, `epsilon`, `step`, `dynamic`, and `time` and
-        `step_number` of the start of the step.
+        `step_number` at the start of the step.
     hold : callable, optional
-        Of a model with finite elements: keeps cohesive contacts where they are in elements, once known contacts are up to date.
+        For a model with finite elements: called after known contacts are updated, to move cohesive contacts with their elements.
     notice : callable, optional
-        Called when there are new contacts whose normal is a guess.
+        Called if new contacts are degenerate: their normal is a guess.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Detection:
         self._opened: tuple | None = None
 
     def run(self) -> int:
-        """All of it; returns `removed`.
+        """Run all three parts; return `removed`.
 
         Raises
         ------
@@ -66,7 +66,7 @@ class Detection:
         return self.removed
 
     def move_shapes(self) -> None:
-        """Shapes at the present configuration, and how far they move in the step."""
+        """Move shapes to the present configuration, and predict their motion in the step."""
         model = self.model
         constraints, geometry, bodies, settings = model.constraints, model.geometry, model.bodies, model.settings
         work = workspace_of(geometry, bodies, constraints)
@@ -88,19 +88,19 @@ class Detection:
 
     @property
     def _searched(self) -> tuple:
-        """What pairs of primitives depend on besides boxes."""
+        """Key of everything besides boxes on which pairs of primitives depend."""
         geometry = self.model.geometry
         return geometry.version, geometry.primitives.n, self.model.settings.margins
 
     def follow_contacts(self) -> None:
-        """Known contacts at the present shapes; those that opened go."""
+        """Update known contacts to the present shapes; remove those that opened."""
         work = self.model.geometry.workspace
         self._detect(FOLLOW, JOIN, "known_one", "known_two")
         if self.hold is not None and work.cohesive:
             self.hold()
 
     def find_contacts(self) -> None:
-        """New contacts, without those that sparsification removes again."""
+        """Find new contacts, without those that sparsification removes."""
         model, work = self.model, self.model.geometry.workspace
         constraints, settings = model.constraints, model.settings
         self._detect(FIND, FIND, "first", "second")
@@ -108,7 +108,7 @@ class Detection:
         if settings.symmetric and constraints.n > new:
             self.removed = sparsify_symmetrically(constraints, model.surface_materials, model.geometry, settings, new)
         constraints.next_id += constraints.n - new
-        if self.removed and settings.patch:  # removed points of known pairs are found and judged again in every step
+        if self.removed and settings.patch:  # removed points of known pairs are found and tested again in every step
             constraints.view("evaluated")[:] = -1
         if work.guesses and self.notice is not None:
             self.notice()
@@ -118,7 +118,7 @@ class Detection:
             )
 
     def _detect(self, stage: int, last: int, one: str, two: str) -> None:
-        """Stages of the kernel up to the `last`, and what they ask for; members `one` and `two` of the work space are their pairs."""
+        """Run stages of the kernel up to `last`, and satisfy its requests; members `one` and `two` of the work space are its pairs."""
         model, work = self.model, self.model.geometry.workspace
         constraints, settings = model.constraints, model.settings
         patched = MANIFOLD_POINTS if settings.manifold else settings.patch
@@ -135,7 +135,7 @@ class Detection:
             self._make_room(outcome, needed)
 
     def _make_room(self, outcome: int, needed: int) -> None:
-        """What the kernel asks for."""
+        """Satisfy the kernel's request: a new search, or room."""
         model, work = self.model, self.model.geometry.workspace
         constraints, settings = model.constraints, model.settings
         if outcome == SEARCH:
@@ -152,7 +152,7 @@ class Detection:
             raise RuntimeError("detection: kernels do not know a table by its handle")
 
     def _handles(self, work: Workspace) -> np.ndarray:
-        """Of detection's tables (fortran/contact/detection_state.f90)."""
+        """Return the handles of detection's tables (fortran/contact/detection_state.f90)."""
         model, faces = self.model, current_faces(self.model.geometry)
         opened = work, faces, work.result
         if self._opened != opened:

@@ -1,4 +1,4 @@
-"""Obstacles that never move: their boxes are sorted once, and moving ones are searched for among them."""
+"""Obstacles that never move: their boxes are sorted once into a grid, in which moving boxes are searched."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ _fatten_boxes = _kernels.contact_detection.fatten_boxes
 
 OBSTACLE = 0  # kind of body, see bodies.table
 SPARE_CELLS = 4200  # of a grid, whatever the number of boxes
-FIGURES, CLASSES = 20, 65  # of a stored grid
+FIGURES, CLASSES = 20, 65  # size of a stored grid
 
 
 def column_length(count: int) -> int:
-    """Length of columns for so many boxes and a block more, of which no two compete for the same places of the cache."""
+    """Return a length of columns for `count` boxes and one more block, chosen so that columns do not compete for cache lines."""
     return count + 8 + (112 - (count + 8)) % 1024
 
 
 class StillBoxes(Record):
-    """Boxes of obstacles that have not moved so far, in a grid of their own.
+    """Boxes of obstacles that have not moved so far, in a separate grid.
 
-    An obstacle that a prescribed motion moves is found out when it has moved, and then belongs to what moves.  Contacts do
-    not depend on who does: only which pairs of boxes are looked at does.
+    An obstacle with a prescribed motion is recognised once it has moved, and is then treated like moving bodies.  This affects
+    only which pairs of boxes are compared, not the contacts.
 
     Attributes
     ----------
     bodies : ndarray of int32
-        Rows of bodies that are taken not to move.
+        Rows of bodies that are assumed not to move.
     movable : ndarray of int32
-        Rows of primitives of all others.
+        Rows of primitives of all other bodies.
     grid, bounds, numbers, cells : ndarray
         The grid, see the kernel `sort_still`.
     sorted : int
@@ -41,7 +41,7 @@ class StillBoxes(Record):
     """
 
     COLUMNS = {
-        "bodies": ((), "i4"),  # taken not to move
+        "bodies": ((), "i4"),  # assumed not to move
         "movable": ((), "i4"),  # primitives of all others
     }
     NUMBERS = {"sorted": "i8"}  # the update of shapes after which boxes were sorted
@@ -54,7 +54,7 @@ class StillBoxes(Record):
         self._resize(0)
 
     def forget(self) -> None:
-        """Sort boxes at the next search, since arrays have been moved and all shapes will be updated."""
+        """Make the next search sort boxes again, since arrays have been reallocated and all shapes will be updated."""
         self._state = None
         self.sorted = -1
 
@@ -70,12 +70,12 @@ class StillBoxes(Record):
         self.cells = np.zeros(4 * count + SPARE_CELLS, np.int32)
 
     def refresh(self, geometry, bodies, margins, work) -> None:
-        """Sort boxes, enlarged by half of their reach into `work.fat`, again if bodies, shapes or reaches have changed, or an obstacle has moved.
+        """Sort boxes, enlarged by half of their reach into `work.fat`, again if bodies, shapes or reaches changed or an obstacle moved.
 
         Parameters
         ----------
         margins
-            Is another one when reaches have changed.
+            Key that changes when reaches change.
         """
         primitives = geometry.primitives
         state = (work.shapes_state, primitives.n, bodies.n, margins)

@@ -1,4 +1,4 @@
-"""Contacts whose normal is a guess: bodies so deep in one another that the normals of their facets cancel."""
+"""Degenerate contacts: bodies so deep in one another that the normals of their facets cancel and the normal is a guess."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 
 
 class Swallowed:
-    """What a run has met of them, to be told at its end."""
+    """Degenerate contacts of a run, for a warning at its end."""
 
     def __init__(self):
         self.steps = 0
         self._first = ""
 
     def after_detection(self, geometry, bodies, time: float) -> None:
-        """Take note of new contacts found at `time` whose normal is that of the shallowest face.
+        """Record new contacts found at `time` whose normal is that of the shallowest face.
 
-        They are degenerate when one body lies in another so evenly that nothing says where it came from.
+        A contact is degenerate if one body lies in the other so evenly that its direction of entry is unknown.
         """
         work = geometry.workspace
         rows = np.flatnonzero((work.result.degenerate[: work.found] == 1) & (work.result.status[: work.found] == 1))
@@ -27,7 +27,7 @@ class Swallowed:
             self._first = f"first at time {time:g}, bodies {one} and {two} at ({x:g}, {y:g}, {z:g})"
 
     def told(self) -> str:
-        """The warning, once; '' when there is nothing to tell."""
+        """Return the warning once; '' if there is none."""
         if not self.steps:
             return ""
         steps = "1 step" if self.steps == 1 else f"{self.steps} steps"

@@ -1,4 +1,4 @@
-"""What detection keeps from step to step: work arrays, fat boxes and the pairs that they overlap in."""
+"""Data that detection keeps between steps: work arrays, fat boxes and their overlapping pairs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from . import narrow
 from .still import SPARE_CELLS, StillBoxes, column_length
 
 SKIN = 0.05  # part of its width by which a box is fattened
-SHORT_LIFE = 3  # steps that pairs must last to have been worth the larger number of them
-LONGEST_PAUSE = 64  # steps without fat boxes after pairs that did not
+SHORT_LIFE = 3  # steps that pairs must stay valid to pay for their larger number
+LONGEST_PAUSE = 64  # most steps without fat boxes after pairs that were valid too briefly
 
 
 class Workspace(Record):
-    """Arrays that detection reuses from step to step, because fresh memory costs more than the search itself.
+    """Arrays that detection reuses in every step, because new memory costs more than the search itself.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Workspace(Record):
     afresh : int
         1: all shapes must be updated.
     choice : list of int
-        The update of the last search, updates for which boxes are not fattened from then on, and how long the last pause was.
+        Update of the last search, number of updates without fat boxes after it, and length of the last such pause.
     """
 
     COLUMNS = {
@@ -32,31 +32,31 @@ class Workspace(Record):
         "fat": ((6,), "f8"),  # boxes of primitives at the last search, enlarged
         "low": ((), "i4"),  # primitives whose fat boxes overlap, `pairs` of them, sorted
         "high": ((), "i4"),
-        "apart": ((), "i8"),  # update of shapes after which such a pair was found apart; -1: it was not
+        "apart": ((), "i8"),  # update of shapes at which such a pair was found apart; -1: it was not
         "keys": ((), "i8"),  # of these pairs
         "mark": ((), "i4"),
-        "first": ((), "i4"),  # pairs to be looked at in this step, `found` of them
+        "first": ((), "i4"),  # pairs to evaluate in this step, `found` of them
         "second": ((), "i4"),
-        "place": ((), "i4"),  # where they are among those kept
+        "place": ((), "i4"),  # their places among the kept pairs
         "keep": ((), "i4"),  # of constraints: 1, it stays
-        "result_of": ((), "i4"),  # its result of the narrow phase
+        "result_of": ((), "i4"),  # result of the narrow phase of a known contact
         "known_one": ((), "i4"),  # pairs of known contacts, `known` of them
         "known_two": ((), "i4"),
         "alive": ((), "i4"),  # bits of slots that are in contact
-        "kept_at": ((), "i4"),  # of constraints: where their pairs were last time
+        "kept_at": ((), "i4"),  # of constraints: last place of their pair among the kept pairs
     }
     NUMBERS = {
         "updates": "i8",  # of shapes so far
         "searched": "i8",  # the one after which pairs were searched
         "flags": "i8",  # of self-contact at that search
-        "present_flags": "i8",  # and now
+        "present_flags": "i8",  # of self-contact now
         "pairs": "i4",  # found at the last search
-        "fresh": "i4",  # 1: these have not been used yet; -1: pairs must be searched; 0 otherwise
+        "fresh": "i4",  # 1: pairs have not been used yet; -1: pairs must be searched; 0 otherwise
         "cohesive": "i4",  # 0: no contact has cohesion
-        "known": "i4",  # pairs of known contacts that the last step looked at
-        "found": "i4",  # and others
+        "known": "i4",  # pairs of known contacts that the last step evaluated
+        "found": "i4",  # other pairs that it evaluated
         "guesses": "i4",  # contacts among them whose normal is a guess
-        "removed": "i4",  # that sparsification removed again
+        "removed": "i4",  # contacts that sparsification removed
         "first_new": "i4",  # first row that is new in the step
     }
 
@@ -70,7 +70,7 @@ class Workspace(Record):
         self.shapes_state = self.pairs_state = self.excluded = None
         self.fresh = 1
         self.options = (0.0, False, False, False, False)
-        self.cohesive = 1  # contacts may have it
+        self.cohesive = 1  # contacts may have cohesion
         self.contact_capacity = self.primitive_capacity = -1
         self.choice = [0, 0, 0]
         self.enlarge_pairs(256)
@@ -126,12 +126,12 @@ class Workspace(Record):
             self.pairs_state = version, self.pairs_state[1] - gaps["PrimitiveTable"].total, *self.pairs_state[2:]
 
     def shape(self, version: int, epsilon: float) -> None:
-        """Let all shapes be updated if they, or the geometric epsilon, are others than at the last update."""
+        """Request an update of all shapes if shapes or the geometric epsilon differ from those of the last update."""
         if self.shapes_state != (version, epsilon):
             self.shapes_state, self.afresh = (version, epsilon), 1
 
     def fit_contacts(self, constraints) -> None:
-        """Match the capacity of the constraint table, keeping what a step that needs more room has found so far."""
+        """Match the capacity of the constraint table, keeping results of a step that needs more room."""
         if self.contact_capacity != constraints.capacity:
             names = "keep", "result_of", "known_one", "known_two", "alive", "kept_at"
             columns = np.zeros((6, constraints.capacity), np.int32)
@@ -147,7 +147,7 @@ class Workspace(Record):
         self.replace(**work, **dict(zip(("apart", "keys"), np.full((2, count), -1, np.int64))))
 
     def choose_skin(self, moved_only: bool) -> float:
-        """Skin for the next search: none for a while when pairs found with one did not last."""
+        """Return the skin for the next search: zero for a while if pairs found with one were valid too briefly."""
         last, pause, last_pause = self.choice
         age = self.updates - last
         if pause > 0:
@@ -161,7 +161,7 @@ class Workspace(Record):
 
 
 def workspace_of(geometry, bodies, constraints=None) -> Workspace:
-    """The geometry's workspace, of the right size."""
+    """Return the geometry's workspace with the right capacities."""
     work = geometry.workspace
     if work is None:
         work = geometry.workspace = Workspace()
