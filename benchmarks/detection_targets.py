@@ -55,7 +55,7 @@ def million_bodies(boxes: np.ndarray, clock=time.perf_counter) -> float:
 
 
 def two_threads():
-    """The same for times of one thread over those of two, by the clock on the wall."""
+    """Time of one thread over that of two threads, by wall clock."""
     hulls = compiled(list(narrow_phase.deep_hulls(np.random.default_rng(1))))
     spheres = broad_phase.cases(np.random.default_rng(1), 100_000)["equal spheres"]
     for name, rate in (
@@ -77,7 +77,7 @@ def gain_of_a_thread(rate) -> float:
 
 
 def settled():
-    """The same for steps in which all bodies move over those in which few or none do."""
+    """Time of steps in which all bodies move over that of steps in which few or none do."""
     model = settled_scene.stacks(20)
     model.detect()
     for name, share, target in (("all move over one in a hundred", 0.01, 5), ("all move over none", 0.0, 20)):

@@ -169,7 +169,7 @@ def quasi_static_step(repeat: int) -> float:
 
 
 def strained_step(side: int, cells: int, repeat: int) -> str:
-    """What it costs to know the critical step of side x side explicit blocks of cells**3 hexahedra, in parts of a free step of theirs."""
+    """Cost of the critical step of side x side explicit blocks of cells**3 hexahedra, in parts of a free step of theirs."""
     domain = Domain(1e-4)
     for j in range(side):
         for i in range(side):

@@ -112,12 +112,12 @@ class Case:
         self.least[name] = min(self.least[name], seconds)
 
     def time_warm(self) -> None:
-        """One call of few and one of more sweeps."""
+        """Time one call of few sweeps and one of more."""
         for name, sweeps in (("few", 1), ("more", self.more)):
             self.note(name, self.sweep(sweeps))
 
     def time_first(self) -> None:
-        """The same from no reactions, up to ten sweeps."""
+        """Time calls that start from zero reactions, of one sweep and of eleven."""
         for name, sweeps in (("first", 1), ("first_more", 11)):
             self.local.rows.R[...] = 0.0
             self.local.rows.block[...] = self.zero

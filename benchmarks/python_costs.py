@@ -196,7 +196,7 @@ def costs(name: str, seconds: float = SECONDS, solver: str = "gauss-seidel") -> 
 
 
 def costs_of_run(name: str, seconds: float = SECONDS, solver: str = "gauss-seidel") -> tuple[float, float, int, Domain]:
-    """The same of a RUN without frames in between, from step to step."""
+    """Costs of the steps of a RUN without frames in between."""
     build, epsilon, before = CASES[name]
     model, starts, kernels = build(), [], []
     advance = model.advance

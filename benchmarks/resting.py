@@ -175,7 +175,7 @@ def report(model: Domain, step: int, start: float) -> None:
 
 
 def time_first_step(model: Domain, solver, clock) -> dict:
-    """What a step costs that knows no reaction of the one before."""
+    """Cost of a step that starts from zero reactions."""
     model.constraints.view("R")[...] = 0.0
     start = clock()
     model.advance(solver)

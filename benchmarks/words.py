@@ -1,4 +1,4 @@
-"""Words on the command lines of benchmarks: what one does not know ends it before anything is timed."""
+"""Arguments of benchmarks on the command line: an unknown one is an error before anything is timed."""
 
 from __future__ import annotations
 

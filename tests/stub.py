@@ -1,4 +1,4 @@
-"""What editors and type checkers know of `import solfec`, whose commands load when used: `python tests/stub.py` writes it anew."""
+"""Stub of `import solfec` for editors and type checkers, since its commands load when used: `python tests/stub.py` writes it anew."""
 
 from __future__ import annotations
 

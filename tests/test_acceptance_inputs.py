@@ -152,7 +152,7 @@ def test_a_pin_pulls_at_the_eye_of_a_sheet(run):
 
 @pytest.mark.slow
 def test_a_punch_on_a_block_of_tetrahedra(run):
-    """BM16 on a mesh of our own.  Places of the program's nodes are not told: of its six, one does not move sideways, the middle; the
+    """BM16 on a mesh of our own.  Places of the program's nodes are not given: of its six, one does not move sideways, the middle; the
     others move towards it and sink less, as the punch's edge does, at angles of 0, 60, 90, 120 and 180 degrees.
 
     There the pressure is not bounded, and a mesh decides what is found; nor is the displacement along the surface, the difference

@@ -1,4 +1,4 @@
-"""Benchmarks refuse words that they do not know before anything is timed."""
+"""Benchmarks refuse unknown arguments before anything is timed."""
 
 from __future__ import annotations
 

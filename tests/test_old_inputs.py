@@ -100,7 +100,7 @@ def test_arch(old, solfec_values, ratio, stands):
 
 
 def arch_agrees(old, friction: float, ratio: float, reference: float) -> bool:
-    """The same answer to whether it stands, and the energy of those that move to what the solver's accuracy of 1E-4 leaves open.
+    """Whether an arch stands as in the reference, or moves with its energy to within the solver's accuracy of 1E-4.
 
     At 0.1 the mechanism does not slide, so friction cannot matter: solved to 1E-8, frictions 0.38 and 0.5 both give 0.11090.  With
     1E-4 we find 0.1111 and 0.1112, Solfec-1.0 found 0.1133 and 0.1129.

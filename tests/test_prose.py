@@ -1,8 +1,10 @@
-"""Comments and docstrings point to pages and headings of docs/ that exist."""
+"""Comments and docstrings point to pages and headings of docs/ that exist, and their first lines stand alone."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,38 @@ def test_references_to_texts_that_a_reader_does_not_have_are_gone():
     old = re.compile(r'\bmanual[,:] |\btheory, (?:section )?"')
     wrong = [str(path.relative_to(ROOT)) for path in SOURCES if path != Path(__file__) and old.search(path.read_text())]
     assert wrong == []
+
+
+#: Beginnings of first lines that need the text before them, and verbs of speech and knowledge, which data do not have.
+UNFIT = re.compile(r"^(The same|All of them|Some of them|Nobody)\b|^Of `|\b(nobody|asks? for|wants?|hears?|heard|told|owes?|said|knows?)\b", re.I)
+
+
+def first_lines(path: Path) -> Iterator[str]:
+    """First lines of the docstrings of a Python file, or of the blocks of `!>` comments of a Fortran file."""
+    text = path.read_text()
+    if path.suffix == ".py":
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        docstrings = (ast.get_docstring(node) for node in ast.walk(ast.parse(text)) if isinstance(node, documented))
+        yield from (docstring.partition("\n")[0] for docstring in docstrings if docstring)
+    else:
+        yield from (found[1] for found in re.finditer(r"(?:^|\n(?! *!).*\n) *!> ?(.*)", text))
+
+
+def test_first_lines_are_found(tmp_path):
+    source = tmp_path / "lines.f90"
+    source.write_text("!> One.\n!> More.\nmodule m\n  !> Two.\n  integer :: i\nend module\n")
+    assert list(first_lines(source)) == ["One.", "Two."]
+    source = tmp_path / "lines.py"
+    source.write_text('"""One.\n\nMore.\n"""\ndef f():\n    """Two."""\n')
+    assert list(first_lines(source)) == ["One.", "Two."]
+
+
+@pytest.mark.parametrize("line", ["The same of contacts.", "Of `rows`: their kinds.", "Velocity that a joint asks for.", "Nobody reads it."])
+def test_a_first_line_that_does_not_stand_alone_is_unfit(line):
+    assert UNFIT.search(line)
+
+
+def test_first_lines_stand_alone():
+    checked = [path for path in SOURCES if "old_inputs" not in path.parts and "inp" not in path.parts]  # inputs may be of Python 2
+    wrong = {str(path.relative_to(ROOT)): lines for path in checked if (lines := [line for line in first_lines(path) if UNFIT.search(line)])}
+    assert wrong == {}

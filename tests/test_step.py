@@ -250,7 +250,7 @@ def test_implicit_and_loaded_bodies_cost_as_many_lines_of_python_whatever_their_
 
 
 def without_room(model):
-    """Leave no room in the constraint table and in what detection keeps, so that every new contact asks for more."""
+    """Leave no room in the constraint table and in what detection keeps, so that every new contact needs more."""
     constraints, work = model.constraints, model.geometry.workspace
     rows = max(constraints.n, 1)
     for name in constraints.COLUMNS:

@@ -179,7 +179,7 @@ def scheme_of(model, row: int, implicit: bool) -> None:
 
 
 class Failing:
-    """A force that raises an error once it is told to."""
+    """A force that raises an error once a flag is set."""
 
     def __init__(self):
         self.fails = False
@@ -505,13 +505,13 @@ class Sequences(RuleBasedStateMachine):
 
 
 class Stopped(Sequences):
-    """The same, where doubles are models that go on from a frame which holds what the step at hand has left."""
+    """Sequences whose doubles are models continued from a frame of the current step."""
 
     stops = True
 
 
 def test_a_model_that_goes_on_knows_that_its_materials_have_become_gap_aware():
-    """Pairs that pass at an edge are told apart then, also in a model continued after the change."""
+    """Pairs that pass at an edge are distinguished then, also in a model continued after the change."""
     state = Stopped()
     state.begin(names=["block"])
     state.delete(k=16, number=19)
@@ -532,7 +532,7 @@ def sequences(examples: int, steps: int, machine: type = Sequences) -> None:
 
 @pytest.mark.parametrize("name", SOLVERS)
 def test_contacts_that_come_all_at_once_are_those_of_a_model_that_remembers_nothing(name):
-    """Tables grow tenfold in the midst of a step that nobody has told of any change."""
+    """Tables grow tenfold in the midst of a step without a notice of change."""
     pair = Pair("block")
     pair.both = cloud(), cloud()
     solver, counts = SOLVERS[name](), []

@@ -184,7 +184,7 @@ def held_block(cells, friction):
 
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 def test_contacts_of_a_held_body_are_solved_with_its_supports_taken_out(friction):
-    """The same reactions as from one system of all rows; the ball presses, and the ground carries."""
+    """Reactions equal those of one system of all rows; the ball presses, and the ground carries."""
     found = []
     for method in (Method.AUTO, Method.NEWTON):
         domain = held_block(4, friction)

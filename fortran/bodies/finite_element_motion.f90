@@ -98,8 +98,8 @@ contains
     end associate
   end subroutine drift
 
-  !> Moves the nodes first to last of one body.  Columns are separate arguments, since the compiler does not know the strides of a
-  !> table's pointers.
+  !> Moves the nodes first to last of one body.  Columns are separate arguments: the compiler has no
+  !> strides of a table's pointers.
   pure subroutine drift_nodes(first, last, step, conf_row, velo_row, conf, velo, velo_prev, force, finite)
     integer, intent(in) :: first, last
     real(dp), intent(in) :: step

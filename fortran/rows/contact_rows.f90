@@ -94,14 +94,14 @@ contains
     if (restitution <= 0.0_dp .or. gap + step*normal_v > 0.0_dp .or. normal_v >= 0.0_dp) speed = max(speed, max(gap, 0.0_dp)/step)
   end function approach_allowed
 
-  !> Does a gap-aware contact with restitution close within this step, and faster than bodies that rest do?
+  !> Whether a gap-aware contact with restitution closes within this step, and faster than bodies that rest do.
   pure logical function is_struck(epsilon, step, gap, restitution, normal_v)
     real(dp), intent(in) :: epsilon, step, gap, restitution, normal_v
 
     is_struck = restitution > 0.0_dp .and. gap + step*normal_v <= 0.0_dp .and. step*normal_v < -epsilon
   end function is_struck
 
-  !> Is a gap-aware contact with restitution still open at the end of a step in which nothing happens to its bodies?  When one of them
+  !> Whether a gap-aware contact with restitution stays open to the end of a step in which nothing happens to its bodies.  When one of them
   !> is struck in this step, the speed at which they will meet is known in the next one only, so that such a contact has to wait.
   pure logical function waits_for_impact(epsilon, step, gap, restitution, normal_v)
     real(dp), intent(in) :: epsilon, step, gap, restitution, normal_v
@@ -109,7 +109,7 @@ contains
     waits_for_impact = restitution > 0.0_dp .and. gap > epsilon .and. gap + step*normal_v > 0.0_dp
   end function waits_for_impact
 
-  !> `b` is reduced, as diagonal_block wants it.
+  !> Solves one contact; `b` is the reduced free velocity of diagonal_block.
   subroutine solve_contact_row(self, w, block, law, normal_v, options, b, r, status)
     class(contact_family), intent(in) :: self
     real(dp), intent(in) :: w(3,3), law(law_size), normal_v, b(3)
@@ -207,7 +207,7 @@ contains
     status = status_solved
   end subroutine solve_open
 
-  !> Whatever an open contact carries is too much.
+  !> Measures of an open contact: any reaction is an error.
   pure subroutine measure_open(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
     class(open_family), intent(in) :: self
     logical, intent(in) :: exact

@@ -55,7 +55,7 @@ contains
     end if
   end subroutine solve_dashpot
 
-  !> The merit function does not know this law.
+  !> Measures of zero: the merit function leaves this law out.
   pure subroutine measure_nothing(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
     class(dashpot_family), intent(in) :: self
     logical, intent(in) :: exact

@@ -1,4 +1,4 @@
-!> Rows that ask for velocities: fixed points and directions, prescribed motions (docs/language-objects.md, Constraints).
+!> Rows that prescribe velocities: fixed points and directions, prescribed motions (docs/language-objects.md, Constraints).
 module joint_rows
   use kinds, only: dp, i4
   use kind_numbers, only: start_impact => joint_start_impact, start_struck => joint_start_struck, start_halved => joint_start_halved
@@ -37,7 +37,7 @@ module joint_rows
 
 contains
 
-  !> Velocity that a joint asks for, U = -V in dynamics.
+  !> Velocity prescribed by a joint, U = -V in dynamics.
   !>
   !> In the first step of one whose points move (JointStart IMPACT) they are to be at rest, U = 0.  What an impact of bodies has left of
   !> such a motion, e = `value`, goes in two steps: U = -V + e/2 makes it -e/2 (STRUCK), U = -V + e takes that to zero (HALVED), and

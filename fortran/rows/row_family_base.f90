@@ -47,7 +47,7 @@ module row_family_base
   end type row_family
 
   abstract interface
-    !> What a constraint asks for in this step, once W_aa, B and V are known.
+    !> Makes the law of a constraint in this step from W_aa, B and V.
     pure subroutine prepare_row(self, asked, w, b, v, kind, law, block, free)
       import :: row_family, constraint_data, dp, i4, law_size, block_size
       class(row_family), intent(in) :: self
@@ -56,7 +56,7 @@ module row_family_base
       integer(i4), intent(inout) :: kind          !< RowKind: that of the constraint; another one where another law holds in this step
       real(dp), intent(out) :: law(law_size)      !< numbers of the law; each family has its own layout
       real(dp), intent(out) :: block(block_size)  !< numbers made of W_aa
-      real(dp), intent(out) :: free(3)            !< B as `solve` wants it: less what is asked for
+      real(dp), intent(out) :: free(3)            !< B in the form that `solve` takes: less the prescribed velocity
     end subroutine prepare_row
 
     !> The reaction of a row with those of all others held fixed.

@@ -108,7 +108,7 @@ contains
     iterations = most
   end subroutine iterate_admm
 
-  !> Whether reactions z have grown from `before` in a direction d that q asks for, q.d < 0, and W hardly answers to.  Where
+  !> Whether reactions z have grown from `before` in a direction d with q.d < 0 and W d nearly zero.  Where
   !> W d = 0 such a d proves that contacts which do not slide have no solution: for velocities u, d.u = d.q < 0, while
   !> every one that parts or stays has d.u >= 0.  Iterates of a solvable island settle, and d with them.
   function grow_without_end(part, before, state) result(growing)

@@ -143,7 +143,7 @@ contains
     end associate
   end subroutine solve_island_factor
 
-  !> The same with refinement: factors lose digits where pivots are small, and steps with b - (A W + Z) x bring them back.
+  !> Solves with iterative refinement: factors lose digits where pivots are small, and steps with b - (A W + Z) x bring them back.
   subroutine solve_accurately(part, factor, b, x)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor

@@ -278,7 +278,7 @@ contains
       end associate
     end function rebounds
 
-    !> What row a, constraint i, asks for.
+    !> Assembles the law of row a, constraint i.
     subroutine assemble_law(a, i)
       integer(i4), intent(in) :: a, i
       type(constraint_data) :: asked

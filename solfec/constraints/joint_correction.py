@@ -41,14 +41,14 @@ _fill_joint_errors = _kernels.joint_operators.fill_joint_errors
 
 
 class LeftOut:
-    """Joints that the correction leaves out, to be told of once."""
+    """Joints that the correction leaves out, collected for a warning that names each of them once."""
 
     def __init__(self):
         self._known: set[int] = set()
         self._new: dict[str, list[int]] = {}
 
     def note(self, constraints: ConstraintTable, bodies: BodyTable) -> None:
-        """Take note of them in a step."""
+        """Collect the joints that are left out in a step and were not collected before."""
         for reason, out in _left_out(constraints, bodies).items():
             new = sorted(set(constraints.id[np.flatnonzero(out)].tolist()) - self._known)
             if new:
@@ -56,7 +56,7 @@ class LeftOut:
                 self._new.setdefault(reason, []).extend(new)
 
     def told(self) -> str:
-        """The warning; '' when there is nothing new to tell."""
+        """Return the warning about newly collected joints; '' when there are none."""
         if not self._new:
             return ""
         parts = [f"{reason} ({_listed(sorted(ids))})" for reason, ids in self._new.items()]

@@ -1,4 +1,4 @@
-"""Bodies that both engines know: the implicit one moves them, the explicit one says what its springs do to them."""
+"""Bodies shared by both engines: the implicit engine moves them, the explicit engine computes the forces of its springs on them."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Run:
         self._most = 1
 
     def go(self) -> None:
-        """Run; what an interruption asks for is raised after the step at hand."""
+        """Run to the end; an interruption is raised after the current step."""
         if self._remove_stop_file():
             print(f"DEM: an old file {self.stop_file} was removed")
         if not self._continued:

@@ -30,7 +30,7 @@ class Block:
     of_cells: dict[str, np.ndarray] = field(default_factory=dict)
 
     def only(self, names: tuple[str, ...]) -> Block:
-        """The same with some of its values."""
+        """Return this block with the named values only; RADIUS is always kept."""
         keep = {"RADIUS", *names}
         of_points = {name: value for name, value in self.of_points.items() if name in keep}
         return Block(self.points, self.triangles, of_points, {name: value for name, value in self.of_cells.items() if name in keep})

@@ -46,7 +46,7 @@ def write_med(path: str, block: Block, frame: int, time: float) -> None:
 
 
 def write(mc, path: str, block: Block, frame: int, time: float) -> None:
-    """The same by the module medcoupling."""
+    """Write one frame with the module medcoupling."""
     displacement = block.of_points.get("DISPL")
     moves = displacement is not None and displacement.shape[1:] == (3,)
     files = files_of(path)

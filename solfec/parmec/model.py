@@ -1,4 +1,4 @@
-"""A model of the explicit engine: its tables, and what of it only Python knows."""
+"""A model of the explicit engine: its tables, and state that kernels do not use."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def bounds(limits) -> tuple[float, float]:
 
 
 def unloading(model: Model, unload, own: list[int]) -> dict[int, int]:
-    """Numbers of series by spring; the springs' laws know their curves afterwards."""
+    """Assign unloading curves to springs; return the numbers of their series by spring."""
     if unload is None:
         return {}
     if not isinstance(unload, dict):

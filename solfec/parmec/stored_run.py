@@ -1,4 +1,4 @@
-"""What `solfec info` and `solfec plot` say of results of the explicit engine."""
+"""Results of the explicit engine for `solfec info` and `solfec plot`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def is_own(path: str) -> bool:
 
 
 def describe(path: str) -> dict:
-    """Facts about results, as JSON knows them."""
+    """Summary of stored results, in types that JSON can hold."""
     run = StoredRun(path)
     steps, status = run.steps, os.stat(path)
     last = steps[-1]
@@ -86,7 +86,7 @@ def text(facts: dict) -> str:
 
 
 def history(path: str, words: list[str]) -> tuple[np.ndarray, ...]:
-    """Times of frames and values of items: NUMBER:ENTITY with the names that HISTORY knows, KINETIC, STEP or CONTACTS.
+    """Times of frames and values of items: NUMBER:ENTITY with the names of HISTORY, KINETIC, STEP or CONTACTS.
 
     Raises
     ------

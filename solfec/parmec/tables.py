@@ -1,7 +1,7 @@
-"""State tables of the explicit engine; kernels know them by handles (solfec/tables.py).
+"""State tables of the explicit engine, passed to kernels as handles (solfec/tables.py).
 
 Lengths, masses and times are in the user's units.  Referential quantities are those of the body before it turns; spatial ones are
-what they are now.  Row numbers of particles, springs and joints are the numbers that users know.
+what they are now.  Row numbers of particles, springs and joints are the numbers that users see.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What kernels do for local dynamics in a step: rows, laws and blocks of W are assembled, reactions go to the bodies."""
+"""Assemble rows, laws and blocks of W of a step, and apply reactions to the bodies, by kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import SolfecError
 VELOCITY_FORM_FROM = 7.0
 #: W is stored under form -2 up to so many blocks per row, and whatever they are up to so many in all.
 FULL_ROWS, SMALL_MATRIX = 300.0, 1e6
-ENTRIES_LACK, BLOCKS_LACK = 1, 4  # what kernels may ask for
+ENTRIES_LACK, BLOCKS_LACK = 1, 4  # statuses of kernels that lack memory
 
 _assemble_rows = _kernels.local_dynamics.assemble_rows
 _assemble_laws = _kernels.local_dynamics.assemble_laws
@@ -48,7 +48,7 @@ def assemble_rows(local) -> None:
 
 
 def _is_stored(local) -> bool:
-    """Whether W is stored in blocks: what `form` says, or what is cheaper."""
+    """Whether W is stored in blocks: as `form` prescribes, or where that is cheaper."""
     if local.form >= 0:
         return local.form > 0
     if local.form == -1:
@@ -57,7 +57,7 @@ def _is_stored(local) -> bool:
 
 
 def assemble_laws(local) -> None:
-    """What the rows ask for, once diagonal blocks of W are complete.
+    """Assemble the laws of rows, once diagonal blocks of W are complete.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def assemble_springs(local) -> int:
 
 
 def apply_reactions(local) -> tuple[float, float]:
-    """Reactions to the bodies, and what solvers found to the constraint table; returns the work of normal and tangential ones."""
+    """Apply reactions to bodies, copy R and U to the constraint table; return the work of normal and tangential reactions."""
     elements = within_step(local.bodies)
     time = local.step if local.dynamic else 0.0  # quasi-statics count no work
     contact, friction, status = _apply_reactions(

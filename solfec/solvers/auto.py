@@ -30,7 +30,7 @@ for _kind, _family in ROW_FAMILIES.items():
     CONE_OF_KIND[_kind] = UNKNOWN if _family.cone is None else _family.cone
 MASKED = tuple(kind for kind, family in ROW_FAMILIES.items() if family.masked)
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
-MOST_UPDATES = 20  # of what links and springs ask for
+MOST_UPDATES = 20  # of linearised links and springs
 SOFT = 0.1  # change of a spring's velocity by its force, over that of its force by its velocity: below, the force counts as given
 
 
@@ -90,7 +90,7 @@ class AutoSolver(ConstraintSolver):
         """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
 
         Cohesive SPRING_DASHPOT contacts have laws that are no cones: steps that hold any go to Gauss-Seidel whole, and so do those
-        with springs and contacts whose tangents do not lead to their forces, and those with laws of which only sweeps know.
+        with springs and contacts whose tangents do not lead to their forces, and those with laws that only sweeps can solve.
         """
         n, rows = local.n, local.rows
         kind = CONE_OF_KIND[rows.kind]
@@ -265,7 +265,7 @@ class SpringRows:
         self._unit = np.zeros_like(local.rows.R)
 
     def renew(self) -> float:
-        """Draw tangents at the present U and R; return the norm by which velocities miss what springs ask for.
+        """Draw tangents at the present U and R; return the norm by which velocities miss the laws of springs.
 
         Infinite where a spring's force grows with its motion so that it is no joint.
         """
@@ -310,7 +310,7 @@ class SpringRows:
         return norm(missed)
 
     def _pull(self) -> np.ndarray:
-        """Velocities that the forces of soft springs make."""
+        """Velocities that result from the forces of soft springs."""
         rows = self.local.rows
         if not self._soft.size:
             return 0.0
@@ -332,11 +332,11 @@ class SpringRows:
         return first, triple[:entries], entry, triples
 
     def scale(self) -> None:
-        """Reactions as the solver takes them."""
+        """Scale reactions in place for the solver, R' = R/s."""
         self.local.rows.R[:, self.rows] /= self._scale[self.rows]
 
     def unscale(self) -> None:
-        """Reactions as they are, those of soft springs among them."""
+        """Undo the scaling of reactions in place, and set those of soft springs."""
         self.local.rows.R[:, self.rows] *= self._scale[self.rows]
         self.local.rows.R[:, self._soft] = 0.0
         self.local.rows.R[2, self._soft] = self._forces
@@ -400,7 +400,7 @@ def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:
 def contact_problem(local: LocalDynamics, name: str = "") -> ContactProblem:
     """The reduced problem of a step, to be solved or written elsewhere; W in velocity per force.
 
-    Links ask for the normal velocity with which they keep their length at the tangential one of the step.
+    The target of a link is the normal velocity with which it keeps its length at the tangential one of the step.
     """
     rows, n = local.rows, local.n
     kind = CONE_OF_KIND[rows.kind[:n]]

@@ -1,4 +1,4 @@
-"""What a time step asks of a constraint solver."""
+"""The interface between a time step and a constraint solver."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ConstraintSolver(ABC):
     SETTINGS : tuple of str
         Members that are kept with results, and restored when a run is continued.
     stored_form : bool, int or None
-        Form of W that it asks for: True, the blocks of W; False, operators on bodies (velocity form); -2, blocks where these are not too many;
+        Form of W that it needs: True, the blocks of W; False, operators on bodies (velocity form); -2, blocks where these are not too many;
         None, whichever costs less.
     colouring : str
         'ON' or 'AUTO': rows are to stand by colours, for sweeps on several threads; 'OFF': in the order of keys.
@@ -39,7 +39,7 @@ class ConstraintSolver(ABC):
 
     @property
     def class_name(self) -> str:
-        """By which results know whose settings they hold."""
+        """Name under which results store the settings of the solver."""
         return type(self).__name__
 
     def settings(self) -> dict[str, Any]:

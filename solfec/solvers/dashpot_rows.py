@@ -43,12 +43,12 @@ class DashpotRows:
 
     @staticmethod
     def found(local: LocalDynamics) -> bool:
-        """The step holds such contacts."""
+        """Whether the step has SPRING_DASHPOT contacts."""
         return bool((local.rows.kind[: local.n] == DashpotRows.KIND).any())
 
     @staticmethod
     def cohesive(local: LocalDynamics) -> bool:
-        """Some of them are cohesive: tension up to a limit, and none after, is no cone."""
+        """Whether any SPRING_DASHPOT contact is cohesive: tension up to a limit, and none after, is no cone."""
         of = local.rows.kind[: local.n] == DashpotRows.KIND
         return bool((local.rows.law[COHESION, : local.n][of] > 0.0).any())
 

@@ -16,7 +16,7 @@ UNFULFILLABLE = 1e-6  # velocity that dependent equations cannot share, over the
 
 
 def reason(local: LocalDynamics, report: SolverReport) -> str:
-    """What to tell the user about a solution that failed."""
+    """Message to the user about a solution that failed."""
     return contradiction(local) or worst_row(local, report)
 
 

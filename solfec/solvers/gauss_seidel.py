@@ -193,7 +193,7 @@ class GaussSeidelSolver(ConstraintSolver):
         return report
 
     def take(self, local: LocalDynamics, report: SolverReport) -> None:
-        """What follows a solution: records, failure policy, warnings."""
+        """Record the outcome of a solution, apply the failure policy, and warn of contradictions."""
         self.error = report.status
         self.iters = report.iterations
         if self.itershist is not None:

@@ -248,7 +248,7 @@ class LocalDynamics:
 
     @property
     def stands(self) -> bool:
-        """Whether rows are those of a step, whose constraints and bodies nobody has added to or removed since."""
+        """Whether rows still match the tables: no constraint or body was added or removed since the step."""
         return self._prepared_for is not None and self._prepared_for == (self.constraints.edits, self.bodies.edits)
 
     def _list_implicit(self, elements) -> None:

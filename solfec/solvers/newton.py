@@ -162,7 +162,7 @@ class NewtonSolver(ConstraintSolver):
         return self.finish(local, report, failed, status, start)
 
     def finish(self, local: LocalDynamics, report: SolverReport, failed: int, status: int, start: np.ndarray | None) -> SolverReport:
-        """What follows the iteration, whose kernel returned `failed` and `status`; `start`: reactions before it."""
+        """Conclude an iteration whose kernel returned `failed` and `status`; `start`: reactions before it."""
         rows, n = local.rows, local.n
         if status == 3:
             identifier = int(local.constraints.id[rows.order[failed]])

@@ -1,4 +1,4 @@
-"""What a constraint solver says about a step."""
+"""Report of a constraint solver about a step."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class SiconosSolver(ConstraintSolver):
         return SolverReport(self.iters, math.nan, found.merit, found.residual, self.error, solver="SICONOS")
 
     def _solved(self, local: LocalDynamics, cones: np.ndarray) -> bool:
-        """Reactions in `local.rows.R`: others and contacts in turn until what the others ask for holds with both."""
+        """Solve other rows and contacts in turn, in `local.rows.R`, until the laws of both hold."""
         rows, n, contacts = local.rows, local.n, local.contacts
         size, counted = local.free_size(), contacts + np.flatnonzero(rows.driving[contacts:n] == 0)
         problem = _Contacts(local, cones) if cones.size else None
@@ -117,7 +117,7 @@ class SiconosSolver(ConstraintSolver):
 
 
 class _Contacts:
-    """The contacts of a step as a problem of their own, W as Siconos wants it."""
+    """The contacts of a step as a problem of their own, W in the order of Siconos."""
 
     def __init__(self, local: LocalDynamics, cones: np.ndarray):
         rows, n = local.rows, local.n

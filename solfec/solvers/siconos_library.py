@@ -1,6 +1,6 @@
 """Siconos' C library, called as it is installed: one contact problem by `fc3d_driver`.
 
-Its Python module wants numpy below 2, so structures are described here (those of its version 4, shared library 7) and
+Its Python module needs numpy below 2, so structures are described here (those of its version 4, shared library 7) and
 compared with what the library itself makes before anything is handed over.  Rows are in its order (N, T2, T1).
 
 The library ends the process on errors (`exit`, failed assertions): `serve` is the loop of a process of its own, whose
@@ -25,7 +25,7 @@ MISSING = (
     "SICONOS_SOLVER needs Siconos' library libsiconos_numerics, which is not installed; on Debian and its relatives:"
     " sudo apt-get install libsiconos-numerics7"
 )
-#: Numbers by which `solver_options_create` knows the solvers that need nothing but the library itself.
+#: Identifiers, for `solver_options_create`, of the solvers that need no other library.
 SOLVERS = {
     "NSGS": 500,  # non-smooth Gauss-Seidel
     "PROX": 502,  # proximal point iteration

@@ -27,14 +27,14 @@ class Left:
         self.steps, self.worst, self.time = 0, 0.0, 0.0
 
     def note(self, left: float, time: float) -> None:
-        """After a step: what is left of velocities, over the free ones."""
+        """Record, after a step, what is left of velocities over the free ones."""
         if not left <= ROUND_OFF:
             self.steps += 1
             if not left <= self.worst:
                 self.worst, self.time = left, time
 
     def told(self) -> str:
-        """A warning, once, or ''."""
+        """Return a warning, once, or ''."""
         if not self.steps:
             return ""
         steps, self.steps = self.steps, 0

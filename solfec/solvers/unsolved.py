@@ -1,4 +1,4 @@
-"""What a run tells of steps whose constraints were not solved to the accuracy that was asked for."""
+"""Warnings about steps whose constraints were not solved to the required accuracy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class UnsolvedSteps:
         self._first = step_number
 
     def after_step(self, model) -> None:
-        """Take note of a step of a model; those that were solved may be left out."""
+        """Count a step of a model if it was not solved; steps that were solved may be left out."""
         report, local, time = model.report, model.local_dynamics, model.time
         if report.status == "OK" or not local.n:
             return
@@ -45,7 +45,7 @@ class UnsolvedSteps:
             self._text = f"the worst one, at time {time:g}, left a residual of {residual:.2g}: {diagnosis.worst_row(local, report)}{report.cause}"
 
     def end(self, solver: str, step_number: int) -> None:
-        """Tell, once, what there is to tell of steps up to this number."""
+        """Warn, once, of unsolved steps up to this number."""
         if self._unsolved:
             count = step_number - self._first
             steps = "1 step" if count == 1 else f"{count} steps"

@@ -115,7 +115,7 @@ class Application:
         self.dirty = True
 
     def try_to(self, line: str) -> MissingArgument | None:
-        """The same for users: errors are shown, not raised; what is missing is returned."""
+        """Do a command line for the user: show an error instead of raising it; return a missing argument."""
         self.error = ""
         try:
             self.do(line)
@@ -133,7 +133,7 @@ class Application:
         self.log.append(line)
 
     def obey(self, line: str) -> None:
-        """Do a command of a script, where nobody can be asked for what is missing."""
+        """Do a command of a script; a missing argument is an error there."""
         try:
             self.do(line)
         except MissingArgument as missing:

@@ -104,7 +104,7 @@ def stresses(domain) -> np.ndarray:
 
 
 def nodal_stresses(bodies) -> np.ndarray:
-    """The same (n, 7) at the nodes of all finite element bodies, numbered through, means over their elements."""
+    """Cauchy stresses (n, 7) at the nodes of all finite element bodies, numbered through: means over the elements of a node."""
     fe = compiled(bodies)
     if (bodies.view("enhanced")[fe.rows] > 0).any():
         return _with_enhanced_strains(bodies)

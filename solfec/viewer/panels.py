@@ -26,7 +26,7 @@ class Panels:
         self._line, self._sought, self._past, self._place = "", "", [], 0
 
     def draw(self, width: float, height: float, note) -> None:
-        """Everything of one frame; `note` is told the place of entries."""
+        """Draw all panels of one frame; `note` receives the places of entries."""
         app = self.app
         for name, part in (
             ("inspector", self._inspector), ("bodies", self._bodies), ("cuts", self._cuts), ("console", self._console),

@@ -113,7 +113,7 @@ class Live:
         return {name: np.ascontiguousarray(column) for name, column in zip(names, table.T)}
 
     def touched(self) -> None:
-        """The user's hand has moved a body: frames say so from now on."""
+        """Note that the user has moved a body by hand; later frames record it."""
         self.domain.touched = True
 
     def close(self) -> None:

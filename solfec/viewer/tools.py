@@ -59,7 +59,7 @@ def _node(app, found) -> np.ndarray:
 
 
 def _measure(app, found) -> None:
-    """Coordinates of one node, distance of two, angle at the second of three; told, and printed."""
+    """Measure coordinates of one node, distance of two, angle at the second of three; show and print the result."""
     if found.point is None:
         return
     vertex = nearest_vertex(app.view, found)

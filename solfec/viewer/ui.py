@@ -47,7 +47,7 @@ class Interface:
         self.drag = Drag()
 
     def do(self, line: str) -> None:
-        """Do a command; ask for what it lacks."""
+        """Do a command; open a question for a missing argument."""
         missing = self.app.try_to(line)
         if missing is not None:
             self.question, self.answer, self._opening = missing, "", "question"

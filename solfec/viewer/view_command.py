@@ -106,7 +106,7 @@ def _paired(words: list[str]):
 
 
 def opened(options):
-    """The source at the frame that options ask for."""
+    """Open results at the frame given by the options."""
     from .sources import Stored
 
     if not options.zoom > 0:
@@ -120,7 +120,7 @@ def opened(options):
 
 
 def window(options) -> None:
-    """Open a window on the display, with what options ask for, until the user quits."""
+    """Open a window on the display, set up by the options, until the user quits."""
     source = opened(options)
     from .screen import Screen
 
@@ -133,7 +133,7 @@ def window(options) -> None:
 
 
 def screenshot(options) -> None:
-    """Make the picture and the movie that options ask for."""
+    """Make the picture and the movie given by the options."""
     from .movies import ending_of, movie
 
     if options.movie:

@@ -9,7 +9,7 @@ from . import ViewerUnavailable, gl, require_display  # noqa: F401  # sets the p
 
 
 def _glfw():
-    """GLFW as imgui-bundle brings it: two copies of the library in one process do not know of one another."""
+    """The GLFW of imgui-bundle: two copies of the library in one process would not share windows."""
     import imgui_bundle  # noqa: F401  # names the library that glfw is to load
 
     return importlib.import_module("glfw")

@@ -88,7 +88,7 @@ def shell():
 
 
 def test_the_coarse_hemispherical_shell_locks_as_in_code_aster():
-    """BM01: 0.02134 where a thin shell moves by 0.094.  Where nodes lie within the patches is not told (the volume there is 64.507,
+    """BM01: 0.02134 where a thin shell moves by 0.094.  Where nodes lie within the patches is not given (the volume there is 64.507,
     its centre 5.078, 5.080, 5.076: not quite symmetric), which makes one per cent there and in the mean."""
     mesh, inner = shell()
     body = Body(mesh, 2.1e11, 0.3, 7850.0)

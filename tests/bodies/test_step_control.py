@@ -42,7 +42,7 @@ def keep(model):
 
 
 def test_the_user_may_keep_a_step_up_to_the_limit_of_stability(tmp_path):
-    """One unit hexahedron asks for 3.53553E-4 and is stable up to twice that."""
+    """The critical step of one unit hexahedron is 3.53553E-4, and it is stable up to twice that."""
     model, bulk = model_of(tmp_path, 6.5e-4)
     body = BODY(model, "FINITE_ELEMENT", HEX(CUBE, 1, 1, 1, 1, [1] * 6), bulk)
     INITIAL_VELOCITY(body, (1, 0, 0), (1e-3, 2e-3, 0))

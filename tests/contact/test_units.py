@@ -1,4 +1,4 @@
-"""The same model in other units of length, from micrometres to megametres, has the same contacts."""
+"""A model has equal contacts in all units of length, from micrometres to megametres."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def test_elements_that_were_turned_inside_out_are_told(run, analysis):
 
 
 def test_history_of_a_point_outside_names_the_body(run, good):
-    """Results know the numbers of bodies."""
+    """Results refer to bodies by number."""
     text = textwrap.dedent(MODEL) + "b = soft(blocks(3), 'crane')\nRUN(solfec, gs, 1E-3)\n"
     good(text)
     outcome = run(text + "print(HISTORY(solfec, [(b, (1.2, .5, .5), 'SX')], 0, 1))\n")

@@ -1,4 +1,4 @@
-"""What is wrong in an input is said with the input's own file and line, and the status is 1."""
+"""Errors in an input name its file and line, and the status is 1."""
 
 from __future__ import annotations
 

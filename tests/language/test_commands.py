@@ -96,7 +96,7 @@ def test_unknown_name_is_an_attribute_error():
 
 
 def test_a_notebook_has_no_arguments_of_the_user(tmp_path):
-    """Its kernel's own words, `-f connection.json`, are nobody's arguments; results need no script to copy."""
+    """Its kernel's own words, `-f connection.json`, are no arguments of solfec; results need no script to copy."""
     cell = (
         "import sys, types; sys.argv = ['ipykernel_launcher.py', '-f', 'connection.json']; sys.modules['ipykernel'] = types.ModuleType('ipykernel')\n"
         "from solfec import *\n"

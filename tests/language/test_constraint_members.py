@@ -1,4 +1,4 @@
-"""Every member of CONSTRAINT, for every kind of constraint, in both analyses and with every solver that knows them all."""
+"""Every member of CONSTRAINT, for every kind of constraint, in both analyses and with every solver that handles them all."""
 
 from __future__ import annotations
 

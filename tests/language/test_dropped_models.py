@@ -1,4 +1,4 @@
-"""SOLFEC objects that nobody holds give back memory and files; others may use results when RUN ends; what forked processes may do."""
+"""SOLFEC objects without references give back memory and files; others may use results when RUN ends; what forked processes may do."""
 
 import gc
 import os

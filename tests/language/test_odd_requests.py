@@ -1,4 +1,4 @@
-"""Requests that nobody expects, and files that are not where they were: runs end as they should all the same."""
+"""Unusual requests, and files that have moved: runs still end correctly."""
 
 from __future__ import annotations
 

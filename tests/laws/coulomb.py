@@ -118,7 +118,7 @@ def is_nearest_point_of_cone(mu, s, p, tolerance) -> bool:
 
 
 def frame(normal) -> np.ndarray:
-    """Columns t1, t2, n (docs, 7: t1 = e_x x n, or e_y x n, normalised; t2 = t1 x n)."""
+    """Columns t1, t2, n (docs/theory.md, Local frames): t1 = e_x x n, or e_y x n, normalised; t2 = t1 x n."""
     n = np.asarray(normal, float)
     first = np.cross((1.0, 0.0, 0.0), n)
     if length(first) < 1e-6:

@@ -226,7 +226,7 @@ class System:
         return self.local.matrix().reshape(n, 3, n, 3)[order][:, :, order].reshape(3 * n, 3 * n)
 
     def shift(self, row: Row, v) -> float | None:
-        """What the law adds to U_N; None: the contact is open and carries nothing (docs, 8.1)."""
+        """What the law adds to U_N; None: the contact is open and carries nothing (docs/materials.md, Surface materials)."""
         if self.dynamic:
             return None if row.gap > 0.0 else row.restitution * min(v[2], 0.0)
         return max(row.gap, 0.0) / self.step
@@ -255,7 +255,7 @@ class System:
 
 
 def wanted(row: Row, v, dynamic=True) -> np.ndarray:
-    """The velocity that a joint asks for (docs, 10.1): no motion over the step, or the prescribed value at its end."""
+    """The velocity prescribed by a joint (docs/theory.md, Joints): no motion over the step, or the prescribed value at its end."""
     if row.kind == ConstraintKind.VELODIR:
         return np.array([0.0, 0.0, row.value[0]])
     if row.kind == ConstraintKind.VELODIR3:

@@ -224,7 +224,7 @@ def contact_sides(model: Model, row: int):
 
 
 def struck_bodies(model: Model) -> set[int]:
-    """Rows of bodies at which a gap-aware contact with restitution closes in this step (docs, 8.1.1)."""
+    """Rows of bodies at which a gap-aware contact with restitution closes in this step (docs/materials.md, SIGNORINI_COULOMB)."""
     domain, table = model.domain, model.domain.constraints
     found = set()
     for row in model.contacts():
@@ -236,7 +236,7 @@ def struck_bodies(model: Model) -> set[int]:
 
 
 def shift(model: Model, row: int, struck: set[int]) -> float | None:
-    """What the law of a contact adds to U_N (docs, 8.1 and 8.1a); None: the contact is open and carries nothing."""
+    """What the law of a contact adds to U_N (docs/materials.md, SIGNORINI_COULOMB); None: the contact is open and carries nothing."""
     domain = model.domain
     table, material = domain.constraints, int(domain.constraints.material[row])
     gap, v = float(table.gap[row]), float(table.V[2, row])

@@ -110,7 +110,7 @@ def test_newton_stops_at_a_solution_and_goes_on_elsewhere(name, by):
 
 
 def test_a_unit_error_has_the_size_that_the_definitions_give():
-    """No reaction where (0, 0, 4) is right: C is all of the free velocity, and the merit 1 (docs, 9)."""
+    """No reaction where (0, 0, 4) is right: C is all of the free velocity, and the merit 1 (docs/theory.md, Merit and residual)."""
     g, residual, (member, row) = measured(ball((0, 0, -1.0), mu=0.3), [(0, 0, 0)])
     assert (g, residual, member[0], row[0]) == pytest.approx((1.0, 1.0, 2.0, 1.0), rel=1e-14)
     # half of it: half of the velocity is left

@@ -1,4 +1,4 @@
-"""What a step leaves out where nobody looks: results must not depend on it."""
+"""Work that a step leaves out when its results are not read must not change other results."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A run that is killed, interrupted or told to stop loses no frame, and `-c` leads to the frames of one run."""
+"""A run that is killed, interrupted or stopped by file loses no frame, and `-c` leads to the frames of one run."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def test_a_reader_in_another_process_follows_a_writer(tmp_path):
 
 
 def fill_disk(path, pipe):
-    """Write until the disk is full; tell what the writer said and how many frames it had written."""
+    """Write until the disk is full; return the writer's message and the number of frames written."""
     writer = ResultsWriter.create(path, "text")
     domain = StandIn(count=300, contacts=300)
     try:

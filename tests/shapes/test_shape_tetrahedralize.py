@@ -73,7 +73,7 @@ def lines(lead, rows):
 
 
 def write_files(folder, points, triangles):
-    """The same surface in every format."""
+    """Write one surface in every format."""
     corners = points[triangles]
     facets = "".join(
         "facet normal 0 0 0\nouter loop\n" + lines("vertex ", t) + "endloop\nendfacet\n" for t in corners.tolist()

@@ -158,7 +158,7 @@ def test_a_ball_struck_while_it_parts_makes_no_energy(make):
 @pytest.mark.parametrize("make", IMPACT_SOLVERS.values(), ids=list(IMPACT_SOLVERS))
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 def test_a_stack_with_small_gaps_comes_to_rest(make, restitution):
-    """Without overlap; with restitution contacts of a body that is struck wait for the next step (docs, 8.1.1), by the way made in one."""
+    """Without overlap; with restitution contacts of a body that is struck wait for the next step (docs/materials.md, SIGNORINI_COULOMB), by the way made in one."""
     scene = Scene(STEP, (0.0, 0.0, -10.0))
     material = scene.material(restitution=restitution, gap_aware=1e-2, friction=0.3)
     floor = scene.obstacle(centre=(0, 0, 0))

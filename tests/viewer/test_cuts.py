@@ -99,7 +99,7 @@ def test_words_of_planes():
 
 
 def test_cuts_are_closed_in_the_colours_of_the_result(shown):
-    """Through a cut body nothing of its inside is seen: as many pixels of the plane as its area asks for."""
+    """Through a cut body nothing of its inside is seen: the plane covers as many pixels as its area requires."""
     shown.camera.ortho = True
     shown.look("front")
     shown.cut("-y:0")

@@ -1,4 +1,4 @@
-"""Pictures without a display: identifiers behind pixels, picks, files.  Skipped, and said so, where nothing can be drawn."""
+"""Pictures without a display: identifiers behind pixels, picks, files.  Skipped, with the reason, where nothing can be drawn."""
 
 from __future__ import annotations
 

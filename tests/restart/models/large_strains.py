@@ -1,4 +1,4 @@
-"""Explicit finite elements whose strains ask for smaller steps, which the tangent is looked at for now and then."""
+"""Explicit finite elements whose strains reduce the critical step, found from the tangent every few steps."""
 solfec = SOLFEC('DYNAMIC', 1E-2, 'out/model')
 SURFACE_MATERIAL(solfec, friction=0.3)
 soft = BULK_MATERIAL(solfec, young=1E6, poisson=0.3, density=1000.0)
