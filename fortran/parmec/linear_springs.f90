@@ -187,7 +187,7 @@ contains
     end do
   end subroutine gather
 
-  !> The same of fewer springs, or of such that hold on to the ground.
+  !> Gather the motion of the ends of fewer springs than lanes, or of springs fixed in space.
   pure subroutine gather_slowly(first, count, particle, arms, map, between)
     integer(i4), intent(in) :: first, count
     integer(i4), intent(in) :: particle(2,0:*)

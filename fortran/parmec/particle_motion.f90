@@ -210,7 +210,7 @@ contains
                      particles%angular, particles%spin, particles%point_map)
   end subroutine put
 
-  !> The same into columns.
+  !> Put the states of a batch of particles into their columns.
   pure subroutine put_columns(first, count, wanted, now, driven, rotation, position, velocity, angular, spin, map)
     integer(i4), intent(in) :: first, count, wanted
     type(batch), intent(in) :: now

@@ -123,7 +123,7 @@ contains
     end associate
   end subroutine start_of_step
 
-  !> Size of the velocities that the law asks for.
+  !> Size of the velocities that the law prescribes.
   pure function size_of(law, w) result(velocity)
     real(dp), intent(in) :: law(law_size), w
     real(dp) :: velocity
@@ -231,7 +231,7 @@ contains
     end if
   end subroutine linearise_drive
 
-  !> The energy of the rate that a motor asks for.
+  !> Energy of the rate that a motor prescribes.
   pure real(dp) function energy_of_drive(self, law, w)
     class(drive_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), w(3,3)

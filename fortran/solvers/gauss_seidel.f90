@@ -239,7 +239,7 @@ contains
     end associate
   end subroutine evaluate_rows
 
-  !> Contacts that carry nothing know how fast they open.
+  !> Contacts without force have the velocity at which they open.
   pure subroutine note_openings(n, reaction, u, law, block)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: reaction(3,0:*), u(3,0:*), law(law_size,0:*)

@@ -193,7 +193,7 @@ contains
     end do
   end subroutine add_common
 
-  !> What the rows ask for, once W_aa is complete: laws and numbers of the contacts' block solves.
+  !> Laws of rows and numbers of the contacts' block solves, once W_aa is complete.
   !>
   !> Reads of bodies kind; of constraints kind, master, slave, primitives, start, material, points, base, gap, area, cohesion, damage, length,
   !> value; all of surface materials; of rows order, diagonal, B, V.  Writes of rows kind, block (diagonal_block), law (row_block),

@@ -504,7 +504,7 @@ def compiled(bodies: BodyTable) -> FiniteElements:
 
 
 def within_step(bodies: BodyTable) -> FiniteElements:
-    """The same between the beginning and the end of a step, when nothing that they depend on changes."""
+    """Return the compiled arrays within a step, when nothing on which they depend changes."""
     fe = bodies.finite_elements
     return compiled(bodies) if fe is None or fe.behind < bodies.n else fe
 

@@ -296,12 +296,12 @@ class SpringRows:
         return missed
 
     def missed(self) -> float:
-        """Norm by which the present velocities miss what springs ask for."""
+        """Norm of the springs' residual at the present velocities."""
         constant, slope, stopped, target = self.tangents.tangents()
         return self._missed(constant + slope * self.local.rows.U[2, self.rows], stopped, target)
 
     def _missed(self, forces: np.ndarray, stopped: np.ndarray, target: np.ndarray) -> float:
-        """Norm by which velocities miss what springs ask for."""
+        """Norm of the springs' residual at given velocities."""
         rows, springs = self.local.rows, self.rows
         w, u, r = rows.diagonal[2, 2, springs], rows.U[2, springs], rows.R[2, springs]
         missed = np.abs(np.where(stopped, u - target, w * (r - forces)))

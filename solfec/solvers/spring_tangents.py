@@ -95,7 +95,7 @@ class SpringTangents:
         self.local.unmet[:] = self.local.rows.residual[held]
 
     def tangents(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """R_N = p + g U_N of every row at its present U and R, by the law it asks for: p, g, whether U_N is held, and at what rate."""
+        """R_N = p + g U_N of every row at its present U and R, by its law: p, g, whether U_N is held, and at what rate."""
         return tuple(np.concatenate(parts) for parts in zip(self._tangents_of_springs(), self._lines_of_drives(), strict=True))
 
     def _lines_of_drives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

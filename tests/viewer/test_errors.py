@@ -1,4 +1,4 @@
-"""What goes wrong is told in one sentence: files that cannot be written, results without shapes, a graphics card that is lost."""
+"""Faults end with one sentence each: files that cannot be written, results without shapes, a graphics card that is lost."""
 
 from __future__ import annotations
 
