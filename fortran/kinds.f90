@@ -6,8 +6,8 @@ module kinds
   public :: sp, dp, i1, i4, i8
 
   integer, parameter :: dp = real64   !< all reals
-  integer, parameter :: sp = real32   !< coordinates that are looked at first, and exactly only where these leave a doubt
-  integer, parameter :: i1 = int8     !< bits of eight comparisons
+  integer, parameter :: sp = real32   !< coordinates of first comparisons; exact ones follow only in doubt
+  integer, parameter :: i1 = int8     !< results of eight comparisons, as bits
   integer, parameter :: i4 = int32    !< row numbers, kinds, pointers
   integer, parameter :: i8 = int64    !< identifiers, keys
 end module kinds

@@ -1,4 +1,4 @@
-!> The number of threads kernels may use, and what kind of build this is.
+!> Number of threads of kernels, and properties of the build.
 module threads
   use, intrinsic :: iso_fortran_env, only: compiler_options
   use, intrinsic :: ieee_exceptions, only: ieee_get_flag, ieee_set_flag, ieee_usual
@@ -30,7 +30,7 @@ contains
     flag = merge(1, 0, index(compiler_options(), '-fcheck=all') > 0)
   end subroutine has_checks
 
-  !> Which floating-point exceptions were signalled in this thread since the last call; clears them.
+  !> Returns the floating-point exceptions of this thread since the last call, and clears them.
   subroutine take_exceptions(signalled)
     integer(i4), intent(out) :: signalled(3)  !< overflow, division by zero, invalid operation: 1 if signalled
     logical :: flags(3)

@@ -249,7 +249,7 @@ class Table:
         self.edits += 1
 
     def compact(self, mask: np.ndarray) -> None:
-        """Keep the rows for which `mask` is true, within a step: the count of edits stays as it is."""
+        """Keep rows as `keep` does, but without counting an edit: for contacts within a step."""
         gone = np.flatnonzero(~mask)
         if gone.size:
             new = np.concatenate(([True], np.diff(gone) > 1))  # first rows of gaps

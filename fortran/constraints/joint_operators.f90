@@ -1,4 +1,4 @@
-!> The operators of the user's constraints, for what stands outside of a step's local dynamics: drift and starts of joints.
+!> Operators of the user's constraints outside of local dynamics, for drift and starts of joints.
 module joint_operators
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
@@ -16,7 +16,7 @@ module joint_operators
 
 contains
 
-  !> H of some of the user's constraints at the present configuration, those of slaves with their sign.
+  !> Computes H of some of the user's constraints at the present configuration; blocks of slaves include their sign.
   !>
   !> Reads of bodies kind, centre, pointers and conf; of constraints kind, master, slave, points, element, weights, base, length.
   !>
@@ -55,10 +55,10 @@ contains
     end do
   end subroutine fill_joint_operators
 
-  !> By how much some of the user's constraints are out of place, along the components of their rows; angles at the row's arm.
+  !> Computes displacements of some of the user's constraints from their places, along the components of their rows; angles times the row's arm.
   !>
-  !> Reads of bodies kind, conf_ptr and conf; of constraints kind, master, slave, points, base, gap, axes, length, limits, all as
-  !> `update_user_constraints` has left them.
+  !> Reads of bodies kind, conf_ptr and conf; of constraints kind, master, slave, points, base, gap, axes, length, limits, all updated by
+  !> `update_user_constraints`.
   !>
   !>   bodies, constraints   handles (BodyTable.handles, ConstraintTable.handle)
   !>   n, rows               (0:n-1) rows of constraints
@@ -89,7 +89,7 @@ contains
       case (guide)
         error(1:2,k) = matmul(transpose(con%base(:,1:2,i)), con%point(:,i) - con%other_point(:,i))
       case (pivot)
-        ! the turn that has taken n from the slave's to the master's
+        ! the rotation that takes the slave's n to the master's
         mine = frame(con%master(i), con%axes(:,:,1,i))
         error(1:2,k) = con%length(i)*matmul(transpose(con%base(:,1:2,i)), cross(con%base(:,3,i), mine(:,1)))
       case (lock)
@@ -110,7 +110,7 @@ contains
 
   contains
 
-    !> Right-handed frame of two vectors as body k, or space, carries them.
+    !> Right-handed frame of two vectors that body k, or space, carries.
     function frame(k, axes) result(carried)
       integer(i4), intent(in) :: k
       real(dp), intent(in) :: axes(3,2)
@@ -126,7 +126,7 @@ contains
     end function frame
   end subroutine fill_joint_errors
 
-  !> By how much a coordinate is beyond its limits.
+  !> Distance of a coordinate beyond its limits.
   pure real(dp) function beyond(coordinate, limits)
     real(dp), intent(in) :: coordinate, limits(2)
     beyond = max(coordinate - limits(2), 0.0_dp) + min(coordinate - limits(1), 0.0_dp)

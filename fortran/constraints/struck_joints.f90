@@ -14,7 +14,7 @@ module struck_joints
 
 contains
 
-  !> Marks in `start` the joints of all bodies that an impact has reached in the step that has ended.
+  !> Marks in `start` the joints of all bodies that an impact has reached in the last step.
   !>
   !> A contact strikes if it stops an approach faster than the velocity that forces produce in one step.  The impact reaches all bodies
   !> connected by reactions with those of the contact, but does not pass through obstacles.
@@ -86,7 +86,7 @@ contains
       strikes = loc%rows%R(3,a) > 0.0_dp .and. -loc%rows%V(3,a) > abs(loc%rows%B(3,a) - loc%rows%V(3,a))
     end function strikes
 
-    !> Representative of all bodies connected with one.
+    !> Representative of all bodies that are connected with body i.
     integer(i4) function root(i)
       integer(i4), intent(in) :: i
 

@@ -17,23 +17,23 @@ module user_constraints
   private
   public :: update_user_constraints, find_overloaded
 
-  real(dp), parameter :: aligned = 1e-6_dp         !< a normal this close to e_x takes e_y to build its base
+  real(dp), parameter :: aligned = 1e-6_dp         !< the base of a normal closer to e_x is built with e_y
 
 contains
 
   !> Refreshes the first `users` rows of the constraint table.
   !>
   !> Reads kind, master, slave, slave_point (of a link without slave a fixed spatial point), length and series_rows of constraints, the
-  !> number of series and their values at the end of the step, kind, centre, conf_ptr and conf of bodies; writes point and other_point
-  !> (those on finite element bodies have been found before: finite_element_points), base (FIXPNT: identity; VELODIR3: untouched; others: built
+  !> number of series and their values at the end of the step, kind, centre, conf_ptr and conf of bodies.  Writes point and other_point
+  !> (finite_element_points writes those on finite element bodies before), base (FIXPNT: identity; VELODIR3: not changed; others: built
   !> on the direction), gap (current length minus reference length of links and springs, else 0), value (prescribed velocities that follow
-  !> a series) and master_point, where a direction is fixed between two bodies.
+  !> a series) and master_point of fixed directions between two bodies.
   !>
   !>   handles              BodyTable.handles
   !>   constraints, series  ConstraintTable, SeriesTable
   !>   direction, update    (3,0:ncon-1), (0:ncon-1) instead of these columns (constraints/element_points.py)
-  !>   failed               first row that follows an unknown series (nothing is done then), or -1
-  !>   status               `table_unknown`: a handle is not that of such a table
+  !>   failed               first row that follows an unknown series (then nothing is written), or -1
+  !>   status               `table_open` or `table_unknown`
   subroutine update_user_constraints(handles, constraints, series, users, direction, update, failed, status, ncon)
     integer(i8), intent(in) :: handles(3), constraints, series
     integer(i4), intent(in) :: users, ncon
@@ -103,7 +103,7 @@ contains
 
   contains
 
-    !> Base of row i, as the slave or space carries it, and its coordinate: along n, or about n with turns counted.
+    !> Computes the base of row i, which the slave or space carries, and its coordinate: along n, or about n with turns counted.
     subroutine follow_joint(i, apart, angular)
       integer(i4), intent(in) :: i
       real(dp), intent(in) :: apart(3)     !< from the slave's point to the master's
@@ -124,7 +124,7 @@ contains
       rows%travel(i) = rows%gap(i)
     end subroutine follow_joint
 
-    !> Base of row i, n square to the axes that its sides carry; the gap is the cosine of their angle.
+    !> Computes the base of row i, with n perpendicular to the axes that its sides carry; the gap is the cosine of their angle.
     subroutine cross_axes(i)
       integer(i4), intent(in) :: i
       real(dp) :: mine(3,2), other(3,2), normal(3)
@@ -140,7 +140,7 @@ contains
       rows%base(:,3,i) = normal
     end subroutine cross_axes
 
-    !> Two vectors as body k carries them; space leaves them where they are.
+    !> Two vectors that body k carries; space does not change them.
     function carried_axes(k, axes) result(carried)
       integer(i4), intent(in) :: k
       real(dp), intent(in) :: axes(3,2)
@@ -153,7 +153,7 @@ contains
       end associate
     end function carried_axes
 
-    !> The direction of row i, convected with one of its bodies if it is to be.
+    !> Direction of row i, convected with one of its bodies if `update` says so.
     pure function current_direction(i, m, s) result(n)
       integer(i4), intent(in) :: i, m, s
       real(dp) :: n(3)
@@ -168,14 +168,14 @@ contains
     end function current_direction
   end subroutine update_user_constraints
 
-  !> The angle that differs from one in (-pi, pi] by whole turns and is nearest to another one.
+  !> The angle nearest to `near` that differs from `angle` by whole turns.
   pure real(dp) function nearest_turn(angle, near)
     real(dp), intent(in) :: angle, near
     real(dp), parameter :: turn = 2*acos(-1.0_dp)
     nearest_turn = angle + turn*anint((near - angle)/turn)
   end function nearest_turn
 
-  !> Unit direction that body b has carried along.
+  !> Unit direction convected with body b.
   pure function convected(state, b, direction) result(n)
     type(bodies_and_triples), intent(in) :: state
     integer(i4), intent(in) :: b
@@ -224,7 +224,7 @@ contains
   !> Marks constraints among the first `users` rows whose load exceeds their strength: |R| of fixed points and the tension of links.
   !>
   !>   kind, strength, reaction   (0:ncon-1), (0:ncon-1), (3,0:ncon-1) columns of the constraint table [force]
-  !>   overloaded                 (0:ncon-1) out: 1 for these rows, 0 for the other ones of the user's
+  !>   overloaded                 (0:ncon-1) out: 1 for these rows, 0 for the user's other rows
   subroutine find_overloaded(users, ncon, kind, strength, reaction, overloaded, count)
     integer(i4), intent(in) :: users, ncon
     integer(i4), intent(in) :: kind(0:ncon-1)

@@ -70,7 +70,7 @@ contains
   end subroutine point_columns
 
   !> Finds all pairs of primitives of different bodies with overlapping boxes, except pairs of obstacles and excluded pairs of
-  !> bodies (docs/contact-points.md, What a step costs).
+  !> bodies (docs/contact-points.md, Cost of a step).
   !>
   !> Primitive rows are in the order of (body id, primitive number), which makes rows the key of a pair:
   !> pairs come sorted by (lower row, higher row).  Primitives without outer faces (inner mesh elements) take no part.

@@ -1,16 +1,16 @@
 !> Contacts that a damageable bond holds together (docs/materials.md, COHESIVE).
 !>
-!> The bond and a Signorini-Coulomb contact act side by side, R = R_b + R_c.  With the opening d of the bond at the end of the step,
+!> The bond and a Signorini-Coulomb contact act in parallel, R = R_b + R_c.  With the opening d of the bond at the end of the step,
 !> relative to the openings at which it is gone, 2 G_N/f_N and 2 G_T/f_T, and damage k in [0, 1],
 !>
-!>     k = max (k of the step before, |d|),      R_b = -(1 - k)/k S d,      S = area (f_T, f_T, f_N),
+!>     k = max (k of the last step, |d|),      R_b = -(1 - k)/k S d,      S = area (f_T, f_T, f_N),
 !>
-!> where d_N >= 0 because the contact does not let bodies overlap.  So R_b falls along a line from the strength S to zero, goes to the
-!> origin and back when the bond is unloaded, and the work that it takes away is area (G_N d_N^2 + G_T d_T^2)/|d|^2 for k from 0 to 1.
+!> where d_N >= 0 because the contact prevents overlaps.  So R_b falls linearly from the strength S to zero, follows a line through the
+!> origin when the bond is unloaded and loaded again, and dissipates the work area (G_N d_N^2 + G_T d_T^2)/|d|^2 while k grows from 0 to 1.
 !>
 !> Openings are divided by the step: y = c + U is the opening at the end of the step over h, and y = -k/(1 - k) D R_b, |S^-1 R_b| <= 1 - k
-!> with D = diag (2 G/f)/(h S).  This form also holds for k = 0, a bond that is rigid.  Only k, as it was before the step, is known; a row finds
-!> that of its end along with its reaction.
+!> with D = diag (2 G/f)/(h S).  This form also holds for k = 0, a rigid bond.  A row knows k before the step, and computes k at its end
+!> together with its reaction.
 module cohesive_rows
   use kinds, only: dp, i4
   use contact_iterations, only: status_solved, status_failed
@@ -29,13 +29,13 @@ module cohesive_rows
   integer, parameter :: c_yielding = 7      !< D, tangential and normal (2) [velocity per force]
 
   integer, parameter :: places(3) = [0, 0, 1]           !< of T1, T2, N among two numbers
-  integer, parameter :: bound = 100                      !< iterations allowed
+  integer, parameter :: bound = 100                      !< largest number of iterations
   real(dp), parameter :: last_digits = 1e-14_dp
-  real(dp), parameter :: of_places = 16*epsilon(1.0_dp)   !< part of a place up to which openings are rounding
-  real(dp), parameter :: accuracy = 1e-13_dp            !< of the contact that acts beside a bond
-  real(dp), parameter :: probe = 1e-7_dp                 !< part of a row's velocities by which derivatives are taken
+  real(dp), parameter :: of_places = 16*epsilon(1.0_dp)   !< relative to coordinates: smaller openings are round-off
+  real(dp), parameter :: accuracy = 1e-13_dp            !< of the contact that acts in parallel to a bond
+  real(dp), parameter :: probe = 1e-7_dp                 !< step of difference quotients, relative to a row's velocities
 
-  !> See above.
+  !> Contacts with a bond; the module's header has the law.
   type, extends(row_family) :: cohesive_family
   contains
     procedure :: prepare => prepare_cohesive
@@ -54,13 +54,13 @@ contains
     integer(i4), intent(inout) :: kind
     real(dp), intent(out) :: law(law_size), block(block_size), free(3)
     real(dp) :: opening(3)               ! of both sides, in the base [length]
-    real(dp) :: last_opening(2)          ! tangential and normal, at which the bond is gone [length]
+    real(dp) :: last_opening(2)          ! tangential and normal opening at which the bond is gone [length]
 
     associate (con => asked%constraints, i => asked%row, mat => asked%materials, m => asked%material)
       opening = matmul(con%point(:,i) - con%other_point(:,i), con%base(:,:,i))
       if (norm2(opening) <= of_places*norm2(con%point(:,i))) opening = 0.0_dp
       law(c_opening:c_opening+2) = opening/asked%step
-      law(c_opening+2) = max(law(c_opening+2), 0.0_dp)   ! what overlaps is not pushed apart
+      law(c_opening+2) = max(law(c_opening+2), 0.0_dp)   ! overlaps are not pushed apart
       law(c_damage) = con%damage(i)
       law(c_strength:c_strength+1) = [mat%shear_strength(m), mat%cohesion(m)]*con%area(i)
       last_opening = 2.0_dp*mat%fracture_energy(2:1:-1,m)/[mat%shear_strength(m), mat%cohesion(m)]
@@ -83,7 +83,7 @@ contains
     if (status == status_solved) r = found
   end subroutine solve_cohesive
 
-  !> A row's residual is the velocity by which its reaction, given those of all others, would still change.
+  !> Measures a row by the velocity by which its reaction, with those of all others held, would still change.
   pure subroutine measure_cohesive(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
     class(cohesive_family), intent(in) :: self
     logical, intent(in) :: exact
@@ -98,9 +98,9 @@ contains
     residual = norm2(unmet)
   end subroutine measure_cohesive
 
-  !> Newton's row of  W_aa (R - r(U - W_aa R)) = 0, where r(b) is the reaction that the law gives at the free velocity b.
+  !> Computes Newton's row of  W_aa (R - r(U - W_aa R)) = 0, where r(b) is the reaction that the law gives at the free velocity b.
   !>
-  !> Its derivative G = dr/db, x = -W_aa G and y = W_aa (1 + G W_aa) come from differences: they cost three more solutions of the row.
+  !> The derivative G = dr/db comes from differences, which take three more solutions of the row; x = -W_aa G, y = W_aa (1 + G W_aa).
   pure subroutine linearise_cohesive(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     class(cohesive_family), intent(in) :: self
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
@@ -123,7 +123,7 @@ contains
     rhs = matmul(w, found - r)
   end subroutine linearise_cohesive
 
-  !> k at the end of a step that ends with these velocities and reactions.
+  !> k at the end of a step with these final velocities and reactions.
   pure real(dp) function cohesive_damage(self, law, block, w, u, r) result(damage)
     class(cohesive_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), block(block_size), w(3,3), u(3), r(3)
@@ -134,11 +134,11 @@ contains
     if (status /= status_solved) damage = law(c_damage)
   end function cohesive_damage
 
-  !> Reaction and damage of one row with those of all others held fixed.
+  !> Solves one row for its reaction and damage, with the reactions of all others held.
   !>
-  !> The bond first keeps its damage.  If that asks for more than it can carry, h(k) = 1 - (1 - k)/|S^-1 R_b(k)| > 0, the least larger k with
-  !> h(k) = 0 is sought, where h(1) = 1 - 1/|d(1)| is the limit of a bond that carries nothing; h is linear in k in one direction.  Where there is none the
-  !> bond is gone within the step: always so where W_aa is too large for the law to fall within one step, W h/(2 G/f) S > 1.
+  !> The bond first keeps its damage.  If its reaction is then more than it can carry, h(k) = 1 - (1 - k)/|S^-1 R_b(k)| > 0, the smallest larger k
+  !> with h(k) = 0 is computed; h(1) = 1 - 1/|d(1)| is the limit of a bond without reaction, and h is linear in k in one direction.  If there is no
+  !> such k, the bond breaks within the step.  This is always so if W_aa is too large for the slope of the law, W h/(2 G/f) S > 1.
   pure subroutine bonded_row(w, friction, law, b, r, damage, status)
     real(dp), intent(in) :: w(3,3), friction, law(law_size), b(3)
     real(dp), intent(out) :: r(3), damage
@@ -156,7 +156,7 @@ contains
     if (at_high >= 0.0_dp .or. status /= status_solved) return
     side = 0
     do i = 1, bound
-      k = high - at_high*(high - low)/(at_high - at_low)   ! false position, the stagnant side halved (Illinois)
+      k = high - at_high*(high - low)/(at_high - at_low)   ! false position with the Illinois modification: the value at a stagnant end is halved
       if (.not. (k > low .and. k < high)) k = 0.5_dp*(low + high)
       call share(w, friction, law, b, k, r, h, status)
       damage = k
@@ -175,10 +175,10 @@ contains
     end do
   end subroutine bonded_row
 
-  !> Reaction of a bond of damage k and the contact beside it, and h(k) of `bonded_row`.
+  !> Computes the reaction of a bond of damage k and of the parallel contact, and h(k) of `bonded_row`.
   !>
-  !> The bond is a spring, y = -L R_b with L = k/(1 - k) D.  Without contact R_b = -(W + L)^-1 (c + b); the contact, if any, sees what the bond leaves
-  !> of W and b: L (W + L)^-1 W and L (W + L)^-1 (c + b).  Both vanish with L, a rigid bond, where their ratios decide.
+  !> The bond is a spring, y = -L R_b with L = k/(1 - k) D.  Without contact R_b = -(W + L)^-1 (c + b).  With the bond eliminated, the contact has
+  !> the reduced W and b: L (W + L)^-1 W and L (W + L)^-1 (c + b).  For a rigid bond, L = 0, both vanish, and their ratios decide.
   pure subroutine share(w, friction, law, b, k, r, h, status)
     real(dp), intent(in) :: w(3,3), friction, law(law_size), b(3), k
     real(dp), intent(out) :: r(3), h
@@ -227,7 +227,7 @@ contains
     if (.not. sum(abs(r)) <= huge(1.0_dp)) status = status_failed
   end subroutine share
 
-  !> A contact that is closed: U = b + W r.
+  !> Solves a closed contact: U = b + W r.
   pure subroutine press(w, friction, b, r, status)
     real(dp), intent(in) :: w(3,3), friction, b(3)
     real(dp), intent(out) :: r(3)
@@ -242,7 +242,7 @@ contains
     if (status < status_failed) status = status_solved
   end subroutine press
 
-  !> By cofactors, of a matrix that is positive definite.
+  !> Inverse of a positive definite matrix by cofactors.
   pure function inverse_of(m) result(inverse)
     real(dp), intent(in) :: m(3,3)
     real(dp) :: inverse(3,3)

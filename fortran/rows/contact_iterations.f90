@@ -1,7 +1,7 @@
 !> Iterative solvers of one contact, in the reduced form of diagonal_block (docs/language-objects.md, GAUSS_SEIDEL_SOLVER.diagsolver).
 !>
 !> All take W (velocity per force), mu, rho = 1/largest eigenvalue of W, the relative change of r at which to stop, the
-!> iterations allowed and b; r comes in as the initial guess.  They return the number of iterations and a status.
+!> largest number of iterations and b; r holds the initial guess.  They return the number of iterations and a status.
 module contact_iterations
   use kinds, only: dp, i4
   use ieee_arithmetic, only: ieee_is_finite
@@ -11,7 +11,7 @@ module contact_iterations
   public :: contact_map, project_on_cone, linearise, admissible, solve3
   public :: status_solved, status_resolved, status_diverged, status_failed
 
-  !> Outcome of a block solve: direct, by a fall-back, or not at all (bound reached; singular or not finite).
+  !> Outcomes of a block solution: solved, solved by a fall-back, bound reached, singular or not finite.
   integer(i4), parameter :: status_solved = 0, status_resolved = 1, status_diverged = 2, status_failed = 3
 
 contains
@@ -89,17 +89,17 @@ contains
     iterations = bound
   end subroutine semismooth_newton
 
-  !> Whether r solves the contact law: the change of r alone is small too when the active set has not settled.
+  !> Whether r solves the contact law; a small change of r alone is no proof while the active set changes.
   pure function admissible(w, mu, rho, b, r, tolerance) result(answer)
     real(dp), intent(in) :: w(3,3), mu, rho, b(3), r(3), tolerance
     logical :: answer
     answer = norm2(contact_map(mu, rho, b + matmul(w, r), r)) <= 1e3_dp*max(tolerance, 1e-13_dp)*max(norm2(r), rho*norm2(b))
   end function admissible
 
-  !> The natural map r - P(r - rho F(U')), F = (U'_T, U'_N + mu |U'_T|) [force]; zero at solutions.
+  !> Natural map r - P(r - rho F(U')), F = (U'_T, U'_N + mu |U'_T|) [force], which is zero at solutions.
   !>
-  !> Written as rho F + (s - P(s)), s = r - rho F: near a solution r and P(s) agree in all but the last digits, and their difference
-  !> would be rounding alone where reactions are large and velocities small.
+  !> It is computed as rho F + (s - P(s)), s = r - rho F: near a solution r and P(s) agree in all but the last digits, and if reactions
+  !> are large and velocities small, their difference would be round-off only.
   pure function contact_map(mu, rho, u, r) result(c)
     real(dp), intent(in) :: mu, rho, u(3), r(3)
     real(dp) :: c(3), s(3), length, beyond(2)
@@ -117,15 +117,15 @@ contains
     end if
   end function contact_map
 
-  !> Whether |s_T| = `length` and s_N are those of a vector in the friction cone.  Without friction that is the half line s_T = 0,
-  !> s_N >= 0: there |s_T| <= mu s_N alone holds for every s_N where s_T is zero.
+  !> Whether a vector with |s_T| = `length` and s_N is in the friction cone.  Without friction the cone is the half line s_T = 0,
+  !> s_N >= 0, for which |s_T| <= mu s_N alone would allow any s_N.
   pure function in_cone(mu, length, normal) result(answer)
     real(dp), intent(in) :: mu, length, normal
     logical :: answer
     answer = normal >= 0.0_dp .and. length <= mu*normal
   end function in_cone
 
-  !> (a, mu a) with a = (x + mu y)/(1 + mu^2), for mu of any size.
+  !> Numbers (a, mu a) with a = (x + mu y)/(1 + mu^2), for mu of any size.
   pure function parts(mu, x, y) result(pair)
     real(dp), intent(in) :: mu, x, y
     real(dp) :: pair(2)
@@ -138,14 +138,14 @@ contains
     end if
   end function parts
 
-  !> rho F.
+  !> Scaled velocity rho F.
   pure function scaled_velocity(mu, rho, u) result(f)
     real(dp), intent(in) :: mu, rho, u(3)
     real(dp) :: f(3)
     f = rho*[u(1), u(2), u(3) + mu*sqrt(u(1)**2 + u(2)**2)]
   end function scaled_velocity
 
-  !> Projected gradient: Coulomb disc of the radius given by the updated normal reaction (docs/language-objects.md, GAUSS_SEIDEL_SOLVER).
+  !> Solves by projected gradient; the updated normal reaction gives the radius of Coulomb's disc (docs/language-objects.md, GAUSS_SEIDEL_SOLVER).
   pure subroutine projected_gradient(w, mu, rho, tolerance, bound, b, r, iterations, status)
     real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
     integer(i4), intent(in) :: bound
@@ -167,7 +167,7 @@ contains
     iterations = bound
   end subroutine projected_gradient
 
-  !> Projection of r - rho (U'_T, U'_N + mu |U'_T|) on the friction cone (De Saxce and Feng; docs/language-objects.md, GAUSS_SEIDEL_SOLVER).
+  !> Solves by projections of r - rho (U'_T, U'_N + mu |U'_T|) on the friction cone (De Saxce and Feng; docs/language-objects.md, GAUSS_SEIDEL_SOLVER).
   pure subroutine de_saxce_feng(w, mu, rho, tolerance, bound, b, r, iterations, status)
     real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
     integer(i4), intent(in) :: bound
@@ -184,7 +184,7 @@ contains
     iterations = bound
   end subroutine de_saxce_feng
 
-  !> Increment test shared by the gradient iterations; forces below rho |b| count as zero.
+  !> Tests the change of r for the gradient iterations; forces below rho |b| count as zero.
   pure subroutine settle(old, r, rho, b, tolerance, status)
     real(dp), intent(in) :: old(3), r(3), rho, b(3), tolerance
     integer(i4), intent(out) :: status
@@ -198,8 +198,8 @@ contains
     end if
   end subroutine settle
 
-  !> Newton on the smoothed natural map, projected on the cone after every step (docs/theory.md, Block solvers).
-  !> Velocities are scaled by rho and the smoothing by the size of the problem: the unsmoothed derivative does not exist at rest.
+  !> Solves by Newton steps on the smoothed natural map, each projected on the cone (docs/theory.md, Block solvers).
+  !> Velocities are scaled by rho, and smoothing by the size of the problem; without smoothing the derivative does not exist at rest.
   pure subroutine projected_newton(w, mu, rho, tolerance, bound, b, r, iterations, status)
     real(dp), intent(in) :: w(3,3), mu, rho, tolerance, b(3)
     integer(i4), intent(in) :: bound
@@ -229,7 +229,7 @@ contains
     iterations = bound
   end subroutine projected_newton
 
-  !> The smoothed natural map C(U', r) with X = dC/dU' and Y = dC/dr (docs/theory.md, Non-smooth velocity formulation).
+  !> Computes the smoothed natural map C(U', r) with X = dC/dU' and Y = dC/dr (docs/theory.md, Non-smooth velocity formulation).
   pure subroutine linearise(mu, omega, u, r, c, x, y)
     real(dp), intent(in) :: mu, omega, u(3), r(3)
     real(dp), intent(out) :: c(3), x(3,3), y(3,3)
@@ -276,7 +276,7 @@ contains
     x = matmul(identity() - y, df)
   end subroutine linearise
 
-  !> (1 + l/q)/2 with the subdifferential's middle at l = q = 0.
+  !> Number (1 + l/q)/2, and 1/2, the middle of the subdifferential, at l = q = 0.
   pure function half_one_plus(l, q) result(p)
     real(dp), intent(in) :: l, q
     real(dp) :: p
@@ -294,7 +294,7 @@ contains
     else if (mu*length <= -s(3)) then
       p = 0.0_dp
     else
-      ! from its place along the boundary, where the result lies to the last digit, whatever cancels
+      ! from the place along the boundary, so that the result is on the boundary to the last digit
       along = parts(mu, s(3), length)
       p(1:2) = s(1:2)*(along(2)/length)
       p(3) = along(1)
@@ -305,7 +305,7 @@ contains
   pure subroutine solve3(m, rhs, regular)
     real(dp), intent(inout) :: m(3,3)       !< destroyed
     real(dp), intent(inout) :: rhs(3)       !< solution
-    logical, intent(out) :: regular         !< false when singular or not finite
+    logical, intent(out) :: regular         !< false if singular or not finite
     real(dp) :: row(3), factor, swap
     integer :: i, k, pivot
 

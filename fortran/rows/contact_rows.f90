@@ -1,4 +1,4 @@
-!> Contacts that follow Signorini's and Coulomb's laws, and open ones, which carry nothing (docs/language-objects.md, SURFACE_MATERIAL).
+!> Contacts with the laws of Signorini and Coulomb, and open contacts without reactions (docs/language-objects.md, SURFACE_MATERIAL).
 module contact_rows
   use kinds, only: dp, i4
   use kind_numbers, only: row_open
@@ -11,7 +11,7 @@ module contact_rows
   private
   public :: contact_family, open_family, material_law, limits_reached, at_limit, is_struck, waits_for_impact
 
-  real(dp), parameter :: at_limit = 1e-8_dp   !< of the cohesive force: reactions this near to a limit are at it
+  real(dp), parameter :: at_limit = 1e-8_dp   !< of the cohesive force: nearer to a limit, reactions count as at the limit
 
   !> 0 <= U_N + s  _|_  R_N + c >= 0, |R_T| <= mu (R_N + c); diagonal_block has the reduced form.
   type, extends(row_family) :: contact_family
@@ -34,7 +34,7 @@ module contact_rows
 
 contains
 
-  !> The law data of a contact, as materials and its geometry give them.
+  !> Law data of a contact from its material and geometry.
   pure function material_law(asked) result(law)
     type(constraint_data), intent(in) :: asked
     real(dp) :: law(law_size)
@@ -51,9 +51,9 @@ contains
     end associate
   end function material_law
 
-  !> Law of a contact and its reduced free velocity.
+  !> Makes the law of a contact and its reduced free velocity.
   !>
-  !> Contacts whose gap is larger than epsilon are open, but for cohesive ones, which hold until their law lets go of them,
+  !> Contacts with a gap larger than epsilon are open, with three exceptions: cohesive ones, which hold until their cohesion ends;
   !> gap-aware ones, and those in quasi-statics, which may approach until they touch.
   pure subroutine prepare_contact(self, asked, w, b, v, kind, law, block, free)
     class(contact_family), intent(in) :: self
@@ -81,11 +81,11 @@ contains
     if (cohesive) free = free - law(l_cohesion)*w(:,3)
   end subroutine prepare_contact
 
-  !> s of a gap-aware contact, 0 <= U_N + s  _|_  R_N >= 0.
+  !> Number s of a gap-aware contact, 0 <= U_N + s  _|_  R_N >= 0.
   !>
-  !> One that would close within the step, gap + h V_N <= 0, leaves at e times the speed of its approach, s = e V_N.  Others may close the
-  !> gap and no more, s = gap/h; but one that parts and is pushed back in the same step may come back at e times the speed at
-  !> which it parts.  So s >= e V_N in every contact, which is what keeps impacts at several contacts from making energy.
+  !> A contact that would close within the step, gap + h V_N <= 0, leaves at e times the speed of its approach, s = e V_N.  Other contacts may
+  !> close the gap and no more, s = gap/h.  But a contact that opens with V_N and is pushed back in the same step may return at e times V_N.
+  !> So s >= e V_N in every contact, and impacts at several contacts cannot increase the energy.
   pure function approach_allowed(gap, restitution, step, normal_v) result(speed)
     real(dp), intent(in) :: gap, restitution, step, normal_v
     real(dp) :: speed
@@ -94,15 +94,15 @@ contains
     if (restitution <= 0.0_dp .or. gap + step*normal_v > 0.0_dp .or. normal_v >= 0.0_dp) speed = max(speed, max(gap, 0.0_dp)/step)
   end function approach_allowed
 
-  !> Whether a gap-aware contact with restitution closes within this step, and faster than bodies that rest do.
+  !> Whether a gap-aware contact with restitution closes within this step, and faster than a contact at rest.
   pure logical function is_struck(epsilon, step, gap, restitution, normal_v)
     real(dp), intent(in) :: epsilon, step, gap, restitution, normal_v
 
     is_struck = restitution > 0.0_dp .and. gap + step*normal_v <= 0.0_dp .and. step*normal_v < -epsilon
   end function is_struck
 
-  !> Whether a gap-aware contact with restitution stays open to the end of a step in which nothing happens to its bodies.  When one of them
-  !> is struck in this step, the speed at which they will meet is known in the next one only, so that such a contact has to wait.
+  !> Whether a gap-aware contact with restitution stays open until the end of an undisturbed step.  If one of its bodies is struck in this
+  !> step, the speed of their impact is known in the next step only, so the contact has to wait.
   pure logical function waits_for_impact(epsilon, step, gap, restitution, normal_v)
     real(dp), intent(in) :: epsilon, step, gap, restitution, normal_v
 
@@ -125,7 +125,7 @@ contains
     r(3) = r(3) - block(b_cohesion)
   end subroutine solve_contact_row
 
-  !> Solfec-1.0's map mixes velocity and force with unit scaling; the residual scales by rho.
+  !> Measures a contact: Solfec-1.0's map adds velocities and forces without scaling; the residual scales by rho.
   pure subroutine measure_contact(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
     class(contact_family), intent(in) :: self
     logical, intent(in) :: exact
@@ -163,7 +163,7 @@ contains
     p(3) = p(3) - block(b_cohesion)
   end function contact_on_cone
 
-  !> Cohesion ends where the contact opens or slides at its limit.
+  !> Whether cohesion ends: the contact opens or slides at its limit.
   pure logical function contact_ends(self, law, r)
     class(contact_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), r(3)
@@ -207,7 +207,7 @@ contains
     status = status_solved
   end subroutine solve_open
 
-  !> Measures of an open contact: any reaction is an error.
+  !> Measures an open contact: any reaction is an error.
   pure subroutine measure_open(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
     class(open_family), intent(in) :: self
     logical, intent(in) :: exact

@@ -1,4 +1,4 @@
-!> Contacts that are springs and dashpots (docs/materials.md, SPRING_DASHPOT; docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
+!> Contacts with springs and dashpots (docs/materials.md, SPRING_DASHPOT; docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
 module dashpot_rows
   use kinds, only: dp, i4
   use kind_numbers, only: row_contact, row_open
@@ -55,7 +55,7 @@ contains
     end if
   end subroutine solve_dashpot
 
-  !> Measures of zero: the merit function leaves this law out.
+  !> Measures zero: the merit function does not include this law.
   pure subroutine measure_nothing(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
     class(dashpot_family), intent(in) :: self
     logical, intent(in) :: exact
@@ -65,7 +65,7 @@ contains
     residual = 0.0_dp
   end subroutine measure_nothing
 
-  !> The Newton solver takes these contacts for Signorini-Coulomb ones.
+  !> Turns a contact into a Signorini-Coulomb one for the Newton solver.
   pure subroutine as_rigid(self, normal_v, half_step, step, kind, law)
     class(dashpot_family), intent(in) :: self
     real(dp), intent(in) :: normal_v, half_step, step
@@ -80,16 +80,16 @@ contains
     end if
   end subroutine as_rigid
 
-  !> Cohesion ends where the tension reaches it, or the contact slides.
+  !> Whether cohesion ends: the tension reaches it, or the contact slides.
   pure logical function dashpot_ends(self, law, r)
     class(dashpot_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), r(3)
     dashpot_ends = limits_reached(law, r, abs(r(3)), r(3) < at_limit*law(l_cohesion) - law(l_cohesion))
   end function dashpot_ends
 
-  !> Spring-dashpot contact with its diagonal block only (docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
+  !> Solves a spring-dashpot contact with its diagonal block only (docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
   pure subroutine penalty_block(implicit_law, w, law, cohesive, step, b, normal_v, r, lost, regular)
-    logical, intent(in) :: implicit_law      !< the normal force follows the gap at t+h/2 and the mean velocity
+    logical, intent(in) :: implicit_law      !< the normal force follows from the gap at t+h/2 and the mean velocity
     real(dp), intent(in) :: w(3,3)
     real(dp), intent(in) :: law(law_size)
     logical, intent(in) :: cohesive
@@ -98,7 +98,7 @@ contains
     real(dp), intent(in) :: normal_v         !< V_N
     real(dp), intent(inout) :: r(3)          !< R of the last step or visit; the new one
     logical, intent(out) :: lost             !< cohesion is lost for good
-    logical, intent(out) :: regular          !< false: W_TT is singular, the old R_T stays
+    logical, intent(out) :: regular          !< false: W_TT is singular, and R_T is not changed
     real(dp) :: bn, depth, stiffness, dashpot, force, det, limit, length, t(2)
 
     lost = .false.

@@ -4,7 +4,7 @@
 !>
 !>     U' = b + W r,   0 <= r_N  _|_  U'_N >= 0,   |r_T| <= mu r_N,   r_T opposite to U'_T when |r_T| = mu r_N,
 !>
-!> into which cohesion c and restitution (or an open gap) are folded once per step:
+!> which includes cohesion c and restitution (or an open gap), once per step:
 !> r = R + (0, 0, c),  b = B - c W(:,N) + (0, 0, shift)  (docs/language-objects.md, SURFACE_MATERIAL; docs/theory.md, Contact law).
 module diagonal_block
   use kinds, only: dp, i4
@@ -15,7 +15,7 @@ module diagonal_block
   public :: block_size, b_inverse_nn, b_nn, b_friction, b_cohesion, b_schur, b_inverse_det, b_tn, b_nt, b_lambda, b_rho, b_opening
   public :: prepare_block, block_product, exact_block, visit_contact, solve_contact, largest_eigenvalue
 
-  !> Layout of the numbers kept per contact: two cache lines hold all that a warm block solve reads.
+  !> Layout of the numbers of a contact: two cache lines hold all that a warm block solution reads.
   integer, parameter :: block_size = 16
   integer, parameter :: b_inverse_nn = 1    !< 1/W_NN
   integer, parameter :: b_nn = 2            !< W_NN
@@ -57,7 +57,7 @@ contains
     block(b_rho) = 1.0_dp/largest_eigenvalue(w)
   end subroutine prepare_block
 
-  !> W r from the numbers of one contact.
+  !> Product W r from the numbers of one contact.
   pure function block_product(block, r) result(v)
     real(dp), intent(in) :: block(block_size)
     real(dp), intent(in) :: r(3)
@@ -70,15 +70,15 @@ contains
     v(2) = block(b_schur+1)*r(1) + block(b_schur+3)*r(2) + block(b_tn+1)*coupled
   end function block_product
 
-  !> One visit of a sweep with the semismooth Newton solver, directly: the active set comes from the last visit, so a
-  !> contact that was open then stays open now, and closes at the next visit if it must.  Solfec-1.0's numbers of sweeps
-  !> follow from this.  What such a contact still owes goes to `postponed`, which must be small for a sweep to count as converged.
+  !> Visits a contact in a sweep with the semismooth Newton solver, by the direct solution.  The active set comes from the last visit:
+  !> a contact that was open stays open in this visit, and closes in the next one if it must.  Solfec-1.0's numbers of sweeps
+  !> follow from this.  `postponed` sums the reactions of such contacts; it must be small for a sweep to count as converged.
   pure subroutine visit_contact(block, b, r, solved, postponed)
     real(dp), intent(inout) :: block(block_size)
     real(dp), intent(in) :: b(3)
     real(dp), intent(out) :: r(3)
     logical, intent(out) :: solved
-    real(dp), intent(inout) :: postponed     !< sum of |r|^2, normal part, of contacts that are still to close
+    real(dp), intent(inout) :: postponed     !< sum of |r|^2, normal part, of contacts that must still close
 
     if (block(b_opening) > 0.0_dp) then
       block(b_opening) = b(3)
@@ -91,13 +91,13 @@ contains
     end if
   end subroutine visit_contact
 
-  !> The reduced problem solved directly: separation, stick, or slip with U'_T = -lambda r_T.
+  !> Solves the reduced problem directly: separation, stick, or slip with U'_T = -lambda r_T.
   !>
-  !>   block    numbers of the contact; the multiplier is kept there as the next initial guess
+  !>   block    numbers of the contact; stores the multiplier as the next initial guess
   !>   b        velocity without the contact's own reaction
   !>   r        solution (output only)
-  !>   solved   false when the iteration did not settle (r is then meaningless), or when r sticks but sliding may be a
-  !>            solution too, mu |W_NT| >= W_NN: then the last reaction must decide, which only iterations look at
+  !>   solved   false if the iteration did not converge (r is then meaningless), or if r sticks but sliding may be a
+  !>            solution, too, mu |W_NT| >= W_NN: then the last reaction must decide, as in the iterative solvers
   pure subroutine exact_block(block, b, r, solved)
     real(dp), intent(inout) :: block(block_size)
     real(dp), intent(in) :: b(3)
@@ -136,18 +136,18 @@ contains
     else
       call slip(s11 + s22, s11*s22 - s12*s21, c1, c2, x1, x2, wn1, wn2, bn, mu, block(b_lambda), r, solved)
     end if
-    ! NaN in b falls through every comparison above; it must not leave as a solution
+    ! NaN in b makes all comparisons above false; it must not count as a solution
     solved = solved .and. r(3) >= 0.0_dp .and. abs(r(1)) + abs(r(2)) <= huge(1.0_dp)
   end subroutine exact_block
 
-  !> Sliding branch of `exact_block`.  With (S + lambda I) r_T = -c and D = det(S + lambda I), D r_N is a quadratic q and
-  !> D r_T a linear function of lambda; wanted is the root of mu q/|D r_T| - 1, which is nearly linear in lambda.
+  !> Solves the sliding branch of `exact_block`.  With (S + lambda I) r_T = -c and D = det(S + lambda I), D r_N is a quadratic function q and
+  !> D r_T a linear function of lambda; lambda is the root of mu q/|D r_T| - 1, which is nearly linear.
   pure subroutine slip(trace, det, c1, c2, x1, x2, wn1, wn2, bn, mu, lambda, r, solved)
     real(dp), intent(in) :: trace, det        !< of S
     real(dp), intent(in) :: c1, c2            !< c
     real(dp), intent(in) :: x1, x2            !< D r_T at lambda = 0
     real(dp), intent(in) :: wn1, wn2, bn, mu  !< W_NT/W_NN, b_N/W_NN, friction
-    real(dp), intent(inout) :: lambda         !< initial guess when positive; the solution
+    real(dp), intent(inout) :: lambda         !< initial guess if positive; the solution
     real(dp), intent(out) :: r(3)
     logical, intent(out) :: solved
     real(dp) :: q0, q1, p0, p1, p2, q, dq, p, dpl, misfit, change, low, high, inverse
@@ -201,15 +201,15 @@ contains
     r(3) = (q0 + lambda*(q1 - lambda*bn))*inverse
   end subroutine slip
 
-  !> One contact with the chosen solver (0 semismooth Newton, 1 projected gradient, 2 De Saxce-Feng, 3 projected
-  !> Newton) and, when it fails, the other ones in this order, each from the reaction given.  The semismooth solver
-  !> tries the direct solution first: both have the same solution, to the accuracy of the iteration.
+  !> Solves one contact with the chosen solver (0 semismooth Newton, 1 projected gradient, 2 De Saxce-Feng, 3 projected
+  !> Newton); if it fails, with the others in this order, each from the given reaction.  The semismooth solver
+  !> tries the direct solution first; both have the same solution, to the accuracy of the iteration.
   pure subroutine solve_contact(solver, w, block, tolerance, bound, b, r, status)
     integer(i4), intent(in) :: solver
     real(dp), intent(in) :: w(3,3)
     real(dp), intent(inout) :: block(block_size)
     real(dp), intent(in) :: tolerance        !< relative change of r at which iterations end
-    integer(i4), intent(in) :: bound         !< iterations allowed
+    integer(i4), intent(in) :: bound         !< largest number of iterations
     real(dp), intent(in) :: b(3)
     real(dp), intent(inout) :: r(3)          !< reaction of the last visit; the solution, or unchanged
     integer(i4), intent(out) :: status
@@ -244,7 +244,7 @@ contains
         call projected_newton(w, block(b_friction), block(b_rho), tolerance, bound, b, trial, iterations, outcome)
       end select
       if (outcome == status_solved) then
-        if (trial(3) < 0.0_dp) trial = 0.0_dp  ! by rounding only: the law has no tension
+        if (trial(3) < 0.0_dp) trial = 0.0_dp  ! tension is round-off only: the law has none
         r = trial
         if (attempt >= 0) status = status_resolved
         return

@@ -1,12 +1,12 @@
-!> What acts along one coordinate of a joint: motor, Coulomb friction, spring, damper and limits (docs, "Mechanisms").
+!> Motor, Coulomb friction, spring, damper and limits along one coordinate of a joint (docs/mechanisms.md).
 !>
 !> With q the coordinate and U its rate at the end of the step, both as lengths of the row (angles times the row's arm),
 !>
 !>   -R in c + k U + f sgn(U) + m sgn(U - u) + N(U),
 !>
-!> c and k of spring and damper, which see the mean coordinate and rate of the step; f the friction; m the largest effort of the motor, which asks
-!> for the rate u; sgn(0) = [-1, 1]; and N the normal cone of the rates lower <= U <= upper that limits allow.  The right-hand side grows with U, so
-!> that U = b + W_NN R has one solution, which needs no iteration.
+!> with c and k of spring and damper, which take the mean coordinate and rate of the step; the friction f; the largest effort m of the motor and
+!> its rate u; sgn(0) = [-1, 1]; and the normal cone N of the rates lower <= U <= upper that limits allow.  The right-hand side grows with U, so
+!> U = b + W_NN R has one solution, which needs no iteration.
 module drive_rows
   use kinds, only: dp, i4
   use kind_numbers, only: frame_between_points, motor_rate, motor_coordinate, motor_effort, motor_called
@@ -21,7 +21,7 @@ module drive_rows
 
   !> Law data, in the units of the row.
   integer, parameter :: l_constant = 1, l_slope = 2, l_friction = 3, l_effort = 4, l_target = 5, l_lower = 6, l_upper = 7
-  integer, parameter :: l_length = 8   !< of what is asked for, whose rounding counts (`length`)
+  integer, parameter :: l_length = 8   !< size of prescribed coordinates, for round-off (`length`)
   real(dp), parameter :: endless = 0.5_dp*huge(1.0_dp)   !< efforts and rates from here on count as infinite
 
   type, extends(row_family) :: drive_family
@@ -37,7 +37,7 @@ module drive_rows
 
 contains
 
-  !> Law data of this step.  `gap` is the coordinate at mid-step (quasi-statics: at the start), so that the mean one is
+  !> Makes the law data of this step.  `gap` is the coordinate at mid-step (quasi-statics: at the start), so the mean coordinate is
   !> gap + h/4 (U - V) (gap + h U).
   pure subroutine prepare_drive(self, asked, w, b, v, kind, law, block, free)
     class(drive_family), intent(in) :: self
@@ -86,8 +86,8 @@ contains
     end associate
   end subroutine prepare_drive
 
-  !> Rate that a motor takes to meet a prescribed coordinate, q(t+h) = value(1) with the rate value(2): what is missing at the end of a
-  !> step is gone after the next two.  The coordinate at the start of the step is gap - h/2 V.
+  !> Rate of a motor that follows a prescribed coordinate, q(t+h) = value(1) with the rate value(2): an error at the end of a
+  !> step vanishes within the next two.  The coordinate at the start of the step is gap - h/2 V.
   pure function rate_towards(asked, rate) result(target)
     type(constraint_data), intent(in) :: asked
     real(dp), intent(in) :: rate
@@ -102,9 +102,9 @@ contains
     end associate
   end function rate_towards
 
-  !> Rate of the coordinate when the step begins, and by how much the path of the end of a span bends away from its direction at mid-step:
-  !> with x the span at mid-step, |x| = q, a velocity V has the rate V.(x - h/2 V)/|x - h/2 V| before it, and V.n + h/2 |V|^2/q after it.
-  !> A limit holds the rate at the end of the step.  That keeps the energy of what swings round on a rope.
+  !> Computes the rate of the coordinate at the start of the step, and the curvature term of a span's path.
+  !> With x the span at mid-step, |x| = q, a velocity V has the rate V.(x - h/2 V)/|x - h/2 V| before mid-step, and V.n + h/2 |V|^2/q after it.
+  !> A limit holds the rate at the end of the step, which conserves the energy of a body that swings on a rope.
   pure subroutine start_of_step(self, asked, v, rate, curve, start)
     class(drive_family), intent(in) :: self
     type(constraint_data), intent(in) :: asked
@@ -148,7 +148,7 @@ contains
     if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
   end subroutine solve_drive
 
-  !> U and R of U = b + w R; `held`: U is a rate at which the law is set-valued, else R = -(c' + k U) there.
+  !> Solves U = b + w R; `held`: U is a rate at which the law is set-valued; else R = -(c' + k U) there.
   pure subroutine solution(w, law, b, u, r, held)
     real(dp), intent(in) :: w, law(law_size), b
     real(dp), intent(out) :: u, r
@@ -160,7 +160,7 @@ contains
     if (law(l_effort) >= endless) then
       u = law(l_target)
     else
-      ! the places where the law jumps, in order: no motion, and the rate of the motor
+      ! the rates at which the law jumps, in order: zero, and the rate of the motor
       rate = [0.0_dp, law(l_target)]
       jump = [law(l_friction), law(l_effort)]
       if (rate(2) < rate(1)) then
@@ -207,7 +207,7 @@ contains
     residual = abs(u(3) - right)
   end subroutine measure_drive
 
-  !> Where U is held that rate, else the line R = -(c' + k U) on which the solution lies.
+  !> Linearises the law: the rate if U is held, else the line R = -(c' + k U) through the solution.
   pure subroutine linearise_drive(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     class(drive_family), intent(in) :: self
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega
@@ -231,7 +231,7 @@ contains
     end if
   end subroutine linearise_drive
 
-  !> Energy of the rate that a motor prescribes.
+  !> Energy of the prescribed rate of a motor.
   pure real(dp) function energy_of_drive(self, law, w)
     class(drive_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), w(3,3)

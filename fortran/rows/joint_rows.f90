@@ -11,11 +11,11 @@ module joint_rows
   private
   public :: point_family, direction_family, joint_target
 
-  integer, parameter :: l_target = 1                !< law data: the velocity asked for (3)
+  integer, parameter :: l_target = 1                !< law data: prescribed velocity (3)
 
   !> U = target.
   type, extends(row_family) :: point_family
-    logical :: prescribed = .false.                 !< the user gives the velocity; else the point is to stay
+    logical :: prescribed = .false.                 !< the user gives the velocity; else the point is fixed
   contains
     procedure :: prepare => prepare_point
     procedure :: solve => solve_point
@@ -39,9 +39,9 @@ contains
 
   !> Velocity prescribed by a joint, U = -V in dynamics.
   !>
-  !> In the first step of one whose points move (JointStart IMPACT) they are to be at rest, U = 0.  What an impact of bodies has left of
-  !> such a motion, e = `value`, goes in two steps: U = -V + e/2 makes it -e/2 (STRUCK), U = -V + e takes that to zero (HALVED), and
-  !> together they move the points nowhere.
+  !> The first step of a joint whose points move (JointStart IMPACT) stops them, U = 0.  A relative velocity e = `value` that an impact of
+  !> bodies has left is removed in two steps: U = -V + e/2 makes it -e/2 (STRUCK), U = -V + e makes that zero (HALVED).  The two steps
+  !> together do not displace the points.
   pure function joint_target(asked, v) result(target)
     type(constraint_data), intent(in) :: asked
     real(dp), intent(in) :: v(3)
@@ -171,7 +171,7 @@ contains
     rhs = [-r(1), -r(2), law(l_target+2) - u(3)]
   end subroutine linearise_direction
 
-  !> The energy of a prescribed velocity, as Solfec-1.0 counts it.
+  !> Energy of a prescribed velocity, as Solfec-1.0 counts it.
   pure real(dp) function energy_of_direction(self, law, w)
     class(direction_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), w(3,3)

@@ -28,8 +28,8 @@ module link_rows
 
 contains
 
-  !> Link vector and length.  In the first step of a link whose points move against each other they are to be at rest: a link is a fixed
-  !> direction then.  After an impact of bodies, `value` has what the link is longer by when the step begins, and the velocity left (joint_rows).
+  !> Makes link vector and length.  The first step of a link whose points move relative to each other stops them: the link is a fixed
+  !> direction then.  After an impact of bodies, `value` holds the link's excess length at the start of the step, and the remaining velocity (joint_rows).
   pure subroutine prepare_link(self, asked, w, b, v, kind, law, block, free)
     class(link_family), intent(in) :: self
     type(constraint_data), intent(in) :: asked
@@ -67,8 +67,8 @@ contains
     if (status == status_solved) r = [0.0_dp, 0.0_dp, normal]
   end subroutine solve_link
 
-  !> R_N of a rigid link: the length at the end of the step is d, |y + k (b + W_N R_N)| = d; of the two solutions the
-  !> smaller force.  Without a solution (the points are too fast to be held) the normal velocity is made zero.
+  !> R_N of a rigid link with the length d at the end of the step, |y + k (b + W_N R_N)| = d; of two solutions the
+  !> smaller force.  If there is none (the points are too fast for the link), R_N makes the normal velocity zero.
   pure function link_reaction(wn, y, d, k, b) result(rn)
     real(dp), intent(in) :: wn(3)    !< column W(:,N)
     real(dp), intent(in) :: y(3)     !< link vector (master minus slave) in the local base
@@ -89,7 +89,7 @@ contains
     end if
   end function link_reaction
 
-  !> The merit takes the elongation at mid step and the normal velocity alone, as Solfec-1.0 does, unless it is to be `exact`.
+  !> Measures a link; unless `exact`, the merit uses the elongation at mid step and the normal velocity alone, as Solfec-1.0 does.
   pure subroutine measure_link(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
     class(link_family), intent(in) :: self
     logical, intent(in) :: exact
@@ -116,8 +116,8 @@ contains
     rhs = [-r(1), -r(2), linked_velocity(law(l_link:l_link+2), law(l_length), half_step, u) - u(3)]
   end subroutine linearise_link
 
-  !> Normal velocity that gives a link its length at the end of the step, |y + k U| = d with the given U_T; zero when the
-  !> tangential motion alone is longer.
+  !> Normal velocity that gives a link its length at the end of the step, |y + k U| = d with the given U_T; zero if the
+  !> tangential motion alone makes it longer.
   pure function linked_velocity(y, d, k, u) result(normal)
     real(dp), intent(in) :: y(3), d, k, u(3)
     real(dp) :: normal, root
@@ -133,7 +133,7 @@ contains
     length_of_link = law(l_length)
   end function length_of_link
 
-  !> Links break by tension.
+  !> Tension of a link, which its strength limits.
   pure real(dp) function load_of_link(self, reaction)
     class(link_family), intent(in) :: self
     real(dp), intent(in) :: reaction(3)

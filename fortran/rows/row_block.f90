@@ -1,4 +1,4 @@
-!> What all rows of local dynamics share: the size of what is kept of their laws, how they are solved, what a sweep finds.
+!> Data that all rows of local dynamics share: the size of law data, options of solutions, results of a sweep.
 module row_block
   use kinds, only: dp, i4
   implicit none
@@ -12,28 +12,28 @@ module row_block
   integer, parameter :: l_cohesion = 7              !< cohesion times area [force]
   integer, parameter :: l_shift = 8                 !< added to the normal velocity: restitution, or gap over step
 
-  !> How rows are solved.
+  !> Options of solutions of rows.
   type :: row_options
     real(dp) :: half_step            !< h/2 (dynamics) or h (quasi-statics) [time]
     real(dp) :: step                 !< h [time]
     integer(i4) :: solver            !< block solver of contacts (diagonal_block)
-    real(dp) :: tolerance            !< its accuracy
-    integer(i4) :: bound             !< and the bound of its iterations
+    real(dp) :: tolerance            !< accuracy of the block solver
+    integer(i4) :: bound             !< largest number of its iterations
   end type row_options
 
-  !> What a sweep over some rows found; (1): of rows that drive obstacles (count_driving), (0): of the others.
+  !> Results of a sweep over some rows; (1): of rows that drive obstacles (count_driving), (0): of the others.
   type :: sweep_figures
     real(dp) :: change(0:1) = 0.0_dp      !< sums of |dR|^2
     real(dp) :: size(0:1) = 0.0_dp        !< sums of |R|^2
-    real(dp) :: postponed = 0.0_dp        !< |r|^2 owed by contacts that are still to close (visit_contact)
-    integer(i4) :: counts(3) = 0          !< block solves resolved by a fall-back; left because of a bound, of a failure
-    integer(i4) :: failed = -1            !< last row left unsolved, or -1
+    real(dp) :: postponed = 0.0_dp        !< |r|^2 of contacts that must still close (visit_contact)
+    integer(i4) :: counts(3) = 0          !< numbers of blocks solved by a fall-back, not solved within the bound, not solved
+    integer(i4) :: failed = -1            !< last row that was not solved, or -1
   end type sweep_figures
 
 contains
 
-  !> Adds to the sums of squares by which sweeps judge rows that drive obstacles: the velocities that a change of R makes, and those that
-  !> there are.  Forces would not do: those of an obstacle that moves as it should are rounding, however large it makes them.
+  !> Adds to the sums of squares that measure convergence of rows that drive obstacles: velocities that a change of R makes, and velocities
+  !> themselves.  Forces are unsuitable: those of an obstacle that moves as prescribed are round-off, however large its mass makes them.
   pure subroutine count_driving(w, v, r, dr, change, size)
     real(dp), intent(in) :: w(3,3), v(3), r(3), dr(3)
     real(dp), intent(inout) :: change, size

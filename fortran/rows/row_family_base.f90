@@ -1,4 +1,4 @@
-!> What solvers ask of a family of rows, that is of constraints that follow one law.  solfec/kinds.py lists the families.
+!> The procedures that solvers need of a family of rows, that is of constraints with one law.  solfec/kinds.py lists the families.
 module row_family_base
   use kinds, only: dp, i4
   use diagonal_block, only: block_size
@@ -11,7 +11,7 @@ module row_family_base
 
   real(dp), parameter :: identity(3,3) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])
 
-  !> One constraint whose law is assembled, as the tables have it: a law reads the columns that it needs.
+  !> One constraint whose law is assembled, and the tables from which a law reads the columns that it needs.
   type :: constraint_data
     integer(i4) :: dynamic           !< 1: dynamics
     real(dp) :: step                 !< h [time]
@@ -22,7 +22,7 @@ module row_family_base
     type(surface_material_table), pointer :: materials
   end type constraint_data
 
-  !> Rows that follow one law.  What a law does not need has a default; the components are those of `RowFamily` in solfec/kinds.py.
+  !> Rows with one law.  Procedures that a law does not need have defaults; the components are those of `RowFamily` in solfec/kinds.py.
   type, abstract :: row_family
     integer :: frame = frame_kept
     logical :: newton = .false.
@@ -53,13 +53,13 @@ module row_family_base
       class(row_family), intent(in) :: self
       type(constraint_data), intent(in) :: asked
       real(dp), intent(in) :: w(3,3), b(3), v(3)
-      integer(i4), intent(inout) :: kind          !< RowKind: that of the constraint; another one where another law holds in this step
+      integer(i4), intent(inout) :: kind          !< RowKind: that of the constraint, or of another law that holds in this step
       real(dp), intent(out) :: law(law_size)      !< numbers of the law; each family has its own layout
-      real(dp), intent(out) :: block(block_size)  !< numbers made of W_aa
-      real(dp), intent(out) :: free(3)            !< B in the form that `solve` takes: less the prescribed velocity
+      real(dp), intent(out) :: block(block_size)  !< numbers computed from W_aa
+      real(dp), intent(out) :: free(3)            !< B less the prescribed velocity, for `solve`
     end subroutine prepare_row
 
-    !> The reaction of a row with those of all others held fixed.
+    !> Solves for the reaction of a row with those of all others held.
     subroutine solve_one_row(self, w, block, law, normal_v, options, b, r, status)
       import :: row_family, row_options, dp, i4, law_size, block_size
       class(row_family), intent(in) :: self
@@ -73,7 +73,7 @@ module row_family_base
       integer(i4), intent(out) :: status          !< contact_iterations
     end subroutine solve_one_row
 
-    !> How far a row is from its law: the term of the merit function (docs/solvers.md, Gauss-Seidel solver), and the velocity that is left unmet.
+    !> Measures the error of a row in its law: the term of the merit function (docs/solvers.md, Gauss-Seidel solver), and the error in velocity.
     pure subroutine measure_row(self, exact, unit, block, law, w, u, reaction, half_step, member, residual)
       import :: row_family, dp, law_size, block_size
       class(row_family), intent(in) :: self
@@ -88,7 +88,7 @@ module row_family_base
 
 contains
 
-  !> Kind and law under which the Newton solver takes a row, where they are others than those that are assembled.
+  !> Replaces kind and law of a row by those that the Newton solver takes; by default they stay.
   pure subroutine as_it_is_assembled(self, normal_v, half_step, step, kind, law)
     class(row_family), intent(in) :: self
     real(dp), intent(in) :: normal_v, half_step, step
@@ -96,7 +96,7 @@ contains
     real(dp), intent(inout) :: law(law_size)
   end subroutine as_it_is_assembled
 
-  !> Row of Newton's linear system  x (W dR) + y dR = rhs  at U, R (docs/solvers.md, Projected quasi-Newton solver).
+  !> Computes a row of Newton's linear system  x (W dR) + y dR = rhs  at U, R (docs/solvers.md, Projected quasi-Newton solver).
   pure subroutine carries_nothing(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     class(row_family), intent(in) :: self
     real(dp), intent(in) :: w(3,3)       !< W_aa
@@ -111,7 +111,7 @@ contains
     rhs = -r
   end subroutine carries_nothing
 
-  !> A reaction back in the set of those that the law allows.
+  !> Projection of a reaction on those that the law allows; by default the reaction itself.
   pure function stays(self, block, r) result(p)
     class(row_family), intent(in) :: self
     real(dp), intent(in) :: block(block_size), r(3)
@@ -126,28 +126,28 @@ contains
     never_ends = .false.
   end function never_ends
 
-  !> Damage at the end of a step that ends with these velocities and reactions, from 0 to 1, where cohesion ends.
+  !> Damage at the end of a step with these final velocities and reactions, from 0 to 1, at which cohesion ends.
   pure real(dp) function undamaged(self, law, block, w, u, r)
     class(row_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), block(block_size), w(3,3), u(3), r(3)
     undamaged = 0.0_dp
   end function undamaged
 
-  !> Twice the energy that is added to that of B in the merit function's denominator.
+  !> Twice the energy that is added to the energy of B in the merit function's denominator.
   pure real(dp) function no_energy(self, law, w)
     class(row_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size), w(3,3)
     no_energy = 0.0_dp
   end function no_energy
 
-  !> A length that the law holds, whose rounding its residual cannot undercut.
+  !> Length that the law prescribes, whose round-off bounds the residual.
   pure real(dp) function no_length(self, law)
     class(row_family), intent(in) :: self
     real(dp), intent(in) :: law(law_size)
     no_length = 0.0_dp
   end function no_length
 
-  !> What is compared with the constraint's strength [force].
+  !> Load that is compared with the constraint's strength [force].
   pure real(dp) function no_load(self, reaction)
     class(row_family), intent(in) :: self
     real(dp), intent(in) :: reaction(3)

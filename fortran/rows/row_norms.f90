@@ -1,4 +1,4 @@
-!> Norms in which rows are measured.
+!> Norms for measures of rows.
 module row_norms
   use kinds, only: dp
   implicit none
@@ -7,7 +7,7 @@ module row_norms
 
 contains
 
-  !> p.W^-1 p of a symmetric W by elimination.
+  !> Number p.W^-1 p for a symmetric W, by elimination.
   pure function weighted(w, p) result(value)
     real(dp), intent(in) :: w(3,3), p(3)
     real(dp) :: value, d2, y2, y3

@@ -1,4 +1,4 @@
-!> Springs between two points (docs/language-objects.md, PUT_SPRING): those with a tabulated curve, and those whose force a Python function holds.
+!> Springs between two points (docs/language-objects.md, PUT_SPRING): those with a tabulated curve, and those whose force a Python function gives.
 module spring_families
   use kinds, only: dp, i4
   use contact_iterations, only: status_solved, status_failed
@@ -20,7 +20,7 @@ module spring_families
     procedure :: linearise => linearise_spring
   end type spring_family
 
-  !> R is what the function has given; sweeps leave it alone.
+  !> R is the function's value; sweeps do not change it.
   type, extends(spring_family) :: held_family
   contains
     procedure :: solve => solve_held
@@ -67,7 +67,7 @@ contains
     residual = abs(error)
   end subroutine measure_spring
 
-  !> The force at the mean stroke and velocity of the step, as a velocity; at a stop the velocity that ends the stroke.
+  !> Linearises the force at the mean stroke and velocity of the step, as a velocity; at a stop the velocity that ends the stroke.
   pure subroutine linearise_spring(self, w, block, law, u, r, unit, half_step, omega, x, y, rhs)
     class(spring_family), intent(in) :: self
     real(dp), intent(in) :: w(3,3), block(block_size), law(law_size), u(3), r(3), unit, half_step, omega

@@ -1,4 +1,4 @@
-!> The force of a spring between two points: a tabulated curve with a dashpot, held by rigid stops (docs/language-objects.md, PUT_SPRING).
+!> The force of a spring between two points: a tabulated curve with a dashpot, between rigid stops (docs/language-objects.md, PUT_SPRING).
 module spring_law
   use kinds, only: dp, i4
   implicit none
@@ -8,22 +8,22 @@ module spring_law
   public :: spring_reaction, spring_error, step_force, stopped
 
   !> Law data of a spring, in dynamics and in quasi-statics.
-  integer, parameter :: s_stroke = 1         !< s where constraints are evaluated: at mid step; at the start
-  integer, parameter :: s_lower = 2, s_upper = 3   !< strokes beyond which the spring does not go
+  integer, parameter :: s_stroke = 1         !< s at which constraints are evaluated: at mid step; at the start
+  integer, parameter :: s_lower = 2, s_upper = 3   !< strokes at the stops
   integer, parameter :: s_dashpot = 4
   integer, parameter :: s_target = 5         !< velocity that stops the stroke: -V_N; 0
   integer, parameter :: s_mean = 6           !< weight of U_N in the velocity of the step: 1/2; 1
   integer, parameter :: s_reach = 7          !< stroke made from U_N - target: h/4; h
   integer, parameter :: s_implicit = 8       !< 1: force at the mean stroke and velocity of the step, 0: see spring_reaction
 
-  !> Knots of the curve around the present stroke that are kept with the row, strokes before forces.
+  !> Number of knots of the curve around the present stroke that a row holds, strokes before forces.
   integer, parameter :: window = 7
   integer, parameter :: solution_bound = 30  !< Newton steps of the implicit law, each to another piece of the curve
 
 contains
 
   !> R_N of a spring whose velocity without its own reaction is b.  Explicit: f(s, b).  Implicit: f at the mean stroke
-  !> and the mean velocity of the step, both with R_N in them; the explicit value where that has no solution.
+  !> and the mean velocity of the step, both of which depend on R_N; the explicit value if there is no solution.
   pure function spring_reaction(w, knots, law, b) result(r)
     real(dp), intent(in) :: w                !< W_NN
     real(dp), intent(in) :: knots(2*window), law(8), b
@@ -49,7 +49,7 @@ contains
     r = explicit
   end function spring_reaction
 
-  !> By how much the velocity of a spring misses its law.
+  !> Error of a spring in its law, as a velocity.
   pure function spring_error(w, knots, law, u, r) result(error)
     real(dp), intent(in) :: w                !< W_NN
     real(dp), intent(in) :: knots(2*window), law(8)
@@ -84,7 +84,7 @@ contains
                   law(s_mean)*u - (1.0_dp - law(s_mean))*law(s_target), force, slope, piece)
   end subroutine step_force
 
-  !> f(s, v) and df/ds; the first and the last piece of the curve go on for ever.
+  !> Computes f(s, v) and df/ds; the first and the last piece of the curve extend to infinity.
   pure subroutine evaluate(knots, law, stroke, velocity, force, slope, piece)
     real(dp), intent(in) :: knots(2*window), law(8), stroke, velocity
     real(dp), intent(out) :: force, slope

@@ -1,6 +1,6 @@
 !> Accelerated projected gradient with restart (Nesterov; O'Donoghue and Candes 2015) on one island.
 !>
-!> Minimises r.W r/2 + r.(q + s) over the cones with s, the term of De Saxce, held for some steps.
+!> Minimises r.W r/2 + r.(q + s) over the cones; s, the term of De Saxce, stays constant for some steps.
 module accelerated_gradient
   use kinds, only: dp, i4
   use island_problem, only: island, island_product, island_residual, project_row, cone_contact
@@ -12,7 +12,7 @@ module accelerated_gradient
 
 contains
 
-  !> Steps from scaled reactions r until the residual is at most `tolerance`; the best reactions are returned.
+  !> Makes steps from scaled reactions r until the residual is at most `tolerance`; returns the best reactions.
   subroutine gradient_island(part, unscaled, tolerance, most, r, residual, steps)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
@@ -73,7 +73,7 @@ contains
 
   contains
 
-    !> next = P(y - step g), the step shortened until it is below the curvature along next - y, then lengthened a little.
+    !> Computes next = P(y - step g): shortens the step until it fits the curvature along next - y, then lengthens it a little.
     subroutine backtracked()
       integer(i4) :: attempt
 
@@ -89,7 +89,7 @@ contains
     end subroutine backtracked
   end subroutine gradient_island
 
-  !> d.W d and d.d of d = a - b.
+  !> Computes d.W d and d.d for d = a - b.
   subroutine curvature(part, a, b, curve, size)
     type(island), intent(in) :: part
     real(dp), intent(in) :: a(3,0:*), b(3,0:*)

@@ -13,8 +13,8 @@ module admm
 
   real(dp), parameter :: relaxation = 1.6_dp
   integer(i4), parameter :: check_every = 10     !< iterations between residuals
-  real(dp), parameter :: pull = 0.1_dp           !< work of growing reactions against q, over what it could be
-  real(dp), parameter :: answer = 0.1_dp         !< velocity that they make, over what they work against
+  real(dp), parameter :: pull = 0.1_dp           !< least work of growing reactions against q, over the largest possible work
+  real(dp), parameter :: answer = 0.1_dp         !< largest velocity that they make, over the velocity that they work against
 
   type :: admm_state
     real(dp) :: rho = 0.0_dp
@@ -43,7 +43,7 @@ contains
       dual = state%u(:,i)
       if (part%kind(i) == cone_contact) then
         dual(3) = dual(3) + part%mu(i)*sqrt(dual(1)**2 + dual(2)**2)
-        ! only the admissible part: what is left of -dual by the projection on the cone
+        ! only the admissible part: the remainder of -dual after projection on the cone
         state%y(:,i) = (-dual - project_row(cone_contact, part%mu(i), -dual))/rho
       else
         state%y(:,i) = 0.0_dp
@@ -51,7 +51,7 @@ contains
     end do
   end subroutine start_admm
 
-  !> Factors of W + rho I; the dual is rescaled when rho changes.
+  !> Factorises W + rho I, and rescales the dual if rho has changed.
   subroutine factor_admm(part, rho, state, factor, regular)
     type(island), intent(in) :: part
     real(dp), intent(in) :: rho
@@ -108,9 +108,9 @@ contains
     iterations = most
   end subroutine iterate_admm
 
-  !> Whether reactions z have grown from `before` in a direction d with q.d < 0 and W d nearly zero.  Where
-  !> W d = 0 such a d proves that contacts which do not slide have no solution: for velocities u, d.u = d.q < 0, while
-  !> every one that parts or stays has d.u >= 0.  Iterates of a solvable island settle, and d with them.
+  !> Whether reactions z have grown from `before` in a direction d with q.d < 0 and W d nearly zero.  If
+  !> W d = 0, such a d proves that there is no solution without sliding: for all velocities u, d.u = d.q < 0, while
+  !> contacts that open or stick need d.u >= 0.  Iterates of a solvable island converge, so d vanishes.
   function grow_without_end(part, before, state) result(growing)
     type(island), intent(in) :: part
     real(dp), intent(in) :: before(3,0:part%n-1)

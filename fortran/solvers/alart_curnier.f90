@@ -1,9 +1,9 @@
 !> Semismooth Newton iteration on the equations of Alart and Curnier (1991) of one island.
 !>
 !> With s = r - rho u, scaled:  F_N = r_N - max(s_N, 0),  F_T = r_T - projection of s_T on the disc of radius mu max(s_N, 0).
-!> The Jacobian is that of W + regularisation I, since W is often rank deficient; the line search is non-monotone, and lets
-!> the first steps make F as large as `wandering` times q: a point where most of F has vanished often has the wrong contacts
-!> sliding, and no way down leads from there to the right ones.
+!> The Jacobian uses W + regularisation I, since W is often rank deficient.  The line search is non-monotone, and the
+!> first steps may make F as large as `wandering` times q: at a point with small F often the wrong contacts
+!> slide, and no path of decreasing F leads from there to the right ones.
 module alart_curnier
   use kinds, only: dp, i4
   use island_factor, only: island_lu, factorise_island, solve_island_factor
@@ -19,7 +19,7 @@ module alart_curnier
 
 contains
 
-  !> Newton steps from scaled reactions r until the residual is at most `tolerance`; the best reactions are returned.
+  !> Makes Newton steps from scaled reactions r until the residual is at most `tolerance`; returns the best reactions.
   subroutine newton_island(part, unscaled, tolerance, most, regularisation, rho, along_reaction, factor, r, residual, steps)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
@@ -82,7 +82,7 @@ contains
     r = best
   end subroutine newton_island
 
-  !> Residual of the projected reactions, which are returned as `p`; u is work space.
+  !> Computes projected reactions `p` and their residual; u is work space.
   subroutine measure(part, unscaled, r, u, p, residual)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
@@ -98,7 +98,7 @@ contains
     residual = island_residual(part, unscaled, p, u)
   end subroutine measure
 
-  !> u = W r + q, F and half its square.
+  !> Computes u = W r + q, F and half the square of F.
   subroutine equations(part, rho, r, u, f, merit)
     type(island), intent(in) :: part
     real(dp), intent(in) :: rho, r(3,0:*)
@@ -129,7 +129,7 @@ contains
     end do
   end subroutine equations
 
-  !> The Jacobian X (W + regularisation I) + Y: left = X, own = Y and what regularisation adds.
+  !> Computes the Jacobian X (W + regularisation I) + Y: left = X, own = Y + regularisation X.
   subroutine linearised(part, rho, regularisation, along_reaction, r, u, left, own)
     type(island), intent(in) :: part
     real(dp), intent(in) :: rho, regularisation
@@ -146,7 +146,7 @@ contains
     end do
   end subroutine linearised
 
-  !> x = dF/du and y = dF/dr of one row.
+  !> Computes x = dF/du and y = dF/dr of one row.
   pure subroutine row_derivatives(kind, mu, rho, along_reaction, r, u, x, y)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: mu, rho, r(3), u(3)
@@ -199,7 +199,7 @@ contains
     t = s(1:2)/length
     v = t
     if (along_reaction) then
-      ! r_T is kept inside of the disc, so that the tangential block stays positive
+      ! r_T stays inside of the disc, so that the tangential block stays positive
       size = sqrt(r(1)**2 + r(2)**2)
       v = r(1:2)/max(limit, size, tiny(1.0_dp))
     end if

@@ -1,8 +1,8 @@
 !> Gauss-Seidel sweeps over one island with Anderson acceleration (Walker and Ni 2011), safeguarded.
 !>
-!> A sweep is a map G of the reactions; f = G(r) - r is what it changes.  The accelerated iterate is the combination of
-!> the last G whose combined f is smallest, projected on the cones.  It is dropped, with the history, when the next
-!> sweep changes more than the last one did.
+!> A sweep maps reactions r to G(r) and changes them by f = G(r) - r.  The accelerated iterate combines the last
+!> results G so that the combined f is smallest, and projects them on the cones.  If the next sweep changes reactions
+!> more than the last one, the accelerated iterate and the history are dropped.
 module anderson_sweeps
   use kinds, only: dp, i4
   use contact_iterations, only: solve3
@@ -13,13 +13,13 @@ module anderson_sweeps
   public :: sweep_island, measure_rows, row_velocity, visit_row
 
   integer(i4), parameter :: most_columns = 10         !< largest window
-  real(dp), parameter :: growth = 2.0_dp              !< of |f| that drops an accelerated iterate
+  real(dp), parameter :: growth = 2.0_dp              !< of |f|, at which an accelerated iterate is dropped
 
-  !> What the last sweeps have done to the reactions of an island; rows are those of the island.
+  !> History of the last sweeps of an island; rows are those of the island.
   type :: history
-    integer(i4) :: width                            !< most columns that are kept; 0: plain sweeps, of which nothing is
-    integer(i4) :: columns = 0, next = 1            !< columns in use, and the one that the next sweep fills
-    logical :: accelerated = .false.                !< the iterate is a combination, not what a sweep has left
+    integer(i4) :: width                            !< largest number of columns; 0: plain sweeps without history
+    integer(i4) :: columns = 0, next = 1            !< number of columns in use, and the column that the next sweep fills
+    logical :: accelerated = .false.                !< the iterate is a combination, not the result of a sweep
     real(dp) :: old_change = huge(1.0_dp)           !< |f|^2 of the sweep before, huge: there is none
     real(dp), allocatable :: f(:,:), g(:,:)         !< f and G(r) of the last sweep,
     real(dp), allocatable :: f_old(:,:), g_old(:,:) !< of the one before,
@@ -29,7 +29,7 @@ module anderson_sweeps
 
 contains
 
-  !> Sweeps until the residual is at most `tolerance`, or `most` times, or (with `patience` > 0) until sweeps stagnate.
+  !> Sweeps an island until the residual is at most `tolerance`, at most `most` times; with `patience` > 0 until sweeps stagnate.
   subroutine sweep_island(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, most, &
                           window, patience, r, residual, sweeps)
     integer(i4), intent(in) :: n
@@ -39,7 +39,7 @@ contains
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance          !< of the residual's norm over the island [velocity]
     integer(i4), intent(in) :: most, window    !< window 0: plain sweeps
-    integer(i4), intent(in) :: patience        !< sweeps within which the residual must fall tenfold; 0: no matter
+    integer(i4), intent(in) :: patience        !< sweeps within which the residual must fall tenfold; 0: no such condition
     real(dp), intent(inout) :: r(3,0:*)        !< reactions of all rows; those of the island change
     real(dp), intent(out) :: residual
     integer(i4), intent(out) :: sweeps
@@ -60,7 +60,7 @@ contains
         if (residual <= tolerance) return
         check_below = min(0.7_dp*check_below, 0.8_dp*estimate*tolerance/residual)
       end if
-      ! stagnation: within the time allowed the change has not fallen tenfold
+      ! stagnation: the change has not fallen tenfold within `patience` sweeps
       if (patience > 0) then
         if (estimate < 0.1_dp*mark) then
           mark = estimate
@@ -87,7 +87,7 @@ contains
     allocate (past%df(3,0:kept-1,past%width), past%dg(3,0:kept-1,past%width))
   end subroutine begin_history
 
-  !> One sweep; |f|^2 in the norm of the weights of `weighted_product`, and the velocity |W f| that the change makes, about.
+  !> Makes one sweep; computes |f|^2 in the norm of `weighted_product`, and an estimate of the velocity |W f| that the change makes.
   subroutine sweep_rows(n, rows, kind, diagonal, q, row_ptr, column, off_diagonal, block, r, past, change, estimate)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: rows(0:n-1), kind(0:*), row_ptr(0:*), column(0:*)
@@ -118,7 +118,7 @@ contains
     estimate = sqrt(owed)
   end subroutine sweep_rows
 
-  !> The next iterate from the last columns of changes, or back to the last plain one.
+  !> Makes the next iterate from the last columns of changes, or goes back to the last plain iterate.
   subroutine accelerate(n, rows, kind, block, diagonal, change, past, r)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: rows(0:n-1), kind(0:*)
@@ -159,7 +159,7 @@ contains
     end do
   end subroutine accelerate
 
-  !> Changes of f and G(r) from the sweep before to the last one, in the place of the oldest ones.
+  !> Stores changes of f and G(r) from the previous to the last sweep in the place of the oldest ones.
   subroutine add_column(n, rows, diagonal, past)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: rows(0:n-1)
@@ -178,7 +178,7 @@ contains
     past%next = mod(next, past%width) + 1
   end subroutine add_column
 
-  !> The next sweep starts from a plain iterate, without columns.
+  !> Clears the history, so that the next sweep starts from a plain iterate.
   pure subroutine forget(past)
     type(history), intent(inout) :: past
 
@@ -199,7 +199,7 @@ contains
     end do
   end subroutine take_reactions
 
-  !> Reaction x of one row, b its velocity without its own reaction; `old` stays where nothing is found.
+  !> Computes the reaction x of one row from b, its velocity without its own reaction; x is `old` if the row cannot be solved.
   subroutine visit_row(kind, w, block, b, old, x)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: w(3,3), b(3), old(3)
@@ -228,7 +228,7 @@ contains
     end select
   end subroutine visit_row
 
-  !> Norm of the residuals of the island's rows (see island_residual).
+  !> Computes the norm of the residuals of the island's rows (see island_residual).
   subroutine measure_rows(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, r, residual)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: rows(0:n-1), kind(0:*), row_ptr(0:*), column(0:*)
@@ -252,7 +252,7 @@ contains
     residual = sqrt(total)
   end subroutine measure_rows
 
-  !> b + sum of W_ab R_b over off-diagonal blocks first .. last-1.
+  !> Velocity b + sum of W_ab R_b over off-diagonal blocks first .. last-1.
   pure function row_velocity(first, last, column, off_diagonal, r, b) result(u)
     integer(i4), intent(in) :: first, last
     integer(i4), intent(in) :: column(0:*)
@@ -287,7 +287,7 @@ contains
     end do
   end function weighted_product
 
-  !> (gram + a trace of it) x = right by Cholesky factors; not solved when the columns depend on each other.
+  !> Solves (gram + a small multiple of its trace I) x = right by Cholesky factors; `solved` is false if columns depend on each other.
   pure subroutine least_squares(n, gram, right, x, solved)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: gram(most_columns,most_columns), right(most_columns)

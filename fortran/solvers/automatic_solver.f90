@@ -1,7 +1,7 @@
 !> The contact problem u = W r + q without bodies: islands, and solvers that are chosen for each by counts and residuals.
 !>
-!> Islands are groups of rows that W couples.  Each is solved by one thread, so that the bits do not depend on how many
-!> there are.
+!> Islands are groups of rows that W couples.  One thread solves each island, so the bits do not depend on the number of
+!> threads.
 module automatic_solver
   use kinds, only: dp, i4, i8
   use diagonal_block, only: b_friction, b_rho, prepare_block
@@ -20,7 +20,7 @@ module automatic_solver
   private
   public :: prepare_contacts, find_islands, solve_islands, measure_problem
 
-  !> What is asked for, and what solved an island.
+  !> Methods: the requested one, and the one that solved an island.
   integer(i4), parameter :: use_auto = 0, use_sweeps = 1, use_anderson = 2, use_admm = 3, use_newton = 4, use_gradient = 5
   integer(i4), parameter :: use_interior = 6
 
@@ -33,33 +33,33 @@ module automatic_solver
 
   integer(i4), parameter :: newton_steps = 60
   real(dp), parameter :: newton_shift = 1e-7_dp           !< on the diagonal of its scaled matrix
-  integer(i4), parameter :: most_starts = 8               !< points that the interior point method is started from
+  integer(i4), parameter :: most_starts = 8               !< starting points of the interior point method
   integer(i4), parameter :: rounds = 24                   !< alternations of ADMM and Newton
-  integer(i4), parameter :: rounds_without_gain = 6      !< of which the residual must have halved
-  real(dp), parameter :: most_products = 1e7_dp           !< block products of a factorisation that is still tried
-  real(dp), parameter :: dear_products = 3e6_dp           !< the same of one before which few Newton steps are tried
-  integer(i4), parameter :: probe_steps = 200             !< ADMM iterations after which growing reactions show
-  integer(i4), parameter :: least_probe = 40              !< fewer do not show it
-  real(dp), parameter :: unmet = 1e-2_dp                  !< of the loads, left where there is no solution
-  integer(i4), parameter :: starts_if_growing = 2         !< points that are then started from at most
-  integer(i4), parameter :: interior_steps = 80           !< steps allowed to the interior point method
+  integer(i4), parameter :: rounds_without_gain = 6      !< rounds within which the residual must halve
+  real(dp), parameter :: most_products = 1e7_dp           !< most block products of a factorisation
+  real(dp), parameter :: dear_products = 3e6_dp           !< block products above which few Newton steps are tried first
+  integer(i4), parameter :: probe_steps = 200             !< ADMM iterations after which growing reactions are visible
+  integer(i4), parameter :: least_probe = 40              !< fewest iterations that show it
+  real(dp), parameter :: unmet = 1e-2_dp                  !< part of the loads that remains if there is no solution
+  integer(i4), parameter :: starts_if_growing = 2         !< most starting points in that case
+  integer(i4), parameter :: interior_steps = 80           !< most steps of the interior point method
   integer(i4), parameter :: stagnation = 50               !< sweeps within which the change must fall tenfold
-  integer(i4), parameter :: warm_patience = 100           !< the same, of last reactions of what cannot be factorised
-  integer(i4), parameter :: most_ordered = 1500           !< rows of an island that is still ordered for factors by rows
+  integer(i4), parameter :: warm_patience = 100           !< the same, from reactions of the last step of an island that cannot be factorised
+  integer(i4), parameter :: most_ordered = 1500           !< most rows of an island that is ordered for factors by rows
   real(dp), parameter :: products_per_row = 4e3_dp        !< the same of larger islands, by bodies
-  integer(i4), parameter :: least_sweeps = 400            !< sweeps left, with which these reactions are looked for
-  integer(i4), parameter :: warm_steps = 50               !< Newton steps from swept reactions of the step before
-  integer(i4), parameter :: few_steps = 15                !< the same of islands dear to factorise, or without a solution as it seems
-  real(dp), parameter :: warm_from = 3e-2_dp              !< relative residual of these; farther off they lead nowhere
-  real(dp), parameter :: start_products = 1e6_dp          !< block products of a factorisation that takes a single start
-  integer(i4), parameter :: admm_share = 20               !< ADMM iterations allowed for each sweep allowed
+  integer(i4), parameter :: least_sweeps = 400            !< fewest remaining sweeps for reactions that hold an island still
+  integer(i4), parameter :: warm_steps = 50               !< Newton steps from swept reactions of the last step
+  integer(i4), parameter :: few_steps = 15                !< the same for islands whose factorisation is expensive, or that seem to have no solution
+  real(dp), parameter :: warm_from = 3e-2_dp              !< largest relative residual of these reactions; from worse ones Newton does not converge
+  real(dp), parameter :: start_products = 1e6_dp          !< block products of a factorisation above which there is a single start
+  integer(i4), parameter :: admm_share = 20               !< most ADMM iterations per allowed sweep
   real(dp), parameter :: admm_products = 1e9_dp           !< the same, over block products of a factorisation
   real(dp), parameter :: newton_from = 3e-3_dp            !< relative residual from which Newton is tried
   integer(i4), parameter :: parallel_from = 200           !< rows from which threads pay
 
 contains
 
-  !> Numbers of contacts for their block solves; `failed` is the first row whose diagonal block is no positive one, or -1.
+  !> Prepares numbers of contacts for their block solutions; `failed` is the first row whose diagonal block is not positive, or -1.
   !>
   !>   diagonal  (3,3,0:nrow-1) W_aa, rows (T1, T2, N);  friction (0:nrow-1);  block (16,0:nrow-1) out
   subroutine prepare_contacts(n, nrow, diagonal, friction, block, failed)
@@ -80,8 +80,8 @@ contains
     end do
   end subroutine prepare_contacts
 
-  !> Connected groups of rows: rows of island k are island_row(island_ptr(k):island_ptr(k+1)-1), ascending; islands by
-  !> their first row.
+  !> Finds connected groups of rows: rows of island k are island_row(island_ptr(k):island_ptr(k+1)-1), ascending; islands are in the
+  !> order of their first rows.
   !>
   !>   row_ptr (0:nptr-1), column (0:nblock-1) off-diagonal blocks;  island_ptr (0:nptr-1) out, nptr > n;
   !>   island_row (0:nrow-1) out, label (0:nrow-1) work space
@@ -132,7 +132,7 @@ contains
     island_ptr(0) = 0
   end subroutine find_islands
 
-  !> u = W r + q and the residuals of all rows.
+  !> Computes u = W r + q and the residuals of all rows.
   !>
   !>   kind (0:nrow-1) cones; block (16,0:nrow-1); diagonal, off_diagonal (3,3,...); q, r (3,0:nrow-1); u (3,0:nrow-1) out
   !>   scaled    norm of the residuals in velocity units (docs/accuracy.md, Accuracy of constraints)
@@ -165,9 +165,9 @@ contains
 
   !> Solves every island.
   !>
-  !>   rows     handle of ConeRows, which has the rows, their islands (find_islands), what is asked for, and work space.  Writes of it
-  !>            reaction, first the initial guess; counts: method that solved an island (0: none was needed), status (0 converged,
-  !>            1 bound reached, 2 reactions grow without end, 3 not finite), sweeps, ADMM iterations, Newton steps, gradient steps,
+  !>   rows     handle of ConeRows: rows, islands (find_islands), options and work space.  Writes
+  !>            reaction, which holds the initial guess; counts: method that solved an island (0: none was needed), status (0 converged,
+  !>            1 bound reached, 2 reactions grow without bound, 3 not finite), sweeps, ADMM iterations, Newton steps, gradient steps,
   !>            interior point steps, alternations; residuals: norms of islands' residuals
   !>   n, count rows and islands in use
   !>   status   `table_open` or `table_unknown`
@@ -185,10 +185,10 @@ contains
     do k = 0, count - 1
       first = all_rows%island_ptr(k)
       last = all_rows%island_ptr(k+1) - 1
-      ! shares of the tolerance add up to it in the square
+      ! the sum of the squares of the islands' tolerances is the square of the tolerance
       share = merge(all_rows%driven_size, all_rows%size, all(all_rows%driving(all_rows%island_row(first:last)) /= 0))
       share = all_rows%tolerance*share*sqrt(real(last - first + 1, dp)/real(n, dp))
-      ! what is left in this step is asked for again in the next, so it stays well below what counts as rounding there
+      ! errors of this step must be corrected in the next one, so they stay well below the round-off there
       share = max(share, 0.25_dp*rounding_of(norm2(all_rows%speed(all_rows%island_row(first:last)))))
       call solve_island(all_rows, last - first + 1, all_rows%island_row(first:last), share, all_rows%reaction, &
                         all_rows%counts(:,k), all_rows%residuals(k))
@@ -231,7 +231,7 @@ contains
         call analyse_island(part, factor)
         factored = factor%products <= max(most_products, merge(products_per_row*n, 0.0_dp, factor%by_bodies))
       end if
-      ! what cannot be factorised has nothing better to go on to than more sweeps
+      ! for an island that cannot be factorised there is no better method than more sweeps
       if (method == use_auto .and. .not. factored) then
         if (warm) call sweep(all_rows%maxiter - counts(c_sweeps), warm_patience)
         if (residual <= tolerance) return
@@ -269,7 +269,7 @@ contains
                                                       all_rows%operators > 1, all_rows%local_triple, part)
     end subroutine pack
 
-    !> At most so many sweeps more.
+    !> Makes at most `most` further sweeps.
     subroutine sweep(most, patience)
       integer(i4), intent(in) :: most, patience
       integer(i4) :: made
@@ -281,7 +281,7 @@ contains
       counts(c_method) = merge(use_sweeps, use_anderson, width == 0)
     end subroutine sweep
 
-    !> Reactions from sweeps that first hold everything still, in the place of those swept so far if these leave more.
+    !> Computes reactions by sweeps that first hold everything still, and keeps them if their residual is smaller.
     subroutine start_still()
       real(dp), allocatable :: swept(:,:)
       real(dp) :: before
@@ -305,13 +305,13 @@ contains
     end subroutine start_still
   end subroutine solve_island
 
-  !> The solvers that need the packed island.
+  !> Applies the solvers that need the packed island.
   subroutine solve_packed(part, factor, method, unscaled, warm, tolerance, maxiter, x, counts, residual)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
     integer(i4), intent(in) :: method, maxiter
     logical, intent(in) :: unscaled
-    logical, intent(in) :: warm               !< x comes from the reactions of the step before
+    logical, intent(in) :: warm               !< x comes from the reactions of the last step
     real(dp), intent(in) :: tolerance
     real(dp), intent(inout) :: x(3,0:part%n-1)
     integer(i4), intent(inout) :: counts(8)
@@ -361,10 +361,10 @@ contains
         counts(c_method) = use_interior
         call keep_better()
         if (residual <= tolerance) return
-        ! where a factorisation is dear Newton is not let loose on what has no solution
+        ! if factorisations are expensive, Newton is not tried on an island without a solution
         if (starts == 1) call probe()
         if (residual <= tolerance) return
-        ! degenerate contacts end the interior point iteration early, where Newton finds which of them stick and slide
+        ! degenerate contacts end the interior point iteration early; from there Newton finds which of them stick and slide
         call newton_island(part, unscaled, tolerance, merge(few_steps, newton_steps, growing), newton_shift, 1.0_dp, .true., &
                            factor, trial, measured, made)
         counts(c_newton) = counts(c_newton) + made
@@ -390,7 +390,7 @@ contains
       end if
     end subroutine keep_better
 
-    !> Whether ADMM's reactions grow without end from nothing, as they do where loads have no answer.
+    !> Tests whether ADMM's reactions grow without bound from zero, as for loads that no reactions can balance.
     subroutine probe()
       real(dp), allocatable :: half(:,:), reactions(:,:)
       integer(i4) :: steps
@@ -418,8 +418,8 @@ contains
     end subroutine probe
   end subroutine solve_packed
 
-  !> ADMM until it is near, then Newton; when that fails more ADMM, other variants of Newton and other penalties.  Rounds that
-  !> do not halve the residual any more end it: loads that W cannot answer have no solution, however long one looks.
+  !> Iterates ADMM until it is near a solution, then Newton; if that fails, more ADMM, other variants of Newton and other penalties.
+  !> Ends when rounds no longer halve the residual: the island then has loads that no reactions can balance.
   subroutine alternate(part, unscaled, tolerance, most, factor, state, x, counts, residual)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
@@ -481,7 +481,7 @@ contains
     end subroutine keep
   end subroutine alternate
 
-  !> Norm of an island's free velocity, not scaled.
+  !> Norm of an island's unscaled free velocity.
   pure function load_of(part) result(size)
     type(island), intent(in) :: part
     real(dp) :: size

@@ -1,4 +1,4 @@
-!> Many problems of one row each: the border through which block solvers are tested and compared.
+!> Many problems of one row each, for tests and comparisons of block solvers.
 module block_problems
   use kinds, only: dp, i4
   use contact_iterations, only: semismooth_newton, projected_gradient, de_saxce_feng, projected_newton, project_on_cone, &
@@ -13,12 +13,12 @@ module block_problems
 
 contains
 
-  !> Solves n contacts in the reduced form of diagonal_block, each alone.
+  !> Solves n independent contacts in the reduced form of diagonal_block.
   !>
   !>   method       0 semismooth Newton, 1 projected gradient, 2 De Saxce-Feng, 3 projected Newton, 4 direct solution,
   !>                10 + k: solver k with its fast path and fall-backs
   !>   w, b         (3,3,n) [velocity/force], (3,n) [velocity]; friction (n)
-  !>   tolerance, bound   accuracy and iterations allowed
+  !>   tolerance, bound   accuracy and largest number of iterations
   !>   r            (3,n) initial guess and solution [force]
   !>   iterations   (n) out: iterations made (0 where not counted)
   !>   status       (n) out: 0 solved, 1 by a fall-back, 2 bound reached, 3 failed
@@ -54,8 +54,8 @@ contains
     end do
   end subroutine contact_problems
 
-  !> Solves n rows that are no contacts: kind (n) and law (8,n) as in row_block, w (3,3,n), b (3,n) less the velocity
-  !> asked for, half_step (n) h/2 or h; r (3,n) out; status (n) out: 0 solved, 3 singular.
+  !> Solves n rows that are no contacts: kind (n) and law (8,n) as in row_block, w (3,3,n), b (3,n) less the prescribed
+  !> velocity, half_step (n) h/2 or h; r (3,n) out; status (n) out: 0 solved, 3 singular.
   subroutine row_problems(n, kind, w, law, half_step, b, r, status)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: kind(n)
@@ -72,7 +72,7 @@ contains
     end do
   end subroutine row_problems
 
-  !> Spring-dashpot law of n contacts: implicit_law (n) 1 or 0, w (3,3,n), law (8,n), step (n), b, v (3,n);
+  !> Solves the spring-dashpot law of n contacts: implicit_law (n) 1 or 0, w (3,3,n), law (8,n), step (n), b, v (3,n);
   !> r (3,n) R of the last step and the new one; lost (n) out: 1 where cohesion ends.
   subroutine penalty_problems(n, implicit_law, w, law, step, b, v, r, lost)
     integer(i4), intent(in) :: n
@@ -90,7 +90,7 @@ contains
     end do
   end subroutine penalty_problems
 
-  !> Projections p (3,n) out of s (3,n) [force] on the cones |s_T| <= mu s_N; friction (n).
+  !> Projects s (3,n) [force] on the cones |s_T| <= mu s_N: p (3,n) out; friction (n).
   subroutine projections(n, friction, s, p)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: friction(n), s(3,n)
@@ -102,7 +102,7 @@ contains
     end do
   end subroutine projections
 
-  !> The smoothed natural map c (3,n) out, with unit scaling, and its derivatives x = dC/dU', y = dC/dr (3,3,n) out;
+  !> Computes the smoothed natural map c (3,n) with unit scaling, and its derivatives x = dC/dU', y = dC/dr (3,3,n);
   !> friction, omega (n), u, r (3,n): U' and r in the reduced form of diagonal_block.
   subroutine linearisations(n, friction, omega, u, r, c, x, y)
     integer(i4), intent(in) :: n

@@ -1,13 +1,13 @@
-!> LU factors of I + sum over rows of H^T G H, the matrix that is left of a contact problem when reactions are eliminated
+!> LU factors of I + sum over rows of H^T G H, the matrix of a contact problem after elimination of reactions
 !> instead of velocities.
 !>
 !> With W = H H^T (H: blocks H' of local_dynamics, scaled) the equations (A W + Z) x = f of rows have the solution
 !>
 !>   x = Z^-1 (f - A H p),   (I + H^T Z^-1 A H) p = H^T Z^-1 f,
 !>
-!> p one momentum per velocity triple.  However many contacts two bodies have, they are one edge of this matrix's graph, and bodies
-!> are fewer than contacts: a wall of 100 x 100 blocks has 79 204 contacts, whose own factors do not fit in memory, and factors
-!> of ten million numbers here.  Multifrontal (Duff and Reid 1983): nested dissection, fronts in postorder, rows assembled as elements.
+!> with one momentum p per velocity triple.  All contacts of two bodies are one edge of this matrix's graph, and there are fewer
+!> bodies than contacts.  Example: a wall of 100 x 100 blocks has 79 204 contacts; factors by rows do not fit in memory, these
+!> hold ten million numbers.  The method is multifrontal (Duff and Reid 1983): nested dissection, fronts in postorder, rows assembled as elements.
 module body_factor
   use kinds, only: dp, i4, i8
   use dense_front, only: partial_lu, padded
@@ -20,9 +20,9 @@ module body_factor
   type :: body_lu
     integer(i4) :: fronts = 0
     integer(i4), allocatable :: pivots(:)                !< (0:fronts-1) triples that a front eliminates
-    integer(i4), allocatable :: node_ptr(:), node(:)     !< triples of a front: those, then what they reach
-    integer(i4), allocatable :: relative(:)              !< (as node) place of what is reached in the parent's list
-    integer(i4), allocatable :: parent(:), children(:)   !< (0:fronts-1) front that takes the rest; fronts whose rest it takes
+    integer(i4), allocatable :: node_ptr(:), node(:)     !< triples of a front: its pivots, then those coupled with them
+    integer(i4), allocatable :: relative(:)              !< (as node) place of coupled triples in the parent's list
+    integer(i4), allocatable :: parent(:), children(:)   !< (0:fronts-1) front to which the Schur complement is added; number of fronts that a front takes
     integer(i4), allocatable :: row_ptr(:), row(:)       !< rows assembled in a front
     integer(i8), allocatable :: value_ptr(:)             !< (0:fronts)
     integer(i4), allocatable :: place(:)                 !< (0:nodes-1) work space
@@ -32,7 +32,7 @@ module body_factor
 
 contains
 
-  !> Fronts of rows with triples node(entry_ptr(a):entry_ptr(a+1)-1), numbered from 0 to nodes-1; no values yet.
+  !> Finds the fronts for rows with triples node(entry_ptr(a):entry_ptr(a+1)-1), numbered from 0 to nodes-1, without values.
   subroutine analyse_bodies(n, nodes, entry_ptr, node, factor)
     integer(i4), intent(in) :: n, nodes
     integer(i4), intent(in) :: entry_ptr(0:n), node(0:*)
@@ -124,7 +124,7 @@ contains
     elimination_products = k**3/3.0_dp + k**2*r + k*r**2
   end function elimination_products
 
-  !> Places of the triples that fronts reach in the lists of their parents.
+  !> Finds the places of coupled triples in the lists of the parents.
   subroutine relate(factor)
     type(body_lu), intent(inout) :: factor
     integer(i4) :: first(0:factor%fronts-1), next(0:factor%fronts-1), s, c, i
@@ -150,7 +150,7 @@ contains
     end do
   end subroutine relate
 
-  !> Numbers that the stack of what fronts leave holds at most.
+  !> Computes the largest size of the stack of Schur complements.
   subroutine simulate_stack(factor, deepest)
     type(body_lu), intent(in) :: factor
     integer(i8), intent(out) :: deepest
@@ -173,14 +173,14 @@ contains
     end do
   end subroutine simulate_stack
 
-  !> Columns that a front leaves.
+  !> Number of columns of a front's Schur complement.
   pure integer(i4) function rest_of(factor, s)
     type(body_lu), intent(in) :: factor
     integer(i4), intent(in) :: s
     rest_of = 3*(factor%node_ptr(s+1) - factor%node_ptr(s) - factor%pivots(s))
   end function rest_of
 
-  !> Groups of successive triples on which the same rows act (those of a rigid body), and the graph of groups.
+  !> Finds groups of successive triples on which the same rows act (those of a rigid body), and the graph of groups.
   subroutine find_groups(n, nodes, entry_ptr, node, groups, group, group_ptr, edge_ptr, edge)
     integer(i4), intent(in) :: n, nodes
     integer(i4), intent(in) :: entry_ptr(0:n), node(0:*)
@@ -244,7 +244,7 @@ contains
     edge_ptr(groups) = count
   end subroutine find_groups
 
-  !> Factors for H (3,3,0:*) and G (3,3,0:n-1); not regular when a pivot vanishes.
+  !> Factorises for H (3,3,0:*) and G (3,3,0:n-1); `regular` is false if a pivot vanishes.
   subroutine factorise_bodies(entry_ptr, node, h, g, factor, regular)
     integer(i4), intent(in) :: entry_ptr(0:*), node(0:*)
     real(dp), intent(in) :: h(3,3,0:*), g(3,3,0:*)
@@ -252,7 +252,7 @@ contains
     logical, intent(out) :: regular
     integer(i8) :: depth, at
     integer(i4) :: s, c, i, m, k, ld, first, top
-    integer(i4) :: waiting(0:factor%fronts)   ! fronts whose rest is on the stack
+    integer(i4) :: waiting(0:factor%fronts)   ! fronts whose Schur complement is on the stack
 
     regular = .true.
     depth = 0
@@ -292,7 +292,7 @@ contains
     end do
   end subroutine factorise_bodies
 
-  !> H^T G H of one row.
+  !> Adds H^T G H of one row to a front.
   pure subroutine add_row(first, last, node, h, g, place, ld, front)
     integer(i4), intent(in) :: first, last, ld
     integer(i4), intent(in) :: node(0:*), place(0:*)
@@ -315,7 +315,7 @@ contains
     end do
   end subroutine add_row
 
-  !> What a child left, r triples, to the places of its triples.
+  !> Adds a child's Schur complement, of r triples, to the places of its triples.
   pure subroutine add_rest(r, relative, rest, ld, front)
     integer(i4), intent(in) :: r, ld
     integer(i4), intent(in) :: relative(0:r-1)
@@ -335,7 +335,7 @@ contains
     end do
   end subroutine add_rest
 
-  !> Columns of L with U's square part (m,k), then rows of U transposed (m-k,k).
+  !> Stores columns of L with the square part of U (m,k), then rows of U, transposed (m-k,k).
   pure subroutine keep(m, k, ld, front, value)
     integer(i4), intent(in) :: m, k, ld
     real(dp), intent(in) :: front(0:ld-1,0:*)
@@ -359,7 +359,7 @@ contains
     rest = front(k:m-1,k:m-1)
   end subroutine push
 
-  !> p = (I + H^T G H)^-1 p, p (3,0:nodes-1).
+  !> Solves p = (I + H^T G H)^-1 p in place, p (3,0:nodes-1).
   subroutine solve_bodies(factor, p)
     type(body_lu), intent(inout) :: factor
     real(dp), intent(inout) :: p(3,0:*)

@@ -1,12 +1,12 @@
-!> What implicitly integrated bodies add to W: their A^-1 couples all velocity triples, so it is applied to all rows of a
+!> Contributions of implicit bodies to W: their A^-1 couples all velocity triples, so it is applied to all rows of a
 !> body at once (docs/theory.md, Local dynamics; docs/language-objects.md, BODY.scheme).
 !>
 !> Bodies (0:nk-1) of one solver: body_row; first unknown of each (dof_first); rotation (3,3,0:nk-1) from its frame to space.
 !> Rows attached to bodies, entries: as local_dynamics.assemble_rows leaves them; the entries of these bodies are H itself.
 !> `bodies` and `local` are BodyTable.handles and LocalDynamics.handles; `status` is `table_open` or `table_unknown`.
 !>
-!> Columns of A^-1 H^T are made in slices, so that room for them grows with unknowns alone, and a body with many rows costs the
-!> others none.  A slice holds the columns of the rows from <= j < from + used/3 of every body, in the order of attachments.
+!> Columns of A^-1 H^T are computed in slices, so that memory for them grows with unknowns alone, and a body with many rows costs the
+!> others nothing.  A slice holds the columns of the rows from <= j < from + used/3 of every body, in the order of attachments.
 module compliance
   use kinds, only: dp, i4, i8
   use row_tables, only: local_tables, open_local
@@ -20,7 +20,7 @@ module compliance
 
 contains
 
-  !> columns(:, 3(j-from)+r) = component r of H^T of row j of every body, in its frame; other numbers of the slice become zero.
+  !> Fills columns(:, 3(j-from)+r) with component r of H^T of row j of every body, in its frame; other numbers of the slice become zero.
   subroutine fill_columns(bodies, local, from, used, nk, body_row, dof_first, rotation, ndof, ncolumn, columns, status)
     integer(i8), intent(in) :: bodies(3), local(6)
     integer(i4), intent(in) :: from, used, nk, ndof, ncolumn
@@ -54,9 +54,9 @@ contains
     end do
   end subroutine fill_columns
 
-  !> columns(:, 3(j-from)+r) = A^-1 times component r of H^T of row j of every body, in its frame, from the bodies' symmetric
+  !> Fills columns(:, 3(j-from)+r) with A^-1 times component r of H^T of row j of every body, in its frame, from the bodies' symmetric
   !> inverses (n,n,0:nk-1): a row has entries at the nodes of one element only, so few columns of an inverse are read.
-  !> Columns beyond a body's rows are left alone.
+  !> Columns beyond a body's rows do not change.
   subroutine inverse_columns(bodies, local, from, used, nk, body_row, dof_first, rotation, n, inverse, ndof, ncolumn, columns, &
                              status)
     integer(i8), intent(in) :: bodies(3), local(6)
@@ -110,7 +110,7 @@ contains
     if (status == table_open) call open_local(local, loc, status)
   end subroutine open_tables
 
-  !> A B
+  !> Matrix product A B.
   pure function multiply(a, b) result(c)
     real(dp), intent(in) :: a(3,3), b(3,3)
     real(dp) :: c(3,3)
@@ -127,8 +127,8 @@ contains
     if (first < slave) end_of = slave
   end function end_of
 
-  !> Adds the step H A^-1 H^T of these bodies to W, from columns that hold A^-1 H^T now: blocks of the rows i >= j of all j of the
-  !> slice, and their transposes.  Writes blocks as coupling_blocks.assemble_matrix has laid them out, and `diagonal` of rows.
+  !> Adds h H A^-1 H^T of these bodies to W, from columns that hold A^-1 H^T: blocks of the rows i >= j of all j of the
+  !> slice, and their transposes.  Writes blocks in the layout of coupling_blocks.assemble_matrix, and `diagonal` of rows.
   subroutine add_compliance(bodies, local, from, used, step, nk, body_row, dof_first, rotation, ndof, ncolumn, columns, status)
     integer(i8), intent(in) :: bodies(3), local(6)
     real(dp), intent(in) :: step
@@ -180,7 +180,7 @@ contains
 
   contains
 
-    !> From a block of a row to that of column b, which is further on.
+    !> Moves from a block of a row to the later one of column b.
     subroutine advance(b, place)
       integer, intent(in) :: b
       integer, intent(inout) :: place

@@ -1,4 +1,4 @@
-!> How well rows fulfil their laws: terms of the merit function and residuals, and their sums.
+!> Errors of rows in their laws: terms of the merit function and residuals, and their sums.
 module constraint_measures
   use kinds, only: dp, i4
   use diagonal_block, only: block_size
@@ -12,17 +12,17 @@ module constraint_measures
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   real(dp), parameter :: no_reaction(3) = 0.0_dp
-  real(dp), parameter :: last_digits = 8*epsilon(1.0_dp)   !< part of a sum of terms that their rounding may leave
-  real(dp), parameter :: unbounded = 1e300_dp !< terms of the merit of rows that are wrong where there is no free energy
+  real(dp), parameter :: last_digits = 8*epsilon(1.0_dp)   !< relative round-off of a sum of terms
+  real(dp), parameter :: unbounded = 1e300_dp !< merit of rows with errors if there is no free energy
 
 contains
 
-  !> Merit and residual as in `merit`; `exact` (the Newton solver): links have their length at the end of the
-  !> step, springs the force of its mean stroke and velocity; else the merit of a link takes the elongation at mid step and the
-  !> normal velocity alone, as Solfec-1.0 does for Gauss-Seidel, and a spring follows the law that its row asks for.
-  !> Rows that drive obstacles (`driving` 1) are measured apart, so that no obstacle's weight or speed excuses errors of others.
-  !> An error that the rounding of the terms of U explains (`speed`) is none: relative to a B that is rounding itself, as of bodies that move
-  !> together, it would be large however well the row is solved.
+  !> Computes merit and residual as in `merit`.  If `exact` (the Newton solver), links must have their length at the end of the
+  !> step, and springs the force of its mean stroke and velocity.  Else the merit of a link uses the elongation at mid step and the
+  !> normal velocity alone, as Solfec-1.0 does for Gauss-Seidel, and a spring follows the law of its row.
+  !> Rows that drive obstacles (`driving` 1) are measured separately, so that weight or speed of an obstacle does not hide errors of others.
+  !> An error within the round-off of the terms of U (`speed`) counts as none: if bodies move together, B itself is round-off, and relative
+  !> to it the error would be large even for an exact solution.
   subroutine measure(n, exact, unit, kind, driving, block, law, diagonal, b, speed, reaction, u, half_step, member, residual, g, &
                      total)
     integer(i4), intent(in) :: n
@@ -30,7 +30,7 @@ contains
     real(dp), intent(in) :: unit         !< of force, in which the merit adds reactions to velocities: 1 in Solfec-1.0
     integer(i4), intent(in) :: kind(0:*), driving(0:*)
     real(dp), intent(in) :: block(block_size,0:*), law(law_size,0:*), diagonal(3,3,0:*)
-    real(dp), intent(in) :: b(3,0:*), speed(0:*), reaction(3,0:*), u(3,0:*)   !< speed: of the terms that B is the sum of
+    real(dp), intent(in) :: b(3,0:*), speed(0:*), reaction(3,0:*), u(3,0:*)   !< speed: size of the terms of which B is the sum
     real(dp), intent(in) :: half_step
     real(dp), intent(inout) :: member(0:*), residual(0:*)
     real(dp), intent(out) :: g, total
@@ -38,7 +38,7 @@ contains
     class(row_family), pointer :: family
     integer :: a, k
 
-    ! Sums run serially in the order of rows; only the rows' own numbers are computed by threads.
+    ! Threads compute the numbers of rows; sums over rows are serial, in the order of rows.
     !$omp parallel do if (n > parallel_from) schedule(static)
     do a = 0, n - 1
       call measure_row(a)
@@ -65,7 +65,7 @@ contains
 
   contains
 
-    !> What row a misses, unless it is rounding.
+    !> Computes the error of row a; an error within round-off counts as none.
     subroutine measure_row(a)
       integer, intent(in) :: a
       class(row_family), pointer :: family
@@ -79,7 +79,7 @@ contains
       end if
     end subroutine measure_row
 
-    !> Where B is zero, what is wrong without reactions takes its place.
+    !> Uses the errors without reactions as a reference if B is zero.
     subroutine add_what_is_asked
       real(dp) :: asked(0:1), no_member, error
       integer :: a
@@ -94,18 +94,18 @@ contains
     end subroutine add_what_is_asked
   end subroutine measure
 
-  !> An energy of errors over the free energy.  Without any a row that does not move is right, and one that moves wholly wrong.
+  !> Energy of errors over the free energy.  Without free energy the merit is 0 if there is no error, else `unbounded`.
   pure function share(errors, free) result(part)
     real(dp), intent(in) :: errors, free
     real(dp) :: part
     if (free > tiny(1.0_dp)) then
       part = errors/free
     else
-      part = merge(unbounded, errors, errors > 0.0_dp)   ! what is no number stays none
+      part = merge(unbounded, errors, errors > 0.0_dp)   ! NaN stays NaN
     end if
   end function share
 
-  !> The larger of two errors, and no number where one of them is none.
+  !> Larger of two errors; NaN if one of them is NaN.
   pure function larger(one, other) result(error)
     real(dp), intent(in) :: one, other
     real(dp) :: error
@@ -113,21 +113,21 @@ contains
     if (one == one .and. .not. other <= one) error = other
   end function larger
 
-  !> Whether rounding of velocities, reactions and lengths may leave such a residual in a row.
+  !> Whether a residual of a row is within the round-off of velocities, reactions and lengths.
   pure function is_rounding(residual, speed, length, w, reaction) result(answer)
     real(dp), intent(in) :: residual, speed, w(3,3), reaction(3)
-    real(dp), intent(in) :: length       !< that the law holds, as a velocity
+    real(dp), intent(in) :: length       !< length that the law keeps, as a velocity
     logical :: answer
     real(dp) :: sizes
 
     answer = residual <= last_digits*(speed + speed + length)
     if (.not. answer) return
-    ! reactions of constraints that contradict one another grow without end, and must excuse nothing
+    ! reactions of contradictory constraints grow without bound, and must not hide errors
     sizes = norm2(w(:,1)*reaction(1)) + norm2(w(:,2)*reaction(2)) + norm2(w(:,3)*reaction(3))
     answer = residual <= last_digits*(speed + min(speed, sizes) + length)
   end function is_rounding
 
-  !> Velocity that the rounding of a sum of terms, of this size together, may leave.
+  !> Round-off of a sum of terms whose sizes add up to `speed`.
   pure function rounding_of(speed) result(velocity)
     real(dp), intent(in) :: speed
     real(dp) :: velocity

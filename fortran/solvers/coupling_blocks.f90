@@ -22,18 +22,18 @@ module coupling_blocks
 
 contains
 
-  !> One summed block per pair of rows that share a body, columns ascending.
+  !> Assembles W: one summed block per pair of rows that share a body, columns ascending.
   !>
-  !> Implicit bodies, whose A^-1 couples all their velocity triples, add their parts themselves (compliance, reduced_compliance)
-  !> between two calls: the first lays W out, the second adds the parts of the others.
+  !> The first call lays W out.  Then implicit bodies, whose A^-1 couples all their velocity triples, add their contributions
+  !> (compliance, reduced_compliance).  The second call adds those of the others.
   !>
   !> Reads of bodies kind; of constraints kind, master, slave; of rows order, entry_ptr, slave_entry; entries, attachments, pointers.
   !> Writes of rows block_ptr, one more than there are constraints, and blocks.
   !>
   !>   bodies, constraints, local   handles, as in assemble_rows
-  !>   laying_out, adding    whether blocks are laid out, with zeros; whether parts of bodies that are not implicit are added
+  !>   laying_out, adding    whether blocks are laid out, with zeros; whether contributions of explicit bodies are added
   !>   implicit              (0:nbody-1) positive: the body's A^-1 couples its triples
-  !>   blocks                out: number of blocks; nothing is filled when there is no room for them
+  !>   blocks                out: number of blocks; if there is no room for them, none is filled
   !>   status                0, `blocks_lack`, `table_unknown`
   subroutine assemble_matrix(bodies, constraints, local, nbody, implicit, laying_out, adding, blocks, status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
@@ -93,7 +93,7 @@ contains
     loc%rows%block_ptr(n) = blocks
   end subroutine place_rows
 
-  !> The bodies that row a acts on.
+  !> Bodies that row a acts on.
   pure function sides_of(a, body_kind, con, loc) result(side)
     integer(i4), intent(in) :: a, body_kind(0:*)
     type(constraint_table), intent(in) :: con
@@ -125,7 +125,7 @@ contains
     side%last = attachment_ptr(side%body + 1)
   end subroutine find_attachments
 
-  !> Number of rows that share a body with a row, without itself.
+  !> Number of other rows that share a body with a row.
   pure function merged_length(side, attached_row) result(length)
     type(row_side), intent(in) :: side(2)
     integer(i4), intent(in) :: attached_row(0:*)
@@ -149,10 +149,10 @@ contains
     length = max(length, 0)
   end function merged_length
 
-  !> Blocks of row a, from block `first` on.
+  !> Writes the blocks of row a, from block `first` on.
   !>
-  !> The columns come one by one: a loop over rows and blocks that reads them through a table's pointers takes half as long again,
-  !> since strides of pointers are not known to the compiler.
+  !> Columns are separate arguments: the same loop over rows and blocks through a table's pointers takes half as long again,
+  !> since the compiler does not know the strides of pointers.
   pure subroutine merge_row(a, side, laying_out, adding, body_kind, implicit, entry_ptr, slave_entry, &
                             attached_row, attached_entry, triple, operator, first, column, block)
     integer(i4), intent(in) :: a
@@ -197,7 +197,7 @@ contains
 
   contains
 
-    !> Part of one side's body in the coupling of row a with the row of attachment i.
+    !> Adds the contribution of one side's body to the block of row a and the row of attachment i.
     pure subroutine add_products(side, i, w)
       type(row_side), intent(in) :: side
       integer(i4), intent(in) :: i
@@ -220,7 +220,7 @@ contains
       end do
     end subroutine add_products
 
-    !> One past the last entry that row a has on the body where its entries begin at e.
+    !> One past the last entry of row a on the body whose entries begin at e.
     pure integer(i4) function end_of(a, e)
       integer(i4), intent(in) :: a, e
       end_of = entry_ptr(a+1)

@@ -8,12 +8,12 @@ module end_of_cohesion
   private
   public :: end_cohesion
 
-  real(dp), parameter :: near_limit = 1e-2_dp !< of the cohesive force: reactions this near to a limit are at it where velocities tell
-  real(dp), parameter :: moving = 1e-2_dp     !< of the velocity that the limiting force makes: above, a point opens or slides
+  real(dp), parameter :: near_limit = 1e-2_dp !< of the cohesive force: nearer to a limit, reactions count as at the limit, and velocities decide
+  real(dp), parameter :: moving = 1e-2_dp     !< of the velocity that the limiting force makes: at more, a point opens or slides
 
 contains
 
-  !> Cohesion ends where the contact opens or slides at its limit (docs/language-objects.md, SURFACE_MATERIAL); frictionless contacts only open.
+  !> Ends cohesion of contacts that open or slide at their limit (docs/language-objects.md, SURFACE_MATERIAL); frictionless contacts only open.
   !>
   !>   patch      (0:n-1) first row of the points that two primitives share; rows of a patch stand together
   !>   diagonal   (3,3,0:n-1) W_aa; reaction, u (3,0:n-1) R, U
@@ -33,15 +33,15 @@ contains
       if (shared) then
         lost(a) = merge(1_i4, 0_i4, gives(law(:,a), diagonal(:,:,a), reaction(:,a), u(:,a)))
       else
-        family => family_of(kind(a))   ! of one point: its reactions are those of the bodies, and tell
+        family => family_of(kind(a))   ! a single point: its reaction decides, since bodies have no other
         lost(a) = merge(1_i4, 0_i4, family%ends(law(:,a), reaction(:,a)))
       end if
     end do
   end subroutine end_cohesion
 
-  !> One of several points of a patch, which share what passes through it in a way that only solvers decide: points may be at their
-  !> limits, by stresses that hold one another, where nothing gives.  So a point ends where it opens or slides indeed.  A patch that carries less
-  !> than its points together can does not move, and one that carries more does, whichever solution was found.
+  !> Whether cohesion of one of several points of a patch ends.  The points share the patch's force, and the shares are not unique: stresses
+  !> that balance one another may bring points to their limits although nothing moves.  So cohesion of a point ends only if the point really
+  !> opens or slides.  A patch moves if its load is more than all points together can carry, whichever solution was found.
   pure function gives(law, w, r, u) result(lost)
     real(dp), intent(in) :: law(law_size), w(3,3), r(3), u(3)
     logical :: lost

@@ -14,7 +14,7 @@ module gauss_seidel
   private
   public :: iterate
 
-  !> Rows that are swept, and how.
+  !> Rows of a sweep, and options.
   type :: sweeps
     type(local_tables) :: loc
     type(row_options) :: options
@@ -27,11 +27,11 @@ module gauss_seidel
 
 contains
 
-  !> Sweeps until the relative change of R is at most `epsilon` and the merit at most `meritval`, or `maxiter` times;
-  !> then U = B + W R and, for contacts, the end of cohesion.
+  !> Sweeps until the relative change of R is at most `epsilon` and the merit at most `meritval`, at most `maxiter` times;
+  !> then computes U = B + W R and the end of cohesion of contacts.
   !>
-  !> Reads of rows kind, driving (1: the row drives an obstacle; such rows are judged apart, by velocities, so that it does not matter
-  !> what the obstacle weighs), patch, law, diagonal, B, speed, free, V, block_ptr, entry_ptr, chunk_ptr, and R, the initial guess;
+  !> Reads of rows kind, driving (1: the row drives an obstacle; such rows are judged separately, by velocities, so that the obstacle's
+  !> weight has no effect), patch, law, diagonal, B, speed, free, V, block_ptr, entry_ptr, chunk_ptr, and R, the initial guess;
   !> blocks or entries.  Writes of rows block, R, U, merit, residual, lost (1: cohesion ends for good); momenta of triples; the
   !> history in `settings`.
   !>
@@ -40,15 +40,15 @@ contains
   !>   n, first_row   rows in use; rows before first_row keep their reactions
   !>   stored         1: W in block-CSR, 0: velocity form
   !>   triples        velocity triples in use
-  !>   colours        colours that contacts stand in, 0 for none; colour_ptr (0:ncolourptr-1): their chunks of rows (row_colours).
-  !>                  Not looked at unless first_row is 0.
+  !>   colours        number of colours of contacts, 0 for none; colour_ptr (0:ncolourptr-1): their chunks of rows (row_colours).
+  !>                  Ignored unless first_row is 0.
   !>   half_step      h/2 (dynamics) or h (quasi-statics); step: h [time]
   !>   check_cohesion 1: mark contacts that lost cohesion
-  !>   fallbacks      block solves resolved by a fall-back
+  !>   fallbacks      number of block solutions by a fall-back
   !>   iterations, error   sweeps made, last relative change
-  !>   g, total       merit and residual at the end (merit); 0 when only some of the rows are swept
-  !>   failed         row left unsolved in the last sweep, or -1
-  !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 the same, singular or not finite;
+  !>   g, total       merit and residual at the end (merit); 0 if only some of the rows are swept
+  !>   failed         row that was not solved in the last sweep, or -1
+  !>   status         0 converged, 1 bound reached, 2 a block not solved in the last sweep, 3 a singular block or numbers not finite;
   !>                  `table_unknown`
   subroutine iterate(local, settings, n, first_row, stored, triples, colours, ncolourptr, colour_ptr, half_step, step, &
                      check_cohesion, fallbacks, iterations, error, g, total, failed, status)
@@ -104,7 +104,7 @@ contains
     if (check_cohesion /= 0) call end_cohesion(n, run%loc%rows%kind, run%loc%rows%law, run%loc%rows%patch, &
                                                run%loc%rows%diagonal, run%loc%rows%R, run%loc%rows%U, run%loc%rows%lost)
     if (first_row == 0) call evaluate_rows(run, g, total)
-    ! where nothing but rounding is wrong, reactions may wander without end
+    ! if all errors are within round-off, reactions may keep changing
     if (first_row == 0 .and. failed < 0 .and. abs(total) <= 0.0_dp) converged = converged .or. asked%meritval >= 1.0_dp .or. &
       g <= asked%meritval
     fallbacks = counts(1)
@@ -113,7 +113,7 @@ contains
     if (found%counts(3) > 0 .or. .not. error <= huge(1.0_dp)) status = 3
   end subroutine iterate
 
-  !> Takes the arguments of `iterate`; momenta become those of the first reactions.
+  !> Stores the arguments of `iterate`, and computes momenta of the initial reactions.
   subroutine take_arguments(run, n, first_row, stored, triples, colours, colour_ptr, meritval)
     type(sweeps), intent(inout) :: run
     integer(i4), intent(in) :: n, first_row, stored, triples, colours, colour_ptr(0:*)
@@ -128,14 +128,14 @@ contains
     if (first_row == 0) run%chunks = colour_ptr(colours)
     run%coloured_rows = first_row
     if (run%chunks > 0) run%coloured_rows = run%loc%rows%chunk_ptr(run%chunks)
-    ! reactions of the last step are no start where nothing has to be stopped
+    ! if there is no velocity to stop, reactions of the last step are no good start
     if (meritval < 1.0_dp .and. first_row == 0) then
       if (.not. any(run%loc%rows%B(:,0:n-1) /= 0.0_dp)) run%loc%rows%R(:,0:n-1) = 0.0_dp
     end if
     if (.not. run%stored) call gather(run)
   end subroutine take_arguments
 
-  !> One sweep: colours, each by all threads, then the other rows; or, backwards, the other way round.  Sums are taken in the
+  !> Makes one sweep: colours, each by all threads, then the other rows; backwards in the opposite order.  Sums run in the
   !> order of chunks, so the bits do not depend on the number of threads.
   subroutine sweep(run, colour_ptr, backwards, part, found)
     type(sweeps), intent(inout) :: run
@@ -161,7 +161,7 @@ contains
     end do
   end subroutine sweep
 
-  !> Colour after colour, chunks of which share no body.
+  !> Sweeps colour after colour; chunks of one colour share no body.
   subroutine sweep_colours(run, colour_ptr, backwards, part)
     type(sweeps), intent(inout) :: run
     integer(i4), intent(in) :: colour_ptr(0:*)
@@ -183,7 +183,7 @@ contains
     !$omp end parallel
   end subroutine sweep_colours
 
-  !> Rows from `first` to `last`, or, backwards, from `last` to `first`.
+  !> Sweeps rows from `first` to `last`, or, backwards, from `last` to `first`.
   subroutine sweep_range(run, first, last, backwards, figures)
     type(sweeps), intent(inout) :: run
     integer(i4), intent(in) :: first, last
@@ -206,7 +206,7 @@ contains
     end associate
   end subroutine sweep_range
 
-  !> Momenta of all reactions.
+  !> Computes momenta from all reactions.
   subroutine gather(run)
     type(sweeps), intent(inout) :: run
 
@@ -214,7 +214,7 @@ contains
                         run%triples, run%loc%triples%momentum)
   end subroutine gather
 
-  !> U = B + W R.
+  !> Computes U = B + W R.
   subroutine find_velocities(run)
     type(sweeps), intent(inout) :: run
 
@@ -222,13 +222,13 @@ contains
       if (run%stored) then
         call stored_velocities(run%n, rows%block_ptr, blocks%column, blocks%block, rows%diagonal, rows%R, rows%B, rows%U)
       else
-        call gather(run)  ! anew: momenta of the sweep carry the rounding of all updates
+        call gather(run)  ! momenta of the sweep contain the round-off of all updates
         call momentum_velocities(run%n, rows%entry_ptr, entries%triple, entries%operator, run%loc%triples%momentum, rows%B, rows%U)
       end if
     end associate
   end subroutine find_velocities
 
-  !> Merit and residual of all rows.
+  !> Computes merit and residual of all rows.
   subroutine evaluate_rows(run, g, total)
     type(sweeps), intent(inout) :: run
     real(dp), intent(out) :: g, total
@@ -239,7 +239,7 @@ contains
     end associate
   end subroutine evaluate_rows
 
-  !> Contacts without force have the velocity at which they open.
+  !> Stores the opening velocities of contacts without reactions, for their next solution.
   pure subroutine note_openings(n, reaction, u, law, block)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: reaction(3,0:*), u(3,0:*), law(law_size,0:*)
@@ -251,7 +251,7 @@ contains
     end do
   end subroutine note_openings
 
-  !> Root of a sum of squared changes over that of squared sizes, where these are any.
+  !> Root of the sum of squared changes over the sum of squared sizes; of the former alone if the latter is zero.
   pure function relative(change, size) result(error)
     real(dp), intent(in) :: change, size
     real(dp) :: error

@@ -15,21 +15,21 @@ module interior_point
   private
   public :: interior_island
 
-  !> How a row enters: friction cone, half line, free, free normal, zero.
+  !> Kinds of rows: friction cone, half line, free, free normal, zero.
   integer(i4), parameter :: row_cone = 0, row_line = 1, row_free = 2, row_normal = 3, row_zero = 4
   real(dp), parameter :: frictionless = 1e-9_dp
   real(dp), parameter :: to_boundary = 0.99_dp
-  real(dp), parameter :: bilateral_shift = 1e-10_dp   !< on the scaled diagonal, for joints that hold more than there is
-  real(dp), parameter :: short_step = 0.2_dp          !< below which the next step only goes back to the central path
+  real(dp), parameter :: bilateral_shift = 1e-10_dp   !< on the scaled diagonal, for redundant joints
+  real(dp), parameter :: short_step = 0.2_dp          !< after a shorter step the next one only goes back to the central path
   integer(i4), parameter :: patience = 5              !< steps without progress after which to stop
 
   !> An iterate and the direction of its next step.
   type :: iterate
-    integer(i4), allocatable :: kind(:)           !< how each row enters
+    integer(i4), allocatable :: kind(:)           !< kinds of rows
     integer(i4) :: cones                          !< rows with a cone or half line
     real(dp), allocatable, dimension(:,:) :: x, v !< in the cones
     real(dp), allocatable, dimension(:,:) :: u    !< velocities of r = T x
-    real(dp), allocatable, dimension(:,:) :: d    !< equations that are not met
+    real(dp), allocatable, dimension(:,:) :: d    !< residuals of the equations
     real(dp), allocatable, dimension(:,:) :: w    !< Nesterov-Todd points, with
     real(dp), allocatable :: eta(:)               !< their sizes
     real(dp), allocatable, dimension(:,:) :: lambda  !< Q x = Q^-1 v
@@ -40,13 +40,13 @@ module interior_point
 
 contains
 
-  !> Steps from an interior point until the residual is at most `tolerance`; r (3,0:n-1) scaled: the best reactions found.
+  !> Makes steps from an interior point until the residual is at most `tolerance`; r (3,0:n-1), scaled: the best reactions.
   subroutine interior_island(part, unscaled, tolerance, most, start_number, factor, r, residual, steps)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled
     real(dp), intent(in) :: tolerance
     integer(i4), intent(in) :: most
-    integer(i4), intent(in) :: start_number   !< 0: all rows start alike; others: scattered, so that another path is taken
+    integer(i4), intent(in) :: start_number   !< 0: all rows start alike; otherwise scattered, for another path
     type(island_lu), intent(inout) :: factor
     real(dp), intent(inout) :: r(3,0:part%n-1)
     real(dp), intent(out) :: residual
@@ -89,7 +89,7 @@ contains
     if (residual <= huge(1.0_dp)) r = best
   end subroutine interior_island
 
-  !> The first iterate, on the axes of all cones, as far out as free velocities are large.
+  !> Makes the first iterate, on the axes of all cones, at a distance of the size of free velocities.
   subroutine begin(part, start_number, at, started)
     type(island), intent(in) :: part
     integer(i4), intent(in) :: start_number
@@ -134,11 +134,11 @@ contains
     size = sqrt(size/real(part%n, dp))
   end function free_velocity
 
-  !> Mehrotra's direction: one towards the solution tells how far the central path has to be followed, and what is of second order.
+  !> Computes Mehrotra's direction: a step towards the solution gives the centring and the second-order correction.
   subroutine predict_and_correct(part, factor, short, at)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
-    logical, intent(in) :: short    !< the last step was; this one only goes back to the central path
+    logical, intent(in) :: short    !< the last step was short; this one only goes back to the central path
     type(iterate), intent(inout) :: at
     real(dp) :: gap, trial_gap, length, centring
     integer(i4) :: i, n
@@ -170,7 +170,7 @@ contains
     call find_direction(part, factor, at)
   end subroutine predict_and_correct
 
-  !> dx and dv of the right-hand side c.
+  !> Computes dx and dv for the right-hand side c.
   subroutine find_direction(part, factor, at)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
@@ -182,7 +182,7 @@ contains
     do k = 0, part%n - 1
       if (at%kind(k) == row_cone) at%dx(3,k) = at%dx(3,k)*part%mu(k)
     end do
-    ! dv from the equations rather than from the complementarity: they stay met, however large the entries of Q are
+    ! dv follows from the equations, not from the complementarity, so that the equations hold however large the entries of Q are
     at%rest = at%x + at%dx
     call reactions(part, at%kind, at%rest, at%rhs)
     call island_product(part, at%rhs, at%u)
@@ -199,7 +199,7 @@ contains
     end do
   end subroutine find_direction
 
-  !> Q c + B d, and what the other rows have in its place.
+  !> Computes Q c + B d of cones, and the right-hand sides of other rows.
   subroutine right_hand_side(n, kind, v, d, w, eta, c, rhs)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: kind(0:*)
@@ -248,7 +248,7 @@ contains
     end do
   end subroutine classify
 
-  !> r = T x.
+  !> Computes r = T x.
   subroutine reactions(part, kind, x, r)
     type(island), intent(in) :: part
     integer(i4), intent(in) :: kind(0:*)
@@ -262,7 +262,7 @@ contains
     end do
   end subroutine reactions
 
-  !> d = v - T u - |v_T| n on cones; minus the unmet velocity, or minus what has to vanish, on other rows.
+  !> Computes d = v - T u - |v_T| n on cones; on other rows minus the velocity or reaction that must vanish.
   subroutine infeasibility(part, kind, x, v, u, d)
     type(island), intent(in) :: part
     integer(i4), intent(in) :: kind(0:*)
@@ -287,7 +287,7 @@ contains
     end do
   end subroutine infeasibility
 
-  !> Nesterov-Todd points: Q = eta [1 + w_T w_T^T/(1 + w_N), w_T; w_T^T, w_N] with Q x = Q^-1 v = lambda.
+  !> Computes Nesterov-Todd points: Q = eta [1 + w_T w_T^T/(1 + w_N), w_T; w_T^T, w_N] with Q x = Q^-1 v = lambda.
   subroutine scale_points(n, kind, x, v, w, eta, lambda)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: kind(0:*)
@@ -313,13 +313,13 @@ contains
         w(:,i) = w(:,i)/(2.0_dp*sqrt(0.5_dp*(1.0_dp + dot_product(a, b))))
         eta(i) = sqrt(size_v/size_x)
         lambda(:,i) = scaled(w(:,i), eta(i), x(:,i))
-        ! next to the boundary all digits of the normal part may cancel
+        ! near the boundary all digits of the normal part may cancel
         lambda(3,i) = max(lambda(3,i), sqrt(lambda(1,i)**2 + lambda(2,i)**2))
       end if
     end do
   end subroutine scale_points
 
-  !> x_N^2 - |x_T|^2 without cancellation, kept above zero.
+  !> x_N^2 - |x_T|^2 without cancellation, and positive.
   pure function cone_product(x) result(value)
     real(dp), intent(in) :: x(3)
     real(dp) :: value, length
@@ -327,7 +327,7 @@ contains
     value = max((x(3) - length)*(x(3) + length), 1e-30_dp*x(3)**2)
   end function cone_product
 
-  !> Q y.
+  !> Product Q y.
   pure function scaled(w, eta, y) result(z)
     real(dp), intent(in) :: w(3), eta, y(3)
     real(dp) :: z(3), along
@@ -363,8 +363,8 @@ contains
     c = c - lambda
   end function corrected
 
-  !> The matrix B T W + Q^2 T^-1 of reactions T dx: left = B T, own = Q^2 T^-1, whose
-  !> inverse is known in closed form, Q^-2 = eta^-2 (2 J w w^T J - J); rows that must vanish have no left part.
+  !> Assembles the matrix B T W + Q^2 T^-1 of reactions T dx: left = B T, own = Q^2 T^-1, whose
+  !> inverse has a closed form, Q^-2 = eta^-2 (2 J w w^T J - J); rows whose reactions must vanish have no left part.
   subroutine assemble(part, kind, v, w, eta, left, own, inverse)
     type(island), intent(in) :: part
     integer(i4), intent(in) :: kind(0:*)
@@ -419,7 +419,7 @@ contains
     end do
   end subroutine assemble
 
-  !> Longest step along d that keeps every x in its cone.
+  !> Longest step along d with every x in its cone.
   pure function longest(n, kind, x, d) result(length)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: kind(0:*)

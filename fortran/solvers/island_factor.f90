@@ -1,8 +1,8 @@
 !> Solution of (A W + Z) x = f on an island, A and Z one block a row: the linear systems of ADMM, Newton and interior point steps.
 !>
-!> Two ways, whichever takes fewer multiplications: factors of the matrix itself, a block per pair of rows (block_factor), or,
-!> where the operators of rows are known, factors in the space of the bodies' momenta (body_factor), x following row by row.
-!> What W has on its diagonal besides, E of rows that yield, joins Z there: A (H H^T + E) + Z.
+!> There are two ways, of which the one with fewer multiplications is chosen: factors of the matrix itself, one block per pair of rows
+!> (block_factor); or, if the operators of rows are known, factors in the space of the bodies' momenta (body_factor), from which x follows
+!> row by row.  The compliance E of rows, an addition to the diagonal of W, is added to Z there: A (H H^T + E) + Z.
 module island_factor
   use kinds, only: dp, i4
   use block_factor, only: block_lu, analyse, factorise, solve_factored
@@ -26,15 +26,15 @@ module island_factor
     real(dp), allocatable :: rest(:,:), correction(:,:) !< (3,0:n-1)
   end type island_lu
 
-  integer(i4), parameter :: bodies_from = 24      !< rows of an island that is looked at by bodies
-  integer(i4), parameter :: rows_up_to = 1500     !< rows of an island that is looked at by rows
-  real(dp), parameter :: always = 2e4_dp          !< block products for which nothing better is looked for
+  integer(i4), parameter :: bodies_from = 24      !< fewest rows of an island for which factors by bodies are considered
+  integer(i4), parameter :: rows_up_to = 1500     !< most rows of an island for which factors by rows are considered
+  real(dp), parameter :: always = 2e4_dp          !< block products up to which factors by rows are taken without comparison
   integer(i4), parameter :: refinements = 4
-  real(dp), parameter :: enough = 1e-13_dp        !< of the right-hand side, left by an accurate solution
+  real(dp), parameter :: enough = 1e-13_dp        !< residual of an accurate solution, relative to the right-hand side
 
 contains
 
-  !> Orders of elimination; `analysed` tells whether there is one.
+  !> Finds orders of elimination; `analysed` is true if there is one.
   subroutine analyse_island(part, factor)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
@@ -66,7 +66,7 @@ contains
     end if
   end subroutine analyse_island
 
-  !> Factors for the blocks in factor%left and factor%own; the inverses of these are in factor%inverse already if `inverted`.
+  !> Factorises for the blocks in factor%left and factor%own; if `inverted`, factor%inverse holds the inverses of the latter already.
   subroutine factorise_island(part, factor, inverted, regular)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
@@ -108,7 +108,7 @@ contains
     call factorise(part%ptr, part%col, factor%inverse, factor%matrix, factor%rows, regular)
   end subroutine factorise_island
 
-  !> x = (A W + Z)^-1 b; they may be the same array.
+  !> Computes x = (A W + Z)^-1 b; x and b may be the same array.
   subroutine solve_island_factor(part, factor, b, x)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
@@ -143,7 +143,7 @@ contains
     end associate
   end subroutine solve_island_factor
 
-  !> Solves with iterative refinement: factors lose digits where pivots are small, and steps with b - (A W + Z) x bring them back.
+  !> Solves with iterative refinement: small pivots cost digits, which solutions for b - (A W + Z) x restore.
   subroutine solve_accurately(part, factor, b, x)
     type(island), intent(in) :: part
     type(island_lu), intent(inout) :: factor
@@ -172,7 +172,7 @@ contains
     end do
   end subroutine solve_accurately
 
-  !> rest = b - (A W + Z) x.
+  !> Computes rest = b - (A W + Z) x.
   subroutine subtract_matrix(part, factor, b, x, rest)
     type(island), intent(in) :: part
     type(island_lu), intent(in) :: factor

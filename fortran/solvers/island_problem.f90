@@ -12,9 +12,9 @@ module island_problem
   public :: island, pack_island, pack_operators, island_product, project_row, island_residual, row_measure
   public :: cone_contact, cone_fixed, cone_normal, cone_none
 
-  !> What the reaction of a row may be: in the friction cone; free; free along the normal, else zero; zero.
+  !> Sets of reactions of a row: the friction cone; all; those along the normal; zero.
 
-  real(dp), parameter :: rounding = 1e-12_dp   !< of a diagonal block, from its operators
+  real(dp), parameter :: rounding = 1e-12_dp   !< round-off of a diagonal block from its operators
 
   type :: island
     integer(i4) :: n = 0                             !< rows
@@ -25,10 +25,10 @@ module island_problem
     real(dp), allocatable :: diagonal(:,:,:)         !< (3,3,0:n-1) scaled diagonal blocks
     real(dp), allocatable :: q(:,:)                  !< (3,0:n-1) scaled free velocity
     real(dp), allocatable :: mu(:), rho(:), d(:)     !< (0:n-1) friction, 1/largest eigenvalue (scaled), scale
-    integer(i4) :: nodes = 0                         !< velocity triples that rows act on, 0 where operators are not known
+    integer(i4) :: nodes = 0                         !< velocity triples that rows act on, 0 if operators are not known
     integer(i4), allocatable :: entry_ptr(:), node(:)   !< (0:n), (0:entries-1) their numbers in the island
     real(dp), allocatable :: h(:,:,:)                !< (3,3,0:entries-1) scaled operators, W_ab = sum of H_a H_b^T
-    logical :: yields = .false.                      !< whether rows have more on the diagonal:
+    logical :: yields = .false.                      !< whether rows have compliance, an addition to their diagonal blocks:
     real(dp), allocatable :: extra(:,:,:)            !< (3,3,0:n-1) W_aa - sum of H_a H_a^T, where they do
   end type island
 
@@ -79,7 +79,7 @@ contains
   !> work space over all triples (each island touches its own only).
   subroutine pack_operators(first_entry, triple, operator, yields, local_triple, part)
     integer(i4), intent(in) :: first_entry(0:*), triple(0:*)
-    logical, intent(in) :: yields                    !< rows may have more on the diagonal than their operators give
+    logical, intent(in) :: yields                    !< diagonal blocks may be larger than their operators give
     real(dp), intent(in) :: operator(3,3,0:*)
     integer(i4), intent(inout) :: local_triple(0:*)
     type(island), intent(inout) :: part
@@ -113,7 +113,7 @@ contains
     if (yields) call find_extra(part)
   end subroutine pack_operators
 
-  !> What the diagonal of rows that yield, springs and dashpots, has besides their operators.
+  !> Computes the compliance of springs and dashpots: diagonal blocks less the products of their operators.
   subroutine find_extra(part)
     type(island), intent(inout) :: part
     real(dp) :: known(3,3)
@@ -133,7 +133,7 @@ contains
     part%yields = any(part%extra /= 0.0_dp)
   end subroutine find_extra
 
-  !> u = W r + q.
+  !> Computes u = W r + q.
   subroutine island_product(part, r, u)
     type(island), intent(in) :: part
     real(dp), intent(in) :: r(3,0:*)
@@ -155,7 +155,7 @@ contains
     end do
   end subroutine island_product
 
-  !> The nearest admissible reaction of a row.
+  !> Nearest admissible reaction of a row.
   pure function project_row(kind, mu, s) result(p)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: mu, s(3)
@@ -173,7 +173,7 @@ contains
     end select
   end function project_row
 
-  !> Squares of the residual of a row in velocity units, (r - P(r - rho F))/rho, and of its unscaled natural map.
+  !> Computes the squares of the residual of a row in velocity units, (r - P(r - rho F))/rho, and of its unscaled natural map.
   pure subroutine row_measure(kind, mu, rho, u, r, scaled, unscaled)
     integer(i4), intent(in) :: kind
     real(dp), intent(in) :: mu, rho, u(3), r(3)
@@ -190,15 +190,15 @@ contains
       scaled = u(3)**2
       unscaled = scaled
     case default
-      ! what carries nothing may have no law either, and no rho
+      ! a row without reaction may have no law, and no rho
       unscaled = sum(r**2)
       scaled = unscaled
       if (rho > 0.0_dp) scaled = unscaled/rho**2
     end select
   end subroutine row_measure
 
-  !> Residual of scaled reactions r with u = W r + q (both scaled), in the problem's own units; with `unscaled` also
-  !> the unscaled natural map, whichever is larger.
+  !> Residual of scaled reactions r with u = W r + q (both scaled), in the problem's own units; with `unscaled` the larger
+  !> of the residual and the unscaled natural map.
   pure function island_residual(part, unscaled, r, u) result(residual)
     type(island), intent(in) :: part
     logical, intent(in) :: unscaled

@@ -9,7 +9,7 @@ module krylov_basis
 
 contains
 
-  !> Sum of x.y over columns 0 .. n-1; the same bits for any number of threads.
+  !> Sum of x.y over columns 0 .. n-1, with the same bits for any number of threads.
   function ordered_dot(n, x, y) result(total)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: x(3,0:*), y(3,0:*)
@@ -47,7 +47,7 @@ contains
     end function piece_dot
   end function ordered_dot
 
-  !> y = y + factor x.
+  !> Computes y = y + factor x.
   subroutine add_scaled(n, factor, x, y)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: factor, x(3,0:*)
@@ -61,8 +61,8 @@ contains
     !$omp end parallel do
   end subroutine add_scaled
 
-  !> Takes column j of the Hessenberg matrix through the earlier rotations, adds one that removes its last entry, and turns
-  !> the right-hand side with it; |rhs(j+1)| is then the norm of the linear residual.
+  !> Applies the earlier rotations to column j of the Hessenberg matrix, adds a rotation that removes its last entry, and applies
+  !> it to the right-hand side; |rhs(j+1)| is then the norm of the linear residual.
   pure subroutine rotate_column(j, cosine, sine, column, rhs)
     integer, intent(in) :: j
     real(dp), intent(inout) :: cosine(*), sine(*), column(*), rhs(*)
@@ -86,7 +86,7 @@ contains
     rhs(j) = cosine(j)*rhs(j)
   end subroutine rotate_column
 
-  !> Coefficients of the search directions; directions that the operator maps to nothing are left out.
+  !> Computes coefficients of the search directions, without directions that the operator maps to zero.
   pure subroutine back_substitute(size, leading, triangle, rhs)
     integer, intent(in) :: size, leading
     real(dp), intent(in) :: triangle(leading,*)

@@ -1,7 +1,7 @@
 !> Local dynamics U = B + W R: rows in the order of the sweep, V, B, W, and reactions back on bodies.
 !>
-!> The operator of every row is kept as blocks H' = H L of its bodies' velocity triples with L L^T = h A^-1, so that
-!> W_ab = sum H'_a H'_b^T for rows sharing triples (docs/theory.md, Local dynamics; docs/language-objects.md, CONSTRAINT).
+!> The operator of every row is stored as blocks H' = H L of its bodies' velocity triples with L L^T = h A^-1, so that
+!> W_ab = sum H'_a H'_b^T over the triples of both rows (docs/theory.md, Local dynamics; docs/language-objects.md, CONSTRAINT).
 module local_dynamics
   use kinds, only: dp, i4, i8
   use body_state, only: bodies_and_triples, open_bodies
@@ -28,7 +28,7 @@ module local_dynamics
 
 contains
 
-  !> All tables of the step's local dynamics, and the number of constraints.
+  !> Opens all tables of the step's local dynamics, and counts constraints.
   subroutine open_all(bodies, constraints, local, state, con, loc, n, status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
     type(bodies_and_triples), intent(out) :: state
@@ -43,12 +43,12 @@ contains
     if (status == table_open) n = int(con%rows, i4)
   end subroutine open_all
 
-  !> Order and operators of the rows: V, B, H', and the part of W_aa that explicit bodies have.
+  !> Assembles order and operators of the rows: V, B, H', and the contributions of explicit bodies to W_aa.
   !>
   !> Reads of bodies kind, centre, pointers, conf, velo and velo_prev (u* and u(t)), inverse_inertia; of constraints kind, master,
   !> slave, birth, points, element, weights, base, R, U.  Writes of rows, one more than there are constraints, order, chunk_ptr,
-  !> diagonal (W_aa without what implicit bodies add), B, speed (size of the velocities whose sum B is), V, R and U (of the last
-  !> step), lost (0), driving, entry_ptr, slave_entry; entries, attachments, pointers; factors of triples.
+  !> diagonal (W_aa without contributions of implicit bodies), B, speed (size of the velocities of which B is the sum), V, R and U (of the
+  !> last step), lost (0), driving, entry_ptr, slave_entry; entries, attachments, pointers; factors of triples.
   !>
   !>   bodies, constraints, local   handles (BodyTable.handles, ConstraintTable.handle, LocalDynamics.handles)
   !>   implicit          (0:nbody-1) number of velocity triples of a body of scheme DEF_LIM, 0: another scheme
@@ -119,7 +119,7 @@ contains
 
   contains
 
-    !> Whether constraint i, one of the user's, has obstacles on all of its sides.
+    !> Whether constraint i, one of the user's, acts on obstacles only.
     pure function drives(i) result(answer)
       integer(i4), intent(in) :: i
       logical :: answer
@@ -127,7 +127,7 @@ contains
       if (answer .and. con%slave(i) >= 0) answer = state%bodies%kind(con%slave(i)) == obstacle_kind
     end function drives
 
-    !> L = I
+    !> Sets L = I.
     subroutine set_identity(first, last)
       integer(i4), intent(in) :: first, last
       integer(i4) :: j
@@ -137,7 +137,7 @@ contains
       end do
     end subroutine set_identity
 
-    !> V, B, H' and W_aa of row a, constraint i.
+    !> Assembles V, B, H' and W_aa of row a, constraint i.
     subroutine assemble_operator(a, i, known)
       integer(i4), intent(in) :: a, i
       logical, intent(out) :: known     !< false: a kind of body without an operator
@@ -176,7 +176,7 @@ contains
     end subroutine assemble_operator
   end subroutine assemble_rows
 
-  !> Products of the two sides of a self-contact at the nodes that both elements have.
+  !> Adds products of the two sides of a self-contact at nodes that both elements share.
   subroutine add_common(first, middle, last, triple, entry, diagonal)
     integer(i4), intent(in) :: first, middle, last
     integer(i4), intent(in) :: triple(0:*)
@@ -193,11 +193,11 @@ contains
     end do
   end subroutine add_common
 
-  !> Laws of rows and numbers of the contacts' block solves, once W_aa is complete.
+  !> Assembles the laws of rows and the numbers of the contacts' block solutions, from complete W_aa.
   !>
   !> Reads of bodies kind; of constraints kind, master, slave, primitives, start, material, points, base, gap, area, cohesion, damage, length,
   !> value; all of surface materials; of rows order, diagonal, B, V.  Writes of rows kind, block (diagonal_block), law (row_block),
-  !> free (B as the sweep sees it), R (0 in rows that are open), patch (first row of the cohesive points of the same two primitives).
+  !> free (B less the prescribed velocity), R (0 in open rows), patch (first row of the cohesive points of the same two primitives).
   !>
   !>   bodies, constraints, materials, local   handles (as in assemble_rows; SurfaceMaterialTable.handle)
   !>   dynamic, step     1: dynamics; h [time]
@@ -233,7 +233,7 @@ contains
 
   contains
 
-    !> Whether row a is a further cohesive point of the two primitives of the row before.
+    !> Whether row a is another cohesive point of the two primitives of the previous row.
     function continues_patch(a) result(answer)
       integer(i4), intent(in) :: a
       logical :: answer
@@ -244,7 +244,7 @@ contains
         con%slave_primitive(loc%rows%order(a)) == con%slave_primitive(loc%rows%order(a-1))
     end function continues_patch
 
-    !> Opens rows that wait for an impact on bodies that are struck in this step.
+    !> Opens gap-aware contacts that do not close in this step and whose bodies another contact strikes in it.
     subroutine leave_to_next_step
       logical :: struck(0:size(state%bodies%kind)-1)
       integer(i4) :: a, i
@@ -268,7 +268,7 @@ contains
       end do
     end subroutine leave_to_next_step
 
-    !> Is row a a gap-aware contact without cohesion?
+    !> Whether row a is a gap-aware contact without cohesion.
     logical function rebounds(a)
       integer(i4), intent(in) :: a
 
@@ -288,7 +288,7 @@ contains
       loc%rows%kind(a) = con%kind(i)
       if (con%kind(i) == contact_row) loc%rows%kind(a) = surface_row(mat%model(con%material(i)), con%cohesion(i) > 0.0_dp)
       family => family_of(loc%rows%kind(a))
-      ! a component in which a row does not act is an unknown of its own: 0 = W_NN R_N
+      ! a component in which a row does not act is a separate unknown: 0 = W_NN R_N
       if (family%masked) loc%rows%diagonal(3,3,a) = 0.5_dp*(loc%rows%diagonal(1,1,a) + loc%rows%diagonal(2,2,a))
       call family%prepare(asked, loc%rows%diagonal(:,:,a), loc%rows%B(:,a), loc%rows%V(:,a), loc%rows%kind(a), &
                           loc%rows%law(:,a), loc%rows%block(:,a), loc%rows%free(:,a))
@@ -296,7 +296,7 @@ contains
     end subroutine assemble_law
   end subroutine assemble_laws
 
-  !> L of scale*m = L L^T; a zero pivot (a direction that cannot move) gives a zero column.
+  !> Computes L of scale*m = L L^T; a zero pivot (a direction that cannot move) gives a zero column.
   pure subroutine cholesky(scale, m, l)
     real(dp), intent(in) :: scale, m(3,3)
     real(dp), intent(out) :: l(3,3)
@@ -358,7 +358,7 @@ contains
     local = h(:,1)*u(1) + h(:,2)*u(2) + h(:,3)*u(3)
   end function product_of
 
-  !> Stores H' = H L of one body from entry `first` on and adds its part to W_aa, if it is one of explicit bodies.
+  !> Stores H' = H L of one body from entry `first` on, and adds its contribution to W_aa if it is explicit.
   pure subroutine store(count, h, t, factor, explicit, first, triple, entry, diagonal)
     integer(i4), intent(in) :: count
     real(dp), intent(in) :: h(3,3,8)
@@ -385,15 +385,15 @@ contains
     end do
   end subroutine store
 
-  !> Reactions back on bodies, work of contacts, and the rows' results back in the constraint table.
+  !> Applies reactions to bodies, computes work of contacts, and writes the results of rows to the constraint table.
   !>
-  !> Reads what the solver left in rows (R, U, V, merit, residual, lost), order, attachments, and of bodies and constraints what
-  !> assemble_rows does.  Writes reaction of triples (sum of +-H^T R over the constraints acting on each), energy of bodies (CONTACT (4)
-  !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, merit, residual of constraints;
-  !> cohesion becomes 0 where it was lost, and damage what the step has made of it.
+  !> Reads of rows the solver's results (R, U, V, merit, residual, lost) and order, attachments, and the columns of bodies and constraints
+  !> that assemble_rows reads.  Writes reaction of triples (sum of +-H^T R over the constraints acting on each), energy of bodies (CONTACT (4)
+  !> and FRICTION (5), counted from 1, grow by (h/2)(U+V).R of the body's contacts), and R, U, V, merit, residual, damage of constraints, and
+  !> cohesion, which becomes 0 where it was lost.
   !>
   !>   bodies, constraints, local, element_size, element_node, step   as in assemble_rows; step 0: no work is counted
-  !>   contact_work, friction_work   out: the same work with every contact counted once
+  !>   contact_work, friction_work   out: the work of all contacts, each counted once
   !>   status                        0, `table_unknown`
   subroutine apply_reactions(bodies, constraints, local, ne, element_size, element_node, step, contact_work, friction_work, status)
     integer(i8), intent(in) :: bodies(3), constraints, local(6)
@@ -448,7 +448,7 @@ contains
 
   contains
 
-    !> Damage of a bond, which ends where nothing is left of it.
+    !> Updates the damage of a bond; a bond with damage 1 ends.
     subroutine weaken(a, i)
       integer(i4), intent(in) :: a, i
       class(row_family), pointer :: family
@@ -490,7 +490,7 @@ contains
     end do
   end subroutine add_transposed
 
-  !> Work of the normal and of the tangential reaction over the step.
+  !> Work of the normal and of the tangential reaction in the step.
   pure function contact_works(step, twice_mean, r) result(work)
     real(dp), intent(in) :: step, twice_mean(3), r(3)
     real(dp) :: work(2)

@@ -20,16 +20,16 @@ module newton
 
   integer, parameter :: parallel_from = 300   !< rows from which threads pay
   integer, parameter :: restart = 20          !< directions kept by flexible GMRES
-  integer, parameter :: patience = 100       !< steps in which the merit is halved at least once, unless the iteration stands still
-  real(dp), parameter :: lift = 1.0e-3_dp     !< part of the mean diagonal of W that regularises an iteration that stands still
+  integer, parameter :: patience = 100       !< steps without halving of the merit after which the iteration counts as stagnant
+  real(dp), parameter :: lift = 1.0e-3_dp     !< part of the mean diagonal of W that regularises a stagnant iteration
   integer, parameter :: v_zero = 1, v_rhs = 2, v_step = 3, v_product = 4, v_basis = 5   !< work vectors; directions follow the basis
 
 contains
 
-  !> Newton steps on C(U(R), R) = 0, each projected on the friction cones, until the merit is at most `meritval`.
+  !> Makes Newton steps on C(U(R), R) = 0, each projected on the friction cones, until the merit is at most `meritval`.
   !>
-  !> Where bodies share more points than they need, as rigid faces with four of them do, W is singular, and GMRES steps may go
-  !> back and forth along reactions that move nothing.  An iteration that stands still goes on with a regularised operator.
+  !> If bodies share more points than necessary, such as rigid faces with four points, W is singular, and GMRES steps may go
+  !> back and forth along reactions that cause no motion.  A stagnant iteration continues with a regularised operator.
   !>
   !> Reads of rows driving, patch, block, law, diagonal, B, V, speed, block_ptr, entry_ptr, and R, the initial guess; blocks or entries.
   !> Writes of rows kind and law (spring-dashpot contacts become Signorini-Coulomb ones), R, U, merit, residual, lost (1: cohesion ends for
@@ -41,10 +41,10 @@ contains
   !>   triples         velocity triples in use
   !>   half_step       h/2 (dynamics) or h (quasi-statics); step: h [time]
   !>   regularisation  on the diagonal of the operator, for GMRES [velocity/force]
-  !>   maxiter, maxmatvec   iterations, and products of GMRES, allowed in all
+  !>   maxiter, maxmatvec   largest numbers of iterations, and of products of GMRES in all
   !>   check_cohesion  1: mark contacts that lost cohesion
   !>   iterations, matvecs, g, total   out: steps and products made, merit, residual (merit)
-  !>   failed          row whose diagonal block is singular, or of a kind that is not known here, or -1
+  !>   failed          row whose diagonal block is singular or whose kind has no linearisation, or -1
   !>   status          0 converged, 1 bound reached, 2 not a number or a singular diagonal block, 3 unknown kind of row; `table_unknown`
   subroutine iterate(local, settings, n, stored, triples, half_step, step, regularisation, maxiter, maxmatvec, check_cohesion, &
                      iterations, matvecs, g, total, failed, status)
@@ -80,7 +80,7 @@ contains
     vectors(:,:,v_step) = 0.0_dp
     call take_measure()
     if (g >= 0.5_dp*unbounded) then
-      ! nothing has to be stopped: reactions of the last step are no start
+      ! there is no velocity to stop, so reactions of the last step are no good start
       loc%rows%R(:,0:n-1) = 0.0_dp
       call take_measure()
     end if
@@ -117,14 +117,14 @@ contains
 
   contains
 
-    !> U = B + W R, merit and residual of the present reactions.
+    !> Computes U = B + W R, merit and residual of the present reactions.
     subroutine take_measure()
       call velocities(loc, n, stored, triples, loc%rows%R, loc%rows%B, loc%rows%U)
       call measure(n, .true., unit, loc%rows%kind, loc%rows%driving, loc%rows%block, loc%rows%law, loc%rows%diagonal, loc%rows%B, &
                    loc%rows%speed, loc%rows%R, loc%rows%U, half_step, loc%rows%merit, loc%rows%residual, g, total)
     end subroutine take_measure
 
-    !> y = A x with A = X W + Y.
+    !> Computes y = A x with A = X W + Y.
     subroutine apply_operator(x, y)
       real(dp), intent(in) :: x(3,0:*)
       real(dp), intent(inout) :: y(3,0:*)
@@ -134,7 +134,7 @@ contains
       call combine(n, operator, vectors(:,:,v_product), x, y)
     end subroutine apply_operator
 
-    !> Flexible GMRES, right-preconditioned by the diagonal blocks, from the last dR.
+    !> Solves by flexible GMRES, right-preconditioned by the diagonal blocks, from the last dR.
     subroutine krylov_step()
       real(dp) :: triangle(restart+1,restart), cosine(restart), sine(restart), rhs(restart+1), length, target
       integer(i4) :: made, cycle_size, first_direction, j, i
@@ -172,7 +172,8 @@ contains
     end subroutine krylov_step
   end subroutine iterate
 
-  !> Spring-dashpot contacts become Signorini-Coulomb ones; `failed` is the last row of a kind that is not known here, or -1.
+  !> Replaces laws by those that the iteration takes: spring-dashpot contacts become Signorini-Coulomb ones; `failed` is the last row
+  !> without a linearisation, or -1.
   subroutine soften_contacts(n, half_step, step, v, kind, law, failed)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: half_step, step, v(3,0:*)
@@ -190,7 +191,7 @@ contains
     end do
   end subroutine soften_contacts
 
-  !> X, Y + added, right-hand side and T^-1 = (X W_aa + Y + added)^-1 of all rows.
+  !> Computes X, Y + added, right-hand side and T^-1 = (X W_aa + Y + added)^-1 of all rows.
   subroutine linearise(n, added, unit, half_step, omega, kind, diagonal, block, law, u, reaction, operator, rhs, failed)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: added, unit, half_step, omega
@@ -240,7 +241,7 @@ contains
     end do
   end function mean_diagonal
 
-  !> dR = (1 - theta) dR + theta T^-1 rhs.
+  !> Computes dR = (1 - theta) dR + theta T^-1 rhs.
   subroutine average(n, theta, operator, rhs, change)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: theta, operator(3,3,3,0:*), rhs(3,0:*)
@@ -254,7 +255,7 @@ contains
     !$omp end parallel do
   end subroutine average
 
-  !> R = P(R + dR).
+  !> Computes R = P(R + dR).
   subroutine take_step(n, kind, block, change, reaction)
     integer(i4), intent(in) :: n, kind(0:*)
     real(dp), intent(in) :: block(block_size,0:*), change(3,0:*)
@@ -278,7 +279,7 @@ contains
     end subroutine take_step_of_row
   end subroutine take_step
 
-  !> y = X p + Y x, where p = W x.
+  !> Computes y = X p + Y x, where p = W x.
   subroutine combine(n, operator, product, x, y)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: operator(3,3,3,0:*), product(3,0:*), x(3,0:*)
@@ -292,7 +293,7 @@ contains
     !$omp end parallel do
   end subroutine combine
 
-  !> y = z - y.
+  !> Computes y = z - y.
   subroutine subtract_from(n, z, y)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: z(3,0:*)
@@ -319,7 +320,7 @@ contains
     !$omp end parallel do
   end subroutine scale
 
-  !> y = T^-1 x.
+  !> Computes y = T^-1 x.
   subroutine precondition(n, operator, x, y)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: operator(3,3,3,0:*), x(3,0:*)
@@ -333,9 +334,9 @@ contains
     !$omp end parallel do
   end subroutine precondition
 
-  !> The unit of force in which reactions are added to velocities: that of the model, or a smaller one where forces of this unit would
-  !> throw contacts about faster than at one unit of velocity in a step, so that the reactions of small bodies are as large as their
-  !> velocities, and neither the merit nor the smoothing misses them.
+  !> Unit of force in which reactions are added to velocities: that of the model, or a smaller one if a force of one unit would
+  !> change velocities of contacts by more than one unit in a step.  Then reactions of small bodies are as large as their
+  !> velocities, and neither merit nor smoothing neglects them.
   pure function unit_of_force(n, kind, block) result(unit)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: kind(0:*)
@@ -354,10 +355,10 @@ contains
     if (velocity > contacts) unit = contacts/velocity
   end function unit_of_force
 
-  !> U = B + W R of all rows, in either form of W, for the R and B of rows.
+  !> Computes U = B + W R of all rows, in either form of W, from R and B of rows.
   !>
   !>   local, n, stored, triples   as in `iterate`
-  !>   u        (3,0:nrow-1) out, not a column of rows unless it is U
+  !>   u        (3,0:nrow-1) out; may be the column U of rows, but no other column
   !>   status   `table_open` or `table_unknown`
   subroutine relative_velocities(local, n, stored, triples, nrow, u, status)
     integer(i8), intent(in) :: local(6)
@@ -370,7 +371,7 @@ contains
     if (status == table_open) call velocities(loc, n, stored, triples, loc%rows%R, loc%rows%B, u)
   end subroutine relative_velocities
 
-  !> y = x0 + W x.
+  !> Computes y = x0 + W x.
   subroutine velocities(loc, n, stored, triples, x, x0, y)
     type(local_tables), intent(in) :: loc
     integer(i4), intent(in) :: n, stored, triples
@@ -385,7 +386,7 @@ contains
     end if
   end subroutine velocities
 
-  !> Inverse of a 3x3 matrix by cofactors.
+  !> Inverts a 3x3 matrix by cofactors.
   pure subroutine invert(m, inverse, regular)
     real(dp), intent(in) :: m(3,3)
     real(dp), intent(out) :: inverse(3,3)

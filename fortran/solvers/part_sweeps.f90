@@ -1,7 +1,7 @@
-!> Sweeps of Gauss-Seidel in parts, for domains that share bodies: momenta are gathered, listed rows are swept, velocities follow.
+!> Gauss-Seidel sweeps over a part of a model, in three calls: momenta from reactions, sweeps over listed rows, velocities.
 !>
-!> Between these calls the momenta of bodies that other domains own are copied from there.  A row on a shared body is swept by every
-!> domain that owns one of its bodies, from the same numbers, so reactions need not be sent.
+!> Between these calls momenta of copies are replaced by those of their owners.  Every owner of a body of a row sweeps the
+!> row, from the same numbers, so reactions need not be sent.
 module part_sweeps
   use kinds, only: dp, i4, i8
   use table_registry, only: table_open
@@ -15,7 +15,7 @@ module part_sweeps
 
 contains
 
-  !> p = sum over rows of H'^T R.
+  !> Computes momenta p = sum over rows of H'^T R.
   !>
   !> Reads of rows R, entry_ptr; entries.  Writes momenta of triples.
   !>
@@ -32,16 +32,16 @@ contains
     call gather_momenta(n, loc%rows%entry_ptr, loc%entries%triple, loc%entries%operator, loc%rows%r, triples, loc%triples%momentum)
   end subroutine begin_parts
 
-  !> Sweeps over some rows, in the order of the list; momenta follow.
+  !> Sweeps some rows in the order of the list, and updates momenta.
   !>
   !> Reads of rows kind, driving, law, diagonal, free, V, entry_ptr; entries.  Writes of rows block, R; momenta of triples.
   !>
   !>   listed      (0:count-1) rows
   !>   half_step   h/2 (dynamics) or h (quasi-statics); step: h [time]
   !>   solver, tolerance, bound   block solver of contacts (diagonal_block), its accuracy and bound
-  !>   sums        (3,0:nrow-1) in the columns of these rows: |dR|^2, |R|^2, and |r|^2 owed by contacts that are still to close
-  !>   counts      blocks resolved by a fall-back; left because of a bound, of a failure: added to
-  !>   failed      last row left unsolved, or -1
+  !>   sums        (3,0:nrow-1) in the columns of these rows: |dR|^2, |R|^2, and |r|^2 of contacts that must still close
+  !>   counts      increased by the numbers of blocks solved by a fall-back, not solved within the bound, not solved
+  !>   failed      last row that was not solved, or -1
   !>   status      out: table_open, or a handle is void
   subroutine sweep_part(handles, count, listed, half_step, step, solver, tolerance, bound, nrow, sums, counts, failed, status)
     integer(i8), intent(in) :: handles(6)
@@ -71,7 +71,7 @@ contains
     end do
   end subroutine sweep_part
 
-  !> U = B + H' p, and the end of cohesion.
+  !> Computes U = B + H' p and the end of cohesion.
   !>
   !> Reads of rows kind, law, patch, diagonal, B, R, entry_ptr; entries, momenta of triples.  Writes of rows U, lost.
   !>

@@ -1,4 +1,4 @@
-!> All contacts as springs and dashpots, without iteration (docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
+!> Contacts as springs and dashpots, without iteration (docs/language-objects.md, PENALTY_SOLVER; docs/theory.md, Penalty law).
 module penalty
   use kinds, only: dp, i4
   use dashpot_rows, only: penalty_block
@@ -11,9 +11,9 @@ module penalty
 
 contains
 
-  !> Reactions of contacts from their own diagonal blocks, coupling between contacts ignored.
+  !> Computes reactions of contacts from their own diagonal blocks; ignores coupling between contacts.
   !>
-  !>   left, users   rows, the last of which are the user's constraints; contacts: out: the others, which are contacts
+  !>   left, users   number of rows, and of the user's constraints, which are the last rows; contacts out: number of contacts, which are the first
   !>   implicit_law  1: IMPLICIT, 0: EXPLICIT variant
   !>   law           (8,0:nrow-1) laws (row_block); diagonal (3,3,0:nrow-1) W_aa; b, v (3,0:nrow-1) B, V
   !>   step          h [time]
@@ -37,7 +37,7 @@ contains
     do a = 0, contacts - 1
       lost(a) = 0
       if (law(l_gap,a) > 0.0_dp .and. .not. law(l_cohesion,a) > 0.0_dp) then
-        reaction(:,a) = 0.0_dp   ! neither spring nor dashpot acts at a distance
+        reaction(:,a) = 0.0_dp   ! spring and dashpot act in contact only
         u(:,a) = b(:,a)
         cycle
       end if

@@ -1,4 +1,4 @@
-!> What finite element bodies that move in a base add to W: h H E A^-1 E^T H^T with small dense A^-1
+!> Contributions to W of finite element bodies that move in a base: h H E A^-1 E^T H^T with small dense A^-1
 !> (docs/language-objects.md, BODY; docs/theory.md, Local dynamics).
 !>
 !> Rows attached to bodies, and entries, are as local_dynamics.assemble_rows leaves them, H itself.
@@ -12,11 +12,11 @@ module reduced_compliance
   public :: add_reduced_compliance
 
   integer, parameter :: parallel_from = 8         !< bodies from which threads pay
-  integer, parameter :: rows_parallel_from = 64   !< rows of one body from which they do
+  integer, parameter :: rows_parallel_from = 64   !< rows of one body from which threads pay
 
 contains
 
-  !> Adds W of all pairs of rows of these bodies: to blocks, as coupling_blocks.assemble_matrix has laid them out, and `diagonal` of rows.
+  !> Adds W of all pairs of rows of these bodies to blocks, in the layout of coupling_blocks.assemble_matrix, and to `diagonal` of rows.
   !>
   !>   bodies, local, reduced   handles: BodyTable.handles, LocalDynamics.handles, ReducedBodies
   !>   work         (0:nwork-1) room for 6 k m numbers of every body with m rows, from work_ptr (0:nk-1) on
@@ -54,7 +54,7 @@ contains
       if (m > 0) call solve(step, modes, m, base%inverse(base%matrix_ptr(k):), work(place), work(place+3*modes*m))
     end do
     !$omp end parallel do
-    do k = 0, nk - 1   ! one by one: two of these bodies may share blocks
+    do k = 0, nk - 1   ! serial, since two of these bodies may share blocks
       first = loc%pointers%attachment(base%rows(k))
       m = loc%pointers%attachment(base%rows(k)+1) - first
       place = work_ptr(k)
@@ -64,7 +64,7 @@ contains
     end do
   end subroutine add_reduced_compliance
 
-  !> E^T H^T of one row, three columns of k numbers.
+  !> Computes E^T H^T of one row, three columns of k numbers.
   pure subroutine project_row(k, e, rotation, velo_first, entry_first, entry_last, triple, entry, columns)
     integer(i4), intent(in) :: k, velo_first, entry_first, entry_last
     real(dp), intent(in) :: e(k,3,0:*), rotation(3,3)
@@ -84,7 +84,7 @@ contains
     end do
   end subroutine project_row
 
-  !> h A^-1 G_j of all rows.
+  !> Computes h A^-1 G_j of all rows.
   subroutine solve(step, k, m, inverse, g, solved)
     real(dp), intent(in) :: step
     integer, intent(in) :: k, m
@@ -102,7 +102,7 @@ contains
     end do
   end subroutine solve
 
-  !> Blocks h G_i^T A^-1 G_j, symmetric to the last bit, of the attached rows i >= j to W, and their transposes.
+  !> Adds blocks h G_i^T A^-1 G_j of the attached rows i >= j to W, symmetric to the last bit, and their transposes.
   subroutine add_products(k, m, attached, g, solved, row_ptr, column, off_diagonal, diagonal)
     integer, intent(in) :: k, m
     integer(i4), intent(in) :: attached(m), row_ptr(0:*), column(0:*)
@@ -110,7 +110,7 @@ contains
     real(dp), intent(inout) :: off_diagonal(3,3,0:*), diagonal(3,3,0:*)
     integer :: i
 
-    ! every block has one thread, since only the later of its two rows makes it; a parallel region costs more than a few rows
+    ! one thread writes each block, for the later of its two rows; a parallel region costs more than a few rows
     if (m > rows_parallel_from) then
       !$omp parallel do schedule(dynamic, 8)
       do i = 1, m
@@ -125,7 +125,7 @@ contains
 
   contains
 
-    !> Blocks of row i with the rows up to itself.
+    !> Adds the blocks of row i with the rows up to itself.
     subroutine add_row(i)
       integer, intent(in) :: i
       real(dp) :: block(3,3)
@@ -155,7 +155,7 @@ contains
       end do
     end subroutine add_row
 
-    !> The block of column b among those from `first` to `last`, which ascend.
+    !> Place of column b among the blocks from `first` to `last`, whose columns ascend.
     pure integer function place_of(b, first, last)
       integer, intent(in) :: b, first, last
       integer :: high, middle

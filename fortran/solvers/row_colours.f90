@@ -1,4 +1,4 @@
-!> The order of rows in a sweep: by key, or by colours that threads can sweep side by side.
+!> The order of rows in a sweep: by key, or by colours, which threads sweep in parallel.
 !>
 !> Contacts of one pair of bodies form a group.  Groups of one colour share no body that contacts act on, so a sweep over
 !> colours gives the same bits however the groups of a colour are split among threads (docs/theory.md, Gauss-Seidel).
@@ -11,21 +11,21 @@ module row_colours
   public :: order_rows
 
   integer(i4), parameter :: most_colours = 62   !< bits of the masks of used colours
-  integer(i4), parameter :: least_rows = 128    !< a colour with fewer rows is not worth a barrier
-  integer(i4), parameter :: chunk_rows = 32     !< rows that a thread takes at once, at least
+  integer(i4), parameter :: least_rows = 128    !< fewest rows of a colour; fewer are not worth a barrier
+  integer(i4), parameter :: chunk_rows = 32     !< fewest rows of a chunk
 
 contains
 
-  !> Rows by key (row_order), then, if `coloured`, contacts by colour, greedily in the order of keys.
+  !> Orders rows by key (row_order), then, if `coloured`, contacts by colour, greedily in the order of keys.
   !>
   !>   n, users       constraints in use, the first `users` of them the user's
-  !>   coloured       1: contacts by colours; what fits no large colour, and the user's constraints, follow in the order of keys
+  !>   coloured       1: contacts by colours; contacts in no large colour, and the user's constraints, follow in the order of keys
   !>   master, slave, birth   of the constraint table
   !>   bodies, body_kind      bodies in use, their kinds
   !>   order          out: constraint table row of every row
-  !>   chunk_ptr      out: first row of every chunk of groups, the end of the last one too
-  !>   colour_ptr     (0:ncolourptr-1), ncolourptr > 62, out: first chunk of every colour, the end of the last one too
-  !>   colours        out: number of colours, 0 when rows stand in the order of keys
+  !>   chunk_ptr      out: first row of every chunk of groups, and the end of the last one
+  !>   colour_ptr     (0:ncolourptr-1), ncolourptr > 62, out: first chunk of every colour, and the end of the last one
+  !>   colours        out: number of colours, 0 if rows are in the order of keys
   subroutine order_rows(n, users, coloured, master, slave, birth, bodies, body_kind, order, chunk_ptr, ncolourptr, colour_ptr, &
                         colours)
     integer(i4), intent(in) :: n, users, coloured
@@ -54,7 +54,7 @@ contains
     call renumber(contacts, groups, group_ptr, group_of, sorted, colour, colours, order, chunk_ptr, colour_ptr)
   end subroutine order_rows
 
-  !> The bodies that each contact acts on, smaller row first; `bodies` stands for none.
+  !> Finds the bodies that each contact acts on, smaller row first; the number `bodies` means none.
   pure subroutine find_pairs(contacts, order, master, slave, bodies, body_kind, low, high)
     integer(i4), intent(in) :: contacts, bodies
     integer(i4), intent(in) :: order(0:*), master(0:*), slave(0:*), body_kind(0:*)
@@ -80,7 +80,7 @@ contains
     end function moved
   end subroutine find_pairs
 
-  !> Contacts sorted by pair, in the order of keys within one: by counting, first the larger body, then the smaller.
+  !> Sorts contacts by pair, and by key within a pair: counting sorts by the larger body, then by the smaller.
   pure subroutine find_groups(contacts, bodies, low, high, sorted, groups, group_ptr, group_of)
     integer(i4), intent(in) :: contacts, bodies
     integer(i4), intent(in) :: low(0:contacts-1), high(0:contacts-1)
@@ -128,7 +128,7 @@ contains
     end do
   end subroutine count_sort
 
-  !> The first colour that neither body has yet, groups in the order of their first rows; small colours become none (-1).
+  !> Gives each group, in the order of first rows, the first colour that neither body has yet; small colours become none (-1).
   pure subroutine colour_groups(contacts, bodies, low, high, groups, group_ptr, group_of, colour, colours)
     integer(i4), intent(in) :: contacts, bodies, groups
     integer(i4), intent(in) :: low(0:contacts-1), high(0:contacts-1), group_ptr(0:contacts), group_of(0:contacts-1)
@@ -165,7 +165,7 @@ contains
     end do
   end subroutine colour_groups
 
-  !> Groups one after another by colour; then the rest in the order of keys.
+  !> Orders groups by colour; the rest follows in the order of keys.
   pure subroutine renumber(contacts, groups, group_ptr, group_of, sorted, colour, colours, order, chunk_ptr, colour_ptr)
     integer(i4), intent(in) :: contacts, groups
     integer(i4), intent(in) :: group_ptr(0:contacts), group_of(0:contacts-1), sorted(0:contacts-1)

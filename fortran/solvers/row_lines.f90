@@ -1,4 +1,4 @@
-!> Rows that act along their normal alone, as lines R_N = p + g U_N, for solvers that draw them anew until nothing changes.
+!> Tangents R_N = p + g U_N of rows that act along their normal, for solvers that renew them until nothing changes.
 module row_lines
   use kinds, only: dp, i4, i8
   use row_families, only: family_of
@@ -11,7 +11,7 @@ module row_lines
 
 contains
 
-  !> The lines of some rows at their present U and R; where U_N is held the rate that is asked for.
+  !> Computes the tangents of some rows at their present U and R; of rows that hold U_N, the prescribed rate.
   !>
   !> Reads of rows kind, diagonal, block, law, U and R.
   !>

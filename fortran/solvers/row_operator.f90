@@ -1,7 +1,7 @@
-!> The operator H of constraints: from the velocity triples of a body to what a row is asked for.
+!> The operator H of constraints, from velocity triples of a body to the relative velocity of a row.
 !>
-!> Most rows look at the velocity of a point.  Angular ones look at the body's angular velocity w instead, at an arm l: H u = l base^T w.  Rows
-!> that are `carried` see the master's point as an observer on the slave does, who turns with it: H u = base^T (v + w x d) on the slave,
+!> Most rows take the velocity of a point.  Angular rows take the body's angular velocity w at an arm l: H u = l base^T w.  `carried` rows
+!> take the velocity of the master's point that an observer sees who turns with the slave: H u = base^T (v + w x d) on the slave,
 !> with d from its point to the master's.
 module row_operator
   use kinds, only: dp, i4
@@ -18,7 +18,7 @@ module row_operator
 
 contains
 
-  !> H of constraint i on one of its sides, on body k, and the velocity triples that it applies to.
+  !> Computes H of one side of constraint i, on body k, and the velocity triples that it applies to.
   subroutine operator_of(state, con, element_size, element_node, k, side, i, point, count, h, t)
     type(bodies_and_triples), intent(in) :: state
     type(constraint_table), intent(in) :: con
@@ -48,7 +48,7 @@ contains
     end do
   end subroutine operator_of
 
-  !> N_a base^T for the nodes of the element that holds the point.
+  !> Computes N_a base^T for the nodes of the element that holds the point.
   pure subroutine element_operator(velo_ptr, element, weights, element_size, element_node, base, count, h, t)
     integer(i4), intent(in) :: velo_ptr, element
     real(dp), intent(in) :: weights(8), base(3,3)
@@ -64,7 +64,7 @@ contains
     end do
   end subroutine element_operator
 
-  !> The blocks of one of the user's constraints on a body without elements.
+  !> Computes the blocks of one of the user's constraints on a body without elements.
   subroutine joint_operator(con, side, i, kind, conf, centre, point, count, h)
     type(constraint_table), intent(in) :: con
     integer, intent(in) :: side

@@ -1,4 +1,4 @@
-!> Which constraint is which row, and which rows act on which body.
+!> Order of constraints as rows, and lists of the rows that act on each body.
 module row_order
   use kinds, only: i4, i8
   use state_tables, only: body_table, constraint_table
@@ -11,7 +11,7 @@ module row_order
 
 contains
 
-  !> Contacts by birth step, newest first, then the user's constraints, last created first (decides Gauss-Seidel's sweep).
+  !> Orders rows for Gauss-Seidel's sweep: contacts by birth step, newest first, then the user's constraints, last created first.
   pure subroutine sweep_order(n, users, birth, order)
     integer(i4), intent(in) :: n, users
     integer(i8), intent(in) :: birth(0:*)
@@ -38,9 +38,9 @@ contains
     end do
   end subroutine sweep_order
 
-  !> First entry of every row and first one of its slave, and body by body the rows acting on it in the order of rows.
+  !> Finds the first entry of every row and of its slave, and lists for each body the rows that act on it, ascending.
   !> A row has one entry for each velocity triple of its bodies, or for each node of the elements that hold its points;
-  !> a self-contact keeps those of both points as its master's.
+  !> a self-contact has the entries of both points on its master's side.
   !>
   !> Reads of rows order; writes entry_ptr and slave_entry, pointers, and attachments where there is room for them.
   subroutine attach(n, bodies, con, element_size, loc, entries, attachments, visits)
@@ -104,7 +104,7 @@ contains
 
   contains
 
-    !> Blocks of the operator of a point in element e of body k.
+    !> Number of blocks of the operator of a point in element e of body k.
     pure integer(i4) function blocks_of(k, e)
       integer(i4), intent(in) :: k, e
       if (bodies%kind(k) == finite_element_kind) then
@@ -115,8 +115,8 @@ contains
     end function blocks_of
   end subroutine attach
 
-  !> Whether constraint i acts on a body of a kind.  Contacts do not act on obstacles, and neither do joints of mechanisms with other
-  !> bodies; the user's other constraints, which may drive them, do, with the obstacle's own mass.
+  !> Whether constraint i acts on a body of a kind.  Contacts, and joints of mechanisms between an obstacle and another body, do not act
+  !> on obstacles.  The user's other constraints do, since they may drive obstacles; the obstacle's mass counts.
   pure function acts_on(con, i, body_kind) result(answer)
     type(constraint_table), intent(in) :: con
     integer(i4), intent(in) :: i, body_kind
@@ -125,7 +125,7 @@ contains
     if (.not. answer) answer = con%kind(i) /= contact_row .and. (con%joint(i) == 0 .or. con%slave(i) < 0)
   end function acts_on
 
-  !> Velocity triples of a body kind (of finite elements: see attach).
+  !> Number of velocity triples of a body kind (of finite elements: see attach).
   elemental function triples_of(body_kind) result(count)
     integer(i4), intent(in) :: body_kind
     integer(i4) :: count

@@ -19,7 +19,7 @@ module row_tables
 
 contains
 
-  !> The tables of LocalDynamics.handles; `status` is `table_open`, or that of the first one that is not known.
+  !> Opens the tables of LocalDynamics.handles; `status` is `table_open`, or that of the first unknown handle.
   subroutine open_local(handles, local, status)
     integer(i8), intent(in) :: handles(6)
     type(local_tables), intent(out) :: local

@@ -12,16 +12,16 @@ module spring_rows
 
 contains
 
-  !> Fills law and curve window of the rows that are springs (docs/language-objects.md, PUT_SPRING).
+  !> Fills law and curve window of spring rows (docs/language-objects.md, PUT_SPRING).
   !>
   !> Reads of constraints limits (strokes at the stops), gap (stroke), dashpot, implicit (1: implicit law) and curve (-1: a Python
-  !> function); all curves; of rows order and V.  Writes of rows kind, held_row where a Python function gives the force, law and
+  !> function); all curves; of rows order and V.  Writes of rows kind (held_row if a Python function gives the force), law and
   !> block (spring_law); the window fills the first 14 places of block.
   !>
   !>   constraints, curves, local   handles (ConstraintTable, SpringCurves, LocalDynamics.handles)
   !>   dynamic, step    1: dynamics; h [time]
-  !>   held             springs that a Python function describes
-  !>   failed           a constraint whose curve is not known, or -1
+  !>   held             number of springs with Python functions
+  !>   failed           a constraint whose curve is unknown, or -1
   !>   status           0 done; `table_unknown`
   subroutine assemble_springs(constraints, curves, local, dynamic, step, held, failed, status)
     integer(i8), intent(in) :: constraints, curves, local(6)
@@ -73,7 +73,7 @@ contains
     end do
   end subroutine assemble_springs
 
-  !> The knots around stroke s; a short curve is continued along its last piece.
+  !> Copies the knots around stroke s; a short curve is continued along its last piece.
   pure subroutine copy_window(points, stroke, force, s, block)
     integer(i4), intent(in) :: points
     real(dp), intent(in) :: stroke(points), force(points), s

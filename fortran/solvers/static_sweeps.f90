@@ -1,14 +1,14 @@
-!> Reactions of an island from nothing, by sweeps with momentum that first hold all rows still.
+!> Reactions of an island from zero, by sweeps with momentum that first hold all rows still.
 !>
-!> Where there are reactions in their cones with W r + q = 0, they are minima of r.W r/2 + r.q over the cones, a convex problem, and
-!> solve the contact problem too: where nothing slides, the term of De Saxce is zero.  Sweeps on Coulomb's law itself lead elsewhere:
-!> while forces still pass through a pile, contacts slide in thousands, and go on.  Nesterov's momentum with restart (O'Donoghue and
-!> Candes 2015) takes the place of the sweeps that a pile of many layers needs.
+!> Reactions in their cones with W r + q = 0 minimise r.W r/2 + r.q over the cones, a convex problem, and
+!> solve the contact problem, too: without sliding, the term of De Saxce is zero.  Sweeps on Coulomb's law itself do not find them:
+!> while forces still pass through a pile, thousands of contacts slide and keep sliding.  Nesterov's momentum with restart (O'Donoghue and
+!> Candes 2015) replaces the many sweeps that a pile of many layers needs.
 !>
-!> The first sweeps are made with less friction.  They end amid the cones, where the way to the solution is short; along the boundary,
-!> which they would follow otherwise, contacts creep: a pile of 10 000 spheres is left with a residual of 1E-6 after 2 x 250 sweeps,
-!> and of 1E-4 after 700 of one kind.  Where something has to slide the convex problem lets it part as well, and the sweeps stagnate;
-!> with the term of De Saxce, from there, they go on to the solution.
+!> The first sweeps use less friction.  They end inside of the cones, from where the solution is near; otherwise they would
+!> follow the boundary slowly: a pile of 10 000 spheres has a residual of 1E-6 after 2 x 250 sweeps,
+!> but 1E-4 after 700 sweeps with full friction.  If a contact has to slide, it opens in the convex problem, and the sweeps stagnate;
+!> from there, sweeps with the term of De Saxce lead to the solution.
 module static_sweeps
   use kinds, only: dp, i4
   use anderson_sweeps, only: measure_rows, row_velocity, visit_row
@@ -19,19 +19,19 @@ module static_sweeps
   private
   public :: hold_still
 
-  real(dp), parameter :: less = 0.7_dp              !< friction of the first sweeps, over what there is
-  integer(i4), parameter :: first_sweeps = 250      !< made with it
+  real(dp), parameter :: less = 0.7_dp              !< friction of the first sweeps, over the given one
+  integer(i4), parameter :: first_sweeps = 250      !< number of sweeps with less friction
   integer(i4), parameter :: visits = 2              !< projected gradient steps on a contact in a sweep
   integer(i4), parameter :: check_every = 25        !< sweeps between residuals
   integer(i4), parameter :: patience = 50           !< sweeps within which the residual must halve
-  integer(i4), parameter :: last_patience = 150     !< the same with Coulomb's law
+  integer(i4), parameter :: last_patience = 150     !< the same for sweeps with Coulomb's law
 
-  !> What sweeps are made with: less friction, all of it, Coulomb's law.
+  !> Stages of sweeps: less friction, full friction, Coulomb's law.
   integer, parameter :: soft = 1, associated = 2, coulomb = 3
 
 contains
 
-  !> Sweeps from zero reactions until the residual of the contact problem is at most `tolerance`, `most` times, or until they stagnate.
+  !> Sweeps from zero reactions until the residual of the contact problem is at most `tolerance`, `most` times, or until stagnation.
   subroutine hold_still(n, rows, kind, block, diagonal, q, row_ptr, column, off_diagonal, unscaled, tolerance, most, r, residual, &
                         sweeps)
     integer(i4), intent(in) :: n
@@ -44,7 +44,7 @@ contains
     real(dp), intent(inout) :: r(3,0:*)        !< reactions of all rows; those of the island change
     real(dp), intent(out) :: residual
     integer(i4), intent(out) :: sweeps
-    real(dp), allocatable :: last(:,:)         !< (3,0:n-1) reactions after the sweep before
+    real(dp), allocatable :: last(:,:)         !< (3,0:n-1) reactions after the previous sweep
     real(dp) :: share, theta, momentum, along, b(3), x(3), mark
     integer(i4) :: i, a, last_mark
     integer :: stage
@@ -91,7 +91,7 @@ contains
         end if
       end if
       if (ends) stage = stage + 1
-      ! momentum ends where it leads uphill
+      ! momentum is reset if it increases the function
       momentum = 0.0_dp
       if (along > 0.0_dp .or. ends) then
         theta = 1.0_dp
@@ -110,7 +110,7 @@ contains
     sweeps = most
   end subroutine hold_still
 
-  !> Projected gradient steps on r.W r/2 + r.b over the cone, from the reaction given; with `lifted` those of De Saxce and Feng.
+  !> Makes projected gradient steps on r.W r/2 + r.b over the cone; with `lifted` those of De Saxce and Feng.
   pure subroutine visit_contact(w, mu, rho, lifted, b, r)
     real(dp), intent(in) :: w(3,3), mu, rho, b(3)
     logical, intent(in) :: lifted

@@ -14,7 +14,7 @@ module stored_form
 
 contains
 
-  !> U = B + W R of all rows.
+  !> Computes U = B + W R of all rows.
   subroutine stored_velocities(n, row_ptr, column, off_diagonal, diagonal, reaction, b, u)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: row_ptr(0:*), column(0:*)
@@ -30,7 +30,7 @@ contains
     !$omp end parallel do
   end subroutine stored_velocities
 
-  !> One sweep over rows first, first + stride, ..., last, each with the newest reactions of its neighbours.
+  !> Sweeps rows first, first + stride, ..., last, each with the newest reactions of its neighbours.
   subroutine stored_sweep(first, last, stride, options, kind, driving, block, law, diagonal, free, v, row_ptr, column, &
                           off_diagonal, reaction, found)
     integer(i4), intent(in) :: first, last, stride
@@ -43,7 +43,7 @@ contains
     real(dp), intent(inout) :: reaction(3,0:*)
     type(sweep_figures), intent(out) :: found
     real(dp) :: postponed
-    integer(i4) :: solver, counts(3), failed   ! here, since memory that rows are written to may be that of options
+    integer(i4) :: solver, counts(3), failed   ! local copies, since the compiler must assume that writes to rows change options
     real(dp) :: b(3), r(3)
     real(dp) :: moved, whole, sums(2)   ! sums of rows that do not drive obstacles, and of those that do
     integer(i4) :: a, status
@@ -69,7 +69,7 @@ contains
         if (status /= status_solved) counts(status) = counts(status) + 1
         if (status > 1) failed = a
         if (status == status_failed .and. .not. sum(abs(b)) <= huge(1.0_dp)) moved = b(1) + b(2) + b(3)
-        if (driving(a) /= 0) then   ! asked here, since contacts, the many, do not drive obstacles
+        if (driving(a) /= 0) then   ! tested here, since most rows are contacts, which do not drive obstacles
           call count_driving(diagonal(:,:,a), v(:,a), r, r - reaction(:,a), sums(1), sums(2))
           reaction(:,a) = r
           cycle
@@ -82,7 +82,7 @@ contains
     found = sweep_figures([moved, sums(1)], [whole, sums(2)], postponed, counts, failed)
   end subroutine stored_sweep
 
-  !> b + sum of W_ab R_b over blocks first .. last-1; nine sums side by side, so that none waits for another.
+  !> b + sum of W_ab R_b over blocks first .. last-1; nine independent sums, so that none waits for another.
   pure function neighbours(first, last, column, off_diagonal, reaction, b) result(u)
     integer(i4), intent(in) :: first, last
     integer(i4), intent(in) :: column(0:*)

@@ -1,8 +1,8 @@
-!> Sweeps that keep body velocities instead of W.
+!> Sweeps with body momenta instead of W.
 !>
-!> Every row holds blocks H' = H L of its bodies' triples, L L^T = h A^-1, so W_ab = sum H'_a H'_b^T and with the scaled
-!> momenta p = sum H'^T R of the triples (W R)_a = sum H'_a p.  Cost and memory are linear in the number of rows, however
-!> many neighbours they have.  Sums run in the order of the rows, so bits do not depend on threads.
+!> Every row has blocks H' = H L of its bodies' triples, L L^T = h A^-1, so W_ab = sum H'_a H'_b^T, and with the scaled
+!> momenta p = sum H'^T R of the triples, (W R)_a = sum H'_a p.  Cost and memory are linear in the number of rows and do not
+!> depend on the number of neighbours.  Sums run in the order of rows, so bits do not depend on threads.
 module velocity_form
   use kinds, only: dp, i4
   use contact_iterations, only: status_solved, status_failed
@@ -18,7 +18,7 @@ module velocity_form
 
 contains
 
-  !> p = sum over rows of H'^T R.
+  !> Computes p = sum over rows of H'^T R.
   pure subroutine gather_momenta(n, entry_ptr, triple, entry, reaction, triples, momentum)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: entry_ptr(0:*), triple(0:*)
@@ -33,7 +33,7 @@ contains
     end do
   end subroutine gather_momenta
 
-  !> U = B + W R of all rows from the momenta.
+  !> Computes U = B + W R of all rows from the momenta.
   subroutine momentum_velocities(n, entry_ptr, triple, entry, momentum, b, u)
     integer(i4), intent(in) :: n
     integer(i4), intent(in) :: entry_ptr(0:*), triple(0:*)
@@ -48,7 +48,7 @@ contains
     !$omp end parallel do
   end subroutine momentum_velocities
 
-  !> One sweep over rows first, first + stride, ..., last; momenta follow every change of a reaction.
+  !> Sweeps rows first, first + stride, ..., last, and updates momenta after every change of a reaction.
   subroutine velocity_sweep(first, last, stride, options, kind, driving, block, law, diagonal, free, v, entry_ptr, triple, entry, &
                             momentum, reaction, found)
     integer(i4), intent(in) :: first, last, stride
@@ -61,7 +61,7 @@ contains
     real(dp), intent(inout) :: momentum(3,0:*), reaction(3,0:*)
     type(sweep_figures), intent(out) :: found
     real(dp) :: postponed
-    integer(i4) :: solver, counts(3), failed   ! here, since memory that rows are written to may be that of options
+    integer(i4) :: solver, counts(3), failed   ! local copies, since the compiler must assume that writes to rows change options
     real(dp) :: b(3), r(3), old(3), difference(3)
     real(dp) :: moved, whole, sums(2)   ! sums of rows that do not drive obstacles, and of those that do
     integer(i4) :: a, status
@@ -129,7 +129,7 @@ contains
     u = x1 + (x2 + x3)
   end function pulled
 
-  !> p = p + H'^T r over entries first .. last-1.
+  !> Adds H'^T r to p over entries first .. last-1.
   pure subroutine push(first, last, triple, entry, r, momentum)
     integer(i4), intent(in) :: first, last
     integer(i4), intent(in) :: triple(0:*)

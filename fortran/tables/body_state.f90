@@ -7,7 +7,7 @@ module body_state
   private
   public :: bodies_and_triples, open_bodies
 
-  !> Bodies, and the 3-vectors to which their `velo_ptr` and `conf_ptr` point.
+  !> Bodies, and the triples to which their `velo_ptr` and `conf_ptr` point.
   type :: bodies_and_triples
     type(body_table) :: bodies
     type(triple_table) :: triples

@@ -91,7 +91,7 @@ contains
     status = table_open
   end subroutine columns_of
 
-  !> The place of a handle in the registry; 0: it is void.
+  !> Place of a handle in the registry; 0: the handle is void.
   integer(i8) function place_of(handle)
     integer(i8), intent(in) :: handle
 
@@ -102,7 +102,7 @@ contains
     place_of = mod(handle, places)
   end function place_of
 
-  !> A free place.
+  !> Finds a free place, and enlarges the registry if there is none.
   integer(i8) function free_place()
     type(registration), allocatable :: more(:)
     integer :: k

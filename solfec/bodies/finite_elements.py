@@ -504,7 +504,7 @@ def compiled(bodies: BodyTable) -> FiniteElements:
 
 
 def within_step(bodies: BodyTable) -> FiniteElements:
-    """Return the compiled arrays within a step, when nothing on which they depend changes."""
+    """Return the compiled elements within a step, in which nothing that they depend on changes."""
     fe = bodies.finite_elements
     return compiled(bodies) if fe is None or fe.behind < bodies.n else fe
 

@@ -1,4 +1,4 @@
-"""Tabulated forces of springs (docs/language-objects.md, PUT_SPRING): piecewise linear, the end pieces going on for ever."""
+"""Tabulated forces of springs (docs/language-objects.md, PUT_SPRING): piecewise linear, with infinite end pieces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..tables import Record
 
 
 class SpringCurves(Record):
-    """All curves of a model in flat arrays, as the kernels read them."""
+    """All curves of a model, in flat arrays for the kernels."""
 
     COLUMNS = {
         "start": ((), "i4"),  # (n + 1) first point of each curve
@@ -22,7 +22,7 @@ class SpringCurves(Record):
         self._row: dict[bytes, int] = {}
 
     def add(self, points) -> int:
-        """Row of a curve given by (stroke, force) points; equal curves are stored once.
+        """Add a curve of (stroke, force) points and return its row; equal curves are stored once.
 
         Parameters
         ----------
@@ -44,6 +44,6 @@ class SpringCurves(Record):
         return row
 
     def knots(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Strokes and forces of a curve."""
+        """Return strokes and forces of a curve."""
         points = slice(self.start[row], self.start[row + 1])
         return self.strokes[points], self.forces[points]

@@ -1,7 +1,7 @@
 """Constraint points on finite element bodies: the elements that hold them, and shape functions there.
 
-Rows keep the element of each side and its shape functions at the referential point, from which local dynamics takes the
-operator H, and the current point follows.  Contacts are brought up to date by detection, the user's rows keep theirs.
+Each row stores the element of each side and its shape functions at the referential point.  They give local dynamics the
+operator H, and the current point.  Detection updates those of contacts; those of the user's rows do not change.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _refer_contacts = _kernels.finite_element_points.refer_contacts
 
 
 def refer_contacts(model, only_held: bool = False) -> None:
-    """Elements, shape functions and referential points of the contacts.
+    """Find elements, shape functions and referential points of the contacts.
 
-    Cohesive contacts of earlier steps are held: their referential points stay and the spatial one follows them.
+    Cohesive contacts of earlier steps keep their referential points, and the spatial point follows them.
 
     Parameters
     ----------
     model
         Has `constraints`, `geometry` and `bodies` at the present configuration, and `step_number`.
     only_held : bool
-        Leave out all others.
+        Update these cohesive contacts only.
 
     Raises
     ------
     SolfecError
-        A point, or nodes of its element, that are not finite.
+        A point, or a node of its element, is not finite.
     """
     constraints, bodies = model.constraints, model.bodies
     elements = finite_elements.within_step(bodies)
@@ -63,14 +63,14 @@ def _refuse_contact(constraints, bodies, failed: int) -> None:
 
 
 def place(constraints: ConstraintTable, bodies: BodyTable) -> None:
-    """Current points of the user's constraints where they are on finite element bodies."""
+    """Compute current points of the user's constraints on finite element bodies."""
     elements = finite_elements.within_step(bodies)
     if elements.count and constraints.user_count:
         opened(_place_constraints(bodies.handles, constraints.handle, elements.handle, constraints.user_count))
 
 
 def carried_directions(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray]:
-    """The columns `direction` and `update` of the user's constraints, where what finite element bodies carry is spatial already.
+    """Return the columns `direction` and `update` of the user's constraints, with directions on finite element bodies as spatial ones.
 
     A body carries a direction by its deformation gradient at the constraint's point.
     """
@@ -101,7 +101,7 @@ def attach(constraints: ConstraintTable, bodies: BodyTable, row: int, epsilon: f
     Raises
     ------
     SolfecError
-        A point that is further than `epsilon` from every element of its body.
+        A point is farther than `epsilon` from every element of its body.
     """
     for side, (body, point) in enumerate((("master", "master_point"), ("slave", "slave_point"))):
         k = int(getattr(constraints, body)[row])

@@ -1,15 +1,15 @@
-"""Position correction of joints: after a step their points are brought together again (on request).
+"""Position correction of joints: on request, bodies are moved after a step so that the points of joints meet again.
 
-Joints are solved for velocities, so the places of their points drift apart by the error of the time integration, which grows with
+Joints are solved for velocities, so their points drift apart by the error of time integration, which grows with
 time.  The correction moves bodies by the smallest displacement, in the metric of their masses, that closes the gaps g:
 
     dq = M^-1 H^T x,   (H M^-1 H^T) x = -g
 
-with H of the joints' rows at the end of the step.  Velocities stay, but for the referential angular velocity of a body that is
-turned, which keeps its angular momentum in space.  Forces between bodies come in pairs in H^T x, so the common mass centre stays.
+with H of the joints' rows at the end of the step.  Velocities do not change, except for the referential angular velocity of a turned
+body, whose angular momentum in space is kept.  Forces between bodies come in pairs in H^T x, so the common mass centre does not move.
 
-Fixed directions between two bodies, whose plane has no place of its own, and joints on bodies in a reduced base, whose points cannot
-be moved one by one, are left out.
+Two kinds of joints are left out: fixed directions between two bodies, whose plane has no place of its own, and joints on bodies in a
+reduced base, whose points cannot be moved independently.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from .table import ConstraintKind, ConstraintTable
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-HELD = (*JOINTS, *(kind for kind in ConstraintKind if kind.components and not kind.is_joint), *DRIVES)  # constraints that the correction keeps
+HELD = (*JOINTS, *(kind for kind in ConstraintKind if kind.components and not kind.is_joint), *DRIVES)  # constraints that hold during the correction
 SLIDING = tuple(kind for kind in JOINTS if kind.family.slides)
-ALONG = [  # kinds that hold each component, as far as drift goes
+ALONG = [  # kinds whose drift along each component is corrected
     tuple(kind for kind in HELD if c in ((2,) if kind in DRIVES else (0, 1) if kind.family.masked else kind.components)) for c in range(3)
 ]
-REDUNDANT = 1e-12  # added to the diagonal: joints that say the same twice share the displacement
+REDUNDANT = 1e-12  # added to the diagonal, so that redundant joints share the displacement
 
 _fill_joint_errors = _kernels.joint_operators.fill_joint_errors
 
@@ -56,7 +56,7 @@ class LeftOut:
                 self._new.setdefault(reason, []).extend(new)
 
     def told(self) -> str:
-        """Return the warning about newly collected joints; '' when there are none."""
+        """Return the warning about newly collected joints; '' if there are none."""
         if not self._new:
             return ""
         parts = [f"{reason} ({_listed(sorted(ids))})" for reason, ids in self._new.items()]
@@ -68,13 +68,13 @@ class LeftOut:
 
 
 def _listed(ids: list[int]) -> str:
-    """Identifiers of some constraints, the first five of them by number."""
+    """List identifiers of some constraints, at most five by number."""
     more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
     return f"constraint{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids[:5]))}{more}"
 
 
 def _left_out(constraints: ConstraintTable, bodies: BodyTable) -> dict[str, np.ndarray]:
-    """Why joints are left out, and which of the user's constraints (n,) they are."""
+    """Return, by reason, masks (n,) of the user's constraints that are left out."""
     users = slice(0, constraints.user_count)
     kind, slave = constraints.kind[users], constraints.slave[users]
     reduced = bodies.mode_count[constraints.master[users]] > 0
@@ -96,7 +96,7 @@ def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilo
     time : float
         End of the step.
     epsilon : float
-        Geometric epsilon [length]; gaps below 1E-12 of it are left.
+        Geometric epsilon [length]; gaps below 1E-12 of it are not corrected.
     """
     with user.present(constraints, bodies, time):
         rows, components, gaps = _gaps(constraints, bodies)
@@ -106,20 +106,20 @@ def correct(constraints: ConstraintTable, bodies: BodyTable, time: float, epsilo
 
 
 def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Constraint rows (n,), components of their local frames (n,), and by how much they are out of place there [length]."""
+    """Return constraint rows (n,), components of their local frames (n,), and their displacements from their places [length]."""
     users = slice(0, constraints.user_count)
     kind, slave = constraints.kind[users], constraints.slave[users]
-    # points of bodies in a reduced base cannot be moved one by one
+    # points of bodies in a reduced base cannot be moved independently
     movable = (bodies.mode_count[constraints.master[users]] == 0) & ((slave < 0) | (bodies.mode_count[slave] == 0))
-    # between two bodies the plane of those that slide follows the slave, so that there is no place to come back to
+    # a sliding plane between two bodies follows the slave, so there is no place to return to
     movable &= ~np.isin(kind, SLIDING) | (slave < 0)
     rows = np.flatnonzero(movable & np.isin(kind, HELD)).astype(np.int32)
     errors = np.zeros((3, rows.size), order="F")
     if rows.size:
         opened(_fill_joint_errors(bodies.handles, constraints.handle, rows, errors))
-    # prescribed motions are where they are: nothing is moved along them
+    # prescribed motions have no drift: nothing is moved along them
     errors[:, ~np.isin(kind[rows], (*JOINTS, *DRIVES))] = 0.0
-    # limits that are not passed, and motors, of which the next step knows, ask for nothing
+    # limits that are not passed, and motors, which correct themselves in the next step, need no correction
     acting = ~np.isin(kind[rows], DRIVES) | (errors[2] != 0.0)
     rows, errors = rows[acting], errors[:, acting]
     chosen = [np.flatnonzero(np.isin(kind[rows], kinds)) for kinds in ALONG]
@@ -128,7 +128,7 @@ def _gaps(constraints: ConstraintTable, bodies: BodyTable) -> tuple[np.ndarray, 
 
 
 def _operator(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray, components: np.ndarray) -> csc_matrix:
-    """H (n, 3 triples) of components of rows: from displacements of triples to displacements along them."""
+    """Return H (n, 3 triples) of components of rows: from displacements of triples to displacements along the components."""
     from scipy.sparse import csc_matrix  # slow to import
 
     triple, operator = operators(constraints, bodies, rows)
@@ -143,7 +143,7 @@ def _operator(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray,
 
 
 def _displacement(bodies: BodyTable, operator: csc_matrix, gaps: np.ndarray) -> np.ndarray:
-    """The displacement (3, triples) of least mass that closes the gaps."""
+    """Return the displacement (3, triples) that closes the gaps and is smallest in the metric of masses."""
     from scipy.sparse import csc_matrix, diags
     from scipy.sparse.linalg import splu
 
@@ -188,7 +188,7 @@ def _move(bodies: BodyTable, moved: np.ndarray) -> None:
 
 
 def _rotations(angle: np.ndarray) -> np.ndarray:
-    """exp of the skew matrices of vectors (3, n): rotations (3, 3, n)."""
+    """Return rotations (3, 3, n), exp of the skew matrices of vectors (3, n)."""
     from scipy.spatial.transform import Rotation
 
     return Rotation.from_rotvec(angle.T).as_matrix().transpose(1, 2, 0)

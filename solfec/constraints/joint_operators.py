@@ -1,4 +1,4 @@
-"""What the user's constraints look at, as operators on velocity triples."""
+"""Operators H of the user's constraints on velocity triples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _fill_joint_operators = _kernels.joint_operators.fill_joint_operators
 
 
 def operators(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """H of some of the user's constraints at the present configuration.
+    """Compute H of some of the user's constraints at the present configuration.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def operators(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray)
     triple : (16, n) int32
         Velocity triples of the master (8) and of the slave (8), -1: none.
     operator : (3, 3, 16, n) float64
-        Blocks of H, in local components, those of the slave with their sign.
+        Blocks of H, in local components; those of the slave include their sign.
     """
     triple = np.zeros((16, rows.size), np.int32, order="F")
     operator = np.zeros((3, 3, 16, rows.size), order="F")
@@ -41,9 +41,9 @@ def operators(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray)
 def relative_velocities(
     constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray, before: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Relative velocities (3, n) of some of the user's constraints, in local components, and the size (n,) of what they are made of.
+    """Return relative velocities (3, n) of some of the user's constraints, in local components, and the size (n,) of their terms.
 
-    `before`: of the velocities at the start of the step that is being made.
+    `before`: from velocities at the start of the present step.
     """
     triple, operator = operators(constraints, bodies, rows)
     velocity = bodies.triples.velo_prev if before else bodies.triples.velo

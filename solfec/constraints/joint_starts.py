@@ -1,12 +1,12 @@
-"""Joints that begin with a velocity: the first step stops their points (an impact), later ones conserve energy.
+"""Joints whose points move when they begin: the first step stops the points (an impact), later steps conserve energy.
 
-The law of joints, U = -V (docs/theory.md, Joints), is of second order for points that are at rest already, and turns the velocity of points
-that are not round in every step, for ever.  So a joint that is new, or whose bodies have been given velocities, is looked at in the
-configuration in which the step begins: where its points move against each other there, the step asks for U = 0 instead.
+The law of joints, U = -V (docs/theory.md, Joints), is of second order if the points are at rest.  Otherwise it reverses the relative velocity
+in every step, forever.  So a joint that is new, or whose bodies have got new velocities, is examined in the
+configuration at the start of the step: if its points move relative to each other, the step prescribes U = 0 instead.
 
-An impact of bodies leaves such a velocity, too, however well the step is solved: U + V = 0 holds with the directions of mid-step, which the
-joint has left when the step ends, and the turning of the two velocities no longer cancels when an impact has come between them.  It is of
-the size h w |dU|, with the angular velocity w.  The next two steps take it away (fortran/rows/joint_rows.f90).
+An impact of bodies leaves such a velocity, too, however well the step is solved.  U + V = 0 holds with the directions at mid-step, which have
+turned at the end of the step, and the errors from turning cancel only if no impact changes the velocity in between.  The remaining velocity
+is of the size h w |dU|, with the angular velocity w.  The next two steps remove it (fortran/rows/joint_rows.f90).
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from .joint_operators import relative_velocities
 from .table import ConstraintKind, ConstraintTable
 
 COMPONENTS = {kind.value: kind.components for kind in ConstraintKind}
-ASKED_FOR = np.array([[c in COMPONENTS.get(kind, ()) for kind in range(max(COMPONENTS) + 1)] for c in range(3)])  # components, by kinds
+ASKED_FOR = np.array([[c in COMPONENTS.get(kind, ()) for kind in range(max(COMPONENTS) + 1)] for c in range(3)])  # prescribed components, by kinds
 NO_ROWS = np.zeros(0, int)
-ROUNDING = 1e-9  # part of the velocities of its bodies that counts as no velocity of a joint
-AFTER = np.array([Start.MET, Start.NEW, Start.MET, Start.HALVED, Start.MET], np.int32)  # a step, by what it began with
+ROUNDING = 1e-9  # relative to the velocities of its bodies: smaller velocities of a joint count as zero
+AFTER = np.array([Start.MET, Start.NEW, Start.MET, Start.HALVED, Start.MET], np.int32)  # state after a step, by the state before it
 
 _mark_struck_joints = _kernels.struck_joints.mark_struck_joints
 
 
 def mark(constraints: ConstraintTable, bodies) -> None:
-    """Look at the joints of a body (its row), or of several, anew before the next step, since velocities have been set."""
+    """Mark the joints of one or several bodies (rows), whose velocities have been set, for examination before the next step."""
     users = slice(0, constraints.user_count)
     attached = np.isin(constraints.master[users], bodies) | np.isin(constraints.slave[users], bodies)
     constraints.start[users][attached & np.isin(constraints.kind[users], JOINTS)] = Start.NEW
 
 
 def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: bool) -> bool:
-    """Decide for new joints whether the next step stops their points, at the configuration in which it begins.
+    """Decide for marked joints whether the next step stops their points, from the configuration at its start.
 
     Parameters
     ----------
     constraints, bodies
         State tables; column `start` is set.
     time : float
-        Beginning of the step.
+        Start of the step.
     impacts : bool
-        Whether joints are to be stopped at all.
+        Whether steps stop joints at all.
 
     Returns
     -------
     bool
-        Whether there are such joints.
+        Whether the next step stops any joint.
     """
     rows = np.flatnonzero(constraints.start[: constraints.user_count]) if constraints.user_count else NO_ROWS
     if not rows.size:
@@ -73,9 +73,9 @@ def find(constraints: ConstraintTable, bodies: BodyTable, time: float, impacts: 
 
 
 def _stop_links_beside(constraints: ConstraintTable) -> None:
-    """Stop also the links of bodies that an impact stops.
+    """Stop also the links of bodies that are stopped.
 
-    Points have moved by half a step when they stop, so a link would ask for its length where a fixed point holds its end.
+    Points move by half a step until they stop; a link would restore its length although a fixed point holds its end.
     """
     users = slice(0, constraints.user_count)
     start, master, slave = constraints.start[users], constraints.master[users], constraints.slave[users]
@@ -85,7 +85,7 @@ def _stop_links_beside(constraints: ConstraintTable) -> None:
 
 
 def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_lengths: bool) -> None:
-    """After the step: joints are met, and links take the length at which their points came to rest, unless they are to keep theirs."""
+    """After the step, mark joints as met, and set the lengths of stopped links to the present ones, unless they must keep theirs."""
     start, kind = (column[: constraints.user_count] for column in (constraints.start, constraints.kind))
     links = np.flatnonzero((start == Start.IMPACT) & np.isin(kind, LINKS))
     constraints.value[:, np.flatnonzero(start > Start.IMPACT)] = 0.0
@@ -97,6 +97,6 @@ def finish(constraints: ConstraintTable, bodies: BodyTable, time: float, keep_le
 
 
 def note_impacts(constraints: ConstraintTable, bodies: BodyTable, local) -> None:
-    """After a step: mark the joints of bodies that an impact has reached; `local` is its LocalDynamics."""
+    """After a step with local dynamics `local`, mark the joints of bodies that an impact has reached."""
     _, status = _mark_struck_joints(bodies.handles, constraints.handle, local.handles, local.n, constraints.user_count)
     opened(status)

@@ -1,4 +1,4 @@
-"""Motors of joints whose value a Python function gives."""
+"""Motors of joints with a Python function."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LARGEST = 1e150  # value beyond which numbers are out of range
 
 
 def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
-    """Ask the functions of motors for what they prescribe in a step.
+    """Call the functions of motors for the values that they prescribe in a step.
 
-    A rate is ``function(time)`` at the end of the step; a coordinate too, whose rate follows from that at the ends of the steps beside it;
-    an effort ``function(coordinate, rate, time)`` at the middle of the step, with the rate at its start.
+    A rate is ``function(time)`` at the end of the step.  So is a coordinate, whose rate follows from its values at the ends of neighbouring steps.
+    An effort is ``function(coordinate, rate, time)`` at the middle of the step, with the rate at its start.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: 
     Raises
     ------
     SolfecError
-        A function that a continued run has not been given again, or one that returns no number.
+        A continued run has not been given a function again, or a function does not return a number.
     """
     rows = np.flatnonzero(constraints.motor[: constraints.user_count] & Motor.CALLED)
     if not rows.size:
@@ -47,14 +47,14 @@ def ask(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: 
 
 
 def _rates(constraints: ConstraintTable, bodies: BodyTable, rows: np.ndarray) -> np.ndarray:
-    """Rates (n,) of coordinates, of the velocities at the start of the step."""
+    """Return rates (n,) of coordinates from the velocities at the start of the step."""
     velocity, _ = relative_velocities(constraints, bodies, rows, before=True)
     arm = np.where(constraints.kind[rows] == ConstraintKind.TORSIONAL, constraints.length[rows], 1.0)
     return velocity[2] / arm
 
 
 def _function(constraints: ConstraintTable, row: int):
-    """The user's function of a motor, which returns finite numbers or raises an error that names its joint."""
+    """Return the user's function of a motor, which then returns finite numbers or raises an error that names its joint."""
     identifier = int(constraints.id[row])
     where = f"function of the motor of joint {int(constraints.joint[row])}"
     if identifier not in constraints.functions:

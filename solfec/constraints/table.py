@@ -1,8 +1,8 @@
 """The constraint table and the surface-material table.
 
 Rows: the user's constraints first, in order of creation, then the contacts, oldest birth step first and within a
-step by the key of their pair of primitives.  Identifiers grow with the rows and are never reused, so a stale
-handle can only find nothing.
+step by the key of their pair of primitives.  Identifiers grow with the rows and are never reused, so the
+handle of a constraint that is gone finds nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ConstraintTable(Table):
         "element": ((2,), "i4", -1),  # mesh elements that hold the points on finite element bodies: master, slave
         "weights": ((MOST_NODES, 2), "f8", 0.0),  # shape functions of these elements at the points
         "point": ((3,), "f8", 0.0),  # current spatial point
-        "other_point": ((3,), "f8", 0.0),  # second current point of a link, and of a cohesive contact that on the slave
+        "other_point": ((3,), "f8", 0.0),  # second current point of a link; of a cohesive contact, the point on the slave
         "base": ((3, 3), "f8", 0.0),  # columns t1, t2, n, spatial
         "R": ((3,), "f8", 0.0),  # reaction (force averaged over the step), local
         "U": ((3,), "f8", 0.0),  # relative velocity at the end of the step, local
@@ -56,14 +56,14 @@ class ConstraintTable(Table):
         "cohesion": ((), "f8", 0.0),  # cohesion per unit area while the contact is cohesive, else 0
         "damage": ((), "f8", 0.0),  # of the bond of a cohesive contact, 1: gone
         "birth": ((), "i8", -1),  # step number at which the constraint was created
-        "evaluated": ((), "i8", -1),  # the last update of shapes before a contact was evaluated (see contact/detection.py)
+        "evaluated": ((), "i8", -1),  # number of the last update of shapes before a contact was evaluated (see contact/detection.py)
         "merit": ((), "f8", 0.0),
         "residual": ((), "f8", 0.0),
         "length": ((), "f8", 0.0),  # reference length of a link or spring; arm at which turning counts as moving
         "strength": ((), "f8", np.inf),  # of FIXPNT and RIGLNK
-        "value": ((3,), "f8", 0.0),  # prescribed velocity at the end of the step (VELODIR, VELODIR3); within a step what an impact has left (joints)
+        "value": ((3,), "f8", 0.0),  # prescribed velocity at the end of the step (VELODIR, VELODIR3); of joints, within a step, the velocity that an impact has left
         "series_rows": ((3,), "i4", -1),  # time series of these velocities, -1: constant
-        "direction": ((3,), "f8", 0.0),  # unit, of FIXDIR, VELODIR, SPRING: spatial, or referential when convected
+        "direction": ((3,), "f8", 0.0),  # unit, of FIXDIR, VELODIR, SPRING: spatial, or referential if convected
         "update": ((), "i4", 0),  # DirectionUpdate
         "limits": ((2,), "f8", 0.0),  # strokes at which a spring's rigid stops begin; coordinates at which a joint's do
         "curve": ((), "i4", -1),  # curve of a spring, -1: a Python function
@@ -71,8 +71,8 @@ class ConstraintTable(Table):
         "start": ((), "i4", 0),  # joint_starts.Start: whether the next step stops the joint's points
         "joint": ((), "i8", 0),  # identifier of the first constraint of the joint that a row belongs to, 0: none
         "axes": ((3, 2, 2), "f8", 0.0),  # a joint's n and t1, referential, as the master and as the slave (space) carry them
-        "travel": ((), "f8", 0.0),  # coordinate of a joint's axis when it was looked at last, turns counted
-        "motor": ((), "i4", 0),  # Motor: what `value` prescribes of it
+        "travel": ((), "f8", 0.0),  # last coordinate of a joint's axis, turns counted
+        "motor": ((), "i4", 0),  # Motor: the quantity that `value` prescribes
         "drive": ((6,), "f8", 0.0),  # largest effort of the motor, friction, stiffness, damping, coordinate without force, restitution
         "implicit": ((), "i4", 0),  # 1: a spring's force follows from the mean stroke and velocity of the step
     }
@@ -107,18 +107,18 @@ class ConstraintTable(Table):
         return self.n - self.user_count
 
     def has_functions(self) -> bool:
-        """Whether Python functions are the laws of springs, be they known or, in a continued run, not yet put again."""
+        """Whether springs have Python functions, known or, in a continued run, not yet given again."""
         users = slice(0, self.user_count)
         return bool(((self.kind[users] == ConstraintKind.SPRING) & (self.curve[users] < 0)).any())
 
     def new_ids(self, count: int) -> np.ndarray:
-        """`count` fresh identifiers."""
+        """Return `count` new identifiers."""
         ids = np.arange(self.next_id, self.next_id + count)
         self.next_id += count
         return ids
 
     def row_of(self, identifier: int) -> int:
-        """Row of a constraint, or -1 when it is gone."""
+        """Return the row of a constraint, or -1 if it is gone."""
         for first, last in ((0, self.user_count), (self.user_count, self.n)):
             row = first + int(np.searchsorted(self.id[first:last], identifier))
             if row < last and self.id[row] == identifier:
@@ -143,7 +143,7 @@ class SurfaceMaterialTable(Table):
         "hpow": ((), "f8", 1.0),  # exponent of the spring law
         "shear_strength": ((), "f8", 0.0),  # of bonds; `cohesion` is the normal one
         "fracture_energy": ((2,), "f8", 0.0),  # of bonds per unit area, normal and tangential
-        "gap_aware": ((), "f8", 0.0),  # distance from which open contacts count; 0: only what overlaps does
+        "gap_aware": ((), "f8", 0.0),  # distance up to which open contacts count; 0: only overlaps count
     }
 
     def __init__(self):
@@ -151,7 +151,7 @@ class SurfaceMaterialTable(Table):
         self.append()
 
     def row_of(self, one: int, other: int) -> int:
-        """Row of the material of two surfaces, the slave's first, as contacts look it up (fortran/contact/contacts.f90)."""
+        """Return the row of the material of two surfaces, the slave's first, as detection does (fortran/contact/contacts.f90)."""
         surface = self.view("surface").T.tolist()
         for pair in (sorted((one, other)), [one, ANY_SURFACE], [other, ANY_SURFACE]):
             if pair in surface:
@@ -160,7 +160,7 @@ class SurfaceMaterialTable(Table):
 
     @property
     def reaches(self) -> np.ndarray:
-        """Distances from which contacts of each material must be found; bonds are, until they are gone."""
+        """Distances up to which contacts of each material must be found: of bonds, the opening at which they are gone."""
         bonded = self.view("model") == SurfaceModel.COHESIVE
         strengths = np.where(bonded, [self.view("cohesion"), self.view("shear_strength")], 1.0)
         return np.maximum(self.view("gap_aware"), np.where(bonded, 2 * self.view("fracture_energy") / strengths, 0.0).max(axis=0))

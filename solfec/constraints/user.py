@@ -1,4 +1,4 @@
-"""The user's constraints from step to step: points, bases and gaps; what breaks under its load."""
+"""The user's constraints from step to step: points, bases and gaps; constraints that break under their load."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REFRESHED = ("point", "other_point", "base", "gap", "master_point", "travel", "v
 
 
 def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, step: float) -> None:
-    """Refresh points, base, gap and prescribed velocity of the user's rows at the bodies' current configuration.
+    """Update points, base, gap and prescribed velocity of the user's rows at the bodies' current configuration.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def update(constraints: ConstraintTable, bodies: BodyTable, time_end: float, ste
 
 @contextmanager
 def present(constraints: ConstraintTable, bodies: BodyTable, time: float) -> Iterator[None]:
-    """The user's rows at the present configuration, for a look between steps; afterwards they are those of mid-step again."""
+    """Show the user's rows at the present configuration, between steps; afterwards restore those of mid-step."""
     users = slice(0, constraints.user_count)
     kept = {name: constraints.view(name)[..., users].copy() for name in REFRESHED}
     update(constraints, bodies, time, 0.0)
@@ -71,11 +71,11 @@ def _refuse(constraints: ConstraintTable, row: int) -> None:
 
 
 def find_overloaded(constraints: ConstraintTable) -> np.ndarray | None:
-    """Rows loaded above their strength in the step just made: |R| of fixed points, tension -R_N of rigid links.
+    """Find rows loaded above their strength in the last step: |R| of fixed points, tension -R_N of rigid links.
 
     Returns
     -------
-    mask : ndarray of bool, shape (n,), or None where no row is
+    mask : ndarray of bool, shape (n,), or None if there is no such row
     """
     if constraints.overloaded.size != constraints.capacity:
         constraints.overloaded = np.zeros(constraints.capacity, np.int32)

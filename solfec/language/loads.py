@@ -152,7 +152,7 @@ def first_arguments(data) -> tuple:
 
 
 def refuse_data(data, command_name: str) -> None:
-    """Warn of data that are left over."""
+    """Warn of data without effect."""
     if data is not None:
         session.warn(f"{command_name}: 'data' is for a 'value' that is called; this one is not, 'data' is ignored")
 

@@ -1,1 +1,1 @@
-"""Local dynamics of constraints and what solves it: block Gauss-Seidel, penalty, measures of merit."""
+"""Local dynamics of constraints, and its solvers."""

@@ -8,7 +8,7 @@ from ..errors import SolfecError
 
 #: Average number of off-diagonal blocks per row above which the velocity form is faster (benchmarks/gauss_seidel.py).
 VELOCITY_FORM_FROM = 7.0
-#: W is stored under form -2 up to so many blocks per row, and whatever they are up to so many in all.
+#: Under form -2, W is stored if it has at most FULL_ROWS blocks per row, or at most SMALL_MATRIX blocks in all.
 FULL_ROWS, SMALL_MATRIX = 300.0, 1e6
 ENTRIES_LACK, BLOCKS_LACK = 1, 4  # statuses of kernels that lack memory
 
@@ -20,7 +20,7 @@ _apply_reactions = _kernels.local_dynamics.apply_reactions
 
 
 def assemble_rows(local) -> None:
-    """Order and operators of the rows, V, B and the diagonal blocks of W; decides about the form of W.
+    """Assemble order and operators of the rows, V, B and the diagonal blocks of W; choose the form of W.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def assemble_laws(local) -> None:
 
 
 def assemble_blocks(local, laying_out: bool, adding: bool) -> None:
-    """Blocks that couple rows: lay them out, with zeros, and add what bodies that are not implicit contribute."""
+    """Lay out the off-diagonal blocks of W, filled with zeros, and add the contributions of explicit bodies."""
     while True:
         blocks, status = _assemble_matrix(
             local.bodies.handles, local.constraints.handle, local.handles, local.implicit, laying_out, adding
@@ -83,7 +83,7 @@ def assemble_blocks(local, laying_out: bool, adding: bool) -> None:
 
 
 def _check(local, failed: int, status: int) -> None:
-    """Raise an error for the outcome of a kernel, unless it is done."""
+    """Raise an error unless a kernel has succeeded."""
     if failed >= 0:
         raise SolfecError(local.describe(failed))
     if status:
@@ -91,7 +91,7 @@ def _check(local, failed: int, status: int) -> None:
 
 
 def assemble_springs(local) -> int:
-    """Laws of springs, between laws and blocks; returns the number of springs that Python functions describe."""
+    """Assemble the laws of springs, between laws and blocks; return the number of springs that Python functions describe."""
     constraints = local.constraints
     held, failed, status = _assemble_springs(constraints.handle, constraints.curves.handle, local.handles, local.dynamic, local.step)
     if failed >= 0:
@@ -106,7 +106,7 @@ def assemble_springs(local) -> int:
 def apply_reactions(local) -> tuple[float, float]:
     """Apply reactions to bodies, copy R and U to the constraint table; return the work of normal and tangential reactions."""
     elements = within_step(local.bodies)
-    time = local.step if local.dynamic else 0.0  # quasi-statics count no work
+    time = local.step if local.dynamic else 0.0  # in quasi-statics no work is counted
     contact, friction, status = _apply_reactions(
         local.bodies.handles, local.constraints.handle, local.handles, elements.element_size, elements.element_node, time
     )

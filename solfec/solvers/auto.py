@@ -1,8 +1,8 @@
-"""AUTO_SOLVER: the contact problem of a step, island by island, by whichever method its residual calls for.
+"""AUTO_SOLVER: solves the contact problem of a step island by island, and chooses a method for each by its residual.
 
-Cheap sweeps with Anderson acceleration come first.  An island where they stagnate goes on to methods that factorise:
-an interior point iteration, semismooth Newton steps, and ADMM in turn with more Newton steps; one too large for that to
-sweeps for reactions that hold it still.  Counts and residuals decide, never clocks, so that a run repeats itself bit for bit.
+Cheap sweeps with Anderson acceleration come first.  If they stagnate on an island, methods that factorise follow:
+an interior point iteration, semismooth Newton steps, and ADMM alternating with more Newton steps.  An island that is too large to
+factorise gets sweeps for reactions that hold it still.  Counts and residuals decide, never clocks, so runs are repeatable bit by bit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ for _kind, _family in ROW_FAMILIES.items():
 MASKED = tuple(kind for kind, family in ROW_FAMILIES.items() if family.masked)
 GROWING = "; reactions grew without end: bodies are pressed together by motions that no constraint lets go of"
 MOST_UPDATES = 20  # of linearised links and springs
-SOFT = 0.1  # change of a spring's velocity by its force, over that of its force by its velocity: below, the force counts as given
+SOFT = 0.1  # |g| W_NN, the effect of a spring's force on its own velocity: below this value the force counts as given
 
 
 class AutoSolver(ConstraintSolver):
@@ -40,24 +40,24 @@ class AutoSolver(ConstraintSolver):
     Parameters
     ----------
     epsilon : float
-        Residual to reach (docs/solvers.md, Automatic solver): velocity conditions left unmet, over the norm of the free velocity.
+        Residual to reach (docs/solvers.md, Automatic solver): norm of the errors of velocity conditions over the norm of the free velocity.
     maxiter : int
-        Sweeps allowed before an island goes on to methods that factorise; sweeps that stagnate end sooner.
+        Largest number of sweeps before methods that factorise; sweeps that stagnate end sooner.
     anderson : int
         Columns of Anderson acceleration of the sweeps; 0: none.
     method : Method
-        Hold on to one method instead.
+        Use this method only.
     split : bool
-        Solve independent groups of constraints apart.
+        Solve independent groups of constraints separately.
 
     Attributes
     ----------
     iters : int
-        Iterations of all kinds in the last solution, of the island that took most of each.
+        Iterations of all kinds in the last solution: the sum over kinds of the largest number of any island.
     error : str
         Outcome of the last solution: 'OK', or 'DIVERGED' when no method reached the residual.
     methods : dict
-        Islands of the last solution by the method that solved them; 'NONE': the reactions of the last step still did.
+        Number of islands of the last solution by the method that solved them; 'NONE': the reactions of the last step were still accurate.
     iterations : dict
         Largest numbers of sweeps, ADMM iterations, Newton, gradient and interior point steps of the last solution.
     islands : int
@@ -65,7 +65,7 @@ class AutoSolver(ConstraintSolver):
     """
 
     SETTINGS = ("epsilon", "maxiter", "anderson")  # kept with results
-    stored_form = -2  # factorisations need the blocks of W, where these are not too many
+    stored_form = -2  # factorisations need the blocks of W, unless there are too many of them
 
     def __init__(
         self, epsilon: float = 1e-6, maxiter: int = 1000, anderson: int = 5, method: Method = Method.AUTO,
@@ -87,10 +87,10 @@ class AutoSolver(ConstraintSolver):
         self._sweeps = GaussSeidelSolver(self.epsilon, max(self.maxiter, 1000))
 
     def solve(self, local: LocalDynamics) -> SolverReport:
-        """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
+        """Compute reactions R and velocities U of assembled local dynamics, in `local.rows`.
 
-        Cohesive SPRING_DASHPOT contacts have laws that are no cones: steps that hold any go to Gauss-Seidel whole, and so do those
-        with springs and contacts whose tangents do not lead to their forces, and those with laws that only sweeps can solve.
+        Gauss-Seidel solves the whole step in three cases: the step has cohesive SPRING_DASHPOT contacts, whose law is no cone; it has other laws
+        that only sweeps can solve; or iterations with the tangents of springs and contacts do not converge to their forces.
         """
         n, rows = local.n, local.rows
         kind = CONE_OF_KIND[rows.kind]
@@ -117,17 +117,17 @@ class AutoSolver(ConstraintSolver):
         report = self._sweeps.solve(local)
         self.methods, self.islands = {"GAUSS_SEIDEL": 1}, 1
         self.iterations = dict.fromkeys(COUNTS, 0) | {"sweeps": report.iterations}
-        if report.status == "DIVERGED" and report.residual <= 2.0 * self.epsilon:  # reactions that share a load in many ways may wander
+        if report.status == "DIVERGED" and report.residual <= 2.0 * self.epsilon:  # reactions that are not unique may keep changing
             report.status = "OK"
         self.iters, self.error = report.iterations, report.status
         report.solver = "AUTO"
         return report
 
     def _swept_long(self, local: LocalDynamics) -> SolverReport:
-        """By sweeps alone, in the velocity form of W, until the residual is small enough or sweeps are used up.
+        """Solve by sweeps alone, in the velocity form of W, until the residual is small enough or no sweeps are left.
 
-        Many contacts of one pair of bodies couple all with all: the blocks of W grow with their square, though it has the rank of the bodies'
-        freedom.  Sweeps end when reactions stand still, wherever the residual is.
+        Many contacts of one pair of bodies are all coupled: the number of blocks of W grows with the square of their number, although the rank of W
+        is at most the number of the bodies' degrees of freedom.  Sweeps end when reactions stop changing, whatever the residual.
         """
         sweeps, iterations, accuracy = self._sweeps, 0, self._sweeps.epsilon
         try:
@@ -144,9 +144,9 @@ class AutoSolver(ConstraintSolver):
         return report
 
     def _solved(self, local: LocalDynamics, kind: np.ndarray, springs: SpringTangents | None):
-        """Reactions in `local.rows.R`; links and springs, which are not linear in U, are linearised anew until they hold.
+        """Compute reactions in `local.rows.R`; linearise links and springs, which are not linear in U, until their laws hold.
 
-        None when springs do not come to hold.
+        Return the solution, or None if the laws of springs do not hold in the end.
         """
         rows, n = local.rows, local.n
         q, cohesion = reduced_velocity(local)
@@ -164,9 +164,9 @@ class AutoSolver(ConstraintSolver):
         size, driven_size = local.free_size(), local.free_size(driving=True)
         reactions, unmet, total = rows.R, 0.0, None
         if not (q[:, :n].any() or springs or links.size):
-            reactions[:, :n] = 0.0  # nothing has to be stopped: those of the last step are no start
+            reactions[:, :n] = 0.0  # there is no velocity to stop, so reactions of the last step are no good start
         reduced = None if lines or dashpots or cohesion.any() or self.method != Method.AUTO else Eliminated.of(local, kind)
-        masked = np.isin(rows.kind[:n], MASKED).any()  # whose diagonal holds more than what bodies give to it
+        masked = np.isin(rows.kind[:n], MASKED).any()  # their diagonal blocks are larger than the bodies' contributions
         bent = links.size or lines or dashpots  # rows that are not linear in U
         for update in range(MOST_UPDATES if bent else 1):
             if bent:
@@ -191,7 +191,7 @@ class AutoSolver(ConstraintSolver):
                     if update and unmet <= 0.1 * self.epsilon * size:
                         break
                     continue
-                reduced = total = None  # W is too near to being singular for that
+                reduced = total = None  # W is too close to singular for this elimination
             reactions[2, :n] += cohesion
             counts = self._islands.solve(
                 n, kind, block, matrix, self.method, False, self.epsilon, self.maxiter, self.anderson, reactions, size,
@@ -202,11 +202,11 @@ class AutoSolver(ConstraintSolver):
             if lines:
                 lines.unscale()
             total = counts.copy() if total is None else _added(total, counts)
-            # what is unmet was measured before this solution: the first one, in which contacts may begin to act, proves nothing
+            # `unmet` was measured before this solution; after the first solution, in which contacts may begin to act, it is no proof
             if (update or not counts[0].any()) and unmet <= 0.1 * self.epsilon * size:
                 break
             if not counts[0].any() and self._missed(local, lines, dashpots) <= self.epsilon * size:
-                break  # the newest lines needed no iteration, and hold
+                break  # the newest lines needed no iteration, and the laws hold
         if not self._missed(local, lines, dashpots) <= 2.0 * self.epsilon * size:
             return None
         if reduced and not len(reduced.kept):
@@ -218,7 +218,7 @@ class AutoSolver(ConstraintSolver):
 
     @staticmethod
     def _missed(local: LocalDynamics, lines: SpringRows | None, dashpots: DashpotRows | None) -> float:
-        """Norm by which velocities, which are renewed, miss the laws of springs and SPRING_DASHPOT contacts."""
+        """Compute velocities, and return the norm of their errors in the laws of springs and SPRING_DASHPOT contacts."""
         if not (lines or dashpots):
             return 0.0
         local.velocities(local.rows.U)
@@ -226,7 +226,7 @@ class AutoSolver(ConstraintSolver):
 
 
 def _added(before: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Counts per island of two solutions, one after the other: method, status, and numbers of iterations."""
+    """Return the counts per island (method, status, numbers of iterations) of two successive solutions together."""
     total = before + counts
     total[0] = np.where(counts[0] > 0, counts[0], before[0])
     total[1] = counts[1]
@@ -236,14 +236,14 @@ def _added(before: np.ndarray, counts: np.ndarray) -> np.ndarray:
 class SpringRows:
     """Springs of a step as rows of the reduced problem, R_N = p + g U_N.
 
-    A stiff spring is a joint that yields: 0 = (W R)_N + B_N + (p - R_N)/g, that is, more on the diagonal.  Its row is scaled by
-    s = -g W_NN, R_N = s R', so that what the solver measures there is the residual, W_NN (R_N - p - g U_N).  The force of a soft
-    spring, whose own velocity hardly answers to it, is taken at the present velocity.  A stop holds U_N.
+    A stiff spring is a joint with compliance: 0 = (W R)_N + B_N + (p - R_N)/g, which adds -1/g to the diagonal.  Its row is scaled by
+    s = -g W_NN, R_N = s R', so that the solver measures the residual W_NN (R_N - p - g U_N) there.  A soft spring, whose force hardly
+    changes its own velocity, gets its force at the present velocity.  A stop prescribes U_N.
 
     Attributes
     ----------
     block, diagonal, q, off_diagonal : ndarray
-        What the solver gets in the place of the rows' own.
+        Arrays for the solver, instead of those of the rows.
     """
 
     def __init__(self, local: LocalDynamics, tangents: SpringTangents, kind: np.ndarray, q: np.ndarray):
@@ -252,7 +252,7 @@ class SpringRows:
         self.q = q.copy(order="F")
         self.diagonal = local.rows.diagonal.copy(order="F")
         self.block = local.rows.block.copy(order="F")
-        self.block[:, self.rows] = 0.0  # knots, which are no friction
+        self.block[:, self.rows] = 0.0  # these numbers are knots of curves, not of friction
         self.off_diagonal = local.blocks.block.copy(order="F")
         blocks = int(local.rows.block_ptr[local.n])
         row = np.repeat(np.arange(local.n), np.diff(local.rows.block_ptr[: local.n + 1]))
@@ -267,7 +267,7 @@ class SpringRows:
     def renew(self) -> float:
         """Draw tangents at the present U and R; return the norm by which velocities miss the laws of springs.
 
-        Infinite where a spring's force grows with its motion so that it is no joint.
+        Infinite if the force of a stiff spring grows with its velocity, so that no joint can replace it.
         """
         rows, springs = self.local.rows, self.rows
         constant, slope, stopped, target = self.tangents.tangents()
@@ -296,12 +296,12 @@ class SpringRows:
         return missed
 
     def missed(self) -> float:
-        """Norm of the springs' residual at the present velocities."""
+        """Return the norm of the errors of the present velocities in the laws of springs."""
         constant, slope, stopped, target = self.tangents.tangents()
         return self._missed(constant + slope * self.local.rows.U[2, self.rows], stopped, target)
 
     def _missed(self, forces: np.ndarray, stopped: np.ndarray, target: np.ndarray) -> float:
-        """Norm of the springs' residual at given velocities."""
+        """Return the norm of the errors of velocities in the laws of springs."""
         rows, springs = self.local.rows, self.rows
         w, u, r = rows.diagonal[2, 2, springs], rows.U[2, springs], rows.R[2, springs]
         missed = np.abs(np.where(stopped, u - target, w * (r - forces)))
@@ -310,7 +310,7 @@ class SpringRows:
         return norm(missed)
 
     def _pull(self) -> np.ndarray:
-        """Velocities that result from the forces of soft springs."""
+        """Return the velocities that the forces of soft springs make."""
         rows = self.local.rows
         if not self._soft.size:
             return 0.0
@@ -322,7 +322,7 @@ class SpringRows:
         return made
 
     def scaled(self, operators: tuple | None) -> tuple | None:
-        """Operators of rows (`LocalDynamics.operators`) as the solver takes them."""
+        """Return operators of rows (`LocalDynamics.operators`) with the scaling of the solver."""
         if operators is None:
             return None
         first, triple, entry, triples = operators
@@ -343,13 +343,13 @@ class SpringRows:
 
 
 class AcceleratedGaussSeidel(GaussSeidelSolver):
-    """Gauss-Seidel with two options that change what ends the sweeps.
+    """Gauss-Seidel with two options: accelerated sweeps, and separate islands.
 
     Attributes
     ----------
     anderson, islands : bool
-        True: sweeps are accelerated; independent groups of constraints end apart.  Either makes the residual the
-        quantity that has to fall to `epsilon`, and leaves contacts to the direct block solution.
+        True: sweeps are accelerated; independent groups of constraints are solved separately.  With either, sweeps end when the
+        residual is at most `epsilon`, and contacts are solved by the direct block solver.
     """
 
     SETTINGS = (*GaussSeidelSolver.SETTINGS, "anderson", "islands")  # kept with results
@@ -367,7 +367,7 @@ class AcceleratedGaussSeidel(GaussSeidelSolver):
 
 
 def reduced_velocity(local: LocalDynamics) -> tuple[np.ndarray, np.ndarray]:
-    """Free velocity (3, capacity) of the reduced form, cohesion and targets of all rows folded in, and cohesion (n,)."""
+    """Return the free velocity (3, capacity) of the reduced form, which includes cohesion and targets of all rows, and cohesion (n,)."""
     rows, n = local.rows, local.n
     q = rows.free.copy(order="F")
     cohesion = folded_cohesion(local)
@@ -382,13 +382,13 @@ def reduced_velocity(local: LocalDynamics) -> tuple[np.ndarray, np.ndarray]:
 
 
 def folded_cohesion(local: LocalDynamics) -> np.ndarray:
-    """Cohesive forces (n,) that the reduced form adds to normal reactions: those of cones."""
+    """Return the cohesive forces (n,) that the reduced form adds to normal reactions of cones."""
     rows, n = local.rows, local.n
     return np.where(CONE_OF_KIND[rows.kind[:n]] == Cone.CONTACT, rows.law[COHESION, :n], 0.0)
 
 
 def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:
-    """Normal velocities at which links have their length at the end of the step, with the present tangential ones."""
+    """Return the normal velocities with which links have their length at the end of the step, given the present tangential ones."""
     law, k = local.rows.law, local.half_step
     sideways = law[:2, links] + k * local.rows.U[:2, links]
     square = law[LINK_LENGTH, links] ** 2 - (sideways**2).sum(axis=0)
@@ -398,7 +398,7 @@ def link_velocity(local: LocalDynamics, links: np.ndarray) -> np.ndarray:
 
 
 def contact_problem(local: LocalDynamics, name: str = "") -> ContactProblem:
-    """The reduced problem of a step, to be solved or written elsewhere; W in velocity per force.
+    """Return the reduced problem of a step, to be solved or written elsewhere; W in velocity per force.
 
     The target of a link is the normal velocity with which it keeps its length at the tangential one of the step.
     """

@@ -15,16 +15,16 @@ class ConstraintSolver(ABC):
     Attributes
     ----------
     SETTINGS : tuple of str
-        Members that are kept with results, and restored when a run is continued.
+        Members that results store, and that are restored when a run is continued.
     stored_form : bool, int or None
-        Form of W that it needs: True, the blocks of W; False, operators on bodies (velocity form); -2, blocks where these are not too many;
-        None, whichever costs less.
+        Form of W that it needs: True, the blocks of W; False, operators on bodies (velocity form); -2, blocks unless there are too many of them;
+        None, the cheaper form.
     colouring : str
-        'ON' or 'AUTO': rows are to stand by colours, for sweeps on several threads; 'OFF': in the order of keys.
+        Order of contacts: 'ON' or 'AUTO', by colours, for sweeps on several threads; 'OFF', by keys.
     failure : str
-        What happens when it does not solve a step: 'CONTINUE', 'EXIT' or 'CALLBACK'.
+        Policy for a step that it does not solve: 'CONTINUE', 'EXIT' or 'CALLBACK'.
     names_contradictions : bool
-        Whether it tells by itself of joints that contradict one another.
+        Whether the solver itself reports joints that contradict one another.
     """
 
     SETTINGS: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class ConstraintSolver(ABC):
 
     @abstractmethod
     def solve(self, local: LocalDynamics) -> SolverReport:
-        """Leave reactions R and velocities U in `local.rows`; `local.rows.R` holds those of the last step at first."""
+        """Compute reactions R and velocities U in `local.rows`; at first `local.rows.R` holds the reactions of the last step."""
 
     @property
     def class_name(self) -> str:
@@ -43,11 +43,11 @@ class ConstraintSolver(ABC):
         return type(self).__name__
 
     def settings(self) -> dict[str, Any]:
-        """The members in `SETTINGS`."""
+        """Return the members in `SETTINGS`."""
         return {name: getattr(self, name) for name in self.SETTINGS}
 
     def restore(self, settings: dict[str, Any]) -> None:
-        """Set those of the members in `SETTINGS` that are given."""
+        """Set members in `SETTINGS` from stored ones; those that are not stored stay."""
         for name in self.SETTINGS:
             if name in settings:
                 setattr(self, name, settings[name])

@@ -1,7 +1,7 @@
 """The contact problem without bodies: u = W r + q with every reaction in its cone, and the solvers for it.
 
-It is what remains of a time step once W, B and the laws are known, and what FCLIB files hold.  Rows are in the
-program's order (tangent 1, tangent 2, normal); r and u are in the reduced form, cohesion and restitution folded in.
+This problem remains of a time step when W, B and the laws are known; FCLIB files hold such problems.  Components are in the
+program's order (tangent 1, tangent 2, normal); r and u are in the reduced form, which includes cohesion and restitution.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAXITER = {Method.NEWTON: 200, Method.INTERIOR_POINT: 200, Method.ADMM: 5000, Me
 
 @dataclass
 class ContactProblem:
-    """Block-CSR W, free velocity q and friction, rows in the order (T1, T2, N).
+    """Block-CSR W, free velocity q and friction; components in the order (T1, T2, N).
 
     Attributes
     ----------
@@ -86,11 +86,11 @@ class ContactProblem:
 
     @property
     def n(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return self.q.shape[1]
 
     def matrix(self):
-        """W as a scipy block-sparse matrix (3 n, 3 n), rows in the order (T1, T2, N)."""
+        """Return W as a scipy block-sparse matrix (3 n, 3 n), components in the order (T1, T2, N)."""
         from scipy.sparse import bsr_array
 
         n = self.n
@@ -104,7 +104,7 @@ class ContactProblem:
 
 
 def from_matrix(matrix, q, friction, name: str = "", kind=None) -> ContactProblem:
-    """Contact problem of a sparse W (3 n, 3 n) and q (3 n,) in the order (T1, T2, N); `kind`: cones of the rows."""
+    """Make a contact problem from a sparse W (3 n, 3 n) and q (3 n,) in the order (T1, T2, N); `kind`: cones of the rows."""
     from scipy.sparse import csr_array
 
     matrix = csr_array(matrix)
@@ -112,7 +112,7 @@ def from_matrix(matrix, q, friction, name: str = "", kind=None) -> ContactProble
     if matrix.shape != (3 * n, 3 * n) or np.size(q) != 3 * n:
         raise SolfecError(f"contact problem {name}: {n} contacts need W of {3 * n} rows, not {matrix.shape}")
     blocks = matrix.tobsr((3, 3))
-    # solvers go along rows and columns alike: a block without its mirror image gets a zero one
+    # solvers need a symmetric pattern: a block without its mirror image gets a zero one
     row = np.repeat(np.arange(n), np.diff(blocks.indptr))
     keys, where = np.unique(
         np.concatenate([row * n + blocks.indices, blocks.indices * n + row, np.arange(n) * (n + 1)]), return_inverse=True
@@ -130,7 +130,7 @@ def from_matrix(matrix, q, friction, name: str = "", kind=None) -> ContactProble
 
 @dataclass
 class Solution:
-    """Reactions of a contact problem and how they were found.
+    """Reactions of a contact problem, their accuracy, and the methods and iterations that found them.
 
     Attributes
     ----------
@@ -139,17 +139,17 @@ class Solution:
     residual : float
         Norm of (r - P(r - rho F))/rho over rows, in velocity units, over the norm of q.
     natural_map : float
-        The same of the unscaled natural map r - P(r - F).
+        Norm of the unscaled natural map r - P(r - F), over the norm of q.
     status : str
-        'OK', 'DIVERGED' (no method reached the tolerance; there may be no solution), 'NO_SOLUTION' (none did, and
-        reactions grow without end against loads that W does not answer to) or 'NOT_FINITE'.
+        'OK', 'DIVERGED' (no method reached the tolerance; there may be no solution), 'NO_SOLUTION' (no method reached it, and
+        reactions grow without bound against loads that they cannot balance) or 'NOT_FINITE'.
     islands, unsolved : int
-        Independent groups of rows, and those that were not solved.
+        Numbers of independent groups of rows, and of those that were not solved.
     iterations : dict
-        Largest number over the islands of sweeps, ADMM iterations, Newton, gradient and interior point steps, and
+        Largest numbers, over the islands, of sweeps, ADMM iterations, Newton, gradient and interior point steps, and
         alternations.
     methods : dict
-        Islands by the `Method` that solved them; 'NONE' needed none.
+        Number of islands by the `Method` that solved them; 'NONE': the start was accurate enough.
     """
 
     r: np.ndarray
@@ -164,7 +164,7 @@ class Solution:
 
     @property
     def total_iterations(self) -> int:
-        """Iterations of all kinds in the island that took most of each."""
+        """Sum over the kinds of iterations of the largest number of any island."""
         return sum(value for key, value in self.iterations.items() if key != "alternations")
 
 
@@ -185,9 +185,9 @@ def solve(
     Parameters
     ----------
     tolerance : float
-        Of the residual and, with `unscaled`, of the natural map, both over the norm of q.
+        Largest residual and, with `unscaled`, largest natural map, both over the norm of q.
     maxiter : int, optional
-        Iterations allowed to the chosen method, in AUTO to the sweeps that are tried first.
+        Largest number of iterations of the chosen method; for AUTO, of the sweeps that come first.
     window : int
         Columns of Anderson acceleration.
     start : (3, n) float64, optional
@@ -202,20 +202,20 @@ def solve(
         return summary(r, u, 0.0, 0.0, 0, np.zeros((8, 0), np.int32))
     islands = Islands()
     matrix = problem.diagonal, problem.q, problem.row_ptr, problem.column, problem.off_diagonal
-    block = problem.block.copy(order="F")  # sweeps keep first guesses there; a solution is to depend on the problem alone
+    block = problem.block.copy(order="F")  # sweeps store first guesses there, but a solution must depend on the problem alone
     counts = islands.solve(n, problem.kind, block, matrix, method, unscaled, tolerance, maxiter, window, r)
     scaled, natural = _kernels.automatic_solver.measure_problem(n, problem.kind, problem.block, *matrix, r, u)
     return summary(r, u, scaled / islands.size, natural / islands.size, islands.count, counts)
 
 
 def norm(values: np.ndarray) -> float:
-    """Euclidean norm of all entries; infinite, without a warning, where squares run out of range."""
+    """Return the Euclidean norm of all entries; infinite, without a warning, if squares overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.linalg.norm(values))
 
 
 class ConeRows(Record):
-    """Rows of one problem, their islands, and what is asked of a solution, for the kernel."""
+    """Rows and islands of one problem, and options of its solution, for the kernel."""
 
     COLUMNS = {
         "kind": ((), "i4"),  # Cone
@@ -226,7 +226,7 @@ class ConeRows(Record):
         "column": ((), "i4"),  # of off-diagonal blocks
         "off_diagonal": ((3, 3), "f8"),
         "driving": ((), "i4"),  # 1: the row drives an obstacle
-        "speed": ((), "f8"),  # size of the velocities whose sum q is
+        "speed": ((), "f8"),  # size of the velocities of which q is the sum, for its round-off
         "first_entry": ((), "i4"),  # of every row among its operators
         "triple": ((), "i4"),  # of entries: velocity triple
         "entry": ((3, 3), "f8"),  # H' with W_ab = sum of H'_a H'_b^T
@@ -239,13 +239,13 @@ class ConeRows(Record):
         "residuals": ((), "f8"),  # of islands: norm of the residuals
     }
     NUMBERS = {
-        "operators": "i4",  # 0: none are known, 1: W is the sum of their products, 2: but for diagonal blocks, which may hold more
+        "operators": "i4",  # 0: none are known; 1: W is the sum of their products; 2: the same, except that diagonal blocks may be larger
         "method": "i4",  # Method
         "unscaled": "i4",  # 1: the unscaled natural map must be as small as the residual
         "tolerance": "f8",  # of the residual, relative to `size`
         "size": "f8",  # norm of q over the rows that do not drive obstacles
-        "driven_size": "f8",  # and over those that do, which nothing else couples to
-        "maxiter": "i4",  # iterations allowed to each method
+        "driven_size": "f8",  # and over those that do, which are coupled with no others
+        "maxiter": "i4",  # largest number of iterations of each method
         "window": "i4",  # columns of Anderson acceleration
     }
 
@@ -256,14 +256,14 @@ class Islands:
     Parameters
     ----------
     split : bool
-        Solve independent groups of rows apart; otherwise all at once.
+        Solve independent groups of rows separately; otherwise all rows together.
 
     Attributes
     ----------
     count : int
-        Independent groups of rows.
+        Number of independent groups of rows.
     size : float
-        Norm of q, or 1 where that is zero.
+        Norm of q, or 1 if it is zero.
     residuals : (count,) float64
         Norm of the residuals of each island.
     """
@@ -285,10 +285,10 @@ class Islands:
     ) -> np.ndarray:  # fmt: skip
         """Solve n rows of (diagonal, q, row_ptr, column, off_diagonal); return the kernel's counts per island.
 
-        The tolerance is relative to `size`, the norm of q when omitted.  `operators` are those of rows with W_ab = sum H'_a H'_b^T
-        (first entry of every row, triple and block of every entry): then large islands can be factorised by bodies; where W
-        `yields`, diagonal blocks may hold more than that sum.  Islands of rows that are `driving` obstacles, (n,) int32, are solved to the
-        tolerance relative to `driven_size`; none beyond the rounding of velocities of this `speed`, (n,), whose sum q is.
+        The tolerance is relative to `size`, by default the norm of q.  `operators` are the operators H' of rows, W_ab = sum H'_a H'_b^T
+        (first entry of every row, triple and block of every entry); with them large islands can be factorised by bodies.  If W
+        `yields`, its diagonal blocks may be larger than that sum.  For islands of rows that are `driving` obstacles, (n,) int32, the
+        tolerance is relative to `driven_size`.  No island is solved beyond the round-off of q, a sum of velocities of the size `speed`, (n,).
         """
         diagonal, q, row_ptr, column, off_diagonal = matrix
         first_entry, triple, entry, triples = operators or NO_OPERATORS
@@ -315,7 +315,7 @@ class Islands:
         return rows.counts[:, : self.count]
 
     def _make_room(self, rows: int, pointers: int, triples: int) -> None:
-        """Work space for so many rows, their pointers, and velocity triples."""
+        """Allocate work space for numbers of rows, pointers and velocity triples."""
         work = self._rows
         if work.local.size != rows:
             self._label = np.zeros(rows, np.int32)
@@ -327,7 +327,7 @@ class Islands:
 
 
 def summary(r, u, residual, natural_map, islands: int, counts: np.ndarray) -> Solution:
-    """Solution from what the kernel counted per island."""
+    """Make a Solution from the kernel's counts per island."""
     status = int(counts[1].max(initial=0))
     numbers, how_many = np.unique(counts[0, :islands], return_counts=True)
     return Solution(

@@ -1,7 +1,7 @@
-"""SPRING_DASHPOT contacts of a step as contacts that yield, for solvers of cones (docs/solvers.md, Automatic solver).
+"""SPRING_DASHPOT contacts as contacts with compliance, for solvers of cones (docs/solvers.md, Automatic solver).
 
-R_N = max (0, p + g U_N) with g < 0 says that R_N and U_N + (R_N - p)/|g| are not negative and one of them is zero: a contact with
-1/|g| more on the diagonal of W and p/|g| less in its velocity.  For other powers than one p and g are drawn anew until they hold.
+R_N = max (0, p + g U_N) with g < 0 means that R_N and U_N + (R_N - p)/|g| are not negative and one of them is zero.  This is a rigid contact
+with 1/|g| added to the diagonal of W and p/|g| subtracted from its velocity.  For powers other than one, p and g are renewed until they hold.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class DashpotRows:
     local : LocalDynamics
         Assembled rows.
     kind : (capacity,) int32
-        Cones of rows; those of these contacts are set.
+        Cones of rows; the constructor sets those of these contacts.
     diagonal, block, q : ndarray
-        Diagonal blocks of W, numbers of contacts and free velocities as the solver gets them; entries of these contacts are set.
+        Diagonal blocks of W, numbers of contacts and free velocities for the solver; entries of these contacts are set.
 
     Attributes
     ----------
     rows : ndarray
-        Their rows.
+        Rows of these contacts.
     """
 
     KIND = RowKind.SPRING_DASHPOT
@@ -48,12 +48,12 @@ class DashpotRows:
 
     @staticmethod
     def cohesive(local: LocalDynamics) -> bool:
-        """Whether any SPRING_DASHPOT contact is cohesive: tension up to a limit, and none after, is no cone."""
+        """Whether any SPRING_DASHPOT contact is cohesive: its law, tension up to a limit and none beyond, is no cone."""
         of = local.rows.kind[: local.n] == DashpotRows.KIND
         return bool((local.rows.law[COHESION, : local.n][of] > 0.0).any())
 
     def renew(self, free: np.ndarray) -> float:
-        """Draw lines at the present U and R into the solver's arrays, with velocities `free`; the norm by which velocities miss the law."""
+        """Write lines at the present U and R, and velocities `free`, into the solver's arrays; return the norm of errors in the law."""
         rows, here = self.local.rows, self.rows
         force, slope = self._lines()
         w = rows.diagonal[2, 2, here]
@@ -72,13 +72,13 @@ class DashpotRows:
         return missed
 
     def missed(self) -> float:
-        """Norm by which the present velocities miss the law."""
+        """Return the norm of the errors of the present velocities in the law."""
         rows, here = self.local.rows, self.rows
         force, slope = self._lines()
         return norm(rows.diagonal[2, 2, here] * (rows.R[2, here] - np.maximum(force + slope * rows.U[2, here], 0.0)))
 
     def _lines(self) -> tuple[np.ndarray, np.ndarray]:
-        """p and g of the law at the present U and R (docs/materials.md, SPRING_DASHPOT)."""
+        """Return p and g of the law at the present U and R (docs/materials.md, SPRING_DASHPOT)."""
         rows, here, step = self.local.rows, self.rows, self.local.step
         law, w, v = rows.law[:, here], rows.diagonal[2, 2, here], rows.V[2, here]
         u = rows.U[2, here]
@@ -91,7 +91,7 @@ class DashpotRows:
         dashpot = np.where(law[DASHPOT] < 0.0, 2.0 * np.sqrt(step * stiffness / w), law[DASHPOT])
         hold = 0.25 * step * stiffness + 0.5 * dashpot
         value = (force - 0.5 * dashpot * (without + v)) / (1.0 + hold * w)
-        # with no dashpot an open spring keeps its slope, so that it is found to close
+        # without a dashpot an open spring keeps its slope, so that the solver can close it
         linear = ~deep & (law[POWER] == 1.0) & (dashpot == 0.0)
         value = np.where(linear, law[SPRING] * depth / (1.0 + hold * w), value)
         slope = -np.where(deep | linear, hold, 0.5 * dashpot) / (1.0 + hold * w)

@@ -1,4 +1,4 @@
-"""Why a solution failed, in the user's words: constraints that contradict one another, or the row that is worst off."""
+"""Messages about failed solutions: constraints that contradict one another, or the row with the largest error."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from .report import SolverReport
 
 ALL_DIRECTIONS = tuple(kind for kind in RowKind if kind.is_linear and len(kind.components) == 3)
 NORMAL_ONLY = tuple(kind for kind in RowKind if kind.is_linear and len(kind.components) == 1)
-LARGEST = 600  # equations whose dependence is looked for; the cost grows with the cube
+LARGEST = 600  # most equations that are examined for dependence; the cost grows with the cube
 LARGEST_VELOCITY = 1e150  # beyond, numbers are out of range
 DEPENDENT = 1e-10  # singular value, over the largest one, of equations that depend on one another
-UNFULFILLABLE = 1e-6  # velocity that dependent equations cannot share, over the velocities asked for
+UNFULFILLABLE = 1e-6  # contradiction of dependent equations, over the prescribed velocities
 
 
 def reason(local: LocalDynamics, report: SolverReport) -> str:
-    """Message to the user about a solution that failed."""
+    """Return the message to the user about a solution that failed."""
     return contradiction(local) or worst_row(local, report)
 
 
 def worst_row(local: LocalDynamics, report: SolverReport) -> str:
-    """The constraint that could not be solved, or else the one that is farthest from its law."""
+    """Return the name of the constraint that could not be solved, or else of the one with the largest error."""
     if report.failed_row >= 0:
         return f"{local.name(report.failed_row)} has no solution: a singular block or a number that is not finite"
     residual = local.rows.residual[: local.n]
@@ -32,13 +32,13 @@ def worst_row(local: LocalDynamics, report: SolverReport) -> str:
 
 
 class Contradictions:
-    """Looks for joints that contradict one another, once for each set of the user's constraints."""
+    """Search for joints that contradict one another, once per set of the user's constraints."""
 
     def __init__(self):
         self._examined = (0, 0)
 
     def new(self, local: LocalDynamics) -> str:
-        """Names of constraints that cannot be fulfilled together, or '' when there are none or they were looked for."""
+        """Return names of constraints that cannot hold together, or '' if there are none or this set was examined before."""
         users = local.n - local.contacts
         examined = users, int(local.constraints.id[users - 1]) if users else 0
         if not users or examined == self._examined:
@@ -48,10 +48,10 @@ class Contradictions:
 
 
 def contradiction(local: LocalDynamics) -> str:
-    """Names of joints and prescribed velocities that no motion can fulfil together, or ''.
+    """Return names of joints and prescribed velocities that no motion can satisfy together, or ''.
 
-    Equations H u = target contradict one another when some combination of rows of H vanishes and the same
-    combination of what they ask for does not.
+    Equations H u = target contradict one another if some combination of rows of H vanishes and the same
+    combination of targets does not.
     """
     owner, equations, wanted = _equations(local)
     if not 0 < len(owner) <= LARGEST:
@@ -63,7 +63,7 @@ def contradiction(local: LocalDynamics) -> str:
         owner, equations, wanted = [owner[k] for k in np.flatnonzero(scale)], equations[scale > 0.0], wanted[scale > 0.0]
         scale = scale[scale > 0.0]
     equations, wanted = equations / scale[:, None], wanted / scale
-    # E = R^T Q^T: combinations of rows that vanish are those of the square matrix R^T
+    # E = R^T Q^T: rows of E and of the square matrix R^T vanish in the same combinations
     triangle = np.linalg.qr(equations.T, mode="r") if equations.shape[1] > len(owner) else equations.T
     left, singular, _ = np.linalg.svd(triangle.T)
     rank = int((singular > DEPENDENT * singular[0]).sum())
@@ -76,10 +76,10 @@ def contradiction(local: LocalDynamics) -> str:
 
 
 def _equations(local: LocalDynamics) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """Row of every velocity equation of the user's constraints, its coefficients at the unknowns that any of them has, and the velocity
-    change it wants.
+    """Return the row of every velocity equation of the user's constraints, its coefficients at the unknowns that occur, and the velocity
+    change that it prescribes.
 
-    There are no more unknowns than the constraints' own entries have, however many the model has.
+    The number of unknowns depends on these constraints alone, not on the size of the model.
     """
     rows, entries = local.rows, local.entries
     kind = rows.kind[local.contacts : local.n]

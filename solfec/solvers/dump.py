@@ -1,4 +1,4 @@
-"""Local dynamics of a step as text, and what differs between two such files (docs/language-running.md, LOCDYN_DUMP)."""
+"""Local dynamics of a step as text, and comparison of two such files (docs/language-running.md, LOCDYN_DUMP)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .local_dynamics import LocalDynamics
 def dump(local: LocalDynamics, path: str) -> None:
     """Write one line per row, with its neighbours, in an order that depends on geometry alone.
 
-    A line holds kind, point, (master, slave or -1), base, then W_aa, B, V, U, R of a row; then for each neighbour '=>', what
-    names it and the block W_ab; six significant digits, matrices column by column.
+    A line holds kind, point, (master, slave or -1), base, then W_aa, B, V, U, R of a row; then for each neighbour '=>', its kind and
+    place, and the block W_ab; six significant digits, matrices column by column.
     """
     local._assemble_matrix()
     rows, blocks = local.rows, local.blocks
@@ -32,7 +32,7 @@ def dump(local: LocalDynamics, path: str) -> None:
 
 
 def compare(one: str, two: str, tolerance: float = 2e-6) -> list[str]:
-    """What differs between two dumps: a message per line, relative to the largest number of its kind in the first file."""
+    """Return a message per line that differs between two dumps; differences are relative to the largest number of the kind in the first file."""
     first, second = _parts(one), _parts(two)
     odd = sorted(first.keys() ^ second.keys())
     if odd:
@@ -61,13 +61,13 @@ FIELDS = {"point": 3, "bodies": 2, "base": 9, "W": 9, "B": 3, "V": 3, "U": 3, "R
 
 
 def _parts(path: str) -> dict[tuple[int, int], list[str]]:
-    """Words of a file by line and place in it: 0 a row itself, 1 its first neighbour."""
+    """Return the words of a file by line and place in the line: 0, the row itself; 1, its first neighbour."""
     lines = enumerate(Path(path).read_text(errors="replace").splitlines(), 1)
     return {(number, place): part.split() for number, line in lines for place, part in enumerate(line.split("=>"))}
 
 
 def _fields(words: list[str]) -> list[np.ndarray]:
-    """The numbers of a row or neighbour, field by field."""
+    """Return the numbers of a row or neighbour, field by field."""
     try:
         return np.split(np.array(words[1:], float), np.cumsum(list(FIELDS.values()))[:-1])
     except ValueError:
@@ -97,7 +97,7 @@ def _text(*arrays: np.ndarray) -> str:
 
 
 def compare_command(words: list[str]) -> int:
-    """`solfec compare A B`: print what differs; status 0 when nothing does, 1 otherwise."""
+    """Run `solfec compare A B`: print the differences; return 0 if there are none, else 1."""
     if len(words) != 2:
         raise SolfecError("compare needs two files written by LOCDYN_DUMP")
     try:

@@ -1,10 +1,10 @@
-"""Supports of implicit bodies taken out of a contact problem: they are linear, so one direct solution leaves the contacts alone.
+"""Elimination of supports of implicit bodies from a contact problem: they are linear, so a direct solution leaves contacts only.
 
 With E the components of supports and C the other rows,
 
     r_E = -W_EE^-1 (q_E + W_EC r_C),   u_C = (W_CC - W_CE W_EE^-1 W_EC) r_C + q_C - W_CE W_EE^-1 q_E.
 
-Rows of one implicit body are all coupled, so nothing is filled that was not there.  Without contacts that is the whole solution.
+The rows of one implicit body are all coupled, so elimination adds no blocks.  Without contacts it is the whole solution.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .supports import LARGEST, factorised, matrix_between
 FRICTION = 4  # place in the law data of a contact
 SUPPORTS = tuple(kind for kind in RowKind if kind.is_linear)
 MOST_NUMBERS = 10_000_000  # of W_EC
-RIGID = 1e-8  # what is left of a contact's diagonal block where a body cannot move any more
-SLICE = 512  # columns that are made at once
+RIGID = 1e-8  # share of a contact's diagonal block that remains if its body cannot move any more
+SLICE = 512  # columns that are computed together
 
 
 class Eliminated:
-    """The problem of the rows that are left.
+    """The problem of the remaining rows.
 
     Attributes
     ----------
     rows, kept : ndarray
-        Supports that are taken out, and rows that are left.
+        Supports that are eliminated, and rows that remain.
     """
 
     def __init__(self, local: LocalDynamics, kind: np.ndarray, rows: np.ndarray):
@@ -43,7 +43,7 @@ class Eliminated:
 
     @classmethod
     def of(cls, local: LocalDynamics, kind: np.ndarray) -> Eliminated | None:
-        """The problem, or None where it is not worth while or cannot be reduced."""
+        """Return the reduced problem, or None if it cannot be reduced or reduction does not pay."""
         n = local.n
         if not local.coupled or local.contacts == n:
             return None
@@ -57,7 +57,7 @@ class Eliminated:
         return reduced if reduced.regular else None
 
     def _couple(self) -> None:
-        """Blocks of the rows that are left, less what supports take."""
+        """Compute the blocks of the remaining rows: W_CC - W_CE W_EE^-1 W_EC."""
         local, n, kept = self.local, self.local.n, self.kept
         rows, blocks = local.rows, local.blocks
         count = int(rows.block_ptr[n])
@@ -100,7 +100,7 @@ class Eliminated:
             self.block[:, contacts] = _prepared(self.diagonal[..., contacts], rows.law[FRICTION, kept[contacts]])
 
     def solve(self, islands, kind: np.ndarray, q: np.ndarray, size: float, driven_size: float, given: tuple) -> np.ndarray:
-        """Reactions of all rows into `local.rows.R`; returns the counts of islands.  `given`: method, accuracy, bound and columns."""
+        """Compute reactions of all rows in `local.rows.R`; return the counts of islands.  `given`: method, accuracy, bound and columns."""
         local, kept = self.local, self.kept
         rows = local.rows
         reaction = rows.R.T.reshape(-1)  # the same memory
@@ -128,21 +128,21 @@ class Eliminated:
             right += self.coupling @ rows.R[:, self.touched].T.reshape(-1)
         rows.R[:, self.rows] = 0.0
         reaction[self.component] = -self.solve_supports(right)
-        for _ in range(2):  # what round-off has left
+        for _ in range(2):  # the second pass removes round-off
             velocities = local.velocities(rows.U).T.reshape(-1)
             left = velocities[self.component] - rows.B.T.reshape(-1)[self.component] + free[self.component]
             reaction[self.component] -= self.solve_supports(left)
         return counts
 
     def missed(self, q: np.ndarray) -> float:
-        """Norm of what supports leave unmet, at velocities that are renewed."""
+        """Compute velocities, and return the norm of the errors of supports."""
         local = self.local
         left = (local.velocities(local.rows.U) - local.rows.B + q).T.reshape(-1)[self.component]
         return float(np.linalg.norm(left))
 
 
 def _prepared(diagonal: np.ndarray, friction: np.ndarray) -> np.ndarray:
-    """Numbers of contacts (16, n) for their block solves, of diagonal blocks (3, 3, n)."""
+    """Return numbers of contacts (16, n) for their block solutions, from diagonal blocks (3, 3, n)."""
     block = np.zeros((16, len(friction)), order="F")
     if len(friction):
         _kernels.automatic_solver.prepare_contacts(len(friction), np.asfortranarray(diagonal), np.ascontiguousarray(friction), block)

@@ -1,9 +1,9 @@
 """FCLIB files: contact problems of a single step in the community's HDF5 format (Acary, Bremond, Huber 2014).
 
-Files keep rows in the order (normal, tangent 1, tangent 2); here it is (tangent 1, tangent 2, normal).  Reactions and
-velocities have the same signs; FCLIB's reactions are impulses, so W of a file is W/h of a step.  Joints are the equality
-constraints of the local form (M3DFC of FCLIB's report RT-444), u = W r + V l + q and 0 = V^T r + R l + s; each equation is a
-row along its normal here.
+Components in files are in the order (normal, tangent 1, tangent 2), here (tangent 1, tangent 2, normal).  Reactions and
+velocities have the same signs.  FCLIB's reactions are impulses, so W of a file is W/h of a step.  Joints are the equality
+constraints of the local form (M3DFC of FCLIB's report RT-444), u = W r + V l + q and 0 = V^T r + R l + s; here each equation
+is a row that acts along its normal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .auto import CONE_OF_KIND, UNKNOWN, contact_problem, folded_cohesion
 from .contact_problem import ContactProblem, from_matrix
 from .local_dynamics import LocalDynamics
 
-FROM_FILE = np.array([1, 2, 0])  # rows (T1, T2, N) of a contact in a file's order
+FROM_FILE = np.array([1, 2, 0])  # places of (T1, T2, N) in a file's order
 TO_FILE = np.array([2, 0, 1])
 
 
@@ -57,13 +57,13 @@ def read(path) -> ContactProblem:
 
 
 def _local(group):
-    """W, q, and V, R and s of equality constraints or None."""
+    """Return W, q, and V, R and s of equality constraints, or None if there are none."""
     joints = (_matrix(group["V"]), _matrix(group["R"]), group["vectors/s"][()]) if "R" in group else None
     return _matrix(group["W"]), group["vectors/q"][()], joints
 
 
 def _with_joints(matrix, q, friction, joints, order, path: Path) -> ContactProblem:
-    """Contacts, and after them a row for every equation, which acts along the normal of its row."""
+    """Make a problem of contacts followed by one row per equation, which acts along the normal of its row."""
     from scipy.sparse import block_array, coo_array
 
     coupling, own, s = joints
@@ -74,7 +74,7 @@ def _with_joints(matrix, q, friction, joints, order, path: Path) -> ContactProbl
     along = 3 * np.arange(count)[:, None] + [0, 1]
     rest = coo_array(
         (np.repeat(own.diagonal(), 2), (along.ravel(), along.ravel())), shape=(3 * count, 3 * count)
-    )  # such rows take no tangential reaction; their blocks are not to be singular
+    )  # these rows have no tangential reactions, but their blocks must not be singular
     coupling = coupling[order] @ normal.T
     full = block_array([[matrix, coupling], [coupling.T, normal @ own @ normal.T + rest.tocsr()]], format="csr")
     kind = np.concatenate([np.full(n, Cone.CONTACT), np.full(count, Cone.NORMAL)]).astype(np.int32)
@@ -82,7 +82,7 @@ def _with_joints(matrix, q, friction, joints, order, path: Path) -> ContactProbl
 
 
 def _condensed(group):
-    """W = H^T M^-1 H and q = w + H^T M^-1 f of a global problem; V, R and s of its equality constraints 0 = G^T v + b."""
+    """Return W = H^T M^-1 H and q = w + H^T M^-1 f of a global problem, and V, R and s of its equality constraints 0 = G^T v + b."""
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import splu
 
@@ -91,7 +91,7 @@ def _condensed(group):
         factors = splu(mass)
     except RuntimeError as error:
         raise SolfecError(f"{group.file.filename}: the mass matrix is singular") from error
-    # M is block-diagonal, one block per body, so that entries between contacts of different bodies are exactly zero
+    # M is block-diagonal, one block per body, so entries between contacts of different bodies are exactly zero
     moved, free = factors.solve(h.toarray()), factors.solve(group["vectors/f"][()])
     matrix, q = csr_array(h.T @ moved), group["vectors/w"][()] + h.T @ free
     if "G" not in group:
@@ -102,7 +102,7 @@ def _condensed(group):
 
 
 def _matrix(group):
-    """Sparse matrix stored as triplets (nz >= 0), compressed columns (-1) or compressed rows (-2)."""
+    """Read a sparse matrix, stored as triplets (nz >= 0), compressed columns (-1) or compressed rows (-2)."""
     from scipy.sparse import coo_array, csc_array, csr_array
 
     rows, columns, nz = (int(np.ravel(group[name])[0]) for name in ("m", "n", "nz"))
@@ -148,7 +148,7 @@ def write(path, problem: ContactProblem, title: str = "solfec", description: str
 
 
 def _places(problem: ContactProblem) -> tuple[np.ndarray, np.ndarray]:
-    """Components of contacts, in the order of a file, and those that joints hold."""
+    """Return the components of contacts in the order of a file, and those that joints hold."""
     rows = 3 * np.arange(problem.n)[:, None]
     contacts = (rows + TO_FILE)[problem.kind == Cone.CONTACT].ravel()
     held = np.zeros((problem.n, 3), bool)
@@ -158,7 +158,7 @@ def _places(problem: ContactProblem) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _write_matrix(group, name: str, matrix) -> None:
-    """A sparse matrix by compressed rows."""
+    """Write a sparse matrix by compressed rows."""
     matrix.sort_indices()
     stored = group.create_group(name)
     sizes = {"m": matrix.shape[0], "n": matrix.shape[1], "nz": -2, "nzmax": matrix.nnz}
@@ -169,14 +169,14 @@ def _write_matrix(group, name: str, matrix) -> None:
 
 
 def write_step(path, local: LocalDynamics, title: str = "solfec") -> None:
-    """Write the local dynamics of a step with its reactions; as FCLIB asks, reactions are impulses, W velocity per impulse.
+    """Write the local dynamics of a step with its reactions, in FCLIB's units: reactions are impulses, W velocity per impulse.
 
     Links are linearised at the velocities of the step.
 
     Raises
     ------
     SolfecError
-        The step holds constraints whose laws are no cones (springs, SPRING_DASHPOT contacts, bonds), for which FCLIB has no place, or no contacts.
+        The step has no contacts, or constraints whose laws are no cones (springs, SPRING_DASHPOT contacts, bonds), which FCLIB cannot express.
     """
     rows, n = local.rows, local.n
     kind = CONE_OF_KIND[rows.kind[:n]]

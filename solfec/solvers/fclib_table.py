@@ -16,7 +16,7 @@ HEADER = f"{'problem':32} {'contacts':>8} {'solver':>14} {'status':>10} {'iterat
 
 
 def parser() -> argparse.ArgumentParser:
-    """Words of the sub-command."""
+    """Return the parser of the sub-command's arguments."""
     words = argparse.ArgumentParser(
         prog="solfec fclib", description="Solve contact problems in FCLIB files (HDF5) and print a table."
     )
@@ -32,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(words: list[str]) -> int:
-    """Run the sub-command; 0 when every problem was solved, 1 otherwise, 2 for a command line not understood."""
+    """Run the sub-command; return 0 if every problem was solved, 1 if not, 2 if the command line is wrong."""
     try:
         arguments = parser().parse_args(words)
     except SystemExit as request:
@@ -67,7 +67,7 @@ def main(words: list[str]) -> int:
 
 
 def solved(problem: ContactProblem, solver: str, tolerance: float, maxiter: int | None) -> tuple[str, str]:
-    """A line of the table, and why the problem counts as unsolved, or ''."""
+    """Return a line of the table, and why the problem counts as unsolved, or ''."""
     if solver.startswith("SICONOS_"):
         found = siconos.solve_problem(problem, solver.removeprefix("SICONOS_"), tolerance, maxiter or 20000)
         fault = "" if found.status == "OK" else "Siconos did not reach the tolerance, by its own measure or by ours"
@@ -80,7 +80,7 @@ def solved(problem: ContactProblem, solver: str, tolerance: float, maxiter: int 
 
 
 def line(problem: ContactProblem, solver: str, solution, iterations: int, seconds: float) -> str:
-    """One line of the table."""
+    """Return one line of the table."""
     return (
         f"{problem.name[:32]:32} {problem.n:8} {solver:>14} {solution.status:>10} {iterations:10}"
         f" {solution.residual:9.1E} {solution.natural_map:9.1E} {1e3 * seconds:7.2f} ms"
@@ -88,7 +88,7 @@ def line(problem: ContactProblem, solver: str, solution, iterations: int, second
 
 
 def explain(solution: Solution) -> str:
-    """Why a problem counts as unsolved."""
+    """Return why a problem counts as unsolved."""
     text = f"{solution.unsolved} of {solution.islands} independent groups of contacts not solved"
     if solution.status == "NOT_FINITE":
         return f"{text}: numbers ran out of range"

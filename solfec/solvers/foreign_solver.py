@@ -1,4 +1,4 @@
-"""Solvers of constraints that somebody else has written."""
+"""Constraint solvers from outside of the program."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .report import SolverReport
 
 @runtime_checkable
 class Solves(Protocol):
-    """What an object needs to be given to RUN."""
+    """Protocol of objects that RUN takes as solvers."""
 
     def solve(self, local: LocalDynamics) -> SolverReport | None:
-        """Leave reactions in ``local.rows.R[:, :local.n]``."""
+        """Compute reactions in ``local.rows.R[:, :local.n]``."""
 
 
 class ForeignSolver(ConstraintSolver):
-    """A solver that somebody else has written.
+    """Adapter of an object with a method `solve` to the interface of a ConstraintSolver.
 
-    Velocities, the end of cohesion and the residual are found here.  Reactions that are not finite, or whose residual is above
-    `SUSPICIOUS`, make a step count as unsolved whatever the object reports; those that are not finite are replaced by those of the last step.
+    The adapter computes velocities, the end of cohesion and the residual.  A step counts as unsolved, whatever the object reports, if reactions
+    are not finite or the residual is above `SUSPICIOUS`.  Reactions of the last step replace those that are not finite.
 
     Parameters
     ----------

@@ -20,30 +20,30 @@ from .spring_functions import SpringFunctions
 
 _sweep_rows = _kernels.gauss_seidel.iterate
 
-SUSPICIOUS = 1e-2  # residual of a solution that settled: reactions may be growing, slowly by comparison
+SUSPICIOUS = 1e-2  # residual above which a solution whose reactions changed little counts as unsolved: they may be growing slowly
 FAILURE_POLICIES = ("CONTINUE", "EXIT", "CALLBACK")
 COLOURINGS = ("AUTO", "ON", "OFF")
 
 
 def warn(text: str) -> None:
-    """Warn in Python's way."""
+    """Issue a Python warning."""
     warnings.warn(text, SolfecWarning, stacklevel=2)
 
 
 class SweepSettings(Record):
-    """Options of sweeps, and their history, for the kernel."""
+    """Options and history of sweeps, for the kernel."""
 
     COLUMNS = {
         "errors": ((), "f8"),  # by sweep: relative change of the reactions
-        "merits": ((), "f8"),  # and merit, 0 where it is not asked for
+        "merits": ((), "f8"),  # and merit, 0 if it is not evaluated
     }
     NUMBERS = {
         "solver": "i4",  # DiagonalSolver
-        "tolerance": "f8",  # its accuracy
-        "bound": "i4",  # and the bound of its iterations
+        "tolerance": "f8",  # accuracy of the block solver
+        "bound": "i4",  # largest number of its iterations
         "reverse": "i4",  # 1: odd sweeps run backwards, 2: all do
         "epsilon": "f8",  # largest relative change that ends sweeps
-        "maxiter": "i4",  # sweeps allowed
+        "maxiter": "i4",  # largest number of sweeps
         "meritval": "f8",  # largest merit that ends them; 1 or more: any
     }
 
@@ -52,7 +52,7 @@ class SweepSettings(Record):
         self._options: tuple | None = None
 
     def choose(self, *options) -> None:
-        """Write the numbers, in their order, where they are others than before."""
+        """Write the options, in the order of `NUMBERS`, if they have changed."""
         if options != self._options:
             for name, value in zip(self.NUMBERS, options):
                 setattr(self, name, value)
@@ -69,31 +69,31 @@ class DiagonalSolver(IntEnum):
 
 
 class GaussSeidelSolver(ConstraintSolver):
-    """Sweeps over the rows, each solved with the newest reactions of its neighbours, until reactions settle.
+    """Sweeps over the rows, each solved with the newest reactions of its neighbours, until reactions stop changing.
 
     Parameters
     ----------
     epsilon : float
-        Relative change of the reactions, |dR|/|R| of one sweep, at which to stop.
+        Relative change of the reactions in one sweep, |dR|/|R|, at which sweeps end.
     maxiter : int
         Sweeps allowed.
     meritval : float
-        Merit to reach as well; 1 or more leaves the merit function out of the sweeps.
+        Merit that must be reached, too; if 1 or more, the merit is not evaluated in the sweeps.
     failure : str
-        'CONTINUE', 'EXIT' (RuntimeError) or 'CALLBACK', when the solution fails.
+        Policy for a failed solution: 'CONTINUE', 'EXIT' (RuntimeError) or 'CALLBACK'.
     diagepsilon, diagmaxiter : float, int
-        Accuracy and iteration bound of the block solver; derived from the above when omitted.
+        Accuracy of the block solver and largest number of its iterations; by default derived from `epsilon` and `maxiter`.
     diagsolver : str
         'SEMISMOOTH_NEWTON', 'PROJECTED_GRADIENT', 'DE_SAXCE_FENG' or 'PROJECTED_NEWTON'.
     callback : callable
-        Called with the solver after a failure under the 'CALLBACK' policy; a return of 0 ends the program.
+        Under the policy 'CALLBACK', called with the solver after a failure; if it returns 0, the program ends.
 
     Attributes
     ----------
     reverse : bool
         True: every other sweep runs backwards.
     colouring : str
-        'ON': contacts are swept by colours, on all cores; 'OFF': one after another in the order of their keys;
+        'ON': contacts are swept by colours, on all cores; 'OFF': one after another, in the order of their keys;
         'AUTO': by colours in models of more than 2000 constraints.
     error : str
         Outcome of the last solution: 'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED'.
@@ -148,7 +148,7 @@ class GaussSeidelSolver(ConstraintSolver):
         self._errors = self._merits = np.zeros(0)
 
     def __copy__(self) -> GaussSeidelSolver:
-        """A solver with the same settings, and memory of its own."""
+        """Return a solver with the same settings, and its own memory."""
         copied = type(self).__new__(type(self))
         copied.__dict__.update(self.__dict__, _contradictions=diagnosis.Contradictions(), _settings=SweepSettings())
         copied._errors, copied._merits = self._errors.copy(), self._merits.copy()
@@ -204,11 +204,11 @@ class GaussSeidelSolver(ConstraintSolver):
             self._warn_of_contradiction(local)
 
     def _solved(self, local: LocalDynamics) -> SolverReport:
-        """What options of a derived class replace."""
+        """Solve with the options of this class; derived classes replace this method."""
         return self.sweep(local, 0, True)
 
     def sweep(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
-        """Iterate over the rows from `first_row` on, the others' reactions held fixed; no failure policy.
+        """Sweep the rows from `first_row` on, with the reactions of the others fixed; apply no failure policy.
 
         Merit and residual are those of all rows, and 0 unless all are swept.
         """
@@ -218,19 +218,19 @@ class GaussSeidelSolver(ConstraintSolver):
         return self._iterate(local, first_row, check_cohesion, self.maxiter, int(self.reverse))
 
     def conclude(self, local: LocalDynamics) -> SolverReport:
-        """Velocities, the end of cohesion, merit and residual of the reactions in `local.rows`, which are somebody else's."""
+        """Compute velocities, the end of cohesion, merit and residual from the reactions of another solver in `local.rows`."""
         report = self._iterate(local, 0, True, 0, 0)  # no sweep
         if local.held is not NO_ROWS:
             report.merit, report.residual = merit.evaluate(local)
         return report
 
     def make_room(self) -> None:
-        """For the history of one solution."""
+        """Allocate memory for the history of one solution."""
         if self._settings.errors.size < self.maxiter:
             self._settings.replace(errors=np.zeros(self.maxiter), merits=np.zeros(self.maxiter))
 
     def _iterate(self, local: LocalDynamics, first_row: int, check_cohesion: bool, maxiter: int, reverse: int) -> SolverReport:
-        """One kernel call; `reverse` 2 makes all sweeps run backwards."""
+        """Call the kernel once; with `reverse` 2 all sweeps run backwards."""
         settings = self._settings
         settings.choose(self.diagonal_solver, self.diagepsilon, self.diagmaxiter, reverse, self.epsilon, maxiter, self.meritval)
         fallbacks, iterations, error, g, residual, failed, status = _sweep_rows(
@@ -243,7 +243,7 @@ class GaussSeidelSolver(ConstraintSolver):
         return SolverReport(iterations, error, g, residual, STATUS[status], fallbacks, failed_row=failed)
 
     def _sweep_with_functions(self, local: LocalDynamics, first_row: int, check_cohesion: bool) -> SolverReport:
-        """Sweeps of the kernel in turn with visits to the springs that Python functions describe."""
+        """Alternate sweeps of the kernel with visits to the springs of Python functions."""
         springs = SpringFunctions(local)
         errors, merits = np.zeros(self.maxiter), np.zeros(self.maxiter)
         report, fallbacks = None, 0
@@ -275,7 +275,7 @@ class GaussSeidelSolver(ConstraintSolver):
             raise SystemExit(0)
 
     def _warn_of_contradiction(self, local: LocalDynamics) -> None:
-        """Say once for each set of constraints if they cannot be fulfilled: their reactions grow without bound."""
+        """Warn, once per set of constraints, if they contradict one another: their reactions grow without bound."""
         fault = self._contradictions.new(local)
         if fault:
             self.notify(f"GAUSS_SEIDEL_SOLVER: {fault}")

@@ -1,6 +1,6 @@
-"""What implicit bodies add to W: their A^-1 couples all their velocity triples, so it is applied to all rows of a body at once.
+"""Contributions of implicit bodies to W: their A^-1 couples all their velocity triples, so it is applied to all rows of a body at once.
 
-This comes between the layout of blocks and the laws of rows.
+They are added after the layout of blocks and before the laws of rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..bodies.element_solver import ElementSolver
 from ..bodies.reduced import ReducedBodies
 from ..tables import opened
 
-WIDTH = 96  # columns of a slice, three for each row: enough for solutions to be limited by arithmetic
+WIDTH = 96  # columns of a slice, three per row: enough that arithmetic, not memory, limits the speed of solutions
 
 _fill_columns = _kernels.compliance.fill_columns
 _inverse_columns = _kernels.compliance.inverse_columns
@@ -21,19 +21,19 @@ _add_reduced_compliance = _kernels.reduced_compliance.add_reduced_compliance
 
 
 def rows_of(local, solver) -> SolverRows | ReducedRows:
-    """What adds the part of a solver: `add()` in every step."""
+    """Return the object whose `add()` adds, in every step, the contribution of the bodies of one solver."""
     if isinstance(solver, ReducedBodies):
         return ReducedRows(local, solver)
     return SolverRows(local, solver)
 
 
 class SolverRows:
-    """The part of one solver, whose columns are made in slices.
+    """Contribution of the bodies of one element solver; columns are computed in slices.
 
     Attributes
     ----------
     columns : ndarray (size, n)
-        A^-1 H^T of its bodies for a slice of the rows of each, from the first column on.
+        A^-1 H^T of its bodies, for a slice of the rows of each body; every body starts at the first column.
     """
 
     def __init__(self, local, solver):
@@ -60,7 +60,7 @@ class SolverRows:
 
 
 class ReducedRows:
-    """The part of bodies that move in a base."""
+    """Contribution of bodies that move in a base."""
 
     def __init__(self, local, solver: ReducedBodies):
         self.local, self.solver = local, solver

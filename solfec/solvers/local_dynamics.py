@@ -1,9 +1,9 @@
 """Local dynamics `U = B + W R` of all constraints, and reactions back on the bodies (Solfec-1.0's `ldy`).
 
 Rows stand in the order of the Gauss-Seidel sweep: contacts by birth step, newest first, then the user's constraints,
-last created first.  `W` is kept in one of two forms, chosen by counts: block-CSR with one summed 3x3 block per pair of
-rows, or the velocity form, which keeps the rows' operators on the bodies instead and costs the same however many
-neighbours a row has.
+last created first.  `W` has one of two forms, chosen by counts.  Block-CSR stores one summed 3x3 block per pair of
+rows.  The velocity form stores the rows' operators on the bodies instead; its cost per row does not grow with the number of
+neighbours.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ NO_ROWS = np.zeros(0, int)
 COLOURED_FROM = 2000
 NEVER = 2**31 - 1
 MOST_COLOURS = 63
-SPRING = int(ConstraintKind.SPRING)  # members of enumerations are slow to find
+SPRING = int(ConstraintKind.SPRING)  # a plain number, since members of enumerations are slow to access
 OWN_LAWS = [int(model.row) for model in SurfaceModel if not model.row.family.plain_contact]
 
 
 class RowTable(Table):
-    """One row per constraint in the order of the sweep (one more is kept for the pointers)."""
+    """One row per constraint in the order of the sweep, and one more that ends the pointers."""
 
     COLUMNS = {
         "order": ((), "i4", 0),  # row of the constraint table
@@ -46,8 +46,8 @@ class RowTable(Table):
         "law": ((8,), "f8", 0.0),  # gap, spring, dashpot, hpow, friction, restitution, cohesion force, shift
         "diagonal": ((3, 3), "f8", 0.0),  # W_aa
         "B": ((3,), "f8", 0.0),  # free velocity
-        "speed": ((), "f8", 0.0),  # size of the velocities whose sum B is: of its rounding
-        "free": ((3,), "f8", 0.0),  # the same less what is asked for, as the sweep uses it
+        "speed": ((), "f8", 0.0),  # size of the velocities of which B is the sum, for its round-off
+        "free": ((3,), "f8", 0.0),  # B less the prescribed velocity, for sweeps
         "V": ((3,), "f8", 0.0),
         "R": ((3,), "f8", 0.0),
         "U": ((3,), "f8", 0.0),
@@ -100,13 +100,13 @@ class PointerTable(Table):
 
 
 class TripleWork(Table):
-    """Per velocity triple: L with L L^T = h A^-1, and the scaled momentum of the velocity form."""
+    """One row per velocity triple: L with L L^T = h A^-1, and the scaled momentum of the velocity form."""
 
     COLUMNS = {"factor": ((3, 3), "f8", 0.0), "momentum": ((3,), "f8", 0.0)}
 
 
 class LocalDynamics:
-    """Assembled rows of one step; arrays are kept and grown from step to step.
+    """Assembled rows of one step; arrays are reused, and enlarged, from step to step.
 
     Attributes
     ----------
@@ -117,11 +117,11 @@ class LocalDynamics:
     rows : RowTable
         V, B, R, U and laws of the rows.
     colours : int
-        Colours that contacts stand in (`colour_ptr`, `rows.chunk_ptr`); 0: rows stand in the order of keys.
+        Number of colours of contacts (`colour_ptr`, `rows.chunk_ptr`); 0: rows are in the order of keys.
     stored : bool
         True: W is in block-CSR (`blocks`); False: velocity form.
     coupled : bool
-        Whether rows are on implicit bodies, so that W is no sum of H'_a H'_b^T.
+        Whether rows act on implicit bodies, so that W is no sum of H'_a H'_b^T.
     visits : int
         Upper bound of the number of off-diagonal blocks of W.
     epsilon : float
@@ -129,7 +129,7 @@ class LocalDynamics:
     held : ndarray
         Rows of springs with Python functions; solvers take their reactions from `spring_functions`.
     unmet : ndarray
-        By how much their velocities missed their laws when they were visited last.
+        Errors of their velocities in their laws at the last visit.
     """
 
     def __init__(self):
@@ -178,7 +178,7 @@ class LocalDynamics:
         stored: bool | None = None,
         colouring: str = "OFF",
     ) -> None:
-        """V = H u(t), B = H u*, W = h H A^-1 H^T at the mid configuration, with all couplings.
+        """Assemble V = H u(t), B = H u* and W = h H A^-1 H^T at the mid configuration, with all couplings.
 
         Parameters
         ----------
@@ -189,9 +189,9 @@ class LocalDynamics:
         dynamic : bool
             Dynamics (True) or quasi-statics.
         stored : bool, optional
-            Force block-CSR (True) or the velocity form (False); chosen by counts when omitted; -2: block-CSR unless W is large and full.
+            Force block-CSR (True) or the velocity form (False); by default counts decide; -2: block-CSR unless W is large and full.
         colouring : str
-            'ON': contacts stand by colours, which threads sweep side by side; 'OFF': in the order of keys; 'AUTO': by
+            Order of contacts: 'ON', by colours, which threads sweep in parallel; 'OFF', by keys; 'AUTO', by
             colours above `COLOURED_FROM` rows.
 
         Raises
@@ -221,20 +221,20 @@ class LocalDynamics:
             assemble_blocks(self, laying_out=not self.coupled, adding=True)
 
     def has_implicit_rows(self) -> bool:
-        """Whether rows are on implicit bodies."""
+        """Whether rows act on implicit bodies."""
         n = self.bodies.n
         first = self.pointers.attachment
         return bool(self._implicit_rows) and bool((np.diff(first[: n + 1])[self.implicit[:n] > 0] > 0).any())
 
     def free_size(self, driving: bool = False) -> float:
-        """Norm of B over the rows that do not drive obstacles, or over those that do; where it is zero that of B less what is asked for, or 1."""
+        """Return the norm of B over the rows that do not drive obstacles, or over those that do; if it is zero, that of B less prescribed velocities, or 1."""
         rows = (self.rows.driving[: self.n] > 0) == driving
         with np.errstate(over="ignore", invalid="ignore"):
             size = float(np.linalg.norm(self.rows.B[:, : self.n][:, rows])) or float(np.linalg.norm(self.rows.free[:, : self.n][:, rows]))
         return size or self._size_asked(rows) or 1.0
 
     def _size_asked(self, rows: np.ndarray) -> float:
-        """Norm of the velocities that laws along axes of joints make of a model that nothing else moves, in some of the rows."""
+        """Return the norm of the velocities that laws along axes of joints cause in some rows, for a model that nothing else moves."""
         drives = np.flatnonzero(rows & np.isin(self.rows.kind[: self.n], DRIVES)).astype(np.int32)
         if not drives.size:
             return 0.0
@@ -252,7 +252,7 @@ class LocalDynamics:
         return self._prepared_for is not None and self._prepared_for == (self.constraints.edits, self.bodies.edits)
 
     def _list_implicit(self, elements) -> None:
-        """Numbers of velocity triples of bodies whose A^-1 couples them, 0 for others; anew when these bodies change."""
+        """List, per body, the number of velocity triples that its A^-1 couples, 0 for explicit bodies; renew the list when these bodies change."""
         bodies, known = self.bodies, implicit_of_step(self.bodies, elements)
         if known is self._listed and len(self.implicit) == bodies.capacity:
             return
@@ -262,7 +262,7 @@ class LocalDynamics:
             self.implicit[solver.rows] = np.diff([*solver.dof_first, solver.size]) // 3
 
     def _find_held(self, count: int) -> None:
-        """Rows of the `count` springs that Python functions describe."""
+        """Find the rows of the `count` springs of Python functions."""
         if count:
             self.held = self.contacts + np.flatnonzero(self.rows.kind[self.contacts : self.n] == RowKind.HELD)
 
@@ -272,23 +272,23 @@ class LocalDynamics:
         self.stored = True
 
     def operators(self) -> tuple | None:
-        """First entry of every row, triple and block H' of every entry, and triples; None where W is no sum of H'_a H'_b^T."""
+        """Return the first entry of every row, triple and block H' of every entry, and the number of triples; None if W is no sum of H'_a H'_b^T."""
         if self.coupled:
             return None
         return self.rows.entry_ptr, self.entries.triple, self.entries.operator, self.bodies.triples.n
 
     def _assemble_matrix(self) -> None:
-        """Off-diagonal blocks of W, whatever its form."""
+        """Assemble off-diagonal blocks of W, whatever its form."""
         if not self.stored:
             assemble_blocks(self, laying_out=True, adding=True)
 
     def velocities(self, result: np.ndarray) -> np.ndarray:
-        """U = B + W R of all rows into (and as) `result`, a (3, capacity) array."""
+        """Write U = B + W R of all rows into `result`, a (3, capacity) array, and return it."""
         opened(_relative_velocities(self.handles, self.n, self.stored, self.bodies.triples.n, result))
         return result
 
     def name(self, row: int) -> str:
-        """A row in the user's words: its constraint and bodies."""
+        """Return the name of a row for messages: its constraint and bodies."""
         constraint = int(self.rows.order[row])
         sides = self.constraints.master[constraint], self.constraints.slave[constraint]
         bodies = " and ".join(f"body {int(self.bodies.id[k])}" for k in sides if k >= 0)
@@ -296,7 +296,7 @@ class LocalDynamics:
         return f"constraint {int(self.constraints.id[constraint])} ({kind}) of {bodies}"
 
     def refuse_other_laws(self, solver: str) -> None:
-        """Raise SolfecError over a contact whose law data are its own, for a solver that puts another law in its place."""
+        """Raise SolfecError if a contact has law data of its own kind, for a solver that replaces the laws of contacts."""
         found = np.isin(self.rows.kind[: self.contacts], OWN_LAWS)
         if found.any():
             row = int(np.argmax(found))
@@ -306,7 +306,7 @@ class LocalDynamics:
             )
 
     def describe(self, row: int) -> str:
-        """Message about a row whose diagonal block of W is singular."""
+        """Return a message about a row whose diagonal block of W is singular."""
         constraint = int(self.rows.order[row])
         sides = (int(side[constraint]) for side in (self.constraints.master, self.constraints.slave))
         if any(k >= 0 and self.implicit[k] for k in sides):
@@ -319,7 +319,7 @@ class LocalDynamics:
         return f"{self.name(row)} cannot act: zero inverse inertia or an unknown kind of body"
 
     def apply_reactions(self) -> tuple[float, float]:
-        """Reactions to the bodies (`triples.reaction`), contact work to their energies, R, U, V to the constraint table.
+        """Write reactions to the bodies (`triples.reaction`), contact work to their energies, and R, U, V to the constraint table.
 
         Returns
         -------
@@ -329,7 +329,7 @@ class LocalDynamics:
         return apply_reactions(self)
 
     def matrix(self) -> np.ndarray:
-        """W as a dense (3n, 3n) array; for tests and dumps, whatever the form in use."""
+        """Return W as a dense (3n, 3n) array, whatever its form; for tests and dumps."""
         self._assemble_matrix()
         n = self.n
         dense = np.zeros((n, 3, n, 3))

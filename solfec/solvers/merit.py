@@ -1,4 +1,4 @@
-"""How well reactions fulfil the constraint laws."""
+"""Merit and residual: measures of the error of reactions in the constraint laws."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from .local_dynamics import LocalDynamics
 
 
 def evaluate(local: LocalDynamics, velocities: np.ndarray | None = None) -> tuple[float, float]:
-    """Merit and residual of the reactions and velocities in `local.rows`; the rows' own figures go there too.
+    """Compute merit and residual of the reactions and velocities in `local.rows`, and write those of each row there.
 
     Parameters
     ----------
     local : LocalDynamics
         Solved rows.
     velocities : ndarray, optional
-        (3, capacity) velocities in the place of `local.rows.U`.
+        (3, capacity) velocities instead of `local.rows.U`.
 
     Returns
     -------
     merit : float
         Solfec-1.0's merit function g (docs/language-objects.md, GAUSS_SEIDEL_SOLVER.merhist): sum of P.A P over the free energy.
     residual : float
-        Free of scaling: norm over the rows of (R - P_K(R - rho F))/rho for contacts and of the unmet part of the
+        Independent of scaling: the norm over the rows of (R - P_K(R - rho F))/rho for contacts and of the error in the
         velocity condition for other constraints, over the norm of B.
 
     Notes
     -----
-    Constraints that drive obstacles have a free energy and a norm of B of their own; the larger of both figures counts.
-    SPRING_DASHPOT contacts follow laws that neither figure knows; they count as fulfilled.  What an open contact carries counts
-    as an error in both.  Springs with Python functions count in the residual alone, with what their last visit found.
+    Constraints that drive obstacles are measured by their own free energy and norm of B; the larger result counts.
+    Neither measure covers the law of SPRING_DASHPOT contacts; they count as satisfied.  A reaction of an open contact is
+    an error in both.  Springs with Python functions count in the residual only, with the error of their last visit.
     """
     rows = local.rows
     merit, residual = _kernels.merit.evaluate(

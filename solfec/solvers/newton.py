@@ -23,7 +23,7 @@ RELATIVE_DELTAS = {"OFF": None, "avgWii": np.mean, "minWii": np.min, "maxWii": n
 
 
 class NewtonSettings(Record):
-    """Options of an iteration, and its history, for the kernel."""
+    """Options and history of an iteration, for the kernel."""
 
     COLUMNS = {
         "merits": ((), "f8"),  # by iteration: merit
@@ -47,34 +47,34 @@ class NewtonSolver(ConstraintSolver):
     meritval : float
         Merit to reach.
     maxiter : int
-        Iterations allowed.
+        Largest number of iterations.
     locdyn : bool
-        True: products with W in the form it was assembled in; False: through body velocities.
+        True: products with W use the assembled form; False: body velocities.
     linver : str
-        'GMRES' (steps solve the linearised equations roughly) or 'DIAG' (their diagonal blocks only, averaged).
+        'GMRES' (steps solve the linearised equations approximately) or 'DIAG' (steps use their diagonal blocks only, averaged).
     linmaxiter, epsilon : int, float
         Directions and relative accuracy of a GMRES solution.
     maxmatvec : int
-        Products with W that GMRES may use in all; ``linmaxiter * maxiter`` when omitted.
+        Largest number of products with W in all GMRES solutions; by default ``linmaxiter * maxiter``.
     delta : float
         Diagonal regularisation of GMRES.
     theta : float
         Share of the new step in the average of 'DIAG', in (0, 1].
     omega : float
-        Smoothing of the contact equation; a hundredth of `meritval` when omitted.
+        Smoothing of the contact equation; by default a hundredth of `meritval`.
     gsflag : bool
-        Whether Gauss-Seidel takes over, from the reactions at the start of the step, when the iteration fails.
+        Whether Gauss-Seidel solves the step from its initial reactions when the iteration fails.
     reldelta : str
-        'OFF', or which diagonal entry of W multiplies delta: 'avgWii', 'minWii' or 'maxWii'.
+        'OFF', or the diagonal entry of W that multiplies delta: 'avgWii', 'minWii' or 'maxWii'.
 
     Attributes
     ----------
     iters : int
         Iterations of the last solution.
     error : str
-        Outcome of the last solution: 'OK' or 'DIVERGED' (with `gsflag`, of Gauss-Seidel if it took over).
+        Outcome of the last solution: 'OK' or 'DIVERGED' (of Gauss-Seidel, if it solved the step).
     fallback : int
-        Sweeps of Gauss-Seidel in the last solution; 0 when it was not needed.
+        Sweeps of Gauss-Seidel in the last solution; 0 if the iteration succeeded.
     merhist, mvhist : list
         Merit after every iteration of the last solution, and products with W so far.
     itershist : list of int or None
@@ -123,7 +123,7 @@ class NewtonSolver(ConstraintSolver):
         self._settings = NewtonSettings()
 
     def __copy__(self) -> NewtonSolver:
-        """A solver with the same settings, and memory of its own."""
+        """Return a solver with the same settings, and its own memory."""
         copied = type(self).__new__(type(self))
         copied.__dict__.update(self.__dict__, _settings=copy.deepcopy(self._settings))
         return copied
@@ -140,7 +140,7 @@ class NewtonSolver(ConstraintSolver):
 
     @property
     def stored_form(self) -> bool | None:
-        """The form of W to assemble: None leaves the choice to its cost."""
+        """Form of W to assemble; None: the cheaper one."""
         return None if self.locdyn else False
 
     def collect_iterations(self) -> None:
@@ -162,7 +162,7 @@ class NewtonSolver(ConstraintSolver):
         return self.finish(local, report, failed, status, start)
 
     def finish(self, local: LocalDynamics, report: SolverReport, failed: int, status: int, start: np.ndarray | None) -> SolverReport:
-        """Conclude an iteration whose kernel returned `failed` and `status`; `start`: reactions before it."""
+        """Evaluate an iteration whose kernel returned `failed` and `status`; `start`: reactions before it."""
         rows, n = local.rows, local.n
         if status == 3:
             identifier = int(local.constraints.id[rows.order[failed]])
@@ -179,13 +179,13 @@ class NewtonSolver(ConstraintSolver):
         return report
 
     def _solve(self, local: LocalDynamics) -> tuple[SolverReport, int, int]:
-        """All iterations; also return the row that failed and the kernel's status."""
+        """Run all iterations; return the report, the row that failed and the kernel's status."""
         self.make_room()
         report, _, failed, status = self._iterate(local, self.maxiter, self.maxmatvec, True)
         return report, failed, status
 
     def _solve_with_functions(self, local: LocalDynamics) -> tuple[SolverReport, int, int]:
-        """Springs with Python functions are their tangents, drawn anew until the merit with the newest ones will do."""
+        """Replace springs with Python functions by their tangents, and renew these until the merit with the newest ones is small enough."""
         self.make_room()
         springs = SpringTangents(local)
         local.velocities(local.rows.U)
@@ -224,19 +224,19 @@ class NewtonSolver(ConstraintSolver):
         return report, matvecs, failed, status
 
     def _regularisation(self, local: LocalDynamics) -> float:
-        """delta, or delta times a diagonal entry of W."""
+        """Return delta, or delta times a diagonal entry of W."""
         measure = RELATIVE_DELTAS[self.reldelta]
         if measure is None or not local.n:
             return self.delta
         return self.delta * float(measure(np.einsum("iik->ik", local.rows.diagonal[..., : local.n])))
 
     def make_room(self) -> None:
-        """For the history of one solution."""
+        """Allocate memory for the history of one solution."""
         if self._settings.merits.size < self.maxiter:
             self._settings.replace(merits=np.zeros(self.maxiter), products=np.zeros(self.maxiter, np.int32))
 
     def _fall_back(self, local: LocalDynamics, failed: SolverReport) -> SolverReport:
-        """Gauss-Seidel from the reactions at the start of the step (docs/language-objects.md, NEWTON_SOLVER)."""
+        """Solve by Gauss-Seidel from the reactions at the start of the step (docs/language-objects.md, NEWTON_SOLVER)."""
         solver = GaussSeidelSolver(1.0, self.maxiter, self.meritval, diagepsilon=1e-9, diagmaxiter=100)
         report = solver.sweep(local, 0, True)
         self.fallback = report.iterations

@@ -18,12 +18,12 @@ VARIANTS = ("IMPLICIT", "EXPLICIT")
 
 
 class PenaltySolver(ConstraintSolver):
-    """Contact forces from gaps and velocities, without iteration; other constraints afterwards by Gauss-Seidel.
+    """Contact forces from gaps and velocities, without iteration; then other constraints by Gauss-Seidel.
 
     Parameters
     ----------
     variant : str
-        'IMPLICIT': the normal force follows the mean gap and the mean velocity of the step; 'EXPLICIT': the gap at
+        'IMPLICIT': the normal force follows from the mean gap and the mean velocity of the step; 'EXPLICIT': from the gap at
         mid step, where contacts are detected, and the velocity at its start.
     """
 
@@ -38,7 +38,7 @@ class PenaltySolver(ConstraintSolver):
     def solve(self, local: LocalDynamics) -> SolverReport:
         """Solve for the reactions of assembled local dynamics; R and U are left in `local.rows`.
 
-        Contacts do not feel the reactions that the other constraints get in the same step.
+        Reactions of other constraints do not affect the contacts of the same step.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class PenaltySolver(ConstraintSolver):
             _refuse(local, failed)
         report = SolverReport(1, 0.0, 0.0, math.nan, "OK", solver="PENALTY")
         if users:
-            contact_velocities = rows.U[:, :contacts].copy()  # each from its own reaction alone, as its force was
+            contact_velocities = rows.U[:, :contacts].copy()  # from the contact's own reaction alone, as for its force
             report = self.bilateral.sweep(local, contacts, False)
             rows.U[:, :contacts] = contact_velocities
             report.solver, report.merit = "PENALTY", 0.0
@@ -63,7 +63,7 @@ class PenaltySolver(ConstraintSolver):
         return report
 
     def _residual(self, local: LocalDynamics) -> float:
-        """How far the reactions are from the laws that other solvers solve, with U = B + W R of all reactions."""
+        """Return the residual in the laws that other solvers solve, with U = B + W R of all reactions."""
         rows = local.rows
         if self._velocities.shape[1] != rows.capacity:
             self._velocities = np.zeros((3, rows.capacity), order="F")

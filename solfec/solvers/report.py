@@ -24,13 +24,13 @@ class SolverReport:
     status : str
         'OK', 'DIVERGED', 'DIAGONAL_DIVERGED' or 'DIAGONAL_FAILED'.
     fallbacks : int
-        Block solutions that the chosen block solver failed to give and another one gave.
+        Number of block solutions in which the chosen block solver failed and another one was used.
     solver : str
         Name of the solver: 'GAUSS_SEIDEL', 'NEWTON', 'PENALTY', 'AUTO' or 'SICONOS'.
     failed_row : int
-        Row left unsolved in the last iteration, or -1.
+        Row that was not solved in the last iteration, or -1.
     cause : str
-        Why there was no solution, where the solver can tell.
+        Why there was no solution, if the solver knows.
     """
 
     iterations: int

@@ -1,4 +1,4 @@
-"""SICONOS_SOLVER: the contacts of a step by a solver of Siconos' library (docs/language-objects.md, SICONOS_SOLVER)."""
+"""SICONOS_SOLVER: solution of contacts by Siconos' library (docs/language-objects.md, SICONOS_SOLVER)."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ MOST_ALTERNATIONS = 200
 
 
 class SiconosSolver(ConstraintSolver):
-    """Contacts by Siconos; other constraints by Gauss-Seidel, in turn with the contacts.
+    """Solver that alternates between contacts, solved by Siconos, and other constraints, solved by Gauss-Seidel.
 
     Parameters
     ----------
     epsilon : float
-        Natural map of the contacts over the norm of their free velocity at which Siconos ends.
+        Natural map of the contacts, over the norm of their free velocity, at which Siconos ends.
     maxiter : int
-        Iterations allowed to it.
+        Largest number of Siconos' iterations.
     verbose : bool
-        Whether Siconos reports its iterations on the standard output.
+        Whether Siconos prints its iterations.
     solver : str
         One of `siconos_library.SOLVERS`.
 
@@ -43,12 +43,12 @@ class SiconosSolver(ConstraintSolver):
     error : str
         Outcome of the last solution: 'OK', or 'DIVERGED' when Siconos, or the alternation, did not reach its accuracy.
     iters : int
-        Iterations of Siconos in the last solution, those of all alternations together.
+        Iterations of Siconos in the last solution, summed over the alternations.
     alternations : int
-        Solutions of the contacts that the last solution took.
+        Number of solutions of the contacts in the last solution.
     """
 
-    stored_form = True  # Siconos asks for the blocks of W
+    stored_form = True  # Siconos needs the blocks of W
 
     SETTINGS = ("epsilon", "maxiter", "verbose", "solver")  # kept with results
 
@@ -87,7 +87,7 @@ class SiconosSolver(ConstraintSolver):
         return SolverReport(self.iters, math.nan, found.merit, found.residual, self.error, solver="SICONOS")
 
     def _solved(self, local: LocalDynamics, cones: np.ndarray) -> bool:
-        """Solve other rows and contacts in turn, in `local.rows.R`, until the laws of both hold."""
+        """Solve other rows and contacts alternately, in `local.rows.R`, until the laws of both hold."""
         rows, n, contacts = local.rows, local.n, local.contacts
         size, counted = local.free_size(), contacts + np.flatnonzero(rows.driving[contacts:n] == 0)
         problem = _Contacts(local, cones) if cones.size else None
@@ -105,7 +105,7 @@ class SiconosSolver(ConstraintSolver):
         return False
 
     def _contacts(self, problem: _Contacts) -> int:
-        """Reactions of the contacts with the others' as they are; the library's code."""
+        """Compute reactions of the contacts with those of other rows fixed; return the library's code."""
         q, start = problem.right_side()
         reactions, code, iterations, _, _ = _call(
             problem.matrix, problem.scale, q, problem.friction, start, self.solver, self.epsilon, self.maxiter, self.verbose
@@ -117,7 +117,7 @@ class SiconosSolver(ConstraintSolver):
 
 
 class _Contacts:
-    """The contacts of a step as a problem of their own, W in the order of Siconos."""
+    """The contacts of a step as a separate problem, W in the order of Siconos."""
 
     def __init__(self, local: LocalDynamics, cones: np.ndarray):
         rows, n = local.rows, local.n
@@ -136,7 +136,7 @@ class _Contacts:
         self.matrix = compressed(number[row[inner]], number[column[inner]], block[..., inner], diagonal, self.scale)
 
     def right_side(self) -> tuple[np.ndarray, np.ndarray]:
-        """Free velocities with the other constraints' reactions in, and reactions to start from, both (3, n)."""
+        """Return free velocities, which include the reactions of other constraints, and reactions to start from, both (3, n)."""
         rows, cones = self.local.rows, self.cones
         kept = rows.R[:, cones].copy()
         rows.R[:, cones] = 0.0
@@ -146,12 +146,12 @@ class _Contacts:
         return free, kept
 
     def take(self, reactions: np.ndarray) -> None:
-        """Store what Siconos found."""
+        """Store the reactions from Siconos."""
         reactions[2] -= self.cohesion[self.cones]
         self.local.rows.R[:, self.cones] = reactions
 
     def _check(self) -> None:
-        """The library ends its process over numbers that are not finite: name them instead."""
+        """Raise an error that names numbers that are not finite, over which the library would end its process."""
         rows = self.local.rows
         bad = ~np.isfinite(self.free[:, self.cones]).all(axis=0) | ~np.isfinite(rows.diagonal[..., self.cones]).all(axis=(0, 1))
         if bad.any():
@@ -160,12 +160,12 @@ class _Contacts:
 
 
 def mean_entry(diagonal: np.ndarray) -> float:
-    """Mean of the diagonal entries of W_aa over all rows, (3, 3, n)."""
+    """Return the mean of the diagonal entries of blocks W_aa, (3, 3, n)."""
     return float(np.einsum("iik->", diagonal)) / (3 * diagonal.shape[2])
 
 
 def compressed(row, column, off_diagonal, diagonal, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Blocks (3, 3, count) of a matrix and its diagonal, over `scale`, by rows, columns ascending, in the order (N, T2, T1).
+    """Return blocks (3, 3, count) of a matrix and its diagonal, divided by `scale`, row by row, columns ascending, in the order (N, T2, T1).
 
     Returns
     -------
@@ -177,7 +177,7 @@ def compressed(row, column, off_diagonal, diagonal, scale: float = 1.0) -> tuple
     rows, columns = np.concatenate([row, np.arange(n)]), np.concatenate([column, np.arange(n)])
     order = np.lexsort((columns, rows))
     blocks = np.concatenate([off_diagonal, diagonal], axis=2)
-    flat = blocks.transpose(2, 1, 0).reshape(-1, 9)[:, ::-1]  # both orders reversed: entries 1..9 become 9..1
+    flat = blocks.transpose(2, 1, 0).reshape(-1, 9)[:, ::-1]  # reversing both orders turns entries 1..9 into 9..1
     pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
     return pointers.astype(np.uint64), columns[order].astype(np.uint64), flat[order] / scale
 
@@ -185,9 +185,9 @@ def compressed(row, column, off_diagonal, diagonal, scale: float = 1.0) -> tuple
 def _call(
     matrix, scale: float, q, friction, start, solver: str, tolerance: float, maxiter: int, verbose: bool = False, size=None
 ):
-    """Ask Siconos, with velocities of size one and W / scale, for its errors add velocities to reactions.
+    """Call Siconos with velocities of size one and W / scale, because its error measure adds velocities and reactions.
 
-    q and start are (3, n), in the order (T1, T2, N); so are the reactions returned, before the library's code,
+    q and start are (3, n), in the order (T1, T2, N).  Returns reactions in the same form, the library's code,
     iterations, error and seconds.
     """
     n = q.shape[1]
@@ -200,16 +200,16 @@ def _call(
 
 @dataclass
 class Outcome:
-    """What Siconos made of a contact problem.
+    """Siconos' solution of a contact problem.
 
     Attributes
     ----------
     r, u : (3, n) float64
         Reactions and velocities in the reduced form.
     residual, natural_map : float
-        Measured as for our own solvers (`contact_problem.Solution`), both over the norm of q.
+        As for our own solvers (`contact_problem.Solution`), both over the norm of q.
     status : str
-        'OK' when both are below the tolerance and the library agrees; otherwise 'DIVERGED'.
+        'OK' if both are below the tolerance and the library reports success; otherwise 'DIVERGED'.
     iterations : int
     error : float
         The library's own measure.
@@ -228,10 +228,10 @@ class Outcome:
 
 
 def solve_problem(problem: ContactProblem, solver: str, tolerance: float, maxiter: int = 20000, scaled: bool = True) -> Outcome:
-    """Solve a contact problem without bodies, whose rows must all be contacts, from zero.
+    """Solve a contact problem without bodies, whose rows must all be contacts, starting from zero.
 
-    The library's measure can be laxer than residual and natural map; should either be above the tolerance, it is asked
-    once more, from zero again, for as much more as was missing.  With `scaled` off it gets W and q as they are.
+    The library's measure can be weaker than residual and natural map.  If either is above the tolerance, the library solves
+    again from zero, with a tolerance smaller by the missing factor.  With `scaled` off it gets W and q unscaled.
     """
     n = problem.n
     if (problem.kind != Cone.CONTACT).any():
@@ -255,7 +255,7 @@ def solve_problem(problem: ContactProblem, solver: str, tolerance: float, maxite
 
 
 def _measured(problem: ContactProblem, r: np.ndarray, u: np.ndarray) -> tuple[float, float]:
-    """Residual and natural map over the norm of q, infinite where reactions are not finite; velocities into u."""
+    """Return residual and natural map over the norm of q, infinite if reactions are not finite; write velocities into u."""
     if not np.isfinite(r).all():
         return math.inf, math.inf
     size = norm(problem.q) or 1.0

@@ -1,10 +1,10 @@
-"""Siconos' C library, called as it is installed: one contact problem by `fc3d_driver`.
+"""Calls of Siconos' installed C library: one contact problem by `fc3d_driver`.
 
-Its Python module needs numpy below 2, so structures are described here (those of its version 4, shared library 7) and
-compared with what the library itself makes before anything is handed over.  Rows are in its order (N, T2, T1).
+Its Python module needs numpy below 2, so this module describes the structures (of version 4, shared library 7) and
+compares them with those that the library allocates before it passes data.  Components are in the order (N, T2, T1).
 
-The library ends the process on errors (`exit`, failed assertions): `serve` is the loop of a process of its own, whose
-other end is `siconos_process`.
+The library ends the process on errors (`exit`, failed assertions), so `serve` runs in a separate process, which
+`siconos_process` starts.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ MISSING = (
     "SICONOS_SOLVER needs Siconos' library libsiconos_numerics, which is not installed; on Debian and its relatives:"
     " sudo apt-get install libsiconos-numerics7"
 )
-#: Identifiers, for `solver_options_create`, of the solvers that need no other library.
+#: Identifiers of solvers for `solver_options_create`; these need no other library.
 SOLVERS = {
     "NSGS": 500,  # non-smooth Gauss-Seidel
     "PROX": 502,  # proximal point iteration
     "TFP": 503,  # fixed point iteration on Tresca's law
     "NSN_AC": 504,  # non-smooth Newton on the equations of Alart and Curnier
-    "VI_FPP": 506,  # projections with a step that adapts itself
-    "VI_EG": 507,  # extra-gradient with a step that adapts itself
+    "VI_FPP": 506,  # projections with an adaptive step
+    "VI_EG": 507,  # extra-gradient with an adaptive step
     "NSN_FB": 513,  # non-smooth Newton on the equations of Fischer and Burmeister
     "ACLMFP": 516,  # fixed point iteration on the associated law
     "NSN_NM": 520,  # non-smooth Newton on the natural map
@@ -56,7 +56,7 @@ class BlockMatrix(Structure):
 
 
 class Matrix(Structure):
-    """NumericsMatrix."""
+    """NumericsMatrix of the library."""
 
     _fields_ = [
         ("storage", c_int), ("rows", c_int), ("columns", c_int), ("dense", c_void_p),
@@ -66,13 +66,13 @@ class Matrix(Structure):
 
 
 class Problem(Structure):
-    """FrictionContactProblem."""
+    """FrictionContactProblem of the library."""
 
     _fields_ = [("dimension", c_int), ("contacts", c_int), ("matrix", POINTER(Matrix)), ("q", c_void_p), ("mu", c_void_p)]
 
 
 class Options(Structure):
-    """SolverOptions, as far as they are set here."""
+    """SolverOptions of the library, with the leading members that are used here."""
 
     _fields_ = [
         ("solver", c_int), ("is_set", c_bool), ("integers", c_int), ("integer", POINTER(c_int)),
@@ -82,7 +82,7 @@ class Options(Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    """The library, loaded once and checked.
+    """Return the library, loaded once and checked.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def library() -> ctypes.CDLL:
 
 
 def _check_layouts(found: ctypes.CDLL, name: str) -> None:
-    """Compare what the library makes with the structures above."""
+    """Compare structures that the library allocates with the classes above."""
     options = found.solver_options_create(SOLVERS["NSGS"])
     matrix = found.NM_create(SPARSE_BLOCK, 6, 6)
     agree = bool(options) and bool(matrix)
@@ -136,7 +136,7 @@ def solve(
     row_ptr: np.ndarray, column: np.ndarray, blocks: np.ndarray, q: np.ndarray, friction: np.ndarray, start: np.ndarray,
     solver: str, tolerance: float, maxiter: int, verbose: bool = False,
 ) -> tuple[np.ndarray, int, int, float, float]:
-    """Solve u = W r + q with every r in its friction cone; (u_N + mu |u_T|, u_T) in the dual one, orthogonal to r.
+    """Solve u = W r + q with every r in its friction cone, and (u_N + mu |u_T|, u_T) in the dual cone, orthogonal to r.
 
     Parameters
     ----------
@@ -156,10 +156,10 @@ def solve(
     -------
     reactions : (n, 3) float64
     code : int
-        0 when the library found its tolerance reached.
+        0 if the library reached its tolerance.
     iterations : int
     error : float
-        What the library measured.
+        Error by the library's measure.
     seconds : float
         Wall time of the library's driver.
     """
@@ -192,7 +192,7 @@ def solve(
         seconds = perf_counter() - clock
         iterations, error = options.contents.integer[ITERATIONS], options.contents.real[ERROR]
     finally:
-        matrix.contents.blocks = made  # arrays above are ours: the library is to free only what it allocated
+        matrix.contents.blocks = made  # the arrays above are ours: the library must free only its own memory
         siconos.NM_free(matrix)
         siconos.solver_options_delete(options)
     return reactions.reshape(n, 3), int(code), int(iterations), float(error), seconds
@@ -201,7 +201,7 @@ def solve(
 def serve(requests: int, answers: int) -> None:
     """Answer requests, tuples of arguments of `solve`, until the other end closes the file descriptor.
 
-    The first answer is None, or a message when the library cannot be used.
+    The first answer is None, or a message if the library cannot be used.
     """
     with os.fdopen(requests, "rb") as incoming, os.fdopen(answers, "wb") as outgoing:
         answer: object = None

@@ -1,6 +1,6 @@
-"""The process that calls Siconos: what ends it ends one solution, not the run.
+"""The process that calls Siconos: if the library ends it, one solution is lost, not the run.
 
-It starts with the first problem, and problems and reactions go through pipes.  It stays for the problems to come.
+It starts with the first problem and stays for later ones.  Problems and reactions go through pipes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PACKAGES = str(Path(__file__).parents[2])
 
 
 class SiconosProcess:
-    """One process with Siconos' library.
+    """A process with Siconos' library.
 
     Raises
     ------
@@ -34,7 +34,7 @@ class SiconosProcess:
         incoming, self._requests = os.pipe()
         self._answers, outgoing = os.pipe()
         program = PROGRAM.format(path=PACKAGES, requests=incoming, answers=outgoing)
-        # one BLAS thread, so that bits do not depend on their number; a session of its own, so that an interrupt of
+        # one BLAS thread, so that bits do not depend on the number of threads; a new session, so that an interrupt of
         # the run does not stop a solution half way
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", program], pass_fds=(incoming, outgoing), start_new_session=True,
@@ -53,7 +53,7 @@ class SiconosProcess:
             raise SolfecError(message)
 
     def solve(self, *arguments) -> tuple[np.ndarray, int, int, float, float]:
-        """What `siconos_library.solve` returns.
+        """Return what `siconos_library.solve` returns.
 
         Raises
         ------
@@ -68,7 +68,7 @@ class SiconosProcess:
             raise SolfecError(
                 f"SICONOS_SOLVER: Siconos gave up with an error of its own ({self._ending()}); another solver may do"
             ) from None
-        except BaseException:  # an interrupt between question and answer: the next question must not get this answer
+        except BaseException:  # an interrupt between request and answer: the next request must not get this answer
             self._process.kill()
             raise
 
@@ -78,7 +78,7 @@ class SiconosProcess:
         return self._process.poll() is None
 
     def close(self) -> None:
-        """Let the process end."""
+        """End the process."""
         for stream in (self._requests, self._answers):
             try:
                 stream.close()
@@ -99,7 +99,7 @@ _process: SiconosProcess | None = None
 
 
 def running() -> SiconosProcess:
-    """The process, started when there is none."""
+    """Return the process, and start it if there is none."""
     global _process
     if _process is None or not _process.is_alive:
         if _process is None:

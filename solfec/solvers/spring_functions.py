@@ -1,7 +1,7 @@
-"""Springs whose force is a Python function: visited after the sweep over all other rows (docs/language-objects.md, PUT_SPRING).
+"""Springs whose force is a Python function, visited after each sweep over the other rows (docs/language-objects.md, PUT_SPRING).
 
-No Python runs inside of a kernel.  A sweep is one kernel call, which leaves the reactions of these rows alone, and
-then a visit to each of them, in the order of the rows, with the newest reactions of all the others.
+No Python runs inside of a kernel.  A sweep is one kernel call, which does not change the reactions of these rows, followed
+by a visit to each of them, in the order of rows, with the newest reactions of all others.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class SpringFunctions:
     Attributes
     ----------
     unmet : ndarray (springs,)
-        By how much each velocity missed its law before its last visit.
+        Error of each velocity in its law before its last visit.
     functions : list of callable
-        The functions, checked: each returns a finite number or raises an error that names its spring.
+        Checked functions: each returns a finite number, or raises an error that names its spring.
     """
 
     def __init__(self, local: LocalDynamics):
@@ -43,7 +43,7 @@ class SpringFunctions:
         self.functions = [self._function(row) for row in self.rows]
 
     def visit(self) -> float:
-        """Give every row its force, once; return the sum of |dR|^2."""
+        """Compute the force of every row once; return the sum of |dR|^2."""
         rows, entries = self.local.rows, self.local.entries
         change = self._change
         change[...] = 0.0
@@ -55,13 +55,13 @@ class SpringFunctions:
             free = float(rows.U[2, row]) + float((normal * change[:, triple]).sum()) - w * old
             force = self._force(k, row, w, free)
             rows.R[:, row] = 0.0, 0.0, force
-            change[:, triple] += normal * (force - old)  # a row has every triple once
+            change[:, triple] += normal * (force - old)  # no triple occurs twice in a row
             self.unmet[k] = w * abs(force - old)
             total += (force - old) ** 2
         return total
 
     def _force(self, k: int, row: int, w: float, free: float) -> float:
-        """R_N of a spring whose velocity without its own reaction is `free` (the laws of spring_law.f90)."""
+        """Return R_N of a spring whose velocity without its own reaction is `free` (the laws of spring_law.f90)."""
         law = self.local.rows.law[:, row].tolist()
         stroke, target, function = law[STROKE], law[TARGET], self.functions[k]
         if (stroke < law[LOWER] and free < 0.0) or (stroke > law[UPPER] and free > 0.0):
@@ -78,7 +78,7 @@ class SpringFunctions:
         return _secant(excess, explicit)
 
     def _function(self, row: int) -> Callable[[float, float], float]:
-        """The user's function of a row, checked; what it raises passes through, saying where it comes from."""
+        """Return the user's function of a row with checks; its exceptions pass through with a note that names the spring."""
         local = self.local
         identifier = int(local.constraints.id[local.rows.order[row]])
         where = f"function of {local.name(row)}"
@@ -104,7 +104,7 @@ class SpringFunctions:
 
 
 def _secant(excess: Callable[[float], float], first: float) -> float:
-    """Root of `excess` from `first` on by the secant method; `first` itself when it does not converge."""
+    """Return a root of `excess` by the secant method from `first`; `first` itself if it does not converge."""
     old, old_excess = first, excess(first)
     new = first + old_excess
     for _ in range(SECANT_STEPS):

@@ -1,7 +1,7 @@
-"""Springs as lines: force and slope of each at the velocity it has, for solvers of linear rows (docs/solvers.md, Automatic solver).
+"""Tangents of springs: force and slope at the present velocity, for solvers of linear rows (docs/solvers.md, Automatic solver).
 
-A solver takes the lines for the springs, solves, and has them drawn anew at what it found, until nothing changes: a
-Newton iteration on the springs round the solver's own.
+A solver replaces springs by their tangents, solves, and renews the tangents at its solution until nothing changes.  This
+is a Newton iteration on the springs around the solver's own iteration.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class SpringTangents:
     Attributes
     ----------
     rows, springs, drives : ndarray
-        Rows of all springs, those with Python functions among them, and then of what acts along the axes of joints.
+        Rows of all springs, including those with Python functions; of springs; and of laws along axes of joints.
     functions : SpringFunctions or None
-        The latter, and
+        Springs with Python functions.
     called : ndarray
-        their places in `rows` and `springs`.
+        Their places in `rows` and `springs`.
     """
 
     KINDS = (RowKind.SPRING, RowKind.HELD, *DRIVES)
@@ -51,12 +51,12 @@ class SpringTangents:
         self.called = np.flatnonzero(kind[self.springs] == RowKind.HELD)
 
     def forces(self, stroke: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """f(s, v) of all springs and its derivatives by s and v."""
+        """Return f(s, v) of all springs and its derivatives by s and v."""
         law, knots = self.local.rows.law[:, self.springs], self.local.rows.block[:, self.springs]
         piece = (stroke >= knots[1 : WINDOW - 1]).sum(axis=0)
         this, following = np.arange(piece.size), piece + 1
         start, force = knots[piece, this], knots[WINDOW + piece, this]
-        with np.errstate(divide="ignore", invalid="ignore"):  # rows of functions hold no knots
+        with np.errstate(divide="ignore", invalid="ignore"):  # rows of Python functions have no knots
             slope = (knots[WINDOW + following, this] - force) / (knots[following, this] - start)
             value = force + slope * (stroke - start) - law[DASHPOT] * velocity
         damping = -law[DASHPOT]
@@ -65,7 +65,7 @@ class SpringTangents:
         return value, slope, damping
 
     def _differences(self, k: int, stroke: float, velocity: float) -> tuple[float, float, float]:
-        """f, df/ds and df/dv of a Python function by difference quotients."""
+        """Return f, df/ds and df/dv of a Python function by difference quotients."""
         function = self.functions.functions[k]
         reach = abs(float(self.local.rows.law[REACH, self.functions.rows[k]]) * velocity)
         ds = DIFFERENCE * (max(abs(stroke), reach) or 1.0)
@@ -74,7 +74,7 @@ class SpringTangents:
         return force, (function(stroke + ds, velocity) - force) / ds, (function(stroke, velocity + dv) - force) / dv
 
     def draw_lines(self) -> None:
-        """Turn rows of functions into rows of curves: their tangents at the mean stroke and velocity of the step."""
+        """Turn rows of Python functions into rows of curves: their tangents at the mean stroke and velocity of the step."""
         rows, held = self.local.rows, self.rows[self.called]
         law = rows.law[:, held]
         velocity = law[MEAN] * rows.U[2, held] - (1.0 - law[MEAN]) * law[TARGET]
@@ -89,13 +89,13 @@ class SpringTangents:
             rows.kind[row] = RowKind.SPRING
 
     def take_back(self) -> None:
-        """Make rows of functions again of those that `draw_lines` has turned into curves, with the residuals found."""
+        """Turn rows that `draw_lines` has changed back into rows of functions, with the residuals found."""
         held = self.rows[self.called]
         self.local.rows.kind[held] = RowKind.HELD
         self.local.unmet[:] = self.local.rows.residual[held]
 
     def tangents(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """R_N = p + g U_N of every row at its present U and R, by its law: p, g, whether U_N is held, and at what rate."""
+        """Return p and g of the tangent R_N = p + g U_N of every row at its present U and R, whether U_N is held, and at what rate."""
         return tuple(np.concatenate(parts) for parts in zip(self._tangents_of_springs(), self._lines_of_drives(), strict=True))
 
     def _lines_of_drives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -1,8 +1,8 @@
-"""Fixed points and prescribed velocities of quasi-static steps, met to round-off after the solver.
+"""Correction of supports (fixed points and prescribed velocities) of quasi-static steps to round-off, after the solver.
 
-What a solver leaves unmet of them moves supports in every step, and nothing brings them back: equilibrium would be that of other
-supports.  Contacts correct themselves, since their condition holds the gap.  The rows of supports are linear, so one direct solution
-with the reactions of all others as they are is enough; many of them are iterated for.  It works whatever the solver came to.
+An error of a solver moves supports in every step, and nothing moves them back: the equilibrium would be that of other
+supports.  Contacts correct themselves, since their condition contains the gap.  The rows of supports are linear, so one direct solution
+with the reactions of all other rows fixed is enough, or an iteration if there are many.  It works whatever the solver's status.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from .local_dynamics import LocalDynamics
 from .report import SolverReport
 
 LARGEST = 3000  # unknowns of a dense matrix
-MOST_ITERATIONS = 1000  # of conjugate gradients, where there are more
-ROUND_OFF = 1e-10  # of free velocities: what is left below it is as good as it gets
-LINEAR = 1e-8  # residual below which a step that has nothing but supports is solved
+MOST_ITERATIONS = 1000  # of conjugate gradients, for larger matrices
+ROUND_OFF = 1e-10  # relative to free velocities: errors below it count as round-off
+LINEAR = 1e-8  # residual below which a step with supports only is solved
 
 
 class Left:
-    """What was left unmet of supports in a run, for its end."""
+    """The largest error of supports in a run, for a warning at its end."""
 
     def __init__(self):
         self.steps, self.worst, self.time = 0, 0.0, 0.0
 
     def note(self, left: float, time: float) -> None:
-        """Record, after a step, what is left of velocities over the free ones."""
+        """Record the error of velocities of a step over the free ones."""
         if not left <= ROUND_OFF:
             self.steps += 1
             if not left <= self.worst:
@@ -47,9 +47,9 @@ class Left:
 
 
 def hold(local: LocalDynamics, report: SolverReport) -> float:
-    """Correct the reactions of supports by W_bb dR = -(what they leave unmet); R, U and the measures in `report` follow.
+    """Correct the reactions of supports by W_bb dR = -(velocity errors), and update R, U and the measures in `report`.
 
-    Returns what is left unmet, over the norm of the free velocities.
+    Returns the remaining error, over the norm of the free velocities.
     """
     rows, contacts, n = local.rows, local.contacts, local.n
     kind = rows.kind[contacts:n]
@@ -60,7 +60,7 @@ def hold(local: LocalDynamics, report: SolverReport) -> float:
     row = contacts + np.flatnonzero(whole | normal)
     component = np.repeat(row, 3) * 3 + np.tile([0, 1, 2], len(row))
     component = component[np.repeat(whole[row - contacts], 3) | (component % 3 == 2)]
-    penalty = report.solver == "PENALTY"  # whose contacts have velocities from their own reactions alone
+    penalty = report.solver == "PENALTY"  # its contacts have velocities from their own reactions alone
     apart = rows.U[:, :contacts].copy() if penalty else None
     scale = np.linalg.norm(rows.B[:, :n])
     before = unmet(local, component)
@@ -76,7 +76,7 @@ def hold(local: LocalDynamics, report: SolverReport) -> float:
 
 
 def _corrected(local: LocalDynamics, component: np.ndarray, before: np.ndarray, left: float, scale: float) -> float:
-    """Correct reactions of some components; returns the norm of what they leave unmet then, `left` being that of `before`."""
+    """Correct reactions of some components, whose errors `before` have the norm `left`; return the norm of the remaining error."""
     rows = local.rows
     reaction = rows.R.T.reshape(-1)  # the same memory
     if len(component) > LARGEST:
@@ -86,7 +86,7 @@ def _corrected(local: LocalDynamics, component: np.ndarray, before: np.ndarray, 
     else:
         local.require_blocks()
         solve = factorised(matrix_between(local, component))
-        for _ in range(3):  # the second time refines
+        for _ in range(3):  # later passes refine
             kept = reaction[component]
             reaction[component] -= solve(before)
             before = unmet(local, component)
@@ -96,13 +96,13 @@ def _corrected(local: LocalDynamics, component: np.ndarray, before: np.ndarray, 
             left = now
     if now < left:
         return now
-    reaction[component] = kept  # a matrix near the limits of round-off leads nowhere
+    reaction[component] = kept  # the matrix is too close to singular for a correction
     local.velocities(rows.U)
     return left
 
 
 def _iterated(local: LocalDynamics, component: np.ndarray, right: np.ndarray, enough: float) -> np.ndarray:
-    """W_bb^-1 times a vector by conjugate gradients, blocks of rows for a preconditioner: products with W are all that it needs."""
+    """Return W_bb^-1 times a vector by conjugate gradients, which need products with W only; diagonal blocks precondition."""
     rows, n = local.rows, local.n
     diagonal = np.zeros((n, 3, 3))
     used = np.zeros(3 * n, bool)
@@ -146,13 +146,13 @@ def _iterated(local: LocalDynamics, component: np.ndarray, right: np.ndarray, en
 
 
 def unmet(local: LocalDynamics, component: np.ndarray) -> np.ndarray:
-    """Velocities at the present reactions, left in `local.rows.U`, less those asked for."""
+    """Return velocities at the present reactions less the prescribed ones; `local.rows.U` holds the velocities."""
     rows = local.rows
     return (local.velocities(rows.U) - rows.B + rows.free).T.reshape(-1)[component]
 
 
 def matrix_between(local: LocalDynamics, component: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
-    """W between components 3 * row + axis of the user's rows and others, or themselves."""
+    """Return W between components 3 * row + axis of the user's rows and others, by default the same."""
     rows, blocks, n = local.rows, local.blocks, local.n
     place, beside = np.full((2, 3 * n), -1)
     place[component] = np.arange(len(component))
@@ -173,7 +173,7 @@ def matrix_between(local: LocalDynamics, component: np.ndarray, others: np.ndarr
 
 
 def factorised(matrix: np.ndarray):
-    """What solves a positive semidefinite system: supports may be fixed twice, and the second time carries nothing."""
+    """Return a function that solves with a positive semidefinite matrix: of supports that hold the same point, one carries all."""
     from scipy.linalg import cho_solve  # slow to import
     from scipy.linalg.lapack import dpstrf
 
@@ -185,7 +185,7 @@ def factorised(matrix: np.ndarray):
     scale = scale[kept]
 
     def solve(right: np.ndarray) -> np.ndarray:
-        """For a vector or columns."""
+        """Solve for a vector or columns."""
         result = np.zeros_like(right)
         by = scale if right.ndim == 1 else scale[:, None]
         result[kept] = cho_solve((factor, True), by * right[kept], check_finite=False) * by

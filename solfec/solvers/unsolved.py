@@ -9,14 +9,14 @@ from . import diagnosis
 
 
 class UnsolvedSteps:
-    """Steps of one run that their solver left unsolved.
+    """Steps of one run whose constraints were not solved.
 
     Parameters
     ----------
     notify : callable
         Receives warnings: one for each set of joints that contradict one another, and one at the end.
     names_contradictions : bool
-        False where the solver itself looks for contradictions.
+        False if the solver itself reports contradictions.
     """
 
     def __init__(self, notify: Callable[[str], None], names_contradictions: bool = True):
@@ -27,11 +27,11 @@ class UnsolvedSteps:
         self._text = ""
 
     def begin(self, step_number: int) -> None:
-        """Steps from this number on are those of the run."""
+        """Begin a run with the step of this number."""
         self._first = step_number
 
     def after_step(self, model) -> None:
-        """Count a step of a model if it was not solved; steps that were solved may be left out."""
+        """Count a step of a model if it was not solved; calls for solved steps may be omitted."""
         report, local, time = model.report, model.local_dynamics, model.time
         if report.status == "OK" or not local.n:
             return
@@ -45,7 +45,7 @@ class UnsolvedSteps:
             self._text = f"the worst one, at time {time:g}, left a residual of {residual:.2g}: {diagnosis.worst_row(local, report)}{report.cause}"
 
     def end(self, solver: str, step_number: int) -> None:
-        """Warn, once, of unsolved steps up to this number."""
+        """Warn once of unsolved steps up to this number."""
         if self._unsolved:
             count = step_number - self._first
             steps = "1 step" if count == 1 else f"{count} steps"
