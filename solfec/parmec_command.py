@@ -43,7 +43,7 @@ def parse(words: list[str]) -> Arguments:
 
 
 def threads_of(switch: str, text: str) -> int:
-    """A number of threads."""
+    """Return the number of threads."""
     if not text.isdecimal() or not 1 <= int(text) <= MOST_THREADS:
         raise UsageError(f"{switch} needs a positive whole number up to {MOST_THREADS}, not {text!r}")
     return int(text)

@@ -1,4 +1,4 @@
-!> Reactions of ball joints: the velocities that two points have against one another at the start and the end of a step sum to zero.
+!> Reactions of ball joints: the relative velocities of a joint's two points at the start and at the end of a step sum to zero.
 module ball_joints
   use kinds, only: dp, i4
   use explicit_model, only: model_tables
@@ -14,7 +14,7 @@ module ball_joints
     integer(i4), allocatable :: order(:)
   end type joint_work
 
-  !> A pivot so much smaller than the largest one belongs to a direction in which other joints hold already.
+  !> Relative size below which a pivot counts as zero: other joints hold this direction already.
   real(dp), parameter :: redundant = 1e-10_dp
 
 contains
@@ -51,7 +51,7 @@ contains
     end do
   end subroutine joint_reactions
 
-  !> h W R = -(U + U'), with U and U' at the start and, without reactions, at the end of the step.
+  !> Assembles h W R = -(U + U'), with U at the start and U', without reactions, at the end of the step.
   subroutine assemble(model, g, h, work)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: g
@@ -95,7 +95,7 @@ contains
     end associate
   end function point_velocity
 
-  !> Velocity at joint a that a unit impulse at joint b gives, through the particles that both hold.
+  !> Velocity at joint a from a unit impulse at joint b, through the particles that both joints hold.
   pure function coupling(model, a, b) result(block)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: a, b
@@ -125,7 +125,7 @@ contains
     end do
   end function coupling
 
-  !> H = L [X - P]x, which takes referential angular velocity to the velocity of the joint's point.
+  !> Matrix H = L [X - P]x, which maps referential angular velocity to the velocity of the joint's point.
   pure function lever(model, j, side, p) result(h)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: j, p
@@ -156,10 +156,10 @@ contains
   end subroutine add_reaction
 
   !> Solves a symmetric positive semidefinite system whose right hand side is in its range, by L D L^T, largest pivots first.
-  !> Unknowns whose pivots vanish are zero: joints that hold the same direction twice.
+  !> Unknowns with zero pivots are zero: other joints hold these directions already.
   subroutine solve(n, a, b, order)
     integer(i4), intent(in) :: n
-    real(dp), intent(inout) :: a(n,n), b(n)       !< matrix, which is lost; right hand side, then the solution
+    real(dp), intent(inout) :: a(n,n), b(n)       !< matrix, which is overwritten; right hand side, then the solution
     integer(i4), intent(inout) :: order(n)
     real(dp) :: largest, swapped
     integer(i4) :: i, j, k, pivot, rank
@@ -198,7 +198,7 @@ contains
 
   contains
 
-    !> Exchanges two unknowns; what is above the diagonal of eliminated rows goes with them.
+    !> Exchanges two unknowns, and entries above the diagonal in eliminated rows.
     subroutine exchange(k, p)
       integer(i4), intent(in) :: k, p
       integer(i4) :: kept

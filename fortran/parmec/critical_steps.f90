@@ -12,7 +12,7 @@ module critical_steps
 
 contains
 
-  !> The longest stable step of one particle, and the frequency and damping ratio that it follows from.
+  !> Computes the longest stable step of one particle, and the frequency and damping ratio that determine it.
   !>
   !> Translation: w**2 = n k/m, with n the largest sum over its springs of a component of their directions, and k the largest slope.
   !> Rotation: w**2 is the largest eigenvalue of k K against J, K = sum of (a.a I - a a^T) over the arms a; with present slopes
@@ -21,8 +21,8 @@ contains
   subroutine particle_step(model, p, present, step, frequency, ratio)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: p
-    logical, intent(in) :: present                !< slopes at the present strokes, instead of the largest ones
-    real(dp), intent(out) :: step                 !< huge: nothing limits it
+    logical, intent(in) :: present                !< use slopes at the present strokes, not the largest ones
+    real(dp), intent(out) :: step                 !< huge: there is no limit
     real(dp), intent(out) :: frequency, ratio
     real(dp) :: count(3), damping, k, levers(3,3), slope, turning, twisting(3,3), w
     integer(i4) :: e, end, link
@@ -49,7 +49,7 @@ contains
       if (present) slope = slope_at(model, model%links%curve(link), model%links%stroke(link))
       k = max(k, slope)
       if (model%links%dashpot(link) >= 0) damping = max(damping, largest_slope(model, model%links%dashpot(link)))
-      ! a ratio of critical damping asks for c = 2 z sqrt(k m)
+      ! a ratio z of critical damping means c = 2 z sqrt(k m)
       if (model%links%ratio(link) >= 0) damping = max(damping, 2*model%links%ratio(link)*sqrt(slope*model%particles%mass(p)))
     end do
     call add_contacts(model, p, count, levers, k, damping)
@@ -58,7 +58,7 @@ contains
     if (w > 0) call take(w, damping/(2*model%particles%mass(p)*w))
     w = sqrt(largest_eigenvalue(model%particles%inertia(:,:,p), k*levers + twisting))
     turning = least_eigenvalue(model%particles%inertia(:,:,p))
-    if (w > 1e-6_dp*frequency) call take(w, damping/(2*turning*w))  ! without lever arms there is rounding only
+    if (w > 1e-6_dp*frequency) call take(w, damping/(2*turning*w))  ! without lever arms w is round-off only
 
   contains
 
@@ -75,7 +75,7 @@ contains
     end subroutine take
   end subroutine particle_step
 
-  !> The shortest of the steps of all particles under the present slopes of their springs.
+  !> Shortest stable step of all particles under the present slopes of their springs.
   real(dp) function least_step(model) result(least)
     type(model_tables), intent(in) :: model
     real(dp) :: frequency, ratio, step
@@ -91,7 +91,7 @@ contains
     end do
   end function least_step
 
-  !> Adds a particle's contacts to what its springs gave.
+  !> Adds a particle's contacts to the sums over its springs.
   subroutine add_contacts(model, p, count, levers, k, damping)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: p
@@ -112,7 +112,7 @@ contains
     end do
   end subroutine add_contacts
 
-  !> Stiffness that a torsion spring gives a particle at its present angles, in the particle's own frame.
+  !> Stiffness of a torsion spring for a particle at the present angles, in the particle's own frame.
   function torsion_stiffness(model, p, s) result(stiffness)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: p, s
@@ -133,7 +133,7 @@ contains
     end do
   end function torsion_stiffness
 
-  !> a a^T.
+  !> Matrix a a^T.
   pure function dyad(a) result(square)
     real(dp), intent(in) :: a(3)
     real(dp) :: square(3,3)
@@ -141,7 +141,7 @@ contains
     square = spread(a, 2, 3)*spread(a, 1, 3)
   end function dyad
 
-  !> Sizes of the components of a spring's directions; a follower may come to any direction.
+  !> Sizes of the components of a spring's directions; a follower spring may get any direction.
   pure function directions_of(model, link) result(sizes)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: link
@@ -161,7 +161,7 @@ contains
     sizes = abs(sizes)
   end function directions_of
 
-  !> a.a I - a a^T.
+  !> Matrix a.a I - a a^T.
   pure function lever_square(a) result(square)
     real(dp), intent(in) :: a(3)
     real(dp) :: square(3,3)
@@ -175,7 +175,7 @@ contains
     end do
   end function lever_square
 
-  !> The steepest slope of a curve.
+  !> Largest slope of a curve, by size.
   pure real(dp) function largest_slope(model, curve)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: curve
@@ -196,7 +196,7 @@ contains
     slope_at = abs(slope_at)
   end function slope_at
 
-  !> The largest number x with K v = x J v, of symmetric K and positive definite J.
+  !> Largest x with K v = x J v, for symmetric K and positive definite J.
   pure real(dp) function largest_eigenvalue(j, k) result(largest)
     real(dp), intent(in) :: j(3,3), k(3,3)
     real(dp) :: root(3,3), c(3,3), half(3,3), values(3)

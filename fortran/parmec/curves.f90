@@ -1,4 +1,4 @@
-!> Piecewise linear functions: time series, constant beyond their ends, and tables of springs, extrapolated with their end slopes.
+!> Piecewise linear functions: time series, which are constant beyond their ends, and tables of springs, which continue with their end slopes.
 module curves
   use kinds, only: dp, i4
   use state_tables, only: curve_table, curve_point_table
@@ -37,7 +37,7 @@ contains
     k = find_segment(points%y, curves%first(curve), curves%first(curve) + curves%size(curve) - 1, y)
   end function find_by_value
 
-  !> Value and slope of a table of a spring.
+  !> Computes value and slope of a spring's table.
   pure subroutine curve_at(curves, points, curve, x, value, slope)
     type(curve_table), intent(in) :: curves
     type(curve_point_table), intent(in) :: points
@@ -71,7 +71,7 @@ contains
     end if
   end function series_at
 
-  !> Gives components of a vector the values of their series; those of series -1 stay.
+  !> Sets components of a vector to the values of their series; components with series -1 do not change.
   pure subroutine series_vector(curves, points, series, time, vector)
     type(curve_table), intent(in) :: curves
     type(curve_point_table), intent(in) :: points

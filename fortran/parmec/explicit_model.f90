@@ -41,7 +41,7 @@ module explicit_model
 
 contains
 
-  !> Opens the tables; `status` is `table_open`, or that of the first one whose handle is not known.
+  !> Opens the tables; `status` is `table_open`, or that of the first unknown handle.
   subroutine open_model(handles, model, status)
     integer(i8), intent(in) :: handles(:)
     type(model_tables), intent(out) :: model

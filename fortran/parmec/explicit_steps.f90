@@ -19,12 +19,12 @@ module explicit_steps
   private
   public :: begin, run, take_sample, estimate_steps
 
-  !> Steps between two looks at whether all numbers are finite.
+  !> Steps between two checks that all numbers are finite.
   integer(i8), parameter :: steps_between_looks = 64
 
 contains
 
-  !> Start of a DEM: restrained velocities vanish; the first one moves positions by half a step.
+  !> Starts a DEM: sets restrained velocities to zero; the first DEM moves positions by half a step.
   subroutine begin(handles, first, status, nh)
     integer(i4), intent(in) :: nh
     integer(i8), intent(in) :: handles(nh)        !< Model.handles
@@ -41,9 +41,9 @@ contains
     call move_obstacles(model, 0.5_dp*model%control%step(0))
   end subroutine begin
 
-  !> Steps until something is due.
+  !> Makes steps until an output, a callback or the end is due.
   !>
-  !>   most      steps at most
+  !>   most      largest number of steps
   !>   samples   (probes, room) of histories; `taken` columns are written
   !>   reason    PauseKind
   subroutine run(handles, most, np, room, samples, taken, reason, status, nh)
@@ -57,7 +57,7 @@ contains
     type(joint_work) :: work
     integer(i8) :: made
     real(dp) :: next
-    logical :: shown                                ! somebody looks at the springs after the present step
+    logical :: shown                                ! results of springs are needed after the present step
 
     taken = 0
     reason = pause_end
@@ -105,7 +105,7 @@ contains
     end associate
   end subroutine run
 
-  !> Forces of a step, from positions at its middle and velocities at its start.
+  !> Computes forces of a step, from positions at its middle and velocities at its start.
   subroutine forces(model, work, shown)
     type(model_tables), intent(inout) :: model
     type(joint_work), intent(inout) :: work
@@ -115,7 +115,7 @@ contains
     call read_drives(model)
     call torsion_torques(model, model%control%step(0), model%control%drifted(0))
     call contact_forces(model, model%control%step(0))
-    if (none_between(model)) return                 ! springs follow together with the motion
+    if (none_between(model)) return                 ! springs are evaluated together with the motion
     call spring_forces(model, model%control%step(0), shown)
     call release_springs(model)
     call sum_forces(model)
@@ -127,7 +127,7 @@ contains
     call drive_accelerations(model)
   end subroutine forces
 
-  !> Whether nothing stands between forces and motion.
+  !> Whether forces and motion can be computed in one pass.
   !>
   !> No joint, restraint, prescribed motion or other program changes the forces, and neither UNSPRING nor the length of the next
   !> step depends on the springs.
@@ -138,7 +138,7 @@ contains
                    .and. model%control%leads(0) == 0 .and. model%releases%rows == 0 .and. .not. model%control%adaptive(0) > 0
   end function none_between
 
-  !> Velocities at the end of a step, and positions at the middle of the next one.
+  !> Computes velocities at the end of a step, and positions at the middle of the next one.
   subroutine advance(model, step, next, shown)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: step, next            !< lengths of this step and of the next one
@@ -154,7 +154,7 @@ contains
     call move_obstacles(model, 0.5_dp*(step + next))
   end subroutine advance
 
-  !> Whether files, histories, conditions of UNSPRING, the adaptive step or Python look at the springs after the present step.
+  !> Whether files, histories, conditions of UNSPRING, the adaptive step or Python need results of springs after the present step.
   logical function shows(model, is_last)
     type(model_tables), intent(in) :: model
     logical, intent(in) :: is_last                !< of this call
@@ -174,7 +174,7 @@ contains
     is_due = time >= last + interval
   end function is_due
 
-  !> What histories show now.
+  !> Computes the present values of histories.
   subroutine take_sample(handles, np, values, status, nh)
     integer(i4), intent(in) :: nh, np
     integer(i8), intent(in) :: handles(nh)        !< Model.handles
@@ -187,7 +187,7 @@ contains
     call sample(model, values)
   end subroutine take_sample
 
-  !> Critical steps of all particles by the largest slopes of their springs, with frequencies [1/time] and damping ratios.
+  !> Computes critical steps of all particles from the largest slopes of their springs, with frequencies [1/time] and damping ratios.
   subroutine estimate_steps(handles, n, steps, frequencies, ratios, status, nh)
     integer(i4), intent(in) :: nh, n
     integer(i8), intent(in) :: handles(nh)        !< Model.handles

@@ -1,6 +1,6 @@
 !> Contact of spheres with spheres and with triangles of obstacles.
 !>
-!> ContactTable holds pairs that may touch before a sphere has moved by half of the margin; Python lists them anew when it has.
+!> ContactTable holds pairs that may touch before a sphere has moved by half of the margin; then Python lists them again.
 module granular_contacts
   use kinds, only: dp, i4
   use explicit_model, only: model_tables
@@ -15,7 +15,7 @@ module granular_contacts
 
 contains
 
-  !> Moves obstacles by a time with their present velocities: they turn about their points, then both are translated.
+  !> Moves obstacles by a time with their present velocities: turns them about their points, then translates both.
   subroutine move_obstacles(model, h)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: h                     !< [time]
@@ -57,7 +57,7 @@ contains
       maxval(model%obstacles%moved(0:int(model%obstacles%rows, i4)-1)) > limit
   end function must_search
 
-  !> Depths, points and normals of all pairs; contacts are born at positive depth and die at negative depth.
+  !> Computes depths, points and normals of all pairs; a contact begins at positive depth and ends at negative depth.
   subroutine find_touching(model)
     type(model_tables), intent(inout) :: model
     real(dp) :: away(3), distance
@@ -90,7 +90,7 @@ contains
     end associate
   end subroutine find_touching
 
-  !> Forces on the first particles of all contacts.
+  !> Computes forces on the first particles of all contacts.
   subroutine contact_forces(model, h)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: h                     !< [time]
@@ -109,7 +109,7 @@ contains
     end do
   end subroutine contact_forces
 
-  !> fn = k d + e vn and ft = s (k T + e vt), T the sum of h vt; ft beyond static friction falls to dynamic friction.
+  !> Computes fn = k d + e vn and ft = s (k T + e vt), T the sum of h vt; ft beyond static friction falls to dynamic friction.
   subroutine one_contact(model, c, h)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: c
@@ -166,7 +166,7 @@ contains
     velocity = model%obstacles%linear(:,o) + cross(model%obstacles%angular(:,o), point - model%obstacles%point(:,o))
   end function velocity_of_second
 
-  !> The point of a triangle that is closest to a point: where its projection falls outside, on the closest side.
+  !> Point of a triangle that is closest to a point: its projection, or the closest point of a side if that is outside.
   pure function closest_point(corner, point) result(closest)
     real(dp), intent(in) :: corner(3,3), point(3)
     real(dp) :: closest(3), normal(3), other(3), square
@@ -191,7 +191,7 @@ contains
     end do
   end function closest_point
 
-  !> The closest point of a side from a to b.
+  !> Closest point of the side from a to b.
   pure function on_side(a, b, point) result(closest)
     real(dp), intent(in) :: a(3), b(3), point(3)
     real(dp) :: closest(3), share, square

@@ -15,7 +15,7 @@ module histories
 
 contains
 
-  !> What all probes show now.
+  !> Computes the present values of all probes.
   subroutine sample(model, values)
     type(model_tables), intent(in) :: model
     real(dp), intent(inout) :: values(0:)
@@ -35,7 +35,7 @@ contains
     end do
   end subroutine sample
 
-  !> A probe's quantity of one particle, spring or joint.
+  !> Quantity of a probe, of one particle, spring or joint.
   real(dp) function value_of(model, probe, number) result(value)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: probe, number
@@ -67,7 +67,7 @@ contains
     end associate
   end function value_of
 
-  !> A vector of a particle, at a point where it has one.
+  !> Vector of a particle; position, displacement and velocity at a point.
   function vector_of(model, quantity, p, arm) result(vector)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: quantity, p
@@ -100,7 +100,7 @@ contains
     end associate
   end function vector_of
 
-  !> A vector of a torsion spring or ball joint.
+  !> Vector of a torsion spring or ball joint.
   function vector_of_joint(model, quantity, number) result(vector)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: quantity, number

@@ -1,6 +1,6 @@
 !> Forces of linear springs, eight at a time.
 !>
-!> LinkBatchTable says what eight springs have in common, so that most of them are evaluated without a look at each.
+!> LinkBatchTable lists common properties of eight springs, so that most springs are evaluated without tests of single ones.
 module linear_springs
   use kinds, only: dp, i4
   use curves, only: curve_at, find_by_value, find_segment
@@ -16,15 +16,15 @@ module linear_springs
   integer, parameter :: lanes = 8
   !> Below so many batches one thread is faster.
   integer(i4), parameter :: few_batches = 64
-  !> Number of springs that differ in their curves (LinkBatchTable).
+  !> Number in LinkBatchTable that means that the springs have different curves.
   integer(i4), parameter :: different = -2
-  !> The segments of tables of at most so many points are searched one by one (SHORT_TABLE in solfec/parmec/model.py).
+  !> Points of a table up to which its segments are searched one by one (SHORT_TABLE in solfec/parmec/model.py).
   integer(i4), parameter :: short_table = 9
 
-  !> Eight springs: what their forces follow from.
+  !> Eight springs: geometry, strokes, velocities and forces.
   type :: batch
     real(dp) :: axis(lanes,3)         !< along which the force acts
-    real(dp) :: slip(lanes,3)         !< velocity of the second point against the first
+    real(dp) :: slip(lanes,3)         !< velocity of the second point relative to the first
     real(dp) :: length(lanes), stroke(lanes), rate(lanes)
     real(dp) :: elastic(lanes), total(lanes), friction(lanes)
     real(dp) :: force(lanes,3)
@@ -32,7 +32,7 @@ module linear_springs
 
 contains
 
-  !> Forces of all springs, from positions, rotations and velocities of the particles.
+  !> Computes forces of all springs, from positions, rotations and velocities of the particles.
   subroutine spring_forces(model, h, shown)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: h                     !< [time] length of the step
@@ -46,7 +46,7 @@ contains
     end do
   end subroutine spring_forces
 
-  !> Forces of the springs of one batch.
+  !> Computes forces of the springs of one batch.
   subroutine batch_forces(model, k, h, shown)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: k                  !< the batch
@@ -71,7 +71,7 @@ contains
       do l = first, first + count - 1
         if (.not. is_special(model%links, l)) cycle
         call evaluate(model, l, l - first + 1, h, now)
-        kept = .true.                               ! springs that UNSPRING undoes look back
+        kept = .true.                               ! springs that UNSPRING releases need their last stroke
       end do
     end if
     call store(first, count, now%force, model%links%pull)
@@ -79,7 +79,7 @@ contains
                         model%links%friction, model%links%force)
   end subroutine batch_forces
 
-  !> The forces of eight follower springs between particles, with the same short tables.
+  !> Computes forces of eight follower springs between particles, with the same short tables.
   pure subroutine plain_forces(first, curve, dashpot, particle, arms, rests, map, start, size, x, y, slope, now)
     integer(i4), intent(in) :: first
     integer(i4), intent(in) :: curve, dashpot     !< tables of all springs, -1: none
@@ -101,7 +101,7 @@ contains
     call pull_along(damping, now)
   end subroutine plain_forces
 
-  !> Points, axes, strokes and velocities.
+  !> Computes points, axes, strokes and velocities.
   subroutine measure(model, k, first, count, now)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: k, first, count
@@ -140,7 +140,7 @@ contains
     end do
   end subroutine measure
 
-  !> Axes, strokes and velocities of eight follower springs.
+  !> Computes axes, strokes and velocities of eight follower springs.
   pure subroutine follow(first, between, rest, now)
     integer(i4), intent(in) :: first
     real(dp), intent(in) :: between(8,lanes), rest(0:*)
@@ -166,7 +166,7 @@ contains
     end do
   end subroutine follow
 
-  !> Places, in 1..3, and velocities, in 5..7, of the second points of eight springs against their first ones.
+  !> Computes positions (1..3) and velocities (5..7) of the second points of eight springs relative to their first ones.
   pure subroutine gather(first, particle, arms, map, between)
     integer(i4), intent(in) :: first
     integer(i4), intent(in) :: particle(2,0:*)
@@ -187,7 +187,7 @@ contains
     end do
   end subroutine gather
 
-  !> Gather the motion of the ends of fewer springs than lanes, or of springs fixed in space.
+  !> Computes relative positions and velocities of fewer than eight springs, or of springs on the ground.
   pure subroutine gather_slowly(first, count, particle, arms, map, between)
     integer(i4), intent(in) :: first, count
     integer(i4), intent(in) :: particle(2,0:*)
@@ -201,7 +201,7 @@ contains
     end do
   end subroutine gather_slowly
 
-  !> Place and velocity of a point of a particle, or of the ground.
+  !> Position and velocity of a point of a particle, or of the ground.
   pure function point(p, map, arm) result(at)
     integer(i4), intent(in) :: p
     real(dp), intent(in) :: map(8,4,0:*), arm(3)
@@ -215,11 +215,11 @@ contains
     end if
   end function point
 
-  !> What the springs' kinds mean in numbers.
+  !> Translates the springs' kinds into numbers.
   !>
   !>   direction  spatial
   !>   rest       length without stroke
-  !>   across     1: the line between the points counts less its part along the direction
+  !>   across     1: the part of the line between the points along the direction is subtracted
   !>   along      1: the axis is the direction itself
   !>   sense      -1: length is measured from the second point to the first
   subroutine take_kinds(first, count, kinds, rests, directions, particle, rotation, direction, rest, across, along, sense)
@@ -253,7 +253,7 @@ contains
     is_special = links%law(s) >= 0 .or. links%ratio(s) >= 0 .or. links%status(s) >= link_status_undone
   end function is_special
 
-  !> Forces along the axes by the tables of stroke and velocity.
+  !> Computes forces along the axes from the tables of stroke and velocity.
   subroutine follow_tables(model, k, first, count, now)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: k, first, count
@@ -269,7 +269,7 @@ contains
     call pull_along(damping, now)
   end subroutine follow_tables
 
-  !> Forces along the axes; dashpots act together with springs only.
+  !> Adds dashpots to forces along the axes; a dashpot acts only while its spring has a force.
   pure subroutine pull_along(damping, now)
     real(dp), intent(in) :: damping(lanes)
     type(batch), intent(inout) :: now
@@ -285,7 +285,7 @@ contains
     end do
   end subroutine pull_along
 
-  !> Values of the springs' curves, zero of those that have none (-1).
+  !> Computes values of the springs' curves, zero for springs without one (-1).
   subroutine table_values(first, count, common, curve, start, size, x, y, slope, place, value)
     integer(i4), intent(in) :: first, count
     integer(i4), intent(in) :: common             !< the curve of all springs, or `different`
@@ -326,7 +326,7 @@ contains
     end do
   end subroutine table_values
 
-  !> Values of eight springs with the same short table.
+  !> Computes values of eight springs with the same short table.
   pure subroutine same_table(n, x, y, slope, place, value)
     integer(i4), intent(in) :: n
     real(dp), intent(in) :: x(n), y(n), slope(n)
@@ -344,7 +344,7 @@ contains
     end do
   end subroutine same_table
 
-  !> The force of a spring that has more than tables.
+  !> Computes the force of a spring that has more than tables.
   subroutine evaluate(model, s, l, h, now)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: s
@@ -374,7 +374,7 @@ contains
       end if
       total = elastic
       rate_slope = 0
-      if (abs(elastic) > 0) then                    ! the dashpot acts together with the spring only
+      if (abs(elastic) > 0) then                    ! the dashpot acts only while the spring has a force
         if (links%dashpot(s) >= 0) then
           call curve_at(model%curves, model%points, links%dashpot(s), now%rate(l), damping, rate_slope)
           total = elastic + damping
@@ -390,7 +390,7 @@ contains
     end associate
   end subroutine evaluate
 
-  !> Force of a spring that UNSPRING undoes along a curve: it falls by |g ds| whatever the sign of the change ds of its stroke.
+  !> Computes the force of a spring that UNSPRING releases along a curve of slope g: it falls by |g ds| for a change ds of stroke of either sign.
   subroutine release(model, s, law, stroke, elastic)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: s, law
@@ -406,7 +406,7 @@ contains
     if (left <= 0) model%links%status(s) = link_status_undone
   end subroutine release
 
-  !> The coefficient 2 xi sqrt(|f'| m) of a spring with a ratio xi of critical damping.
+  !> Coefficient 2 xi sqrt(|f'| m) of a spring with a ratio xi of critical damping.
   real(dp) function critical_damping(model, s, l, slope, now) result(c)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: s, l
@@ -428,7 +428,7 @@ contains
     if (inverse_mass > 0 .and. any(abs(axis) > 0)) c = 2*model%links%ratio(s)*sqrt(abs(slope)/inverse_mass)
   end function critical_damping
 
-  !> Velocity along an axis that a unit impulse along it gives a particle's point: z.(I/m + [a]x^T L J^-1 L^T [a]x) z.
+  !> Velocity of a particle's point along an axis from a unit impulse along it: z.(I/m + [a]x^T L J^-1 L^T [a]x) z.
   pure real(dp) function inverse_mass_along(model, p, arm, axis) result(inverse)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: p                  !< the particle, -1: the ground
@@ -442,7 +442,7 @@ contains
     inverse = 1/model%particles%mass(p) + dot_product(lever, matmul(model%particles%inverse_inertia(:,:,p), lever))
   end function inverse_mass_along
 
-  !> Elastic force of a spring with stroke offset or unloading curve.
+  !> Computes the elastic force of a spring with stroke offset or unloading curve.
   subroutine elastic_by_law(model, s, law, stroke, elastic, slope)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: s, law
@@ -471,7 +471,7 @@ contains
 
   contains
 
-    !> The spring leaves its limits on one side.
+    !> Marks that the spring exceeds its limit on one side.
     subroutine yield(side, other)
       integer, intent(in) :: side, other
 
@@ -483,7 +483,7 @@ contains
     end subroutine yield
   end subroutine elastic_by_law
 
-  !> Elastic force of a spring that has yielded, after a change of its stroke.
+  !> Computes the elastic force of a spring that has yielded, after a change of its stroke.
   subroutine follow_yielded(model, curve, law, rise, elastic, slope)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: curve, law
@@ -567,7 +567,7 @@ contains
     end do
   end subroutine store
 
-  !> Stores what springs show.
+  !> Stores results of springs for output.
   subroutine show(first, count, now, length, stroke, elastic, total, friction, force)
     integer(i4), intent(in) :: first, count
     type(batch), intent(in) :: now

@@ -1,4 +1,4 @@
-!> Forces and torques of particles: gravity, damping, and the sums of what springs and contacts do.
+!> Forces and torques of particles: gravity, damping, and sums over springs and contacts.
 module particle_forces
   use kinds, only: dp, i4
   use curves, only: series_vector
@@ -12,7 +12,7 @@ module particle_forces
 
 contains
 
-  !> Takes gravity and damping from their time series.
+  !> Reads gravity and damping from their time series.
   subroutine read_loads(model)
     type(model_tables), intent(inout) :: model
 
@@ -32,7 +32,7 @@ contains
     end subroutine take
   end subroutine read_loads
 
-  !> Forces and torques of all particles.
+  !> Computes forces and torques of all particles.
   subroutine sum_forces(model)
     type(model_tables), intent(inout) :: model
     integer(i4) :: first, n
@@ -44,7 +44,7 @@ contains
     end do
   end subroutine sum_forces
 
-  !> Moves all particles under their forces and torques: velocities by a step, positions by a time.
+  !> Advances all particles under their forces and torques: velocities by a step, positions by a time.
   subroutine move_all(model, step, time)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: step, time
@@ -57,7 +57,7 @@ contains
     end do
   end subroutine move_all
 
-  !> Forces and torques of some particles: m g, less m d o v and L J L^T (d o w), springs in the order of the ends, contacts.
+  !> Computes forces and torques of some particles: m g, less m d o v and L J L^T (d o w), springs in the order of the ends, contacts.
   subroutine sum_block(model, start, finish)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: start, finish
@@ -80,7 +80,7 @@ contains
     end associate
   end subroutine sum_block
 
-  !> The forces of gravity; torques begin with zero.
+  !> Sets forces to gravity and torques to zero.
   pure subroutine weigh(start, finish, gravity, mass, force, torque)
     integer(i4), intent(in) :: start, finish
     real(dp), intent(in) :: gravity(3), mass(0:*)
@@ -97,7 +97,7 @@ contains
     end do
   end subroutine weigh
 
-  !> Takes off what damps velocities: m d o v, and L J L^T (d o w).
+  !> Subtracts damping: m d o v, and L J L^T (d o w).
   subroutine damp(model, start, finish)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: start, finish
@@ -112,7 +112,7 @@ contains
     end associate
   end subroutine damp
 
-  !> Adds what forces and torques do in a step to particles that another program moves.
+  !> Adds the impulses and work of forces and torques in a step, for particles that another program moves.
   subroutine sum_impulses(particles, h)
     type(particle_table), intent(inout) :: particles
     real(dp), intent(in) :: h                     !< [time]
@@ -163,9 +163,9 @@ contains
     end do
   end subroutine add_springs
 
-  !> Sums over the linear springs on a particle: of f a^T with referential arms a, in columns 1..3, and of the forces f, in column 4.
+  !> Computes sums over the linear springs on a particle: of f a^T with referential arms a, in columns 1..3, and of the forces f, in column 4.
   !>
-  !> Vectors have a fourth number, zero, so that processors handle them whole.
+  !> Vectors have a fourth number, zero, for vector instructions.
   pure subroutine sum_springs(count, ends, pulls, arms, total)
     integer(i4), intent(in) :: count
     integer(i4), intent(in) :: ends(count)
@@ -192,7 +192,7 @@ contains
     end do
   end subroutine sum_springs
 
-  !> Adds the sum of L a x f, of the sum of f a^T.
+  !> Adds the sum of L a x f, computed from the sum of f a^T.
   pure subroutine add_torque(rotation, moment, torque)
     real(dp), intent(in) :: rotation(3,3), moment(4,4)
     real(dp), intent(inout) :: torque(3)
@@ -222,7 +222,7 @@ contains
     end do
   end subroutine add_torsions
 
-  !> L J L^T a.
+  !> Product L J L^T a.
   pure function turned_inertia(rotation, inertia, a) result(b)
     real(dp), intent(in) :: rotation(3,3), inertia(3,3), a(3)
     real(dp) :: b(3)

@@ -13,7 +13,7 @@ module particle_motion
   integer, parameter :: lanes = 8
   !> Below so many particles one thread is faster.
   integer(i4), parameter :: few_particles = 512
-  !> Particles whose forces are summed and which then move while they are in the cache; a multiple of the lanes.
+  !> Particles in a block whose forces are summed and which then move, while they are in the cache; a multiple of the lanes.
   integer(i4), parameter :: block_size = 64
 
   !> Eight particles.
@@ -44,7 +44,7 @@ contains
     end do
   end subroutine drift
 
-  !> Velocities of some particles after a step under their forces and torques, with which these are moved by a time.
+  !> Computes velocities of some particles after a step under their forces and torques, and moves the particles with them by a time.
   subroutine move(particles, start, last, h, time)
     type(particle_table), intent(inout) :: particles
     integer(i4), intent(in) :: start              !< a multiple of the lanes
@@ -63,7 +63,7 @@ contains
     end do
   end subroutine move
 
-  !> Takes eight particles from their table; of fewer the last one repeatedly.
+  !> Reads eight particles from their table; if there are fewer, repeats the last one.
   subroutine take(particles, first, count, now)
     type(particle_table), intent(in) :: particles
     integer(i4), intent(in) :: first, count
@@ -75,7 +75,7 @@ contains
     call lay_three(first, count, particles%angular, now%angular)
   end subroutine take
 
-  !> Vectors of eight particles, one component of all after another.
+  !> Transposes vectors of eight particles: one component of all after another.
   pure subroutine lay_three(first, count, column, across)
     integer(i4), intent(in) :: first, count
     real(dp), intent(in) :: column(3,0:*)
@@ -96,7 +96,7 @@ contains
     end if
   end subroutine lay_three
 
-  !> Matrices of eight particles, one component of all after another.
+  !> Transposes matrices of eight particles: one component of all after another.
   pure subroutine lay_nine(first, count, column, across)
     integer(i4), intent(in) :: first, count
     real(dp), intent(in) :: column(9,0:*)
@@ -117,7 +117,7 @@ contains
     end if
   end subroutine lay_nine
 
-  !> Velocities of eight particles after a step.
+  !> Computes velocities of eight particles after a step.
   !>
   !> v += h f/m;  T = L^T t;  Wh = J^-1 (exp[-h/2 W] J W + h/2 T);  W += h J^-1 (T - Wh x J Wh).
   subroutine accelerate_batch(particles, first, count, h, now)
@@ -200,7 +200,7 @@ contains
     end do
   end subroutine drift_batch
 
-  !> Stores those of eight particles that another program moves, or the others.
+  !> Stores eight particles: only those that another program moves, or only the others.
   subroutine put(particles, first, count, driven, now)
     type(particle_table), intent(inout) :: particles
     integer(i4), intent(in) :: first, count, driven
@@ -210,7 +210,7 @@ contains
                      particles%angular, particles%spin, particles%point_map)
   end subroutine put
 
-  !> Put the states of a batch of particles into their columns.
+  !> Stores eight particles in columns.
   pure subroutine put_columns(first, count, wanted, now, driven, rotation, position, velocity, angular, spin, map)
     integer(i4), intent(in) :: first, count, wanted
     type(batch), intent(in) :: now
@@ -238,7 +238,7 @@ contains
     end do
   end subroutine put_columns
 
-  !> b = A a of eight matrices.
+  !> Computes b = A a of eight matrices.
   pure subroutine multiply(matrix, a, b)
     real(dp), intent(in) :: matrix(lanes,3,3), a(lanes,3)
     real(dp), intent(out) :: b(lanes,3)
@@ -249,7 +249,7 @@ contains
     end do
   end subroutine multiply
 
-  !> c = a x b of eight vectors.
+  !> Computes c = a x b of eight vectors.
   pure subroutine cross_all(a, b, c)
     real(dp), intent(in) :: a(lanes,3), b(lanes,3)
     real(dp), intent(out) :: c(lanes,3)
@@ -259,7 +259,7 @@ contains
     c(:,3) = a(:,1)*b(:,2) - a(:,2)*b(:,1)
   end subroutine cross_all
 
-  !> Brings the point maps of all particles up to date.
+  !> Updates the point maps of all particles.
   subroutine map_points(particles)
     type(particle_table), intent(inout) :: particles
     integer(i4) :: p
@@ -270,7 +270,7 @@ contains
     end do
   end subroutine map_points
 
-  !> What takes referential arms to places and velocities of a particle's points: [L, x] and [w x L, v].
+  !> Computes the map of referential arms to positions and velocities of a particle's points: [L, x] and [w x L, v].
   subroutine map_points_of(particles, p)
     type(particle_table), intent(inout) :: particles
     integer(i4), intent(in) :: p
@@ -291,7 +291,7 @@ contains
     particles%point_map(:,:,p) = map
   end subroutine map_points_of
 
-  !> One particle's referential angular velocity after a step, as joints expect it.
+  !> Computes a particle's referential angular velocity after a step without reactions, for joints.
   pure subroutine turn_faster(h, rotation, torque, inertia, inverse, angular)
     real(dp), intent(in) :: h
     real(dp), intent(in) :: rotation(3,3)

@@ -37,13 +37,13 @@ contains
 
     do r = 0, int(restraints%rows, i4) - 1
       p = restraints%particle(r)
-      if (particles%driven(p) == 1) cycle           ! what acts on it goes to the program that moves it
+      if (particles%driven(p) == 1) cycle           ! the program that moves it gets its forces
       call remove(restraints%linear(:,:,r), restraints%linear_count(r), particles%force(:,p))
       call remove(restraints%angular(:,:,r), restraints%angular_count(r), particles%torque(:,p))
     end do
   end subroutine restrain_forces
 
-  !> Removes from a vector its components along orthonormal directions; of three of them nothing is left.
+  !> Removes from a vector its components along orthonormal directions; three directions leave zero.
   pure subroutine remove(directions, count, vector)
     real(dp), intent(in) :: directions(3,3)
     integer(i4), intent(in) :: count
@@ -59,7 +59,7 @@ contains
     end do
   end subroutine remove
 
-  !> Takes prescribed values from their time series.
+  !> Reads prescribed values from their time series.
   subroutine read_drives(model)
     type(model_tables), intent(inout) :: model
     integer(i4) :: d
@@ -72,7 +72,7 @@ contains
     end associate
   end subroutine read_drives
 
-  !> Forces and torques of prescribed accelerations; none of prescribed velocities.
+  !> Sets forces and torques for prescribed accelerations; zero for prescribed velocities.
   subroutine drive_accelerations(model)
     type(model_tables), intent(inout) :: model
     integer(i4) :: d, p
@@ -88,7 +88,7 @@ contains
     end associate
   end subroutine drive_accelerations
 
-  !> The torque L (J A + W x J W), A = L^T alpha, under which a particle's angular acceleration is alpha.
+  !> Sets the torque L (J A + W x J W), A = L^T alpha, under which a particle's angular acceleration is alpha.
   subroutine accelerate_spin(particles, p, acceleration)
     type(particle_table), intent(inout) :: particles
     integer(i4), intent(in) :: p
@@ -101,7 +101,7 @@ contains
     particles%torque(:,p) = matmul(particles%rotation(:,:,p), momentum + gyroscopic)
   end subroutine accelerate_spin
 
-  !> Sets prescribed velocities, which the positions of the next step follow.
+  !> Sets prescribed velocities, with which positions move in the next step.
   subroutine drive_velocities(model)
     type(model_tables), intent(inout) :: model
     integer(i4) :: d, p

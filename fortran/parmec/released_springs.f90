@@ -1,4 +1,4 @@
-!> Springs that come undone, and others that come into action, when forces or strokes leave their limits.
+!> Release and activation of springs when forces or strokes leave their limits (UNSPRING).
 module released_springs
   use kinds, only: dp, i4, i8
   use explicit_model, only: model_tables
@@ -10,7 +10,7 @@ module released_springs
 
 contains
 
-  !> Looks at all conditions after the springs' forces of a step.
+  !> Checks all conditions after the springs' forces of a step.
   subroutine release_springs(model)
     type(model_tables), intent(inout) :: model
     real(dp) :: value
@@ -25,7 +25,7 @@ contains
         if (releases%exceeded(r) < releases%wanted(r)) cycle
         releases%done(r) = 1
         do k = releases%first(2,r), releases%first(2,r) + releases%size(2,r) - 1
-          ! a number of a series is a status of its own: the force falls along it
+          ! a status from 0 on is the number of a series along which the force falls
           model%links%status(model%release_lists%link(k)) = max(link_status_undone, model%release_lists%series(k))
         end do
         do k = releases%first(3,r), releases%first(3,r) + releases%size(3,r) - 1
@@ -35,7 +35,7 @@ contains
     end associate
   end subroutine release_springs
 
-  !> The sum, least or largest of the springs' quantities.
+  !> Sum, least or largest of the springs' quantities.
   real(dp) function combined(model, r) result(value)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: r
@@ -57,7 +57,7 @@ contains
     end do
   end function combined
 
-  !> What is looked at of a spring.
+  !> Quantity of a spring that a condition uses.
   pure real(dp) function quantity_of(model, quantity, link) result(value)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: quantity, link

@@ -1,9 +1,9 @@
-!> Steps of models in which springs alone act between particles: springs and particles in one pass.
+!> Steps of models in which only springs act between particles: springs and particles in one pass.
 !>
-!> A particle can move as soon as all springs on it have been evaluated.  Springs come by their lower particle, so after those
-!> whose lower particle is below p all particles below p can move, while what they need is still in the processor's cache: each
-!> number goes through memory once a step.  Each thread has a range of particles; springs that reach beyond it are evaluated before
-!> all others.  The same instructions handle every spring and every particle once, whatever the number of threads.
+!> A particle can move as soon as all springs on it have been evaluated.  Springs are in the order of their lower particles.  So after
+!> the springs whose lower particle is below p, all particles below p can move, while their data are still in the processor's cache:
+!> each number passes through memory once a step.  Each thread has a range of particles; springs that reach beyond it are evaluated before
+!> all others.  The same instructions process every spring and every particle once, whatever the number of threads.
 module spring_waves
 !$ use omp_lib, only: omp_get_num_threads, omp_get_thread_num
   use kinds, only: dp, i4, i8
@@ -15,12 +15,12 @@ module spring_waves
   private
   public :: springs_and_motion
 
-  !> Weight of a particle's motion over that of an end of a spring, in the split among threads.
+  !> Cost of a particle's motion over the cost of an end of a spring, for the split among threads.
   integer(i8), parameter :: weight_of_motion = 4
 
 contains
 
-  !> Forces of springs, and velocities after a step, with which particles are moved by a time.
+  !> Computes forces of springs and velocities after a step, and moves particles with them by a time.
   subroutine springs_and_motion(model, step, time, shown)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: step, time
@@ -37,7 +37,7 @@ contains
     !$omp end parallel
   end subroutine springs_and_motion
 
-  !> Forces of springs that reach beyond the ranges of particles that they begin in; all threads of a team share them.
+  !> Computes forces of springs whose particles are in different ranges; all threads of a team share the work.
   subroutine springs_across(model, team, step, shown)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: team
@@ -57,7 +57,7 @@ contains
     end do
   end subroutine springs_across
 
-  !> Forces of springs between the particles start .. past-1, and their motion.
+  !> Computes forces of springs between the particles start .. past-1, and moves these particles.
   subroutine advance_range(model, start, past, step, time, shown)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: start, past
@@ -78,7 +78,7 @@ contains
     end do
   end subroutine advance_range
 
-  !> The first particle of a range: ranges of equal work that begin with a block.
+  !> First particle of a range; ranges have equal work and begin with a block.
   pure integer(i4) function start_of(model, range, ranges) result(start)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: range, ranges
@@ -92,7 +92,7 @@ contains
     if (range == ranges) return
     wanted = (model%ends%rows + weight_of_motion*n)*range/ranges
     low = 0
-    high = (n + block_size - 1)/block_size          ! blocks below `low` have less than the wanted work before them
+    high = (n + block_size - 1)/block_size          ! blocks below `low` have less than the intended work before them
     do while (low < high)
       middle = (low + high)/2
       if (model%particles%first_end(middle*block_size) + weight_of_motion*middle*block_size < wanted) then
@@ -104,7 +104,7 @@ contains
     start = min(n, low*block_size)
   end function start_of
 
-  !> The first batch none of whose particles is below a number.
+  !> First batch without particles below a number.
   pure integer(i4) function first_batch(model, particle) result(low)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: particle

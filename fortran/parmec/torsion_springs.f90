@@ -13,10 +13,10 @@ module torsion_springs
 
 contains
 
-  !> Angles and torques of all torsion springs.
+  !> Computes angles and torques of all torsion springs.
   !>
-  !>   h      length of the step, by which particles that another program moves have turned
-  !>   span   time by which all others have turned, since the angles were last advanced
+  !>   h      length of the step: time of rotation of particles that another program moves
+  !>   span   time of rotation of all others since the angles were last updated
   subroutine torsion_torques(model, h, span)
     type(model_tables), intent(inout) :: model
     real(dp), intent(in) :: h, span
@@ -29,7 +29,7 @@ contains
     end do
   end subroutine torsion_torques
 
-  !> The axes x, y and z of a spring as they are now, one a column.
+  !> Present axes x, y and z of a spring, one a column.
   pure function torsion_axes(model, s) result(axes)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: s
@@ -42,7 +42,7 @@ contains
     axes(:,2) = cross(axes(:,3), axes(:,1))
   end function torsion_axes
 
-  !> One spring.
+  !> Computes angles and torques of one spring.
   subroutine evaluate(model, s, h, span)
     type(model_tables), intent(inout) :: model
     integer(i4), intent(in) :: s
@@ -73,7 +73,7 @@ contains
         call torque_at(i, torsions%angle(i,s), rates(i), inertia(i), torsions%elastic(i,s), torsions%total(i,s))
       end do
       if (any(in_cone)) then
-        lead = merge(1, 2, in_cone(1))            ! of two or three members roll or pitch is the first one
+        lead = merge(1, 2, in_cone(1))            ! the first of two or three members is roll or pitch
         angle = sqrt(sum(torsions%angle(:,s)**2, mask=in_cone))
         share = 0
         if (angle > 0) share = merge(torsions%angle(:,s)/angle, 0.0_dp, in_cone)
@@ -89,7 +89,7 @@ contains
 
   contains
 
-    !> Torque by the tables of one axis.
+    !> Computes the torque from the tables of one axis.
     subroutine torque_at(i, angle, rate, inertia, elastic, total)
       integer, intent(in) :: i
       real(dp), intent(in) :: angle, rate, inertia
@@ -101,7 +101,7 @@ contains
       if (model%torsions%curve(i,s) < 0) return
       call curve_at(model%curves, model%points, model%torsions%curve(i,s), angle, elastic, slope)
       total = elastic
-      if (.not. abs(elastic) > 0) return            ! the dashpot acts together with the spring only
+      if (.not. abs(elastic) > 0) return            ! the dashpot acts only while the spring has a torque
       if (model%torsions%dashpot(i,s) >= 0) then
         call curve_at(model%curves, model%points, model%torsions%dashpot(i,s), rate, damping, unused)
         total = elastic + damping
@@ -111,7 +111,7 @@ contains
     end subroutine torque_at
   end subroutine evaluate
 
-  !> Inertias about a spring's axes that two bodies have against one another.
+  !> Inertias of the relative rotation of two bodies about a spring's axes.
   function joint_inertia(model, s, axes) result(diagonal)
     type(model_tables), intent(in) :: model
     integer(i4), intent(in) :: s

@@ -16,16 +16,16 @@ TOLERANCE = 1e-6  # of masses and centres that should be equal, over the mass an
 
 @dataclass
 class Exchange:
-    """What passed between the engines since the first step, summed over shared bodies.
+    """Impulses and work that the engines have exchanged since the first step, summed over shared bodies.
 
     Attributes
     ----------
     impulse, angular_impulse : ndarray (3,)
-        Of the engine's forces and torques on the implicit bodies.
+        Of the explicit engine's forces and torques on the implicit bodies.
     work : float
         Of both, by mean velocities of implicit steps.
     engine_impulse, engine_angular_impulse, engine_work
-        The same as the explicit steps sum it up.
+        The same quantities, summed by the explicit steps.
     """
 
     impulse: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -36,18 +36,18 @@ class Exchange:
     engine_work: float = 0.0
 
     def numbers(self) -> np.ndarray:
-        """All in one array (14,), as frames store them."""
+        """Return all in one array (14,), as frames store them."""
         return np.concatenate([np.atleast_1d(getattr(self, item.name)) for item in fields(self)])
 
     @classmethod
     def of(cls, numbers: np.ndarray) -> Exchange:
-        """The inverse."""
+        """Make an Exchange from the array of `numbers`."""
         n = np.array(numbers, float)
         return cls(n[0:3], n[3:6], float(n[6]), n[7:10], n[10:13], float(n[13]))
 
 
 class Boundary:
-    """Particles of an explicit model, and the bodies that they are.
+    """Particles of an explicit model, and the implicit bodies that they represent.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Boundary:
         self._began = np.zeros((6, len(pairs)))  # spatial velocities of the bodies at the start of the implicit step
 
     def rows(self) -> np.ndarray:
-        """Rows of the bodies, which move when others are deleted."""
+        """Rows of the bodies; they change when other bodies are deleted."""
         bodies: BodyTable = self.domain.bodies
         identifiers = bodies.view("id")
         order = np.argsort(identifiers)
@@ -79,7 +79,7 @@ class Boundary:
         return rows
 
     def hand_over_velocities(self) -> None:
-        """The particles take the bodies' velocities."""
+        """Set the particles' velocities to those of the bodies."""
         bodies, particles = self.domain.bodies, self.model.particles
         first = bodies.velo_ptr[self.rows()]
         particles.angular[:, self.particles] = bodies.triples.velo[:, first]
@@ -88,25 +88,25 @@ class Boundary:
         particles.spin[:, self.particles] = np.einsum("ijn,jn->in", turn, particles.angular[:, self.particles])
 
     def hand_over_places(self) -> None:
-        """The particles take the places and rotations that the bodies had half an implicit step ago, where they should be already."""
+        """Set the particles' positions and rotations to those of the bodies half an implicit step ago, which they should have already."""
         bodies, particles, rows = self.domain.bodies, self.model.particles, self.rows()
         back = -0.5 * self.domain.step
         conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
         particles.position[:, self.particles] = bodies.configurations.conf[:, conf + 3] + back * bodies.triples.velo[:, velo + 1]
         turn = np.stack([bodies.configurations.conf[:, conf + axis] for axis in range(3)], axis=1)  # (3, 3, n), column by column
-        from scipy.spatial.transform import Rotation  # few inputs need it, and it takes time to load
+        from scipy.spatial.transform import Rotation  # slow to import, and few inputs need it
 
         back_turn = Rotation.from_rotvec(back * bodies.triples.velo[:, velo].T).as_matrix()
         particles.rotation[:, :, self.particles] = np.einsum("ijn,njk->ikn", turn, back_turn)
 
     def empty(self) -> None:
-        """Begin sums over explicit steps."""
+        """Reset sums over explicit steps."""
         particles = self.model.particles
         for sums in (particles.impulse, particles.angular_impulse, particles.work):
             sums[..., self.particles] = 0.0
 
     def take_forces(self, time: float = 0.0) -> None:
-        """Keep what acted on the particles in the last explicit step, or its mean over explicit steps that took some time."""
+        """Store forces and torques on the particles: those of the last explicit step, or, given a time, means over the steps in it."""
         particles = self.model.particles
         if time:
             self.force[:] = particles.impulse[:, self.particles] / time
@@ -116,28 +116,28 @@ class Boundary:
             self.torque[:] = particles.torque[:, self.particles]
 
     def velocities(self) -> np.ndarray:
-        """Spatial linear and angular velocities of the bodies (6, n)."""
+        """Return spatial linear and angular velocities of the bodies (6, n)."""
         bodies, rows = self.domain.bodies, self.rows()
         conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
         turn = np.stack([bodies.configurations.conf[:, conf + axis] for axis in range(3)], axis=1)
         return np.concatenate((bodies.triples.velo[:, velo + 1], np.einsum("ijn,jn->in", turn, bodies.triples.velo[:, velo])))
 
     def count_step(self, domain) -> None:
-        """An implicit step has ended: add what the engine's forces did to the bodies."""
+        """After an implicit step, add impulses and work of the explicit engine's forces on the bodies."""
         step, mean, own = domain.step, 0.5 * (self._began + self.velocities()), self.exchanged
         own.impulse += step * self.force.sum(axis=1)
         own.angular_impulse += step * self.torque.sum(axis=1)
         own.work += step * float((self.force * mean[:3]).sum() + (self.torque * mean[3:]).sum())
 
     def count_explicit_steps(self) -> None:
-        """Explicit steps have ended: add what the engine's forces did to the particles."""
+        """After explicit steps, add impulses and work of the explicit engine's forces on the particles."""
         particles, own = self.model.particles, self.exchanged
         own.engine_impulse += particles.impulse[:, self.particles].sum(axis=1)
         own.engine_angular_impulse += particles.angular_impulse[:, self.particles].sum(axis=1)
         own.engine_work += float(particles.work[self.particles].sum())
 
     def load(self, bodies: BodyTable, time: float, step: float) -> None:
-        """Add forces and torques to the bodies' loads, and take away their weight: the explicit model has gravity of its own."""
+        """Add forces and torques to the bodies' loads, and subtract their weight, since the explicit model has its own gravity."""
         rows = self.rows()
         self._began[:] = self.velocities()
         conf, velo = bodies.conf_ptr[rows], bodies.velo_ptr[rows]
@@ -146,7 +146,7 @@ class Boundary:
         bodies.triples.force[:, velo + 1] += self.force - bodies.mass[rows] * self.domain.loads.gravity[:, None]
 
     def compare(self) -> None:
-        """Warn of bodies whose masses or centres are not those of their particles."""
+        """Warn of bodies whose masses or centres differ from those of their particles."""
         bodies, particles, rows = self.domain.bodies, self.model.particles, self.rows()
         mass, own = bodies.mass[rows], particles.mass[self.particles]
         if (wrong := np.flatnonzero(np.abs(mass - own) > TOLERANCE * mass)).size:

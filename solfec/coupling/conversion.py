@@ -21,8 +21,8 @@ from ..shapes.sphere import Sphere
 from ..time_series import TimeSeries
 from .hybrid import execute
 
-FREE = 1_000_001  # surface identifier of bodies that touch nothing; those of bodies with contacts, and of planes, follow
-GROUND_SIZE = 1e-3  # of the obstacle that holds ends of springs on the ground, over the size of the model
+FREE = 1_000_001  # surface identifier of bodies without contacts; those of bodies with contacts, and of planes, follow
+GROUND_SIZE = 1e-3  # size of the obstacle for ends of springs on the ground, over the size of the model
 REACH = 20.0  # side of the obstacle behind a plane, over the size of the model
 
 
@@ -34,9 +34,9 @@ def PARMEC_IMPORT(solfec: SOLFEC, parmec_file: str, material: BULK_MATERIAL | st
     ----------
     solfec : SOLFEC
     parmec_file : str
-        Input of the explicit engine, executed at once as HYBRID_SOLVER does it; it does not call DEM.
+        Input of the explicit engine, executed at once as by HYBRID_SOLVER; it must not call DEM.
     material : BULK_MATERIAL or str
-        Of the bodies; their masses and inertias are the particles'.
+        Material of the bodies; masses and inertias are those of the particles.
     parmec_argv : list of str, optional
         Words that ARGV returns in `parmec_file`.
 
@@ -58,7 +58,7 @@ def PARMEC_IMPORT(solfec: SOLFEC, parmec_file: str, material: BULK_MATERIAL | st
 
 
 def refuse_what_has_no_counterpart(model: Model) -> None:
-    """Raise an error that names the first command of a model that the implicit engine cannot follow."""
+    """Raise an error that names the first command of a model without a counterpart in the implicit engine."""
     links, laws = model.links, model.laws
     functions = model.callbacks
     bent = (laws.view("unload") >= 0).any() or (laws.view("offset") >= 0).any()
@@ -89,7 +89,7 @@ def at_rest(model: Model, curves: np.ndarray) -> bool:
 
 
 class Conversion:
-    """One explicit model on its way into a domain.
+    """Conversion of one explicit model into parts of a domain.
 
     Parameters
     ----------
@@ -114,25 +114,25 @@ class Conversion:
         domain.loads.set_gravity([self._value(int(curve), float(number)) for curve, number in zip(model.control.gravity_curve[:, 0], model.control.gravity[:, 0])])
 
     def _size(self) -> float:
-        """Length that the model fills, with all points of springs."""
+        """Return the size of the model, including all points of springs."""
         points = [self.model.particles.view("position").T, *(surface.points for surface in self.model.surfaces.values())]
         points += [self.model.links.view("arm")[:, side].T for side in range(2)]
         spread = np.concatenate(points)
         return float(np.ptp(spread, axis=0).max()) or 1.0
 
     def _value(self, curve: int, number: float) -> float | TimeSeries:
-        """A number, or a series of the model."""
+        """Return a number, or a time series of the model."""
         if curve < 0:
             return number
         times, values, _ = self.model.curve(curve)
         return float(values[0]) if times.size == 1 else TimeSeries(times.copy(), values.copy())
 
     def place(self, number: int, arm: np.ndarray) -> np.ndarray:
-        """Present place of a particle's point, or of one on the ground."""
+        """Return the present position of a particle's point, or of a point on the ground."""
         return arm if number < 0 else self.model.particles.position[:, number] + self.model.particles.rotation[:, :, number] @ arm
 
     def _planes(self) -> dict[tuple, list[int]]:
-        """Planes on the ground that springs push points away from: (normal, offset, friction) -> particles."""
+        """Find planes on the ground from which springs push points away: (normal, offset, friction) -> particles."""
         links, found = self.model.links, {}
         for row in np.flatnonzero(links.view("kind") == LinkKind.PLANE).tolist():
             one, two = links.particle[:, row].tolist()
@@ -149,13 +149,13 @@ class Conversion:
         return found
 
     def _surface_of(self, number: int) -> int:
-        """Surface identifier of a particle: one for each set of planes that particles touch."""
+        """Return the surface identifier of a particle: one for each set of planes that particles touch."""
         own = tuple(k for k, touching in enumerate(self.planes.values()) if number in touching)
         groups = sorted({tuple(k for k, touching in enumerate(self.planes.values()) if p in touching) for touching in self.planes.values() for p in touching})
         return FREE if not own else FREE + 1 + groups.index(own)
 
     def _body(self, number: int) -> int:
-        """A rigid body with a particle's mass, inertia and motion; one without a shape gets a small sphere that touches nothing."""
+        """Make a rigid body with a particle's mass, inertia and motion; a particle without a shape gets a small sphere without contacts."""
         particles, surface = self.model.particles, self._surface_of(number)
         centre, turn = particles.position[:, number], particles.rotation[:, :, number]
         kind = particles.kind[number]
@@ -174,7 +174,7 @@ class Conversion:
         return made
 
     def _hold(self) -> None:
-        """Restraints and prescribed velocities, at mass centres."""
+        """Put restraints and prescribed velocities at mass centres."""
         drives, restraints, joints = self.model.drives, self.model.restraints, self.domain.joints
         driven = {}
         for row in range(drives.n):
@@ -193,11 +193,11 @@ class Conversion:
                 joints.fix_direction(self.bodies[number], self.model.particles.position[:, number], restraints.linear[:, k, row])
 
     def ground(self) -> int:
-        """The obstacle that holds ends of springs on the ground."""
+        """Identifier of the obstacle for ends of springs on the ground."""
         if self._ground is None:
             far = self.model.particles.view("position").min(axis=1) - self.size
             self._ground = self.domain.insert_body(BodyKind.OBSTACLE, [Sphere(far, GROUND_SIZE * self.size, 1, FREE)], self.material)
-            # constraints move obstacles that nothing holds; its mass only makes their equations well conditioned
+            # constraints would move a free obstacle; its mass only makes their equations well conditioned
             mass = float(self.model.particles.view("mass").sum())
             self.domain.states.set_characteristics(self._ground, mass, mass, far, mass * self.size**2 * np.eye(3))
             self.domain.states.disable_rotation(self._ground, True)
@@ -205,7 +205,7 @@ class Conversion:
         return self._ground
 
     def _join(self) -> None:
-        """Springs between points, and ball joints."""
+        """Put springs between points, and ball joints."""
         links, joints = self.model.links, self.domain.joints
         for row in np.flatnonzero(links.view("kind") != LinkKind.PLANE).tolist():
             ends = links.particle[:, row].tolist()
@@ -220,9 +220,9 @@ class Conversion:
             joints.mechanism("BALL", self.bodies[one], self.bodies[two] if two >= 0 else None, self.place(one, self.model.joints.arm[:, 0, row]))
 
     def _law(self, row: int) -> tuple[Callable | list, float]:
-        """Force of a spring on its first body along the axis from the second point: the opposite of its tables.
+        """Return the force of a spring on its first body along the axis from the second point, the negative of its tables, and its dashpot.
 
-        A straight dashpot beside a table without a dead zone is a number, other tables are functions of stroke and velocity.
+        A linear dashpot with a table without a dead zone becomes a number; other tables become functions of stroke and velocity.
         """
         links, model = self.model.links, self.model
         places, forces, slopes = model.curve(int(links.curve[row]))
@@ -237,7 +237,7 @@ class Conversion:
         return with_long_ends(places, -forces, -slopes), coefficient
 
     def _damping(self, row: int, slopes: np.ndarray) -> float | None:
-        """Coefficient of a dashpot that is a ratio of critical damping or none; None: it is a table."""
+        """Return the coefficient of a dashpot that is a ratio of critical damping, 0 without dashpot, None if it is a table."""
         links, ratio = self.model.links, float(self.model.links.ratio[row])
         if links.dashpot[row] >= 0:
             return None
@@ -250,7 +250,7 @@ class Conversion:
         return 2.0 * ratio * float(np.sqrt(abs(slopes[0]) * mass_of_spring(self.model, row)))
 
     def touch(self) -> list[tuple[tuple[int, int], float]]:
-        """Put obstacles behind planes, instead of springs that push points away from them; nothing else touches.
+        """Put obstacles behind planes, instead of springs that push points away from them; there are no other contacts.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class Conversion:
         return laws
 
     def _slab(self, normal: np.ndarray, offset: float, touching: list[int], surface: int) -> Mesh:
-        """A hexahedron below a plane."""
+        """Make a hexahedron below a plane."""
         middle = self.model.particles.position[:, touching].mean(axis=1)
         middle = middle + normal * (offset - middle @ normal)
         across = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
@@ -287,7 +287,10 @@ class Conversion:
 
 
 def damped_law(spring: tuple, dashpot: tuple) -> Callable[[float, float], float]:
-    """Force over stroke and velocity by two tables (places, values, slopes), with end slopes beyond their ends; no dashpot without force."""
+    """Return the force over stroke and velocity from two tables (places, values, slopes) with end slopes beyond their ends.
+
+    A dashpot acts only while the spring has a force.
+    """
 
     def value(table: tuple, place: float) -> float:
         places, values, slopes = table
@@ -302,7 +305,7 @@ def damped_law(spring: tuple, dashpot: tuple) -> Callable[[float, float], float]
 
 
 def with_long_ends(places: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """Points (m, 2) of a table that goes on with its end slopes for a thousand times its length."""
+    """Return points (m, 2) of a table that continues with its end slopes for a thousand times its length."""
     far = 1e3 * float(np.ptp(places))
     first, last = (places[0] - far, values[0] - far * slopes[0]), (places[-1] + far, values[-1] + far * slopes[-1])
     return np.array([first, *zip(places.tolist(), values.tolist()), last])

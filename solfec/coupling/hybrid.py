@@ -1,4 +1,4 @@
-"""HYBRID_SOLVER: a model of the implicit engine and one of the explicit engine that share rigid bodies."""
+"""HYBRID_SOLVER: co-simulation of an implicit and an explicit model that share rigid bodies."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ class HYBRID_SOLVER(CoSolver):
     Parameters
     ----------
     parmec_file : str
-        Input of the explicit engine, executed at once. It knows the names of the calling input, and the commands of Parmec; it does not
+        Input of the explicit engine, executed at once with the names of the calling input and the commands of Parmec. It must not
         call DEM.
     parmec_step : float
         Upper bound of the explicit step, which is the step of SOLFEC over 2, 4, 8, ...
     parmec2solfec : dict of int to int
-        Particle -> identifier of the rigid body that it is.
+        Particle -> identifier of the rigid body that it represents.
     solfec_solver
         Constraint solver.
     parmec_argv : list of str, optional
         Words that ARGV returns in `parmec_file`.
     boundary_contact_detection : str
-        'ON': contacts between the shared bodies are looked for; default 'OFF'.
+        'ON': contacts between the shared bodies are detected; default 'OFF'.
     resynchronise : str
-        'ON': in every implicit step the particles take the places and rotations of their bodies, from which rounding, and what users
-        change, may lead them away; default 'OFF'.
+        'ON': in every implicit step the particles take positions and rotations of their bodies, from which round-off and changes by
+        users may separate them; default 'OFF'.
     average_forces : str
         'ON': an implicit step gets the mean of the forces of the explicit steps before it; 'OFF' (default): those of the last one.
     """
@@ -96,7 +96,7 @@ class HYBRID_SOLVER(CoSolver):
     @property
     def parmec_interval(self) -> list | None:
         """Time between files and between samples of histories: a number, the number of a TSERIES, a function of time, or a pair of these;
-        None: there are neither.  It is read as pairs of numbers, functions and numbers of series."""
+        None: no files and samples.  Reading returns pairs of numbers, functions and numbers of series."""
         if self._interval is None:
             return None
         numbers = tuple(item if isinstance(item, float) else 0.0 for item in self._interval)
@@ -124,21 +124,21 @@ class HYBRID_SOLVER(CoSolver):
 
     @property
     def exchange(self) -> dict[str, float | list[float]]:
-        """What passed between the engines since the first step, summed over the shared bodies: ``impulse`` and ``angular_impulse`` (about mass
-        centres) of the explicit model's forces on the implicit bodies and their ``work`` [energy], and, as the explicit steps sum them up,
-        ``engine_impulse``, ``engine_angular_impulse`` and ``engine_work``; ``gain`` = work - engine_work is the energy that the coupling made."""
+        """Exchange of the engines since the first step, summed over the shared bodies: ``impulse`` and ``angular_impulse`` (about mass
+        centres) of the explicit model's forces on the implicit bodies and their ``work`` [energy], and the same summed by the explicit steps,
+        ``engine_impulse``, ``engine_angular_impulse`` and ``engine_work``; ``gain`` = work - engine_work is the energy that the coupling added."""
         now = Exchange() if self._boundary is None else self._boundary.exchanged
         found = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(now).items()}
         return found | {"gain": now.work - now.engine_work}
 
     @property
     def timing(self) -> dict[str, float]:
-        """Wall-clock seconds that this process has spent so far in explicit steps (``engine``) and between the engines (``coupling``), with
-        the number of implicit ``steps`` that were followed; the rest of a run is the implicit engine's."""
+        """Wall-clock seconds of this process so far in explicit steps (``engine``) and in exchanges (``coupling``), and
+        the number of implicit ``steps`` with explicit ones; the implicit engine spends the rest of a run."""
         return dict(self._timing)
 
     def run(self, simulation: Any, duration: float) -> None:
-        """Run both models for a duration; nothing happens in READ mode."""
+        """Run both models for a duration; do nothing in READ mode."""
         if self._simulation not in (None, simulation):
             raise BadValue("this HYBRID_SOLVER belongs to another SOLFEC object")
         self._simulation = simulation
@@ -146,7 +146,7 @@ class HYBRID_SOLVER(CoSolver):
             self._companion = simulation.companion = Companion(self._model, simulation.domain, self._go_on)
         if simulation.mode == "READ":
             simulation.run(self._solver, duration)
-            if simulation.frame is not None:  # which was loaded when nobody knew of this solver
+            if simulation.frame is not None:  # it was loaded before this solver existed
                 self._companion.restore(simulation.reader, simulation.frame)
             return
         domain = simulation.domain
@@ -164,7 +164,7 @@ class HYBRID_SOLVER(CoSolver):
                 include_again(domain.settings, added)
 
     def _begin(self, domain, continued: bool) -> None:
-        """Find the explicit engine's steps in one implicit step; in the first RUN it gets half an implicit step ahead."""
+        """Find the number of explicit steps in one implicit step; in the first RUN, advance the explicit model by half an implicit step."""
         self._substeps, step = 2, 0.5 * domain.step
         while step > self._step:
             self._substeps, step = 2 * self._substeps, 0.5 * step
@@ -187,7 +187,7 @@ class HYBRID_SOLVER(CoSolver):
             self._run.begin()
 
     def _go_on(self) -> None:
-        """A frame has been restored: take the explicit steps that were to follow it."""
+        """After a frame is restored, make the explicit steps that follow it."""
         if self._model.writer is not None:
             self._model.writer.rewind(self._companion.files)
         if self._companion.owes:
@@ -196,7 +196,7 @@ class HYBRID_SOLVER(CoSolver):
             self._take_forces(self._substeps if self._simulation.domain.step_number else self._substeps // 2)
 
     def _follow(self) -> None:
-        """The explicit steps that go with an implicit step."""
+        """Make the explicit steps of an implicit step."""
         began = perf_counter()
         if self._resynchronises:
             self._boundary.hand_over_places()
@@ -206,7 +206,7 @@ class HYBRID_SOLVER(CoSolver):
         self._companion.followed = self._simulation.domain.step_number
 
     def _advance(self, count: int) -> None:
-        """Take explicit steps with the bodies' velocities."""
+        """Make explicit steps with the bodies' velocities."""
         began = perf_counter()
         self._boundary.hand_over_velocities()
         self._boundary.empty()
@@ -220,11 +220,11 @@ class HYBRID_SOLVER(CoSolver):
         self._timing["coupling"] += perf_counter() - began - engine
 
     def _take_forces(self, count: int) -> None:
-        """Keep what so many explicit steps did to the bodies."""
+        """Store the forces of `count` explicit steps on the bodies."""
         self._boundary.take_forces(count * float(self._model.control.step[0]) if self._averages else 0.0)
 
     def _writing(self) -> tuple:
-        """Intervals, and what writes files."""
+        """Return intervals, and the writer of files."""
         if self._interval is None:
             return Intervals(np.inf, np.inf), None
         intervals = Intervals(*(running.one_interval(self._model, item, "parmec_interval") for item in self._interval))
@@ -234,7 +234,7 @@ class HYBRID_SOLVER(CoSolver):
         return intervals, self._model.writer.write
 
     def _check_bodies(self, domain) -> None:
-        """Raise errors for bodies that are not there or not rigid, and for particles whose motion is prescribed."""
+        """Raise errors for bodies that do not exist or are not rigid, and for particles whose motion is prescribed."""
         known = dict(zip(domain.bodies.view("id").tolist(), domain.bodies.view("kind").tolist()))
         for number, identifier in self._pairs.items():
             if identifier not in known:
@@ -247,7 +247,7 @@ class HYBRID_SOLVER(CoSolver):
 
 
 def execute(path: str, words: list[str]) -> explicit.Model:
-    """Run an input of the explicit engine in the names of the calling input; its own names are there afterwards."""
+    """Run an input of the explicit engine in the namespace of the calling input, which gets its names."""
     try:
         with open(path, "rb") as file:
             content = file.read()
@@ -279,7 +279,7 @@ def execute(path: str, words: list[str]) -> explicit.Model:
 
 
 def exclude_among(settings, identifiers: np.ndarray) -> np.ndarray:
-    """Look for no contacts between any two of these bodies; return the pairs (2, n) that were looked at before."""
+    """Exclude contacts between any two of these bodies; return the pairs (2, n) that were not excluded before."""
     one, two = np.triu_indices(identifiers.size, 1)
     known = {tuple(pair) for pair in settings.excluded_bodies.T.tolist()}
     ascending = np.sort(identifiers)
@@ -290,7 +290,7 @@ def exclude_among(settings, identifiers: np.ndarray) -> np.ndarray:
 
 
 def include_again(settings, pairs: np.ndarray) -> None:
-    """Look for contacts between these pairs (2, n) again."""
+    """Include contacts between these pairs (2, n) again."""
     gone = {tuple(pair) for pair in pairs.T.tolist()}
     kept = np.array([tuple(pair) not in gone for pair in settings.excluded_bodies.T.tolist()], bool)
     settings.excluded_bodies = np.asfortranarray(settings.excluded_bodies[:, kept])

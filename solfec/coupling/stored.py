@@ -1,4 +1,4 @@
-"""The explicit model's state in the frames of the implicit one."""
+"""Storage of the explicit model's state in the frames of the implicit one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GROUP = "explicit"  # of a results file
 
 
 class Companion:
-    """What a simulation asks to store and restore the explicit model (`simulation.companion`).
+    """Storage and restoration of the explicit model for a simulation (`simulation.companion`).
 
     Parameters
     ----------
@@ -25,18 +25,18 @@ class Companion:
     domain : Domain
         Of the simulation.
     go_on : function
-        What is called before the first step behind a restored frame.
+        Called before the first step after a restored frame.
 
     Attributes
     ----------
     boundary : Boundary or None
-        Once bodies are known.
+        Set when bodies are known.
     followed : int
-        Number of the implicit step that the explicit model has followed last.
+        Number of the last implicit step whose explicit steps are done.
     owes : bool
-        Whether the explicit steps that go with the implicit one of the restored frame were still to be taken.
+        Whether the explicit steps of the restored frame's implicit step are still to be made.
     files : int
-        Frames of output files when that frame was written.
+        Number of frames in output files when that frame was written.
     """
 
     def __init__(self, model: Model, domain, go_on: Callable[[], object]):
@@ -48,7 +48,7 @@ class Companion:
         self.go_on = go_on
 
     def counted(self) -> np.ndarray:
-        """What passed between the engines so far."""
+        """Exchange of the engines so far."""
         return np.zeros(14) if self.boundary is None else self.boundary.exchanged.numbers()
 
     def store(self, file: h5py.File, frame: int) -> None:
@@ -58,7 +58,7 @@ class Companion:
         self._frames.append(self._model, self._recorded.fresh(), frame=frame, finished=self.followed == self._domain.step_number, exchange=self.counted())
 
     def restore(self, reader, frame: int) -> None:
-        """Bring the model to a frame, and histories to what they were."""
+        """Restore the model and histories from a frame."""
         if not reader.read(lambda file: GROUP in file):
             raise SolfecError(f"{reader.file}: the results do not hold the explicit model; they were written without HYBRID_SOLVER, or by an older version")
         default_pairing(self._model)

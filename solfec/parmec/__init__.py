@@ -26,7 +26,7 @@ __all__ = list(COMMANDS)
 
 
 def load(name: str):
-    """The command called `name`."""
+    """Return the command called `name`."""
     return getattr(importlib.import_module(f"{__name__}.{COMMANDS[name]}"), name)
 
 

@@ -10,7 +10,7 @@ from .model import Model
 
 
 def row(value, name: str, count: int, what: str) -> int:
-    """The number of something that exists."""
+    """Check the number of an existing thing."""
     number = checks.integer(value, name)
     if not 0 <= number < count:
         known = f"numbers 0 to {count - 1} exist" if count else "there is none yet"
@@ -19,38 +19,38 @@ def row(value, name: str, count: int, what: str) -> int:
 
 
 def particle(model: Model, value, name: str) -> int:
-    """The number of a particle."""
+    """Check the number of a particle."""
     return row(value, name, model.particles.n, "particle")
 
 
 def particle_or_ground(model: Model, value, name: str) -> int:
-    """The number of a particle, or -1."""
+    """Check the number of a particle, or -1 for the ground."""
     return -1 if checks.integer(value, name) == -1 else particle(model, value, name)
 
 
 def material(model: Model, value, name: str = "material") -> int:
-    """The number of a material."""
+    """Check the number of a material."""
     return row(value, name, len(model.materials), "MATERIAL")
 
 
 def series(model: Model, value, name: str) -> int:
-    """The curve of a time series."""
+    """Check the number of a time series; return its curve."""
     return model.series[row(value, name, len(model.series), "TSERIES")]
 
 
 def colour(value, name: str) -> int:
-    """A colour: a positive integer."""
+    """Check a colour: a positive integer."""
     return checks.integer(value, name, minimum=1)
 
 
 def unit(value, name: str) -> np.ndarray:
-    """A direction, of length 1."""
+    """Check a direction; return it with length 1."""
     vector = np.array(checks.direction(value, name))
     return vector / np.linalg.norm(vector)
 
 
 def table(value, name: str, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Places and values of a table ``[x0, y0, x1, y1, ...]`` whose places increase strictly."""
+    """Check a table ``[x0, y0, x1, y1, ...]`` with strictly increasing places; return places and values."""
     pairs = checks.numbers(value, name, multiple=2, minimum=least).reshape(-1, 2)
     falling = np.flatnonzero(np.diff(pairs[:, 0]) <= 0.0)
     if falling.size:
@@ -60,7 +60,7 @@ def table(value, name: str, least: int = 2) -> tuple[np.ndarray, np.ndarray]:
 
 
 def three_series_or_function(model: Model, value, name: str):
-    """Curves of three time series, or a function of time."""
+    """Check numbers of three time series, or a function of time; return curves or the function."""
     if callable(value):
         return None, value
     if not checks.is_sequence(value) or len(value) != 3:
@@ -69,5 +69,5 @@ def three_series_or_function(model: Model, value, name: str):
 
 
 def rotated(model: Model, number: int, vector) -> np.ndarray:
-    """A referential vector of a particle as it is now."""
+    """Return the present direction of a particle's referential vector."""
     return model.particles.rotation[:, :, number] @ np.asarray(vector)

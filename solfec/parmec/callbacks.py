@@ -1,4 +1,4 @@
-"""The user's functions of time: what they move, and what they give in a step."""
+"""The user's functions of time: assignment to rows of tables, and calls in a step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Moved:
-    """Which function gives three numbers to which rows of a table.
+    """Functions that give three numbers to rows of a table.
 
     A function that was given together with a list of n particles may return an array (n, 3); `place` is a row's place in it.
     """
@@ -28,14 +28,14 @@ class Moved:
         return bool(self._entries)
 
     def set(self, row: int, function: Callable | None, place: int = 0, count: int = 0) -> None:
-        """Let a function move a row from now on; None: no function does."""
+        """Assign a function to a row; None: no function."""
         self._groups = None
         self._entries.pop(row, None)
         if function is not None:
             self._entries[row] = function, place, count
 
     def groups(self) -> list[tuple[Callable, int, np.ndarray, np.ndarray]]:
-        """Functions, lengths of their lists, and the rows with their places in them; made anew when functions have changed."""
+        """Return functions, lengths of their lists, and rows with their places in them; computed again when functions have changed."""
         if self._groups is None:
             found: dict[tuple[int, int], tuple[Callable, list, list]] = {}
             for row, (function, place, count) in self._entries.items():
@@ -48,7 +48,7 @@ class Moved:
 
 @dataclass
 class Callbacks:
-    """The user's functions of time; each returns three numbers, those of gravity one."""
+    """The user's functions of time; each returns three numbers, functions of gravity one."""
 
     gravity: list[Callable | None] = field(default_factory=lambda: [None, None, None])
     linear_damping: Callable | None = None
@@ -66,7 +66,7 @@ class Callbacks:
 
 
 def call_back(model: Model) -> None:
-    """Write what the user's functions give at the present time into the tables; a function that moves many things is called once."""
+    """Write values of the user's functions at the present time into the tables; a function of many rows is called once."""
     functions, time, control = model.callbacks, model.time, model.control
     for i, function in enumerate(functions.gravity):
         if function is not None:
@@ -75,7 +75,7 @@ def call_back(model: Model) -> None:
         control.linear_damping[:, 0] = numbers(functions.linear_damping, time, (3,), "DAMPING")
     if functions.angular_damping is not None:
         control.angular_damping[:, 0] = numbers(functions.angular_damping, time, (3,), "DAMPING")
-    known: dict[tuple[int, int], np.ndarray] = {}  # by function and length of its list: what it gives now
+    known: dict[tuple[int, int], np.ndarray] = {}  # present values, by function and length of its list
     for column, moved, command in (
         (model.drives.linear, functions.linear_drives, "PRESCRIBE"),
         (model.drives.angular, functions.angular_drives, "PRESCRIBE"),
@@ -90,7 +90,7 @@ def call_back(model: Model) -> None:
 
 
 def numbers(function: Callable, time: float, counts: tuple[int, ...], what: str) -> np.ndarray:
-    """The numbers that a user's function returns, as many as one of `counts`."""
+    """Return the numbers from a user's function; their count must be one of `counts`."""
     value = function(time)
     try:
         values = np.array(value, float).ravel()

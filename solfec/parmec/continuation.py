@@ -1,4 +1,4 @@
-"""What calls of DEM do with the model's own results: write them, go on from them, or read them instead of computing."""
+"""Calls of DEM and the model's own results: DEM writes them, continues from them, or reads them instead of computing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .run_file import RunFile, StoredRun
 
 
 class Way(Enum):
-    """What a call of DEM does."""
+    """Action of a call of DEM."""
 
     RUN = "begin"
     CONTINUE = "go on from the last frame"
@@ -30,7 +30,7 @@ class Results:
     ----------
     model : Model
     writer : Writer
-        Of its other files.
+        Writer of its other files.
     """
 
     def __init__(self, model: Model, writer: Writer):
@@ -47,7 +47,7 @@ class Results:
             self._file = RunFile(self.path, now.input_text, now.arguments)
 
     def begin(self, duration: float) -> Way:
-        """A call of DEM: bring the model to where it goes on from."""
+        """Begin a call of DEM: bring the model to the state from which it continues."""
         self._run += 1
         model, stored = self._model, self._stored
         if self._file is not None:
@@ -70,13 +70,13 @@ class Results:
         return Way.CONTINUE
 
     def _open(self) -> None:
-        """Open the file behind its last frame, once."""
+        """Open the file once, for appending after its last frame."""
         if self._stored is not None and not self._file.is_open:
             self._file.go_on(len(self._stored.steps))
             self._writer.rewind(int(self._stored.steps["files"][-1]))
 
     def _say(self, text: str) -> None:
-        """Tell what a DEM does instead of computing from its beginning."""
+        """Print a message if a DEM does not compute from its beginning."""
         if not session.current().quiet and sys.stderr is not None:
             print(f"DEM: {text}", file=sys.stderr)
 
@@ -86,12 +86,12 @@ class Results:
             self._file.append(self._model, self._run, finished)
 
     def rest(self) -> None:
-        """A DEM has ended."""
+        """End a DEM."""
         if self._file is not None:
             self._file.rest()
 
 
 def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th ..."""
+    """Return an ordinal: 1st, 2nd, 3rd, 4th ..."""
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

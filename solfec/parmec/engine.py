@@ -1,4 +1,4 @@
-"""DEM's loop: kernels take steps from one output, callback or full memory to the next."""
+"""DEM's loop: a kernel call makes the steps up to the next output, callback or full memory."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .model import Model
 from .pairs import search
 
 _begin, _run, _sample = _kernels.explicit_steps.begin, _kernels.explicit_steps.run, _kernels.explicit_steps.take_sample
-ROOM = 4096  # numbers of histories that a call of the kernel keeps, at least a sample
-SECONDS = 0.25  # of one call of the kernel, so that Ctrl-C and progress do not wait
+ROOM = 4096  # most numbers of histories in a call of the kernel, but at least one sample
+SECONDS = 0.25  # longest call of the kernel, so that Ctrl-C and progress do not wait
 MOST_STEPS = 2**31
 
 
@@ -36,7 +36,7 @@ class Intervals:
         self.dynamic = callable(files) or callable(samples)
 
     def write(self, model: Model) -> None:
-        """Put the present intervals where the kernel reads them."""
+        """Write the present intervals into the kernel's table."""
         for name, interval in (("output_interval", self.files), ("sample_interval", self.samples)):
             getattr(model.control, name)[0] = interval(model.time) if callable(interval) else interval
 
@@ -52,15 +52,15 @@ class Run:
     write : function, optional
         Writes files of the present state.
     report : function, optional
-        Is told the fraction of the duration that is done.
+        Called with the fraction of the duration that is done.
     adaptive : float
-        Fraction of the critical step that steps do not exceed; 0: steps are equal.
+        Largest step over the critical step; 0: steps are equal.
     stop_file : str, optional
         Path of a file that ends the run, and is removed then.
     store : function of bool, optional
-        Keeps the present state when files are due and at the end; it is told whether the duration is reached.
+        Stores the present state when files are due and at the end; the argument says whether the duration is reached.
     continued : bool
-        The model is in the midst of this run already.
+        Whether the model continues this run from a stored state.
     """
 
     def __init__(self, model: Model, duration: float, step: float, intervals: Intervals, write=None, report=None, adaptive: float = 0.0, stop_file: str | None = None,
@@ -92,14 +92,14 @@ class Run:
             self._store(bool(self.model.control.elapsed[0] >= self.model.control.duration[0]))
 
     def _stopped(self) -> bool:
-        """Whether somebody has made the file that ends the run."""
+        """Whether the file that ends the run exists."""
         if not self._remove_stop_file():
             return False
         print(f"DEM: stopped at time {self.model.time:g} by the file {self.stop_file}")
         return True
 
     def _remove_stop_file(self) -> bool:
-        """Whether the file that ends the run was there; it is used up."""
+        """Remove the file that ends the run; return whether it existed."""
         if self.stop_file is None or not os.path.exists(self.stop_file):
             return False
         with suppress(OSError):
@@ -107,9 +107,9 @@ class Run:
         return True
 
     def begin(self) -> None:
-        """What comes before the first step of all, or of this run."""
+        """Prepare the first step of all, or of this run."""
         call_back(self.model)
-        if self.model.control.margin[0] < 0.0:  # else kernels ask for it when spheres have moved
+        if self.model.control.margin[0] < 0.0:  # otherwise kernels request a search when spheres have moved
             search(self.model)
         if self.model.control.steps[0] == 0 and self.model.time == 0.0:
             self._start()
@@ -117,13 +117,13 @@ class Run:
             self._check(_begin(self.model.handles(), 0))
 
     def advance(self, count: int) -> None:
-        """Take so many steps, whatever the duration."""
+        """Make `count` steps, whatever the duration."""
         target = int(self.model.control.steps[0]) + count
         while self.model.control.steps[0] < target:
             self._advance(target - int(self.model.control.steps[0]))
 
     def _start(self) -> None:
-        """Time zero: the first samples and files, then half a step of motion."""
+        """Begin at time zero: write the first samples and files, then move by half a step."""
         values = np.zeros(max(1, self.model.probes.n))
         handles = self.model.handles()
         if self.intervals.samples != np.inf:
@@ -136,7 +136,7 @@ class Run:
         self._keep()
 
     def _advance(self, most: int = MOST_STEPS) -> None:
-        """Steps up to the next pause."""
+        """Make steps up to the next pause."""
         model = self.model
         self.intervals.write(model)
         call_back(model)
@@ -168,7 +168,7 @@ class Run:
 
 
 def diverged(model: Model) -> str:
-    """Names the first particle that has no finite position or velocity."""
+    """Return a message that names the first particle whose position or velocity is not finite."""
     columns = [model.particles.view(name) for name in ("position", "velocity", "angular")]
     wrong = np.flatnonzero(~np.isfinite(np.concatenate(columns)).all(axis=0))
     who = f"particle {wrong[0]} " if wrong.size else "a particle "

@@ -1,4 +1,4 @@
-"""EQM and CRITICAL: what a model is like before its first step."""
+"""EQM and CRITICAL: equivalent masses and critical steps of a model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def EQM(part1: int, point1: Vector, part2: int = -1, point2: Vector | None = Non
     point2 : tuple of 3 floats, optional
         Point of the second particle.
     direction : tuple of 3 floats, optional
-        Direction in which the mass is felt; default: the one in which it is largest.
+        Direction of the force; default: the one with the largest mass.
 
     Returns
     -------
@@ -54,13 +54,13 @@ def EQM(part1: int, point1: Vector, part2: int = -1, point2: Vector | None = Non
 
 
 def inverse_mass(model: Model, number: int, arm: np.ndarray) -> np.ndarray:
-    """Matrix (3, 3) that takes an impulse at a particle's point, `arm` from its mass centre, to that point's velocity."""
+    """Return the matrix (3, 3) that maps an impulse at a particle's point, `arm` from its mass centre, to the point's velocity."""
     cross = np.array([[0, -arm[2], arm[1]], [arm[2], 0, -arm[0]], [-arm[1], arm[0], 0]])
     return np.eye(3) / model.particles.mass[number] + cross.T @ model.particles.inverse_inertia[:, :, number] @ cross
 
 
 def equivalent_mass(inverse: np.ndarray, direction: np.ndarray | None) -> float:
-    """Equivalent mass in a direction, or the largest one."""
+    """Return the equivalent mass in a direction, or the largest one."""
     if direction is not None:
         return float(1.0 / (direction @ inverse @ direction))
     return float(1.0 / np.linalg.eigvalsh(inverse)[0])
@@ -73,13 +73,13 @@ def CRITICAL(perspring: int | None = None, perparticle: int | None = None) -> fl
     Parameters
     ----------
     perspring, perparticle : int, optional
-        How many springs or particles with the shortest steps are listed.
+        Number of springs or particles in the list, those with the shortest steps.
 
     Returns
     -------
     float, list or tuple of two lists
-        Without arguments the shortest step of all particles, infinite when nothing limits it.  Lists hold (step, number, frequency,
-        damping ratio) with growing steps; both lists are returned when both arguments are given.
+        Without arguments the shortest step of all particles, infinite if there is no limit.  Lists hold (step, number, frequency,
+        damping ratio) with growing steps; with both arguments both lists are returned.
     """
     model = current()
     springs = None if perspring is None else checks.integer(perspring, "perspring", minimum=1)
@@ -95,12 +95,12 @@ def CRITICAL(perspring: int | None = None, perparticle: int | None = None) -> fl
 
 
 def shortest(rows: list[Row], count: int) -> list[Row]:
-    """The first rows by ascending step."""
+    """Return the first rows in the order of steps."""
     return sorted(rows)[:count]
 
 
 def steps_of_particles(model: Model) -> list[Row]:
-    """Estimates of the particles that springs or contacts hold."""
+    """Return estimates of particles with springs or contacts."""
     n = model.particles.n
     if n == 0:
         return []
@@ -113,7 +113,7 @@ def steps_of_particles(model: Model) -> list[Row]:
 
 
 def steps_of_springs(model: Model) -> list[Row]:
-    """Estimates of springs, each as if it were alone: 2/w (sqrt(1 + z^2) - z), or 1 where there is no stiffness."""
+    """Return estimates of single springs: 2/w (sqrt(1 + z^2) - z), or 1 without stiffness."""
     steepest = [np.abs(model.curve(row)[2]).max() for row in range(model.curves.n)]
     rows = []
     for link in range(model.links.n):
@@ -131,7 +131,7 @@ def steps_of_springs(model: Model) -> list[Row]:
 
 
 def mass_of_spring(model: Model, link: int) -> float:
-    """Equivalent mass along the present direction of a spring; the largest one where there is none."""
+    """Return the equivalent mass along the present direction of a spring; the largest one if it has no direction."""
     inverse, points = np.zeros((3, 3)), []
     for number, arm in zip(model.links.particle[:, link].tolist(), model.links.arm[:, :, link].T):
         if number < 0:

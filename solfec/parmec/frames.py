@@ -1,4 +1,4 @@
-"""What output files show: points or triangles with values, collected from the tables."""
+"""Contents of output files: points or triangles with values, collected from the tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Block:
 
 
 def members(model: Model, sets: list[OutputSet]) -> list[np.ndarray]:
-    """Particles of each set."""
+    """Return the particles of each set."""
     own = [one.particles for one in sets]
     taken = np.zeros(model.particles.n, bool)
     for numbers in own:
@@ -47,7 +47,7 @@ def members(model: Model, sets: list[OutputSet]) -> list[np.ndarray]:
 
 
 def blocks(model: Model, particles: np.ndarray, one: OutputSet, first: bool) -> dict[str, Block]:
-    """What there is to show of a set, by suffix of the files; obstacles are shown with the first one."""
+    """Return the blocks of a set by suffix of the files; the first set includes obstacles."""
     makers = {"SPH": spheres, "MESH": surfaces, "RB": rigid_bodies, "SL": springs, "ST": torsion_springs, "JT": joints, "CD": contacts}
     found = {}
     for mode in one.modes:
@@ -60,19 +60,19 @@ def blocks(model: Model, particles: np.ndarray, one: OutputSet, first: bool) -> 
 
 
 def vectors(model: Model, particles: np.ndarray) -> dict[str, np.ndarray]:
-    """Vectors (n, 3) of particles."""
+    """Return vectors (n, 3) of particles."""
     columns = {"ANGVEL": "spin", "FORCE": "force", "TORQUE": "torque"}
     return {name: getattr(model.particles, column)[:, particles].T for name, column in columns.items()}
 
 
 def motion(model: Model, particles: np.ndarray) -> dict[str, np.ndarray]:
-    """Displacements and velocities (n, 3) of mass centres."""
+    """Return displacements and velocities (n, 3) of mass centres."""
     table = model.particles
     return {"DISPL": (table.position - table.reference)[:, particles].T, "LINVEL": table.velocity[:, particles].T}
 
 
 def rigid_bodies(model: Model, particles: np.ndarray) -> Block:
-    """Mass centres, with rotations column by column."""
+    """Return mass centres, with rotations column by column."""
     turns = model.particles.rotation[:, :, particles]
     values = {"NUMBER": particles, **motion(model, particles), **vectors(model, particles)}
     values["ORIENT"] = turns.transpose(2, 1, 0).reshape(-1, 9)
@@ -81,14 +81,14 @@ def rigid_bodies(model: Model, particles: np.ndarray) -> Block:
 
 
 def spheres(model: Model, particles: np.ndarray) -> Block:
-    """Centres of spheres."""
+    """Return centres of spheres."""
     own = particles[model.particles.kind[particles] == ParticleKind.SPHERE]
     values = {"NUMBER": own, "COLOR": model.particles.colour[own], "RADIUS": model.particles.radius[own]}
     return Block(model.particles.position[:, own].T, of_points=values | motion(model, own) | vectors(model, own))
 
 
 def surfaces(model: Model, particles: np.ndarray) -> Block | None:
-    """Triangles of meshes."""
+    """Return triangles of meshes."""
     own = [number for number in particles.tolist() if number in model.surfaces]
     if not own:
         return None
@@ -106,7 +106,7 @@ def surfaces(model: Model, particles: np.ndarray) -> Block | None:
 
 
 def obstacles(model: Model) -> Block:
-    """Triangles of obstacles, whose NUMBER is -1."""
+    """Return triangles of obstacles, whose NUMBER is -1."""
     table = model.triangles
     points, initial = (table.view(name).transpose(2, 1, 0).reshape(-1, 3) for name in ("corner", "initial"))
     row = table.view("obstacle")
@@ -119,7 +119,7 @@ def obstacles(model: Model) -> Block:
 
 
 def joined(one: Block | None, two: Block | None) -> Block | None:
-    """Triangles of two blocks."""
+    """Return the triangles of two blocks in one."""
     if one is None or two is None:
         return one or two
     parts = [{name: np.concatenate((a[name], b[name])) for name in a} for a, b in ((one.of_points, two.of_points), (one.of_cells, two.of_cells))]
@@ -127,7 +127,7 @@ def joined(one: Block | None, two: Block | None) -> Block | None:
 
 
 def contacts(model: Model, particles: np.ndarray) -> Block:
-    """Contacts of the set's particles (their first ones); an obstacle's number is -1."""
+    """Return contacts whose first particle is in the set; an obstacle's number is -1."""
     table = model.contacts
     mine = np.zeros(model.particles.n, bool)
     mine[particles] = True
@@ -144,7 +144,7 @@ def contacts(model: Model, particles: np.ndarray) -> Block:
 
 
 def springs(model: Model, particles: np.ndarray) -> Block:
-    """Linear springs of the set's particles (their first ones), at the middle of their points."""
+    """Return linear springs whose first particle is in the set, at the middle of their points."""
     links = model.links
     own = owned(model, links, particles)
     points = np.array([ends(model, own, side) for side in range(2)])
@@ -155,7 +155,7 @@ def springs(model: Model, particles: np.ndarray) -> Block:
 
 
 def ends(model: Model, own: np.ndarray, side: int) -> np.ndarray:
-    """Present points (n, 3) of springs on one side."""
+    """Return present points (n, 3) of springs on one side."""
     number, arm, table = model.links.particle[side, own], model.links.arm[:, side, own].T, model.particles
     if not table.n:
         return arm
@@ -165,7 +165,7 @@ def ends(model: Model, own: np.ndarray, side: int) -> np.ndarray:
 
 
 def axes(model: Model, own: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Present directions (n, 3) of springs; zero where they have none."""
+    """Return present directions (n, 3) of springs, zero if there is none."""
     links, table = model.links, model.particles
     kind, given, between = links.kind[own], links.direction[:, own].T, points[1] - points[0]
     second = links.particle[1, own]
@@ -179,7 +179,7 @@ def axes(model: Model, own: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def torsion_springs(model: Model, particles: np.ndarray) -> Block:
-    """Torsion springs of the set's particles (their first ones), at their points; torques as spatial vectors."""
+    """Return torsion springs whose first particle is in the set, at their points; torques are spatial vectors."""
     table, bodies = model.torsions, model.particles
     own = owned(model, table, particles)
     first = table.particle[0, own]
@@ -193,7 +193,7 @@ def torsion_springs(model: Model, particles: np.ndarray) -> Block:
 
 
 def joints(model: Model, particles: np.ndarray) -> Block:
-    """Ball joints of the set's particles (their first ones), with the forces on these."""
+    """Return ball joints whose first particle is in the set, with the forces on it."""
     table, bodies = model.joints, model.particles
     own = owned(model, table, particles)
     first = table.particle[0, own]
@@ -202,7 +202,7 @@ def joints(model: Model, particles: np.ndarray) -> Block:
 
 
 def owned(model: Model, table, particles: np.ndarray) -> np.ndarray:
-    """Rows of a table whose first particle is one of these."""
+    """Return rows of a table whose first particle is in `particles`."""
     mine = np.zeros(model.particles.n, bool)
     mine[particles] = True
     return np.flatnonzero(mine[table.particle[0, : table.n]])

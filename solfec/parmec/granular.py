@@ -29,7 +29,7 @@ def GRANULAR(
     Parameters
     ----------
     color1, color2 : int
-        Colors; both 0: all pairs that have no law of their own.
+        Colors; both 0: all pairs without a law of their own.
     spring : float
         Force over depth.
     damper : float
@@ -37,7 +37,7 @@ def GRANULAR(
     friction : float or tuple of 2 floats
         Coefficient of friction, or static and dynamic coefficients.
     rolling, drilling : float
-        They have no effect, as in Parmec; a warning says so.
+        Without effect, as in Parmec; a warning says so.
     kskn : float
         Tangential stiffness and damping over those along the normal.
     """
@@ -114,6 +114,6 @@ def OBSTACLE(
 
 
 def default_pairing(model: Model) -> None:
-    """Give colors without a law one that has no stiffness."""
+    """Add a law without stiffness for colors without a law."""
     if not (model.pairings.view("colour") == 0).all(axis=0).any():
         model.pairings.append(damper=1.0, tangential=0.5)

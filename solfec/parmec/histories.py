@@ -1,4 +1,4 @@
-"""HISTORY."""
+"""HISTORY: records of quantities over time."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def HISTORY(
     point : tuple of 3 floats, optional
         Point of one particle, before it has moved, instead of its mass centre.
     h5file : str, optional
-        File that DEM has written, of mass centres (rb), springs (sl), torsion springs (st) or joints (jt): the history is read from it.
+        File of DEM from which the history is read: of mass centres (rb), springs (sl), torsion springs (st) or joints (jt).
     h5last : bool
-        True: the lists of this and of earlier calls with `h5file` are filled now.
+        True: fill the lists of this and of earlier calls with `h5file` now.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def HISTORY(
 
 
 def quantity_of(name: str) -> tuple[QuantityKind, int]:
-    """What a history of this name records."""
+    """Return the quantity and component of a history's name."""
     known = {"TIME": (QuantityKind.TIME, 0), **OF_PARTICLES, **OF_SPRINGS, **OF_TORSIONS, **OF_JOINTS}
     if name not in known:
         raise BadValue(f"'entity' must be one of {', '.join(known)}, not {name!r}")
@@ -98,7 +98,7 @@ def quantity_of(name: str) -> tuple[QuantityKind, int]:
 
 
 def from_file(model: Model, name: str, source, point, path: str, last: bool) -> list[float]:
-    """A history that a file holds."""
+    """Prepare a history that is read from a file."""
     quantity, component = quantity_of(name)
     sources = numbers_of(source, checks.INTEGER_LIMIT, "particle, spring or joint")
     place = None if point is None else np.array(checks.vector(point, "point"))
@@ -111,7 +111,7 @@ def from_file(model: Model, name: str, source, point, path: str, last: bool) -> 
 
 
 def numbers_of(source, count: int, what: str) -> list[int]:
-    """Numbers of the things over which a history is averaged."""
+    """Return the numbers of the things over which a history is averaged."""
     if isinstance(source, tuple):
         raise BadType("'source' must be a number or a list of numbers; spheres and boxes are not known to Parmec either")
     items = checks.sequence(source, "source") if checks.is_sequence(source) else [source]

@@ -1,4 +1,4 @@
-"""TORSION_SPRING and BALL_JOINT."""
+"""TORSION_SPRING and BALL_JOINT: torques and joints between particles."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def TORSION_SPRING(
 
 
 def damper(value, name: str) -> tuple:
-    """Table and ratio of a dashpot; None and -1 where it has none."""
+    """Return table and ratio of a dashpot; None and -1 if absent."""
     if value is None:
         return None, -1.0
     if checks.is_sequence(value):
@@ -87,7 +87,7 @@ def damper(value, name: str) -> tuple:
 
 
 def cone_members(cone) -> tuple[str, ...]:
-    """Names of the angles that act together."""
+    """Return names of the angles that act together."""
     if cone is None:
         return ()
     names = tuple(checks.choice(item, f"cone[{i}]", AXES) for i, item in enumerate(checks.sequence(cone, "cone")))
@@ -126,7 +126,7 @@ def BALL_JOINT(part1: int, point: Vector, part2: int = -1) -> int:
 
 
 def free_of_partial_restraints(model: Model) -> None:
-    """Raise an error for a jointed particle that some directions, and not all, are taken from."""
+    """Raise an error for a particle of a joint that is restrained in some directions, but not in all."""
     jointed = np.unique(model.joints.view("particle"))
     for row in range(model.restraints.n):
         number = int(model.restraints.particle[row])

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ParticleKind(IntEnum):
-    """What a particle was made from."""
+    """Origin of a particle."""
 
     ANALYTICAL = 0
     SPHERE = 1
@@ -14,7 +14,7 @@ class ParticleKind(IntEnum):
 
 
 class LinkKind(IntEnum):
-    """How a linear spring measures its stroke."""
+    """Measure of a linear spring's stroke."""
 
     FOLLOWER = 0  # along the line between its points
     CONSTANT = 1  # along a direction that is fixed in space
@@ -39,7 +39,7 @@ class YieldKind(IntEnum):
 
 
 class ReleaseOperator(IntEnum):
-    """How UNSPRING makes one number of several springs."""
+    """Operator by which UNSPRING combines quantities of several springs."""
 
     SUM = 0
     MIN = 1
@@ -47,7 +47,7 @@ class ReleaseOperator(IntEnum):
 
 
 class DriveKind(IntEnum):
-    """What PRESCRIBE gives of a particle's linear or angular motion."""
+    """Quantity that PRESCRIBE gives of a particle's linear or angular motion."""
 
     FREE = 0
     VELOCITY = 1
@@ -55,7 +55,7 @@ class DriveKind(IntEnum):
 
 
 class QuantityKind(IntEnum):
-    """What a history records; of vectors with a component 0, 1, 2 or 3, the magnitude."""
+    """Quantity that a history records; of vectors with a component 0, 1, 2, or 3 for the magnitude."""
 
     TIME = 0
     POSITION = 1
@@ -79,10 +79,10 @@ class QuantityKind(IntEnum):
 
 
 class PauseKind(IntEnum):
-    """Why the kernel of explicit steps gives the word back to Python."""
+    """Reason for which the kernel of explicit steps returns to Python."""
 
-    END = 0  # of the duration, or of the steps that it was asked for
+    END = 0  # of the duration, or of the requested steps
     OUTPUT = 1  # files are due
     ROOM = 2  # the memory for histories is full
-    SEARCH = 3  # pairs that may touch must be listed anew
-    NO_NUMBER = 4  # a particle's motion is no number any more
+    SEARCH = 3  # pairs that may touch must be listed again
+    NO_NUMBER = 4  # a particle's motion is not finite

@@ -1,4 +1,4 @@
-"""TSERIES, GRAVITY, DAMPING, RESTRAIN and PRESCRIBE."""
+"""TSERIES, GRAVITY, DAMPING, RESTRAIN and PRESCRIBE: loads and motions of particles."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def DAMPING(linear: Three, angular: Three) -> None:
 
 @command("RESTRAIN")
 def RESTRAIN(parnum: int, linear: Numbers | None = None, angular: Numbers | None = None) -> None:
-    """Take directions of motion from a particle.
+    """Fix directions of motion of a particle.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def RESTRAIN(parnum: int, linear: Numbers | None = None, angular: Numbers | None
 
 
 def orthonormal(values, name: str) -> np.ndarray:
-    """Directions (k, 3) made orthonormal in their order."""
+    """Return directions (k, 3) made orthonormal in their order."""
     vectors = checks.numbers(values, name)
     if vectors.size not in (3, 6, 9):
         raise BadValue(f"'{name}' must hold 3, 6 or 9 numbers, it holds {vectors.size}")
@@ -170,13 +170,13 @@ def PRESCRIBE(parnum: int | Integers, linear: Three | None = None, angular: Thre
 
 
 def drives_of(model: Model, numbers: list[int]) -> list[int]:
-    """Rows of particles' prescribed motions."""
+    """Return rows of particles' prescribed motions, appended if necessary."""
     known = {number: row for row, number in enumerate(model.drives.view("particle").tolist())}
     return [known[number] if number in known else model.drives.append(particle=number) for number in numbers]
 
 
 def set_drives(model: Model, rows: list[int], name: str, part: tuple, kind: DriveKind, count: int) -> None:
-    """Write the linear or angular half of prescribed motions; `count`: length of the list of particles, 0 where there was none."""
+    """Write the linear or angular half of prescribed motions; `count`: length of the list of particles, 0 for a single one."""
     curves, function = part
     getattr(model.drives, f"{name}_kind")[rows] = kind
     getattr(model.drives, f"{name}_curve")[:, rows] = -1 if curves is None else np.reshape(curves, (3, 1))

@@ -1,7 +1,7 @@
 """Output files in the format MED, which Salome reads; the package medcoupling writes them.
 
-A file holds one mesh, "PARMEC mesh", and fields with a time step per frame, since few programs follow a mesh that changes.  When the
-number of points changes another file begins, whose name tells its first frame.
+A file holds one mesh, "PARMEC mesh", and fields with a time step per frame, since few programs support a mesh that changes.  When the
+number of points changes, another file begins; its name contains its first frame.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def write(mc, path: str, block: Block, frame: int, time: float) -> None:
 
 
 def new_mesh(mc, points: np.ndarray, corners: int):
-    """A mesh of points (corners 1), or of triangles with points of their own (3)."""
+    """Make a mesh of points (corners 1), or of triangles with separate points (3)."""
     mesh = mc.MEDCouplingUMesh(MESH, 2 if corners == 3 else 0)
     mesh.setCoords(mc.DataArrayDouble(np.array(points, float, order="C")))
     cells = np.arange(len(points)).reshape(-1, corners)
@@ -86,7 +86,7 @@ def add_field(mc, file: str, mesh, name: str, array: np.ndarray, place: int, fra
 
 
 def files_of(path: str) -> dict[int, str]:
-    """Files of one set by their first frame; that of the first one counts as -1."""
+    """Return the files of one set by their first frame; that of the first one counts as -1."""
     found = {int(number.group(1)): name for name in glob.glob(glob.escape(path) + ".*.med") if (number := re.fullmatch(r"\.(\d+)\.med", name[len(path) :]))}
     return ({-1: path + ".med"} if os.path.exists(path + ".med") else {}) | found
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 LANES = 8  # springs that kernels handle at once (fortran/parmec/linear_springs.f90)
-SHORT_TABLE = 9  # points of tables whose segments they search one by one
+SHORT_TABLE = 9  # points of a table up to which kernels search its segments one by one
 MODES = ("SPH", "MESH", "RB", "CD", "SL", "ST", "JT")
 ENTITIES = (
     "NUMBER COLOR DISPL LENGTH ORIENT ORIENT1 ORIENT2 ORIENT3 LINVEL ANGVEL FORCE TORQUE F FN FT SF FF SS AREA PAIR"
@@ -60,7 +60,7 @@ class OutputSet:
     Attributes
     ----------
     particles : ndarray of int, or None
-        None: all that are in no other set.
+        None: all particles that are in no other set.
     modes, entities : tuple of str
     """
 
@@ -87,10 +87,10 @@ class Surface:
     points : ndarray (n, 3)
         Nodes, referential.
     triangles : ndarray (nt, 3)
-        Their numbers in triangles of the surface.
+        Numbers of nodes of triangles of the surface.
     colours : ndarray (nt,)
     mesh : Mesh
-        What the triangles are the surface of.
+        Mesh whose surface the triangles are.
     """
 
     points: np.ndarray
@@ -100,7 +100,7 @@ class Surface:
 
 
 class Model:
-    """All that one simulation of the explicit engine is made of.
+    """A model of the explicit engine: tables, materials, histories and settings.
 
     Attributes
     ----------
@@ -113,14 +113,14 @@ class Model:
     surfaces : dict of int to Surface
         Meshes by particle.
     histories : list of list of float
-        What histories have recorded, by row of `probes`.
+        Records of histories, by row of `probes`.
     callbacks : Callbacks
     output_sets : list of OutputSet
-        The first one is of particles that are in no other.
+        The first one holds the particles that are in no other.
     output_formats : tuple of str
     writer : Writer or None
     results : Results or None
-        Since the first DEM.
+        None before the first DEM.
     """
 
     def __init__(self):
@@ -153,8 +153,8 @@ class Model:
         self.series: list[int] = []
         self.surfaces: dict[int, Surface] = {}
         self.histories: list[list[float]] = []
-        self.is_hybrid = False  # HYBRID_SOLVER takes its steps
-        self.wanted: list[Wanted] = []  # histories that files hold
+        self.is_hybrid = False  # HYBRID_SOLVER makes its steps
+        self.wanted: list[Wanted] = []  # histories that are read from files
         self.callbacks = Callbacks()
         self.output_sets = [OutputSet()]
         self.output_formats: tuple[str, ...] = ("XDMF",)
@@ -165,7 +165,7 @@ class Model:
 
     @property
     def tables(self) -> tuple:
-        """The tables in the order in which kernels take their handles (fortran/parmec/explicit_model.f90)."""
+        """Tables in the order in which kernels take their handles (fortran/parmec/explicit_model.f90)."""
         return (
             self.control, self.particles, self.curves, self.points, self.links, self.laws, self.ends, self.restraints, self.drives,
             self.probes, self.sources, self.torsions, self.joints, self.joint_groups, self.joint_order, self.releases,
@@ -184,7 +184,7 @@ class Model:
         return float(self.control.time[0])
 
     def add_curve(self, x, y) -> int:
-        """Row of a piecewise linear function; equal ones are stored once."""
+        """Add a piecewise linear function and return its row; equal ones are stored once."""
         x, y = np.array(x, float), np.array(y, float)
         key = x.tobytes(), y.tobytes()
         if key not in self._known_curves:
@@ -194,12 +194,12 @@ class Model:
         return self._known_curves[key]
 
     def curve(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Places, values and slopes of a curve."""
+        """Return places, values and slopes of a curve."""
         own = slice(int(self.curves.first[row]), int(self.curves.first[row] + self.curves.size[row]))
         return self.points.x[own], self.points.y[own], self.points.slope[own]
 
     def _settle(self) -> None:
-        """List the ends of springs by particle and joints by set, when springs, joints or particles have come."""
+        """List the ends of springs by particle and joints by set, if springs, joints or particles were added."""
         counted = self.links.n, self.torsions.n, self.joints.n, self.particles.n
         if self._settled == counted:
             return
@@ -210,17 +210,17 @@ class Model:
         self._settled = counted
 
     def forget_pairs(self) -> None:
-        """Pairs that may touch must be listed anew."""
+        """Discard the list of pairs that may touch."""
         self.control.margin[0] = -1.0
 
     def unsettle(self) -> None:
-        """Restraints or prescribed motions have changed, or laws of springs."""
+        """Discard lists after a change of restraints, prescribed motions or laws of springs."""
         self._settled = ()
 
     def _sort_ends(self) -> None:
-        """Ends of springs by particle: those of linear springs first, in their order."""
+        """List the ends of springs by particle: those of linear springs first, in their order."""
         tables = self.links, self.torsions
-        particle = np.concatenate([table.particle[:, : table.n].T.ravel() for table in tables])  # both ends of a spring one after another
+        particle = np.concatenate([table.particle[:, : table.n].T.ravel() for table in tables])  # the ends of a spring are neighbours
         end = np.concatenate([np.arange(2 * self.links.n), -1 - np.arange(2 * self.torsions.n)])
         moving = np.flatnonzero(particle >= 0)
         order = moving[np.argsort(particle[moving], kind="stable")]
@@ -231,12 +231,12 @@ class Model:
         self.particles.view("first_end")[:] = np.cumsum(count) - count
 
     def _sort_batches(self) -> None:
-        """Eight springs with successive numbers each, in the order in which their particles come."""
+        """List batches of eight springs with successive numbers, in the order of their lowest particles."""
         links, first = self.links, np.arange(0, self.links.n, LANES)
         particle = links.view("particle")
 
         def common(column: np.ndarray, other: int) -> np.ndarray:
-            """The number that the springs of a batch have all; `other` where they differ."""
+            """Return the number that all springs of a batch have; `other` if they differ."""
             least = np.minimum.reduceat(column, first)
             return np.where(least == np.maximum.reduceat(column, first), least, other)
 
@@ -259,7 +259,7 @@ class Model:
         self.batches.append(first.size, **{name: column[order] for name, column in rows.items()})
 
     def _sort_joints(self) -> None:
-        """Sets of joints that particles connect."""
+        """List sets of joints that particles connect."""
         one, two = self.joints.view("particle")
         inner = two >= 0
         labels = labelled(self.particles.n, one[inner], two[inner])[one] if self.joints.n else np.zeros(0, int)
@@ -284,7 +284,7 @@ _current: Model | None = None
 
 
 def current() -> Model:
-    """The model that commands build."""
+    """Return the model that commands build."""
     global _current
     if _current is None:
         _current = Model()
@@ -292,7 +292,7 @@ def current() -> Model:
 
 
 def begin(model: Model | None) -> Model | None:
-    """Make `model` the current one (None: an empty one); return the one before it."""
+    """Make `model` the current one (None: an empty one); return the previous one."""
     global _current
     before, _current = _current, model
     return before

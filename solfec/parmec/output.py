@@ -1,4 +1,4 @@
-"""OUTPUT, and the place of output files."""
+"""OUTPUT, and the paths of output files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def OUTPUT(
     mode: str | list[str] | None = None,
     format: str | list[str] | None = None,
 ) -> None:
-    """Choose what DEM writes into files.
+    """Choose the contents of output files.
 
     Parameters
     ----------
     entities : list of str, optional
         Names of values; default: all.
     subset : int or list of int, optional
-        Particles that get files of their own; without it the call is about all that are in no subset.
+        Particles with separate files; by default the call applies to all particles that are in no subset.
     mode : str or list of str, optional
         'SPH' spheres, 'MESH' triangles, 'RB' mass centres, 'CD' contacts, 'SL' springs, 'ST' torsion springs, 'JT' joints; default: all.
     format : str or list of str, optional
@@ -57,13 +57,13 @@ def OUTPUT(
 
 
 def words(value, name: str, known) -> tuple[str, ...]:
-    """One word, or a list of words, of those that are known."""
+    """Check one word, or a list of words, against the known ones."""
     items = [value] if isinstance(value, str) else checks.sequence(value, name)
     return tuple(dict.fromkeys(checks.choice(item, name, tuple(known)) for item in items))
 
 
 def writer(model: Model, prefix: str | None) -> Writer:
-    """What writes a model's files: beside the input, with its name."""
+    """Return the writer of a model's files, which are beside the input, with its name."""
     if model.writer is None or prefix is not None:
         if model.writer is not None:
             raise BadValue("'prefix' can be given before the first step only")
@@ -72,7 +72,7 @@ def writer(model: Model, prefix: str | None) -> Writer:
 
 
 def stem(prefix: str | None) -> str:
-    """Path of output files without their endings."""
+    """Return the path of output files without their endings."""
     path = session.current().input_path
     if path is None or not session.is_users(path):  # at a prompt, or in another program
         path = os.path.join(os.getcwd(), "parmec.py")

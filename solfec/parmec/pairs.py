@@ -8,11 +8,11 @@ from .granular import default_pairing
 from .kinds import ParticleKind
 from .model import Model
 
-MARGIN = 0.25  # over the mean radius: larger ones mean more pairs, and fewer searches
+MARGIN = 0.25  # over the mean radius: larger margins mean more pairs, and fewer searches
 
 
 def search(model: Model) -> None:
-    """List the pairs anew; contacts keep their state."""
+    """List the pairs again; contacts keep their state."""
     default_pairing(model)
     particles = np.flatnonzero(model.particles.view("kind") == ParticleKind.SPHERE)
     model.spheres.n = 0
@@ -30,7 +30,7 @@ def search(model: Model) -> None:
 
 
 def near_spheres(centres: np.ndarray, radius: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
-    """Spheres closer than the margin, each pair once, the lower number first; sizes that differ by more than twice are searched apart."""
+    """Return pairs of spheres closer than the margin, the lower number first; sizes that differ by more than a factor of two are searched separately."""
     nothing = np.zeros(0, np.int64)
     if radius.size < 2:
         return nothing, nothing
@@ -54,7 +54,7 @@ def near_spheres(centres: np.ndarray, radius: np.ndarray, margin: float) -> tupl
 
 
 def near_triangles(model: Model, centres: np.ndarray, radius: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
-    """Spheres and triangles whose boxes and planes are closer than the margin."""
+    """Return pairs of spheres and triangles whose boxes and planes are closer than the margin."""
     nothing = np.zeros(0, np.int64)
     if not model.triangles.n or not radius.size:
         return nothing, nothing
@@ -76,7 +76,7 @@ def near_triangles(model: Model, centres: np.ndarray, radius: np.ndarray, margin
 
 
 def list_pairs(model: Model, pair: np.ndarray) -> None:
-    """Put pairs (2, n), sorted, into the table; those that were there keep their state."""
+    """Write sorted pairs (2, n) into the table; pairs that were listed before keep their state."""
     contacts = model.contacts
     key = pair[0].astype(np.int64) * 2**32 + pair[1]
     known = contacts.view("pair")[0].astype(np.int64) * 2**32 + contacts.view("pair")[1]
@@ -92,7 +92,7 @@ def list_pairs(model: Model, pair: np.ndarray) -> None:
 
 
 def pairings_of(model: Model, pair: np.ndarray) -> np.ndarray:
-    """Rows of the laws of pairs (2, n)."""
+    """Return rows of the laws of pairs (2, n)."""
     inner = pair[1] >= 0
     second = np.where(inner, model.particles.colour[np.where(inner, pair[1], 0)], model.triangles.colour[np.where(inner, 0, -1 - pair[1])])
     first = model.particles.colour[pair[0]]

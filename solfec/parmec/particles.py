@@ -1,4 +1,4 @@
-"""MATERIAL, SPHERE, MESH, ANALYTICAL and VELOCITY."""
+"""MATERIAL, SPHERE, MESH, ANALYTICAL and VELOCITY: particles and their materials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def MATERIAL(density: float, young: float, poisson: float) -> int:
     density : float
         Mass over volume.
     young, poisson : float
-        Elastic constants, which the engine keeps and does not use.
+        Elastic constants, which the engine stores and does not use.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def MESH(nodes: Numbers, elements: Integers, material: int, colors: int | Intege
 
 
 def mesh_moments(model: Model, mesh: Mesh) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mass, mass centre (3,) and centred Euler tensor (3, 3) of a mesh whose elements have materials of their own."""
+    """Return mass, mass centre (3,) and centred Euler tensor (3, 3) of a mesh whose elements have individual materials."""
     parts = []
     for number in np.unique(mesh.volume_ids).tolist():
         own = np.flatnonzero(mesh.volume_ids == number)
@@ -126,7 +126,7 @@ def mesh_moments(model: Model, mesh: Mesh) -> tuple[float, np.ndarray, np.ndarra
 
 
 def surface_of(mesh: Mesh) -> Surface:
-    """Outer faces of a mesh as triangles: a quadrilateral a b c d gives a b c and a c d."""
+    """Return the outer faces of a mesh as triangles: a quadrilateral a b c d gives a b c and a c d."""
     topology = mesh.topology
     faces, sizes = topology.face_nodes[topology.boundary], topology.face_size[topology.boundary]
     colours, quads = topology.face_surface[topology.boundary], sizes == 4
@@ -151,7 +151,7 @@ def ANALYTICAL(
     inertia : list of 6 floats, optional
         Jxx, Jyy, Jzz, Jxy, Jxz, Jyz about the mass centre, in the frame before `rotation`; default [1, 1, 1, 0, 0, 0].
     mass : float, optional
-        Default 1, which 0 means as well.
+        Default 1; 0 means 1, too.
     rotation : list of 9 floats, optional
         Rotation matrix, column by column; default: identity.
     position : tuple of 3 floats, optional
@@ -159,7 +159,7 @@ def ANALYTICAL(
     material : int, optional
         Default 0.
     particle : int, optional
-        Particle that becomes analytical; it keeps what is not given, and its shape for output only.
+        Particle that becomes analytical; quantities that are not given do not change, and its shape serves output only.
 
     Returns
     -------
@@ -202,7 +202,7 @@ INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")  # components
 
 
 def inertia_matrix(values) -> np.ndarray:
-    """The symmetric matrix of six components."""
+    """Return the symmetric matrix of six components."""
     numbers = checks.numbers(values, "inertia")
     if len(numbers) != len(INERTIA):
         raise BadValue(f"'inertia' must hold {len(INERTIA)} numbers ({', '.join(INERTIA)}), it holds {numbers.size}")
@@ -214,7 +214,7 @@ def inertia_matrix(values) -> np.ndarray:
 
 
 def rotation_matrix(values) -> np.ndarray:
-    """The rotation of nine numbers, column by column."""
+    """Return the rotation of nine numbers, column by column."""
     numbers = checks.numbers(values, "rotation")
     if numbers.size != 9:
         raise BadValue(f"'rotation' must hold 9 numbers, it holds {numbers.size}")
@@ -225,7 +225,7 @@ def rotation_matrix(values) -> np.ndarray:
 
 
 def inverse_of(mass: float, inertia: np.ndarray) -> np.ndarray:
-    """The inverse of an inertia; BadValue where numbers have run out of their range."""
+    """Return the inverse of an inertia; raise BadValue if numbers are out of range."""
     with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError):
         inverse = np.linalg.inv(inertia)
         if mass > 0.0 and np.isfinite(1.0 / mass) and np.isfinite(mass) and np.isfinite(inverse).all() and np.isfinite(inertia).all():
@@ -248,7 +248,7 @@ def add_particle(model: Model, kind: ParticleKind, mass: float, inertia: np.ndar
 
 @command("VELOCITY")
 def VELOCITY(parnum: int, linear: Vector | None = None, angular: Vector | None = None) -> None:
-    """Set the velocity of a particle; what is not given stays.
+    """Set the velocity of a particle; a velocity that is not given does not change.
 
     Parameters
     ----------

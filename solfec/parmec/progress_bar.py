@@ -1,4 +1,4 @@
-"""A bar that shows how far a script has come."""
+"""A bar that shows the progress of a script."""
 
 from __future__ import annotations
 

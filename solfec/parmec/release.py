@@ -1,4 +1,4 @@
-"""UNSPRING."""
+"""UNSPRING: release of springs."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ def UNSPRING(
     unload: dict[int, int] | None = None,
     activate: int | list[int] | None = None,
 ) -> None:
-    """Undo springs when a quantity of springs leaves its limits.
+    """Release springs when a quantity of springs leaves its limits.
 
     Parameters
     ----------
     tsprings : int or list of int
-        Springs that are looked at.
+        Springs whose quantity is checked.
     msprings : int or list of int
-        Springs that are undone; each in one UNSPRING only.
+        Springs that are released; each in one UNSPRING only.
     limits : tuple of 2 floats
-        Between them nothing happens; None: no limit.
+        Lower and upper limit; None: no limit.
     entity : str
         'STROKE', 'F' (force), 'SF' (without dashpot) or 'FF' (friction).
     operator : str
         'SUM', 'MIN' or 'MAX' of the springs' quantities.
     abs : bool
-        True: of the sizes of these.
+        True: their absolute values.
     nsteps : int
-        Steps between two looks.
+        Steps between two checks.
     nfreq : int
-        Looks that must find the limits exceeded.
+        Number of checks that must find the limits exceeded.
     unload : dict of int to int, optional
-        Spring -> TSERIES whose values grow, along whose slopes its force falls to zero; others are undone at once.
+        Spring -> TSERIES with growing values, along whose slopes its force falls to zero; other springs are released at once.
     activate : int or list of int, optional
-        Inactive springs that come into action at the same moment.
+        Inactive springs that become active at the same time.
     """
     model = current()
     lists = [springs(model, tsprings, "tsprings"), springs(model, msprings, "msprings")]
@@ -87,7 +87,7 @@ def UNSPRING(
 
 
 def springs(model: Model, value, name: str) -> list[int]:
-    """Numbers of springs."""
+    """Check numbers of springs."""
     items = checks.sequence(value, name) if checks.is_sequence(value) else [value]
     if not items:
         raise BadValue(f"'{name}' must not be empty")
@@ -98,7 +98,7 @@ def springs(model: Model, value, name: str) -> list[int]:
 
 
 def bounds(limits) -> tuple[float, float]:
-    """Two limits; None is infinite."""
+    """Return two limits; None is infinite."""
     if not checks.is_sequence(limits) or len(limits) != 2:
         raise BadType("'limits' must be a tuple of two numbers or None")
     low = -math.inf if limits[0] is None else checks.number(limits[0], "limits[0]")

@@ -1,4 +1,4 @@
-"""Results of whole runs of the explicit engine: one file, whose frames continue and replace runs."""
+"""Results of runs of the explicit engine: one file, from whose frames runs continue or are read instead of computed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMAT, VERSION = "solfec explicit results", 1
 
 
 class RunFile:
-    """`<stem>.results.h5`, written frame by frame; a killed run leaves the file as its last frame left it.
+    """Writer of `<stem>.results.h5`, frame by frame; a killed run leaves the file with its last complete frame.
 
     Earlier results stay until the first new frame is complete.
 
@@ -51,7 +51,7 @@ class RunFile:
         Raises
         ------
         SolfecError
-            It cannot be written; frames written before remain readable.
+            The file cannot be written; earlier frames remain readable.
         """
         if self._failed:
             raise SolfecError(f"{self.path}: writing failed before; no more frames are written")
@@ -79,13 +79,13 @@ class RunFile:
         self._last_steps = key
 
     def begin_run(self, model: Model) -> None:
-        """A DEM begins: what histories have recorded so far is in frames, or came from elsewhere."""
+        """Begin a DEM; earlier records of histories are in frames already, or come from elsewhere."""
         self._recorded = Recorded(model)
 
     def _begin(self) -> None:
         make_directory_of(self.path)
         if os.path.exists(self.path):
-            with suppress(OSError):  # of a killed writer: its journal belongs to the old file
+            with suppress(OSError):  # the journal of a killed writer belongs to the old file
                 JournalledFile(self.path).close()
         self._journalled = JournalledFile(self.path + ".new", fresh=True)
         self._hdf5 = h5py.File(self._journalled, "w", libver="earliest")
@@ -99,12 +99,12 @@ class RunFile:
         self._frames = StoredFrames(self._hdf5)
 
     def go_on(self, rows: int) -> None:
-        """Append to the frames of a file that is there, behind `rows` of them.
+        """Open an existing file, and append after its first `rows` frames.
 
         Raises
         ------
         SolfecError
-            Another run is writing it, or has done so meanwhile.
+            Another run is writing it, or has written to it meanwhile.
         """
         try:
             self._journalled = JournalledFile(self.path)
@@ -119,7 +119,7 @@ class RunFile:
         self._since = perf_counter()
 
     def _give_up(self, fresh: bool) -> None:
-        """Leave the file at its last complete frame."""
+        """Close the file with its last complete frame."""
         self._failed = True
         if self._journalled is None:
             return
@@ -135,11 +135,11 @@ class RunFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether frames go behind those that are there."""
+        """Whether the file is open for appending."""
         return self._hdf5 is not None
 
     def rest(self) -> None:
-        """Leave the file as if it were closed; the next frame goes on with it unless somebody else has changed it."""
+        """Leave the file complete and unlocked; the next frame continues it unless another process has changed it."""
         if self._journalled is not None and not self._journalled.resting:
             self._journalled.rest()
 
@@ -148,7 +148,7 @@ class RunFile:
         if self._hdf5 is None:
             return
         journalled, self._journalled = self._journalled, None
-        journalled.error = journalled.error or OSError("closed")  # HDF5 has nothing more to say
+        journalled.error = journalled.error or OSError("closed")  # later writes of HDF5 are ignored
         with suppress(OSError, RuntimeError):
             self._hdf5.close()
         self._hdf5 = None
@@ -160,7 +160,7 @@ class RunFile:
 
 
 class StoredRun:
-    """Results of a run, for reading, also while they are being written.
+    """Reader of the results of a run, also while they are being written.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class StoredRun:
     Raises
     ------
     SolfecError
-        There are none, or they are damaged or of another kind.
+        There are no results, or they are damaged or of another kind.
     """
 
     def __init__(self, path: str):
@@ -181,7 +181,7 @@ class StoredRun:
             raise SolfecError(f"{path}: the results hold no frames")
 
     def read(self, take):
-        """What `take(frames)` returns, with the file held as it is."""
+        """Return the result of `take(frames)`, with the file locked for reading."""
         try:
             with Snapshot(self.path).held() as held, h5py.File(held, "r") as file:
                 if (kind := layout.said(file, "format")) != FORMAT:
@@ -195,7 +195,7 @@ class StoredRun:
             raise SolfecError(f"{self.path}: cannot be read, the file seems damaged: {error}") from error
 
     def text(self, name: str) -> str:
-        """The input, or the user's arguments as JSON."""
+        """Return the input, or the user's arguments as JSON."""
         return self.read(lambda frames: bytes(frames.group[name][...]).decode())
 
     @property
@@ -204,7 +204,7 @@ class StoredRun:
         return int(self.steps["run"][-1])
 
     def load(self, model: Model, run: int) -> bool:
-        """Bring a model to the last frame of a DEM, and histories to what they were; whether that DEM was finished."""
+        """Restore a model and histories from the last frame of a DEM; return whether that DEM was finished."""
         own = np.flatnonzero(self.steps["run"] == run)
 
         def take(frames: StoredFrames) -> None:

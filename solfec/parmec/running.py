@@ -1,4 +1,4 @@
-"""DEM, RESET and ARGV."""
+"""DEM, RESET and ARGV: runs of the explicit engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _words: list[str] | None = None  # of the parmec command
 
 
 def take_words(words: list[str] | None) -> list[str] | None:
-    """Let ARGV return these words of a command line, without its executable; return those before."""
+    """Set the words of a command line, without its executable, that ARGV returns; return the previous ones."""
     global _words
     before, _words = _words, words
     return before
@@ -34,7 +34,7 @@ Interval = float | int | Callable | tuple
 
 @command("DEM")
 def DEM(duration: float, step: float, interval: Interval | None = None, prefix: str | None = None, adaptive: float = 0.0) -> float:
-    """Run the simulation.  A file STOP beside the output files, Ctrl-C and TERM end it after the step at hand.
+    """Run the simulation.  A file STOP beside the output files, Ctrl-C and TERM end it after the current step.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def DEM(duration: float, step: float, interval: Interval | None = None, prefix: 
     prefix : str, optional
         Name of output files instead of the input's, in the first call.
     adaptive : float
-        Fraction of the critical step under present slopes that a step has at most, besides `step`; 0: steps are equal.
+        Largest step over the critical step under present slopes, besides `step`; 0: steps are equal.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def DEM(duration: float, step: float, interval: Interval | None = None, prefix: 
 
 @contextmanager
 def progress():
-    """What tells on a terminal how much of a run is done; None elsewhere."""
+    """Return a function that shows progress on a terminal; None without one."""
     stream, shown = sys.stdout, -1
     if session.current().quiet or stream is None or not stream.isatty():
         yield None
@@ -103,7 +103,7 @@ def progress():
 
 
 def intervals_of(now: Model, step: float, interval) -> Intervals:
-    """Times between files and between samples."""
+    """Return times between files and between samples."""
     if interval is None:
         return Intervals(step, step)
     if checks.is_sequence(interval):
@@ -115,7 +115,7 @@ def intervals_of(now: Model, step: float, interval) -> Intervals:
 
 
 def one_interval(now: Model, value, name: str) -> float | Callable[[float], float]:
-    """A number, or a function of time."""
+    """Return a number, or a function of time."""
     if callable(value):
         return lambda time: checks.nonnegative(value(time), name)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -135,7 +135,7 @@ def RESET() -> None:
 
 @command("ARGV")
 def ARGV(nonparmec: bool = True) -> list[str]:
-    """Words of the command line.
+    """Return the words of the command line.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""SPRING."""
+"""SPRING: nonlinear springs between particles."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def SPRING(
     geom2 : tuple of 3 floats, or [point, normal]
         Its point, or a plane of it.
     spring : list of floats
-        Table ``[s0, f0, s1, f1, ...]`` of force over stroke, with increasing strokes; its end segments go on beyond the ends.
+        Table ``[s0, f0, s1, f1, ...]`` of force over stroke, with increasing strokes; its end segments continue beyond the ends.
     dashpot : float or list of floats, optional
         Ratio of critical damping, or a table of force over velocity.  It acts while the spring's force is not zero.
     direction : tuple of 3 floats, optional
-        Along which the stroke is measured, fixed in space; default: the line between the points.
+        Direction of the stroke, fixed in space; default: the line between the points.
     planar : str, optional
         'ON': the stroke is measured across `direction`.
     unload : list of floats, optional
@@ -84,12 +84,12 @@ def SPRING(
 
 
 def single(columns: dict) -> dict:
-    """Values of one row as columns of width 1."""
+    """Return values of one row as columns of width 1."""
     return {name: np.reshape(value, (-1, 1)) if np.ndim(value) else value for name, value in columns.items()}
 
 
 def geometry(first: np.ndarray, geom2, direction, planar) -> tuple[LinkKind, np.ndarray, np.ndarray]:
-    """Kind, second point and direction of a spring."""
+    """Return kind, second point and direction of a spring."""
     is_planar = planar is not None and checks.switch(planar, "planar")
     axis = None if direction is None else arguments.unit(direction, "direction")
     if is_planar and axis is None:
@@ -106,7 +106,7 @@ def geometry(first: np.ndarray, geom2, direction, planar) -> tuple[LinkKind, np.
 
 
 def dashpot_columns(model: Model, dashpot) -> dict:
-    """Columns of a dashpot: a table's curve, or a ratio of critical damping."""
+    """Return columns of a dashpot: a table's curve, or a ratio of critical damping."""
     if dashpot is None:
         return {}
     if checks.is_sequence(dashpot):
@@ -115,7 +115,7 @@ def dashpot_columns(model: Model, dashpot) -> dict:
 
 
 def law_columns(model: Model, unload, ylim, offset, friction, kskn) -> dict:
-    """What a spring has besides its table; nothing, of a plain one."""
+    """Return columns of a spring's law besides its table; none for a plain spring."""
     friction, kskn = checks.nonnegative(friction, "friction"), checks.nonnegative(kskn, "kskn")
     columns = {}
     if unload is not None:
@@ -136,7 +136,7 @@ def law_columns(model: Model, unload, ylim, offset, friction, kskn) -> dict:
 
 
 def place(model: Model, row: int, particles: tuple[int, int], points: tuple, axis: np.ndarray) -> None:
-    """Attach a spring to its points, as they are before particles have moved, and measure it."""
+    """Attach a spring to its initial points, and measure its length."""
     links = model.links
     links.particle[:, row] = particles
     for side, (number, point) in enumerate(zip(particles, points)):

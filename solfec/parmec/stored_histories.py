@@ -1,4 +1,4 @@
-"""Histories of the files that DEM has written."""
+"""Histories that are read from files of DEM."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ OF_FRAMES = (QuantityKind.POSITION, QuantityKind.DISPLACEMENT, QuantityKind.VELO
 
 @dataclass
 class Wanted:
-    """A history that a file holds.
+    """A history that is read from a file.
 
     Attributes
     ----------
     recorded : list of float
-        The user's list, which is filled.
+        The user's list, to which values are appended.
     file : str
     name : str
         Of the entity, for messages.
@@ -72,7 +72,7 @@ def fill(wanted: list[Wanted]) -> None:
 
 
 def value(frame: h5py.Group, item: Wanted) -> float:
-    """What a history shows in a frame."""
+    """Return the value of a history in a frame."""
     if item.quantity == QuantityKind.TIME:
         return float(frame.attrs["TIME"])
     try:
@@ -88,7 +88,7 @@ def value(frame: h5py.Group, item: Wanted) -> float:
 
 
 def one_value(frame: h5py.Group, item: Wanted, row: int) -> float:
-    """The quantity of one particle, spring or joint."""
+    """Return the quantity of one particle, spring or joint."""
     if item.quantity in OF_FRAMES:
         vector = at_point(frame, item, row)
     else:
@@ -100,7 +100,7 @@ def one_value(frame: h5py.Group, item: Wanted, row: int) -> float:
 
 
 def at_point(frame: h5py.Group, item: Wanted, row: int) -> np.ndarray:
-    """Position, displacement or velocity of a particle's point."""
+    """Return position, displacement or velocity of a particle's point."""
     centre, moved = frame["GEOM"][row], frame["DISPL"][row]
     arm = np.zeros(3) if item.point is None else item.point - (centre - moved)
     turned = arm if item.point is None else frame["ORIENT"][row].reshape(3, 3).T @ arm

@@ -19,7 +19,7 @@ from .kinds import QuantityKind
 from .run_file import FORMAT, StoredRun
 
 ITEM = re.compile(r"^(\d+):(.+)$")
-COLUMNS = {  # where frames have a quantity
+COLUMNS = {  # columns of frames, by quantity
     QuantityKind.POSITION: "position", QuantityKind.DISPLACEMENT: "position", QuantityKind.VELOCITY: "velocity", QuantityKind.SPIN: "spin",
     QuantityKind.FORCE: "force", QuantityKind.TORQUE: "torque", QuantityKind.LINK_LENGTH: "length", QuantityKind.LINK_STROKE: "stroke",
     QuantityKind.LINK_TOTAL: "total", QuantityKind.LINK_ELASTIC: "elastic", QuantityKind.LINK_FRICTION: "friction",
@@ -40,7 +40,7 @@ def is_own(path: str) -> bool:
 
 
 def describe(path: str) -> dict:
-    """Summary of stored results, in types that JSON can hold."""
+    """Return a summary of stored results, in types of JSON."""
     run = StoredRun(path)
     steps, status = run.steps, os.stat(path)
     last = steps[-1]
@@ -69,7 +69,7 @@ def describe(path: str) -> dict:
 
 
 def text(facts: dict) -> str:
-    """Facts as lines for people."""
+    """Return facts as lines of text."""
     rows = [
         ("written", f"{facts['written']} by the explicit engine of solfec {shown(facts['version'])}, {facts['megabytes']:g} MB"),
         ("", "a run is writing it, or was ended early: parmec -c goes on from the last frame" if facts["unfinished"] else ""),
@@ -86,12 +86,12 @@ def text(facts: dict) -> str:
 
 
 def history(path: str, words: list[str]) -> tuple[np.ndarray, ...]:
-    """Times of frames and values of items: NUMBER:ENTITY with the names of HISTORY, KINETIC, STEP or CONTACTS.
+    """Return times of frames and values of items: NUMBER:ENTITY with the names of HISTORY, KINETIC, STEP or CONTACTS.
 
     Raises
     ------
     ValueError
-        An item that is none, or a number that the results do not have.
+        An unknown item, or a number that the results do not have.
     SolfecError
         There are no readable results.
     """
@@ -100,7 +100,7 @@ def history(path: str, words: list[str]) -> tuple[np.ndarray, ...]:
 
 
 def values_of(run: StoredRun, word: str) -> np.ndarray:
-    """An item in all frames."""
+    """Return the values of an item in all frames."""
     if word in SCALARS:
         return run.steps[SCALARS[word]].astype(float)
     found = ITEM.match(word)
@@ -140,7 +140,7 @@ def picture(path: str, words: list[str], file: str | None = None, start: float |
 
 
 def title_of(word: str) -> str:
-    """Title of the panel in which an item is drawn."""
+    """Return the title of the panel of an item."""
     name = word.split(":")[-1]
     if word in SCALARS:
         return word.lower()

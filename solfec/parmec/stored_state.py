@@ -1,4 +1,4 @@
-"""The state of a model in a group of an HDF5 file, frame by frame: whatever a step hands to the next one, and what it has shown."""
+"""Storage of a model's state in a group of an HDF5 file, frame by frame: state for the next step, and results."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ STATE = {  # columns that runs change; None: all
     "contacts": None,
     "contact_ends": None,
 }
-LISTS = ("spheres", "contacts", "contact_ends")  # their rows come and go in a run
-INPUTS = {  # stored, and not restored: the input or its functions give them again
+LISTS = ("spheres", "contacts", "contact_ends")  # tables whose rows change in a run
+INPUTS = {  # columns that are stored, but not restored: the input or its functions give them again
     "control": ("duration", "adaptive", "longest", "gravity", "gravity_curve", "linear_damping", "linear_damping_curve", "angular_damping",
                 "angular_damping_curve", "damped", "sample_interval", "output_interval"),
     "drives": ("linear", "angular"),
     "obstacles": ("linear", "angular"),
 }  # fmt: skip
-REBUILT = ("ends", "batches", "joint_groups", "joint_order")  # from the rest, when kernels get the tables
-OWN = {"particles": ("held", "first_end", "ends", "point_map"), "links": ("pull",)}  # columns that are rebuilt as well
+REBUILT = ("ends", "batches", "joint_groups", "joint_order")  # tables that are made from others before a kernel call
+OWN = {"particles": ("held", "first_end", "ends", "point_map"), "links": ("pull",)}  # columns that are made from others
 CHUNK = 1 << 16  # bytes of a chunk of a dataset
 SCALARS = [("run", "<i4"), ("finished", "<i4"), ("frame", "<i4"), ("files", "<i4"), ("definition", "<i4"), ("time", "<f8"), ("label", "<f8"), ("step", "<f8"),
            ("steps", "<i8"), ("kinetic", "<f8"), ("touching", "<i4"), ("probes", "<i4"), ("samples", "<i4"), ("samples_first", "<i8"),
@@ -48,12 +48,12 @@ DESCRIPTIONS = {
 
 
 def columns_of(model: Model, name: str) -> tuple[str, ...]:
-    """Columns of a table that runs change."""
+    """Return the columns of a table that runs change."""
     return STATE[name] or tuple(getattr(model, name).COLUMNS)
 
 
 def fixed_columns(model: Model) -> dict[str, np.ndarray]:
-    """All other columns by table/column, rows first."""
+    """Return all other columns by table/column, rows first."""
     tables = {name: table for name, table in vars(model).items() if table in model.tables}
     fixed = {}
     for name, table in tables.items():
@@ -65,7 +65,7 @@ def fixed_columns(model: Model) -> dict[str, np.ndarray]:
 
 
 def kinetic_energy(model: Model) -> float:
-    """Of all particles, of velocities at the end of the last step [energy]."""
+    """Return the kinetic energy of all particles at the end of the last step [energy]."""
     p = model.particles
     linear = (p.view("mass") * (p.view("velocity") ** 2).sum(axis=0)).sum()
     angular = p.view("angular")
@@ -73,7 +73,7 @@ def kinetic_energy(model: Model) -> float:
 
 
 class Recorded:
-    """How much of histories is in frames.
+    """Numbers of samples of histories that are in frames.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Recorded:
         self._counts = [len(values) for values in model.histories]
 
     def fresh(self) -> np.ndarray:
-        """Numbers (probes, samples) since the last call; none where a user has emptied a list."""
+        """Return numbers (probes, samples) since the last call; none for lists that a user has emptied."""
         self._counts += [0] * (len(self._histories) - len(self._counts))
         fresh = [values[first:] for values, first in zip(self._histories, self._counts)]
         self._counts = [len(values) for values in self._histories]
@@ -98,7 +98,7 @@ class StoredFrames:
     Parameters
     ----------
     group : h5py.Group
-        An empty one, or one that holds frames already.
+        An empty group, or one with frames.
     """
 
     def __init__(self, group: h5py.Group):
@@ -116,7 +116,7 @@ class StoredFrames:
         return self.group["frames/steps"][...] if len(self) else np.zeros(0, STEP)
 
     def append(self, model: Model, samples: np.ndarray, **facts: float | np.ndarray) -> None:
-        """Store the present state, and (probes, samples) that histories have recorded since the last frame.
+        """Store the present state, and samples (probes, samples) of histories since the last frame.
 
         `facts` are scalars of the frame: ``run``, ``finished``, ``frame``, ``seconds``, ``exchange``.
         """
@@ -140,7 +140,7 @@ class StoredFrames:
         self._columns["frames/steps"].append(row)
 
     def _lay_out(self, model: Model) -> None:
-        """Empty datasets."""
+        """Create empty datasets."""
         for path, text in DESCRIPTIONS.items():
             if path == "model":
                 layout.say(self.group.create_group(path), "description", text)
@@ -157,7 +157,7 @@ class StoredFrames:
                 self.group.create_dataset(f"frames/{name}/{column}", (0, *shape), kind, maxshape=(None, *shape), chunks=(rows, *shape))
 
     def _define(self, model: Model) -> int:
-        """Number of the stored definition of the model, which is stored anew when the user has changed it."""
+        """Return the number of the stored definition of the model; store a new one if the user has changed the model."""
         fixed = fixed_columns(model)
         if not self._definition and self._definitions:
             group = self.group[f"model/{self._definitions - 1}"]
@@ -172,32 +172,32 @@ class StoredFrames:
         return self._definitions - 1
 
     def samples(self, row: np.void) -> np.ndarray:
-        """What histories recorded before a frame, (probes, samples)."""
+        """Return records of histories before a frame, (probes, samples)."""
         first = int(row["samples_first"])
         return self.group["frames/samples"][first : first + int(row["probes"]) * int(row["samples"])].reshape(row["probes"], row["samples"])
 
     def column(self, name: str, column: str, row: np.void) -> np.ndarray:
-        """A column of a frame, rows first."""
+        """Return a column of a frame, rows first."""
         first = int(row[f"{name}_first"])
         return self.group[f"frames/{name}/{column}"][first : first + int(row[name])]
 
     def fixed(self, path: str, row: np.void) -> np.ndarray:
-        """A column that runs do not change, rows first."""
+        """Return a column that runs do not change, rows first."""
         return self.group[f"model/{row['definition']}/{path}"][...]
 
     def give_back(self, model: Model, rows) -> None:
-        """Append what histories recorded before frames to the lists of a model."""
+        """Append records of histories before frames to the lists of a model."""
         for row in rows:
             for recorded, values in zip(model.histories, self.samples(row).tolist()):
                 recorded.extend(values)
 
     def load(self, model: Model, row: np.void, file: str) -> None:
-        """Bring a model that the input has built again to a frame.
+        """Restore a frame in a model that the input has built again.
 
         Raises
         ------
         SolfecError
-            It has other particles, springs or joints.
+            The model has other particles, springs or joints.
         """
         for name in STATE:
             table = getattr(model, name)
@@ -213,7 +213,7 @@ class StoredFrames:
         model.unsettle()
 
     def _compare(self, model: Model, row: np.void, file: str) -> None:
-        """Raise an error where particles were others, or springs joined others, when the run began."""
+        """Raise an error if particles or springs differ from those at the start of the stored run."""
         for path, what in (("particles/kind", "particle"), ("particles/reference", "particle"), ("links/particle", "spring"),
                            ("torsions/particle", "torsion spring"), ("joints/particle", "joint")):  # fmt: skip
             name, column = path.split("/")
@@ -228,5 +228,5 @@ class StoredFrames:
 
 
 def shown(value) -> str:
-    """Numbers for a message."""
+    """Format numbers for a message."""
     return " ".join(f"{number:g}" for number in np.ravel(value))

@@ -1,4 +1,4 @@
-"""Sine sweeps of acceleration, for prescribed motion that comes back to where it began."""
+"""Sine sweeps of acceleration, for prescribed motion that returns to its start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def acc_sweep(step, stop, lofq, hifq, amag, acc_plot=None, vel_plot=None, dsp_pl
     vt, vd, vv, va : list of float
     """
     acceleration, velocity = sampled(step, stop, lofq, hifq, amag, stop)
-    first = int(np.argmax(velocity[1:] < velocity[:-1]))  # where the velocity has its first maximum
+    first = int(np.argmax(velocity[1:] < velocity[:-1]))  # first maximum of the velocity
     acceleration, velocity = sampled(step, stop, lofq, hifq, amag, stop + (first + 1) * step)
     crossed = int(np.argmax(velocity >= mean_level(velocity)))
     acceleration, velocity = acceleration[crossed:], velocity[crossed:]
@@ -48,7 +48,7 @@ def acc_sweep(step, stop, lofq, hifq, amag, acc_plot=None, vel_plot=None, dsp_pl
 
 
 def sampled(step: float, stop: float, low: float, high: float, size: float, end: float) -> tuple[np.ndarray, np.ndarray]:
-    """Accelerations in the middle of steps up to a time, and velocities behind them."""
+    """Return accelerations in the middle of steps up to a time, and velocities at their ends."""
     times = []
     now = 0.0
     while now < end:
@@ -60,7 +60,7 @@ def sampled(step: float, stop: float, low: float, high: float, size: float, end:
 
 
 def mean_level(velocity: np.ndarray) -> float:
-    """Mean of the last maxima and minima."""
+    """Return the mean of the last maxima and minima."""
     before, here, after = velocity[:-2], velocity[1:-1], velocity[2:]
     maxima, minima = here[(before < here) & (here > after)], here[(before > here) & (here < after)]
     if min(maxima.size, minima.size) < LAST:
@@ -69,12 +69,12 @@ def mean_level(velocity: np.ndarray) -> float:
 
 
 def summed(values: np.ndarray) -> np.ndarray:
-    """Sums of all that stand before."""
+    """Return, for every place, the sum of all values before it."""
     return np.append(0.0, np.cumsum(values[:-1]))
 
 
 def drift(times: np.ndarray, displacement: np.ndarray) -> float:
-    """Mean velocity over the last minimum and the maximum before it; where there is none, the first velocity."""
+    """Return the mean velocity over the last minimum and the maximum before it; without these, the first velocity."""
 
     def back(i: int, sense: float) -> int:
         while i > 1 and sense * (displacement[i - 1] - displacement[i]) > 0:

@@ -1,7 +1,7 @@
 """State tables of the explicit engine, passed to kernels as handles (solfec/tables.py).
 
-Lengths, masses and times are in the user's units.  Referential quantities are those of the body before it turns; spatial ones are
-what they are now.  Row numbers of particles, springs and joints are the numbers that users see.
+Lengths, masses and times are in the user's units.  Referential quantities belong to the initial orientation of a body, spatial ones
+to the present one.  Row numbers of particles, springs and joints are the numbers that users see.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ class ControlTable(Table):
 
     COLUMNS = {
         "time": ((), "f8", 0.0),  # at the start of the next step
-        "label": ((), "f8", 0.0),  # time at the start of the last step, by which samples and files are known
+        "label": ((), "f8", 0.0),  # time at the start of the last step, which is the time of samples and files
         "step": ((), "f8", 0.0),  # length of the next step
-        "drifted": ((), "f8", 0.0),  # time by which positions moved last
+        "drifted": ((), "f8", 0.0),  # time of the last motion of positions
         "leads": ((), "i4", 0),  # 1: there are particles that another program moves
-        "followed": ((), "i4", 0),  # 1: particles that another program moves are where the next step wants them
+        "followed": ((), "i4", 0),  # 1: particles that another program moves are at their positions for the next step
         "elapsed": ((), "f8", 0.0),  # since the present DEM began
         "duration": ((), "f8", 0.0),  # of the present DEM
-        "adaptive": ((), "f8", 0.0),  # fraction of the critical step that a step has at most, 0: steps are equal
-        "longest": ((), "f8", 0.0),  # step that adaptive steps do not exceed
+        "adaptive": ((), "f8", 0.0),  # largest step over the critical step, 0: steps are equal
+        "longest": ((), "f8", 0.0),  # longest adaptive step
         "steps": ((), "i8", 0),  # taken so far
-        "margin": ((), "f8", -1.0),  # of pairs that are listed, below zero: they must be listed anew
+        "margin": ((), "f8", -1.0),  # margin of listed pairs; below zero: pairs must be listed again
         "gravity": ((3,), "f8", 0.0),  # acceleration
-        "gravity_curve": ((3,), "i4", -1),  # series of its components, -1: the number above holds
+        "gravity_curve": ((3,), "i4", -1),  # series of its components, -1: the number above is used
         "linear_damping": ((3,), "f8", 0.0),  # [1/time]
         "linear_damping_curve": ((3,), "i4", -1),
         "angular_damping": ((3,), "f8", 0.0),  # [1/time]
@@ -46,7 +46,7 @@ class ParticleTable(Table):
         "kind": ((), "i4", 0),  # ParticleKind
         "driven": ((), "i4", 0),  # 1: another program moves it
         "steered": ((), "i4", 0),  # 1: PRESCRIBE gives its angular velocity
-        "held": ((2,), "i4", 0),  # 1: no reaction moves it, or turns it: it is prescribed or restrained
+        "held": ((2,), "i4", 0),  # 1: reactions do not move it, or do not turn it, because it is prescribed or restrained
         "material": ((), "i4", 0),
         "colour": ((), "i4", 0),  # of a sphere
         "radius": ((), "f8", 0.0),  # of a sphere
@@ -59,15 +59,15 @@ class ParticleTable(Table):
         "velocity": ((3,), "f8", 0.0),  # of the mass centre
         "angular": ((3,), "f8", 0.0),  # referential angular velocity
         "spin": ((3,), "f8", 0.0),  # spatial angular velocity
-        "point_map": ((8, 4), "f8", 0.0),  # times (a, 1): place in 1..3 and velocity in 5..7 of the point with referential arm a
-        "force": ((3,), "f8", 0.0),  # all that acted in the last step
+        "point_map": ((8, 4), "f8", 0.0),  # product with (a, 1): position (1..3) and velocity (5..7) of the point with referential arm a
+        "force": ((3,), "f8", 0.0),  # total force of the last step
         "torque": ((3,), "f8", 0.0),  # about the mass centre, spatial
-        "impulse": ((3,), "f8", 0.0),  # of the forces on a particle that another program moves, since that program has emptied it
-        "angular_impulse": ((3,), "f8", 0.0),  # of the torques
-        "work": ((), "f8", 0.0),  # of both
-        "first_end": ((), "i4", 0),  # its ends of springs in EndTable
+        "impulse": ((3,), "f8", 0.0),  # of the forces on a particle that another program moves, since that program reset it
+        "angular_impulse": ((3,), "f8", 0.0),  # impulse of the torques
+        "work": ((), "f8", 0.0),  # of forces and torques
+        "first_end": ((), "i4", 0),  # its first end of a spring in EndTable
         "ends": ((), "i4", 0),  # how many
-        "first_contact": ((), "i4", 0),  # its ends of pairs in ContactEndTable
+        "first_contact": ((), "i4", 0),  # its first end of a pair in ContactEndTable
         "contacts": ((), "i4", 0),  # how many
     }  # fmt: skip
 
@@ -76,7 +76,7 @@ class CurveTable(Table):
     """One row per piecewise linear function: time series and tables of springs."""
 
     COLUMNS = {
-        "first": ((), "i4", 0),  # its points in CurvePointTable
+        "first": ((), "i4", 0),  # its first point in CurvePointTable
         "size": ((), "i4", 0),
     }  # fmt: skip
 
@@ -87,7 +87,7 @@ class CurvePointTable(Table):
     COLUMNS = {
         "x": ((), "f8", 0.0),
         "y": ((), "f8", 0.0),
-        "slope": ((), "f8", 0.0),  # from here to the next point; of the last one the slope before it
+        "slope": ((), "f8", 0.0),  # to the next point; of the last point the slope before it
     }  # fmt: skip
 
 
@@ -98,7 +98,7 @@ class LinkTable(Table):
         "kind": ((), "i4", 0),  # LinkKind
         "status": ((), "i4", -3),  # LinkStatus
         "particle": ((2,), "i4", -1),  # -1: the ground
-        "arm": ((3, 2), "f8", 0.0),  # its points from the mass centres, referential; on the ground from the origin
+        "arm": ((3, 2), "f8", 0.0),  # its points relative to the mass centres, referential; on the ground relative to the origin
         "direction": ((3,), "f8", 0.0),  # as given; the normal of a plane is referential
         "rest": ((), "f8", 0.0),  # length without stroke
         "curve": ((), "i4", 0),  # force over stroke
@@ -111,29 +111,29 @@ class LinkTable(Table):
         "total": ((), "f8", 0.0),  # force with it
         "friction": ((), "f8", 0.0),  # magnitude
         "force": ((3,), "f8", 0.0),  # on the first particle; its opposite acts on the second one
-        "pull": ((4,), "f8", 0.0),  # the same force in every step, with a fourth number for the sake of vectors of four
+        "pull": ((4,), "f8", 0.0),  # the same force, stored in every step, with a fourth number for vector instructions
     }  # fmt: skip
     POINTS_INTO = {"particle": "ParticleTable", "curve": "CurveTable", "dashpot": "CurveTable", "law": "LinkLawTable"}
 
 
 class LinkBatchTable(Table):
-    """One row per eight linear springs with successive numbers, in ascending order of `low`: what they have in common."""
+    """One row per eight linear springs with successive numbers, in ascending order of `low`: their common properties."""
 
     COLUMNS = {
         "first": ((), "i4", 0),  # row of LinkTable
         "low": ((), "i4", 0),  # lowest and highest number of their particles
         "high": ((), "i4", 0),
         "plain": ((), "i4", 0),  # 1: eight follower springs between particles, with the same short tables
-        "curve": ((), "i4", -1),  # row of CurveTable, -2: they differ
-        "dashpot": ((), "i4", -1),  # the same, -1: none has any
-        "grounded": ((), "i4", 0),  # 1: one of them holds on to the ground
-        "special": ((), "i4", 0),  # 1: one of them has more than tables of force over stroke and velocity, or may come undone
+        "curve": ((), "i4", -1),  # row of CurveTable, -2: the springs have different curves
+        "dashpot": ((), "i4", -1),  # row of CurveTable, -2: different ones, -1: none has a dashpot
+        "grounded": ((), "i4", 0),  # 1: one of them is attached to the ground
+        "special": ((), "i4", 0),  # 1: one of them has more than tables of force over stroke and velocity, or may be released
     }  # fmt: skip
     POINTS_INTO = {"first": "LinkTable", "low": "ParticleTable", "high": "ParticleTable", "curve": "CurveTable", "dashpot": "CurveTable"}
 
 
 class LinkLawTable(Table):
-    """What springs with friction, stroke offset or unloading curve have besides."""
+    """One row per spring with friction, stroke offset or unloading curve."""
 
     COLUMNS = {
         "unload": ((), "i4", -1),  # unloading curve
@@ -142,11 +142,11 @@ class LinkLawTable(Table):
         "loaded": ((2,), "f8", 0.0),  # strokes reached along the loading curve on both sides
         "last_stroke": ((), "f8", 0.0),
         "last_force": ((), "f8", 0.0),
-        "offset": ((), "i4", -1),  # curve that is taken from the stroke
+        "offset": ((), "i4", -1),  # curve that is subtracted from the stroke
         "friction": ((), "f8", 0.0),  # coefficient
         "tangential": ((), "f8", 0.0),  # stiffness over that along the axis, 0: slip gives friction alone
         "slip": ((3,), "f8", 0.0),  # tangential stroke
-        "release": ((), "i4", -1),  # curve along which UNSPRING undoes the spring
+        "release": ((), "i4", -1),  # curve along which UNSPRING releases the spring
     }  # fmt: skip
     POINTS_INTO = {"unload": "CurveTable", "offset": "CurveTable", "release": "CurveTable"}
 
@@ -176,7 +176,7 @@ class JointTable(Table):
 
     COLUMNS = {
         "particle": ((2,), "i4", -1),  # -1: the ground
-        "arm": ((3, 2), "f8", 0.0),  # its point from the mass centres, referential
+        "arm": ((3, 2), "f8", 0.0),  # its point relative to the mass centres, referential
         "reaction": ((3,), "f8", 0.0),  # force on the first particle
     }  # fmt: skip
 
@@ -185,7 +185,7 @@ class JointGroupTable(Table):
     """Sets of joints that particles connect."""
 
     COLUMNS = {
-        "first": ((), "i4", 0),  # its joints in JointOrderTable
+        "first": ((), "i4", 0),  # its first joint in JointOrderTable
         "size": ((), "i4", 0),
     }  # fmt: skip
 
@@ -199,18 +199,18 @@ class JointOrderTable(Table):
 
 
 class ReleaseTable(Table):
-    """One row per UNSPRING: when which springs are undone."""
+    """One row per UNSPRING: conditions and lists of springs."""
 
     COLUMNS = {
-        "quantity": ((), "i4", 0),  # QuantityKind of the springs that are looked at
+        "quantity": ((), "i4", 0),  # QuantityKind of the springs that are checked
         "operator": ((), "i4", 0),  # ReleaseOperator
-        "absolute": ((), "i4", 0),  # 1: of the sizes of numbers
-        "limit": ((2,), "f8", 0.0),  # between which nothing happens
-        "steps": ((), "i4", 1),  # between two looks
-        "wanted": ((), "i4", 1),  # looks at which a limit must be exceeded
-        "exceeded": ((), "i4", 0),  # looks at which it was
-        "done": ((), "i4", 0),  # 1: it has happened
-        "first": ((3,), "i4", 0),  # in ReleaseListTable: springs to look at, to undo and to activate
+        "absolute": ((), "i4", 0),  # 1: absolute values are used
+        "limit": ((2,), "f8", 0.0),  # lower and upper limit
+        "steps": ((), "i4", 1),  # between two checks
+        "wanted": ((), "i4", 1),  # checks at which a limit must be exceeded
+        "exceeded": ((), "i4", 0),  # checks at which it was exceeded
+        "done": ((), "i4", 0),  # 1: the springs are released
+        "first": ((3,), "i4", 0),  # in ReleaseListTable: first spring to check, to release and to activate
         "size": ((3,), "i4", 0),
     }  # fmt: skip
 
@@ -220,7 +220,7 @@ class ReleaseListTable(Table):
 
     COLUMNS = {
         "link": ((), "i4", 0),
-        "series": ((), "i4", -1),  # number of the TSERIES along which the spring is undone, -1: at once
+        "series": ((), "i4", -1),  # number of the TSERIES along which the spring is released, -1: at once
     }  # fmt: skip
     POINTS_INTO = {"link": "LinkTable", "series": "CurveTable"}
 
@@ -255,7 +255,7 @@ class ObstacleTable(Table):
         "point": ((3,), "f8", 0.0),  # about which it turns
         "linear": ((3,), "f8", 0.0),  # velocity of this point
         "angular": ((3,), "f8", 0.0),  # angular velocity
-        "moved": ((), "f8", 0.0),  # by which its corners have moved at most since pairs were listed [length]
+        "moved": ((), "f8", 0.0),  # largest motion of its corners since pairs were listed [length]
     }  # fmt: skip
 
 
@@ -266,8 +266,8 @@ class TriangleTable(Table):
         "obstacle": ((), "i4", 0),
         "colour": ((), "i4", 0),
         "corner": ((3, 3), "f8", 0.0),  # one a column
-        "initial": ((3, 3), "f8", 0.0),  # where they were when the obstacle was made
-        "searched": ((3, 3), "f8", 0.0),  # where they were when pairs were listed
+        "initial": ((3, 3), "f8", 0.0),  # corners when the obstacle was made
+        "searched": ((3, 3), "f8", 0.0),  # corners when pairs were listed
     }  # fmt: skip
 
 
@@ -276,7 +276,7 @@ class SphereTable(Table):
 
     COLUMNS = {
         "particle": ((), "i4", 0),
-        "searched": ((3,), "f8", 0.0),  # where it was when pairs were listed
+        "searched": ((3,), "f8", 0.0),  # centre when pairs were listed
     }  # fmt: skip
 
 

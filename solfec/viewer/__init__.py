@@ -20,7 +20,7 @@ def missing() -> list[str]:
 
 
 def require() -> None:
-    """Refuse where packages are missing.
+    """Raise an error if packages are missing.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def require() -> None:
 
 
 def require_display() -> None:
-    """Refuse where no window can be opened.
+    """Raise an error if no window can be opened.
 
     Raises
     ------

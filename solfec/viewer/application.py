@@ -1,4 +1,4 @@
-"""The viewer's state, and what its commands change.  No ImGui and no window here: tests and scripts drive it by words."""
+"""The viewer's state and the actions of its commands, without ImGui and window: tests and scripts drive it by words."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .modes import PERIOD
 from .presentation import Presentation
 from .states import Undo, capture
 
-NOT_UNDONE = ("undo", "redo", "run/stop", "step", "python", "run python script", "quit", "help", "speed", "skip")  # they leave the picture, or it cannot be taken back
-NOT_RECORDED = ("run python script", "save script", "quit", "console on/off", "help")  # what a script does is recorded instead
-MOVES = ("frame", "camera", "move cut")  # of many in a row the last one counts
+NOT_UNDONE = ("undo", "redo", "run/stop", "step", "python", "run python script", "quit", "help", "speed", "skip")  # commands that do not change the picture, or cannot be undone
+NOT_RECORDED = ("run python script", "save script", "quit", "console on/off", "help")  # the commands of a script are recorded instead
+MOVES = ("frame", "camera", "move cut")  # of many in a row only the last one is recorded
 BUDGET = 0.02  # seconds of steps between two pictures of a model that runs
 
 
@@ -33,13 +33,13 @@ class Application:
     Attributes
     ----------
     tool : str
-        What a click or a drag of the left button does; empty: it turns the scene.
+        Tool of clicks and drags of the left button; empty: they turn the scene.
     points : list of ndarray
-        Picked so far by a tool of measurement.
+        Points picked so far by a tool of measurement.
     message, error : str
         Shown in the top line.
     log : list of str
-        Commands that have been done: a script.
+        Commands that have been done, as lines of a script.
     following : bool
         Whether the last frame of results that grow is shown.
     dirty : bool
@@ -68,25 +68,25 @@ class Application:
 
     @property
     def view(self) -> Presentation:
-        """Of the domain that is shown."""
+        """Presentation of the domain that is shown."""
         return self.views[self.number]
 
     @property
     def source(self):
-        """Of the domain that is shown."""
+        """Source of the domain that is shown."""
         return self.view.source
 
     # -- commands -------------------------------------------------------------------------------------------
 
     def do(self, line: str) -> None:
-        """Do a command: its name and words, as `seek to 12`.
+        """Do a command, given by its name and words such as `seek to 12`.
 
         Raises
         ------
         SolfecError, NotBuiltYet
-            It cannot be done.
+            The command cannot be done.
         MissingArgument
-            It needs a word more.
+            The command needs another word.
         """
         from . import commands  # noqa: F401  # fills the table
 
@@ -126,21 +126,21 @@ class Application:
         return None
 
     def record(self, line: str) -> None:
-        """Add a command to the record; of many moves of the slider or the camera in a row the last one counts."""
+        """Add a command to the record; of many moves of the slider or the camera in a row keep the last one."""
         before = find(self.log[-1])[0].name if self.log else ""
         if before in MOVES and before == find(line)[0].name and (before != "move cut" or self.log[-1].split()[2] == line.split()[2]):
             self.log.pop()
         self.log.append(line)
 
     def obey(self, line: str) -> None:
-        """Do a command of a script; a missing argument is an error there."""
+        """Do a command of a script, in which a missing argument is an error."""
         try:
             self.do(line)
         except MissingArgument as missing:
             raise SolfecError(f"{missing.name!r} needs words: {missing.question}") from None
 
     def render(self, simulation, identifiers) -> None:
-        """Show a model, and of its bodies these alone, or all."""
+        """Show a model, with all of its bodies or the given ones."""
         for number, view in enumerate(self.views):
             if view.source.simulation is simulation:
                 self.number = number
@@ -154,13 +154,13 @@ class Application:
         raise SolfecError("RENDER: the viewer does not show this SOLFEC object")
 
     def told(self, text: str) -> None:
-        """Keep what scripts print, for the console."""
+        """Store output of scripts for the console."""
         self.console = (self.console + text)[-100_000:]
 
     # -- playing --------------------------------------------------------------------------------------------
 
     def tick(self) -> bool:
-        """Go on with what plays, at the pace of the stored times, or with results that grow; whether something changed."""
+        """Advance what plays, at the pace of the stored times, or show growing results; return whether something changed."""
         self._look_for_frames()
         changed = self._widen_range() | self._oscillate()
         if not self.playing:
@@ -178,7 +178,7 @@ class Application:
         return self._play_frames(moment) or changed
 
     def _play_frames(self, moment: float) -> bool:
-        """Show the frame of a time; stop at the last one, or begin anew."""
+        """Show the frame of a time; at the last one stop, or begin again."""
         source = self.source
         frame = int(np.searchsorted(source.times, moment, side="right")) - 1
         last = len(source.times) - 1
@@ -197,7 +197,7 @@ class Application:
         return True
 
     def moved(self) -> None:
-        """Show that the source is at another frame or step."""
+        """Update the picture after the source has moved to another frame or step."""
         if self.path_playing and self.camera_keys:
             paths.place(self.view.camera, self.camera_keys, self.source.time)
         self.view.refresh()
@@ -209,7 +209,7 @@ class Application:
                 self.recorder, self.error = None, str(error)
 
     def _widen_range(self) -> bool:
-        """Look at some frames more for the range over all of them."""
+        """Read some more frames for the range over all of them."""
         view = self.view
         if not view.over_all or view.fixed_range is not None or not view.result or view.ranges.complete(view.result):
             return False
@@ -228,7 +228,7 @@ class Application:
         return True
 
     def film(self, path: str) -> None:
-        """Begin a movie of what the window shows."""
+        """Begin a movie of the window's picture."""
         from .movies import Recorder
 
         self.recorder = Recorder(path, self.size, annotated=self.legend_shown)
@@ -236,7 +236,7 @@ class Application:
         self.message = f"filming: {path}"
 
     def cut_film(self) -> None:
-        """End the movie, if one is made."""
+        """End the movie, if one is being made."""
         if self.recorder is not None:
             recorder, self.recorder = self.recorder, None
             try:
@@ -246,7 +246,7 @@ class Application:
                 self.error = str(error)
 
     def _look_for_frames(self) -> None:
-        """Once a second: frames that another process has written; who follows sees the last one."""
+        """Check once a second for frames that another process has written; when following, show the last one."""
         if time.monotonic() - self._looked < 1.0:
             return
         self._looked = time.monotonic()
@@ -257,11 +257,11 @@ class Application:
             self.dirty = True
 
     def restart_clock(self) -> None:
-        """Let the pace count from now on."""
+        """Start the clock of the pace now."""
         self._clock = time.monotonic(), self.source.time
 
     def play(self) -> None:
-        """Play from the present frame, or stop playing; behind the last frame from the first one."""
+        """Play from the present frame, or stop playing; after the last frame begin with the first one."""
         self.playing = not self.playing
         if self.playing and not self.source.live:
             if self.source.frame == len(self.source.times) - 1:
@@ -271,14 +271,14 @@ class Application:
             self.until = np.inf
 
     def step(self) -> None:
-        """One step of a model that runs, or the next frame of stored results."""
+        """Make one step of a model that runs, or show the next frame of stored results."""
         if self.source.live:
             self._run(0.0, np.inf)
         else:
             self.seek(min(self.source.frame + 1, len(self.source.times) - 1))
 
     def _run(self, budget: float, moment: float) -> None:
-        """Steps of a model that runs."""
+        """Make steps of a model that runs."""
         self.source.go_on(budget, moment)
         if self.source.finished:
             self.playing, self.message = False, f"the run has ended at time {self.source.time:.6g}"
@@ -298,7 +298,7 @@ class Application:
     # -- pictures -------------------------------------------------------------------------------------------
 
     def draw(self, quick: bool = False):
-        """Draw the picture where something changed; return the targets that hold it."""
+        """Draw the picture if something changed; return the targets that hold it."""
         renderer = self.view.renderer
         if self.dirty or renderer.targets is None or (renderer.targets.width, renderer.targets.height) != self.size:
             lighting = renderer.lighting
@@ -309,14 +309,14 @@ class Application:
         return renderer.targets
 
     def resize(self, width: int, height: int) -> None:
-        """Another size of the window; windows without any area change nothing."""
+        """Change the size of the picture; ignore windows without area."""
         if width > 0 and height > 0 and (width, height) != self.size:
             self.size, self.dirty = (width, height), True
 
     # -- mouse ----------------------------------------------------------------------------------------------
 
     def click(self, x: int, y: int) -> None:
-        """A click on a pixel, y from above: inspect the body, or use the tool."""
+        """Handle a click on a pixel, y from above: inspect the body, or use the tool."""
         from .tools import CLICKS
 
         if not (0 <= x < self.size[0] and 0 <= y < self.size[1]):
@@ -330,12 +330,12 @@ class Application:
             self.error = str(error)
 
     def note_camera(self) -> None:
-        """Record where the mouse has put the camera."""
+        """Record the place of the camera after the mouse has moved it."""
         line = "camera " + self.view.camera.to_json()
         self.record(line)
 
     def inspect(self, body: int) -> None:
-        """Outline a body and tell its numbers, as a click on it does; its point is the mass centre.
+        """Outline a body and show its numbers, as a click does; the picked point is the mass centre.
 
         Raises
         ------
@@ -353,7 +353,7 @@ class Application:
         CLICKS[""](self, self.picked)
 
     def rectangle(self, x0: int, y0: int, x1: int, y1: int) -> None:
-        """A rectangle drawn with a tool of selection."""
+        """Handle a rectangle of a tool of selection."""
         from .tools import within
 
         found = within(self, x0, y0, x1, y1)
@@ -366,7 +366,7 @@ class Application:
         self.tool, self.dirty = "", True
 
     def select(self, identifiers) -> None:
-        """Show these bodies alone, until `previous selection`."""
+        """Show only these bodies, until `previous selection`."""
         self.selections.append(self.view.looks[:, 3].copy())
         kept = np.zeros(len(self.view.looks), bool)
         kept[self.view.rows(identifiers)] = True

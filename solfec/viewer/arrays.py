@@ -1,4 +1,4 @@
-"""A domain's tables as whole arrays that a renderer uploads.  No OpenGL here, and no loop over bodies."""
+"""A domain's tables as whole arrays for a renderer, without OpenGL and without loops over bodies."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ..contact.geometry import PrimitiveKind, ranges
 PLAIN = np.array([(0.62, 0.62, 0.60), (0.80, 0.80, 0.82), (0.75, 0.82, 0.90), (0.86, 0.83, 0.74)], np.float32)
 """Colours of obstacles, rigid, pseudo-rigid and finite element bodies."""
 
-NO_PLANE = -1  # in the last column of owners: the triangle is no cap of a cut
+NO_PLANE = -1  # value in the last column of owners: the triangle is no cap of a cut
 
 
 class Topology:
-    """What changes only when primitives come or go.
+    """Arrays that change only when primitives are added or removed.
 
     Attributes
     ----------
     version : int
-        `Geometry.version` for which it holds.
+        `Geometry.version` for which they hold.
     origin : ndarray (3,)
-        What is subtracted from points before they become single precision [length].
+        Point that is subtracted from points before conversion to single precision [length].
     triangles : ndarray (nt, 3) uint32
         Vertices of the outer faces of polyhedra and elements.
     triangle_primitive, triangle_surface : ndarray (nt,)
@@ -56,7 +56,7 @@ class Topology:
         self.quadric_centre = geometry.vertex_lists.view("vertex")[primitives.view("vertex_ptr")[self.quadrics]]
 
     def owners(self, domain, triangle_category=None, quadric_category=None) -> tuple[np.ndarray, np.ndarray]:
-        """To whom triangles and quadrics belong.
+        """Return the owners of triangles and quadrics.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Topology:
 
 
 def _fans(vertex: np.ndarray, start: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Triangles (n, 3) of polygons whose corners begin at `start`."""
+    """Return triangles (n, 3) of polygons whose corners begin at `start`."""
     number = np.maximum(count - 2, 0)
     within = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
     first = np.repeat(start, number)
@@ -88,7 +88,7 @@ def _fans(vertex: np.ndarray, start: np.ndarray, count: np.ndarray) -> np.ndarra
 
 
 def _edges(vertex: np.ndarray, start: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Edges (n, 2) of polygons, each once."""
+    """Return edges (n, 2) of polygons, each once."""
     corner = ranges(start, count)
     last = np.cumsum(count) - 1
     following = np.arange(len(corner)) + 1
@@ -99,12 +99,12 @@ def _edges(vertex: np.ndarray, start: np.ndarray, count: np.ndarray) -> np.ndarr
 
 
 def positions(domain, origin: np.ndarray) -> np.ndarray:
-    """Current vertices (n, 3) float32, relative to `origin`."""
+    """Return current vertices (n, 3) float32, relative to `origin`."""
     return (domain.geometry.vertices.view("current").T - origin).astype(np.float32)
 
 
 def quadrics(domain, topology: Topology) -> np.ndarray:
-    """Centres and columns of axes (n, 12) float32 of spheres and ellipsoids: points are centre + axes s, |s| <= 1."""
+    """Return centres and columns of axes (n, 12) float32 of spheres and ellipsoids; points are centre + axes s, |s| <= 1."""
     geometry, bodies, rows = domain.geometry, domain.bodies, topology.quadrics
     primitives = geometry.primitives
     result = np.empty((len(rows), 12), np.float32)
@@ -114,7 +114,7 @@ def quadrics(domain, topology: Topology) -> np.ndarray:
     body = primitives.view("body")[rows[sphere]]
     first = bodies.conf_ptr[body]
     turned = bodies.configurations.conf[:, first[:, None] + np.arange(3)].transpose(1, 2, 0).copy()
-    # Only rotations leave a sphere what it is: spheres of bodies that deform show no rotation, as contact detection sees them.
+    # As in contact detection, spheres of deforming bodies remain spheres, so they show no rotation.
     turned[bodies.kind[body] > 1] = np.eye(3)
     axes[sphere] = turned.reshape(-1, 9) * primitives.view("radius")[rows[sphere], None]
     result[:, 3:] = axes
@@ -122,7 +122,7 @@ def quadrics(domain, topology: Topology) -> np.ndarray:
 
 
 def references(domain, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
-    """Referential vertices (n, 3) and quadrics (m, 12) float32, as `positions` and `quadrics` give the current ones."""
+    """Return referential vertices (n, 3) and quadrics (m, 12) float32, in the form of `positions` and `quadrics`."""
     geometry, bodies, rows = domain.geometry, domain.bodies, topology.quadrics
     places = (geometry.vertices.view("reference").T - topology.origin).astype(np.float32)
     result = quadrics(domain, topology)
@@ -139,7 +139,7 @@ def references(domain, topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 
 
 def looks(domain) -> np.ndarray:
-    """Colours and opacities (bodies, 4) float32 of bodies as they are at first; opacity 0 hides, -1 leaves only edges."""
+    """Return initial colours and opacities (bodies, 4) float32 of bodies; opacity 0 hides, -1 leaves only edges."""
     kind = domain.bodies.view("kind")
     table = np.ones((len(kind), 4), np.float32)
     table[:, :3] = PLAIN[np.clip(kind, 0, 3)]
@@ -147,7 +147,7 @@ def looks(domain) -> np.ndarray:
 
 
 def extents(domain) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper corner (3,) of a box round all bodies; a unit box where there are none."""
+    """Return lower and upper corner (3,) of a box around all bodies; a unit box if there are none."""
     boxes = domain.bodies.view("extents")
     if not boxes.shape[1]:
         return -0.5 * np.ones(3), 0.5 * np.ones(3)

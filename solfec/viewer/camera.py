@@ -13,17 +13,17 @@ VIEWS = {"front": (-90, 0), "back": (90, 0), "left": (180, 0), "right": (0, 0), 
 
 
 class Camera:
-    """Looks at a target from a distance.
+    """A camera that looks at a target from a distance.
 
     Attributes
     ----------
     target : ndarray (3,)
     distance, radius : float
-        From the target; half of the diagonal of what is to be seen [length].
+        Distance from the target; half of the diagonal of the visible box [length].
     rotation : ndarray (3, 3)
         Rows are the screen's right, up, and the direction towards the eye.
     ortho : bool
-        Parallel projection; sizes at the target are those of the perspective.
+        Parallel projection; sizes at the target are those in perspective.
     """
 
     def __init__(self):
@@ -32,14 +32,14 @@ class Camera:
         self.look(-60.0, 25.0)
 
     def look(self, azimuth: float, elevation: float) -> None:
-        """Look from a direction in degrees: azimuth from x towards y, elevation from there towards z."""
+        """Set the direction of view in degrees: azimuth from x towards y, elevation from there towards z."""
         a, e = np.radians([azimuth, elevation])
         back = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
         right = np.array([-np.sin(a), np.cos(a), 0.0])
         self.rotation = np.stack([right, np.cross(back, right), back])
 
     def fit(self, low: np.ndarray, high: np.ndarray, aspect: float = 1.0) -> None:
-        """See a box as large as the window allows."""
+        """Move the camera so that a box fills the window."""
         low, high = np.asarray(low, float), np.asarray(high, float)
         corners = np.array(np.meshgrid(*zip(low, high))).reshape(3, -1).T
         self.radius = max(0.5 * float(np.linalg.norm(high - low)), 1e-12)
@@ -56,7 +56,7 @@ class Camera:
         self.target = middle + np.array(centre) @ self.rotation[:2]
 
     def eye(self) -> np.ndarray:
-        """Where the eye is."""
+        """Position of the eye."""
         return self.target + self.distance * self.rotation[2]
 
     def turn(self, right: float, up: float, spin: float = 0.0) -> None:
@@ -68,7 +68,7 @@ class Camera:
             matrix[j, j] = matrix[k, k] = c
             matrix[j, k], matrix[k, j] = -s, s
             self.rotation = matrix @ self.rotation
-        u, _, v = np.linalg.svd(self.rotation)  # thousands of small turns stay one rotation
+        u, _, v = np.linalg.svd(self.rotation)  # removes round-off, so that thousands of small turns remain a rotation
         self.rotation = u @ v
 
     def move(self, right: float, up: float) -> None:
@@ -81,7 +81,7 @@ class Camera:
         self.distance = float(np.clip(self.distance * factor, 1e-4 * self.radius, 1e4 * self.radius))
 
     def matrices(self, aspect: float, origin=(0.0, 0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
-        """View and projection (4, 4) of points that are relative to `origin`."""
+        """Return view and projection (4, 4) for points relative to `origin`."""
         view = np.eye(4)
         view[:3, :3], view[:3, 3] = self.rotation, -self.rotation @ (self.eye() - np.asarray(origin))
         near, far = self.distance - 3.0 * self.radius, self.distance + 3.0 * self.radius
@@ -98,7 +98,7 @@ class Camera:
         return view, p
 
     def project(self, points: np.ndarray, width: int, height: int) -> np.ndarray:
-        """Pixels (n, 2), y down, and depths (n,) in [0, 1] as a third column, of points (n, 3); NaN behind the eye."""
+        """Return pixels (n, 2), y down, and as a third column depths in [0, 1] of points (n, 3); NaN behind the eye."""
         view, projection = self.matrices(width / height)
         clip = np.c_[points, np.ones(len(points))] @ (projection @ view).T
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -106,18 +106,18 @@ class Camera:
         return np.stack([(device[:, 0] + 1) / 2 * width, (1 - device[:, 1]) / 2 * height, (device[:, 2] + 1) / 2], 1)
 
     def unproject(self, x: float, y: float, depth: float, width: int, height: int) -> np.ndarray:
-        """The point (3,) at a pixel, y down, and a depth."""
+        """Return the point (3,) at a pixel, y down, and a depth."""
         view, projection = self.matrices(width / height)
         device = np.array([2 * x / width - 1, 1 - 2 * y / height, 2 * depth - 1, 1.0])
         point = np.linalg.solve(projection @ view, device)
         return point[:3] / point[3]
 
     def to_json(self) -> str:
-        """Text that `from_json` reads."""
+        """Return the camera's place as text for `from_json`."""
         return json.dumps({"target": self.target.tolist(), "distance": self.distance, "rotation": self.rotation.tolist(), "ortho": self.ortho})
 
     def from_json(self, text: str) -> None:
-        """Take the place that `to_json` wrote."""
+        """Set the camera's place from text of `to_json`."""
         try:
             stored = json.loads(text)
             target, rotation = np.array(stored["target"], float).reshape(3), np.array(stored["rotation"], float).reshape(3, 3)
@@ -130,7 +130,7 @@ class Camera:
 
 
 def _middle(places: np.ndarray, depth: np.ndarray, slope: float) -> float:
-    """Where the eye stands along one axis of the screen, so that the picture of points at these depths is as far to both sides."""
+    """Return the eye's position along one axis of the screen for which points at these depths reach equally far to both sides."""
     low, high = float((places - slope * depth).max()), float((places + slope * depth).min())
     for _ in range(60):
         centre = 0.5 * (low + high)

@@ -1,4 +1,4 @@
-"""Entries about places of the camera, and paths between them."""
+"""Commands for places of the camera, and paths between them."""
 
 from __future__ import annotations
 

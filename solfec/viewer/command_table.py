@@ -1,4 +1,4 @@
-"""The table of commands: what menus, keys, scripts and tests call."""
+"""The table of commands for menus, keys, scripts and tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import help_texts
 
 
 class MissingArgument(Exception):
-    """A command needs a word more; `question` asks the user for it."""
+    """A command needs another word; `question` is the question to the user."""
 
     def __init__(self, name: str, question: str):
         super().__init__(question)
@@ -21,24 +21,24 @@ class MissingArgument(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """One entry.
+    """One command.
 
     Attributes
     ----------
     name : str
-        What scripts write and menus show.
+        Name in scripts and menus.
     menu : str
-        The menu, or the menu and the sub-menu, in which it stands.
+        Menu, or menu and sub-menu.
     key : str
         A character, or UP, DOWN, LEFT, RIGHT, RETURN, SPACE, ESC, F1; with ctrl: ^Z.
     question : str
-        Asks for its words; empty: it takes none.
+        Question for its words; empty: it takes none.
     words : str
-        'text': all behind the name is one word.
+        'text': all text after the name is one word.
     optional : bool
-        Whether it works without words, too: as a tool of the mouse, say.
+        Whether it also works without words, for example as a tool of the mouse.
     help : str
-        What it does, in a sentence.
+        A sentence about it.
     run : callable
         ``run (application, *words)``.
     """
@@ -57,7 +57,7 @@ COMMANDS: dict[str, Command] = {}
 
 
 def entry(name: str, menu: str, key: str = "", question: str = "", words: str = "", optional: bool = False, help: str = ""):
-    """Put a function into the table; its docstring is the help where none is given."""
+    """Put a function into the table; without `help` its docstring is the help."""
 
     def put(function):
         COMMANDS[name] = Command(name, menu, key, function, question, words, optional, help or function.__doc__ or help_texts.of(name))
@@ -67,7 +67,7 @@ def entry(name: str, menu: str, key: str = "", question: str = "", words: str = 
 
 
 def find(line: str) -> tuple[Command, str]:
-    """The command with which a line begins, the longest that fits, and what stands behind it."""
+    """Return the command with the longest name with which a line begins, and the rest of the line."""
     line = line.strip()
     for name in sorted(COMMANDS, key=len, reverse=True):
         if line == name or line.startswith(name + " "):
@@ -76,7 +76,7 @@ def find(line: str) -> tuple[Command, str]:
 
 
 def number(text: str, what: str, kind=float):
-    """A number that was typed."""
+    """Convert a typed number."""
     try:
         value = kind(text)
     except ValueError:

@@ -86,7 +86,7 @@ def _extents(app, low, high=None):
 
 
 def _tool_or_words(name: str, menu: str, key: str, act: Callable):
-    """A tool for clicks, which takes the bodies at once whose labels or numbers its words tell."""
+    """Make a tool for clicks; with words it applies at once to the bodies with these labels or numbers."""
 
     @entry(name, menu, key, "label or number; without one the mouse clicks:", "text", True)
     def use(app, label=None):

@@ -18,7 +18,7 @@ AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 @dataclass
 class Plane:
-    """What lies beyond it, n . x > offset with the unit `normal` (3,), is cut away; `referential`: x are points of the referential shape."""
+    """A plane that cuts away points with n . x > offset, n the unit `normal` (3,); `referential`: x are points of the referential shape."""
 
     normal: np.ndarray
     offset: float
@@ -26,7 +26,7 @@ class Plane:
 
     @classmethod
     def of(cls, text: str, middle, referential: bool = False) -> Plane:
-        """'x', '-z:0.5' or '1,1,0:0.5': a normal, and the offset from the origin along it, by default that of the point `middle`."""
+        """Read 'x', '-z:0.5' or '1,1,0:0.5': a normal, and the offset from the origin along it, by default that of the point `middle`."""
         direction, _, at = text.partition(":")
         try:
             sign, axis = (-1.0, direction[1:]) if direction[:1] == "-" and direction[1:] in AXES else (1.0, direction)
@@ -40,18 +40,18 @@ class Plane:
         return cls(normal / size, offset, referential)
 
     def words(self) -> str:
-        """What `of` reads."""
+        """Return the plane as text for `of`."""
         return ",".join(repr(float(x)) for x in self.normal) + f":{float(self.offset)!r}"
 
     def row(self) -> np.ndarray:
-        """Normal and offset (4,)."""
+        """Return normal and offset (4,)."""
         return np.append(self.normal, self.offset)
 
 
 class Cells:
-    """Convex parts and elements of all bodies, by their edges; it holds as long as `Geometry.version` does.
+    """Edges of convex parts and elements of all bodies; valid until `Geometry.version` changes.
 
-    Points are the vertices of the geometry, and behind them the nodes of finite element bodies.
+    Points are the vertices of the geometry, followed by the nodes of finite element bodies.
 
     Attributes
     ----------
@@ -84,21 +84,21 @@ class Cells:
         self.edges, self.body = np.unique(edges, axis=0), np.concatenate(bodies)
 
     def references(self, domain) -> np.ndarray:
-        """Referential places (n, 3)."""
+        """Return referential positions (n, 3) of points."""
         fe, parts = compiled(domain.bodies), [domain.geometry.vertices.view("reference").T]
         if fe.count:
             parts.append(fe.reference.T)
         return np.concatenate(parts)
 
     def points(self, domain) -> np.ndarray:
-        """Current places (n, 3)."""
+        """Return current positions (n, 3) of points."""
         fe, parts = compiled(domain.bodies), [domain.geometry.vertices.view("current").T]
         if fe.count:
             parts.append((fe.reference + domain.bodies.configurations.conf[:, fe.conf_row]).T)
         return np.concatenate(parts)
 
     def values(self, domain, name: str) -> np.ndarray:
-        """Values (n,) of a result."""
+        """Return values (n,) of a result at points."""
         parts = [fields.at_vertices(domain, name)]
         if compiled(domain.bodies).count:
             parts.append(fields.at_nodes(domain, name))
@@ -106,7 +106,7 @@ class Cells:
 
 
 def _element_edges(domain, fe) -> tuple[np.ndarray, np.ndarray]:
-    """Which elements (ne,) are cut as they are, not as a mesh round a shape; element and nodes (n, 3) of all edges."""
+    """Return a mask (ne,) of elements that are cut themselves, not as a background mesh; and element and nodes (n, 3) of all edges."""
     owner = np.repeat(fe.rows, np.diff(fe.first_element))
     pieces = []
     for size, kind in BY_SIZE.items():
@@ -136,13 +136,13 @@ class Section:
     body: np.ndarray
 
     def area(self, row: int | None = None) -> float:
-        """Of all, or of one body's."""
+        """Return the area of the section of all bodies, or of one."""
         corners = self.corners if row is None else self.corners[self.body == row]
         return 0.5 * float(np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum())
 
 
 def section(cells: Cells, plane: Plane, points: np.ndarray, values: np.ndarray, references: np.ndarray | None = None) -> Section:
-    """Where a plane cuts cells whose points (n, 3) have values (n,), and without `references` (n, 3) have never moved."""
+    """Cut cells by a plane; their points (n, 3) have values (n,), and without `references` (n, 3) have not moved."""
     references = points if references is None else references
     height = (references if plane.referential else points) @ plane.normal - plane.offset
     low, high = height[cells.edges[:, 1]], height[cells.edges[:, 2]]
@@ -160,7 +160,7 @@ def section(cells: Cells, plane: Plane, points: np.ndarray, values: np.ndarray, 
     away = at[:, :3] - middle[cell]
     angle = np.arctan2(away @ np.cross(plane.normal, right), away @ right)
     order = np.lexsort((angle, cell))
-    first, fans = np.cumsum(count) - count, np.maximum(count - 2, 0)  # polygons as fans round their first corner
+    first, fans = np.cumsum(count) - count, np.maximum(count - 2, 0)  # polygons as fans around their first corner
     owner = np.repeat(np.arange(len(kept)), fans)
     within = np.arange(fans.sum()) - (np.cumsum(fans) - fans)[owner]
     corner = order[np.stack([first[owner], first[owner] + within + 1, first[owner] + within + 2], 1)]

@@ -1,4 +1,4 @@
-"""What the mouse pulls: bodies of a model that runs, and planes of cuts."""
+"""Dragging by the mouse: bodies of a running model, and planes of cuts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from . import picking, places
 from .histories import referential
 from .overlays import PURPLE, handle
 
-STRAIN = 0.01  # of a body that deforms, from its force over its cross-section
-REACH = 14.0  # pixels from a handle within which the mouse takes it
+STRAIN = 0.01  # largest strain of a deforming body by the force over its cross-section
+REACH = 14.0  # largest distance in pixels at which the mouse takes a handle
 
 
 def cut_handle_at(app, x: int, y: int):
-    """Number of the cut whose handle is under a pixel, the pixel, the pixels (2,) that its offset moves by one, and the offset; or None."""
+    """Return the number of the cut whose handle is under a pixel, the pixel, the pixels (2,) per unit of its offset, and the offset; or None."""
     view = app.view
     if "planes" not in view.shown_in_space:
         return None
@@ -31,10 +31,10 @@ def cut_handle_at(app, x: int, y: int):
 
 
 class Spring:
-    """A damped spring between a point of a body and a place, as a load of the model that lasts as long as the mouse pulls.
+    """A damped spring between a point of a body and the pointer's place: a load of the model while the mouse pulls.
 
     The stiffness k = m / (10 h)**2 and the critical damping c = 2 sqrt (k m) follow from the body's mass m and the time step h, so
-    that explicit and implicit steps bear it. Bodies that deform are pulled with STRAIN times their stiffness at most. The force is one of the model's loads: its work counts as external energy.
+    explicit and implicit steps remain stable. The force on a deforming body is at most STRAIN times its stiffness. The work of the force counts as external energy.
     """
 
     def __init__(self, domain, body: int, point: np.ndarray):
@@ -46,7 +46,7 @@ class Spring:
         domain.loads.sources.append(self.act)
 
     def point(self) -> np.ndarray:
-        """The present place (3,) of the body's point."""
+        """Return the present position (3,) of the body's point."""
         rows = np.array([self.domain.body_row(self.body)])
         return places.spatial_points(self.domain, rows, self.reference[:, None])[:, 0]
 
@@ -76,14 +76,14 @@ class Spring:
 
 
 class Drag:
-    """Ctrl and the right button pull the body under the pointer, in the plane through the point that faces the eye."""
+    """Pulling by Ctrl and the right button: the body under the pointer, in the plane through the point that faces the eye."""
 
     def __init__(self):
         self.spring: Spring | None = None
         self._depth = 0.0
 
     def mouse(self, app, io, x: int, y: int) -> bool:
-        """Go along with the mouse; whether it pulls."""
+        """Follow the mouse; return whether it pulls."""
         if self.spring is None:
             if io.key_ctrl and io.mouse_clicked[1]:
                 self.begin(app, x, y)
@@ -95,7 +95,7 @@ class Drag:
         return True
 
     def begin(self, app, x: int, y: int) -> None:
-        """Take the body under a pixel."""
+        """Begin to pull the body under a pixel."""
         if not app.source.live:
             app.error = "stored results cannot be pulled; bodies of a run can: solfec -v input.py"
             return
@@ -113,7 +113,7 @@ class Drag:
         app.message = f"pulling {app.view.domain.bodies.name(found.body)}; the run is no longer that of its input"
 
     def pull(self, app, x: int, y: int) -> None:
-        """Move the place that the spring pulls to."""
+        """Move the place towards which the spring pulls."""
         if not app.view.domain.is_alive(self.spring.body):
             self.end(app)
             return

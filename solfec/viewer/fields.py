@@ -26,7 +26,7 @@ BODY_WORDS = ("OBS", "RIG", "PRB", "FEM")
 
 
 def named(name: str) -> str:
-    """The name of a result as the tables here write it, whatever its case; MISES say."""
+    """Return the name of a result in the case of the tables here; 'MISES' gives 'mises'."""
     for known in RESULTS:
         if known.lower() == name.lower():
             return known
@@ -34,7 +34,7 @@ def named(name: str) -> str:
 
 
 def at_vertices(domain, name: str) -> np.ndarray:
-    """Values (n,) of a result at all vertices (centres of spheres and ellipsoids are vertices, too).
+    """Return values (n,) of a result at all vertices, which include centres of spheres and ellipsoids.
 
     Displacements [length], velocities [velocity] and components of the Cauchy stress [pressure]. Obstacles and rigid bodies have
     no stress: NaN, which is drawn grey. Stresses of finite elements are means over the elements at a node.
@@ -48,7 +48,7 @@ def at_vertices(domain, name: str) -> np.ndarray:
 
 
 def _stress(values: np.ndarray, name: str) -> np.ndarray:
-    """A component (n,), a principal stress, s1 the greatest, or the pressure of stresses (n, 7)."""
+    """Return a component (n,), a principal stress, s1 the greatest, or the pressure of stresses (n, 7)."""
     if name in COMPONENTS:
         return values[:, COMPONENTS.index(name)].copy()
     if name == "pressure":
@@ -61,7 +61,7 @@ def _stress(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def at_nodes(domain, name: str) -> np.ndarray:
-    """Values (n,) of a result at the nodes of all finite element bodies, numbered through."""
+    """Return values (n,) of a result at the nodes of all finite element bodies, one body after another."""
     bodies, fe = domain.bodies, compiled(domain.bodies)
     if name in DISPLACEMENTS:
         return _component(bodies.configurations.conf[:, fe.conf_row], DISPLACEMENTS.index(name))
@@ -75,7 +75,7 @@ def _component(vectors: np.ndarray, which: int) -> np.ndarray:
 
 
 def velocities(domain) -> np.ndarray:
-    """Velocities (3, n) of all vertices."""
+    """Return velocities (3, n) of all vertices."""
     bodies, vertices = domain.bodies, domain.geometry.vertices
     row = vertices.view("body")
     result = np.zeros((3, len(row)), order="F")
@@ -89,7 +89,7 @@ def velocities(domain) -> np.ndarray:
 
 
 def stresses(domain) -> np.ndarray:
-    """sx, sy, sz, sxy, sxz, syz and von Mises' stress (n, 7) at all vertices, NaN where bodies are rigid."""
+    """Return sx, sy, sz, sxy, sxz, syz and von Mises' stress (n, 7) at all vertices, NaN on rigid bodies."""
     bodies, vertices = domain.bodies, domain.geometry.vertices
     row = vertices.view("body")
     per_body = np.full((bodies.n, 7), np.nan)
@@ -104,7 +104,7 @@ def stresses(domain) -> np.ndarray:
 
 
 def nodal_stresses(bodies) -> np.ndarray:
-    """Cauchy stresses (n, 7) at the nodes of all finite element bodies, numbered through: means over the elements of a node."""
+    """Return Cauchy stresses (n, 7) at the nodes of all finite element bodies, one body after another: means over the elements of a node."""
     fe = compiled(bodies)
     if (bodies.view("enhanced")[fe.rows] > 0).any():
         return _with_enhanced_strains(bodies)
@@ -112,7 +112,7 @@ def nodal_stresses(bodies) -> np.ndarray:
 
 
 def _slots(bodies):
-    """Elements and slots of all their nodes, rows of the bodies, numbers of the nodes, natural coordinates (n, 3)."""
+    """Return, for all nodes of all elements: element and slot, row of the body, number of the node, natural coordinates (n, 3)."""
     fe = compiled(bodies)
     elements, slots = np.nonzero(used_slots(fe.element_size))
     rows = np.repeat(fe.rows, np.diff(fe.first_element))[elements]
@@ -134,7 +134,7 @@ def _mean_over_elements(bodies, extra) -> np.ndarray:
 
 
 def _with_enhanced_strains(bodies) -> np.ndarray:
-    """Where hexahedra have enhanced strains: these are found element by element, so this is slow for large meshes."""
+    """Return stresses with enhanced strains of hexahedra, which are found element by element: slow for large meshes."""
     fe = compiled(bodies)
     elements, _, rows, nodes, natural = _slots(bodies)
     extra = np.zeros((len(elements), 3, 3))
@@ -148,7 +148,7 @@ def _with_enhanced_strains(bodies) -> np.ndarray:
 
 
 def spread(domain, nodal: np.ndarray, values: np.ndarray) -> None:
-    """Give vertices of finite element bodies, `values` (n, k), what the nodes of their meshes have (m, k)."""
+    """Write values of nodes (m, k) of finite element bodies to their vertices, `values` (n, k)."""
     bodies, vertices, fe = domain.bodies, domain.geometry.vertices, compiled(domain.bodies)
     row, node = vertices.view("body"), vertices.view("node")
     inside = np.isin(row, fe.embedded)
@@ -161,7 +161,7 @@ def spread(domain, nodal: np.ndarray, values: np.ndarray) -> None:
 
 
 def at_constraints(domain, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points (n, 3), vectors (n, 3) and signed values (n,) of a result of constraints, in the order of their rows.
+    """Return points (n, 3), vectors (n, 3) and signed values (n,) of a result of constraints, in the order of their rows.
 
     R and U have the sign of their normal parts, RN and UN are normal parts, RT and UT tangential ones; tubes of gap, damage and merit point along normals.
     """
@@ -182,9 +182,9 @@ def at_constraints(domain, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _chains(domain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Force chains: ways from the points of constraints to the mass centres of both bodies, first all masters, then all slaves, and |R|.
+    """Return force chains: lines from the points of constraints to the mass centres, first of masters, then of slaves, and |R|.
 
-    Obstacles take no part: their ways have no length.
+    Lines to obstacles have length zero.
     """
     table, bodies = domain.constraints, domain.bodies
     points, size = table.view("point").T, np.linalg.norm(table.view("R"), axis=0)
@@ -200,7 +200,7 @@ def _chains(domain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def at_loads(domain) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Points (n, 3), vectors (n, 3) and values (n,) of point forces at the present time, and rows (n,) of bodies.
+    """Return points (n, 3), vectors (n, 3) and values (n,) of point forces at the present time, and rows (n,) of bodies.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def at_loads(domain) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def islands(domain) -> np.ndarray:
-    """Number (bodies,) of the group of bodies that constraints hold together; -1 for obstacles."""
+    """Return numbers (bodies,) of groups of bodies that constraints connect; -1 for obstacles."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -241,7 +241,7 @@ def islands(domain) -> np.ndarray:
 
 
 def body_categories(domain, name: str) -> tuple[np.ndarray, list[str]]:
-    """A number (bodies,) for each body, -1: grey, and a word for each number: of a result of `OF_BODIES`."""
+    """Return a number (bodies,) for each body, -1: grey, and a word for each number, for a result of `OF_BODIES`."""
     bodies = domain.bodies
     if name == "islands":
         number = islands(domain)
@@ -252,7 +252,7 @@ def body_categories(domain, name: str) -> tuple[np.ndarray, list[str]]:
 
 
 def categories(domain, topology, name: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Discrete colours of a kind: numbers at triangles (nt,) and at quadrics (nq,), and a word for each number.
+    """Return discrete colours of a kind: numbers at triangles (nt,) and at quadrics (nq,), and a word for each number.
 
     Numbers grow with the identifiers that occur.
     """
@@ -276,7 +276,7 @@ def _material(domain, number: int) -> str:
 
 
 def constraint_categories(domain, name: str = "constraints") -> tuple[np.ndarray, list[str]]:
-    """Numbers (n,) of kinds of constraints, or of the ranks that own their masters, and a word for each."""
+    """Return numbers (n,) of kinds of constraints, or of the owners of their masters, and a word for each."""
     if name == "constraint ranks":
         owner = domain.bodies.view("owner")
         master = np.maximum(domain.constraints.view("master"), 0)

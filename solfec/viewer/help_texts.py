@@ -1,4 +1,4 @@
-"""What entries of the menus do, where their functions do not say so themselves."""
+"""Help texts of commands whose functions have no docstring."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HELP = {
 
 
 def of(name: str) -> str:
-    """Help of a command, empty: unknown."""
+    """Return the help of a command; empty if it is unknown."""
     if name.startswith("show "):
         return "Show bodies in the colours of their kinds." if name == "show plain" else f"Show {name.removeprefix('show ')}."
     return HELP.get(name, "")

@@ -21,7 +21,7 @@ NAMES = (*ENTITIES, "|d|", "|v|")
 
 @dataclass
 class History:
-    """A quantity at a referential point of a body; what stored results hold of it is read once, a run's is collected step by step."""
+    """A quantity at a referential point of a body: read once from stored results, or collected step by step in a run."""
 
     body: int
     point: tuple[float, float, float]
@@ -30,11 +30,11 @@ class History:
 
     @property
     def title(self) -> str:
-        """What the curve is called."""
+        """Title of the curve."""
         return f"{self.name} of {self.body} at ({', '.join(f'{x:.4g}' for x in self.point)})"
 
     def values(self, source) -> tuple[np.ndarray, np.ndarray]:
-        """Times and values (n,)."""
+        """Return times and values (n,)."""
         if source.live:
             return source.collected(self.title, self.present)
         if self._read is None or len(self._read[0]) != len(source.times):
@@ -47,7 +47,7 @@ class History:
         return self._read
 
     def present(self, domain) -> float:
-        """The present value; not a number where the body is gone."""
+        """Return the present value; NaN if the body is gone."""
         if not domain.is_alive(self.body):
             return np.nan
         points = domain.points
@@ -60,7 +60,7 @@ class History:
 
 
 def at(domain, picked, name: str) -> History:
-    """The history of a quantity at a picked point.
+    """Return the history of a quantity at a picked point.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def at(domain, picked, name: str) -> History:
 
 
 def referential(domain, row: int, point: np.ndarray) -> np.ndarray:
-    """The referential point (3,) of a current point on a body's shape: of elements that of the nearest vertex."""
+    """Return the referential point (3,) of a current point on a body's shape; on elements that of the nearest vertex."""
     if domain.bodies.kind[row] <= 2:
         return motion.referential_points(domain.bodies, np.array([row]), np.asarray(point, float)[:, None])[:, 0]
     vertices = domain.geometry.vertices

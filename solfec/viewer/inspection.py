@@ -1,4 +1,4 @@
-"""Numbers of what was clicked."""
+"""Numbers of a body or constraint that was clicked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .picking import Picked
 
 
 def text_of(vector) -> str:
-    """Numbers of a vector."""
+    """Format a vector."""
     return ", ".join(f"{x:.6g}" for x in np.ravel(vector))
 
 
 def rows_of(domain, picked: Picked) -> list[tuple[str, str]]:
-    """Names and values of what a pick found; nothing where it is gone."""
+    """Return names and values of a picked body or constraint; an empty list if it is gone."""
     if picked.constraint:
         rows = np.flatnonzero(domain.constraints.view("id") == picked.constraint)
         return _constraint(domain, int(rows[0])) if len(rows) else []

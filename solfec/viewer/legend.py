@@ -1,4 +1,4 @@
-"""Legends, time and axes, drawn upon pictures."""
+"""Legends, time and axes on pictures."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from . import colours
 
 
 def font(size: int):
-    """DejaVu Sans, which has Greek letters and comes with matplotlib."""
+    """Return the font DejaVu Sans, which has Greek letters and comes with matplotlib."""
     import matplotlib
 
     return ImageFont.truetype(os.path.join(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf"), size)
 
 
 def annotate(picture: Image.Image, presentation, time: bool = True, scale: float = 1.0) -> None:
-    """Draw the legend, the time and the axes of a presentation upon a picture."""
+    """Draw the legend, the time and the axes of a presentation on a picture."""
     draw = ImageDraw.Draw(picture)
     size = max(int(13 * scale), 7)
     text = font(size)
@@ -59,7 +59,7 @@ def _legend(draw, extent: tuple[int, int], presentation, text, size: int) -> Non
 
 
 def _axes(draw, extent: tuple[int, int], camera, text, size: int) -> None:
-    """The directions x, y and z in the lower right corner, farthest first."""
+    """Draw the directions x, y and z in the lower right corner, farthest first."""
     centre, length = np.array([extent[0] - 3.5 * size, extent[1] - 3.5 * size]), 2.0 * size
     ends = camera.rotation.T  # rows: x, y, z in the screen's right, up, back
     inks = [(200, 30, 30, 255), (20, 140, 40, 255), (40, 60, 200, 255)]

@@ -7,7 +7,7 @@ from .sources import Live, Stored
 
 
 def sources(now) -> list:
-    """What the window shows of a session: models in WRITE mode, to be run, and the results of others.
+    """Return the sources of a session: models in WRITE mode, to be run, and the results of others.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def look(now, size: tuple[int, int] | None = None, wire: bool = False) -> None:
     size : tuple of 2 int, optional
         Of the window in pixels.
     wire : bool
-        Edges alone at first.
+        Whether only edges are shown at first.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Entries about modal shapes."""
+"""Commands for modal shapes."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ PERIOD = 2.0  # seconds of an animated oscillation
 
 @dataclass
 class Shape:
-    """A mode that is shown: identifier of the body, its base, number of the mode, scale, and phase [radian] of the oscillation."""
+    """A displayed mode: identifier of the body, its base, number of the mode, scale, and phase [radian] of the oscillation."""
 
     body: int
     base: ReducedBase
@@ -30,19 +30,19 @@ class Shape:
 
     @property
     def title(self) -> str:
-        """Number, eigenvalue and frequency of the mode."""
+        """Return number, eigenvalue and frequency of the mode as text."""
         value = float(self.base.values[self.number]) if len(self.base.values) > self.number else 0.0
         return f"mode {self.number + 1} of {self.base.mode_count}, eigenvalue {value:.4g}, frequency {np.sqrt(max(value, 0.0)) / (2 * np.pi):.4g}"
 
     def displacements(self, domain) -> np.ndarray:
-        """Displacements (n, 3) of all vertices, zero for other bodies."""
+        """Return displacements (n, 3) of all vertices, zero for other bodies."""
         bodies, fe = domain.bodies, compiled(domain.bodies)
         row = domain.body_row(self.body)
         k = fe.number(row)
         nodal = np.zeros((len(fe.conf_row), 3))
         vectors = self.base.vectors[self.number].reshape(-1, 3)
         conf = bodies.configurations.conf[:, bodies.conf_slice(row)]
-        if conf.shape[1] == len(vectors) + 3:  # modes live in the body's own frame
+        if conf.shape[1] == len(vectors) + 3:  # modes are vectors in the body's own frame
             vectors = vectors @ conf[:, -3:].T
         nodal[fe.first[k] : fe.first[k + 1]] = vectors
         low, high = bodies.view("extents")[:3, row], bodies.view("extents")[3:, row]
@@ -53,12 +53,12 @@ class Shape:
 
 
 def candidate(view, chosen: int) -> int:
-    """The body whose modes are meant: the chosen one, or the only one with elements that is not hidden.
+    """Return the body for commands of modes: the chosen one, or the only visible one with elements.
 
     Raises
     ------
     SolfecError
-        There is none, or there are several.
+        There is no such body, or there are several.
     """
     bodies = view.domain.bodies
     seen = np.flatnonzero((view.looks[:, 3] != 0.0) & (bodies.view("kind") == BodyKind.FINITE_ELEMENT))
@@ -70,12 +70,12 @@ def candidate(view, chosen: int) -> int:
 
 
 def base_of(view, identifier: int, count: int | None = None) -> ReducedBase:
-    """The base that a body moves in; with a `count`, its lowest modes, which are computed.
+    """Return the base in which a body moves; with a `count`, compute its lowest modes.
 
     Raises
     ------
     SolfecError
-        It has none, or they cannot be computed.
+        The body has no base, or modes cannot be computed.
     """
     domain = view.domain
     if count is None:

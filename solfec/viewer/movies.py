@@ -1,4 +1,4 @@
-"""Movies of stored results: GIF by Pillow; MP4 and AVI by ffmpeg, a program of its own."""
+"""Movies of stored results: GIF by Pillow, MP4 and AVI by the program ffmpeg."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ENDINGS = (".gif", *CODECS)
 
 
 def ending_of(path: str) -> str:
-    """Ending of a movie's name.
+    """Return the ending of a movie's name.
 
     Raises
     ------
     SolfecError
-        Movies are not of this kind, or ffmpeg, which makes them, is not there.
+        The ending is unknown, or ffmpeg, which makes such movies, is missing.
     """
     ending = os.path.splitext(path)[1].lower()
     if ending not in ENDINGS:
@@ -35,7 +35,7 @@ def ending_of(path: str) -> str:
 
 
 def ffmpeg() -> str:
-    """Path of the program: that of the system, or that of the package imageio-ffmpeg."""
+    """Return the path of ffmpeg: of the system, or of the package imageio-ffmpeg."""
     if found := shutil.which("ffmpeg"):
         return found
     try:
@@ -52,9 +52,9 @@ class Recorder:
     Parameters
     ----------
     path : str
-        Its ending says of which kind.
+        Its ending is the format.
     size : tuple of 2 int
-        Of the pictures in pixels; MP4 and AVI have even ones.
+        Of the pictures in pixels; those of MP4 and AVI are even.
     rate : float
         Pictures per second.
     annotated : bool
@@ -69,11 +69,11 @@ class Recorder:
     def __init__(self, path: str, size: tuple[int, int], rate: float = 25.0, annotated: bool = True):
         self.path, self.rate, self.annotated, self.count = path, rate, annotated, 0
         self.ending = ending_of(path)
-        self.size = size if self.ending == ".gif" else (size[0] + size[0] % 2, size[1] + size[1] % 2)  # what codecs take
-        self._pictures: list = []  # of a GIF
+        self.size = size if self.ending == ".gif" else (size[0] + size[0] % 2, size[1] + size[1] % 2)  # codecs need even sizes
+        self._pictures: list = []  # pictures of a GIF
         self._process, self._said = None, None
         try:
-            with open(path, "ab"):  # it can be written
+            with open(path, "ab"):  # checks that the file can be written
                 pass
         except OSError as error:
             raise SolfecError(f"{path}: cannot be written: {error.strerror or error}") from None
@@ -88,7 +88,7 @@ class Recorder:
         Raises
         ------
         SolfecError
-            The movie cannot be written any more.
+            The movie can no longer be written.
         """
         image = picture(presentation, *self.size, annotated=self.annotated)
         self.count += 1
@@ -97,16 +97,16 @@ class Recorder:
             return
         try:
             self._process.stdin.write(image.tobytes())
-        except OSError:  # ffmpeg has ended, and says why
+        except OSError:  # ffmpeg has ended; its message tells why
             self.close()
 
     def close(self) -> None:
-        """Finish the file; ffmpeg's status and the file are looked at.
+        """Finish the file; check ffmpeg's status and the file.
 
         Raises
         ------
         SolfecError
-            It could not be written.
+            The file could not be written.
         """
         if self.ending == ".gif":
             try:
@@ -136,9 +136,9 @@ def movie(app, path: str, frames: list[int], rate: float, annotated: bool = True
     Parameters
     ----------
     app : Application
-        With the camera and the result that are to be shown.
+        Its camera and result are used.
     path : str
-        Its ending says of which kind.
+        Its ending is the format.
     frames : list of int
     rate : float
         Frames per second.
@@ -154,7 +154,7 @@ def movie(app, path: str, frames: list[int], rate: float, annotated: bool = True
             app.seek(frame)
             recorder.add(app.view)
     except BaseException:
-        with suppress(SolfecError):  # what went wrong first is what the user should read
+        with suppress(SolfecError):  # the user should read the first error
             recorder.close()
         raise
     recorder.close()

@@ -15,8 +15,8 @@ from ..kinds import ConstraintKind, Frame
 from . import cuts, places
 
 RED, GREEN, BLUE, GREY, ORANGE, PURPLE = (0.8, 0.1, 0.1), (0.1, 0.55, 0.15), (0.15, 0.25, 0.8), (0.45, 0.45, 0.45), (0.85, 0.4, 0.0), (0.5, 0.1, 0.6)
-KINDS = ("frames", "boxes", "joints", "labels", "display points")  # that commands switch
-MOST_WORDS = 300  # that are drawn
+KINDS = ("frames", "boxes", "joints", "labels", "display points")  # kinds of lines and words that commands switch
+MOST_WORDS = 300  # most words that are drawn
 
 TWO_ENDED = tuple(kind for kind in ConstraintKind if kind.family.frame in (Frame.BETWEEN_POINTS, Frame.OF_SPRING))
 
@@ -54,7 +54,7 @@ class Overlay:
 
 
 def overlay(view, points: list) -> Overlay:
-    """What is switched on of a presentation, and points that a tool has measured."""
+    """Make the lines and words that are switched on in a presentation, and those of measured points."""
     made, domain = Overlay(), view.domain
     shown = view.looks[:, 3] != 0.0
     size = 0.02 * view.camera.radius
@@ -97,7 +97,7 @@ def _switched(made: Overlay, view, rows: np.ndarray, size: float) -> None:
 
 
 def _frames(made: Overlay, domain, rows: np.ndarray, centres: np.ndarray) -> None:
-    """Axes of the body's frame: images of small steps along x, y, z from the mass centre."""
+    """Add axes of bodies' frames: images of small steps along x, y, z from the mass centre."""
     bodies = domain.bodies
     extents = bodies.view("extents")[:, rows]
     reach = 0.3 * np.linalg.norm(extents[3:] - extents[:3], axis=0)[:, None]
@@ -112,7 +112,7 @@ def _frames(made: Overlay, domain, rows: np.ndarray, centres: np.ndarray) -> Non
 
 
 def _joints(made: Overlay, domain, size: float) -> None:
-    """Crosses at the points of constraints that are no contacts; links and springs as lines between their points."""
+    """Add crosses at the points of constraints other than contacts, and lines between points of links and springs."""
     table = domain.constraints
     found = np.flatnonzero(table.view("kind") != ConstraintKind.CONTACT)
     if not len(found):
@@ -127,7 +127,7 @@ def _joints(made: Overlay, domain, size: float) -> None:
 
 
 def _display_points(made: Overlay, domain, simulation, size: float) -> None:
-    """What DISPLAY_POINT attached; results without their input hold none."""
+    """Add points of DISPLAY_POINT; results without their input hold none."""
     if not simulation.display_points:
         return
     for identifier in domain.bodies.view("id").tolist():
@@ -138,7 +138,7 @@ def _display_points(made: Overlay, domain, simulation, size: float) -> None:
 
 
 def _background_meshes(made: Overlay, domain, rows: np.ndarray) -> None:
-    """Edges of the elements, inner ones too, of finite element bodies."""
+    """Add the edges of all elements, also inner ones, of finite element bodies."""
     fe = compiled(domain.bodies)
     place = (fe.reference + domain.bodies.configurations.conf[:, fe.conf_row]).T
     for row in rows.tolist():
@@ -154,7 +154,7 @@ def _background_meshes(made: Overlay, domain, rows: np.ndarray) -> None:
 
 
 def _plane(made: Overlay, view, number: int, plane: cuts.Plane) -> None:
-    """The border of a plane within the scene, and its normal, whose foot is the handle that the mouse moves."""
+    """Add the border of a plane within the scene, and its normal, whose foot is the handle for the mouse."""
     foot, right, up, reach = handle(view, plane)
     corners = foot + reach * np.array([-right - up, right - up, right + up, up - right])
     colour = PURPLE if plane.referential else ORANGE
@@ -164,7 +164,7 @@ def _plane(made: Overlay, view, number: int, plane: cuts.Plane) -> None:
 
 
 def handle(view, plane: cuts.Plane) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Foot (3,) of a plane's handle, two directions along the plane, and half of the border's width."""
+    """Return the foot (3,) of a plane's handle, two directions along the plane, and half of the border's width."""
     low, high = view.box()
     middle = 0.5 * (low + high)
     foot = middle + (plane.offset - plane.normal @ middle) * plane.normal

@@ -1,4 +1,4 @@
-"""A page that shows a scene in any browser: arrays in base64 and some WebGL2, nothing to be loaded."""
+"""A page that shows a scene in any browser: arrays in base64 and some WebGL2, without further files."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ..bodies.table import BodyKind
 from ..errors import SolfecError
 from . import arrays, colours, fields
 
-MOST_BYTES = 300_000_000  # of the page's arrays
-FINE, COARSE = (24, 12), (12, 6)  # parts of a sphere round and along its axis, of few and of many spheres
+MOST_BYTES = 300_000_000  # largest size of the page's arrays
+FINE, COARSE = (24, 12), (12, 6)  # parts of a sphere around and along its axis, for few and for many spheres
 MANY = 500
 
 
 def write(app, path: str, every: int = 1) -> None:
-    """Write the page: what is shown, in all frames or every N-th one.
+    """Write a page of the scene in all frames or in every N-th one.
 
     Raises
     ------
     SolfecError
-        Cuts are shown, which pages do not have; the page is too large; the file cannot be written.
+        Cuts are shown, which pages do not support; the page is too large; the file cannot be written.
     """
     text = text_of(app, every)
     try:
@@ -35,12 +35,12 @@ def write(app, path: str, every: int = 1) -> None:
 
 
 def text_of(app, every: int = 1) -> str:
-    """The page's text, see `write`."""
+    """Return the page's text, see `write`."""
     view = app.view
     if view.planes:
         raise SolfecError("pages show no cuts: 'clear cuts' first, or write a picture")
     before, over_all = view.source.frame, view.over_all
-    view.over_all = True  # colours mean the same in all frames
+    view.over_all = True  # so that colours mean the same in all frames
     frames = [0] if view.source.live else list(range(0, len(view.source.times), every))
     try:
         scene = _Scene(view)
@@ -60,12 +60,12 @@ def text_of(app, every: int = 1) -> str:
 
 
 def _coded(array: np.ndarray, dtype: str) -> str:
-    """Little-endian bytes of an array in base64."""
+    """Return the little-endian bytes of an array in base64."""
     return base64.b64encode(np.ascontiguousarray(array, dtype).tobytes()).decode()
 
 
 def _sphere(parts: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Points (n, 3) and triangles (m, 3) of the unit sphere."""
+    """Return points (n, 3) and triangles (m, 3) of the unit sphere."""
     around, along = parts
     theta, phi = np.meshgrid(np.linspace(0, np.pi, along + 1), np.linspace(0, 2 * np.pi, around, endpoint=False), indexing="ij")
     points = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], -1).reshape(-1, 3)
@@ -75,7 +75,7 @@ def _sphere(parts: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Scene:
-    """Shapes of all bodies that are seen in some frame, and what changes from frame to frame."""
+    """Shapes of all bodies that are visible in some frame, and their changes from frame to frame."""
 
     def __init__(self, view):
         self.view, self.origin = view, view.topology.origin.copy()
@@ -84,11 +84,11 @@ class _Scene:
         self.points, self.body, self.triangles, self.edges = [], [], [], []
         self.category: list = []
         self.count, self.frames, self.size = 0, [], 0
-        self.chunks: list = []  # of points: how the current ones are found in a domain
+        self.chunks: list = []  # chunks of points, with functions that find the current ones in a domain
         self.version = None
 
     def add(self) -> None:
-        """Take a frame."""
+        """Add a frame."""
         view, domain = self.view, self.view.domain
         if self.version != (id(domain), domain.geometry.version):
             self.version = id(domain), domain.geometry.version
@@ -103,7 +103,7 @@ class _Scene:
         self.frames.append(frame)
 
     def _new_bodies(self) -> None:
-        """Take shapes of bodies that were not seen before."""
+        """Add shapes of bodies that were not visible before."""
         view, domain, topology = self.view, self.view.domain, self.view.topology
         bodies, geometry = domain.bodies, domain.geometry
         ids, owner = bodies.view("id"), geometry.vertices.view("body")
@@ -133,7 +133,7 @@ class _Scene:
         self._new_quadrics(new, ids, category)
 
     def _new_quadrics(self, new: np.ndarray, ids: np.ndarray, category) -> None:
-        """Spheres and ellipsoids as triangles."""
+        """Add spheres and ellipsoids as triangles."""
         domain, topology = self.view.domain, self.view.topology
         owner = domain.geometry.primitives.view("body")[topology.quadrics]
         which = np.flatnonzero(np.isin(owner, new))
@@ -156,7 +156,7 @@ class _Scene:
         self.count += len(points)
 
     def _poses(self) -> np.ndarray:
-        """Quaternion (x, y, z, w) and shift (bodies, 7) of those that are alive; others have a NaN."""
+        """Return quaternion (x, y, z, w) and shift (bodies, 7) of bodies; NaN if a body is gone."""
         from scipy.spatial.transform import Rotation
 
         bodies = self.view.domain.bodies
@@ -176,7 +176,7 @@ class _Scene:
         return result.astype(np.float32)
 
     def _current(self) -> list:
-        """For each chunk of points: rows of living ones, and their current places."""
+        """Return, for each chunk of points, rows of those of present bodies, and their current positions."""
         domain, topology = self.view.domain, self.view.topology
         owner = domain.geometry.vertices.view("body")
         ids = domain.bodies.view("id")
@@ -205,14 +205,14 @@ class _Scene:
         return found
 
     def _deformed(self) -> np.ndarray:
-        """Current places (n, 3) of the points of bodies that deform, in the order of all points."""
+        """Return current positions (n, 3) of the points of deforming bodies, in the order of all points."""
         soft = [~rigid for _, _, _, rigid, _ in self.chunks]
         if not any(part.any() for part in soft):
             return np.zeros((0, 3), np.float32)
         return np.concatenate([place[part] for place, part in zip(self._current(), soft)]).astype(np.float32)
 
     def _coded_values(self, values: np.ndarray) -> np.ndarray:
-        """Values (points,) as numbers 0 to 254 of the range of the frame, 255: none."""
+        """Return values (points,) as numbers 0 to 254 within the range of the frame; 255: none."""
         domain, topology = self.view.domain, self.view.topology
         ids, owner = domain.bodies.view("id"), domain.geometry.vertices.view("body")
         of_vertex = ids[owner]
@@ -235,7 +235,7 @@ class _Scene:
         return coded
 
     def _arrows(self) -> np.ndarray:
-        """Points, vectors as they are drawn, and shares of the colour range (n, 7) of arrows."""
+        """Return points, drawn vectors, and shares of the colour range (n, 7) of arrows."""
         points, vectors, values, tubes = self.view.arrows_drawn()
         if not len(points):
             return np.zeros((0, 7), np.float32)
@@ -245,7 +245,7 @@ class _Scene:
         return np.concatenate([start, vectors, share[:, None]], axis=1).astype(np.float32)
 
     def data(self) -> dict:
-        """All as JSON takes it."""
+        """Return all data in types of JSON."""
         view, nothing = self.view, np.zeros((0, 3), int)
         widest = max((len(frame.get("values", ())) for frame in self.frames), default=0)
         low, high = view.box()

@@ -8,17 +8,17 @@ from imgui_bundle import imgui, implot
 from .histories import ITERATIONS
 from .inspection import rows_of
 
-MOST_ROWS = 2000  # of the list of bodies
+MOST_ROWS = 2000  # most rows of the list of bodies
 
 
 class Panels:
-    """Draws those panels that are switched on.
+    """Draws the panels that are switched on.
 
     Parameters
     ----------
     application : Application
     do : callable
-        Does a command, and asks for what it lacks.
+        Does a command, and asks the user for missing words.
     """
 
     def __init__(self, application, do):
@@ -43,7 +43,7 @@ class Panels:
             self.do(f"{name} on/off")
 
     def _inspector(self, width: float, height: float, note) -> None:
-        """What was clicked: numbers of a body and of its constraints, or those of a constraint."""
+        """Draw numbers of a clicked body and of its constraints, or of a clicked constraint."""
         self._begin("inspector", (width - 330, 330), (320, 320))
         rows = rows_of(self.app.view.domain, self.app.picked)
         if not rows:
@@ -58,7 +58,7 @@ class Panels:
         imgui.end()
 
     def _bodies(self, width: float, height: float, note) -> None:
-        """All bodies by number and label, with a filter; a click chooses one, the mark hides it."""
+        """Draw a list of all bodies by number and label, with a filter; a click chooses a body, its mark hides it."""
         self._begin("bodies", (8, 60), (260, 300))
         _, self._sought = imgui.input_text_with_hint("##filter", "part of a label, or a number", self._sought)
         domain, view = self.app.view.domain, self.app.view
@@ -83,7 +83,7 @@ class Panels:
         imgui.end()
 
     def _cuts(self, width: float, height: float, note) -> None:
-        """A slider for the place of every plane."""
+        """Draw a slider for the place of every plane."""
         self._begin("cuts", (width - 330, 60), (320, 160))
         view = self.app.view
         low, high = view.box()
@@ -104,7 +104,7 @@ class Panels:
         imgui.end()
 
     def _console(self, width: float, height: float, note) -> None:
-        """Lines of Python in the input's names, and what they print."""
+        """Draw the console: lines of Python in the input's namespace, and their output."""
         self._begin("console", (8, height - 290), (min(620, width - 16), 240))
         imgui.begin_child("text", (0, -30))
         imgui.text_unformatted(self.app.console)
@@ -128,7 +128,7 @@ class Panels:
     # -- plots ----------------------------------------------------------------------------------------------
 
     def _plot(self, name: str, place: tuple, label: str, columns: dict, note) -> None:
-        """A panel with curves over time, and a line at the present time."""
+        """Draw a panel with curves over time, and a line at the present time."""
         self._begin(name, place, (420, 240))
         if implot.begin_plot(f"##{name}", (-1, -1)):
             implot.setup_axes("time", label, implot.AxisFlags_.auto_fit, implot.AxisFlags_.auto_fit)

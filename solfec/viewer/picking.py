@@ -1,4 +1,4 @@
-"""What is under a pixel: the body or constraint, and the point, in double precision."""
+"""The body or constraint under a pixel, and the point, in double precision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CAP, QUADRIC, CONSTRAINT = 0x20000000, 0x40000000, 0x80000000  # added to number
 
 @dataclass
 class Picked:
-    """What a pixel shows: the identifier of a `body` or of a `constraint`, 0 where it is none, and the `point` (3,) of it."""
+    """The object at a pixel: the identifier of a `body` or of a `constraint`, 0 if it is none, and its `point` (3,)."""
 
     body: int = 0
     constraint: int = 0
@@ -19,7 +19,7 @@ class Picked:
 
 
 def pick(presentation, x: int, y: int) -> Picked:
-    """What the picture drawn last shows at a pixel, y from above."""
+    """Return the object at a pixel of the last picture, y from above."""
     targets, camera = presentation.renderer.targets, presentation.camera
     identifier, number = (int(value) for value in targets.ids(x, y, 1, 1)[0, 0])
     if identifier == 0 and number == 0:
@@ -27,7 +27,7 @@ def pick(presentation, x: int, y: int) -> Picked:
     if identifier >= CONSTRAINT:
         return Picked(constraint=identifier - CONSTRAINT, point=presentation.domain.constraints.view("point")[:, number].copy())
     extent = targets.width, targets.height
-    if number >= CAP:  # exact for spheres; for cuts good to a pixel's slope
+    if number >= CAP:  # exact for spheres; for cuts accurate to a pixel
         return Picked(body=identifier, point=camera.unproject(x + 0.5, y + 0.5, targets.depth(x, y), *extent))
     corners = presentation.domain.geometry.vertices.view("current")[:, presentation.topology.triangles[number - 1]].T
     near, far = (camera.unproject(x + 0.5, y + 0.5, depth, *extent) for depth in (0.0, 1.0))
@@ -35,7 +35,7 @@ def pick(presentation, x: int, y: int) -> Picked:
 
 
 def _on_plane(start: np.ndarray, end: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Where the line through two points meets the plane of a triangle (3, 3); its middle where the line runs along the plane."""
+    """Return the intersection of a line through two points with the plane of a triangle (3, 3); the triangle's middle if they are parallel."""
     normal, way = np.cross(corners[1] - corners[0], corners[2] - corners[0]), end - start
     rate = normal @ way
     if abs(rate) <= 1e-12 * np.linalg.norm(normal) * np.linalg.norm(way):
@@ -44,7 +44,7 @@ def _on_plane(start: np.ndarray, end: np.ndarray, corners: np.ndarray) -> np.nda
 
 
 def nearest_vertex(presentation, picked: Picked) -> int | None:
-    """Row of the vertex of the picked body that is nearest to the picked point."""
+    """Return the row of the picked body's vertex that is nearest to the picked point."""
     if not picked.body:
         return None
     domain = presentation.domain

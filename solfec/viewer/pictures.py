@@ -10,11 +10,11 @@ from ..errors import SolfecError
 from .gl.targets import Targets
 from .legend import annotate
 
-SMOOTH = 2  # pixels each way that are averaged to one
+SMOOTH = 2  # pixels per side that are averaged to one
 
 
 def picture(presentation, width: int, height: int, transparent: bool = False, annotated: bool = True) -> Image.Image:
-    """A picture of a presentation, drawn at twice the size and averaged, in targets of its own.
+    """Make a picture of a presentation, drawn at twice the size and averaged, in separate targets.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def picture(presentation, width: int, height: int, transparent: bool = False, an
 
 
 def save(image: Image.Image, path: str) -> None:
-    """Write a picture in the format that its name ends in: .png, .bmp, .jpg, .pdf or .eps (the last two hold pixels).
+    """Write a picture in the format of the name's ending: .png, .bmp, .jpg, .pdf or .eps (the last two hold pixels).
 
     Raises
     ------
     SolfecError
-        Another ending, or the file cannot be written.
+        The ending is another one, or the file cannot be written.
     """
     ending = os.path.splitext(path)[1].lower()
     if ending not in (".png", ".bmp", ".jpg", ".pdf", ".eps"):

@@ -1,4 +1,4 @@
-"""Present places and velocities of points of bodies of all kinds."""
+"""Present positions and velocities of points of bodies of all kinds."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from ..bodies.table import BodyKind
 
 
 def spatial_points(domain, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Current images (3, n) of the referential points (3, n) of the bodies `rows` (n,)."""
+    """Return current images (3, n) of the referential points (3, n) of the bodies `rows` (n,)."""
     bodies = domain.bodies
     elements = bodies.kind[rows] == BodyKind.FINITE_ELEMENT
     result = np.array(points, float)
     if not elements.all():
         result[:, ~elements] = motion.spatial_points(bodies, rows[~elements], result[:, ~elements])
-    for k in np.flatnonzero(elements).tolist():  # points that users put there
+    for k in np.flatnonzero(elements).tolist():  # one by one: users create these points
         result[:, k] += point_values.displacement(bodies, int(rows[k]), points[:, k], domain.epsilon)
     return result
 
 
 def velocity(domain, row: int, point: np.ndarray) -> np.ndarray:
-    """Velocity (3,) of a referential point."""
+    """Return the velocity (3,) of a referential point."""
     if domain.bodies.kind[row] == BodyKind.FINITE_ELEMENT:
         return point_values.velocity(domain.bodies, row, point, domain.epsilon)
     return motion.point_velocities(domain.bodies, np.array([row]), np.asarray(point, float)[:, None])[:, 0]
 
 
 def centres(domain, rows: np.ndarray) -> np.ndarray:
-    """Mass centres (n, 3) of bodies: of finite elements by the mass of nodes."""
+    """Return mass centres (n, 3) of bodies; of finite element bodies by the mass of nodes."""
     bodies, fe = domain.bodies, compiled(domain.bodies)
     plain = bodies.kind[rows] != BodyKind.FINITE_ELEMENT
     result = np.zeros((len(rows), 3))
@@ -45,7 +45,7 @@ def centres(domain, rows: np.ndarray) -> np.ndarray:
 
 
 def carried(domain, row: int, point: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """The unit vector (3,) into which a body's motion carries a referential direction at a referential point."""
+    """Return the unit vector (3,) to which a body's motion carries a referential direction at a referential point."""
     bodies = domain.bodies
     if bodies.kind[row] == BodyKind.FINITE_ELEMENT:
         element, natural, _ = find(bodies, row, point, domain.epsilon)

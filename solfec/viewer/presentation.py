@@ -1,4 +1,4 @@
-"""What is shown of a source and how: result, range, looks, cuts, lines in space; it keeps a renderer up to date."""
+"""The presentation of a source: result, range, looks, cuts, lines in space; it updates a renderer."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FADE = 0.3  # opacity of bodies while arrows and tubes are shown
 
 @dataclass
 class Legend:
-    """What explains the colours: a `title`, and either the `range` of a colour map or the `words` of categories with their numbers.
+    """Explanation of colours: a `title`, and either the `range` of a colour map or the `words` of categories with their numbers.
 
-    `logarithmic`: the range is one of decimal logarithms.
+    `logarithmic`: the range holds decimal logarithms.
     """
 
     title: str
@@ -30,41 +30,41 @@ class Legend:
 
 
 class Presentation:
-    """A source, a renderer and a camera.
+    """A source with a renderer, a camera and settings of the picture.
 
     Parameters
     ----------
     source : sources.Stored
-        Or another with `domain` and `time`.
+        Or another object with `domain` and `time`.
     renderer : gl.renderer.Renderer
-        Anything with its `set_...` methods.
+        Or another object with its `set_...` methods.
 
     Attributes
     ----------
     result : str
         One of `fields.RESULTS`, or empty.
     fixed_range : tuple of 2 float, optional
-        Of colours; without it least and greatest values of the visible bodies.
+        Range of colours; by default least and greatest values of the visible bodies.
     over_all, symmetric, logarithmic : bool
-        Whether the range is that of all frames, the same to both sides of zero, and one of logarithms.
+        Whether the range covers all frames, is symmetric about zero, and is logarithmic.
     looks : ndarray (bodies, 4)
         Colours and opacities, by body row.
     shown_in_space : set of str
-        Those of `overlays.KINDS`, and 'planes', that are drawn.
+        Kinds of `overlays.KINDS`, and 'planes', that are drawn.
     rough : set of int
-        Identifiers of bodies of which the elements' edges are drawn.
+        Identifiers of bodies whose elements' edges are drawn.
     shape : modes.Shape, optional
         The mode that displaces vertices.
     followed : int
-        Identifier of the body that the camera goes along with, 0: none; `riding`: and turns with.
+        Identifier of the body with which the camera moves, 0: none; `riding`: and turns.
     measured : list of ndarray
         Points that a tool has measured; they stay drawn.
     overlay : overlays.Overlay
     budget : float
-        Seconds that a refresh may look at other frames for a range over all of them.
+        Seconds of a refresh for reading other frames, for a range over all of them.
     legend : Legend, optional
     values_shown, categories_shown : ndarray, tuple of 2 ndarray, optional
-        Values of vertices that colours show; categories of triangles and quadrics.
+        Values of vertices in the picture; categories of triangles and quadrics.
     """
 
     def __init__(self, source, renderer):
@@ -83,7 +83,7 @@ class Presentation:
 
     @property
     def domain(self):
-        """The source's."""
+        """Domain of the source."""
         return self.source.domain
 
     def refresh(self) -> None:
@@ -107,7 +107,7 @@ class Presentation:
         self.draw_lines()
 
     def draw_lines(self, points: list | None = None) -> None:
-        """Upload the lines in space, with points that a tool has picked so far."""
+        """Upload the lines in space, including points that a tool has picked so far."""
         self.overlay = overlays.overlay(self, self.measured if points is None else points)
         self.upload_lines()
 
@@ -117,7 +117,7 @@ class Presentation:
         self.renderer.set_lines((ends - self.topology.origin).astype(np.float32), colour.astype(np.float32))
 
     def _follow(self) -> None:
-        """Move the camera as the followed body has moved."""
+        """Move the camera with the followed body."""
         rows = self.rows([self.followed]) if self.followed else ()
         if not len(rows):
             self.followed, self._place = 0, None
@@ -135,12 +135,12 @@ class Presentation:
         self._place = self.followed, centre, frame
 
     def box(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners (3,) of a box round all bodies that are not hidden."""
+        """Return corners (3,) of a box around all visible bodies."""
         boxes = self.domain.bodies.view("extents")[:, self.looks[:, 3] != 0.0]
         return (boxes[:3].min(1), boxes[3:].max(1)) if boxes.shape[1] else arrays.extents(self.domain)
 
     def _carry_looks(self) -> None:
-        """Looks belong to identifiers; rows move when bodies are born and deleted."""
+        """Move looks with their bodies after rows have changed."""
         ids, before, old = self.domain.bodies.view("id").copy(), self._body_ids, self.looks
         self.looks = arrays.looks(self.domain)
         if before is not None and len(before):
@@ -152,7 +152,7 @@ class Presentation:
     # -- results --------------------------------------------------------------------------------------------
 
     def show(self, result: str) -> None:
-        """Colour by a result; empty: by kind."""
+        """Colour bodies by a result; empty: by kind."""
         before, self.result = self.result, fields.named(result) if result else ""
         try:
             self.refresh()
@@ -185,7 +185,7 @@ class Presentation:
         self.refresh()
 
     def _range(self, name: str, values: np.ndarray) -> tuple[float, float]:
-        """Range of colours of values: the user's, or their least and greatest ones, here or in all frames."""
+        """Return the range of colours: the user's, or least and greatest values, of this frame or of all."""
         if self.fixed_range is not None:
             low, high = self.fixed_range
         elif self.over_all and (found := self.ranges.range(name, self.budget)) is not None:
@@ -202,7 +202,7 @@ class Presentation:
         return low, high
 
     def _scaled(self, values: np.ndarray) -> np.ndarray:
-        """Values as colours see them."""
+        """Return values for the colour map, which are logarithms for a logarithmic range."""
         if not self.logarithmic:
             return values
         with np.errstate(divide="ignore"):
@@ -233,7 +233,7 @@ class Presentation:
         self._upload_arrows()
 
     def _upload_cuts(self) -> None:
-        """Close the bodies that planes cut by caps in the colours of the result."""
+        """Upload caps, in the colours of the result, that close the bodies at cuts."""
         renderer, domain = self.renderer, self.domain
         renderer.planes = np.array([plane.row() for plane in self.planes]).reshape(-1, 4)
         renderer.referential = np.array([float(plane.referential) for plane in self.planes])
@@ -257,13 +257,13 @@ class Presentation:
         renderer.set_caps(now, np.concatenate(values).ravel().astype(np.float32), np.concatenate(owners), before)
 
     def _body_categories(self) -> np.ndarray:
-        """Discrete colours of caps, by body row: of kinds and materials; surfaces and volumes differ within bodies, there -1."""
+        """Return discrete colours of caps by body row: of kinds and materials; -1 for surfaces and volumes, which differ within bodies."""
         if self.result not in fields.OF_BODIES:
             return np.full(self.domain.bodies.n, -1)
         return fields.body_categories(self.domain, self.result)[0]
 
     def cut(self, words: str, referential: bool = False) -> None:
-        """Cut all bodies by a plane, see `cuts.Plane.of`; by default it goes through the middle of all bodies.
+        """Cut all bodies by a plane (`cuts.Plane.of`), by default through the middle of all bodies.
 
         A `referential` plane cuts the referential shape, and the section moves with the material.
         """
@@ -274,7 +274,7 @@ class Presentation:
         self.refresh()
 
     def move_cut(self, number: int, offset: float) -> None:
-        """Move a plane, counted from 1, to another offset from the origin."""
+        """Move a plane, numbered from 1, to another offset from the origin."""
         if not 1 <= number <= len(self.planes):
             raise SolfecError(f"there is no cut {number}; there are {len(self.planes)}")
         self.planes[number - 1].offset = offset
@@ -282,12 +282,12 @@ class Presentation:
         self.draw_lines()
 
     def clear_cuts(self) -> None:
-        """Whole bodies again."""
+        """Remove all cuts."""
         self.planes = []
         self.refresh()
 
     def _seen_vertices(self) -> np.ndarray:
-        """Mask of the vertices of bodies that are not hidden."""
+        """Return a mask of the vertices of visible bodies."""
         return self.looks[self.domain.geometry.vertices.view("body"), 3] != 0.0
 
     def _upload_arrows(self) -> None:
@@ -318,7 +318,7 @@ class Presentation:
         renderer.set_arrows(shifted, vectors.astype(np.float32), values.astype(np.float32), owners, tubes, mode)
 
     def arrows_drawn(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-        """Points (n, 3), vectors (n, 3) as long as they are drawn, values (n,) of arrows or tubes, and which of them these are."""
+        """Return points (n, 3), drawn vectors (n, 3) and values (n,) of arrows or tubes, and the kind of these."""
         points, vectors, values, tubes = self._arrows
         sizes = np.abs(values) if tubes else np.linalg.norm(vectors, axis=1)
         if tubes == 2 or not len(points):
@@ -330,16 +330,16 @@ class Presentation:
     # -- looks ----------------------------------------------------------------------------------------------
 
     def rows(self, identifiers) -> np.ndarray:
-        """Rows of living bodies with these identifiers."""
+        """Return rows of the bodies with these identifiers that exist."""
         return np.flatnonzero(np.isin(self.domain.bodies.view("id"), np.asarray(list(identifiers), np.int64)))
 
     def with_elements(self, identifiers) -> set[int]:
-        """Those of bodies that have finite elements.
+        """Return the identifiers of those bodies that have finite elements.
 
         Raises
         ------
         SolfecError
-            None has.
+            No body has elements.
         """
         bodies = self.domain.bodies
         rows = self.rows(identifiers)
@@ -349,7 +349,7 @@ class Presentation:
         return found
 
     def follow(self, body: int, riding: bool) -> None:
-        """Let the camera go along with a body, and `riding` turn with it; 0: with none.
+        """Move the camera with a body, and if `riding` turn it, too; 0: no body.
 
         Raises
         ------
@@ -362,7 +362,7 @@ class Presentation:
         self._follow()
 
     def set_opacity(self, identifiers, opacity: float) -> None:
-        """Let bodies be seen (1), half seen, hidden (0) or drawn as edges alone (-1); without identifiers all bodies."""
+        """Set the opacity of bodies: 1 opaque, less transparent, 0 hidden, -1 only edges; without identifiers of all bodies."""
         which = slice(None) if identifiers is None else self.rows(identifiers)
         self.looks[which, 3] = opacity
         self.refresh()
@@ -370,11 +370,11 @@ class Presentation:
     # -- camera ---------------------------------------------------------------------------------------------
 
     def fit(self, aspect: float = 1.0) -> None:
-        """See all bodies that are not hidden."""
+        """Fit all visible bodies into the picture."""
         self.camera.fit(*self.box(), aspect)
 
     def look(self, words: str) -> None:
-        """Look from a named view (front, back, left, right, top, bottom) or from 'azimuth,elevation' in degrees."""
+        """Set a named view (front, back, left, right, top, bottom) or 'azimuth,elevation' in degrees."""
         if words in VIEWS:
             self.camera.look(*VIEWS[words])
             return

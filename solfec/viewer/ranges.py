@@ -11,20 +11,20 @@ from . import colours, fields
 
 
 class AllFrames:
-    """Ranges of results over all frames of a source, found in a domain of their own, so that the one that is shown stays.
+    """Ranges of results over all frames of a source, computed in a separate domain, so that the displayed one does not change.
 
     Parameters
     ----------
     source : sources.Stored
-        Or another; those without a reader have no frames.
+        Or another object; one without a reader has no frames.
     """
 
     def __init__(self, source):
         self.source, self._domain = source, None
-        self._found: dict[str, list] = {}  # frames looked at, least and greatest value
+        self._found: dict[str, list] = {}  # number of frames read, least and greatest value
 
     def range(self, name: str, budget: float = np.inf) -> tuple[float, float] | None:
-        """Range of a result over the frames so far, for some seconds of wall time more; None: there are no frames.
+        """Return the range of a result over the frames read so far, after reading more for some seconds; None: there are no frames.
 
         Hidden bodies count, too.
         """
@@ -48,11 +48,11 @@ class AllFrames:
         return (found[1], found[2]) if found[1] <= found[2] else None
 
     def complete(self, name: str) -> bool:
-        """Whether all frames have been looked at for a result."""
+        """Whether all frames have been read for a result."""
         reader = self.source.reader
         return reader is None or name in fields.KINDS or self._found.get(name, [0])[0] >= len(reader.times)
 
     def forget(self) -> None:
-        """Begin anew: the results are those of another run."""
+        """Discard all ranges, since the results belong to another run."""
         self._found.clear()
         self._domain = None

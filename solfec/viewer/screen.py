@@ -14,8 +14,8 @@ from .ui import Interface
 from .window import Window
 
 FONT = 15.0  # pixels
-BUDGET_OF_RANGES = 0.02  # seconds of a frame of the window that look at other frames of the results
-LOST = {0x505: "is out of memory", 0x507: "has lost the window's context"}  # by numbers of OpenGL's errors
+BUDGET_OF_RANGES = 0.02  # seconds per picture for reading other frames of the results
+LOST = {0x505: "is out of memory", 0x507: "has lost the window's context"}  # by OpenGL's error numbers
 IDLE = 0.1  # seconds that a window with nothing to do waits for events
 HINTS = """\
 left drag: turn; shift + left drag: move; ctrl + left drag, wheel: zoom; alt + left drag: spin
@@ -31,7 +31,7 @@ class Screen:
     sources : list of Stored
     width, height : int
     shown : bool
-        On the display; otherwise events come from tests.
+        Whether the window is on the display; otherwise events come from tests.
     """
 
     def __init__(self, sources: list, width: int, height: int, shown: bool = True):
@@ -62,7 +62,7 @@ class Screen:
         imgui.backends.opengl3_init("#version 330")
 
     def frame(self) -> None:
-        """One turn of the loop."""
+        """Run the loop once."""
         glfw, app = self.window.glfw, self.app
         glfw.poll_events()
         width, height = self.window.size
@@ -99,7 +99,7 @@ class Screen:
             self._title = title
 
     def loop(self) -> None:
-        """Until the user quits."""
+        """Run the loop until the user quits."""
         glfw = self.window.glfw
         glfw.swap_interval(1)
         print(HINTS, end="", flush=True)
@@ -110,7 +110,7 @@ class Screen:
                 glfw.wait_events_timeout(IDLE)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Free all resources."""
         imgui.backends.opengl3_shutdown()
         imgui.backends.glfw_shutdown()
         implot.destroy_context()

@@ -1,4 +1,4 @@
-"""Entries about scripts, the console, undo, and states in files."""
+"""Commands for scripts, the console, undo, and states in files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts and lines of Python in the names of the input (docs/viewer.md)."""
+"""Scripts and lines of Python in the namespace of the input (docs/viewer.md)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Copied(io.TextIOBase):
 
 
 def names(app) -> dict:
-    """Names that scripts see: those of the input; without an input all commands, and the models as `solfec` and `solfecs`."""
+    """Return the namespace of scripts: that of the input; without an input all commands, and the models as `solfec` and `solfecs`."""
     if (now := session.current()).namespace is not None:
         return now.namespace
     if app.names is None:
@@ -48,7 +48,7 @@ def names(app) -> dict:
 
 @contextmanager
 def _within(app, argv: list[str] | None = None):
-    """Let commands find the viewer, print to its console, and see these words in sys.argv; show what they have changed."""
+    """Context in which commands find the viewer, print to its console, and have these words in sys.argv; afterwards show changes."""
     now, copied, before = session.current(), _Copied(sys.stdout), sys.argv
     outer, now.viewer = now.viewer, app
     if argv is not None:
@@ -74,7 +74,7 @@ def _within(app, argv: list[str] | None = None):
 
 
 def _users_frames(error: BaseException):
-    """The traceback below this module's own frames."""
+    """Return the traceback below this module's own frames."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in (OWN, __file__):
         trace = trace.tb_next
@@ -82,12 +82,12 @@ def _users_frames(error: BaseException):
 
 
 def _told(error: BaseException) -> str:
-    """The traceback that a user reads."""
+    """Return the traceback for users."""
     return "".join(traceback.format_exception(type(error), error, _users_frames(error)))
 
 
 def _summary(error: BaseException) -> str:
-    """One line: place, kind and text of an error."""
+    """Return one line with place, kind and text of an error."""
     trace, place = _users_frames(error), ""
     for frame, line in traceback.walk_tb(trace):
         name = frame.f_code.co_filename
@@ -97,7 +97,7 @@ def _summary(error: BaseException) -> str:
 
 
 def run(app, words: list[str]) -> None:
-    """Run a viewer script: the first word is its path, to which .py is added unless it ends in py; all words are sys.argv.
+    """Run a viewer script.  The first word is its path, to which .py is added unless it ends in py; all words become sys.argv.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _execute(reading, space: dict) -> None:
 
 
 def line(app, text: str) -> None:
-    """Run a line of the console; the value of an expression is printed, and kept as `_`."""
+    """Run a line of the console; print the value of an expression, and store it as `_`."""
     space = names(app)
     app.told(f">>> {text}\n")
     with _within(app):

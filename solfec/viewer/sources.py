@@ -1,4 +1,4 @@
-"""Where what is drawn comes from."""
+"""Sources of pictures: running models and stored results."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..results import ResultsReader
 from ..simulation import Simulation
 from ..solvers.penalty import PenaltySolver
 
-FREE_RUN = 1e6  # steps of a model that the input does not run
+FREE_RUN = 1e6  # number of steps of a model that the input does not run
 
 
 class Live:
-    """A model that runs under the viewer, by the same steps as in a batch run: frames, callbacks and STOP are seen to between them.
+    """A model that runs in the viewer, by the same steps as a batch run, with output, callbacks and STOP between them.
 
     Parameters
     ----------
     simulation : Simulation
         In WRITE mode.
     runs : list of tuple
-        Constraint solver and duration of each RUN of the input; they follow one another.
+        Constraint solver and duration of each RUN of the input, in their order.
     """
 
     live, frame, reader = True, 0, None
@@ -38,7 +38,7 @@ class Live:
 
     @property
     def times(self) -> np.ndarray:
-        """The present time alone."""
+        """Array of the present time."""
         return np.array([self.domain.time])
 
     @property
@@ -47,7 +47,7 @@ class Live:
         return self.domain.time
 
     def step(self) -> None:
-        """One step; at the end of the last RUN `finished` is True."""
+        """Make one step; at the end of the last RUN set `finished`."""
         while not self.finished:
             if self._steps is None:
                 if not self._runs:
@@ -60,7 +60,7 @@ class Live:
             self._steps = None
 
     def _note(self) -> None:
-        """Keep what plots show of the step."""
+        """Store the step's values for plots."""
         domain = self.domain
         report = domain.report
         self._history.append((domain.time, *domain.bodies.view("energy").sum(axis=1)))
@@ -70,19 +70,19 @@ class Live:
             values.append(present(domain))
 
     def collected(self, title: str, present) -> tuple[np.ndarray, np.ndarray]:
-        """Times and values (n,) of a function of the domain since it was first asked for."""
+        """Return times and values (n,) of a function of the domain since the first call for it."""
         if title not in self._collected:
             self._collected[title] = present, [self.domain.time], [present(self.domain)]
         _, times, values = self._collected[title]
         return np.array(times), np.array(values)
 
     def solver_figures(self) -> dict[str, np.ndarray]:
-        """Times, iterations and numbers of contacts of the steps made here."""
+        """Return times, iterations and numbers of contacts of the steps made here."""
         table = np.array(self._figures or [(self.domain.time, np.nan, 0.0)], float)
         return {name: np.ascontiguousarray(column) for name, column in zip(("time", "iterations", "contacts"), table.T)}
 
     def go_on(self, budget: float, moment: float = np.inf) -> None:
-        """Steps for some seconds of wall time, at least one, and not beyond a time; then current shapes."""
+        """Make steps for some seconds of wall time, at least one, and not beyond a time; then update shapes."""
         started = time.perf_counter()
         while not self.finished:
             self.step()
@@ -91,23 +91,23 @@ class Live:
         self.domain.states.update_shapes()
 
     def came_from_outside(self) -> None:
-        """Bring shapes up to date, which a script may have changed."""
+        """Update shapes, which a script may have changed."""
         self.domain.states.update_shapes()
 
     def seek(self, frame: int) -> None:
-        """Refused: the run has no frames here."""
+        """Raise an error, since the run has no frames here."""
         raise SolfecError(f"a model that runs shows the present only; its frames are seen by: solfec view {self.path}")
 
     def seek_time(self, moment: float) -> None:
-        """Refused, too."""
+        """Raise an error, since the run has no frames here."""
         self.seek(0)
 
     def refresh(self) -> bool:
-        """No other process writes."""
+        """Return False, since no other process writes frames."""
         return False
 
     def energies(self) -> dict[str, np.ndarray]:
-        """Times and energies of the steps made here, by name."""
+        """Return times and energies of the steps made here, by name."""
         names = ("time", *(energy.name.lower() for energy in Energy))
         table = np.array(self._history or [(self.domain.time, *np.zeros(len(Energy)))])
         return {name: np.ascontiguousarray(column) for name, column in zip(names, table.T)}
@@ -117,7 +117,7 @@ class Live:
         self.domain.touched = True
 
     def close(self) -> None:
-        """End the run: the last state is written."""
+        """End the run and write the last state."""
         if self._steps is not None:
             self._steps.close()
             self._steps = None
@@ -132,13 +132,13 @@ class Stored:
     path : str
         Output directory or results file.
     simulation : Simulation, optional
-        Of an input, in READ mode: what scripts load is shown, and frames that are shown are what scripts find. Without it the
-        results have a simulation of their own, and no input is executed.
+        Simulation of an input, in READ mode, which scripts share: the viewer shows frames that they load, and they get frames that the
+        viewer shows. Without it the results have a separate simulation, and no input is executed.
 
     Attributes
     ----------
     domain : Domain
-        The simulation's, at the frame `frame`, with current shapes.
+        Domain of the simulation, at the frame `frame`, with current shapes.
     reader : ResultsReader
     """
 
@@ -162,11 +162,11 @@ class Stored:
 
     @property
     def frame(self) -> int:
-        """Number of the frame that the domain is at."""
+        """Number of the domain's frame."""
         return self.simulation.frame or 0
 
     def came_from_outside(self) -> None:
-        """Bring shapes up to date, since a script may have loaded another frame."""
+        """Update shapes, since a script may have loaded another frame."""
         self.domain.states.update_shapes()
 
     @property
@@ -176,11 +176,11 @@ class Stored:
 
     @property
     def time(self) -> float:
-        """Of the frame."""
+        """Time of the frame."""
         return self.domain.time
 
     def seek(self, frame: int) -> None:
-        """Go to a frame; those before the last one count from -1 back."""
+        """Go to a frame; negative numbers count from the last one, -1."""
         count = len(self.times)
         if not -count <= frame < count:
             raise SolfecError(f"there is no frame {frame}; the results hold {count}, from 0 to {count - 1}")
@@ -196,7 +196,7 @@ class Stored:
         self.seek(self.reader.nearest(moment))
 
     def energies(self) -> dict[str, np.ndarray]:
-        """Times and energies of all frames, by name."""
+        """Return times and energies of all frames, by name."""
         if self._energies is None or len(self._energies["time"]) != len(self.times):
             table = self.reader.frames()
             names = ("time", *(energy.name.lower() for energy in Energy))
@@ -204,12 +204,12 @@ class Stored:
         return dict(self._energies)
 
     def solver_figures(self) -> dict[str, np.ndarray]:
-        """Times, iterations and numbers of contacts of all frames."""
+        """Return times, iterations and numbers of contacts of all frames."""
         steps = self.reader.steps
         return {name: np.ascontiguousarray(steps[name], float) for name in ("time", "iterations", "contacts")}
 
     def refresh(self) -> bool:
-        """Look for frames that another process has written; whether there are others. A new run that has fewer shows its last one."""
+        """Look for frames that another process has written; return whether frames have changed. If a new run has fewer, go to its last one."""
         before = len(self.times)
         count = self.reader.refresh()
         if 0 < count <= self.frame:
@@ -217,6 +217,6 @@ class Stored:
         return count != before
 
     def close(self) -> None:
-        """Close the results, unless they are an input's."""
+        """Close the results, unless they belong to an input."""
         if self._own:
             self.simulation.end()

@@ -1,4 +1,4 @@
-"""Entries about lines in space, and about a camera that follows."""
+"""Commands for lines in space, and for a camera that follows a body."""
 
 from __future__ import annotations
 

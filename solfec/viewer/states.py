@@ -1,4 +1,4 @@
-"""What is shown, as a dictionary that JSON can hold: for undo, saved states and recorded scripts."""
+"""The viewer's state as a dictionary in types of JSON: for undo, saved states and recorded scripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEPT = 200  # steps that can be undone
 
 
 def capture(app) -> dict:
-    """The state of the model that is shown."""
+    """Return the state of the displayed model."""
     view = app.view
     opacity = view.looks[:, 3]
     odd = np.flatnonzero(opacity != 1.0)
@@ -29,12 +29,12 @@ def capture(app) -> dict:
 
 
 def restore(app, state: dict) -> None:
-    """Show what `capture` found.
+    """Restore a state of `capture`.
 
     Raises
     ------
     SolfecError
-        The dictionary is no such state.
+        The dictionary is not such a state.
     """
     try:
         number = int(state["domain"])
@@ -71,21 +71,21 @@ def restore(app, state: dict) -> None:
 
 
 class Undo:
-    """States before the last commands, and those that were undone."""
+    """States before the last commands, and undone ones."""
 
     def __init__(self):
         self.past: list[tuple[str, dict]] = []
         self.future: list[dict] = []
 
     def note(self, name: str, state: dict) -> None:
-        """Remember the state before a command; of many times the same one in a row, a slider's say, the first."""
+        """Store the state before a command; of the same command many times in a row, such as a slider's, only the first."""
         if not (self.past and self.past[-1][0] == name and name in ("frame", "camera", "move cut")):
             self.past.append((name, state))
             del self.past[:-KEPT]
         self.future.clear()
 
     def back(self, app) -> None:
-        """Show the state before the last command."""
+        """Restore the state before the last command."""
         if not self.past:
             raise SolfecError("there is nothing to undo")
         now = capture(app)
@@ -93,7 +93,7 @@ class Undo:
         self.future.append(now)
 
     def forward(self, app) -> None:
-        """Show again what was undone."""
+        """Restore the state that was undone last."""
         if not self.future:
             raise SolfecError("there is nothing to do again")
         now = capture(app)
@@ -107,7 +107,7 @@ def save(app, path: str) -> None:
 
 
 def load(app, path: str) -> None:
-    """Show the state that a file holds."""
+    """Restore the state in a file."""
     try:
         restore(app, json.loads(read(path)))
     except ValueError as error:
@@ -117,7 +117,7 @@ def load(app, path: str) -> None:
 
 
 def read(path: str) -> str:
-    """Text of a file."""
+    """Return the text of a file."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
@@ -135,6 +135,6 @@ def write(path: str, text: str) -> None:
 
 
 def script(app) -> str:
-    """The commands done so far as a viewer script."""
+    """Return the commands done so far as a viewer script."""
     lines = [f"# Recorded by the viewer in a window of {app.size[0]}x{app.size[1]} pixels; run it by P, or with --script."]
     return "\n".join([*lines, *(f"VIEW({command!r})" for command in app.log)]) + "\n"

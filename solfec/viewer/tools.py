@@ -1,4 +1,4 @@
-"""What clicks and rectangles of the mouse do."""
+"""Tools for clicks and rectangles of the mouse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .picking import nearest_vertex
 
 
 def _inspect(app, found) -> None:
-    """Tell what was clicked, and outline it."""
+    """Show numbers of the clicked object, and outline it."""
     domain = app.view.domain
     app.view.renderer.chosen, app.message = found.body, ""
     if found.body:
@@ -53,7 +53,7 @@ def _centre(app, found) -> None:
 
 
 def _node(app, found) -> np.ndarray:
-    """The vertex that is nearest to the click, or the point itself of a constraint."""
+    """Return the vertex that is nearest to the click, or the point of a clicked constraint."""
     vertex = nearest_vertex(app.view, found)
     return found.point if vertex is None else app.view.domain.geometry.vertices.current[:, vertex].copy()
 
@@ -82,7 +82,7 @@ def _measure(app, found) -> None:
 
 
 def _angle(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> float:
-    """Between the ways from the second point to the others, in degrees."""
+    """Return the angle at the second point between the other two, in degrees."""
     u, v = a - b, c - b
     if not (u.any() and v.any()):
         raise SolfecError("the angle between points of which two are the same is not defined")
@@ -101,7 +101,7 @@ RECTANGLES = ("2D selection", "3D selection", "2D wireframe", "3D wireframe")
 
 
 def within(app, x0: int, y0: int, x1: int, y1: int) -> set[int]:
-    """Identifiers of bodies in a rectangle: of its pixels (2D), or of which a vertex or a centre lies behind it (3D)."""
+    """Return identifiers of bodies in a rectangle: visible in its pixels (2D), or with a vertex or centre behind it (3D)."""
     left, right = sorted((min(max(x0, 0), app.size[0] - 1), min(max(x1, 0), app.size[0] - 1)))
     top, bottom = sorted((min(max(y0, 0), app.size[1] - 1), min(max(y1, 0), app.size[1] - 1)))
     domain = app.view.domain
@@ -116,7 +116,7 @@ def within(app, x0: int, y0: int, x1: int, y1: int) -> set[int]:
 
 
 def chosen(domain, words: list[str]) -> set[int]:
-    """Identifiers of bodies that words name: a number, or a regular expression to be searched for in labels."""
+    """Return identifiers of bodies that words name: numbers, or regular expressions that are searched for in labels."""
     from ..results.export import chosen as matching
 
     items = [int(word) if word.isdigit() else word for word in words]

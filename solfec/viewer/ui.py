@@ -1,4 +1,4 @@
-"""What ImGui draws round the picture: menus, time line, legend, inspector, dialogs; it reads the application and does commands."""
+"""The interface around the picture, drawn by ImGui: menus, time line, legend, inspector, dialogs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BLACK = imgui.IM_COL32(0, 0, 0, 255)
 
 
 class Interface:
-    """One frame of it after the other.
+    """The interface, drawn once per picture.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class Interface:
     Attributes
     ----------
     places : dict
-        Middles (x, y) in pixels of the entries that the last frame showed, by command; tests press them.
+        Middles (x, y) in pixels of the entries in the last picture, by command; tests press them.
     question : MissingArgument, optional
-        What the dialog asks for.
+        Question of the dialog.
     """
 
     def __init__(self, application):
@@ -53,14 +53,14 @@ class Interface:
             self.question, self.answer, self._opening = missing, "", "question"
 
     def typed(self, character: str) -> None:
-        """A character from the keyboard that no text field takes."""
+        """Handle a character from the keyboard that no text field takes."""
         key = "SPACE" if character == " " else character
         for command in COMMANDS.values():
             if command.key == key:
                 self.do(command.name)
 
     def draw(self) -> None:
-        """Everything of one frame; between `imgui.new_frame` and `imgui.render`."""
+        """Draw everything, between `imgui.new_frame` and `imgui.render`."""
         self.places = {}
         width, height = imgui.get_io().display_size
         self._menus()
@@ -85,7 +85,7 @@ class Interface:
             imgui.end_main_menu_bar()
 
     def _pop_up(self) -> None:
-        """The menu of the right button, as in Solfec-1.0."""
+        """Draw the menu of the right button, as in Solfec-1.0."""
         io = imgui.get_io()
         if not io.want_capture_mouse and imgui.is_mouse_released(1) and io.mouse_drag_max_distance_sqr[1] < 16:
             imgui.open_popup("menu")
@@ -191,7 +191,7 @@ class Interface:
             draw.add_text((x + 26, y + 24 + 256 * (1 - place) - 8), BLACK, word)
 
     def _words(self) -> None:
-        """Words in space."""
+        """Draw words in space."""
         overlay = self.app.view.overlay
         if not overlay.texts:
             return
@@ -244,7 +244,7 @@ class Interface:
             self._opening = ""
 
     def _palette_lines(self) -> None:
-        """Commands whose names hold what is typed."""
+        """Draw the commands whose names contain the typed text."""
         if self._opening:
             imgui.set_keyboard_focus_here()
         entered, self._sought = imgui.input_text("##sought", self._sought, imgui.InputTextFlags_.enter_returns_true)
@@ -307,7 +307,7 @@ class Interface:
             app.dirty = True
 
     def _move_cut(self, x: int, y: int) -> bool:
-        """Drag the handle of a cut along its normal; whether the mouse does so."""
+        """Drag the handle of a cut along its normal; return whether the mouse does so."""
         app, io = self.app, imgui.get_io()
         if self._cut is None and imgui.is_mouse_clicked(0):
             self._cut = cut_handle_at(app, x, y)

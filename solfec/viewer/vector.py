@@ -1,4 +1,4 @@
-"""PDF and EPS: the scene as a picture, legend, time, axes and words as vectors."""
+"""PDF and EPS files: the scene as a picture; legend, time, axes and words as vectors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def save(presentation, width: int, height: int, path: str, annotated: bool = Tru
     panel.set_ylim(height, 0)
     if annotated:
         _annotate(panel, presentation, width, height)
-    made = io.BytesIO()  # a full disk in its midst would confuse the library
+    made = io.BytesIO()  # a full disk while the library writes would confuse it
     with rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
         figure.savefig(made, format=os.path.splitext(path)[1][1:].lower())
     try:

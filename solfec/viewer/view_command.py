@@ -19,7 +19,7 @@ MOST = 16384  # pixels each way
 
 
 def size(text: str) -> tuple[int, int]:
-    """Width and height of 'WxH'."""
+    """Read width and height from 'WxH'."""
     try:
         width, height = (int(word) for word in text.lower().split("x"))
     except ValueError:
@@ -30,7 +30,7 @@ def size(text: str) -> tuple[int, int]:
 
 
 def limits(text: str) -> tuple[float, float]:
-    """Least and greatest value of 'low,high'."""
+    """Read least and greatest value from 'low,high'."""
     try:
         low, high = (float(word) for word in text.split(","))
     except ValueError:
@@ -41,7 +41,7 @@ def limits(text: str) -> tuple[float, float]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Of the words behind `solfec view`."""
+    """Return the parser of the words after `solfec view`."""
     from .colours import MAPS
 
     made = argparse.ArgumentParser(prog="solfec view", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def command(words: list[str]) -> int:
-    """Run `solfec view`; return the exit status: 2 where this machine cannot draw."""
+    """Run `solfec view`; return the exit status: 2 if this machine cannot draw."""
     made = parser()
     words = [f"{word}={following}" if following else word for word, following in _paired(words)]
     options = made.parse_args(words)
@@ -99,7 +99,7 @@ def command(words: list[str]) -> int:
 
 
 def _paired(words: list[str]):
-    """Words, with the following word for switches whose value, -60,25 say, may begin as switches do."""
+    """Join switches whose values may begin like switches, such as -60,25, with the following word."""
     words = iter(words)
     for word in words:
         yield word, next(words, "") if word in ("--look", "--cut", "--range") else ""
@@ -170,7 +170,7 @@ def screenshot(options) -> None:
 
 
 def set_up(app, options) -> None:
-    """Obey options of `parser` that say what is shown, then the commands of --do."""
+    """Apply options of `parser` for the picture, then the commands of --do."""
     from .tools import chosen
 
     shown = app.view

@@ -15,19 +15,19 @@ from .sources import Live, Stored
 
 
 class View:
-    """A scene that is drawn without a display; a notebook shows it as a picture.
+    """A scene without a display; a notebook shows it as a picture.
 
     Parameters
     ----------
     source : str, pathlib.Path or SOLFEC
-        Output directory, or a model: its results, or without any its present state.
+        Output directory, or a model: its results, or if there are none its present state.
     size : tuple of 2 int
         Of pictures in pixels.
 
     Raises
     ------
     SolfecError
-        There is nothing to see.
+        There is nothing to show.
     ViewerUnavailable
         This machine cannot draw.
     """
@@ -54,14 +54,14 @@ class View:
         return self.application
 
     def do(self, *commands: str) -> View:
-        """Do entries of the window's menus, as ``view.do ('result mises', 'frame 10')``; return the view itself."""
+        """Do commands of the window's menus, for example ``view.do ('result mises', 'frame 10')``; return the view itself."""
         app = self._current()
         for command in commands:
             app.obey(command)
         return self
 
     def refresh(self) -> View:
-        """Show what a model has become, or new frames of results that grow; return the view itself."""
+        """Show the present state of a model, or new frames of growing results; return the view itself."""
         app = self._current()
         app.source.refresh()
         app.source.came_from_outside()
@@ -69,14 +69,14 @@ class View:
         return self
 
     def picture(self, transparent: bool = False, annotated: bool = True):
-        """The picture, a PIL.Image.Image."""
+        """Return the picture, a PIL.Image.Image."""
         from .pictures import picture
 
         app = self._current()
         return picture(app.view, *app.size, transparent, annotated)
 
     def array(self) -> np.ndarray:
-        """The picture (height, width, 3) uint8 without legend, time and axes."""
+        """Return the picture (height, width, 3) uint8 without legend, time and axes."""
         return np.asarray(self.picture(annotated=False))
 
     def save(self, path: str) -> str:
@@ -104,7 +104,7 @@ class View:
         return path
 
     def page(self, every: int = 1) -> Page:
-        """The scene with all frames as a page; a notebook shows it, and the mouse turns it there."""
+        """Return a page of the scene with all frames, which a notebook shows and the mouse turns."""
         from .page import text_of
 
         app = self._current()
@@ -143,7 +143,7 @@ class Page:
 
 
 def source_of(source):
-    """What is shown of a path or a SOLFEC object."""
+    """Return the source for a path or a SOLFEC object."""
     if isinstance(source, Model):
         simulation = source._simulation
         if simulation.mode == "READ":
@@ -162,14 +162,14 @@ def view(source, *commands: str, size: tuple[int, int] = (640, 480), window: boo
     Parameters
     ----------
     source : str, pathlib.Path or SOLFEC
-        Output directory, or a model: its results, or without any its present state.
+        Output directory, or a model: its results, or if there are none its present state.
     *commands : str
         Entries of the window's menus: 'result mises', 'look -60,25', 'frame 10'.
     size : tuple of 2 int
         Pixels.
     window : bool, optional
         True: open a window, and return None when the user has closed it. False: return a View, which makes pictures, movies and
-        pages without a display, and which a notebook shows. Default: a window where there is a display, and no notebook.
+        pages without a display, and which a notebook shows. Default: a window if there is a display and no notebook.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def view(source, *commands: str, size: tuple[int, int] = (640, 480), window: boo
     Raises
     ------
     SolfecError
-        There is nothing to see, or a command cannot be done.
+        There is nothing to show, or a command cannot be done.
     ViewerUnavailable
         This machine cannot draw.
     """

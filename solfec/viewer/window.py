@@ -1,4 +1,4 @@
-"""A window, or none, with OpenGL: the same contexts on a display and without one."""
+"""OpenGL contexts with and without a window on a display."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import ViewerUnavailable, gl, require_display  # noqa: F401  # sets the p
 
 
 def _glfw():
-    """The GLFW of imgui-bundle: two copies of the library in one process would not share windows."""
+    """Return the GLFW of imgui-bundle, because two copies of the library in one process would not share windows."""
     import imgui_bundle  # noqa: F401  # names the library that glfw is to load
 
     return importlib.import_module("glfw")
@@ -22,7 +22,7 @@ class Window:
     ----------
     width, height : int
     shown : bool
-        On the display; otherwise a context without one.
+        Whether the window is on the display; otherwise there is only a context.
     title : str
 
     Raises
@@ -53,11 +53,11 @@ class Window:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Of the framebuffer, in pixels."""
+        """Size of the framebuffer, in pixels."""
         return self.glfw.get_framebuffer_size(self.handle)
 
     def close(self) -> None:
-        """Give it back."""
+        """Close the window."""
         if self.handle:
             self.glfw.destroy_window(self.handle)
             self.handle = None

@@ -1,4 +1,4 @@
-"""All that calls OpenGL."""
+"""The only modules that call OpenGL."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ os.environ["PYOPENGL_PLATFORM"] = "egl"  # GLFW makes EGL contexts, with and wit
 
 import OpenGL  # noqa: E402
 
-OpenGL.ERROR_CHECKING = bool(os.environ.get("SOLFEC_GL_CHECK"))  # a call per call: tests want it
+OpenGL.ERROR_CHECKING = bool(os.environ.get("SOLFEC_GL_CHECK"))  # one more call per call, for tests
 OpenGL.ERROR_LOGGING = False
 
 from OpenGL import GL  # noqa: E402, F401  # for modules that import OpenGL through here, and so with that platform

@@ -9,7 +9,7 @@ from OpenGL import GL
 
 
 class Buffer:
-    """An array on the graphics card, of one type; others would be drawn as rubbish without an error."""
+    """An array of one type on the graphics card; data of another type would be drawn wrongly without an error."""
 
     def __init__(self, dtype: str, target=GL.GL_ARRAY_BUFFER):
         self.name, self.target, self.dtype, self.size = int(GL.glGenBuffers(1)), target, np.dtype(dtype), 0
@@ -42,14 +42,14 @@ class TextureBuffer(Buffer):
         super().delete()
 
     def bind(self, unit: int) -> None:
-        """Make it what a sampler of this unit reads."""
+        """Bind it to the sampler of a unit."""
         GL.glActiveTexture(GL.GL_TEXTURE0 + unit)
         GL.glBindTexture(GL.GL_TEXTURE_BUFFER, self.texture)
         GL.glTexBuffer(GL.GL_TEXTURE_BUFFER, self.form, self.name)
 
 
 class VertexArray:
-    """Which buffers feed the inputs of a program.
+    """Assignment of buffers to the inputs of a program.
 
     Parameters
     ----------

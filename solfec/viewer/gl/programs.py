@@ -1,4 +1,4 @@
-"""Shader programs, compiled of the files beside this one."""
+"""Shader programs, compiled from the files beside this one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...errors import SolfecError
 
 @cache
 def source(name: str) -> str:
-    """Text of a shader; `#include "other"` lines are replaced by that file."""
+    """Return the text of a shader; files replace lines `#include "other"`."""
     lines = (Path(__file__).parent / f"{name}.glsl").read_text().splitlines()
     return "\n".join(source(line.split('"')[1]) if line.startswith("#include") else line for line in lines) + "\n"
 
@@ -30,7 +30,7 @@ class Program:
             if not GL.glGetShaderiv(shader, GL.GL_COMPILE_STATUS):
                 raise SolfecError(f"{file}.glsl does not compile: {GL.glGetShaderInfoLog(shader).decode()}")
             GL.glAttachShader(self.name, shader)
-            GL.glDeleteShader(shader)  # when the program goes
+            GL.glDeleteShader(shader)  # takes effect when the program is deleted
         GL.glLinkProgram(self.name)
         if not GL.glGetProgramiv(self.name, GL.GL_LINK_STATUS):
             raise SolfecError(f"{vertex}.glsl and {fragment}.glsl do not link: {GL.glGetProgramInfoLog(self.name).decode()}")
@@ -41,7 +41,7 @@ class Program:
         GL.glDeleteProgram(self.name)
 
     def use(self, **values) -> None:
-        """Draw with it and these uniforms; those that the shaders do not read are left out."""
+        """Draw with it and these uniforms; ignore those that the shaders do not read."""
         GL.glUseProgram(self.name)
         for key, value in values.items():
             place = self._places.get(key)

@@ -1,7 +1,7 @@
-"""Whole arrays in, a picture and the identifiers behind its pixels out.
+"""Renderer: from whole arrays to a picture and the identifiers of its pixels.
 
-Three passes: all shapes into textures of colour, normal and identifiers; occlusion of the surroundings; light. At most eight draw calls,
-however many bodies there are. The first number of a pixel's identifiers is that of the body, or that of a constraint plus 2**31, the second one
+Three passes draw all shapes into textures of colour, normal and identifiers; ambient occlusion; and light. There are at most eight draw calls,
+however many bodies there are. The first number of a pixel is the identifier of the body, or that of a constraint plus 2**31; the second one
 is the triangle's number plus 1, or that of a sphere or ellipsoid plus 2**30, or a constraint's row; (0, 0): nothing.
 """
 
@@ -21,7 +21,7 @@ NO_CLIP = np.zeros((0, 4))
 
 
 class Renderer:
-    """Draws what it was given last.
+    """Draws the arrays that it got last.
 
     Attributes
     ----------
@@ -31,16 +31,16 @@ class Renderer:
     planes : ndarray (n, 4)
         At most four planes; points with n . x > w are cut away.
     referential : ndarray (n,)
-        1 for those planes that cut the referential shape.
+        1 for planes that cut the referential shape.
     chosen : int
         Identifier of the body that is outlined, 0: none.
     mode : int
-        What colours bodies: 0 their own colours, 1 values, 2 categories.
+        Colours of bodies: 0 their own colours, 1 values, 2 categories.
     range : tuple of 2 float
         Of the colour map.
     arrow_scale : float
     fade : float
-        By which opacities are multiplied.
+        Factor of opacities.
     """
 
     def __init__(self):
@@ -104,7 +104,7 @@ class Renderer:
         self.edge_bodies.put(topology.edge_body)
 
     def set_owners(self, triangles: np.ndarray, quadrics: np.ndarray) -> None:
-        """Take what `arrays.Topology.owners` returns."""
+        """Take owners from `arrays.Topology.owners`."""
         self.owners.put(triangles)
         self.quadric_owner.put(quadrics)
 
@@ -123,12 +123,12 @@ class Renderer:
         self.looks.put(looks if len(looks) else np.zeros((1, 4), np.float32))
 
     def set_references(self, vertices: np.ndarray, quadrics: np.ndarray) -> None:
-        """Take referential vertices and quadrics, shaped as those of `set_shapes`."""
+        """Take referential vertices and quadrics, in the form of `set_shapes`."""
         self.reference.put(vertices)
         self.quadric_reference.put(quadrics)
 
     def set_lines(self, ends: np.ndarray, colours: np.ndarray) -> None:
-        """Take lines that no body owns: ends (2 n, 3) relative to the origin and colours (2 n, 3) float32."""
+        """Take lines that belong to no body: ends (2 n, 3) relative to the origin and colours (2 n, 3) float32."""
         self.line_end.put(ends)
         self.line_colour.put(colours)
 
@@ -155,7 +155,7 @@ class Renderer:
     # -- drawing --------------------------------------------------------------------------------------------
 
     def draw(self, camera, width: int, height: int, targets: Targets | None = None) -> Targets:
-        """Draw a picture into targets of this size, the renderer's own ones unless others are given."""
+        """Draw a picture into targets of this size, by default the renderer's own ones."""
         if targets is None:
             if self.targets is None or (self.targets.width, self.targets.height) != (width, height):
                 if self.targets is not None:
@@ -199,7 +199,7 @@ class Renderer:
         if self.edges and self.edge.size:
             self.edge_bodies.bind(3)
             self.edge_array.bind()
-            GL.glColorMaski(2, False, False, False, False)  # edges leave identifiers alone
+            GL.glColorMaski(2, False, False, False, False)  # edges do not change identifiers
             GL.glDepthFunc(GL.GL_LEQUAL)
             self.programs["line"].use(**common)
             GL.glDrawElements(GL.GL_LINES, 2 * self.edge.size, GL.GL_UNSIGNED_INT, None)
@@ -225,7 +225,7 @@ class Renderer:
             self.draw_calls += 1
 
     def _draw_triangles(self, common: dict) -> None:
-        GL.glEnable(GL.GL_POLYGON_OFFSET_FILL)  # faces give way to their edges, most where they are steep
+        GL.glEnable(GL.GL_POLYGON_OFFSET_FILL)  # moves faces behind their edges, more where they are steep
         GL.glPolygonOffset(1.0, 1.0)
         self.programs["mesh"].use(**common)
         if self.index.size:
@@ -250,7 +250,7 @@ class Renderer:
         self.draw_calls += 1
 
     def delete(self) -> None:
-        """Free all that it holds on the graphics card."""
+        """Free all memory on the graphics card."""
         for thing in vars(self).values():
             for item in thing if isinstance(thing, list) else thing.values() if isinstance(thing, dict) else [thing]:
                 if isinstance(item, (Buffer, VertexArray, Program, Targets)):
@@ -284,7 +284,7 @@ def _ring(count: int = 12) -> np.ndarray:
 
 
 def _revolved(profile: list[tuple[float, float]]) -> np.ndarray:
-    """Triangles (3 n, 3) float32 of a profile of (radius, height) turned round the z axis."""
+    """Return triangles (3 n, 3) float32 of a profile of (radius, height) revolved about the z axis."""
     ring, triangles = _ring(), []
     for p, q in zip(ring[:-1], ring[1:]):
         for (r0, z0), (r1, z1) in zip(profile[:-1], profile[1:]):

@@ -1,4 +1,4 @@
-"""Textures that the passes draw into, and reading them back."""
+"""Textures of the passes, and reading them back."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ class Targets:
         GL.glDeleteTextures(list(self.textures.values()))
 
     def bind(self, name: str, unit: int) -> None:
-        """Let a sampler of this unit read a texture."""
+        """Bind a texture to the sampler of a unit."""
         GL.glActiveTexture(GL.GL_TEXTURE0 + unit)
         GL.glBindTexture(GL.GL_TEXTURE_2D, self.textures[name])
 
     def pixels(self) -> np.ndarray:
-        """The picture (height, width, 4) uint8, the top row first; where nothing is drawn the last number is 0."""
+        """Return the picture (height, width, 4) uint8, the top row first; the last number is 0 where nothing is drawn."""
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.framebuffers[2])
         return self._read(GL.GL_COLOR_ATTACHMENT0, (0, 0, self.width, self.height), GL.GL_RGBA, GL.GL_UNSIGNED_BYTE, np.uint8, 4)
 
     def ids(self, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None) -> np.ndarray:
-        """Identifiers and numbers (height, width, 2) uint32 of a rectangle whose upper left pixel is (x, y); see `Renderer`."""
+        """Return identifiers and numbers (height, width, 2) uint32 of a rectangle whose upper left pixel is (x, y); see `Renderer`."""
         width, height = self.width if width is None else width, self.height if height is None else height
         if not (0 <= x and 0 <= y and 0 < width <= self.width - x and 0 < height <= self.height - y):
             raise SolfecError(f"the rectangle {x}, {y}, {width}, {height} is not inside a picture of {self.width}x{self.height}")
@@ -73,7 +73,7 @@ class Targets:
         return self._read(GL.GL_COLOR_ATTACHMENT2, place, GL.GL_RG_INTEGER, GL.GL_UNSIGNED_INT, np.uint32, 2)
 
     def depth(self, x: int, y: int) -> float:
-        """Depth in [0, 1] of a pixel; 1 where nothing is drawn."""
+        """Return the depth in [0, 1] of a pixel; 1 where nothing is drawn."""
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.framebuffers[0])
         place = (x, self.height - y - 1, 1, 1)
         return float(self._read(GL.GL_COLOR_ATTACHMENT0, place, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, np.float32, 1)[0, 0, 0])
