@@ -34,7 +34,7 @@ def packing(random, half: np.ndarray) -> np.ndarray:
 
 
 def cases(random, n: int) -> dict[str, np.ndarray]:
-    """Boxes of every case."""
+    """Make the boxes of every case."""
     equal = packing(random, np.full((3, n), 0.5))
     floor = np.array([[-1e3, -1e3, -2.0, 1e3, 1e3, -0.5]]).T
     radii = {
@@ -63,7 +63,7 @@ def terrain(random, tiles: int, balls: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def milliseconds_of_search(boxes: np.ndarray, body: np.ndarray, clock=time.perf_counter) -> dict:
-    """Best time of a search when the first body is an obstacle, and of one that sorts its boxes, too."""
+    """Best times of a search with an obstacle whose boxes are sorted already, and of one that sorts them."""
     n, count = body.size, body.max() + 1
     bodies, geometry = BodyTable(), Geometry()
     bodies.append(count, id=np.arange(1, count + 1), kind=np.where(np.arange(count) > 0, RIGID, OBSTACLE))

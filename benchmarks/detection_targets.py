@@ -34,7 +34,7 @@ TURNS = 3  # of one thread and two in each run, of which the best count: both co
 
 
 def one_thread(quick: bool):
-    """Names, ways to find figures, and targets: pairs or millions of bodies per second."""
+    """Return names, measurements and targets: pairs or millions of bodies per second."""
     for name, make, target in (
         ("narrow, flush boxes", narrow_phase.twisted_boxes, 450_000),
         ("narrow, deep hulls", narrow_phase.deep_hulls, 150_000),
@@ -66,7 +66,7 @@ def two_threads():
 
 
 def gain_of_a_thread(rate) -> float:
-    """What two threads do, over what one does."""
+    """Return the speed of two threads over the speed of one."""
     best = {1: 0.0, 2: 0.0}
     for _ in range(TURNS):  # in turns: the machine's speed changes meanwhile
         for threads in best:
@@ -77,7 +77,7 @@ def gain_of_a_thread(rate) -> float:
 
 
 def settled():
-    """Time of steps in which all bodies move over that of steps in which few or none do."""
+    """Return the time of steps in which all bodies move over that of steps in which few or no bodies move."""
     model = settled_scene.stacks(20)
     model.detect()
     for name, share, target in (("all move over one in a hundred", 0.01, 5), ("all move over none", 0.0, 20)):
@@ -85,13 +85,13 @@ def settled():
 
 
 def gain_of_rest(model, share: float) -> float:
-    """Time of a step in which all bodies move over that of one in which a share of them does."""
+    """Return the time of a step in which all bodies move over that of a step in which a share of them moves."""
     everything, few = (settled_scene.milliseconds(model, part, time.thread_time) for part in (1.0, share))
     return round(everything / few, 1)
 
 
 def best_of(measure) -> tuple[float, str]:
-    """The best of several runs, and what the machine did around it: its state changes by a factor of two within minutes."""
+    """Return the best of several runs, and the machine's speed around it, which changes by a factor of two within minutes."""
     best, state = -1.0, ""
     for _ in range(RUNS):
         figure, now = measure(), machine.figures()
@@ -102,7 +102,7 @@ def best_of(measure) -> tuple[float, str]:
 
 
 def main(quick: bool) -> int:
-    """Print lines and the row; return how many targets are missed."""
+    """Print lines and the row; return the number of missed targets."""
     _kernels.threads.set_threads(1)
     row, missed = {}, 0
     for figures in (one_thread(quick), two_threads(), settled()):

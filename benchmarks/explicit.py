@@ -81,7 +81,7 @@ def seconds_of_step(model: Model, seconds: float) -> float:
 
 
 def bytes_of_step(model: Model) -> int:
-    """Bytes that a step of a model of springs moves at least: what it reads once, and twice what it writes (a line is read first)."""
+    """Return the least number of bytes that a step of a spring model moves: those it reads, and twice those it writes (a line is read first)."""
     read = {"links": ("particle", "arm", "rest"), "batches": tuple(model.batches.COLUMNS), "ends": ("end",),
             "particles": ("point_map", "driven", "steered", "mass", "inertia", "inverse_inertia", "position", "rotation", "velocity", "angular",
                           "first_end", "ends", "first_contact", "contacts")}  # fmt: skip

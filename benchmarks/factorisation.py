@@ -41,7 +41,7 @@ def cubes(cells: int, count: int = 25) -> ElementSolver:
 
 
 def solver_of(meshes: list) -> ElementSolver:
-    """Of steel bodies of form 'TL'."""
+    """Make the solver of steel bodies of form 'TL' on a mesh."""
     bodies = BodyTable()
     lame = BulkMaterial(young=200e9, poisson=0.26).lame
     for number, mesh in enumerate(meshes):
@@ -54,7 +54,7 @@ def solver_of(meshes: list) -> ElementSolver:
 
 
 def values(one: ElementSolver, step: float) -> np.ndarray:
-    """The lower triangle of M + h**2/4 K."""
+    """Return the lower triangle of M + h**2/4 K."""
     one.beta[:] = 0.25 * step**2
     kept: list[np.ndarray] = []
 
@@ -71,7 +71,7 @@ def values(one: ElementSolver, step: float) -> np.ndarray:
 
 
 class Cholmod:
-    """CHOLMOD itself, through cvxopt."""
+    """CHOLMOD's own factors, through cvxopt."""
 
     def __init__(self, pattern: LowerPattern):
         from cvxopt import cholmod, matrix, spmatrix
@@ -103,7 +103,7 @@ def main() -> int:
 
 
 def compare(name: str, one: ElementSolver, kinds: list[type]) -> None:
-    """Prints what takes how long."""
+    """Print the times of factorisations and solutions."""
     data = values(one, 1e-4)
     print(f"{name}: {one.size} unknowns, {len(data)} entries in the lower triangle")
     right = np.asfortranarray(np.random.default_rng(0).uniform(-1, 1, (one.size, 30)))

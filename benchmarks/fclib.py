@@ -30,7 +30,7 @@ SICONOS = {"NSGS": 20000, "ADMM": 5000, "NSN_AC": 500}  # iterations that they g
 
 
 def variant(problem: ContactProblem, number: int) -> ContactProblem:
-    """A reproducible neighbour of a problem that has a solution when the problem itself has."""
+    """Return a reproducible variation of a problem, which has a solution if the problem has one."""
     random = np.random.default_rng(number)
     n = problem.n
     shift = problem.matrix() @ random.standard_normal(3 * n)

@@ -1,4 +1,4 @@
-"""What it costs to put a body into a model or to take one out, and to make many.
+"""Costs of inserting a body into a model, of deleting one, and of making many.
 
     python benchmarks/insertion.py [--bodies N] [--repeat N] [case ...]
 
@@ -33,7 +33,7 @@ APART = 3.0  # between bodies, which touch nothing but the floor
 
 
 def place(number: int) -> np.ndarray:
-    """Where body `number` stands: in rows of 32."""
+    """Return the place of body `number`, in rows of 32."""
     return APART * np.array([number % 32, number // 32, 0.0])
 
 
@@ -76,7 +76,7 @@ GRAVITY (solfec, (0, 0, -10))
 
 
 def model_of(kind: str, count: int) -> tuple[Domain, GaussSeidelSolver]:
-    """So many bodies of a kind on an obstacle, after some steps."""
+    """Make a model of bodies of one kind on an obstacle, after some steps."""
     model, _ = models.domain(0.5, 1e-4)
     model.insert_body(BodyKind.OBSTACLE, [models.box((-2, -2, -1), (100, 110, 0))], SOFT)
     for number in range(count):
@@ -88,7 +88,7 @@ def model_of(kind: str, count: int) -> tuple[Domain, GaussSeidelSolver]:
 
 
 def insert(model: Domain, kind: str, body: dict) -> int:
-    """A body's identifier."""
+    """Insert a body and return its identifier."""
     identifier = model.insert_body(**body)
     scheme = KINDS[kind][1]
     if scheme is not None:
@@ -104,7 +104,7 @@ def timed(function: Callable, *arguments) -> tuple[float, object]:
 
 
 def costs(kind: str, count: int, repeat: int) -> dict[str, tuple[float, float]]:
-    """Milliseconds of a call and by which the next step is longer, for insertion and deletion of a body."""
+    """Return the milliseconds of a call, and the extra milliseconds of the next step, for insertion and deletion of a body."""
     model, solver = model_of(kind, count)
     found = {"insert": [], "delete": []}
     steps = []
@@ -130,7 +130,7 @@ def excess(kind: str, count: int, repeat: int) -> dict[str, float]:
 
 
 def creation(kind: str, count: int) -> tuple[float, float]:
-    """Seconds of processor time that so many BODY commands take, and the first step after them."""
+    """Return the seconds of processor time of many BODY commands, and of the first step after them."""
     from solfec import language
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Every moment at which SIGKILL can strike a writer of results: python benchmarks/kill_every_write.py [modes...]
+"""Simulates SIGKILL at every write of a writer of results: python benchmarks/kill_every_write.py [modes...]
 
 Random kills rarely hit the few microseconds in which a file is inconsistent.  Here strace records each write system
 call of a writer appending frames; files are rebuilt as they are after every prefix of these calls, then read, and
@@ -97,7 +97,7 @@ def append(mode, path, pipe):
 
 
 def answer(function, *arguments):
-    """One byte written by a child process, or nothing when it crashed or hung."""
+    """Return the byte that a child process writes, or nothing if it crashes or hangs."""
     child, receive = experiment.fork(function, *arguments)
     ready, _, _ = select.select([receive], [], [], 5.0)
     data = os.read(receive, 8) if ready else b""
@@ -108,7 +108,7 @@ def answer(function, *arguments):
 
 
 def campaign(mode, frames=60):
-    """Every prefix of the writes of `frames` frames; the first frame is left out (renaming covers it)."""
+    """Test every prefix of the writes of `frames` frames, except the first frame, which is created by renaming."""
     folder = tempfile.mkdtemp()
     calls = record(mode, folder, frames)
     result = {"mode": mode, "prefixes": 0, "unreadable or lost": 0, "cannot be continued": 0}

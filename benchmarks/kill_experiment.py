@@ -99,7 +99,7 @@ class Raw:
 
 
 def clear_flags(path):
-    """What h5clear does to a version 3 superblock: clear the flags, set the end of file, renew the checksum."""
+    """Repair a version 3 superblock as h5clear does: clear the flags, set the end of file, renew the checksum."""
     import ctypes
     import glob
 
@@ -129,7 +129,7 @@ MODES = {
 
 
 def verify(file, bodies, acknowledged, sample=3):
-    """Frames missing or wrong among those acknowledged."""
+    """Return the acknowledged frames that are missing or wrong."""
     commit = file["commit"][...]
     lost = max(0, acknowledged - len(commit))
     frames = range(max(0, len(commit) - sample), len(commit))
@@ -153,7 +153,7 @@ def check(mode, path, bodies, acknowledged):
 
 
 def follow(mode, path, bodies, pipe):
-    """A reader process: look at the file again and again, count failures."""
+    """Read the file repeatedly in a reader process, and count failures."""
     tries = errors = wrong = 0
     stop = []
     signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
@@ -193,7 +193,7 @@ def write(mode, path, bodies, pipe):
 
 
 def trial(mode, path, bodies, reader=True):
-    """One writer killed; returns what happened."""
+    """Kill one writer, and return what happened."""
     child, receive = fork(write, mode, path, bodies)
     watcher, watched = fork(follow, mode, path, bodies) if reader else (0, 0)
     acknowledged = 0
@@ -223,7 +223,7 @@ def trial(mode, path, bodies, reader=True):
 
 
 def checked(mode, path, bodies, acknowledged, pipe):
-    """In a child, since a damaged file can crash or hang the library."""
+    """Check a file in a child process, since a damaged file can crash or hang the library."""
     try:
         if mode == "swmr, repaired":
             clear_flags(path)

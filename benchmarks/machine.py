@@ -1,4 +1,4 @@
-"""Two figures of the machine that speed targets scale with: memory bandwidth and arithmetic, one core."""
+"""Two figures of the machine by which speed targets scale: memory bandwidth and arithmetic of one core."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Compiled:
         self.calls = 0
 
     def timed(self, kernel, name):
-        """The kernel, counted and timed (which itself costs from 0.3 us a call; Python is charged with it)."""
+        """Wrap a kernel to count and time it; the wrapper takes 0.3 us or more a call, which count as Python's."""
 
         def call(*arguments, **keywords):
             start = perf_counter()
@@ -38,7 +38,7 @@ class Compiled:
 
 @contextmanager
 def measured():
-    """Within this context every kernel that a module of the package calls, and every factorisation, is counted and timed."""
+    """Count and time, within this context, every call of a kernel and every factorisation."""
     compiled = Compiled()
     replaced = kernel_checks.wrap(compiled.timed)
     methods = [(owner, name, getattr(owner, name)) for owner in LIBRARY for name in METHODS]

@@ -1,4 +1,4 @@
-"""What a step costs in Python, outside of kernels and of the library of sparse factors.
+"""Costs of a step in Python, outside of kernels and of the library of sparse factors.
 
     python benchmarks/python_costs.py [--solver gauss-seidel|penalty|newton|auto] [--run] [case ...]
 
@@ -178,7 +178,7 @@ SOLVERS: dict[str, Callable] = {  # from the epsilon of a case
 
 
 def costs(name: str, seconds: float = SECONDS, solver: str = "gauss-seidel") -> tuple[float, float, int, Domain]:
-    """Seconds per step of a case, the least median of ten steps in a row and that of all, calls per step, and the model."""
+    """Return seconds per step of a case (the least median of ten steps in a row, and that of all), calls per step, and the model."""
     build, epsilon, before = CASES[name]
     model, solving = build(), SOLVERS[solver](epsilon)
     for _ in range(before):

@@ -66,13 +66,13 @@ class Warm:
         self.stored_form = getattr(solver, "stored_form", None)
 
     def solve(self, local):
-        """Solve from the reactions given."""
+        """Solve from the given reactions."""
         local.rows.R[:, : local.n] = self.reactions[:, local.rows.order[: local.n]]
         return self.solver.solve(local)
 
 
 def keep(model: Domain, path: Path) -> None:
-    """Write what a model needs to go on from here: its configuration, velocities, and reactions by pairs and places, in space."""
+    """Write the state from which a model continues: configurations, velocities, and reactions in space by pairs and places."""
     bodies, constraints = model.bodies, model.constraints
     path.parent.mkdir(exist_ok=True)
     np.savez_compressed(
@@ -82,13 +82,13 @@ def keep(model: Domain, path: Path) -> None:
 
 
 def pairs(model: Domain) -> np.ndarray:
-    """One number for the bodies of every constraint."""
+    """Return one number per constraint that identifies its two bodies."""
     constraints = model.constraints
     return constraints.view("master").astype(np.int64) * model.bodies.n + constraints.view("slave")
 
 
 def restore(build, path: Path) -> Domain:
-    """The model as `keep` left it."""
+    """Restore a model that `keep` has written."""
     from scipy.spatial import cKDTree
 
     stored = np.load(path)
@@ -120,14 +120,14 @@ def sweeps_by_islands(epsilon: float, maxiter: int) -> AcceleratedGaussSeidel:
 
 
 def accurate(sweeps: int = 1000) -> GaussSeidelSolver:
-    """Sweeps that leave next to no residual."""
+    """Solver with an almost vanishing residual."""
     solver = GaussSeidelSolver(1e-9, sweeps)
     solver.colouring = "OFF"
     return solver
 
 
 def settle(build, stages, path: Path, only_one: bool) -> None:
-    """Let a model fall and damp it until it is at rest, reactions and all; keep it after every stage."""
+    """Let a model fall and damp it until bodies and reactions are at rest; keep it after every stage."""
     parts = [path.with_suffix(f".stage{stage}.npz") for stage in range(len(stages))]
     first = sum(part.exists() for part in parts)
     model, start = restore(build, parts[first - 1]) if first else build(), perf_counter()
@@ -167,7 +167,7 @@ def speed(model: Domain) -> np.ndarray:
 
 
 def report(model: Domain, step: int, start: float) -> None:
-    """Say how far it is."""
+    """Print the progress."""
     print(
         f"  step {step}: {model.constraints.n} contacts, {model.report.iterations} sweeps, residual "
         f"{model.report.residual:.1e}, fastest {speed(model).max():.1e} m/s, {perf_counter() - start:.0f} s", flush=True,
@@ -244,7 +244,7 @@ def main() -> None:
 
 
 def write(rows: list[dict], threads: int) -> None:
-    """Keep rows in the stored table; those of other models and solvers stay."""
+    """Write rows into the stored table, and keep those of other models and solvers."""
     path = HERE / "tables" / "resting.json"
     path.parent.mkdir(exist_ok=True)
     before = json.loads(path.read_text())["rows"] if path.exists() else []

@@ -1,4 +1,4 @@
-"""A run that people look at says once which flush faces rock on one averaged point, and what mends it."""
+"""A run on a terminal reports once which flush faces rock on one averaged point, and the remedy."""
 
 from __future__ import annotations
 

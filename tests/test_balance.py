@@ -1,4 +1,4 @@
-"""A run tells what has become of its energy and momentum, and warns where laws or schemes are broken."""
+"""A run reports its balance of energy and momentum, and warns if a law or scheme is violated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of Config.mak: what nothing would obey is refused before anything is installed or built."""
+"""Unknown or unsupported settings of Config.mak raise an error before anything is installed or built."""
 
 import subprocess
 from pathlib import Path

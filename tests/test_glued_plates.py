@@ -1,4 +1,4 @@
-"""The strength of glued plates: the same for every solver and contact option, whatever solvers make of patches of four points."""
+"""The strength of glued plates is the same for every solver and contact option, although reactions in patches of four points are not unique."""
 
 from __future__ import annotations
 

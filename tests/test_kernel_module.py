@@ -1,4 +1,4 @@
-"""The compiled module is there and answers."""
+"""The compiled module can be imported and called."""
 
 import re
 from pathlib import Path

@@ -120,7 +120,7 @@ def test_bodies_that_a_hook_does_not_change_keep_their_bits():
 
 @pytest.mark.parametrize("analysis", ["DYNAMIC", "QUASI_STATIC"])
 def test_loads_of_a_step_are_those_of_add_forces(analysis):
-    """Equal numbers given before motion and at mid-step give equal bits, in dynamics and quasi-statics."""
+    """Equal loads given before motion and at mid-step lead to equal bits, in dynamics and quasi-statics."""
     hooked, bodies, _ = scene(analysis=analysis)
     pushed, others, _ = scene(analysis=analysis)
     force = np.array([(9, 9, 9), (1, -2, 3), (2, 0, 1), (0, 1, -1)], float)

@@ -99,11 +99,11 @@ def test_every_solver_holds_the_stack(solver):
 
 
 class Halt(Exception):
-    """A step ends here."""
+    """Raised to end a step."""
 
 
 class Halting(AutoSolver):
-    """Solves nothing."""
+    """A solver that raises Halt."""
 
     def solve(self, local):
         raise Halt

@@ -162,7 +162,7 @@ def test_python_is_a_small_part_of_a_step_whatever_the_model(name, solver, whole
 
 
 def seconds_of_a_step(model, solver) -> float:
-    """The median of twenty."""
+    """Return the median time of twenty steps."""
     spent = []
     for _ in range(20):
         start = perf_counter()

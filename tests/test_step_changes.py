@@ -248,14 +248,14 @@ def test_options_of_implicit_bodies_change_without_a_word(name, column, value):
 
 
 def forget(model) -> None:
-    """Make everything anew that a model keeps for the sake of speed."""
+    """Discard all caches of a model."""
     model.local_dynamics = LocalDynamics()
     model.geometry.workspace = model.geometry.current = None
     model.constraints.view("evaluated")[:] = -1
 
 
 def changes(model, solver):
-    """What a user may do between steps, one thing after another."""
+    """Yield changes that a user may make between steps."""
     material = BulkMaterial(young=1e7, poisson=0.25, density=1000.0)
     body = lambda k: int(model.bodies.id[k])  # noqa: E731
     yield lambda: model.loads.set_gravity((0.5, 0.0, -5.0))

@@ -1,4 +1,4 @@
-"""What programs of kernels remember from step to step never shows: models that remember nothing take the same course, to the bit.
+"""Cached data never affect results: models without caches have the same bits.
 
 A program keeps addresses of arrays and copies of numbers.  Random sequences of what users do between steps are carried out on
 pairs of models: one is left to itself, the other gets new work arrays, a new list of phases and a new solver for every step.
@@ -90,7 +90,7 @@ SOLVERS = {
 
 
 def forget(model) -> None:
-    """Make everything anew that a model keeps for the sake of speed."""
+    """Discard all caches of a model."""
     model.local_dynamics = LocalDynamics()
     model._time_step = TimeStep(model)
     model.timings = model._time_step.timings
@@ -99,7 +99,7 @@ def forget(model) -> None:
 
 
 class Pair:
-    """A model and its double that remembers nothing.
+    """A model and a second one without caches.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Pair:
         self.identifiers: list[int] = []
 
     def do(self, action) -> tuple[str | None, object]:
-        """Do the same to both, which must lead to the same: what failed, and what was returned."""
+        """Do the same to both models, and compare errors and results."""
         outcomes = []
         for model in self.both:
             try:
@@ -492,7 +492,7 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(k=numbers, what=st.sampled_from(["dump", "matrix", "shapes", "energy", "blocks"]))
     def ask(self, k, what):
-        """Of the model that is left to itself alone: answers must not change its course."""
+        """Read from the first model only, which must not change its results."""
         model = self.pair(k).both[0]
         local = model.local_dynamics
         if what == "energy":

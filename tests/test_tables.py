@@ -27,7 +27,7 @@ def falling(count):
 
 
 def drop(bodies, handles=None):
-    """One prediction under gravity; what the kernel says of it."""
+    """Predict once under gravity; return the kernel's status."""
     return PREDICT(bodies.handles if handles is None else handles, 0, 0.5, np.array([0.0, 0.0, -2.0]))[0]
 
 

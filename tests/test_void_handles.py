@@ -22,7 +22,7 @@ def takes_handles(kernel) -> bool:
 
 
 def kernels() -> list[tuple[str, str]]:
-    """Those that take handles, by module and name."""
+    """Return the kernels that take handles, by module and name."""
     parts = [SOURCES / part for part in ("bodies", "constraints", "solvers")]
     modules = sorted(path.stem for part in parts for path in part.glob("*.f90") if hasattr(_kernels, path.stem))
     return [(stem, name) for stem in modules for name in dir(getattr(_kernels, stem)) if takes_handles(getattr(getattr(_kernels, stem), name))]

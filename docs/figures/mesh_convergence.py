@@ -33,7 +33,7 @@ def ring(n: int) -> float:
 
 
 def sphere(n: int) -> float:
-    """Largest relative error of displacements of a hollow sphere under inner pressure."""
+    """Error of a hollow sphere under pressure."""
     body = Body(octant(1.0, 2.0, n, n), YOUNG, POISSON)
     radius = np.linalg.norm(body.nodes, axis=1)
     q = body.equilibrium(body.pressure(1e8, np.abs(radius - 1) < 1e-9), np.abs(body.nodes) < 1e-9)

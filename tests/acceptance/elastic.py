@@ -111,6 +111,6 @@ class Body:
 
 
 def order(errors):
-    """Rates at which errors fall when the mesh is halved."""
+    """Return the rates at which errors fall when the element size is halved."""
     errors = np.abs(errors)
     return np.log2(errors[:-1] / errors[1:])

@@ -35,7 +35,7 @@ def model_of(tmp_path, analysis="DYNAMIC", step=1e-3):
 
 
 def power(body, time=0.0):
-    """Of all loads on a body at its present state."""
+    """Power of all loads on a body in its present state."""
     domain = body._simulation.domain
     domain.bodies.triples.view("force")[:] = 0.0
     domain.loads.apply(domain.bodies, time, 1e-3)

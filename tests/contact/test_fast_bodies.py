@@ -39,7 +39,7 @@ def box(low, high):
 
 
 def shape(kind, z=0.1):
-    """A body of about the size 0.1 about (0, 0, z), and what BODY calls its kind."""
+    """Return a shape of size 0.1 about (0, 0, z), and the name of its kind for BODY."""
     if kind == "sphere":
         return SPHERE((0, 0, z), SIZE / 2, 1, 1), "RIGID"
     if kind == "ellipsoid":
@@ -57,7 +57,7 @@ def model(step, friction=0.0, restitution=0.0):
 
 
 def lowest(body):
-    """Of a body of the size `SIZE`: its height above the plane z = 0."""
+    """Return the height above the plane z = 0 of the lowest point of a body of the size `SIZE`."""
     if body.kind == "FINITE_ELEMENT":
         return min(0.1 + SIZE / 2 * z + body.conf[3 * k + 2] for k, z in enumerate([-1] * 4 + [1] * 4))
     return body.conf[-1] - SIZE / 2

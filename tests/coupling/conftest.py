@@ -8,7 +8,7 @@ from solfec.parmec import model
 
 @pytest.fixture(autouse=True)
 def empty_model(tmp_path, monkeypatch):
-    """What was there before comes back."""
+    """Start with an empty explicit model, and restore the previous one afterwards."""
     monkeypatch.chdir(tmp_path)
     before, session_before = model.begin(None), session.begin(session.Session())
     yield

@@ -13,7 +13,7 @@ MODEL = Path(__file__).parent.parent / "restart" / "models" / "hybrid.py"
 
 
 def explicit_frames(path):
-    """All that frames say of the explicit model; the wall clock's time is left out."""
+    """Return all data of the explicit model in frames, except wall-clock times."""
     with h5py.File(path) as file:
         frames = stored_state.StoredFrames(file["explicit"])
         steps = frames.steps

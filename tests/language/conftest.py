@@ -12,7 +12,7 @@ from solfec import cli
 
 @dataclass
 class Outcome:
-    """What a user sees of one run."""
+    """Status, output and errors of one run."""
 
     status: int
     out: str

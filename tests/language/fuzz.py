@@ -75,7 +75,7 @@ class World:
         return solfec.HULL(CUBE, 1, 1)
 
     def arguments(self, name: str) -> list | None:
-        """Good arguments; None for commands that are only asked with doubtful ones."""
+        """Return good arguments; None for commands that are tested with doubtful ones only."""
         w, p = self, f"file{self.number}"
         body, point, x = w.body, (0.5, 0.5, 1.5), (1, 0, 0)
         e, v = w.elastic, w.series
@@ -118,7 +118,7 @@ class World:
 
 
     def objects(self) -> list:
-        """Objects with members."""
+        """Return objects with members."""
         s = solfec
         shapes = [self.hull(), self.mesh(), s.SPHERE((0, 0, 0), 1, 1, 1), s.ELLIP((0, 0, 0), (1, 2, 3), 1, 1), self.emptied]
         solvers = [self.solver, s.NEWTON_SOLVER(), s.AUTO_SOLVER(), s.PENALTY_SOLVER()]
@@ -136,7 +136,7 @@ def expire(signal_number, frame):
 
 
 def call(name: str, arguments: list) -> BaseException | None:
-    """What the call raised."""
+    """Make a call, and return the exception that it raised."""
     signal.alarm(PATIENCE)
     try:
         getattr(solfec, name)(*arguments)
@@ -148,7 +148,7 @@ def call(name: str, arguments: list) -> BaseException | None:
 
 
 def set_member(thing, member: str, value) -> BaseException | None:
-    """What reading a member, and setting it where it can be set, raised."""
+    """Read a member, and set it if possible; return the exceptions."""
     signal.alarm(PATIENCE)
     try:
         getattr(thing, member)
@@ -161,12 +161,12 @@ def set_member(thing, member: str, value) -> BaseException | None:
 
 
 def members(thing) -> list[str]:
-    """Members of an object that are no methods."""
+    """Return the members of an object other than methods."""
     return [name for kind in type(thing).__mro__ for name, member in vars(kind).items() if isinstance(member, property) and name[0] != "_"]
 
 
 def spoil(world: World, name: str, chance: random.Random) -> tuple[list, bool]:
-    """Arguments for a call, and whether one of them can mean nothing."""
+    """Return arguments for a call, and whether one of them is meaningless."""
     arguments = world.arguments(name)
     if arguments is None or chance.random() < 0.1:
         return [chance.choice(DOUBTFUL + MEANINGLESS) for _ in range(chance.randrange(6))], False

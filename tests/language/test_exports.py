@@ -73,7 +73,7 @@ def vtk_frames(path: str):
 
 
 def of_body(grid, identifier: int):
-    """The cells of one body."""
+    """Return the cells of one body."""
     return grid.extract_cells(np.flatnonzero(grid.cell_data["BID"] == identifier))
 
 

@@ -10,7 +10,7 @@ FUZZ = Path(__file__).with_name("fuzz.py")
 
 
 def findings(seed: int, calls: int, directory) -> str:
-    """What went wrong in that many calls in a process of their own, which must not crash."""
+    """Return the failures in many calls in a separate process, which must not crash."""
     process = subprocess.run(
         [sys.executable, str(FUZZ), str(seed), str(calls)], cwd=directory, capture_output=True, text=True, timeout=1800
     )

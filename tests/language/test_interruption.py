@@ -106,7 +106,7 @@ RUN(solfec, GAUSS_SEIDEL_SOLVER(1E-3, 100), 0.01)
 
 
 def run_in_shell(tmp_path, tail, text=SHORT):
-    """The status is the run's, not that of what reads it."""
+    """Run a command line in a shell whose status is that of the run, not that of the program that reads its output."""
     (tmp_path / "input.py").write_text(text)
     line = f"set -o pipefail; '{sys.executable}' -m solfec.cli -i 0 input.py {tail}"
     return subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)

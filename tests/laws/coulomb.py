@@ -23,7 +23,7 @@ def length(values) -> float:
 
 
 def violations(mu, cohesion, shift, R, U) -> dict[str, float]:
-    """By how much R and U of a contact break (8.2) and (8.3): forces, velocities and powers; zero where a law holds.
+    """Return the violations of (8.2) and (8.3) by R and U of a contact: forces, velocities and powers; zero where a law holds.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def pseudo_rigid_operator(base, arm) -> np.ndarray:
 
 
 def rigid_inverse_mass(mass, inertia) -> np.ndarray:
-    """6 x 6."""
+    """Return the inverse mass (6 x 6) of a rigid body."""
     inverse = np.zeros((6, 6))
     inverse[:3, :3] = np.linalg.inv(inertia)
     inverse[3:, 3:] = np.eye(3) / mass

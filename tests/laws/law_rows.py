@@ -31,7 +31,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 @dataclass
 class Body:
-    """What a body's share of W needs, in plain arrays."""
+    """Data of a body for its contribution to W, in plain arrays."""
 
     kind: BodyKind
     mass: float
@@ -226,7 +226,7 @@ class System:
         return self.local.matrix().reshape(n, 3, n, 3)[order][:, :, order].reshape(3 * n, 3 * n)
 
     def shift(self, row: Row, v) -> float | None:
-        """What the law adds to U_N; None: the contact is open and carries nothing (docs/materials.md, Surface materials)."""
+        """Return the number that the law adds to U_N; None: the contact is open, without reaction (docs/materials.md, Surface materials)."""
         if self.dynamic:
             return None if row.gap > 0.0 else row.restitution * min(v[2], 0.0)
         return max(row.gap, 0.0) / self.step

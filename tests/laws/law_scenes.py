@@ -236,7 +236,7 @@ def struck_bodies(model: Model) -> set[int]:
 
 
 def shift(model: Model, row: int, struck: set[int]) -> float | None:
-    """What the law of a contact adds to U_N (docs/materials.md, SIGNORINI_COULOMB); None: the contact is open and carries nothing."""
+    """Return the number that the law of a contact adds to U_N (docs/materials.md, SIGNORINI_COULOMB); None: the contact is open, without reaction."""
     domain = model.domain
     table, material = domain.constraints, int(domain.constraints.material[row])
     gap, v = float(table.gap[row]), float(table.V[2, row])

@@ -33,7 +33,7 @@ def clipped(polygon, window) -> list:
 
 
 def area_and_centroid(polygon) -> tuple[float, tuple]:
-    """By triangles with the first corner."""
+    """Return area and centroid of a polygon, from triangles with the first corner."""
     total, x, y = 0.0, 0.0, 0.0
     a = polygon[0]
     for b, c in zip(polygon[1:], polygon[2:]):
@@ -50,7 +50,7 @@ def rectangle(centre, half, angle) -> list:
 
 
 def detect(model):
-    """One step of no length to speak of; returns the constraint table."""
+    """Make one very short step; return the constraint table."""
     model.domain.advance(SOLVERS["AUTO AUTO"](1e-6))
     return model.domain.constraints
 

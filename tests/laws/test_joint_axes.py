@@ -185,7 +185,7 @@ def test_a_tight_rope_keeps_the_energy_of_what_swings_on_it():
 
 
 def gaps(solfec):
-    """Largest distance by which joints are out of place."""
+    """Return the largest distance between points that joints hold together."""
     domain = solfec._simulation.domain
     with user.present(domain.constraints, domain.bodies, domain.time):
         _, _, found = joint_correction._gaps(domain.constraints, domain.bodies)

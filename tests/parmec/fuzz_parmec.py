@@ -94,7 +94,7 @@ EITHER = {("HISTORY", 3)}
 
 
 def spoil(name: str, number: int, chance: random.Random) -> tuple[list, bool]:
-    """Arguments for a call, and whether one of them can mean nothing."""
+    """Return arguments for a call, and whether one of them is meaningless."""
     arguments = good(name, number)
     if chance.random() < 0.1:
         return [chance.choice(DOUBTFUL + MEANINGLESS) for _ in range(chance.randrange(6))], False
@@ -109,7 +109,7 @@ def spoil(name: str, number: int, chance: random.Random) -> tuple[list, bool]:
 
 
 def is_long(name: str, arguments: list) -> bool:
-    """Whether a call may rightly take more steps, or write more files, than we wait for."""
+    """Whether a call may take more steps, or write more files, than the test can wait for."""
     if name != "DEM" or len(arguments) < 2:
         return False
     try:

@@ -70,13 +70,13 @@ def last_state(path):
 
 
 def same_state(one, two):
-    """Bit for bit."""
+    """Whether two states are equal bit for bit."""
     one, two = last_state(one), last_state(two)
     assert {key for key in one if not np.array_equal(one[key], two[key])} == set()
 
 
 def same_files(one, two):
-    """Files of frames hold the same."""
+    """Whether files of frames have equal contents."""
     names = sorted(path.name for path in one.iterdir() if path.suffix in (".xmf", ".dump") or "in0" in path.name)
     assert names == sorted(path.name for path in two.iterdir() if path.suffix in (".xmf", ".dump") or "in0" in path.name)
     for name in names:

@@ -70,7 +70,7 @@ def datasets(file) -> list[str]:
 
 
 def change_number(chance: random.Random) -> str:
-    """One number of one dataset, or of all its rows."""
+    """Change one number of one dataset, or of all its rows."""
     with h5py.File(FILE, "r+") as file:
         name = chance.choice([name for name in datasets(file) if file[name].size])
         rows = file[name][...]
@@ -91,7 +91,7 @@ def change_number(chance: random.Random) -> str:
 
 
 def change_form(chance: random.Random) -> str:
-    """A dataset that is gone, shorter, longer, a group, of other numbers; an attribute that is."""
+    """Remove, shorten, lengthen or retype a dataset or an attribute, or replace it by a group."""
     with h5py.File(FILE, "r+") as file:
         name = chance.choice(datasets(file))
         how = chance.choice(["delete", "shorten", "empty", "lengthen", "group", "numbers", "attribute", "transposed"])
@@ -118,7 +118,7 @@ def change_form(chance: random.Random) -> str:
 
 
 def change_text(chance: random.Random) -> str:
-    """One byte of the settings, labels, arguments or input."""
+    """Change one byte of the settings, labels, arguments or input."""
     with h5py.File(FILE, "r+") as file:
         name = "model/" + chance.choice(["texts", "texts", "texts", "label_texts", "arguments"])
         at, value = chance.randrange(len(file[name])), chance.choice(b'0123456789"[]{},:-.e \x1b\xff')
@@ -127,7 +127,7 @@ def change_text(chance: random.Random) -> str:
 
 
 def change_bytes(chance: random.Random) -> str:
-    """Bits, blocks, the length of the file as such, or a journal beside it."""
+    """Change bits, blocks or the length of the file, or add a journal beside it."""
     data = bytearray(Path(FILE).read_bytes())
     how = chance.choice(["bits", "bits", "cut", "zeros", "garbage", "swap", "journal"])
     at = chance.randrange(len(data) if chance.random() < 0.5 else 4096)
@@ -171,7 +171,7 @@ def look(words: list[str]) -> int:
 
 
 def main(seed: int, count: int) -> int:
-    """Damage so many copies; 1 when there are findings."""
+    """Damage many copies; return 1 if there are findings."""
     _kernels.threads.set_threads(1)  # forked processes have no other threads
     chance = random.Random(seed)
     Path("model.py").write_text(MODEL)

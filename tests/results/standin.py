@@ -33,7 +33,7 @@ class Material:
 
 
 class StandIn:
-    """The part of a domain that results read and set."""
+    """The members of a domain that results read and set."""
 
     def __init__(self, count: int = 5, contacts: int = 4, kinds=KINDS, seed: int = 0):
         self.random = np.random.default_rng(seed)
@@ -103,7 +103,7 @@ class StandIn:
         table.user_count = user
 
     def advance(self):
-        """Some other state a step later."""
+        """Advance to another random state, one step later."""
         self.step_number += 1
         self.time = self.step_number * self.step
         for table, name in (
@@ -117,7 +117,7 @@ class StandIn:
         self.report = SimpleNamespace(iterations=self.step_number, error=1e-5, merit=1e-7, residual=1e-9)
 
     def state(self):
-        """Everything a frame must bring back."""
+        """Return everything that a frame must restore."""
         bodies, table = self.bodies, self.constraints
         state = {f"bodies.{n}": bodies.view(n).copy() for n in bodies.COLUMNS if n != "extents"}
         state["conf"], state["velo"] = bodies.configurations.view("conf").copy(), bodies.triples.view("velo").copy()

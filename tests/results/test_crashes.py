@@ -21,7 +21,7 @@ from solfec.results import ResultsWriter, journal, open
 
 
 def numbered(domain, k):
-    """A domain whose frame k says k everywhere."""
+    """Make a domain whose frame k holds the number k everywhere."""
     domain.time, domain.step_number = float(k), k
     domain.bodies.triples.view("velo")[:] = k
     domain.bodies.view("energy")[:] = -k
@@ -59,7 +59,7 @@ def child(function, *arguments):
 
 
 def write_on(path, compression, pipe):
-    """Append frames for ever, telling how many there are."""
+    """Append frames without end, and report their number."""
     if os.path.exists(path):
         writer = ResultsWriter.append(path)
     else:
@@ -74,7 +74,7 @@ def write_on(path, compression, pipe):
 
 
 def kill_again_and_again(path, times, compression=False):
-    """Each time a writer goes on from where the killed one stopped; no frame that was reported may be missing."""
+    """Kill writers repeatedly, each of which continues the file of the last one; no reported frame may be missing."""
     for _ in range(times):
         process, receive = child(write_on, path, compression)
         reported = os.read(receive, 8)
@@ -100,7 +100,7 @@ def test_two_hundred_killed_writers_lose_nothing(tmp_path):
 
 
 class Death:
-    """From its n-th effect on files on, a process has none: what a kill at that moment leaves behind."""
+    """Simulates a kill: from its n-th write on, the process has no effect on files."""
 
     def __init__(self, monkeypatch, limit):
         self.effects, self.limit = 0, limit

@@ -196,7 +196,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path, monkeypatch, cap
 
 
 def mutate(seed: int, count: int, directory) -> str:
-    """Findings among so many damaged files."""
+    """Return the findings among many damaged files."""
     done = subprocess.run([sys.executable, str(MUTATION), str(seed), str(count)], cwd=directory, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
     return done.stdout

@@ -48,7 +48,7 @@ def advance(model, steps):
 
 
 def state(model):
-    """What the user sees of a model, as bytes."""
+    """Return the state of a model that users see, as bytes."""
     bodies, table = model.bodies, model.constraints
     columns = [bodies.configurations.view("conf"), bodies.triples.view("velo"), bodies.view("momentum"), bodies.view("energy")]
     columns += [table.view(name) for name in ("id", "birth", "R", "U", "V", "point", "base", "gap", "area", "master", "slave")]
@@ -73,7 +73,7 @@ def test_a_run_continued_from_a_frame_has_the_bits_of_one_run(tmp_path, stop):
 
 
 def joined(law):
-    """Balls held, driven and joined in every way there is."""
+    """Make balls with constraints of every kind."""
     model = Domain(1e-3)
     model.loads.set_gravity((0.0, 0.5, -10.0))
     bulk = BulkMaterial(young=1e7, poisson=0.3, density=1000.0)

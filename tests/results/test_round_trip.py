@@ -33,7 +33,7 @@ def write(path, frames, domain=None, **options):
 
 
 def go_on(domain, k):
-    """What happens after frame k."""
+    """Advance the model after frame k."""
     if k == 2:
         domain.insert("late")
     if k == 3:
@@ -232,7 +232,7 @@ def test_a_file_damaged_anywhere_is_read_or_named_and_never_hangs(tmp_path, how)
 
 
 def use(path):
-    """All that a user may ask of results."""
+    """Read everything that users can read from results."""
     with ResultsReader(path) as reader:
         for number in range(len(reader.times)):
             reader.frame(number)

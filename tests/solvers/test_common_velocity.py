@@ -1,4 +1,4 @@
-"""Bodies that move together leave nothing to stop but the last digits of their velocities; no solver calls that unsolved, in any units."""
+"""Bodies that move together have free velocities of round-off size only; no solver reports such a step as unsolved, in any units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SOLFEC.joint_correction brings the points of joints together again and leaves momentum, energy and second order alone."""
+"""SOLFEC.joint_correction closes joints, and keeps momentum, energy and second order."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Memory of a step: nothing that explains it, and no other body, costs more than what it is about.  Peaks of processes of their own."""
+"""Peak memory of steps, measured in separate processes."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Supports of quasi-static steps do not creep where SOLFEC.exact_supports is on, whatever the solver's accuracy."""
+"""With SOLFEC.exact_supports, supports of quasi-static steps do not creep, whatever the solver's accuracy."""
 
 import numpy as np
 import pytest

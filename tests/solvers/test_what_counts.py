@@ -1,4 +1,4 @@
-"""What accuracy is measured against: not what drives an obstacle, not an absolute energy, and never nothing at all."""
+"""The reference of accuracy is neither the motion of driven obstacles, nor an absolute energy, nor zero."""
 
 from __future__ import annotations
 

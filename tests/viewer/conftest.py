@@ -40,7 +40,7 @@ def scene(tmp_path_factory):
 
 @pytest.fixture
 def window(context):
-    """The context without a display, made current: other windows may have been."""
+    """Make the context without a display current, since another window may have been."""
     context.glfw.make_context_current(context.handle)
     return context
 

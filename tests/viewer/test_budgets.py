@@ -1,4 +1,4 @@
-"""What looking may cost: draw calls, time of Python, seeking, opening, uploading; and that thousands of commands leave nothing behind."""
+"""Limits on draw calls, time in Python, seeking, opening and uploading; thousands of commands do not increase memory."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ RUN(s, PENALTY_SOLVER(), %g)
 
 
 class Io:
-    """What ImGui tells of the mouse."""
+    """Stand-in for ImGui's state of the mouse."""
 
     def __init__(self, ctrl=True, clicked=False, down=True):
         self.key_ctrl, self.mouse_clicked, self.mouse_down = ctrl, [False, clicked], [False, down]

@@ -1,4 +1,4 @@
-"""Faults end with one sentence each: files that cannot be written, results without shapes, a graphics card that is lost."""
+"""Errors of the viewer are one sentence each: files that cannot be written, results without shapes, a lost graphics card."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from solfec.errors import SolfecError
 
 
 def told(capsys) -> str:
-    """The one line of an error."""
+    """Return the single line of an error."""
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1, lines
     return lines[0]

@@ -41,7 +41,7 @@ def screen(context, scene):
 
 @pytest.fixture
 def app(screen, tmp_path, monkeypatch):
-    """Its application, as it is at first."""
+    """The window's application in its initial state."""
     from solfec.viewer.application import Application
 
     monkeypatch.chdir(tmp_path)
