@@ -12,11 +12,13 @@ import numpy as np
 
 from ..directories import make_directory_of
 from ..errors import SolfecError
-from ..results.journal import JournalledFile
+from ..results.journal import Busy, JournalledFile
+from ..results.reader import DAMAGE
 from .frames import Block, blocks, members
-from .med_files import cut_med, remove_med, write_med
+from .med_files import cut_med, files_of, remove_med, write_med
 from .model import Model
 
+HEADER = '<?xml version="1.0"?>\n<Xdmf Version="3.0">\n <Domain>\n  <Grid Name="frames" GridType="Collection" CollectionType="Temporal">\n'
 FOOTER = "  </Grid>\n </Domain>\n</Xdmf>\n"
 FORMATS = ("DUMP", "VTK", "XDMF", "MED", "HDF5")
 SUFFIXES = ("", "rb", "sp", "sl", "cd", "st", "jt")
@@ -73,16 +75,38 @@ class Writer:
                 remove_med(f"{self.stem}{number}{suffix}")
 
     def rewind(self, frames: int) -> None:
-        """Keep so many frames of the files that are there: a run goes on behind them."""
+        """Keep so many frames of the files that are there: a run goes on behind them.
+
+        Raises
+        ------
+        SolfecError
+            A file cannot be read, for example since its writer was killed or the disk was full.
+        """
         self.frames = frames
+        if frames == 0:  # the first frame removes what is there
+            return
         for number in range(len(self.model.output_sets)):
             for path in (f"{self.stem}{number}{suffix}" for suffix in SUFFIXES):
                 if "XDMF" in self.model.output_formats and os.path.exists(path + ".h5"):
-                    cut_xdmf(path, frames)
-                if "MED" in self.model.output_formats:
-                    cut_med(path, frames)
+                    with blaming(path + ".h5"):
+                        cut_xdmf(path, frames)
+                for first, file in files_of(path).items() if "MED" in self.model.output_formats else ():
+                    with blaming(file):
+                        cut_med(first, file, frames)
             if "DUMP" in self.model.output_formats and os.path.exists(f"{self.stem}{number}.dump"):
-                cut_dump(f"{self.stem}{number}.dump", frames)
+                with blaming(f"{self.stem}{number}.dump"):
+                    cut_dump(f"{self.stem}{number}.dump", frames)
+
+
+@contextmanager
+def blaming(path: str):
+    """Turn errors of a damaged file into a sentence about it."""
+    try:
+        yield
+    except Busy as error:
+        raise SolfecError(f"{path}: {error.strerror}") from error
+    except (OSError, RuntimeError, *DAMAGE) as error:
+        raise SolfecError(f"{path}: cannot be continued, it seems damaged: {getattr(error, 'strerror', None) or error}; remove it, and a new file begins") from error
 
 
 # --- XDMF --------------------------------------------------------------------------------------------------
@@ -92,7 +116,7 @@ def write_xdmf(path: str, block: Block, frame: int, time: float) -> None:
     """Add a frame to `path`.h5 and `path`.xmf, or begin them."""
     fresh = not os.path.exists(path + ".h5")
     with journalled(path + ".h5", fresh) as file:
-        group = file.create_group(str(frame))
+        group = file.create_group(str(frame), track_order=True)  # so that markup can be made again
         group.attrs["TIME"] = time
         group["GEOM"] = block.points
         if block.triangles:
@@ -102,8 +126,7 @@ def write_xdmf(path: str, block: Block, frame: int, time: float) -> None:
     grid = grid_text(os.path.basename(path) + ".h5", block, frame, time)
     if fresh:
         with open(path + ".xmf", "w") as file:
-            file.write('<?xml version="1.0"?>\n<Xdmf Version="3.0">\n <Domain>\n')
-            file.write('  <Grid Name="frames" GridType="Collection" CollectionType="Temporal">\n' + grid + FOOTER)
+            file.write(HEADER + grid + FOOTER)
         return
     with open(path + ".xmf", "r+") as file:
         file.seek(0, os.SEEK_END)
@@ -113,12 +136,14 @@ def write_xdmf(path: str, block: Block, frame: int, time: float) -> None:
 
 @contextmanager
 def journalled(path: str, fresh: bool = False):
-    """An HDF5 file that is changed as a whole: who kills the program finds it as it was before."""
-    under = JournalledFile(path, fresh)
+    """An HDF5 file that is changed as a whole: who kills the program finds it as it was before; a fresh one appears when it is whole."""
+    under = JournalledFile(path + ".new" if fresh else path, fresh)
     try:
         with h5py.File(under, "w" if fresh else "r+") as file:
             yield file
         under.commit()
+        if fresh:
+            under.rename(path)
     except BaseException:
         under.error = under.error or OSError("abandoned")
         raise
@@ -127,25 +152,42 @@ def journalled(path: str, fresh: bool = False):
 
 
 def cut_xdmf(path: str, frames: int) -> None:
-    """Remove frames from `frames` on."""
+    """Remove frames from `frames` on, and write the markup that a killed program has not written."""
     with journalled(path + ".h5") as file:
         for name in [name for name in file if int(name) >= frames]:
             del file[name]
-    with open(path + ".xmf", "r+") as file:
-        text = file.read()
-        kept = min((place for name in re.findall(r'^   <Grid Name="(\d+)"', text, re.M) if int(name) >= frames
-                    for place in [text.index(f'   <Grid Name="{name}"')]), default=-1)  # fmt: skip
-        if kept >= 0:
-            file.seek(0)
-            file.write(text[:kept] + FOOTER)
-            file.truncate()
+        kept = sorted(map(int, file))
+        text = ""
+        if os.path.exists(path + ".xmf"):
+            with open(path + ".xmf") as markup:
+                text = markup.read()
+        known = {int(found[1]): found[0] for found in re.finditer(r'^   <Grid Name="(\d+)".*?^   </Grid>\n', text, re.M | re.S)}
+        grids = [known.get(frame) or grid_text(os.path.basename(path) + ".h5", stored_block(file[str(frame)]), frame, float(file[str(frame)].attrs["TIME"]))
+                 for frame in kept]  # fmt: skip
+    if (whole := HEADER + "".join(grids) + FOOTER) != text:
+        with open(path + ".xmf.new", "w") as markup:
+            markup.write(whole)
+        os.replace(path + ".xmf.new", path + ".xmf")
+
+
+def stored_block(group: h5py.Group) -> Block:
+    """The block that `write_xdmf` has stored."""
+    block = Block(group["GEOM"][...], "TOPO" in group)
+    for name in (name for name in group if name not in ("GEOM", "TOPO")):
+        values = group[name][...]
+        (block.of_points if len(values) == len(block.points) else block.of_cells)[name] = values
+    return block
 
 
 def cut_dump(path: str, frames: int) -> None:
-    """Remove frames from `frames` on."""
+    """Remove frames from `frames` on, and a heading that a killed program has begun."""
+    begins = "ITEM: TIMESTEP"
     with open(path, "r+") as file:
         text = file.read()
-        places = [found.start() for found in re.finditer(r"^ITEM: TIMESTEP$", text, re.M)]
+        places = [found.start() for found in re.finditer(f"^{begins}$", text, re.M)]
+        last = text.rfind("\n") + 1
+        if last < len(text) and begins.startswith(text[last:]) and last not in places:
+            places.append(last)
         if len(places) > frames:
             file.truncate(len(text[: places[frames]].encode()))
 

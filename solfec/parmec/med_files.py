@@ -97,13 +97,12 @@ def remove_med(path: str) -> None:
         os.remove(file)
 
 
-def cut_med(path: str, frames: int) -> None:
-    """Remove frames from `frames` on."""
-    for first, file in files_of(path).items():
-        if first >= frames:
-            os.remove(file)
-            continue
-        with h5py.File(file, "r+") as opened:
-            for field in opened.get("CHA", {}).values():
-                for name in [name for name, step in field.items() if step.attrs["NDT"] >= frames]:
-                    del field[name]
+def cut_med(first: int, file: str, frames: int) -> None:
+    """Remove frames from `frames` on of a file that begins with the frame `first`."""
+    if first >= frames:
+        os.remove(file)
+        return
+    with h5py.File(file, "r+") as opened:
+        for field in opened.get("CHA", {}).values():
+            for name in [name for name, step in field.items() if step.attrs["NDT"] >= frames]:
+                del field[name]

@@ -1,6 +1,10 @@
 """Files of DEM hold what the model holds, and other programs read them."""
 
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -277,3 +281,101 @@ def test_files_of_an_earlier_run_do_not_go_on(tmp_path):
             assert min(map(int, file)) == pytest.approx(100 * (height - 1), abs=1.5)
         assert (tmp_path / "late0.dump").read_text().count("TIMESTEP") == 25
     assert (tmp_path / "late0cd.xmf").read_text().count("<Time") < 20
+
+
+KILLED = """
+import os, re, sys
+import h5py
+import scipy.spatial  # once for all children
+from solfec import parmec
+from solfec.errors import SolfecError
+from solfec.parmec import files, model
+from solfec.results import journal
+
+def fall():
+  model.begin(None)
+  parmec.MATERIAL(1000, 1e6, 0.3)
+  parmec.SPHERE((0, 0, 0), 0.5, 0, 1)
+  parmec.SPHERE((0, 0, 1.001), 0.5, 0, 1)
+  parmec.VELOCITY(1, (0, 0, -1))
+  parmec.OUTPUT(mode=['CD', 'SPH'], format=['XDMF', 'DUMP'])
+
+def ends_after(count):
+  left = [count]
+  def counted(function):
+    def call(*arguments):
+      left[0] -= 1
+      if left[0] < 0:
+        os._exit(9)
+      return function(*arguments)
+    return call
+  for name in ('pwrite', 'replace', 'ftruncate'):
+    setattr(os, name, counted(getattr(os, name)))
+  files.open = counted(open)
+
+def in_child(work):
+  child = os.fork()
+  if child == 0:
+    try:
+      work()
+    except BaseException as error:
+      print(repr(error), flush=True)
+      os._exit(1)
+    os._exit(0)
+  return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def killed(count):
+  ends_after(count)
+  fall()
+  parmec.DEM(3e-3, 1e-3, prefix='a')
+
+def go_on():
+  # a run that goes on knows how many frames were whole: those of all files that are there
+  frames = 3
+  for path in (path for path in os.listdir() if path.endswith('.h5')):
+    with journal.Snapshot(path).held() as held, h5py.File(held, 'r') as file:
+      frames = min(frames, 1 + max(map(int, file)))
+  if not os.path.exists('a0sp.h5'):
+    frames = 0
+  fall()
+  writer = model.current().writer = files.Writer(model.current(), 'a')
+  writer.rewind(frames)
+  parmec.DEM(2e-3, 1e-3)
+  for path in (path for path in os.listdir() if path.endswith('.h5')):
+    with h5py.File(path) as file:
+      own = sorted(map(int, file))
+    named = [int(n) for n in re.findall('Grid Name="([0-9]+)"', open(path[:-3] + '.xmf').read())]
+    assert own == named, (path, own, named)
+    if path == 'a0sp.h5':
+      assert own == list(range(writer.frames)), own
+  assert open('a0.dump').read().count('ITEM: TIMESTEP') >= writer.frames - 1
+
+for count in range(int(sys.argv[1]), 400, int(sys.argv[2])):
+  status = in_child(lambda: killed(count))
+  if status == 0:
+    print('whole after', count)
+    break
+  assert status == 9, count
+  assert in_child(go_on) == 0, count
+  for path in os.listdir():
+    os.remove(path)
+"""
+
+
+@pytest.mark.parametrize(("first", "stride"), [(4, 9), pytest.param(0, 1, marks=pytest.mark.slow)])
+def test_files_that_were_killed_at_any_write_go_on(first, stride, tmp_path):
+    """A contact appears in the midst of the run, so that files begin in several frames."""
+    done = subprocess.run([sys.executable, "-c", KILLED, str(first), str(stride)], cwd=tmp_path, capture_output=True, text=True, timeout=280, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "whole after" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["a0sp.h5", "a0.dump"])
+def test_damaged_files_that_should_go_on_are_named(name):
+    MATERIAL(1000, 1e6, 0.3)
+    SPHERE((0, 0, 0), 0.5, 0, 1)
+    OUTPUT(mode="SPH", format=["XDMF", "DUMP"])
+    DEM(3e-3, 1e-3, prefix="a")
+    Path(name).write_bytes(b"\xff" * 100)
+    with pytest.raises(SolfecError, match=f"{name}: cannot be continued, it seems damaged: .*; remove it, and a new file begins"):
+        model.current().writer.rewind(2)
