@@ -17,6 +17,7 @@ from ..errors import SolfecError
 from ..fractures import Fracture
 from ..time_step import PHASES
 from . import layout, tables
+from .datasets import Datasets
 from .fractures import stored as stored_fractures
 from .functions import Functions
 from .history import history
@@ -70,6 +71,7 @@ class ResultsReader:
             raise SolfecError(f"{self.file}: no such results file")
         self._snapshot = Snapshot(self.file)
         self._hdf5: h5py.File | None = None
+        self._datasets: Datasets | None = None  # of that file
         self._stamp: tuple = ()
         self._run = 0  # number of the file on disk
         self.steps = np.empty(0, layout.STEP)
@@ -134,8 +136,8 @@ class ResultsReader:
         row = int(self.steps["settings"][number])
 
         def text(file):
-            first, length = file["model/settings"][row]
-            return bytes(file["model/texts"][first : first + length])
+            first, length = self._datasets.whole("model/settings")[row]
+            return bytes(self._datasets.rows("model/texts", first, length))
 
         with self.undamaged("settings"):
             return json.loads(self.read(text))
@@ -153,7 +155,7 @@ class ResultsReader:
     @property
     def events(self) -> np.ndarray:
         """Births and deaths of bodies after the first frame, records of `layout.EVENT`; none in older results."""
-        return self.read(lambda file: layout.completed(file["frames/events"][...], layout.EVENT) if "frames/events" in file else np.zeros(0, layout.EVENT))
+        return self.read(lambda file: layout.completed(self._datasets.whole("frames/events"), layout.EVENT) if "frames/events" in file else np.zeros(0, layout.EVENT))
 
     def fractures(self, body: int | None = None) -> list[Fracture]:
         """Records of fracture checks, of one body or of all; see `fractures.Fracture`."""
@@ -172,26 +174,30 @@ class ResultsReader:
         """A whole dataset, 'model/vertices' say."""
         return self.read(lambda file: file[name][...])
 
+    def definitions(self) -> np.ndarray:
+        """Records of `layout.DEFINITION` of all bodies there have been."""
+        return self.read(lambda file: layout.completed(self._datasets.whole("model/bodies"), layout.DEFINITION))
+
     def frame(self, number: int) -> Frame:
         """Read all data of one frame; -1 is the last one, -2 the one before it."""
         if not -len(self.steps) <= number < len(self.steps):
             raise SolfecError(f"{self.file}: there is no frame {number}, the results hold {len(self.steps)}")
         step = self.steps[number]
 
-        def rows(file, name, first, count):
-            return file["frames/" + name][step[first] : step[first] + count]
+        def rows(name, first, count):
+            return self._datasets.rows("frames/" + name, step[first], count)
 
         def everything(file):
-            listed = rows(file, "body_lists", "list_first", step["bodies"])
-            ends = layout_ends(listed, file)
+            listed = rows("body_lists", "list_first", step["bodies"])
+            ends = layout_ends(listed, self._datasets.whole("model/bodies"))
             return Frame(
                 step, listed,
-                rows(file, "bodies", "bodies_first", step["bodies"]),
-                rows(file, "configurations", "conf_first", ends[0]),
-                rows(file, "velocities", "velo_first", ends[1]),
-                rows(file, "constraints", "constraints_first", step["constraints"]),
-                rows(file, "user_constraints", "user_first", step["user"]),
-                rows(file, "factors", "factor_first", step["factor_nodes"]) if step["factor_nodes"] else None,
+                rows("bodies", "bodies_first", step["bodies"]),
+                rows("configurations", "conf_first", ends[0]),
+                rows("velocities", "velo_first", ends[1]),
+                rows("constraints", "constraints_first", step["constraints"]),
+                rows("user_constraints", "user_first", step["user"]),
+                rows("factors", "factor_first", step["factor_nodes"]) if step["factor_nodes"] else None,
             )  # fmt: skip
 
         return self.read(everything)
@@ -264,7 +270,7 @@ class ResultsReader:
         """Close the file."""
         if self._hdf5 is not None:
             self._hdf5.close()
-            self._hdf5 = None
+            self._hdf5 = self._datasets = None
             self._stamp = ()
 
     def __enter__(self) -> ResultsReader:
@@ -297,15 +303,15 @@ class ResultsReader:
         except BaseException:
             file.close()
             raise
-        self._hdf5, self._stamp = file, stamp
+        self._hdf5, self._datasets, self._stamp = file, Datasets(file), stamp
 
 
-def layout_ends(listed: np.ndarray, file: h5py.File) -> tuple[int, int]:
+def layout_ends(listed: np.ndarray, definitions: np.ndarray) -> tuple[int, int]:
     """Numbers of configuration and velocity rows of a frame with these bodies."""
     if not len(listed):
         return 0, 0
     last = listed[-1]
-    defined = file["model/bodies"][last["definition"]]
+    defined = definitions[last["definition"]]
     modes = defined["mode_count"] if "mode_count" in defined.dtype.names else 0  # older results have no bases
     size = int(defined["kind"]), int(defined["node_count"]), int(modes)
     return int(last["conf_first"] + conf_triples(*size)), int(last["velo_first"] + velo_triples(*size))

@@ -30,7 +30,7 @@ def restore(reader, domain, number: int) -> None:
         When a body of the frame is of another kind in the domain, or the file does not define it.
     """
     frame, checks = reader.frame(number), Checks(reader.file)
-    definitions = layout.completed(reader.table("model/bodies"), layout.DEFINITION)
+    definitions = reader.definitions()
     checks.listed(frame, len(definitions))
     defined = definitions[frame.listed["definition"]]
     checks.step(frame.step)
@@ -70,6 +70,8 @@ def restore(reader, domain, number: int) -> None:
 def check_kinds(reader, domain, frame, defined: np.ndarray) -> None:
     """Raise SolfecError if a body has one kind in the domain and another one in the frame."""
     bodies = domain.bodies
+    if np.array_equal(bodies.view("id"), frame.listed["id"]) and np.array_equal(bodies.view("kind"), defined["kind"]):
+        return
     shared, here, there = np.intersect1d(bodies.view("id"), frame.listed["id"], return_indices=True)
     kinds = bodies.view("kind")[here]
     for k in np.flatnonzero(kinds != defined["kind"][there])[:1]:
